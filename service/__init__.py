@@ -1,0 +1,1 @@
+"""rocpr: ROC and precision-recall curves as a stateless REST service."""

@@ -1,0 +1,141 @@
+"""The areas under the curves of one table, each a closed form or a sum without avoidable rounding.
+
+Rational results are summed exactly and rounded once where the table is whole. Knows the table, its hull and the PR
+interpolation. Sources: Davis & Goadrich 2006, sections 3 to 5; Fawcett 2006, algorithm 2.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from service.curves.confusion import ConfusionTable
+from service.curves.exact import (
+    FloatArray,
+    exact_dot,
+    exact_sum,
+    pair_product,
+    pair_quotient,
+    two_product,
+    two_sum,
+)
+from service.curves.pr import curve_precision
+
+LARGEST_TRAPEZOID = 1e7
+"""`pr_trapezoid` visits every whole true positive, so it is left out when P is above this."""
+
+_CHUNK = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Areas:
+    """All six areas; None where the rows form no curve or the area is left out."""
+
+    roc: float | None
+    roc_hull: float
+    pr: float | None
+    pr_trapezoid: float | None
+    pr_achievable: float
+    average_precision: float | None
+
+
+def areas(table: ConfusionTable, hull: ConfusionTable) -> Areas:
+    """Every area of a table; `hull` is the table of its ROC hull's vertices."""
+    sweep = table.sweep
+    return Areas(
+        roc=roc_area(table) if sweep else None,
+        roc_hull=roc_area(hull),
+        pr=pr_area(table) if sweep else None,
+        pr_trapezoid=pr_trapezoid(table) if sweep and has_trapezoid(table) else None,
+        pr_achievable=pr_area(hull),
+        average_precision=average_precision(table) if sweep else None,
+    )
+
+
+def roc_area(table: ConfusionTable) -> float:
+    """Area under the ROC curve by trapezoids, which is the Wilcoxon-Mann-Whitney statistic with ties as one half.
+
+        Σ (fp_k - fp_{k-1})(tp_k + tp_{k-1}) / (2 P N)
+    """
+    width = two_sum(table.fp[1:], -table.fp[:-1])
+    height = two_sum(table.tp[1:], table.tp[:-1])
+    return float(exact_dot(width, height) / (2 * Fraction(table.positives) * Fraction(table.negatives)))
+
+
+def pr_area(table: ConfusionTable) -> float:
+    """Area under the PR curve, the closed-form integral of D&G's interpolation (section 4) over recall.
+
+    On a segment let Δt and Δn be the growth of tp and of n = tp + fp from (t, n), and x = Δn/n. Then
+
+        ∫ precision dtp = (Δt/Δn) (t log(1 + x) + Δt (1 - log(1 + x)/x))
+
+    in which no two terms cancel. From the origin (n = 0) it is Δt Δt/Δn.
+    """
+    climb = table.tp[1:] - table.tp[:-1]
+    rows = np.flatnonzero(climb > 0)
+    climb = climb[rows]
+    growth = climb + (table.fp[rows + 1] - table.fp[rows])
+    start, called = table.tp[rows], table.tp[rows] + table.fp[rows]
+    with np.errstate(divide="ignore", over="ignore"):
+        ratio = np.minimum(growth / called, np.finfo(np.float64).max)
+    segments = (climb / growth) * (start * np.log1p(ratio) + climb * _shortfall(ratio))
+    return float(segments.sum() / table.positives)
+
+
+def _shortfall(x: FloatArray) -> FloatArray:
+    """1 - log(1 + x)/x for x > 0, without cancellation for small x.
+
+    With z = x/(2 + x), log(1 + x) = 2 (z + z³/3 + z⁵/5 + ...).
+    """
+    z = x / (2 + x)
+    tail = np.zeros_like(x)
+    for odd in range(15, 1, -2):
+        tail = tail * (z * z) + 1 / odd
+    return np.where(x < 0.1, z - 2 * z * z / (2 + x) * tail, 1 - np.log1p(x) / x)
+
+
+def average_precision(table: ConfusionTable) -> float:
+    """The step-wise sum Σ (recall_k - recall_{k-1}) precision_k; never an interpolation."""
+    rows = np.flatnonzero(table.tp[1:] > table.tp[:-1]) + 1
+    tp = table.tp[rows]
+    climb = two_sum(tp, -table.tp[rows - 1])
+    terms = pair_quotient(pair_product(climb, (tp, np.zeros(tp.size))), two_sum(tp, table.fp[rows]))
+    return float(exact_sum(*terms) / Fraction(table.positives))
+
+
+def has_trapezoid(table: ConfusionTable) -> bool:
+    """Whether `pr_trapezoid` is defined (whole counts) and affordable (P at most 1e7)."""
+    return table.whole and table.positives <= LARGEST_TRAPEZOID
+
+
+def pr_trapezoid(table: ConfusionTable) -> float:
+    """The composite trapezoid through D&G's interpolated points: all rows and every whole true positive (section 4).
+
+    The rows of a vertical step add no area; the next trapezoid starts at the step's last row.
+    """
+    at_rows = curve_precision(table)
+    climb = (table.tp[1:] - table.tp[:-1]).astype(np.int64)
+    rows = np.flatnonzero(climb > 0) + 1
+    total = exact_sum(at_rows[rows - 1] / 2, at_rows[rows] / 2)
+    rows = rows[climb[rows - 1] > 1]
+    inside = climb[rows - 1] - 1
+    before = np.cumsum(inside) - inside
+    for start in range(0, int(inside.sum()), _CHUNK):
+        point = np.arange(start, min(start + _CHUNK, int(inside.sum())))
+        segment = np.searchsorted(before, point, side="right") - 1
+        total += exact_sum(_inside_precision(table, rows[segment], 1.0 + (point - before[segment])))
+    return float(total / Fraction(table.positives))
+
+
+def _inside_precision(table: ConfusionTable, row: np.ndarray, step: FloatArray) -> FloatArray:
+    """Precision at `step` whole true positives after row `row - 1`: t Δt / (t Δt + fp_A Δt + Δfp step).
+
+    Each product is kept exactly, so that the quotient has two roundings.
+    """
+    climb = table.tp[row] - table.tp[row - 1]
+    hits = (table.tp[row - 1] + step) * climb
+    misses, misses_low = two_product(table.fp[row - 1], climb)
+    gained, gained_low = two_product(table.fp[row] - table.fp[row - 1], step)
+    called, error = two_sum(misses, gained)
+    called, last = two_sum(called, hits)
+    return hits / (called + (error + last + misses_low + gained_low))

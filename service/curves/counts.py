@@ -1,0 +1,68 @@
+"""Raw confusion-matrix counts, in any order of rows. Knows what makes them one data set; nothing of curves."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from service.curves.errors import ContradictingTotals, LengthsDiffer
+from service.curves.exact import FloatArray, two_sum
+
+_TOTALS_TOLERANCE = 2.0**-49
+"""How far tp + fn of fractional rows may lie apart, relatively: fn = P - tp was rounded when it was made."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counts:
+    """Confusion matrices over one data set: `tp` and `fp` per row, and the totals.
+
+    tp, fp      (n,) finite, >= 0, whole or fractional; rows in any order.
+    positives, negatives   the totals P and N.
+    thresholds  (n,) or None; NaN where a row has none. Carried along; never used to order different rows.
+    lower_is_positive   whether thresholds ascend as more is called positive.
+
+    Raises LengthsDiffer, and ContradictingTotals when a count is above its total.
+    """
+
+    tp: FloatArray
+    fp: FloatArray
+    positives: float
+    negatives: float
+    thresholds: FloatArray | None = None
+    lower_is_positive: bool = False
+
+    def __post_init__(self) -> None:
+        for name, column in (("fp", self.fp), ("threshold", self.thresholds)):
+            if column is not None and column.size != self.tp.size:
+                raise LengthsDiffer(f"{name} has {column.size} rows, tp has {self.tp.size}.", name)
+        for name, column, total in (("tp", self.tp, self.positives), ("fp", self.fp, self.negatives)):
+            above = np.flatnonzero(column > total)
+            if above.size:
+                raise ContradictingTotals(f"{name} is above its total, {total:.17g}.", name, int(above[0]))
+
+
+def total(hits: FloatArray, misses: FloatArray | None, stated: float | None, names: tuple[str, str, str]) -> float:
+    """The one total that rows of hits (tp or fp), misses (fn or tn) and a stated total agree on.
+
+    Whole numbers must agree exactly, fractional ones to a few ulp. The stated total counts first, then a row without
+    misses, then the largest sum. `names` are those of hits, misses and the total.
+    Raises ContradictingTotals or LengthsDiffer.
+    """
+    if misses is None:
+        if stated is None:
+            raise ContradictingTotals(f"Give {names[1]} or {names[2]}: without them the total is unknown.", names[2])
+        return stated
+    if misses.size != hits.size:
+        raise LengthsDiffer(f"{names[1]} has {misses.size} rows, {names[0]} has {hits.size}.", names[1])
+    sums, errors = two_sum(hits, misses)
+    if stated is None:
+        complete = hits[misses == 0]
+        stated = float(complete.max() if complete.size else sums.max())
+    whole = bool(np.all(hits % 1 == 0) and np.all(misses % 1 == 0))
+    slack = 0.0 if whole else _TOTALS_TOLERANCE * stated
+    apart = np.flatnonzero(np.abs((sums - stated) + errors) > slack)
+    if apart.size:
+        row = int(apart[0])
+        raise ContradictingTotals(
+            f"{names[0]} + {names[1]} is {sums[row]:.17g} here and {names[2]} is {stated:.17g}.", names[1], row
+        )
+    return stated

@@ -1,0 +1,39 @@
+"""Facts about an evaluation that keep it from having an answer.
+
+Each is raised where it is found out; none knows what a client is told. `column` and `row` say where, in the words and
+order of the input, when one place is to blame.
+"""
+
+
+class CurvesError(ValueError):
+    """An evaluation that cannot be answered."""
+
+    def __init__(self, detail: str, column: str | None = None, row: int | None = None) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.column = column
+        self.row = row
+
+
+class LengthsDiffer(CurvesError):
+    """Columns of one table have different lengths."""
+
+
+class OneClassLabels(CurvesError):
+    """All rows (of positive weight) have the same label, so one of the two rates has no denominator."""
+
+
+class TotalOutOfRange(CurvesError):
+    """The positives or negatives weigh so little or so much that products of counts leave the range of a double."""
+
+
+class ContradictingTotals(CurvesError):
+    """Rows of counts disagree about how many positives or negatives there are."""
+
+
+class RisingThresholds(CurvesError):
+    """Thresholds rise while more is called positive, which no sweep over scores can do."""
+
+
+class TooManyPoints(CurvesError):
+    """The interpolation asks for more rows than the limit."""

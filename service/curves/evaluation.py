@@ -1,0 +1,160 @@
+"""One evaluation from its input to all that is asked of it: the operation behind `POST /v1/curves`.
+
+Builds the table once and reads every view off it. Knows the other modules of this package; nothing of wire formats.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from service.curves.areas import Areas, areas, has_trapezoid
+from service.curves.confusion import ConfusionTable
+from service.curves.counts import Counts
+from service.curves.exact import BoolArray, FloatArray
+from service.curves.hull import corners, on_hull, roc_convex_hull
+from service.curves.pr import AtRecall, Every, PrCurve, default_interpolation, interpolated_pr, precision
+from service.curves.roc import fpr, tpr
+from service.curves.sample import Sample
+
+INCLUDES = ("auc", "points", "interpolated_pr", "achievable_pr")
+KEEPS = ("all", "corners", "hull")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CurvesOptions:
+    """What to answer and how. `thresholds` and `tuning` go with a sample only, and not together."""
+
+    include: frozenset[str] = frozenset(INCLUDES)
+    keep: str = "all"
+    interpolation: Every | AtRecall | None = None
+    thresholds: FloatArray | None = None
+    tuning: Sample | None = None
+    max_interpolated_rows: int = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class CurvesWarning:
+    """Something that the caller should know about an answer."""
+
+    code: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Points:
+    """The table's rows in both spaces, as columns; NaN where a threshold or a precision does not exist."""
+
+    threshold: FloatArray
+    tp: FloatArray
+    fp: FloatArray
+    fn: FloatArray
+    tn: FloatArray
+    fpr: FloatArray
+    tpr: FloatArray
+    recall: FloatArray
+    precision: FloatArray
+    on_hull: BoolArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curves:
+    """The answer: what was not asked for, or does not exist, is None. `whole` says that all counts are integers."""
+
+    positives: float
+    negatives: float
+    whole: bool
+    auc: Areas | None
+    points: Points | None
+    interpolation: Every | AtRecall | None
+    interpolated_pr: PrCurve | None
+    achievable_pr: PrCurve | None
+    selected_thresholds: FloatArray | None
+    warnings: tuple[CurvesWarning, ...]
+
+
+def evaluate_curves(evaluation: Sample | Counts, options: CurvesOptions | None = None) -> Curves:
+    """Evaluate a sample or counts. Raises the facts in errors.py."""
+    options = options or CurvesOptions()
+    table, selected = _table(evaluation, options)
+    vertices = roc_convex_hull(table)
+    hull_rows = on_hull(table, vertices)
+    drawn = options.include & {"interpolated_pr", "achievable_pr"}
+    interpolation = (options.interpolation or default_interpolation(table)) if drawn else None
+    return Curves(
+        positives=table.positives,
+        negatives=table.negatives,
+        whole=table.whole,
+        auc=areas(table, table.select(vertices)) if "auc" in options.include else None,
+        points=_points(table, hull_rows, options.keep) if "points" in options.include else None,
+        interpolation=interpolation,
+        interpolated_pr=interpolated_pr(table, interpolation, options.max_interpolated_rows)
+        if interpolation and "interpolated_pr" in drawn and table.sweep
+        else None,
+        achievable_pr=interpolated_pr(table.select(hull_rows), interpolation, options.max_interpolated_rows)
+        if interpolation and "achievable_pr" in drawn
+        else None,
+        selected_thresholds=selected,
+        warnings=_warnings(table, options),
+    )
+
+
+def _table(evaluation: Sample | Counts, options: CurvesOptions) -> tuple[ConfusionTable, FloatArray | None]:
+    """Build the table, cut at the given thresholds or at those of the tuning sample's hull (D&G, end of section 3)."""
+    if isinstance(evaluation, Counts):
+        return ConfusionTable.from_counts(evaluation), None
+    table = ConfusionTable.from_sample(evaluation)
+    if options.tuning is not None:
+        tuning = ConfusionTable.from_sample(options.tuning)
+        selected = tuning.thresholds[on_hull(tuning, roc_convex_hull(tuning))][1:]
+        return table.at_thresholds(selected), selected
+    if options.thresholds is not None:
+        return table.at_thresholds(options.thresholds), None
+    return table, None
+
+
+def _points(table: ConfusionTable, hull_rows: BoolArray, keep: str) -> Points:
+    if keep == "all":
+        kept = np.ones(table.tp.size, dtype=np.bool_)
+    else:
+        kept = hull_rows if keep == "hull" else corners(table)
+    rows = table.select(kept)
+    recall = tpr(rows)
+    return Points(
+        threshold=rows.thresholds,
+        tp=rows.tp,
+        fp=rows.fp,
+        fn=rows.fn,
+        tn=rows.tn,
+        fpr=fpr(rows),
+        tpr=recall,
+        recall=recall,
+        precision=precision(rows),
+        on_hull=hull_rows[kept],
+    )
+
+
+def _warnings(table: ConfusionTable, options: CurvesOptions) -> tuple[CurvesWarning, ...]:
+    warnings = []
+    if options.thresholds is not None or options.tuning is not None:
+        warnings.append(
+            CurvesWarning(
+                "reduced_table",
+                "Every output comes from the table cut at the chosen thresholds alone, not from the whole sample.",
+            )
+        )
+    if not table.sweep:
+        warnings.append(
+            CurvesWarning(
+                "not_a_sweep",
+                "fp rises while tp falls between some rows, so no single sweep gives them and they form no curve: "
+                "roc, pr, pr_trapezoid, average_precision and interpolated_pr are null. The hull is theirs all the same.",
+            )
+        )
+    elif "auc" in options.include and not has_trapezoid(table):
+        warnings.append(
+            CurvesWarning(
+                "pr_trapezoid_omitted",
+                "pr_trapezoid visits every whole true positive: it is null with fractional counts or P above 1e7.",
+            )
+        )
+    return tuple(warnings)

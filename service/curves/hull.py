@@ -1,0 +1,80 @@
+"""The ROC convex hull and the corners of a curve, as selections of the table's rows.
+
+Works on counts, not on rates, so that membership is exact. Knows the table and the geometric predicate only.
+Source: Davis & Goadrich 2006, section 3 and corollary 3.1: the hull drops exactly the points beneath it.
+"""
+
+import numpy as np
+
+from service.curves.confusion import ConfusionTable
+from service.curves.exact import BoolArray, IntArray
+from service.curves.orientation import Points
+
+_PRODUCTIVE = 8
+"""A pass over the neighbours is worth another while it sheds at least one row in this many."""
+
+
+def roc_convex_hull(table: ConfusionTable) -> IntArray:
+    """Return the rows that are vertices of the upper convex hull of (fp, tp), from (0, 0) to (N, P).
+
+    Of equal rows the first is taken; rows on an edge between two vertices are no vertices (see `on_hull`).
+    """
+    points = Points.of(table)
+    rows = _distinct(table)
+    while True:
+        above = points.sides(rows[:-2], rows[1:-1], rows[2:]) > 0
+        shed = above.size - np.count_nonzero(above)
+        if shed == 0:
+            return rows
+        rows = rows[np.concatenate(([True], above, [True]))]
+        if shed * _PRODUCTIVE < above.size:
+            rows = _prune(points, rows)
+
+
+def on_hull(table: ConfusionTable, vertices: IntArray) -> BoolArray:
+    """Tell which rows lie on the hull's boundary: the vertices and all rows on an edge between two of them."""
+    rows = np.arange(table.tp.size)
+    edge = np.minimum(np.searchsorted(vertices, rows, side="right"), vertices.size - 1)
+    return Points.of(table).sides(vertices[edge - 1], rows, vertices[edge]) == 0
+
+
+def corners(table: ConfusionTable) -> BoolArray:
+    """Tell which rows bend the curve: neither ROC nor PR curve changes without the others.
+
+    A row on the straight line between its neighbours in count space is no corner, nor is a repetition of a row. Rows
+    that no sweep could give form no curve, and all stay.
+    """
+    if not table.sweep:
+        return np.ones(table.tp.size, dtype=np.bool_)
+    rows = _distinct(table)
+    bends = Points.of(table).sides(rows[:-2], rows[1:-1], rows[2:]) != 0
+    corner = np.zeros(table.tp.size, dtype=np.bool_)
+    corner[rows[np.concatenate(([True], bends, [True]))]] = True
+    return corner
+
+
+def _distinct(table: ConfusionTable) -> IntArray:
+    """The first of each run of equal rows."""
+    changes = (table.fp[1:] != table.fp[:-1]) | (table.tp[1:] != table.tp[:-1])
+    return np.flatnonzero(np.concatenate(([True], changes)))
+
+
+def _prune(points: Points, rows: IntArray) -> IntArray:
+    """Drop rows that lie on or under a chord between two others, keeping every vertex (Quickhull, all edges at once).
+
+    Each round adds the highest row above each edge of the chain found so far and drops the rows under the new edges.
+    """
+    chain, candidates = rows[[0, -1]], rows[1:-1]
+    while candidates.size:
+        edge = np.searchsorted(chain, candidates)
+        height = points.sides(chain[edge - 1], candidates, chain[edge])
+        above = height > 0
+        candidates, edge, height = candidates[above], edge[above], height[above]
+        if candidates.size == 0:
+            break
+        starts = np.flatnonzero(np.concatenate(([True], edge[1:] != edge[:-1])))
+        lengths = np.diff(np.append(starts, edge.size))
+        highest = height == np.repeat(np.maximum.reduceat(height, starts), lengths)
+        chain = np.sort(np.concatenate((chain, candidates[highest])))
+        candidates = candidates[~highest]
+    return chain

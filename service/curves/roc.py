@@ -1,0 +1,14 @@
+"""The ROC view of a table: rates per row. Source: Davis & Goadrich 2006, figure 2(b); Fawcett 2006."""
+
+from service.curves.confusion import ConfusionTable
+from service.curves.exact import FloatArray
+
+
+def tpr(table: ConfusionTable) -> FloatArray:
+    """True positive rate tp/P, which is recall, per row."""
+    return table.tp / table.positives
+
+
+def fpr(table: ConfusionTable) -> FloatArray:
+    """False positive rate fp/N, per row."""
+    return table.fp / table.negatives

@@ -1,0 +1,156 @@
+"""The problem types of the service (RFC 9457) and how one is written as a document.
+
+Knows every `type` that an answer may carry, its status and what it means; knows nothing of how a problem comes about.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import orjson
+
+PROBLEM_JSON = "application/problem+json"
+
+MAX_ERRORS = 20
+"""How many single errors one problem lists; the detail says when there were more."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemType:
+    """One kind of problem: its stable code, its HTTP status, a short title and what the caller can do about it."""
+
+    code: str
+    status: int
+    title: str
+    description: str
+
+    @property
+    def uri(self) -> str:
+        """The problem's `type`, a path on this service that describes it."""
+        return f"/problems/{self.code}"
+
+
+@dataclass(frozen=True, slots=True)
+class FieldError:
+    """One wrong value: a JSON pointer to it (for a table `/column/row`), a stable code, a sentence."""
+
+    pointer: str
+    code: str
+    detail: str
+
+
+class Problem(Exception):
+    """An expected failure on the way from bytes to an answer."""
+
+    def __init__(self, code: str, detail: str, errors: Iterable[FieldError] = ()) -> None:
+        super().__init__(detail)
+        self.type = PROBLEM_TYPES[code]
+        self.detail = detail
+        self.errors = tuple(errors)
+
+
+def problem_document(problem: Problem, instance: str) -> bytes:
+    """Write a problem as `application/problem+json`; at most MAX_ERRORS of its errors are listed."""
+    document: dict[str, object] = {
+        "type": problem.type.uri,
+        "title": problem.type.title,
+        "status": problem.type.status,
+        "detail": problem.detail,
+        "instance": instance,
+    }
+    if problem.errors:
+        document["errors"] = [
+            {"pointer": error.pointer, "code": error.code, "detail": error.detail}
+            for error in problem.errors[:MAX_ERRORS]
+        ]
+    return orjson.dumps(document)
+
+
+PROBLEM_TYPES = {
+    problem.code: problem
+    for problem in (
+        ProblemType(
+            "malformed_request",
+            400,
+            "The request is not valid HTTP",
+            "The request line, a header or a chunk of the body breaks the rules of HTTP/1.1. Nothing was evaluated.",
+        ),
+        ProblemType(
+            "malformed_body",
+            400,
+            "The body cannot be parsed",
+            "The body is not valid JSON or CSV. JSON must be strict: UTF-8, no NaN or Infinity, no number beyond the "
+            "range of a double, no key twice in one object.",
+        ),
+        ProblemType(
+            "incomplete_body",
+            400,
+            "The body ended early",
+            "Fewer bytes arrived than Content-Length or the chunks announced. A body is read whole or refused.",
+        ),
+        ProblemType(
+            "not_found", 404, "There is nothing at this path", "The paths of this service are listed in /openapi.json."
+        ),
+        ProblemType(
+            "method_not_allowed",
+            405,
+            "This path does not take this method",
+            "The header Allow names the methods that it takes.",
+        ),
+        ProblemType(
+            "not_acceptable",
+            406,
+            "No media type that the request accepts can be answered",
+            "Evaluations are answered as application/json or text/csv; leave Accept out to get JSON.",
+        ),
+        ProblemType(
+            "body_too_large",
+            413,
+            "The body is too large",
+            "The body is longer than the server's limit (ROCPR_MAX_BODY_BYTES). Nothing was evaluated.",
+        ),
+        ProblemType(
+            "too_many_rows",
+            413,
+            "The table has too many rows",
+            "The table has more rows than the server's limit (ROCPR_MAX_ROWS). Group equal scores and use weights, or "
+            "send counts.",
+        ),
+        ProblemType(
+            "uri_too_long",
+            414,
+            "The request line is too long",
+            "The request line is longer than the server reads. Send options in a JSON body instead.",
+        ),
+        ProblemType(
+            "unsupported_media_type",
+            415,
+            "The body's media type is not supported",
+            "Send application/json or text/csv in UTF-8, without a Content-Encoding.",
+        ),
+        ProblemType(
+            "expectation_failed",
+            417,
+            "The expectation cannot be met",
+            "The only expectation that the server meets is 100-continue.",
+        ),
+        ProblemType(
+            "invalid_request",
+            422,
+            "The request can be parsed but is wrong",
+            "Each entry of errors points to a wrong value and says what is wrong with it.",
+        ),
+        ProblemType(
+            "headers_too_large",
+            431,
+            "The header fields are too large",
+            "A header field or all of them together are longer, or more, than the server reads.",
+        ),
+        ProblemType(
+            "internal_error",
+            500,
+            "The server failed",
+            "This is a defect of the service, not of the request. Please report it.",
+        ),
+    )
+}
+"""Every problem type, by code."""
