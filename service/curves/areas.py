@@ -12,6 +12,7 @@ import numpy as np
 from service.curves.confusion import ConfusionTable
 from service.curves.exact import (
     FloatArray,
+    IntArray,
     exact_dot,
     exact_sum,
     pair_product,
@@ -25,6 +26,8 @@ LARGEST_TRAPEZOID = 1e7
 """`pr_trapezoid` visits every whole true positive, so it is left out when P is above this."""
 
 _CHUNK = 1 << 16
+_SMALL = 0.1
+"""Below this, the series of log(1 + x) is used; seven terms leave 1e-17 of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,7 @@ def areas(table: ConfusionTable, hull: ConfusionTable) -> Areas:
 def roc_area(table: ConfusionTable) -> float:
     """Area under the ROC curve by trapezoids, which is the Wilcoxon-Mann-Whitney statistic with ties as one half.
 
-        Σ (fp_k - fp_{k-1})(tp_k + tp_{k-1}) / (2 P N)
+    Σ (fp_k - fp_{k-1})(tp_k + tp_{k-1}) / (2 P N)
     """
     width = two_sum(table.fp[1:], -table.fp[:-1])
     height = two_sum(table.tp[1:], table.tp[:-1])
@@ -91,7 +94,8 @@ def _shortfall(x: FloatArray) -> FloatArray:
     tail = np.zeros_like(x)
     for odd in range(15, 1, -2):
         tail = tail * (z * z) + 1 / odd
-    return np.where(x < 0.1, z - 2 * z * z / (2 + x) * tail, 1 - np.log1p(x) / x)
+    out: FloatArray = np.where(x < _SMALL, z - 2 * z * z / (2 + x) * tail, 1 - np.log1p(x) / x)
+    return out
 
 
 def average_precision(table: ConfusionTable) -> float:
@@ -127,7 +131,7 @@ def pr_trapezoid(table: ConfusionTable) -> float:
     return float(total / Fraction(table.positives))
 
 
-def _inside_precision(table: ConfusionTable, row: np.ndarray, step: FloatArray) -> FloatArray:
+def _inside_precision(table: ConfusionTable, row: IntArray, step: FloatArray) -> FloatArray:
     """Precision at `step` whole true positives after row `row - 1`: t Δt / (t Δt + fp_A Δt + Δfp step).
 
     Each product is kept exactly, so that the quotient has two roundings.
@@ -138,4 +142,5 @@ def _inside_precision(table: ConfusionTable, row: np.ndarray, step: FloatArray) 
     gained, gained_low = two_product(table.fp[row] - table.fp[row - 1], step)
     called, error = two_sum(misses, gained)
     called, last = two_sum(called, hits)
-    return hits / (called + (error + last + misses_low + gained_low))
+    out: FloatArray = hits / (called + (error + last + misses_low + gained_low))
+    return out

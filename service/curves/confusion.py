@@ -10,13 +10,9 @@ from functools import cached_property
 import numpy as np
 
 from service.curves.counts import Counts
-from service.curves.errors import RisingThresholds, TotalOutOfRange
+from service.curves.errors import RisingThresholds
 from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray, prefix_sums
 from service.curves.sample import Sample
-
-SMALLEST_TOTAL = 1e-150
-LARGEST_TOTAL = 1e150
-"""P and N lie in this range, so that a product of two counts is a double."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +61,7 @@ class ConfusionTable:
     def from_sample(cls, sample: Sample) -> "ConfusionTable":
         """Sweep the threshold down over the sample: one row per distinct score, -0.0 and 0.0 being one.
 
-        Weighted sums are within one ulp of exact, whatever the order of rows. Raises TotalOutOfRange.
+        Weighted sums are within one ulp of exact, whatever the order of rows.
         """
         weights = sample.weights
         scores, labels = sample.scores, sample.labels
@@ -86,7 +82,6 @@ class ConfusionTable:
         else:
             tp = prefix_sums(np.where(labels, weights, 0.0), ends)
             fp = prefix_sums(np.where(labels, 0.0, weights), ends)
-        _check_totals(positives=float(tp[-1]), negatives=float(fp[-1]))
         thresholds = ranks[ends] if sample.lower_is_positive else 0.0 - ranks[ends]
         return cls(
             np.concatenate(([np.nan], thresholds)),
@@ -101,10 +96,9 @@ class ConfusionTable:
     def from_counts(cls, counts: Counts) -> "ConfusionTable":
         """Order rows of counts by (fp, tp) and add (0, 0) and (P, N) where missing, without a threshold.
 
-        Rows with equal counts stay, in the order of their thresholds. Raises TotalOutOfRange, and RisingThresholds when
-        a sweep's thresholds are out of order.
+        Rows with equal counts stay, in the order of their thresholds. Raises RisingThresholds when a sweep's thresholds
+        are out of order.
         """
-        _check_totals(positives=counts.positives, negatives=counts.negatives)
         thresholds = np.full(counts.tp.size, np.nan) if counts.thresholds is None else counts.thresholds
         ranks = thresholds if counts.lower_is_positive else -thresholds
         order = np.lexsort((np.where(np.isnan(ranks), -np.inf, ranks), counts.tp, counts.fp))
@@ -118,7 +112,7 @@ class ConfusionTable:
         )
         if table.sweep:
             _check_order(ranks, order, lower_is_positive=counts.lower_is_positive)
-        return table._with_ends()
+        return table.with_ends()
 
     def at_thresholds(self, cuts: FloatArray) -> "ConfusionTable":
         """Build the table that a sample's table leaves when its scores are cut at `cuts` alone, in any order.
@@ -129,15 +123,14 @@ class ConfusionTable:
         direction = 1.0 if self.lower_is_positive else -1.0
         ranks = np.unique(direction * cuts + 0.0)
         rows = np.searchsorted(direction * self.thresholds[1:], ranks, side="right")
-        return replace(
-            self, thresholds=direction * ranks + 0.0, tp=self.tp[rows], fp=self.fp[rows]
-        )._with_ends()
+        return replace(self, thresholds=direction * ranks + 0.0, tp=self.tp[rows], fp=self.fp[rows]).with_ends()
 
     def select(self, rows: IntArray | BoolArray) -> "ConfusionTable":
         """Keep the given rows, in order."""
         return replace(self, thresholds=self.thresholds[rows], tp=self.tp[rows], fp=self.fp[rows])
 
-    def _with_ends(self) -> "ConfusionTable":
+    def with_ends(self) -> "ConfusionTable":
+        """Add (0, 0) and (P, N), without thresholds, where they are missing."""
         first = [] if self.tp.size and self.tp[0] == 0 and self.fp[0] == 0 else [0.0]
         complete = self.tp.size and self.tp[-1] == self.positives and self.fp[-1] == self.negatives
         last = np.empty(0) if complete else np.ones(1)
@@ -161,14 +154,6 @@ def _sort(ranks: FloatArray, labels: BoolArray) -> tuple[FloatArray, BoolArray]:
     ranks = (keys >> np.uint64(1)).view(np.float64)
     np.negative(ranks[:split], out=ranks[:split])
     return ranks, (keys & np.uint64(1)).astype(np.bool_)
-
-
-def _check_totals(**totals: float) -> None:
-    for name, total in totals.items():
-        if not SMALLEST_TOTAL <= total <= LARGEST_TOTAL:
-            raise TotalOutOfRange(
-                f"The {name} add up to {total:.17g}, which is not within {SMALLEST_TOTAL} and {LARGEST_TOTAL}.", name
-            )
 
 
 def _check_order(ranks: FloatArray, order: IntArray, *, lower_is_positive: bool) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 
 from service.curves.errors import ContradictingTotals, LengthsDiffer
 from service.curves.exact import FloatArray, two_sum
+from service.curves.sample import check_total
 
 _TOTALS_TOLERANCE = 2.0**-49
 """How far tp + fn of fractional rows may lie apart, relatively: fn = P - tp was rounded when it was made."""
@@ -20,7 +21,7 @@ class Counts:
     thresholds  (n,) or None; NaN where a row has none. Carried along; never used to order different rows.
     lower_is_positive   whether thresholds ascend as more is called positive.
 
-    Raises LengthsDiffer, and ContradictingTotals when a count is above its total.
+    Raises LengthsDiffer, TotalOutOfRange, and ContradictingTotals when a count is above its total.
     """
 
     tp: FloatArray
@@ -34,6 +35,8 @@ class Counts:
         for name, column in (("fp", self.fp), ("threshold", self.thresholds)):
             if column is not None and column.size != self.tp.size:
                 raise LengthsDiffer(f"{name} has {column.size} rows, tp has {self.tp.size}.", name)
+        check_total("positives", self.positives)
+        check_total("negatives", self.negatives)
         for name, column, total in (("tp", self.tp, self.positives), ("fp", self.fp, self.negatives)):
             above = np.flatnonzero(column > total)
             if above.size:
@@ -53,13 +56,15 @@ def total(hits: FloatArray, misses: FloatArray | None, stated: float | None, nam
         return stated
     if misses.size != hits.size:
         raise LengthsDiffer(f"{names[1]} has {misses.size} rows, {names[0]} has {hits.size}.", names[1])
-    sums, errors = two_sum(hits, misses)
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums, errors = two_sum(hits, misses)
     if stated is None:
         complete = hits[misses == 0]
         stated = float(complete.max() if complete.size else sums.max())
     whole = bool(np.all(hits % 1 == 0) and np.all(misses % 1 == 0))
     slack = 0.0 if whole else _TOTALS_TOLERANCE * stated
-    apart = np.flatnonzero(np.abs((sums - stated) + errors) > slack)
+    with np.errstate(invalid="ignore"):
+        apart = np.flatnonzero(np.abs((sums - stated) + errors) > slack)
     if apart.size:
         row = int(apart[0])
         raise ContradictingTotals(

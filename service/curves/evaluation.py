@@ -113,10 +113,7 @@ def _table(evaluation: Sample | Counts, options: CurvesOptions) -> tuple[Confusi
 
 
 def _points(table: ConfusionTable, hull_rows: BoolArray, keep: str) -> Points:
-    if keep == "all":
-        kept = np.ones(table.tp.size, dtype=np.bool_)
-    else:
-        kept = hull_rows if keep == "hull" else corners(table)
+    kept = _kept(table, hull_rows, keep)
     rows = table.select(kept)
     recall = tpr(rows)
     return Points(
@@ -133,6 +130,14 @@ def _points(table: ConfusionTable, hull_rows: BoolArray, keep: str) -> Points:
     )
 
 
+def _kept(table: ConfusionTable, hull_rows: BoolArray, keep: str) -> BoolArray:
+    if keep == "hull":
+        return hull_rows
+    if keep == "corners":
+        return corners(table)
+    return np.ones(table.tp.size, dtype=np.bool_)
+
+
 def _warnings(table: ConfusionTable, options: CurvesOptions) -> tuple[CurvesWarning, ...]:
     warnings = []
     if options.thresholds is not None or options.tuning is not None:
@@ -147,7 +152,7 @@ def _warnings(table: ConfusionTable, options: CurvesOptions) -> tuple[CurvesWarn
             CurvesWarning(
                 "not_a_sweep",
                 "fp rises while tp falls between some rows, so no single sweep gives them and they form no curve: "
-                "roc, pr, pr_trapezoid, average_precision and interpolated_pr are null. The hull is theirs all the same.",
+                "roc, pr, pr_trapezoid, average_precision and interpolated_pr are null; the hull is not.",
             )
         )
     elif "auc" in options.include and not has_trapezoid(table):

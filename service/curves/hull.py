@@ -35,7 +35,8 @@ def on_hull(table: ConfusionTable, vertices: IntArray) -> BoolArray:
     """Tell which rows lie on the hull's boundary: the vertices and all rows on an edge between two of them."""
     rows = np.arange(table.tp.size)
     edge = np.minimum(np.searchsorted(vertices, rows, side="right"), vertices.size - 1)
-    return Points.of(table).sides(vertices[edge - 1], rows, vertices[edge]) == 0
+    out: BoolArray = Points.of(table).sides(vertices[edge - 1], rows, vertices[edge]) == 0
+    return out
 
 
 def corners(table: ConfusionTable) -> BoolArray:

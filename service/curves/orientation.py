@@ -66,7 +66,7 @@ class Points:
         side = np.where(exact, np.where(high != 0, high, low), high + low)
         doubtful = (size < _UNDERFLOW) | (~exact & (np.abs(side) <= _PAIR_FILTER * size))
         for row in np.flatnonzero(doubtful):
-            side[row] = _rational_side(differences, row)
+            side[row] = _rational_side(differences, int(row))
         return side
 
 

@@ -60,7 +60,7 @@ def default_interpolation(table: ConfusionTable) -> Every:
 def precision(table: ConfusionTable) -> FloatArray:
     """Precision tp/(tp + fp) per row; NaN where nothing is called positive."""
     called = table.tp + table.fp
-    out = np.divide(table.tp, called, out=np.full(called.size, np.nan), where=called > 0)
+    out: FloatArray = np.divide(table.tp, called, out=np.full(called.size, np.nan), where=called > 0)
     if table.whole:
         for row in np.flatnonzero(called > LARGEST_EXACT_INTEGER):
             out[row] = int(table.tp[row]) / (int(table.tp[row]) + int(table.fp[row]))
@@ -145,7 +145,9 @@ def _between(table: ConfusionTable, row: IntArray, target: Pair) -> tuple[FloatA
     """
     tp_a, fp_a, tp_b, fp_b = table.tp[row - 1], table.fp[row - 1], table.tp[row], table.fp[row]
     if table.whole:
-        points = [_whole_between(*values) for values in zip(tp_a, fp_a, tp_b, fp_b, *target, strict=True)]
+        points = [
+            _whole_between(*values) for values in zip(tp_a, fp_a, tp_b, fp_b, zip(*target, strict=True), strict=True)
+        ]
         fp, at_precision = np.array(points, dtype=np.float64).reshape(-1, 2).T
         return fp, at_precision
     step, error = two_sum(target[0], -tp_a)
@@ -158,16 +160,18 @@ def _between(table: ConfusionTable, row: IntArray, target: Pair) -> tuple[FloatA
     return fp_pair[0], np.add(*pair_quotient(target, called_pair))
 
 
-def _whole_between(tp_a: float, fp_a: float, tp_b: float, fp_b: float, high: float, low: float) -> tuple[float, float]:
-    """The same for one target high + low between whole rows, each result rounded once."""
-    numerator, scale = _ratio(high, low)
+def _whole_between(
+    tp_a: float, fp_a: float, tp_b: float, fp_b: float, target: tuple[float, float]
+) -> tuple[float, float]:
+    """The same for one target between whole rows, each result rounded once."""
+    numerator, scale = _ratio(*target)
     climb = int(tp_b - tp_a)
     fp = int(fp_a) * climb * scale + int(fp_b - fp_a) * (numerator - int(tp_a) * scale)
     return fp / (climb * scale), numerator * climb / (numerator * climb + fp)
 
 
 def _ratio(high: float, low: float) -> tuple[int, int]:
-    """high + low as an integer over a power of two."""
+    """The exact high + low as an integer over a power of two."""
     (n, d), (m, e) = high.as_integer_ratio(), low.as_integer_ratio()
     scale = max(d, e)
     return n * (scale // d) + m * (scale // e), scale

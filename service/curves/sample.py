@@ -2,8 +2,14 @@
 
 from dataclasses import dataclass
 
-from service.curves.errors import LengthsDiffer, OneClassLabels
+import numpy as np
+
+from service.curves.errors import LengthsDiffer, OneClassLabels, TotalOutOfRange
 from service.curves.exact import BoolArray, FloatArray
+
+SMALLEST_TOTAL = 1e-150
+LARGEST_TOTAL = 1e150
+"""P and N lie in this range, so that a product of two counts is a double."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -14,7 +20,8 @@ class Sample:
     labels   (n,) True for a positive.
     weights  (n,) finite, >= 0: importance weights; a row of weight 0 is the same as no row. None means 1 each.
 
-    Raises LengthsDiffer, and OneClassLabels when no positive or no negative has a weight above 0.
+    Raises LengthsDiffer, OneClassLabels when no positive or no negative has a weight above 0, and TotalOutOfRange when
+    those of one class weigh too little or too much.
     """
 
     scores: FloatArray
@@ -30,3 +37,16 @@ class Sample:
         if present.all() or not present.any():
             which = "negative" if present.any() else "positive"
             raise OneClassLabels(f"There is no {which} row of positive weight; a curve needs both classes.", "labels")
+        if self.weights is not None:
+            with np.errstate(over="ignore"):
+                totals = [float(self.weights[self.labels == label].sum()) for label in (True, False)]
+            for total in totals:
+                check_total("weights", total)
+
+
+def check_total(column: str, total: float) -> None:
+    """Raise TotalOutOfRange when a class's total is outside 1e-150..1e150; `column` is to blame."""
+    if not SMALLEST_TOTAL <= total <= LARGEST_TOTAL:
+        raise TotalOutOfRange(
+            f"The total of one class is {total:.17g}, not within {SMALLEST_TOTAL} to {LARGEST_TOTAL}.", column
+        )

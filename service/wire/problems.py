@@ -13,6 +13,8 @@ PROBLEM_JSON = "application/problem+json"
 MAX_ERRORS = 20
 """How many single errors one problem lists; the detail says when there were more."""
 
+_LONGEST_NAME = 100
+
 
 @dataclass(frozen=True, slots=True)
 class ProblemType:
@@ -48,21 +50,31 @@ class Problem(Exception):
         self.errors = tuple(errors)
 
 
+def pointer_token(name: str) -> str:
+    """Escape a name as one token of a JSON pointer (RFC 6901), cut where it is too long to be echoed."""
+    return name[:_LONGEST_NAME].replace("~", "~0").replace("/", "~1")
+
+
 def problem_document(problem: Problem, instance: str) -> bytes:
     """Write a problem as `application/problem+json`; at most MAX_ERRORS of its errors are listed."""
     document: dict[str, object] = {
         "type": problem.type.uri,
         "title": problem.type.title,
         "status": problem.type.status,
-        "detail": problem.detail,
-        "instance": instance,
+        "detail": _printable(problem.detail),
+        "instance": _printable(instance),
     }
     if problem.errors:
         document["errors"] = [
-            {"pointer": error.pointer, "code": error.code, "detail": error.detail}
+            {"pointer": _printable(error.pointer), "code": error.code, "detail": error.detail}
             for error in problem.errors[:MAX_ERRORS]
         ]
     return orjson.dumps(document)
+
+
+def _printable(text: str) -> str:
+    """Replace what is no Unicode text (lone surrogates), which JSON strings may smuggle in."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 PROBLEM_TYPES = {

@@ -1,0 +1,135 @@
+"""CSV in (RFC 4180, with a header, in UTF-8) through pyarrow: bytes to columns of text, and text to numbers and labels.
+
+Every cell is read as text first, so that nothing is inferred; pyarrow's parser then reads decimal numbers.
+"""
+
+import csv
+import io
+import re
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv as arrow_csv
+
+from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray
+from service.wire.columns import ColumnError, inexact_integer, labels, numbers
+from service.wire.problems import FieldError, Problem, pointer_token
+
+_BOM = b"\xef\xbb\xbf"
+_WELL_QUOTED = re.compile(rb'(?:[^"]++|(?<![^,\r\n])"(?:[^"]++|"")*+"(?![^,\r\n]))*+')
+_DECIMAL = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+_INTEGER = re.compile(r"[+-]?\d+")
+_SPACES = " \t"
+
+
+class CsvTable:
+    """A CSV body whose header has been read; columns are read on demand."""
+
+    def __init__(self, body: bytes) -> None:
+        body = body.removeprefix(_BOM)
+        if b'"' in body and not _WELL_QUOTED.fullmatch(body):
+            raise Problem("malformed_body", "A quoted value is not closed, or text stands beside its quotes.")
+        self._body = body if body.endswith((b"\n", b"\r")) else body + b"\n"
+        self.header = _header(body)
+
+    def read(self, names: list[str]) -> dict[str, pa.ChunkedArray]:
+        """Read the named columns as text. Raises Problem when a row is not of the header's width, or none is there."""
+        for name in names:
+            if self.header.count(name) > 1:
+                message = "Two columns of the table have this name."
+                raise Problem("invalid_request", message, [FieldError(f"/{pointer_token(name)}", "duplicate", message)])
+        # Columns are known by their position: names may be repeated among those that are not read.
+        positions = {name: str(self.header.index(name)) for name in names}
+        try:
+            table = arrow_csv.read_csv(
+                io.BytesIO(self._body),
+                read_options=arrow_csv.ReadOptions(
+                    column_names=[str(position) for position in range(len(self.header))],
+                    skip_rows_after_names=1,
+                    use_threads=False,
+                    block_size=len(self._body) + 1,
+                ),
+                parse_options=arrow_csv.ParseOptions(newlines_in_values=True),
+                convert_options=arrow_csv.ConvertOptions(
+                    include_columns=list(positions.values()),
+                    column_types=dict.fromkeys(positions.values(), pa.string()),
+                    strings_can_be_null=False,
+                ),
+            )
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+            raise Problem("malformed_body", f"The body is not CSV. {str(error)[:200]}") from None
+        if table.num_rows == 0:
+            message = "The table has a header and no rows."
+            raise Problem("invalid_request", message, [FieldError("", "no_rows", message)])
+        return {name: table[position] for name, position in positions.items()}
+
+
+def _header(body: bytes) -> list[str]:
+    try:
+        lines = io.TextIOWrapper(io.BytesIO(body), encoding="utf-8", newline="")
+        header = next(csv.reader(lines, strict=True), [])
+    except UnicodeDecodeError:
+        raise Problem("malformed_body", "The body is not UTF-8.") from None
+    except csv.Error as error:
+        raise Problem("malformed_body", f"The header is not CSV: {error}.") from None
+    if not header:
+        raise Problem("malformed_body", "The body has no header row.")
+    return header
+
+
+@numbers.register
+def _(column: pa.ChunkedArray, *, nullable: bool) -> FloatArray:
+    if nullable:
+        column = pc.if_else(pc.equal(column, ""), pa.scalar(None, pa.string()), column)
+    try:
+        array = pc.cast(column, pa.float64())
+    except pa.ArrowInvalid:
+        column = pc.ascii_trim(column, _SPACES)
+        good = pc.fill_null(pc.match_substring_regex(column, _DECIMAL), True)  # noqa: FBT003  # pyarrow's signature
+        row = pc.index(good, False).as_py()  # pyarrow's signature
+        if row >= 0:
+            raise ColumnError("not_a_number", "This is not a decimal number.", row) from None
+        array = pc.cast(column, pa.float64())
+    missing = array.is_null().to_numpy()
+    values: FloatArray = array.to_numpy()
+    wrong = np.flatnonzero(~np.isfinite(values) & ~missing)
+    if wrong.size:
+        raise ColumnError("not_finite", "This is not a finite number that a double holds.", int(wrong[0]))
+    for row in np.flatnonzero(np.abs(values) >= LARGEST_EXACT_INTEGER):
+        text = column[int(row)].as_py().strip(_SPACES)
+        if _INTEGER.fullmatch(text) and int(text.lstrip("+-0")) != abs(int(values[row])):
+            raise inexact_integer(int(row))
+    return values
+
+
+@labels.register
+def _(column: pa.ChunkedArray, positive_label: object) -> BoolArray:
+    if positive_label is not None:
+        distinct = column.unique().to_pylist()
+        if len(distinct) > 2:  # noqa: PLR2004  # two classes
+            row = pc.index(column, distinct[2]).as_py()
+            raise ColumnError("not_a_label", "This is a third value; a binary label has two.", row)
+        return pc.equal(column, str(positive_label)).to_numpy()  # type: ignore[no-any-return]  # pyarrow is untyped
+    text = pc.utf8_lower(pc.ascii_trim(column, _SPACES))
+    distinct = text.unique().to_pylist()
+    if set(distinct) <= {"false", "true"}:
+        return pc.equal(text, "true").to_numpy()  # type: ignore[no-any-return]  # pyarrow is untyped
+    try:
+        values = numbers(text, nullable=False)
+    except ColumnError as error:
+        raise _misfit(error.row) from None
+    if not any(np.isin(values, allowed).all() for allowed in ((0, 1), (-1, 1))):
+        seen = np.unique(values, return_index=True)
+        misfits = [
+            row for value, row in zip(*seen, strict=True) if value not in {0, 1} and (value != -1 or 0 in seen[0])
+        ]
+        raise _misfit(int(min(misfits)))
+    out: BoolArray = values == 1
+    return out
+
+
+def _misfit(row: int | None) -> ColumnError:
+    return ColumnError(
+        "not_a_label", "Without positive_label the labels are 0 and 1, false and true, or -1 and 1.", row
+    )

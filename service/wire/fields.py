@@ -1,0 +1,136 @@
+"""marshmallow fields that check a value, or a whole column at once, and never coerce.
+
+A wrong value is a ValidationError whose message is a Fault, so that its code and row survive to the problem.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from marshmallow import ValidationError, fields
+
+from service.curves.exact import BoolArray, FloatArray
+from service.wire import columns
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong with a value: a stable code, a sentence, and the row when the value is a column."""
+
+    code: str
+    detail: str
+    row: int | None = None
+
+
+def invalid(code: str, detail: str, field: str = "_schema") -> ValidationError:
+    """Make the error of one field, or of the whole object."""
+    return ValidationError({field: [Fault(code, detail)]})
+
+
+class NumberColumn(fields.Field[FloatArray]):
+    """A list of finite numbers: to float64, without rounding an integer. Items may have bounds, or be null."""
+
+    def __init__(self, *, minimum: float | None = None, maximum: float | None = None, nullable: bool = False) -> None:
+        super().__init__()
+        self.minimum = minimum
+        self.maximum = maximum
+        self.nullable = nullable
+
+    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> FloatArray:
+        try:
+            column = columns.numbers(value, nullable=self.nullable)
+        except columns.ColumnError as error:
+            raise ValidationError([Fault(error.code, error.detail, error.row)]) from None
+        if self.minimum is not None:
+            for row in np.flatnonzero(column < self.minimum)[:1]:
+                code = "negative" if self.minimum == 0 else "out_of_range"
+                raise ValidationError([Fault(code, f"This is below {self.minimum:g}.", int(row))])
+        if self.maximum is not None:
+            for row in np.flatnonzero(column > self.maximum)[:1]:
+                raise ValidationError([Fault("out_of_range", f"This is above {self.maximum:g}.", int(row))])
+        return column
+
+
+class LabelColumn(fields.Field[BoolArray]):
+    """A list of labels, to True for a positive, with the sibling `positive_label` where given."""
+
+    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> BoolArray:
+        positive_label = (data or {}).get("positive_label")
+        try:
+            return columns.labels(value, positive_label if _is_scalar(positive_label) else None)
+        except columns.ColumnError as error:
+            raise ValidationError([Fault(error.code, error.detail, error.row)]) from None
+
+
+class Scalar(fields.Field[object]):
+    """A boolean, a number or a string."""
+
+    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> object:
+        if not _is_scalar(value):
+            raise ValidationError([Fault("not_a_label", "A string, a number or a boolean belongs here.")])
+        return value
+
+
+class Number(fields.Field[float]):
+    """One finite number, at or above `minimum`, or above `exclusive_minimum`."""
+
+    def __init__(self, *, minimum: float | None = None, exclusive_minimum: float | None = None) -> None:
+        super().__init__()
+        self.minimum = minimum
+        self.exclusive_minimum = exclusive_minimum
+
+    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> float:
+        try:
+            number = float(columns.numbers([value], nullable=False)[0])
+        except columns.ColumnError as error:
+            raise ValidationError([Fault(error.code, error.detail)]) from None
+        if self.minimum is not None and number < self.minimum:
+            raise ValidationError([Fault("negative", f"This is below {self.minimum:g}.")])
+        if self.exclusive_minimum is not None and number <= self.exclusive_minimum:
+            raise ValidationError([Fault("out_of_range", f"This is not above {self.exclusive_minimum:g}.")])
+        return number
+
+
+class Flag(fields.Field[bool]):
+    """true or false, and nothing that resembles them."""
+
+    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> bool:
+        if not isinstance(value, bool):
+            raise ValidationError([Fault("not_a_boolean", "true or false belongs here.")])
+        return value
+
+
+class Choice(fields.Field[str]):
+    """One of some names."""
+
+    def __init__(self, choices: tuple[str, ...]) -> None:
+        super().__init__()
+        self.choices = choices
+
+    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> str:
+        if not isinstance(value, str) or value not in self.choices:
+            raise ValidationError([Fault("not_one_of", f"One of {', '.join(self.choices)} belongs here.")])
+        return value
+
+
+class ChoiceSet(fields.Field[frozenset[str]]):
+    """A list of some names, in any order; a repetition changes nothing."""
+
+    def __init__(self, choices: tuple[str, ...]) -> None:
+        super().__init__()
+        self.choices = choices
+
+    def _deserialize(
+        self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object
+    ) -> frozenset[str]:
+        if not isinstance(value, list):
+            raise ValidationError([Fault("not_a_list", f"A list of {', '.join(self.choices)} belongs here.")])
+        for row, name in enumerate(value):
+            if not isinstance(name, str) or name not in self.choices:
+                raise ValidationError([Fault("not_one_of", f"One of {', '.join(self.choices)} belongs here.", row)])
+        return frozenset(value)
+
+
+def _is_scalar(value: object) -> bool:
+    return isinstance(value, (bool, int, float, str))

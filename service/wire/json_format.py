@@ -1,0 +1,162 @@
+"""Strict JSON in (RFC 8259): bytes to plain objects, and lists to columns.
+
+Refuses what lenient parsers let pass: NaN and Infinity, numbers beyond a double, a key given twice.
+"""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import repeat
+from operator import eq
+
+import numpy as np
+
+from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray
+from service.wire.columns import ColumnError, inexact_integer, labels, numbers
+from service.wire.problems import FieldError, Problem, pointer_token
+
+_KINDS: dict[type, str] = {bool: "boolean", int: "number", float: "number", str: "string"}
+_NAMES = {**_KINDS, type(None): "null", list: "list", dict: "object"}
+_DEFAULT_LABELS = (
+    {("number", 0), ("number", 1)},
+    {("boolean", False), ("boolean", True)},
+    {("number", -1), ("number", 1)},
+)
+_DEEPEST = 3
+
+
+def parse_json(text: str) -> object:
+    """Parse strict JSON. Raises ValueError, with a sentence for the caller, on anything else."""
+    try:
+        return json.loads(text, object_pairs_hook=_unique_object, parse_constant=_refuse_constant)
+    except RecursionError:
+        raise ValueError("It is nested too deeply.") from None
+
+
+def decode_json(body: bytes) -> object:
+    """Decode a JSON body. Raises Problem `malformed_body`."""
+    try:
+        document = parse_json(body.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise Problem("malformed_body", f"The body is not UTF-8 at byte {error.start}.") from None
+    except json.JSONDecodeError as error:
+        raise Problem("malformed_body", f"The body is not JSON at character {error.pos}: {error.msg}.") from None
+    except ValueError as error:
+        raise Problem("malformed_body", f"The body is not strict JSON. {error}") from None
+    for pointer in _infinities(document, ""):
+        raise Problem(
+            "malformed_body",
+            "A number is beyond the range of a double.",
+            [FieldError(pointer, "not_finite", "This number is beyond the range of a double.")],
+        )
+    return document
+
+
+def _unique_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        twice, _ = Counter(key for key, _ in pairs).most_common(1)[0]
+        raise ValueError(f"The key {twice[:40]!r} is given twice in one object.")
+    return members
+
+
+def _refuse_constant(name: str) -> object:
+    raise ValueError(f"{name} is not a JSON number.")
+
+
+def _infinities(value: object, pointer: str, depth: int = 0) -> Iterator[str]:
+    """Point to numbers that overflowed while parsing; JSON has no other way to write infinity.
+
+    Goes as deep as any schema does; what lies deeper is refused for being there.
+    """
+    if isinstance(value, float) and math.isinf(value):
+        yield pointer
+    elif isinstance(value, dict) and depth < _DEEPEST:
+        for key, member in value.items():
+            yield from _infinities(member, f"{pointer}/{pointer_token(key)}", depth + 1)
+    elif isinstance(value, list):
+        for infinity in (math.inf, -math.inf):
+            if infinity in value:
+                yield f"{pointer}/{value.index(infinity)}"
+
+
+@numbers.register
+def _(column: list, *, nullable: bool) -> FloatArray:  # type: ignore[type-arg]  # singledispatch takes a plain class
+    kinds = set(map(type, column))
+    wrong = kinds - {int, float, *([type(None)] if nullable else [])}
+    if wrong:
+        row = _first(type(value) in wrong for value in column)
+        raise ColumnError("not_a_number", f"This is a {_NAMES[type(column[row])]}; a number belongs here.", row)
+    if type(None) in kinds:
+        column = [math.nan if value is None else value for value in column]
+    try:
+        array = np.fromiter(column, np.float64, len(column))
+    except OverflowError:
+        raise inexact_integer(_first(not math.isfinite(_as_double(value)) for value in column)) from None
+    if int in kinds:
+        for large in np.flatnonzero(np.abs(array) >= LARGEST_EXACT_INTEGER):
+            if isinstance(column[large], int) and int(array[large]) != column[large]:
+                raise inexact_integer(int(large))
+    return array
+
+
+@labels.register
+def _(column: list, positive_label: object) -> BoolArray:  # type: ignore[type-arg]  # singledispatch takes a plain class
+    wrong = set(map(type, column)) - _KINDS.keys()
+    if wrong:
+        row = _first(type(value) in wrong for value in column)
+        raise ColumnError("not_a_label", f"This is a {_NAMES[type(column[row])]}; a label belongs here.", row)
+    kinds = {_KINDS[kind] for kind in set(map(type, column))}
+    if positive_label is not None:
+        _refuse_third_value(column)
+        positive = _typed(positive_label)
+        if len(kinds) > 1:
+            return np.fromiter((_typed(value) == positive for value in column), np.bool_, len(column))
+        if kinds != {positive[0]}:
+            return np.zeros(len(column), dtype=np.bool_)
+        return np.fromiter(map(eq, column, repeat(positive_label)), np.bool_, len(column))
+    values = {_typed(value) for value in set(column)} if len(kinds) == 1 else set(map(_typed, column))
+    if not any(values <= allowed for allowed in _DEFAULT_LABELS):
+        row = _first_misfit(column)
+        raise ColumnError(
+            "not_a_label",
+            "Without positive_label the labels are 0 and 1, false and true, or -1 and 1, all of one kind.",
+            row,
+        )
+    return np.fromiter(map(eq, column, repeat(1)), np.bool_, len(column))
+
+
+def _typed(value: object) -> tuple[str, object]:
+    """Type and value of a scalar: 1 is not true, and 1 is 1.0, as JSON has one kind of number."""
+    return _KINDS[type(value)], value
+
+
+def _refuse_third_value(column: list[object]) -> None:
+    if len({_KINDS[kind] for kind in set(map(type, column))}) == 1 and len(set(column)) <= 2:  # noqa: PLR2004  # two classes
+        return
+    seen: set[tuple[str, object]] = set()
+    for row, value in enumerate(column):
+        seen.add(_typed(value))
+        if len(seen) > 2:  # noqa: PLR2004  # two classes
+            raise ColumnError("not_a_label", "This is a third value; a binary label has two.", row)
+
+
+def _first_misfit(column: list[object]) -> int:
+    seen: set[tuple[str, object]] = set()
+    for row, value in enumerate(column):
+        seen.add(_typed(value))
+        if not any(seen <= allowed for allowed in _DEFAULT_LABELS):
+            return row
+    return len(column)
+
+
+def _as_double(value: object) -> float:
+    try:
+        return float(value)  # type: ignore[arg-type]  # numbers only, by then
+    except OverflowError:
+        return math.inf
+
+
+def _first(hits: Iterable[bool]) -> int:
+    return next(row for row, hit in enumerate(hits) if hit)
