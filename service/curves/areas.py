@@ -79,8 +79,9 @@ def pr_area(table: ConfusionTable) -> float:
     climb = climb[rows]
     growth = climb + (table.fp[rows + 1] - table.fp[rows])
     start, called = table.tp[rows], table.tp[rows] + table.fp[rows]
+    # From the origin x is infinite, where t = 0 outweighs its logarithm; wild weights may make x as good as 0.
     with np.errstate(divide="ignore", over="ignore"):
-        ratio = np.minimum(growth / called, np.finfo(np.float64).max)
+        ratio = np.clip(growth / called, np.finfo(np.float64).tiny, np.finfo(np.float64).max)
     segments = (climb / growth) * (start * np.log1p(ratio) + climb * _shortfall(ratio))
     return float(segments.sum() / table.positives)
 

@@ -88,8 +88,11 @@ def interpolated_pr(table: ConfusionTable, interpolation: Every | AtRecall, limi
         return _every_whole(table, limit)
     steps = table.positives / interpolation.every
     _check_limit(steps + 1, limit)
-    tp = np.arange(np.ceil(steps) + 1) * interpolation.every
-    tp = np.append(tp[tp < table.positives], table.positives)
+    step = np.arange(np.ceil(steps) + 1)
+    tp = step * interpolation.every
+    # A fractional step was rounded: its multiple that is P but for that rounding is P, not a sliver before it.
+    slack = 0.0 if table.whole and interpolation.every % 1 == 0 else step * np.spacing(interpolation.every) / 2
+    tp = np.append(tp[table.positives - tp > slack], table.positives)
     return _at(table, (tp, np.zeros(tp.size)), tp / table.positives)
 
 

@@ -119,12 +119,11 @@ def _(column: pa.ChunkedArray, positive_label: object) -> BoolArray:
         values = numbers(text, nullable=False)
     except ColumnError as error:
         raise _misfit(error.row) from None
-    if not any(np.isin(values, allowed).all() for allowed in ((0, 1), (-1, 1))):
-        seen = np.unique(values, return_index=True)
-        misfits = [
-            row for value, row in zip(*seen, strict=True) if value not in {0, 1} and (value != -1 or 0 in seen[0])
-        ]
-        raise _misfit(int(min(misfits)))
+    seen: set[float] = set()
+    for row in np.sort(np.unique(values, return_index=True)[1]):
+        seen.add(float(values[row]))
+        if not (seen <= {0, 1} or seen <= {-1, 1}):
+            raise _misfit(int(row))
     out: BoolArray = values == 1
     return out
 

@@ -35,6 +35,8 @@ FACT_CODES: dict[type[CurvesError], str] = {
 }
 """The one place where a fact of the mathematics gets the code that clients see."""
 
+_SAMPLE_ONLY = ("scores", "labels", "weights", "positive_label", "thresholds", "tuning")
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CurvesRequest:
@@ -131,8 +133,12 @@ class CurvesRequestSchema(SampleSchema):
 
     @pre_load
     def drop_absent(self, data: Any, **kwargs: object) -> Any:  # noqa: ANN401  # anything that JSON can hold
-        """Leave out what reads as absent, and let the tuning sample inherit what its labels and scores mean."""
+        """Refuse a sample beside counts; let a tuning sample inherit what labels and scores mean."""
         data = super().drop_absent(data, **kwargs)
+        if isinstance(data, dict) and "counts" in data:
+            for name in _SAMPLE_ONLY:
+                if name in data:
+                    raise invalid("exclusive", "This goes with a sample; counts are given too.", name)
         if isinstance(data, dict) and isinstance(data.get("tuning"), dict):
             meaning = {key: data[key] for key in ("positive_label", "lower_is_positive") if key in data}
             data["tuning"] = {**meaning, **super().drop_absent(data["tuning"])}
@@ -141,13 +147,9 @@ class CurvesRequestSchema(SampleSchema):
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> CurvesRequest:
         """Build the request, when its fields go together."""
-        sample_fields = [name for name in ("scores", "labels", "weights", "positive_label") if name in data]
         if "counts" in data:
-            for name in (*sample_fields, "thresholds", "tuning"):
-                if name in data:
-                    raise invalid("exclusive", "This goes with a sample; counts are given too.", name)
             evaluation = replace(data["counts"], lower_is_positive=data.get("lower_is_positive", False))
-        elif not sample_fields:
+        elif not any(name in data for name in _SAMPLE_ONLY):
             raise invalid("missing", "Give scores and labels, or counts; null and [] read as absent.")
         else:
             evaluation = _sample(data)

@@ -1,0 +1,136 @@
+"""CSV: RFC 4180's quoting, and numbers as people write them."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from service.wire.columns import ColumnError, labels, numbers
+from service.wire.csv_format import CsvTable
+from service.wire.problems import Problem
+
+
+def column(*cells):
+    return pa.chunked_array([pa.array(cells, pa.string())])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"a,b\n1,2\n3,4\n",
+        b"a,b\r\n1,2\r\n3,4",
+        b"\xef\xbb\xbfa,b\n1,2\n3,4",
+        b'"a","b"\n"1","2"\n"3","4"\n',
+        b'"x\ny",a,b\n"1,\n""",1,2\n"""",3,4\n',
+        b"other,b,other,a\n,2,,1\n,4,,3\n",
+        b"a,b\n\n1,2\n\n3,4\n\n",
+    ],
+)
+def test_reads_columns_by_name(body):
+    table = CsvTable(body).read(["b", "a"])
+    assert {name: cells.to_pylist() for name, cells in table.items()} == {"b": ["2", "4"], "a": ["1", "3"]}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"\n",
+        b"a,b\n1\n",
+        b"a,b\n1,2,3\n",
+        b'a,b\n1,"2\n3,4\n',
+        b'"a,b\n1,2\n',
+        b'a,b\n"1"2,3\n',
+        b'a,b\n1"2",3\n',
+        b'a,b\n1,"2"" \n',
+        b"a,b\n\xff,2\n",
+        b"\xff,b\n1,2\n",
+    ],
+)
+def test_refuses_what_is_not_a_table(body):
+    with pytest.raises(Problem) as caught:
+        CsvTable(body).read(["b", "a"])
+    assert caught.value.type.code == "malformed_body"
+
+
+def test_a_table_without_rows_is_a_problem():
+    for body in (b"a,b", b"a,b\n", b"a,b\r\n\r\n"):
+        with pytest.raises(Problem) as caught:
+            CsvTable(body).read(["a"])
+        assert [error.code for error in caught.value.errors] == ["no_rows"]
+
+
+def test_a_name_that_two_columns_have_is_a_problem_when_it_is_read():
+    table = CsvTable(b"a,a,b\n1,2,3\n")
+    assert table.read(["b"])["b"].to_pylist() == ["3"]
+    with pytest.raises(Problem) as caught:
+        table.read(["a"])
+    assert [error.code for error in caught.value.errors] == ["duplicate"]
+
+
+def test_reads_decimal_numbers_as_people_write_them():
+    cells = ["1", "+1", " 1", "1 ", "\t1", "001", "1.", ".5", "-.5", "1e5", "1E+05", "-0", "5e-324", "9007199254740992"]
+    expected = [1, 1, 1, 1, 1, 1, 1, 0.5, -0.5, 1e5, 1e5, 0, 5e-324, 2.0**53]
+    np.testing.assert_array_equal(numbers(column(*cells), nullable=False), expected)
+
+
+@pytest.mark.parametrize(
+    "cell", ["", " ", "x", "1_0", "0x10", "1,5", "1 2", "--1", "+-1", "1e", "e5", ".", "1d5", "١", "1\n", "\u00a01"]
+)
+def test_refuses_what_is_no_decimal_number(cell):
+    with pytest.raises(ColumnError) as caught:
+        numbers(column("1", " 2", cell), nullable=False)
+    assert (caught.value.code, caught.value.row) == ("not_a_number", 2)
+
+
+@pytest.mark.parametrize("cell", ["nan", "NaN", "inf", "-inf", "Infinity", "1e400", "-1e400", "1" + "0" * 400])
+def test_refuses_what_is_not_finite(cell):
+    with pytest.raises(ColumnError) as caught:
+        numbers(column("1", cell), nullable=False)
+    assert caught.value.row == 1
+    assert caught.value.code in {"not_finite", "not_a_number"}
+
+
+def test_refuses_an_integer_that_no_double_holds():
+    with pytest.raises(ColumnError) as caught:
+        numbers(column("1", "0" * 5000 + "9007199254740993"), nullable=False)
+    assert (caught.value.code, caught.value.row) == ("not_exact", 1)
+
+
+def test_an_empty_cell_is_null_where_a_column_may_hold_it():
+    np.testing.assert_array_equal(numbers(column("", "0.5", " +1"), nullable=True), [np.nan, 0.5, 1])
+    with pytest.raises(ColumnError) as caught:
+        numbers(column("", "nan"), nullable=True)
+    assert caught.value.row == 1
+
+
+@pytest.mark.parametrize(
+    ("cells", "positive_label"),
+    [
+        (["1", "0", "1"], None),
+        ([" 1.0", "0", "+1"], None),
+        (["true", "false", "TRUE"], None),
+        (["1", "-1", "1"], None),
+        (["yes", "no", "yes"], "yes"),
+        (["1", "1.0", "1"], "1"),
+    ],
+)
+def test_labels(cells, positive_label):
+    np.testing.assert_array_equal(labels(column(*cells), positive_label), [True, False, True])
+
+
+@pytest.mark.parametrize(
+    ("cells", "positive_label", "row"),
+    [
+        (["1", "0", "2"], None, 2),
+        (["0", "1", "-1"], None, 2),
+        (["-1", "0"], None, 1),
+        (["1", "x"], None, 1),
+        (["1", ""], None, 1),
+        (["true", "1"], None, 0),
+        (["a", "b", "a", "c"], "a", 3),
+    ],
+)
+def test_refuses_labels_that_are_not_binary(cells, positive_label, row):
+    with pytest.raises(ColumnError) as caught:
+        labels(column(*cells), positive_label)
+    assert (caught.value.code, caught.value.row) == ("not_a_label", row)
