@@ -4,6 +4,7 @@ Rational results are summed exactly and rounded once where the table is whole. K
 interpolation. Sources: Davis & Goadrich 2006, sections 3 to 5; Fawcett 2006, algorithm 2.
 """
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -26,6 +27,7 @@ LARGEST_TRAPEZOID = 1e7
 """`pr_trapezoid` visits every whole true positive, so it is left out when P is above this."""
 
 _CHUNK = 1 << 16
+_LEAST_EXPONENT = -200
 _SMALL = 0.1
 """Below this, the series of log(1 + x) is used; seven terms leave 1e-17 of it."""
 
@@ -60,9 +62,11 @@ def roc_area(table: ConfusionTable) -> float:
 
     Σ (fp_k - fp_{k-1})(tp_k + tp_{k-1}) / (2 P N)
     """
-    width = two_sum(table.fp[1:], -table.fp[:-1])
-    height = two_sum(table.tp[1:], table.tp[:-1])
-    return float(exact_dot(width, height) / (2 * Fraction(table.positives) * Fraction(table.negatives)))
+    tp, positives = _lift(table.tp, table.positives)
+    fp, negatives = _lift(table.fp, table.negatives)
+    width = two_sum(fp[1:], -fp[:-1])
+    height = two_sum(tp[1:], tp[:-1])
+    return float(exact_dot(width, height) / (2 * Fraction(positives) * Fraction(negatives)))
 
 
 def pr_area(table: ConfusionTable) -> float:
@@ -74,16 +78,18 @@ def pr_area(table: ConfusionTable) -> float:
 
     in which no two terms cancel. From the origin (n = 0) it is Δt Δt/Δn.
     """
-    climb = table.tp[1:] - table.tp[:-1]
+    tp, positives = _lift(table.tp, table.positives)
+    fp, _ = _lift(table.fp, table.positives)
+    climb = tp[1:] - tp[:-1]
     rows = np.flatnonzero(climb > 0)
     climb = climb[rows]
-    growth = climb + (table.fp[rows + 1] - table.fp[rows])
-    start, called = table.tp[rows], table.tp[rows] + table.fp[rows]
+    growth = climb + (fp[rows + 1] - fp[rows])
+    start, called = tp[rows], tp[rows] + fp[rows]
     # From the origin x is infinite, where t = 0 outweighs its logarithm; wild weights may make x as good as 0.
     with np.errstate(divide="ignore", over="ignore"):
         ratio = np.clip(growth / called, np.finfo(np.float64).tiny, np.finfo(np.float64).max)
     segments = (climb / growth) * (start * np.log1p(ratio) + climb * _shortfall(ratio))
-    return float(segments.sum() / table.positives)
+    return float(segments.sum() / positives)
 
 
 def _shortfall(x: FloatArray) -> FloatArray:
@@ -101,11 +107,19 @@ def _shortfall(x: FloatArray) -> FloatArray:
 
 def average_precision(table: ConfusionTable) -> float:
     """The step-wise sum Σ (recall_k - recall_{k-1}) precision_k; never an interpolation."""
-    rows = np.flatnonzero(table.tp[1:] > table.tp[:-1]) + 1
-    tp = table.tp[rows]
-    climb = two_sum(tp, -table.tp[rows - 1])
-    terms = pair_quotient(pair_product(climb, (tp, np.zeros(tp.size))), two_sum(tp, table.fp[rows]))
-    return float(exact_sum(*terms) / Fraction(table.positives))
+    tp, positives = _lift(table.tp, table.positives)
+    fp, _ = _lift(table.fp, table.positives)
+    rows = np.flatnonzero(tp[1:] > tp[:-1]) + 1
+    reached = (tp[rows], np.zeros(rows.size))
+    climb = two_sum(tp[rows], -tp[rows - 1])
+    precision = pair_quotient(reached, two_sum(tp[rows], fp[rows]))
+    return float(exact_sum(*pair_product(climb, precision)) / Fraction(positives))
+
+
+def _lift(column: FloatArray, total: float) -> tuple[FloatArray, float]:
+    """Multiply counts and a total by the power of two that keeps products of counts clear of underflow."""
+    power = max(0, _LEAST_EXPONENT - math.frexp(total)[1])
+    return np.ldexp(column, power), math.ldexp(total, power)
 
 
 def has_trapezoid(table: ConfusionTable) -> bool:

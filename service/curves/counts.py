@@ -48,11 +48,11 @@ def total(hits: FloatArray, misses: FloatArray | None, stated: float | None, nam
 
     Whole numbers must agree exactly, fractional ones to a few ulp. The stated total counts first, then a row without
     misses, then the largest sum. `names` are those of hits, misses and the total.
-    Raises ContradictingTotals or LengthsDiffer.
+    Raises ContradictingTotals or LengthsDiffer; ValueError when there is neither misses nor a stated total.
     """
     if misses is None:
         if stated is None:
-            raise ContradictingTotals(f"Give {names[1]} or {names[2]}: without them the total is unknown.", names[2])
+            raise ValueError(f"Neither {names[1]} nor {names[2]} is given.")
         return stated
     if misses.size != hits.size:
         raise LengthsDiffer(f"{names[1]} has {misses.size} rows, {names[0]} has {hits.size}.", names[1])

@@ -98,7 +98,7 @@ def interpolated_pr(table: ConfusionTable, interpolation: Every | AtRecall, limi
 
 def _check_limit(points: float, limit: int) -> None:
     if points > limit:
-        raise TooManyPoints(f"This interpolation has {points:.0f} points, the limit is {limit}.")
+        raise TooManyPoints(f"This interpolation has more points than the limit, {limit}.")
 
 
 def _targets(table: ConfusionTable, recall: FloatArray) -> tuple[Pair, FloatArray]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from service.wire.csv_format import CsvTable
-from service.wire.json_format import decode_json, parse_json
+from service.wire.json_format import StrictJsonError, decode_json, parse_json
 from service.wire.problems import FieldError, Problem, pointer_token
 
 SAMPLE_COLUMNS = ("scores", "labels", "weights")
@@ -56,6 +56,8 @@ def _decode_csv_body(body: bytes, options: Mapping[str, str]) -> Decoded:
     columns = table.read([*dict.fromkeys([*chosen.values(), *counts])])
     document: dict[str, object] = {key: columns[name] for key, name in chosen.items()}
     totals = {key: _json_value(key, options[key]) for key in TOTALS if key in options}
+    if totals and document and not counts:
+        raise _invalid(next(iter(totals)), "exclusive", "Totals go with columns of counts; this table is a sample.")
     if counts or totals:
         document["counts"] = {**{key: columns[key] for key in counts}, **totals}
     document |= {key: options[key] for key in TEXT_OPTIONS if key in options}
@@ -74,10 +76,13 @@ def _json_value(key: str, text: str) -> object:
     """Read a query parameter that holds JSON text; `include` may also be names between commas."""
     try:
         return parse_json(text)
-    except ValueError:
+    except StrictJsonError as error:
         if key == "include":
             return text.split(",")
-        raise _invalid(key, "not_json", "This parameter takes JSON text.") from None
+        detail = f"This parameter takes strict JSON text. {error}"
+        raise Problem(
+            "invalid_request", detail, [FieldError(f"/{key}{error.pointer or ''}", "not_json", detail)]
+        ) from None
 
 
 def _refuse_unknown(options: Mapping[str, str], known: tuple[str, ...]) -> None:

@@ -26,43 +26,52 @@ _DEFAULT_LABELS = (
 _DEEPEST = 3
 
 
+class StrictJsonError(ValueError):
+    """Text that is not strict JSON; the message is a sentence for the caller, the pointer the place where known."""
+
+    def __init__(self, detail: str, pointer: str | None = None) -> None:
+        super().__init__(detail)
+        self.pointer = pointer
+
+
 def parse_json(text: str) -> object:
-    """Parse strict JSON. Raises ValueError, with a sentence for the caller, on anything else."""
+    """Parse strict JSON. Raises StrictJsonError on anything else."""
     try:
-        return json.loads(text, object_pairs_hook=_unique_object, parse_constant=_refuse_constant)
+        document = json.loads(text, object_pairs_hook=_unique_object, parse_constant=_refuse_constant)
+    except json.JSONDecodeError as error:
+        raise StrictJsonError(f"It breaks off or goes wrong at character {error.pos}: {error.msg}.") from None
     except RecursionError:
-        raise ValueError("It is nested too deeply.") from None
+        raise StrictJsonError("It is nested too deeply.") from None
+    except StrictJsonError:
+        raise
+    except ValueError:  # Python's bound on the digits of an integer
+        raise StrictJsonError("An integer has thousands of digits.") from None
+    for pointer in _infinities(document, ""):
+        raise StrictJsonError("A number is beyond the range of a double.", pointer)
+    return document
 
 
 def decode_json(body: bytes) -> object:
     """Decode a JSON body. Raises Problem `malformed_body`."""
     try:
-        document = parse_json(body.decode("utf-8"))
+        return parse_json(body.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise Problem("malformed_body", f"The body is not UTF-8 at byte {error.start}.") from None
-    except json.JSONDecodeError as error:
-        raise Problem("malformed_body", f"The body is not JSON at character {error.pos}: {error.msg}.") from None
-    except ValueError as error:
-        raise Problem("malformed_body", f"The body is not strict JSON. {error}") from None
-    for pointer in _infinities(document, ""):
-        raise Problem(
-            "malformed_body",
-            "A number is beyond the range of a double.",
-            [FieldError(pointer, "not_finite", "This number is beyond the range of a double.")],
-        )
-    return document
+    except StrictJsonError as error:
+        errors = [] if error.pointer is None else [FieldError(error.pointer, "not_finite", str(error))]
+        raise Problem("malformed_body", f"The body is not strict JSON. {error}", errors) from None
 
 
 def _unique_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     members = dict(pairs)
     if len(members) < len(pairs):
         twice, _ = Counter(key for key, _ in pairs).most_common(1)[0]
-        raise ValueError(f"The key {twice[:40]!r} is given twice in one object.")
+        raise StrictJsonError(f"The key {twice[:40]!r} is given twice in one object.")
     return members
 
 
 def _refuse_constant(name: str) -> object:
-    raise ValueError(f"{name} is not a JSON number.")
+    raise StrictJsonError(f"{name} is not a JSON number.")
 
 
 def _infinities(value: object, pointer: str, depth: int = 0) -> Iterator[str]:

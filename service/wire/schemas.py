@@ -113,6 +113,9 @@ class CountsSchema(ObjectSchema):
         for name in ("tp", "fp"):
             if name not in data:
                 raise invalid("missing", "Counts need tp and fp.", name)
+        for misses, name in (("fn", "positives"), ("tn", "negatives")):
+            if misses not in data and name not in data:
+                raise invalid("missing", f"Give {misses} or {name}: without them the total is unknown.", name)
         try:
             positives = total(data["tp"], data.get("fn"), data.get("positives"), ("tp", "fn", "positives"))
             negatives = total(data["fp"], data.get("tn"), data.get("negatives"), ("fp", "tn", "negatives"))

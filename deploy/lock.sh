@@ -1,0 +1,14 @@
+#!/bin/sh
+# Writes the locks, requirements.txt and requirements-dev.txt, anew from pyproject.toml and the .in files beside them.
+# Needs the environment of deploy/test.sh; further options go to uv, for example --upgrade.
+set -eu
+cd "$(dirname "$0")/.."
+
+lock() {
+    .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+        --custom-compile-command "sh deploy/lock.sh" "$@"
+}
+
+lock "$@" --output-file deploy/requirements.txt pyproject.toml deploy/requirements.in
+lock "$@" --output-file deploy/requirements-dev.txt --constraint deploy/requirements.txt \
+    pyproject.toml deploy/requirements.in deploy/requirements-dev.in

@@ -1,0 +1,106 @@
+"""What deploy/run.sh does once .venv is there: serve, show the main job done on the sample file, serve on.
+
+A client of the service like any other: it knows the command that starts the server and the HTTP API.
+"""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import FrameType
+
+import requests
+
+ROOT = Path(__file__).resolve().parent.parent
+SAMPLE = "tests/data/breast_cancer.csv"
+START_SECONDS = 60
+
+AREAS = {
+    "roc": "under the ROC curve",
+    "roc_hull": "under the ROC convex hull",
+    "pr": "under the PR curve, interpolated in counts (closed form)",
+    "pr_trapezoid": "the same by the trapezoid rule at every whole true positive",
+    "pr_achievable": "under the achievable PR curve (hull rows only)",
+    "average_precision": "average precision (steps, no interpolation)",
+}
+
+
+def main() -> int:
+    """Run the server and the demonstration; the exit status is 0 when we were told to stop, else the server's."""
+    port = int(os.environ.get("PORT", "8000"))
+    url = f"http://127.0.0.1:{port}"
+    if _is_taken(port):
+        print(f"rocpr: port {port} of 127.0.0.1 is in use; choose another one with PORT=", file=sys.stderr)
+        return 1
+    server = subprocess.Popen([sys.executable, "-m", "gunicorn", "--config", "deploy/gunicorn.conf.py"], cwd=ROOT)
+    stopping = False
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        """Stop the server; all that waits here ends with it."""
+        nonlocal stopping
+        stopping = True
+        server.terminate()
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, stop)
+    try:
+        _wait_until_ready(server, url)
+        _show(url)
+    except (OSError, RuntimeError) as error:
+        server.terminate()
+        server.wait()
+        if not stopping:
+            print(f"rocpr: {error}", file=sys.stderr)
+            return 1
+    status = server.wait()
+    return 0 if stopping else status
+
+
+def _is_taken(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return True
+    return False
+
+
+def _wait_until_ready(server: subprocess.Popen[bytes], url: str) -> None:
+    end = time.monotonic() + START_SECONDS
+    while time.monotonic() < end:
+        if server.poll() is not None:
+            raise RuntimeError(f"the server ended with status {server.returncode} before it was ready")
+        try:
+            if requests.get(f"{url}/health/ready", timeout=5).ok:
+                return
+        except requests.ConnectionError:
+            time.sleep(0.1)
+    raise RuntimeError(f"the server was not ready after {START_SECONDS} s")
+
+
+def _show(url: str) -> None:
+    answer = requests.post(
+        f"{url}/v1/curves",
+        params={"include": "auc"},
+        headers={"Content-Type": "text/csv"},
+        data=(ROOT / SAMPLE).read_bytes(),
+        timeout=60,
+    )
+    if not answer.ok:
+        raise RuntimeError(f"the sample was answered with {answer.status_code}: {answer.text[:500]}")
+    curves = answer.json()
+    print(f"\n{SAMPLE}: {curves['positives']} positives, {curves['negatives']} negatives. Areas:\n")
+    for name, meaning in AREAS.items():
+        value = curves["auc"][name]
+        print(f"  {name:18} {'null' if value is None else format(value, '.6f'):>8}  {meaning}")
+    print("\nThis line gets them:\n")
+    print(f"  curl -sS -H 'Content-Type: text/csv' --data-binary @{SAMPLE} '{url}/v1/curves?include=auc'")
+    print(f"\nServing on {url}, described at {url}/docs. Stop with Ctrl-C.", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

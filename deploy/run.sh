@@ -1,0 +1,7 @@
+#!/bin/sh
+# Starts the service on 127.0.0.1:${PORT:-8000}, shows the main job done on real data, serves until Ctrl-C.
+# Needs python3 (3.11 or newer) with its venv module; the first time also the package registry.
+set -eu
+cd "$(dirname "$0")/.."
+sh deploy/setup.sh run
+exec .venv/bin/python deploy/run.py

@@ -1,0 +1,51 @@
+#!/bin/sh
+# Makes .venv from a lock, unless it is there and right; writes nothing outside the checkout but pip's temporary files.
+#
+#   sh deploy/setup.sh run           what the service needs; an environment for tests will do
+#   sh deploy/setup.sh dev           that and what the tests need
+#   sh deploy/setup.sh run|dev check fails instead of making it
+#
+# The file .venv/rocpr-stamp says for what an environment was made: the lock, the package, the place, the Python.
+set -eu
+kind=$1
+cd "$(dirname "$0")/.."
+
+if ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+    echo "rocpr needs python3 3.11 or newer; found: $(python3 --version 2>&1 || true)" >&2
+    exit 1
+fi
+
+stamp_of() {
+    python3 - "$1" <<'PYTHON'
+import hashlib, pathlib, sys, tomllib
+
+lock = {"run": "requirements.txt", "dev": "requirements-dev.txt"}[sys.argv[1]]
+settings = tomllib.loads(pathlib.Path("pyproject.toml").read_text("utf-8"))
+package = [settings["build-system"], settings["project"], settings["tool"]["hatch"]]
+digest = hashlib.sha256(f"{sys.version} {pathlib.Path.cwd()} {package}".encode())
+digest.update(pathlib.Path("deploy", lock).read_bytes())
+print(sys.argv[1], digest.hexdigest())
+PYTHON
+}
+
+wanted=$(stamp_of "$kind")
+present=$(cat .venv/rocpr-stamp 2>/dev/null || true)
+if [ "$present" = "$wanted" ] || { [ "$kind" = run ] && [ "$present" = "$(stamp_of dev)" ]; }; then
+    exit 0
+fi
+if [ "${2:-}" = check ]; then
+    echo "rocpr: .venv is missing or was made from another lock" >&2
+    exit 1
+fi
+
+case $kind in
+    run) lock=deploy/requirements.txt ;;
+    dev) lock=deploy/requirements-dev.txt ;;
+esac
+echo "rocpr: making .venv from $lock" >&2
+rm -rf .venv
+python3 -m venv .venv
+pip="env PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 .venv/bin/python -m pip --quiet"
+$pip install --require-hashes --only-binary :all: -r "$lock"
+$pip install --no-deps --no-build-isolation -e .
+echo "$wanted" > .venv/rocpr-stamp

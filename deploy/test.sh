@@ -1,0 +1,22 @@
+#!/bin/sh
+# Checks everything: style, types, layers, tests, coverage. Fails at the first check that fails.
+# Needs python3 (3.11 or newer) with its venv module; the first time also the package registry.
+set -eu
+cd "$(dirname "$0")/.."
+sh deploy/setup.sh dev
+PATH="$PWD/.venv/bin:$PATH"
+export PATH
+
+step() {
+    echo "== $*"
+    "$@"
+}
+
+step ruff check .
+step ruff format --check .
+step mypy --strict service
+step lint-imports
+coverage erase
+step coverage run -m pytest
+coverage combine --quiet
+step coverage report

@@ -1,0 +1,24 @@
+"""`rocpr serve`: becomes a gunicorn that runs the service with the configuration that ships with it."""
+
+import os
+import sys
+
+import click
+
+from service.settings import SettingsError, read_settings, shipped_file
+
+
+@click.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--port", default=8000, show_default=True, envvar="PORT", type=click.IntRange(0, 65535))
+def serve(host: str, port: int) -> None:
+    """Serve the REST API until Ctrl-C; settings are read from ROCPR_* variables."""
+    try:
+        read_settings()
+    except SettingsError as error:
+        raise click.ClickException(str(error)) from error
+    configuration = str(shipped_file("deploy/gunicorn.conf.py"))
+    address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    command = [sys.executable, "-m", "gunicorn", "--config", configuration, "--bind", address]
+    # This process becomes the server, so that signals reach it and nothing is left behind.
+    os.execv(sys.executable, command)  # noqa: S606

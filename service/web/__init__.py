@@ -1,0 +1,1 @@
+"""HTTP only: routes, body reading, negotiation, problems, health and gunicorn's worker; no curve is known here."""

@@ -1,0 +1,46 @@
+"""Every failure of a request as `application/problem+json`.
+
+Knows Problem, werkzeug's HTTP errors and what to do about an unexpected exception; not which operation failed.
+"""
+
+from flask import Flask, Response, current_app, request
+from werkzeug.exceptions import HTTPException, MethodNotAllowed
+
+from service.web.transport import instance_of
+from service.wire.problems import PROBLEM_JSON, PROBLEM_TYPES, Problem, problem_document
+
+_CODE_OF_STATUS = {problem.status: code for code, problem in reversed(PROBLEM_TYPES.items())}
+"""The first problem type of each status: what an HTTP error of werkzeug becomes."""
+
+_DETAILS = {
+    404: "There is nothing at this path; /openapi.json lists the paths that there are.",
+    405: "This path does not take this method; the header Allow names those that it takes.",
+    500: "The server failed in a way that it should not. The failure was logged.",
+}
+
+
+def install_error_handlers(app: Flask) -> None:
+    """Let the application answer every failure, expected or not, with a problem."""
+    app.register_error_handler(Problem, problem_response)
+    app.register_error_handler(HTTPException, _http_error_response)
+    app.register_error_handler(Exception, _failure_response)
+
+
+def problem_response(problem: Problem) -> Response:
+    """Answer the current request with a problem."""
+    document = problem_document(problem, instance_of(request.path))
+    return Response(document, problem.type.status, content_type=PROBLEM_JSON)
+
+
+def _http_error_response(error: HTTPException) -> Response:
+    status = error.code or 500
+    code = _CODE_OF_STATUS.get(status, "malformed_request" if status < 500 else "internal_error")  # noqa: PLR2004
+    response = problem_response(Problem(code, _DETAILS.get(status, "The request is not valid HTTP/1.1.")))
+    if isinstance(error, MethodNotAllowed):
+        response.headers["Allow"] = ", ".join(sorted(error.valid_methods or ()))
+    return response
+
+
+def _failure_response(error: Exception) -> Response:
+    current_app.logger.error("Unexpected failure", exc_info=error)
+    return problem_response(Problem("internal_error", _DETAILS[500]))

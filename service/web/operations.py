@@ -1,0 +1,56 @@
+"""The operations over HTTP: a request's bytes and headers become answer.py's Request, its Answer a response.
+
+Knows methods, headers and the query; what an operation means is answer.py's.
+"""
+
+from urllib.parse import parse_qsl
+
+from flask import Blueprint, Response, request
+
+from service.answer import REQUEST_MEDIA_TYPES, RESPONSE_MEDIA_TYPES, Limits, Request, answer
+from service.web.body import read_body
+from service.web.negotiation import request_media_type, response_media_type
+from service.web.transport import instance_of
+from service.wire.problems import Problem
+
+OPERATIONS = {"/v1/curves": "curves"}
+"""{path: operation}; each takes POST."""
+
+
+def operations_blueprint(limits: Limits, max_body_bytes: int) -> Blueprint:
+    """Make the routes of all operations."""
+    blueprint = Blueprint("operations", __name__)
+
+    def operate(operation: str) -> Response:
+        accept = response_media_type(request.headers, RESPONSE_MEDIA_TYPES)
+        content_type = request_media_type(request.headers, REQUEST_MEDIA_TYPES)
+        options = _query_options(request.query_string)
+        result = answer(
+            Request(
+                operation=operation,
+                instance=instance_of(request.path),
+                content_type=content_type,
+                accept=accept,
+                options=options,
+                body=read_body(request.environ, max_body_bytes),
+            ),
+            limits,
+        )
+        response = Response(result.body, result.status, mimetype=result.media_type)
+        response.headers.update(result.headers)
+        response.vary.add("Accept")
+        return response
+
+    for path, operation in OPERATIONS.items():
+        blueprint.add_url_rule(
+            path, endpoint=operation, view_func=operate, methods=["POST"], defaults={"operation": operation}
+        )
+    return blueprint
+
+
+def _query_options(query: bytes) -> tuple[tuple[str, str], ...]:
+    """Read the query's parameters in order, repeated ones too."""
+    try:
+        return tuple(parse_qsl(query.decode("ascii"), keep_blank_values=True, errors="strict"))
+    except UnicodeDecodeError as error:
+        raise Problem("malformed_request", "The query is not percent-encoded UTF-8.") from error

@@ -1,0 +1,227 @@
+"""`rocpr curves`: the same answers as the service, laid out for a reader, and complaints that tell what to do."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from service.answer import Limits, Request, answer
+from service.cli.curves import AREAS, MOST_VERTICES, SUMMARY
+from service.cli.main import main
+from service.wire.decoders import TABLE_PARAMETERS
+
+DATA = Path(__file__).resolve().parent.parent / "data"
+NAMED = "score,y\n0.9,spam\n0.4,ham\n0.3,spam\n0.1,ham\n"
+CLASSIFIERS = {"counts": {"tp": [6, 9, 8], "fp": [1, 4, 6], "fn": [4, 1, 2], "tn": [9, 6, 4]}}
+
+
+def rocpr(*arguments: object, given: str | bytes | None = None, **variables: str) -> Result:
+    return CliRunner().invoke(main, ["curves", *map(str, arguments)], input=given, env=variables)
+
+
+def answered(body: bytes, media_type: str = "text/csv", **options: str) -> bytes:
+    request = Request("curves", "/v1/curves", media_type, "application/json", tuple(options.items()), body)
+    return answer(request, Limits()).body
+
+
+def areas_in(text: str) -> dict[str, str]:
+    return dict(re.findall(r"^  (\w+) +(-|\d\.\d{6})  \w", text.partition("\nAreas\n")[2], re.MULTILINE))
+
+
+@pytest.fixture
+def named(tmp_path: Path) -> Path:
+    path = tmp_path / "named.csv"
+    path.write_text(NAMED)
+    return path
+
+
+@pytest.mark.parametrize("name", ["breast_cancer.csv", "digits_eight.csv", "davis_goadrich_table_1.csv"])
+def test_the_summary_has_the_numbers_of_the_answer(name: str) -> None:
+    run = rocpr(DATA / name)
+    assert (run.exit_code, run.stderr) == (0, "")
+    document = json.loads(answered((DATA / name).read_bytes()))
+    assert re.search(rf"^  positives +{document['positives']}$", run.stdout, re.MULTILINE)
+    assert re.search(rf"^  negatives +{document['negatives']}$", run.stdout, re.MULTILINE)
+    assert list(AREAS) == list(document["auc"])
+    assert areas_in(run.stdout) == {area: f"{value:.6f}" for area, value in document["auc"].items()}
+    assert max(map(len, run.stdout.splitlines()[1:])) <= 80
+    assert not re.search(r"[ \t]$", run.stdout, re.MULTILINE)
+
+
+def test_the_summary_as_a_whole(tmp_path: Path) -> None:
+    """Figure 7 of Davis and Goadrich (2006), curve II, with a threshold: what a reader sees."""
+    path = tmp_path / "counts.csv"
+    path.write_text("threshold,tp,fp\n0.25,20,500\n")
+    assert rocpr(path, "--positives", "20", "--negatives", "2000").stdout.splitlines() == [
+        str(path),
+        "",
+        "  positives           20",
+        "  negatives         2000",
+        "  prevalence  0.00990099",
+        "",
+        "Areas",
+        "  roc                0.875000  the ROC curve; a tie counts one half",
+        "  roc_hull           0.875000  the convex hull of the ROC curve",
+        "  pr                 0.038462  the precision-recall curve, linear in counts",
+        "  pr_trapezoid       0.038462  the same by trapezoids at whole true positives",
+        "  pr_achievable      0.038462  the precision-recall curve of the hull's rows",
+        "  average_precision  0.038462  each rise in recall times the precision there",
+        "",
+        "Convex hull of the ROC curve: 3 vertices",
+        "  threshold  tp    fp    recall       fpr  precision",
+        "          -   0     0  0.000000  0.000000          -",
+        "       0.25  20   500  1.000000  0.250000   0.038462",
+        "          -  20  2000  1.000000  1.000000   0.009901",
+    ]
+
+
+def test_vertices_leave_out_what_lies_on_an_edge() -> None:
+    """A hull row between two others on a line is on the hull, but no vertex; equal rows are one."""
+    counts = {"tp": [1, 2, 3, 3, 4], "fp": [0, 0, 1, 1, 2], "positives": 4, "negatives": 4}
+    run = rocpr("-", "--format", "json", given=json.dumps({"counts": counts}))
+    assert run.stdout.partition("Convex hull")[2].splitlines() == [
+        " of the ROC curve: 4 vertices",
+        "  tp  fp    recall       fpr  precision",
+        "   0   0  0.000000  0.000000          -",
+        "   2   0  0.500000  0.000000   1.000000",
+        "   4   2  1.000000  0.500000   0.666667",
+        "   4   4  1.000000  1.000000   0.500000",
+    ]
+
+
+def test_a_long_hull_is_shown_from_end_to_end() -> None:
+    tp = list(range(60))
+    counts = {"tp": tp, "fp": [row * row for row in tp], "positives": 59, "negatives": 59 * 59}
+    run = rocpr("-", "--format", "json", given=json.dumps({"counts": counts}))
+    table = run.stdout.partition("Convex hull")[2].splitlines()
+    assert table[0] == f" of the ROC curve: {MOST_VERTICES} of 60 vertices"
+    assert len(table) == MOST_VERTICES + 2
+    assert (table[2].split()[0], table[-1].split()[0]) == ("0", "59")
+
+
+def test_columns_and_labels_are_named_as_in_the_query(named: Path) -> None:
+    options = {"scores": "score", "labels": "y", "positive_label": "ham", "lower_is_positive": "true"}
+    flags = ["--scores", "score", "--labels", "y", "--positive-label", "ham", "--lower-is-positive"]
+    run = rocpr(named, "--json", *flags)
+    assert run.stdout_bytes == answered(NAMED.encode(), **options)
+    assert json.loads(run.stdout)["auc"]["roc"] == 0.75
+    assert areas_in(rocpr(named, *flags).stdout)["roc"] == "0.750000"
+
+
+def test_weights_are_read_and_counts_need_not_be_whole() -> None:
+    run = rocpr("-", "--format", "csv", "--weights", "w", given="scores,labels,w\n2,1,0.5\n1,0,2.25\n0,1,1\n")
+    assert "\n  positives    1.5\n  negatives   2.25\n" in run.stdout
+    assert areas_in(run.stdout)["pr_trapezoid"] == "-"
+    assert "\nWarnings\n  pr_trapezoid_omitted: " in run.stdout
+
+
+def test_thresholds_reduce_the_table(named: Path) -> None:
+    run = rocpr(named, "--scores", "score", "--labels", "y", "--positive-label", "spam", "--thresholds", "[0.35]")
+    assert "\nWarnings\n  reduced_table: " in run.stdout
+
+
+def test_json_prints_the_answer_as_the_service_gives_it() -> None:
+    path = DATA / "breast_cancer.csv"
+    assert rocpr(path, "--json").stdout_bytes == answered(path.read_bytes())
+    options = {"include": "points,interpolated_pr", "keep": "corners", "interpolation": '{"every": 50}'}
+    flags = [word for name, text in options.items() for word in (f"--{name}", text)]
+    assert rocpr(path, "--json", *flags).stdout_bytes == answered(path.read_bytes(), **options)
+
+
+def test_a_json_file_carries_its_own_options(tmp_path: Path) -> None:
+    path = tmp_path / "request.JSON"
+    path.write_text(json.dumps({**CLASSIFIERS, "include": ["auc"]}))
+    run = rocpr(path)
+    assert areas_in(run.stdout)["roc"] == "-"
+    assert "Convex hull" not in run.stdout
+    assert "\nWarnings\n  not_a_sweep: " in run.stdout
+    assert rocpr(path, "--json").stdout_bytes == answered(path.read_bytes(), "application/json")
+    path.write_text(json.dumps({**CLASSIFIERS, "include": ["points"]}))
+    assert "Areas" not in rocpr(path).stdout
+
+
+def test_the_options_are_the_query_parameters() -> None:
+    names = {parameter.name for parameter in main.commands["curves"].params}
+    assert names - {"file", "format_name", "as_json"} == set(TABLE_PARAMETERS)
+    assert set(SUMMARY) <= set(TABLE_PARAMETERS)
+
+
+def test_a_pipe_to_a_process_that_closes_early() -> None:
+    """Bytes on standard output, plain text, no traceback when nobody reads on."""
+    command = [sys.executable, "-c", "from service.cli.main import main; main()", "curves", "-", "--format", "csv"]
+    root = DATA.parent.parent
+    sample = (DATA / "digits_eight.csv").read_bytes()
+    run = subprocess.run([*command, "--json"], cwd=root, input=sample, capture_output=True, timeout=60, check=True)
+    assert run.stdout == answered(sample)
+    with (
+        (DATA / "digits_eight.csv").open("rb") as stream,
+        subprocess.Popen(
+            [*command, "--json"], cwd=root, stdin=stream, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        ) as process,
+    ):
+        process.stdout.close()
+        assert b"Traceback" not in process.stderr.read()
+
+
+def test_a_wrong_value_is_pointed_to() -> None:
+    run = rocpr("-", "--format", "csv", given="scores,labels\n0.9,1\nabc,0\n0.3,yes\n")
+    assert (run.exit_code, run.stdout) == (2, "")
+    assert run.stderr.splitlines()[0] == "Error: standard input: The request can be parsed but is wrong."
+    assert "\n  /scores/1: " in run.stderr
+    assert "(not_a_number)\n" in run.stderr
+    assert "\n  /labels/2: " in run.stderr
+    assert run.stderr.endswith("\n  Rows are counted from 0.\n")
+
+
+@pytest.mark.parametrize("flags", [[], ["--json"]])
+def test_a_file_that_cannot_be_parsed(tmp_path: Path, flags: list[str]) -> None:
+    path = tmp_path / "cut.json"
+    path.write_text('{"scores": [1, 2')
+    run = rocpr(path, *flags)
+    assert (run.exit_code, run.stdout) == (2, "")
+    assert run.stderr.startswith(f"Error: {path}: The body cannot be parsed.\n  ")
+
+
+def test_a_table_with_other_columns_is_told_how_to_name_them(named: Path) -> None:
+    run = rocpr(named)
+    assert run.exit_code == 2
+    assert "(missing)" in run.stderr
+    assert "--scores and --labels" in run.stderr
+    assert "--scores and --labels" not in rocpr(named, "--scores", "nothing").stderr
+
+
+def test_an_empty_label_is_a_label() -> None:
+    run = rocpr("-", "--format", "csv", "--positive-label", "", given="scores,labels\n2,\n1,x\n")
+    assert areas_in(run.stdout)["roc"] == "1.000000"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nothing.csv"], "No such file"),
+        (["."], "directory"),
+        (["-"], "--format csv or --format json"),
+        (["-", "--format", "xml"], "not one of"),
+        (["-", "--format", "json", "--lower-is-positive"], "--lower-is-positive goes with CSV"),
+        (["-", "--format", "csv", "--keep", "hull"], "--keep goes with --json"),
+        ([], "Missing argument"),
+    ],
+)
+def test_usage_errors(arguments: list[str], message: str) -> None:
+    run = rocpr(*arguments, given="{}")
+    assert (run.exit_code, run.stdout) == (2, "")
+    assert message in run.stderr
+
+
+def test_limits_come_from_the_settings() -> None:
+    run = rocpr(DATA / "breast_cancer.csv", ROCPR_MAX_ROWS="568")
+    assert run.exit_code == 2
+    assert "The table has too many rows.\n  " in run.stderr
+    assert rocpr(DATA / "breast_cancer.csv", ROCPR_MAX_ROWS="569").exit_code == 0
+    run = rocpr(DATA / "breast_cancer.csv", ROCPR_MAX_ROWS="many")
+    assert run.exit_code == 2
+    assert run.stderr.startswith("Error: ROCPR_MAX_ROWS must be ")

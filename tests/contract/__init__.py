@@ -1,0 +1,1 @@
+"""openapi.yaml and the service, held together both ways."""

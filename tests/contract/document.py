@@ -1,0 +1,177 @@
+"""The contract as the tests read it: openapi.yaml as a tree, and walks over its operations, schemas and examples.
+
+Knows OpenAPI and JSON Schema; nothing of the service.
+"""
+
+import copy
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+from jsonschema import Draft202012Validator
+from referencing import Registry
+from referencing.jsonschema import DRAFT202012
+
+PATH = Path(__file__).resolve().parents[2] / "openapi.yaml"
+PROBLEM_JSON = "application/problem+json"
+METHODS = frozenset({"get", "put", "post", "delete", "patch", "head", "options", "trace"})
+
+_SINGLE = ("items", "additionalProperties", "contentSchema", "not", "if", "then", "else", "propertyNames", "contains")
+_MANY = ("oneOf", "anyOf", "allOf", "prefixItems")
+_NAMED = ("properties", "patternProperties", "$defs", "dependentSchemas")
+
+Tree = dict[str, Any]
+
+
+@cache
+def document() -> Tree:
+    """The whole document; not to be changed."""
+    tree: Tree = yaml.safe_load(PATH.read_text(encoding="utf-8"))
+    return tree
+
+
+def resolved(node: Tree) -> Tree:
+    """The node itself, or what its `$ref` points to."""
+    while "$ref" in node:
+        target: Any = document()
+        for step in node["$ref"].removeprefix("#/").split("/"):
+            target = target[step.replace("~1", "/").replace("~0", "~")]
+        node = target
+    return node
+
+
+def schema(name: str) -> Tree:
+    """A schema of the document by its name."""
+    found: Tree = document()["components"]["schemas"][name]
+    return found
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation of the document."""
+
+    path: str
+    method: str
+    tree: Tree
+
+    @property
+    def name(self) -> str:
+        return str(self.tree["operationId"])
+
+    @property
+    def parameters(self) -> list[Tree]:
+        return [resolved(parameter) for parameter in self.tree.get("parameters", [])]
+
+    @property
+    def request_content(self) -> Tree:
+        content: Tree = resolved(self.tree.get("requestBody", {})).get("content", {})
+        return content
+
+    @property
+    def responses(self) -> dict[int, Tree]:
+        return {int(status): resolved(response) for status, response in self.tree["responses"].items()}
+
+
+def operations() -> list[Operation]:
+    """Every operation, in the order of the document."""
+    return [
+        Operation(path, method, tree)
+        for path, item in document()["paths"].items()
+        for method, tree in item.items()
+        if method in METHODS
+    ]
+
+
+def operation(name: str) -> Operation:
+    """An operation by its operationId."""
+    return next(found for found in operations() if found.name == name)
+
+
+def examples(media_type: Tree) -> dict[str, Any]:
+    """The named examples of a media type, a parameter or a header."""
+    return {name: resolved(example)["value"] for name, example in media_type.get("examples", {}).items()}
+
+
+def problem_examples() -> Iterator[tuple[str, int, str, Tree]]:
+    """Every documented problem: the operation's name, the status, the example's name, the problem document."""
+    for found in operations():
+        for status, response in found.responses.items():
+            for name, value in examples(response["content"].get(PROBLEM_JSON, {})).items():
+                yield found.name, status, name, value
+
+
+def schemas() -> Iterator[tuple[str, Tree]]:
+    """Every schema of the document with its place, those within others included."""
+    yield from _schemas_below(document(), "")
+
+
+def _schemas_below(node: Any, place: str) -> Iterator[tuple[str, Tree]]:
+    if isinstance(node, list):
+        for index, child in enumerate(node):
+            yield from _schemas_below(child, f"{place}/{index}")
+    elif isinstance(node, dict):
+        for key, child in node.items():
+            if key == "schema":
+                yield from _schema_and_below(child, f"{place}/schema")
+            elif place == "/components" and key == "schemas":
+                for name, named in child.items():
+                    yield from _schema_and_below(named, f"{place}/schemas/{name}")
+            elif key not in {"examples", "example"}:
+                yield from _schemas_below(child, f"{place}/{key}")
+
+
+def _schema_and_below(node: Any, place: str) -> Iterator[tuple[str, Tree]]:
+    if not isinstance(node, dict):
+        return
+    yield place, node
+    for key in _SINGLE:
+        yield from _schema_and_below(node.get(key), f"{place}/{key}")
+    for key in _MANY:
+        for index, child in enumerate(node.get(key, [])):
+            yield from _schema_and_below(child, f"{place}/{key}/{index}")
+    for key in _NAMED:
+        for name, child in node.get(key, {}).items():
+            yield from _schema_and_below(child, f"{place}/{key}/{name}")
+
+
+def types(node: Mapping[str, Any]) -> set[str]:
+    """The types that a schema names."""
+    named = node.get("type", [])
+    return {named} if isinstance(named, str) else set(named)
+
+
+@cache
+def _closed_document() -> Tree:
+    """The document with every object closed: a property that it does not name is wrong.
+
+    Readers of an answer must expect new properties; the service must not send any that the document lacks.
+    """
+    tree = copy.deepcopy(document())
+    for name, named in tree["components"]["schemas"].items():
+        for _, node in _schema_and_below(named, name):
+            if "object" in types(node):
+                node.setdefault("additionalProperties", False)
+    return tree
+
+
+def violations(node: Tree, instance: Any) -> list[str]:
+    """What a schema of the document has against an instance, with all objects closed."""
+    uri = "urn:contract"
+    registry: Registry[Any] = Registry().with_resource(uri, DRAFT202012.create_resource(_closed_document()))
+    absolute = _with_absolute_references(node, uri)
+    validator = Draft202012Validator(absolute, registry=registry)
+    return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(instance)]
+
+
+def _with_absolute_references(node: Any, uri: str) -> Any:
+    if isinstance(node, list):
+        return [_with_absolute_references(child, uri) for child in node]
+    if isinstance(node, dict):
+        return {
+            key: f"{uri}{child}" if key == "$ref" else _with_absolute_references(child, uri)
+            for key, child in node.items()
+        }
+    return node

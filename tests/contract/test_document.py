@@ -1,0 +1,188 @@
+"""openapi.yaml by itself: valid, complete, and such that clients generated from it are usable."""
+
+import json
+
+import pytest
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+from service.wire.problems import PROBLEM_TYPES
+from tests.contract.document import (
+    PROBLEM_JSON,
+    document,
+    examples,
+    operation,
+    operations,
+    problem_examples,
+    resolved,
+    schema,
+    schemas,
+    types,
+    violations,
+)
+
+OPERATIONS = pytest.mark.parametrize("name", [found.name for found in operations()])
+
+
+def test_the_document_is_valid_openapi() -> None:
+    assert [str(error) for error in OpenAPIV31SpecValidator(document()).iter_errors()] == []
+
+
+def test_the_document_survives_json() -> None:
+    """YAML knows values that JSON does not: dates, other keys than text, NaN."""
+    assert json.loads(json.dumps(document(), allow_nan=False)) == document()
+
+
+def test_every_component_is_referred_to() -> None:
+    text = json.dumps(document())
+    unused = [
+        f"{kind}/{name}"
+        for kind, named in document()["components"].items()
+        for name in named
+        if f'"#/components/{kind}/{name}"' not in text
+    ]
+    assert unused == []
+
+
+class TestOperations:
+    def test_names_are_unique(self) -> None:
+        names = [found.name for found in operations()]
+        assert len(set(names)) == len(names)
+
+    @OPERATIONS
+    def test_are_described(self, name: str) -> None:
+        found = operation(name)
+        assert found.tree["summary"].strip()
+        assert found.tree["description"].strip()
+        assert set(found.tree["tags"]) <= {tag["name"] for tag in document()["tags"]}
+        for parameter in found.parameters:
+            assert parameter["description"].strip(), parameter["name"]
+        for status, response in found.responses.items():
+            assert response["description"].strip(), status
+
+    @OPERATIONS
+    def test_have_an_example_for_every_content_type(self, name: str) -> None:
+        found = operation(name)
+        contents = [found.request_content, *(response["content"] for response in found.responses.values())]
+        for content in contents:
+            for name_of_type, media_type in content.items():
+                assert examples(media_type), name_of_type
+                for example in media_type["examples"].values():
+                    assert example["summary"].strip()
+
+    @OPERATIONS
+    def test_examples_keep_to_their_schemas(self, name: str) -> None:
+        found = operation(name)
+        contents = [found.request_content, *(response["content"] for response in found.responses.values())]
+        for content in contents:
+            for media_type in content.values():
+                for key, value in examples(media_type).items():
+                    assert violations(media_type["schema"], value) == [], key
+
+    @OPERATIONS
+    def test_examples_of_parameters_keep_to_their_schemas(self, name: str) -> None:
+        for parameter in operation(name).parameters:
+            node = parameter["schema"]
+            for value in [*examples(parameter).values(), *node.get("examples", [])]:
+                assert violations(node, value) == []
+                if node.get("contentMediaType") == "application/json":
+                    assert violations(node["contentSchema"], json.loads(value)) == []
+
+    @OPERATIONS
+    def test_answer_every_error_with_a_problem(self, name: str) -> None:
+        for status, response in operation(name).responses.items():
+            if status >= 400:
+                assert list(response["content"]) == [PROBLEM_JSON]
+                assert response["content"][PROBLEM_JSON]["schema"] == {"$ref": "#/components/schemas/Problem"}
+
+
+class TestProblems:
+    def test_every_type_has_an_example_and_no_other(self) -> None:
+        documented = {value["type"] for *_, value in problem_examples()}
+        assert documented == {problem.uri for problem in PROBLEM_TYPES.values()}
+
+    @pytest.mark.parametrize(
+        ("status", "value"), [pytest.param(status, value, id=f"{a}-{b}") for a, status, b, value in problem_examples()]
+    )
+    def test_examples_are_those_of_the_table(self, status: int, value: dict[str, object]) -> None:
+        problem = PROBLEM_TYPES[str(value["type"]).removeprefix("/problems/")]
+        assert (value["type"], value["status"], value["title"]) == (problem.uri, status, problem.title)
+        assert problem.status == status
+
+    def test_the_status_of_every_example_is_one_of_the_table(self) -> None:
+        documented = {status for found in operations() for status in found.responses if status >= 400}
+        assert documented == {problem.status for problem in PROBLEM_TYPES.values()}
+
+
+class TestGeneratedClients:
+    """What makes a generator write code that cannot be compiled or used; each rule is one that one of them needs."""
+
+    def test_no_alternatives(self) -> None:
+        """Go and Java demand both sides of a oneOf; an anyOf is a class of its own without a name."""
+        keywords = {"oneOf", "anyOf", "allOf", "not", "if", "discriminator"}
+        assert [place for place, node in schemas() if keywords & set(node)] == []
+
+    def test_numbers_and_integers_are_64_bits_wide(self) -> None:
+        """Without a format Java reads BigDecimal, Go float32 and both read 32-bit integers."""
+        assert [place for place, node in schemas() if "number" in types(node) and node.get("format") != "double"] == []
+        assert [place for place, node in schemas() if "integer" in types(node) and node.get("format") != "int64"] == []
+
+    def test_one_type_and_perhaps_null(self) -> None:
+        assert [place for place, node in schemas() if len(types(node) - {"null"}) > 1] == []
+
+    def test_every_list_says_what_is_in_it(self) -> None:
+        assert [place for place, node in schemas() if ("array" in types(node)) != ("items" in node)] == []
+
+    def test_every_object_has_a_name(self) -> None:
+        """An object within another becomes InlineObject3 or EvaluateCurves200ResponseAuc."""
+        named = {f"/components/schemas/{name}" for name in document()["components"]["schemas"]}
+        objects = {place for place, node in schemas() if "object" in types(node) or "properties" in node}
+        assert objects - named == set()
+
+    def test_no_enumeration_defines_the_words_of_another(self) -> None:
+        """Go writes the words of all enumerations into one name space."""
+        words = [
+            word
+            for named in document()["components"]["schemas"].values()
+            for word in named.get("enum", [])
+            if word is not None
+        ]
+        assert len(set(words)) == len(words)
+
+    def test_no_name_is_a_keyword(self) -> None:
+        """`lambda` is one in Python, the others in Java, Go, Rust, C# or TypeScript."""
+        keywords = {"lambda", "default", "class", "type_", "func", "interface", "package", "range", "static", "final"}
+        names = {name for _, node in schemas() for name in node.get("properties", {})}
+        names |= {parameter["name"] for found in operations() for parameter in found.parameters}
+        assert not names & keywords
+
+    @OPERATIONS
+    def test_parameters_are_plain_text_numbers_or_lists(self, name: str) -> None:
+        """Go ignores `content` of a parameter and sends a list as if it were of style form."""
+        for parameter in operation(name).parameters:
+            assert "content" not in parameter
+            assert "default" not in resolved(parameter["schema"])
+            assert types(resolved(parameter["schema"])) <= {"string", "number", "boolean", "array"}
+
+
+class TestRequest:
+    NAMES = ("CurvesRequest", "Counts", "TuningSample", "Interpolation")
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_every_property_is_optional(self, name: str) -> None:
+        assert "required" not in schema(name)
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_every_property_may_be_null(self, name: str) -> None:
+        """An optional property that is null or [] reads as absent."""
+        for key, node in schema(name)["properties"].items():
+            kinds = types(resolved(node))
+            assert not kinds or "null" in kinds, key
+            assert "minItems" not in resolved(node), key
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_unknown_properties_are_wrong(self, name: str) -> None:
+        assert schema(name)["additionalProperties"] is False
+
+    @pytest.mark.parametrize("name", ["CurvesRequest", "TuningSample"])
+    def test_a_label_is_any_value(self, name: str) -> None:
+        assert schema(name)["properties"]["labels"]["items"] == {}

@@ -1,0 +1,101 @@
+"""Every documented problem is reached by a request, and its example is what that request gets."""
+
+import io
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from gunicorn.http import errors as http
+from werkzeug.test import TestResponse
+
+import service.web.operations
+from service.app import create_app
+from service.settings import read_settings
+from service.web.transport import transport_problem
+from service.wire.problems import PROBLEM_TYPES
+from tests.contract.document import operation, problem_examples, violations
+
+CURVES = {"path": "/v1/curves", "method": "POST", "content_type": "application/json"}
+
+REQUESTS: dict[str, dict[str, Any]] = {
+    "malformed_request": CURVES | {"query_string": "table=%FF", "data": "{}"},
+    "malformed_body": CURVES | {"data": '{"scores": [0.9], "scores": [0.8]}'},
+    "incomplete_body": CURVES
+    | {"environ_overrides": {"wsgi.input": io.BytesIO(b'{"scores": [0.9, '), "CONTENT_LENGTH": "120"}},
+    "not_found": {"path": "/problems/nothing"},
+    "method_not_allowed": {"path": "/v1/curves", "method": "PUT"},
+    "not_acceptable": CURVES | {"headers": {"Accept": "image/png"}},
+    "body_too_large": CURVES | {"environ_overrides": {"CONTENT_LENGTH": "67108865"}},
+    "too_many_rows": CURVES | {"json": {"scores": [0.9, 0.8, 0.7], "labels": [1, 0, 1]}},
+    "unsupported_media_type": CURVES | {"content_type": "text/plain", "data": "0.9,1"},
+    "lengths_differ": CURVES | {"json": {"scores": [0.9, 0.8, 0.7], "labels": [1, 0]}},
+    "one_class": CURVES | {"json": {"scores": [0.9, 0.8], "labels": [1, 1]}},
+    "not_a_number": CURVES | {"json": {"scores": [0.9, "0.8"], "labels": [1, 0]}},
+    "unknown_field": CURVES | {"json": {"score": [0.9, 0.8], "labels": [1, 0]}},
+    "internal_error": CURVES | {"data": "{}"},
+}
+"""{name of the example: the request that gets it}"""
+
+BEFORE_THE_APPLICATION: dict[str, Exception] = {
+    "malformed_request_line": http.InvalidRequestLine("x"),
+    "uri_too_long": http.LimitRequestLine(9000, 8190),
+    "expectation_failed": http.ExpectationFailed("x"),
+    "headers_too_large": http.LimitRequestHeaders("x"),
+}
+"""{name of the example: gunicorn's error}: problems of which the application hears nothing; tests/e2e reaches them."""
+
+EXAMPLES = {name: (status, value) for _, status, name, value in problem_examples()}
+
+
+def _send(client: FlaskClient, request: dict[str, Any]) -> TestResponse:
+    return client.open(**{"method": "GET", **request})
+
+
+@pytest.fixture
+def client_for(name: str, app: Flask, monkeypatch: pytest.MonkeyPatch) -> FlaskClient:
+    """A client of the application in the state that the problem needs."""
+    if name == "too_many_rows":
+        return create_app(read_settings({"ROCPR_MAX_ROWS": "2"})).test_client()
+    if name == "internal_error":
+
+        def fail(*_: object) -> None:
+            raise RuntimeError("defect")
+
+        monkeypatch.setattr(service.web.operations, "answer", fail)
+    return app.test_client()
+
+
+def test_every_example_has_its_request() -> None:
+    assert set(EXAMPLES) == set(REQUESTS) | set(BEFORE_THE_APPLICATION)
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+def test_the_request_gets_the_problem_shown(client_for: FlaskClient, name: str) -> None:
+    status, value = EXAMPLES[name]
+    answer = _send(client_for, REQUESTS[name])
+    assert answer.status_code == status, answer.text
+    assert answer.mimetype == "application/problem+json"
+    found = answer.get_json(force=True)
+    assert violations({"$ref": "#/components/schemas/Problem"}, found) == []
+    assert found == value
+
+
+@pytest.mark.parametrize("name", BEFORE_THE_APPLICATION)
+def test_the_servers_own_errors_are_the_problems_shown(name: str) -> None:
+    status, value = EXAMPLES[name]
+    problem = transport_problem(BEFORE_THE_APPLICATION[name])
+    assert problem is not None
+    assert (problem.type.uri, problem.type.status, problem.detail) == (value["type"], status, value["detail"])
+
+
+def test_every_type_of_problem_is_reached() -> None:
+    reached = {value["type"] for name, (_, value) in EXAMPLES.items() if name in {*REQUESTS, *BEFORE_THE_APPLICATION}}
+    assert reached == {problem.uri for problem in PROBLEM_TYPES.values()}
+
+
+def test_every_status_of_the_evaluation_is_documented_there() -> None:
+    """A status that a request to the path got above is among those of its operation."""
+    documented = set(operation("evaluateCurves").responses)
+    got = {EXAMPLES[name][0] for name, request in REQUESTS.items() if request["path"] == "/v1/curves"}
+    assert got <= documented

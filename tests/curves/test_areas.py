@@ -1,0 +1,66 @@
+"""Areas by hand, and the reference's own checks on itself."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import mpmath
+import pytest
+
+from service.curves.areas import Areas
+from service.curves.evaluation import evaluate_curves
+from tests import reference, reference_pr
+from tests.strategies import Rows
+
+
+def areas(rows: Rows) -> Areas:
+    """The six areas."""
+    found = evaluate_curves(rows.counts()).auc
+    assert found is not None
+    return found
+
+
+def test_by_hand() -> None:
+    # (0,0) (1,0) (1,1) (2,1) (2,2): three of four pairs in order; precision 1, 1/2, 2/3, 1/2 at the rows.
+    found = areas(Rows([1, 1, 2], [0, 1, 1], 2, 2))
+    assert found.roc == 0.75
+    assert found.roc_hull == 0.875
+    assert found.average_precision == pytest.approx((1 + 2 / 3) / 2, rel=1e-15)
+    assert found.pr_trapezoid == pytest.approx((1 + (1 / 2 + 2 / 3) / 2) / 2, rel=1e-15)
+    assert found.pr == pytest.approx((1 + 1 - math.log(3 / 2)) / 2, rel=1e-12)
+    # The hull: (0,0) (1,0) (2,1) (2,2); on (1,0)-(2,1) precision is t/(2t - 1), whose integral is 1/2 + log(3)/4.
+    assert found.pr_achievable == pytest.approx((1 + 1 / 2 + math.log(3) / 4) / 2, rel=1e-12)
+
+
+def test_steps_are_above_the_integral_where_precision_falls() -> None:
+    found = areas(Rows([9], [0], 433, 56164))
+    assert found.average_precision is not None
+    assert found.pr is not None
+    assert found.average_precision < found.pr_trapezoid
+
+
+@pytest.mark.parametrize("rows", [Rows([1, 1, 2], [0, 1, 1], 2, 2), Rows([0, 3, 7], [4, 4, 9], 11, 13)])
+def test_reference_agrees_with_numerical_integration(rows: Rows) -> None:
+    """The closed form against quadrature of precision itself: a check of the reference."""
+    table = rows.table()
+    total = mpmath.mpf(0)
+    for a, b in table.steps():
+        if b.tp > a.tp:
+            total += mpmath.quad(
+                lambda t, a=a, b=b: t / (t + float(a.fp) + float(b.fp - a.fp) * (t - float(a.tp)) / float(b.tp - a.tp)),
+                [float(a.tp), float(b.tp)],
+            )
+    assert mpmath.almosteq(total / float(table.positives), reference_pr.pr_area(table), rel_eps=1e-12)
+
+
+def test_reference_counts_pairs_as_the_trapezoid_does() -> None:
+    table = Rows([1, 1, 2], [0, 1, 1], 2, 2).table()
+    assert reference.wilcoxon_mann_whitney(table) == reference.roc_area(table) == Fraction(3, 4)
+
+
+def test_reference_rounds_once() -> None:
+    assert reference.correctly_rounded(Fraction(1, 3)) == 1 / 3
+    assert reference.correctly_rounded(Fraction(2**53 + 1)) == 2**53
+    assert reference.ulp_distance(1.0 + 2**-52, Fraction(1)) == 1
+    assert reference.ulp_distance(0.0, Fraction(0)) == 0

@@ -1,0 +1,69 @@
+"""The hull and the corners, on rows small enough to draw."""
+
+from __future__ import annotations
+
+import pytest
+
+from service.curves.confusion import ConfusionTable
+from service.curves.hull import corners, on_hull, roc_convex_hull
+from tests.strategies import Rows
+
+
+def table_of(points: list[tuple[int, int]], positives: int, negatives: int) -> ConfusionTable:
+    """A table of (tp, fp)."""
+    return ConfusionTable.from_counts(
+        Rows([t for t, _ in points], [f for _, f in points], positives, negatives).counts()
+    )
+
+
+HULLS = {
+    # name: rows (tp, fp) between the ends of 4 by 4; whether each row of the table, ends included, is on the hull
+    "diagonal": ([(1, 1), (2, 2), (3, 3)], [True, True, True, True, True]),
+    "one beneath": ([(1, 2)], [True, False, True]),
+    "one above": ([(2, 1)], [True, True, True]),
+    "up the left edge": ([(1, 0), (3, 0)], [True, True, True, True]),
+    "along the top edge": ([(4, 1), (4, 3)], [True, True, True, True]),
+    "up the right edge": ([(1, 4), (3, 4)], [True, False, False, True]),
+    "along the bottom edge": ([(0, 1), (0, 3)], [True, False, False, True]),
+    "a vertical step inside": ([(1, 1), (3, 1)], [True, False, True, True]),
+    "equal rows on it": ([(2, 1), (2, 1)], [True, True, True, True]),
+    "equal rows beneath it": ([(1, 2), (1, 2)], [True, False, False, True]),
+    "perfect": ([(4, 0)], [True, True, True]),
+    "no rows": ([], [True, True]),
+    "no sweep": ([(3, 1), (2, 2)], [True, True, False, True]),
+}
+
+
+@pytest.mark.parametrize("name", HULLS)
+def test_membership(name: str) -> None:
+    points, expected = HULLS[name]
+    table = table_of(points, 4, 4)
+    assert on_hull(table, roc_convex_hull(table)).tolist() == expected
+
+
+def test_vertices_leave_collinear_rows_out() -> None:
+    table = table_of([(1, 0), (2, 0), (3, 2), (4, 4)], 4, 6)
+    found = [(table.tp[i], table.fp[i]) for i in roc_convex_hull(table).tolist()]
+    assert found == [(0, 0), (2, 0), (4, 4), (4, 6)]
+
+
+CORNERS = {
+    "straight": ([(1, 1), (2, 2)], [True, False, False, True]),
+    "one corner": ([(1, 2)], [True, True, True]),
+    "stairs": ([(1, 0), (1, 1), (2, 1), (2, 2)], [True, True, True, True, True, True]),
+    "equal rows at a corner": ([(1, 2), (1, 2), (1, 2)], [True, True, False, False, True]),
+    "equal rows on a line": ([(2, 2), (2, 2)], [True, False, False, True]),
+    "no sweep": ([(2, 1), (1, 2), (1, 2)], [True, True, True, True, True]),
+}
+
+
+@pytest.mark.parametrize("name", CORNERS)
+def test_corners(name: str) -> None:
+    points, expected = CORNERS[name]
+    assert corners(table_of(points, 4, 4)).tolist() == expected
+
+
+def test_a_corner_may_turn_either_way() -> None:
+    table = table_of([(1, 3), (3, 4)], 4, 6)
+    assert corners(table).tolist() == [True, True, True, True]
+    assert on_hull(table, roc_convex_hull(table)).tolist() == [True, False, True, True]

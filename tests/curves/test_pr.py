@@ -1,0 +1,124 @@
+"""Points and interpolation of the precision-recall curve, on paper-sized tables."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from service.curves.errors import TooManyPoints
+from service.curves.evaluation import CurvesOptions, evaluate_curves
+from service.curves.pr import AtRecall, Every, PrCurve
+from tests.strategies import Rows
+
+
+def curve_of(rows: Rows, interpolation: Every | AtRecall) -> PrCurve:
+    """The interpolated curve."""
+    curve = evaluate_curves(rows.counts(), CurvesOptions(interpolation=interpolation)).interpolated_pr
+    assert curve is not None
+    return curve
+
+
+def test_every_one_lists_all_rows_of_a_vertical_step() -> None:
+    curve = curve_of(Rows([2, 2, 2], [1, 3, 5], 3, 6), Every(1.0))
+    assert curve.tp.tolist() == [0, 1, 2, 2, 2, 3]
+    assert curve.fp.tolist() == [0, 0.5, 1, 3, 5, 6]
+    assert curve.precision.tolist() == [2 / 3, 2 / 3, 2 / 3, 2 / 5, 2 / 7, 1 / 3]
+
+
+def test_every_n_takes_the_least_fp_of_a_vertical_step() -> None:
+    curve = curve_of(Rows([2, 2, 2], [1, 3, 5], 3, 6), Every(2.0))
+    assert (curve.tp.tolist(), curve.fp.tolist()) == ([0, 2, 3], [0, 1, 6])
+
+
+def test_every_n_ends_at_p() -> None:
+    assert curve_of(Rows([], [], 10, 5), Every(4.0)).tp.tolist() == [0, 4, 8, 10]
+    assert curve_of(Rows([], [], 8, 5), Every(4.0)).tp.tolist() == [0, 4, 8]
+    assert curve_of(Rows([], [], 8, 5), Every(100.0)).tp.tolist() == [0, 8]
+
+
+def test_leading_negatives_start_at_precision_zero() -> None:
+    every_one = curve_of(Rows([0, 2], [4, 4], 2, 4), Every(1.0))
+    assert every_one.tp.tolist() == [0, 0, 1, 2]
+    assert every_one.fp.tolist() == [0, 4, 4, 4]
+    assert every_one.precision.tolist() == [0, 0, 1 / 5, 1 / 3]
+    # One point per true positive: the least fp at tp = 0 is the origin's.
+    every_two = curve_of(Rows([0, 2], [4, 4], 2, 4), Every(2.0))
+    assert (every_two.fp.tolist(), every_two.precision.tolist()) == ([0, 4], [0, 1 / 3])
+
+
+def test_equal_rows_at_the_origin_have_its_limit() -> None:
+    curve = curve_of(Rows([0, 0, 1], [0, 0, 1], 2, 2, [9.0, 8.0, 1.0]), Every(1.0))
+    assert curve.precision.tolist() == [0.5, 0.5, 0.5, 0.5]
+
+
+def test_at_recall_answers_in_the_order_asked() -> None:
+    curve = curve_of(Rows([1], [1], 4, 7), AtRecall(np.array([1.0, 0.25, 0.5, 0.25, 0.0])))
+    assert curve.recall.tolist() == [1.0, 0.25, 0.5, 0.25, 0.0]
+    assert curve.tp.tolist() == [4, 1, 2, 1, 0]
+    assert curve.fp.tolist() == [7, 1, 3, 1, 0]
+    assert curve.precision.tolist() == [4 / 11, 0.5, 0.4, 0.5, 0.5]
+
+
+def test_recall_of_a_row_is_that_row() -> None:
+    # In doubles 1/3 times 3 is 1, but exactly 1/3's double is below one third: only the row itself has fp 0 there.
+    curve = curve_of(Rows([1, 1], [0, 50], 3, 100), AtRecall(np.array([1 / 3, math.nextafter(1 / 3, 1)])))
+    assert curve.fp.tolist()[0] == 0
+    assert curve.fp.tolist()[1] == pytest.approx(50)
+
+
+def test_recall_between_counts() -> None:
+    curve = curve_of(Rows([1], [1], 2, 4), AtRecall(np.array([0.75])))
+    assert (curve.tp.tolist(), curve.fp.tolist(), curve.precision.tolist()) == ([1.5], [2.5], [0.375])
+
+
+@pytest.mark.parametrize(
+    ("positives", "rows", "every"),
+    [(1998, 0, 1), (1999, 0, 2), (1990, 8, 1), (1990, 9, 2), (2000, 0, 2), (2001, 0, 3), (2**53, 0, 9007199254741)],
+)
+def test_default_step(positives: int, rows: int, every: int) -> None:
+    # 'Default 1 while P + rows <= 2,000, else the smallest whole n with P/n <= 1,000'; the two ends are rows.
+    counts = Rows(list(range(1, rows + 1)), [1] * rows, positives, 10).counts()
+    interpolation = evaluate_curves(counts).interpolation
+    assert isinstance(interpolation, Every)
+    assert interpolation.every == every
+
+
+def test_default_step_of_fractional_counts() -> None:
+    curves = evaluate_curves(Rows([0.5], [0.5], 4000.5, 10.0).counts())
+    assert isinstance(curves.interpolation, Every)
+    assert curves.interpolation.every == pytest.approx(4.0005, rel=1e-15)
+    assert curves.interpolated_pr is not None
+    assert curves.interpolated_pr.tp.size == 1001
+
+
+@pytest.mark.parametrize("total", [2017.3, 1e5 / 3, 123456.7, 4600.1, 9999.9, 7777.7])
+def test_default_step_of_fractional_counts_is_a_thousandth(total: float) -> None:
+    """A thousand steps, not a thousand and a sliver where 1000 times the rounded step falls short of P."""
+    curve = evaluate_curves(Rows([0.5], [0.5], total, 10.0).counts()).interpolated_pr
+    assert curve is not None
+    assert curve.tp.size == 1001
+
+
+@pytest.mark.parametrize("interpolation", [Every(1.0), Every(0.01), AtRecall(np.linspace(0, 1, 101)), Every(1e-300)])
+def test_too_many_points(interpolation: Every | AtRecall) -> None:
+    rows = Rows([50], [5], 100, 100)
+    with pytest.raises(TooManyPoints):
+        evaluate_curves(rows.counts(), CurvesOptions(interpolation=interpolation, max_interpolated_rows=100))
+
+
+def test_just_as_many_points_as_allowed() -> None:
+    options = CurvesOptions(interpolation=Every(1.0), max_interpolated_rows=101)
+    curve = evaluate_curves(Rows([50], [5], 100, 100).counts(), options).interpolated_pr
+    assert curve is not None
+    assert curve.tp.size == 101
+
+
+def test_limit_of_a_step_counts_the_end() -> None:
+    options = CurvesOptions(interpolation=Every(2.0), max_interpolated_rows=51)
+    curve = evaluate_curves(Rows([50], [5], 101, 100).counts(), CurvesOptions(interpolation=Every(2.0))).interpolated_pr
+    assert curve is not None
+    assert curve.tp.size == 52
+    with pytest.raises(TooManyPoints):
+        evaluate_curves(Rows([50], [5], 101, 100).counts(), options)

@@ -1,0 +1,146 @@
+"""The commands that run the service: `rocpr serve` and deploy/run.sh, started and stopped for real."""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from itertools import takewhile
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import free_port, wait_for_port
+
+ROCPR = [sys.executable, "-c", "from service.cli.main import main; main()"]
+RUN = ["sh", "deploy/run.sh"]
+
+
+@pytest.fixture
+def made_here(root: Path) -> None:
+    """Skip when deploy/run.sh would make .venv, in which we run, anew."""
+    if subprocess.run(["sh", "deploy/setup.sh", "run", "check"], cwd=root, check=False, capture_output=True).returncode:
+        pytest.skip(".venv was not made by deploy/test.sh from the present lock")
+
+
+def group_is_empty(group: int) -> bool:
+    """Whether a process group has no process left."""
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize(
+    ("end", "number"), [(os.killpg, signal.SIGINT), (os.kill, signal.SIGINT), (os.kill, signal.SIGTERM)]
+)
+@pytest.mark.usefixtures("made_here")
+def test_run_shows_the_areas_and_stops_without_a_trace(
+    root: Path, end: Callable[[int, int], None], number: signal.Signals
+) -> None:
+    port = free_port()
+    process = subprocess.Popen(
+        RUN,
+        cwd=root,
+        env={**os.environ, "PORT": str(port), "ROCPR_WORKERS": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        lines = list(takewhile(lambda line: not line.startswith("Serving on"), process.stdout))
+        check_what_run_prints(lines, root, port)
+    finally:
+        end(process.pid, number)
+        _, log = process.communicate(timeout=40)
+    assert process.returncode == 0
+    assert "Traceback" not in log
+    assert group_is_empty(process.pid)
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", port), timeout=1)
+
+
+def check_what_run_prints(lines: list[str], root: Path, port: int) -> None:
+    areas = dict(re.findall(r"^  (\w+) +([\d.]+|null)  ", "".join(lines), re.MULTILINE))
+    assert list(areas) == ["roc", "roc_hull", "pr", "pr_trapezoid", "pr_achievable", "average_precision"]
+    curl = next(line for line in lines if line.startswith("  curl "))
+    assert f"http://127.0.0.1:{port}/" in curl
+    if shutil.which("curl") is None:
+        pytest.skip("there is no curl here to try the printed line with")
+    answer = subprocess.run(shlex.split(curl), cwd=root, capture_output=True, check=True, text=True, timeout=20).stdout
+    assert {name: format(value, ".6f") for name, value in json.loads(answer)["auc"].items()} == areas
+
+
+@pytest.mark.usefixtures("made_here")
+def test_run_says_that_the_port_is_taken(root: Path) -> None:
+    with socket.socket() as holder:
+        holder.bind(("127.0.0.1", 0))
+        holder.listen()
+        port = holder.getsockname()[1]
+        run = subprocess.run(
+            RUN,
+            cwd=root,
+            env={**os.environ, "PORT": str(port)},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert run.returncode == 1
+    assert f"port {port} of 127.0.0.1 is in use" in run.stderr
+    assert run.stdout == ""
+
+
+@pytest.mark.usefixtures("made_here")
+def test_run_says_when_the_server_does_not_start(root: Path) -> None:
+    variables = {**os.environ, "PORT": str(free_port()), "ROCPR_THREADS": "many"}
+    run = subprocess.run(RUN, cwd=root, env=variables, capture_output=True, text=True, timeout=60, check=False)
+    assert run.returncode == 1
+    assert "ROCPR_THREADS must be a whole number" in run.stderr
+    assert "the server ended with status" in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+def test_serve_listens_and_stops(root: Path) -> None:
+    port = free_port()
+    variables = {**os.environ, "PORT": str(port), "ROCPR_WORKERS": "1"}
+    with subprocess.Popen([*ROCPR, "serve", "--host", "127.0.0.1"], cwd=root, env=variables) as process:
+        wait_for_port(port, process)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=40) == 0
+
+
+def test_serve_names_a_wrong_setting(root: Path) -> None:
+    variables = {**os.environ, "ROCPR_MAX_ROWS": "all"}
+    run = subprocess.run([*ROCPR, "serve"], cwd=root, env=variables, capture_output=True, text=True, check=False)
+    assert run.returncode == 1
+    assert run.stderr.startswith("Error: ROCPR_MAX_ROWS must be a whole number from 1 to ")
+
+
+def test_the_wheel_carries_what_it_needs(root: Path, tmp_path: Path) -> None:
+    """Installed, the service finds its contract and its configuration without the checkout."""
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(build, cwd=root, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    check = "from service.app import create_app; from service.settings import shipped_file; create_app();"
+    run = subprocess.run(
+        [sys.executable, "-c", check + "print(shipped_file('deploy/gunicorn.conf.py'))"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(unpacked(wheel, tmp_path / "site"))},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert Path(run.stdout.strip()) == tmp_path / "site" / "service" / "shipped" / "gunicorn.conf.py"
+
+
+def unpacked(wheel: Path, place: Path) -> Path:
+    subprocess.run([sys.executable, "-m", "zipfile", "-e", str(wheel), str(place)], check=True)
+    return place
