@@ -57,7 +57,7 @@ class Settings:
         "ROCPR_WORKERS", 2, 1, 1024, "How many processes serve requests; one evaluation uses one processor at a time."
     )
     threads: int = _setting(
-        "ROCPR_THREADS", 4, 1, 1024, "How many requests one process serves at a time; slow clients hold a thread each."
+        "ROCPR_THREADS", 8, 1, 1024, "How many requests one process serves at a time; slow clients hold a thread each."
     )
 
 

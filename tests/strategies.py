@@ -178,6 +178,21 @@ def big_sweeps(draw: st.DrawFn, most: int = 10) -> Rows:
 
 
 @st.composite
+def lopsided_sweeps(draw: st.DrawFn, most: int = 8) -> Rows:
+    """A few counts of one class against about 2^53 of the other: sums pass 2^53 by a little, or stop just before it."""
+    few = draw(st.integers(1, 40))
+    many = LARGEST - draw(st.integers(0, 40))
+    size = draw(st.integers(1, most))
+    near_the_end = st.integers(0, 40).map(lambda count: many - count)
+    small = draw(st.lists(st.integers(0, few), min_size=size, max_size=size))
+    anywhere = st.one_of(st.integers(0, 40), near_the_end, st.integers(0, many))
+    large = draw(st.lists(anywhere, min_size=size, max_size=size))
+    if draw(st.booleans()):
+        return Rows(sorted(small), sorted(large), few, many)
+    return Rows(sorted(large), sorted(small), many, few)
+
+
+@st.composite
 def fractional_sweeps(draw: st.DrawFn, most: int = 10) -> Rows:
     """Counts that are no integers."""
     count = st.one_of(st.floats(0.0, 50.0), st.sampled_from([0.0, 0.1, 0.2, 0.3, 0.5, 1.0, 1 / 3, 2.5]))

@@ -60,7 +60,7 @@ def test_every_fact_of_the_mathematics_has_a_code():
         ({"scores": [1]}, [("/labels", "missing")]),
         ({"labels": [1, 0]}, [("/scores", "missing")]),
         ({"weights": [1, 0]}, [("/scores", "missing")]),
-        (SAMPLE | {"score": [1], "lambda": 1}, [("/score", "unknown_field"), ("/lambda", "unknown_field")]),
+        (SAMPLE | {"score": [1], "lambda": 1}, [("/lambda", "unknown_field"), ("/score", "unknown_field")]),
         (SAMPLE | {"scores": [1, 2, 3]}, [("/labels", "lengths_differ")]),
         (SAMPLE | {"weights": [1, 2, 3]}, [("/weights", "lengths_differ")]),
         (SAMPLE | {"scores": [1, 2, "3", 4]}, [("/scores/2", "not_a_number")]),
@@ -130,9 +130,9 @@ def test_a_wrong_request_points_to_what_is_wrong(body, expected):
 
 def test_several_wrong_values_are_told_at_once():
     assert refusals(SAMPLE | {"keep": 1, "lower_is_positive": "x", "weights": "y"}) == [
-        ("/weights", "not_a_column"),
-        ("/lower_is_positive", "not_a_boolean"),
         ("/keep", "not_one_of"),
+        ("/lower_is_positive", "not_a_boolean"),
+        ("/weights", "not_a_column"),
     ]
 
 
@@ -276,7 +276,7 @@ def test_a_json_body_takes_no_options_from_the_query():
 
 def test_include_in_a_query_may_be_names_between_commas():
     table = "scores,labels\n1,1\n0,0\n"
-    assert "auc" in curves(table, content_type="text/csv", include="auc,points")
+    assert "auc" in curves(table, content_type="text/csv", include="auc, points")
 
 
 @pytest.mark.parametrize("name", TABLES)

@@ -13,7 +13,7 @@ def test_defaults() -> None:
         "max_rows": 5_000_000,
         "max_interpolated_rows": 100_000,
         "workers": 2,
-        "threads": 4,
+        "threads": 8,
     }
 
 

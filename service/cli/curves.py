@@ -30,6 +30,7 @@ SUMMARY = {"include": "auc,points", "keep": "hull"}
 """What the summary of a CSV file asks for; a JSON file says itself what it asks for."""
 
 NAME_COLUMNS = "Columns with other names are told by --scores and --labels."
+_NO_SAMPLE = {("", "missing"), ("/scores", "missing"), ("/labels", "missing")}
 
 MOST_VERTICES = 20
 _WIDTH = 80
@@ -111,7 +112,7 @@ def problem_lines(problem: dict[str, Any], name: str, if_missing: str = "") -> I
         yield f"  {pointer}{error['detail']} ({error['code']})"
     if any(error["pointer"].rpartition("/")[2].isdecimal() for error in errors):
         yield "  Rows are counted from 0."
-    if if_missing and any(error["code"] == "missing" for error in errors):
+    if if_missing and any((error["pointer"], error["code"]) in _NO_SAMPLE for error in errors):
         yield f"  {if_missing}"
 
 

@@ -1,13 +1,15 @@
 """gunicorn's threaded worker with our manners: its own errors are problems, and a refused client gets its answer.
 
 Knows gunicorn's worker, parser and sockets; nothing of the application. gunicorn answers an unreadable request with
-an HTML page, waits for a silent client for ever, keeps a connection whose body nobody read, and resets one that it
+an HTML page, lets silent clients hold its threads, keeps a connection whose body nobody read, and resets one that it
 closes while the client is sending; what is here changes these four.
 """
 
+import selectors
 import socket
 import time
 from contextlib import suppress
+from functools import partial
 from http import HTTPStatus
 from types import FrameType
 from urllib.parse import unquote
@@ -121,6 +123,15 @@ class Worker(ThreadWorker):
         if not self.quitting:
             self.quitting = True
             super().handle_quit(sig, frame)
+
+    def enqueue_req(self, conn: TConn) -> None:
+        """Give a connection to a thread once it has sent something; silent ones wait in the poller and hold none."""
+        if conn.initialized or conn.data_ready:
+            super().enqueue_req(conn)
+            return
+        conn.timeout = time.monotonic() + self.cfg.keepalive
+        self.pending_conns.append(conn)
+        self.poller.register(conn.sock, selectors.EVENT_READ, partial(self.on_pending_socket_readable, conn))
 
     def handle(self, conn: TConn) -> object:
         """Serve one request of a connection; when that was the last, let the client read the answer."""

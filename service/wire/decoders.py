@@ -19,6 +19,11 @@ TOTALS = ("positives", "negatives")
 TABLE_PARAMETERS = (*SAMPLE_COLUMNS, *TEXT_OPTIONS, *JSON_OPTIONS, *TOTALS)
 """The query parameters that a body which is a table takes."""
 
+_NO_COLUMNS = (
+    "The table has neither columns scores and labels nor tp and fp; scores= and labels= name columns that are called "
+    "otherwise."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
@@ -56,6 +61,8 @@ def _decode_csv_body(body: bytes, options: Mapping[str, str]) -> Decoded:
     columns = table.read([*dict.fromkeys([*chosen.values(), *counts])])
     document: dict[str, object] = {key: columns[name] for key, name in chosen.items()}
     totals = {key: _json_value(key, options[key]) for key in TOTALS if key in options}
+    if not chosen and not counts:
+        raise Problem("invalid_request", _NO_COLUMNS, [FieldError("", "missing", _NO_COLUMNS)])
     if totals and document and not counts:
         raise _invalid(next(iter(totals)), "exclusive", "Totals go with columns of counts; this table is a sample.")
     if counts or totals:
@@ -78,7 +85,7 @@ def _json_value(key: str, text: str) -> object:
         return parse_json(text)
     except StrictJsonError as error:
         if key == "include":
-            return text.split(",")
+            return [name.strip() for name in text.split(",")]
         detail = f"This parameter takes strict JSON text. {error}"
         raise Problem(
             "invalid_request", detail, [FieldError(f"/{key}{error.pointer or ''}", "not_json", detail)]

@@ -192,6 +192,9 @@ def test_a_table_with_other_columns_is_told_how_to_name_them(named: Path) -> Non
     assert "(missing)" in run.stderr
     assert "--scores and --labels" in run.stderr
     assert "--scores and --labels" not in rocpr(named, "--scores", "nothing").stderr
+    run = rocpr("-", "--format", "csv", given="tp,fp\n1,1\n")
+    assert "/positives: " in run.stderr
+    assert "--scores and --labels" not in run.stderr
 
 
 def test_an_empty_label_is_a_label() -> None:

@@ -20,6 +20,13 @@ def curve_of(rows: Rows, interpolation: Every | AtRecall) -> PrCurve:
     return curve
 
 
+def test_precision_where_the_sum_has_no_double() -> None:
+    # 2^53 + 1 rounds to 2^53, and 2^53 / (2^53 + 1) is nearer to 1 - 2^-53 than to 1.
+    points = evaluate_curves(Rows([2**53], [1], 2**53, 5).counts()).points
+    assert points is not None
+    assert points.precision[1] == 1 - 2.0**-53
+
+
 def test_every_one_lists_all_rows_of_a_vertical_step() -> None:
     curve = curve_of(Rows([2, 2, 2], [1, 3, 5], 3, 6), Every(1.0))
     assert curve.tp.tolist() == [0, 1, 2, 2, 2, 3]

@@ -24,6 +24,7 @@ from tests.strategies import (
     classifiers,
     examples,
     fractional_sweeps,
+    lopsided_sweeps,
     nudged_lines,
     recalls,
     sweeps,
@@ -58,6 +59,20 @@ def test_integer_counts_are_exact(rows: Rows) -> None:
 def test_big_counts_are_exact(rows: Rows) -> None:
     """The same 'up to 2^53': tp + fp may pass 2^53, products of counts 2^106."""
     agree(rows.counts(), rows.table(), CurvesOptions(interpolation=AtRecall(np.array([0.0, 0.25, 0.5, 1.0]))))
+
+
+@examples(80)
+@given(lopsided_sweeps())
+def test_lopsided_counts_are_exact(rows: Rows) -> None:
+    """The same where sums pass 2^53 by one, and where a few positives stand against 2^53 negatives."""
+    agree(rows.counts(), rows.table(), CurvesOptions(interpolation=AtRecall(np.array([0.0, 0.25, 0.5, 1.0]))))
+
+
+@examples(100)
+@given(lopsided_sweeps())
+def test_hull_of_lopsided_counts_is_brute_force(rows: Rows) -> None:
+    """The hull of such counts."""
+    hull_is_brute_force(rows)
 
 
 @examples(40)

@@ -16,7 +16,10 @@ from tests.strategies import (
     big_sweeps,
     examples,
     fractional_sweeps,
+    lopsided_sweeps,
+    nudged_lines,
     sweeps,
+    tilted_samples,
     weighted_samples,
     wild_weights,
 )
@@ -113,6 +116,20 @@ def test_big_counts(rows: Rows) -> None:
 def test_fractional_counts(rows: Rows) -> None:
     """Fractional counts."""
     areas_are_close(rows)
+
+
+@examples(80)
+@given(st.one_of(lopsided_sweeps(), nudged_lines()))
+def test_lopsided_counts_and_straight_lines(rows: Rows) -> None:
+    """A few counts against 2^53, and lines that are straight but for a double's rounding."""
+    areas_are_close(rows)
+
+
+@examples(60)
+@given(tilted_samples())
+def test_classes_of_any_total(data: Data) -> None:
+    """The classes' totals anywhere in 1e-150..1e150: the area itself may be 1e-296."""
+    areas_are_close(data)
 
 
 @examples(60)
