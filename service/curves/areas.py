@@ -27,7 +27,6 @@ LARGEST_TRAPEZOID = 1e7
 """`pr_trapezoid` visits every whole true positive, so it is left out when P is above this."""
 
 _CHUNK = 1 << 16
-_LEAST_EXPONENT = -200
 _SMALL = 0.1
 """Below this, the series of log(1 + x) is used; seven terms leave 1e-17 of it."""
 
@@ -78,18 +77,16 @@ def pr_area(table: ConfusionTable) -> float:
 
     in which no two terms cancel. From the origin (n = 0) it is Δt Δt/Δn.
     """
-    tp, positives = _lift(table.tp, table.positives)
-    fp, _ = _lift(table.fp, table.positives)
-    climb = tp[1:] - tp[:-1]
+    climb = table.tp[1:] - table.tp[:-1]
     rows = np.flatnonzero(climb > 0)
     climb = climb[rows]
-    growth = climb + (fp[rows + 1] - fp[rows])
-    start, called = tp[rows], tp[rows] + fp[rows]
+    growth = climb + (table.fp[rows + 1] - table.fp[rows])
+    called = table.tp[rows] + table.fp[rows]
     # From the origin x is infinite, where t = 0 outweighs its logarithm; wild weights may make x as good as 0.
     with np.errstate(divide="ignore", over="ignore"):
         ratio = np.clip(growth / called, np.finfo(np.float64).tiny, np.finfo(np.float64).max)
-    segments = (climb / growth) * (start * np.log1p(ratio) + climb * _shortfall(ratio))
-    return float(segments.sum() / positives)
+    recall, step = table.tp[rows] / table.positives, climb / table.positives
+    return float(((climb / growth) * (recall * np.log1p(ratio) + step * _shortfall(ratio))).sum())
 
 
 def _shortfall(x: FloatArray) -> FloatArray:
@@ -107,18 +104,17 @@ def _shortfall(x: FloatArray) -> FloatArray:
 
 def average_precision(table: ConfusionTable) -> float:
     """The step-wise sum Σ (recall_k - recall_{k-1}) precision_k; never an interpolation."""
+    rows = np.flatnonzero(table.tp[1:] > table.tp[:-1]) + 1
+    reached = (table.tp[rows], np.zeros(rows.size))
+    precision = pair_quotient(reached, two_sum(table.tp[rows], table.fp[rows]))
     tp, positives = _lift(table.tp, table.positives)
-    fp, _ = _lift(table.fp, table.positives)
-    rows = np.flatnonzero(tp[1:] > tp[:-1]) + 1
-    reached = (tp[rows], np.zeros(rows.size))
     climb = two_sum(tp[rows], -tp[rows - 1])
-    precision = pair_quotient(reached, two_sum(tp[rows], fp[rows]))
     return float(exact_sum(*pair_product(climb, precision)) / Fraction(positives))
 
 
 def _lift(column: FloatArray, total: float) -> tuple[FloatArray, float]:
-    """Multiply counts and a total by the power of two that keeps products of counts clear of underflow."""
-    power = max(0, _LEAST_EXPONENT - math.frexp(total)[1])
+    """Multiply counts and their total by a power of two when the total is below 1/2, to keep clear of underflow."""
+    power = max(0, -math.frexp(total)[1])
     return np.ldexp(column, power), math.ldexp(total, power)
 
 

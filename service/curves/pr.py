@@ -4,7 +4,9 @@ Between two rows the counts move in a straight line and precision does not (Davi
 table only.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
@@ -23,6 +25,9 @@ from service.curves.exact import (
 
 _MANY = 2_000
 """The default interpolation keeps to this many rows at every whole true positive, or to half as many at a step."""
+
+_TINY = 2.0**-900
+"""Pairs of doubles keep all their bits above this."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,7 +67,7 @@ def precision(table: ConfusionTable) -> FloatArray:
     called = table.tp + table.fp
     out: FloatArray = np.divide(table.tp, called, out=np.full(called.size, np.nan), where=called > 0)
     if table.whole:
-        for row in np.flatnonzero(called > LARGEST_EXACT_INTEGER):
+        for row in np.flatnonzero(called >= LARGEST_EXACT_INTEGER):
             out[row] = int(table.tp[row]) / (int(table.tp[row]) + int(table.fp[row]))
     return out
 
@@ -83,17 +88,24 @@ def interpolated_pr(table: ConfusionTable, interpolation: Every | AtRecall, limi
     """
     if isinstance(interpolation, AtRecall):
         _check_limit(interpolation.at_recall.size, limit)
-        return _at(table, *_targets(table, interpolation.at_recall))
+        return _at(table, _recall_targets(table, interpolation.at_recall), interpolation.at_recall)
     if interpolation.every == 1:
         return _every_whole(table, limit)
-    steps = table.positives / interpolation.every
-    _check_limit(steps + 1, limit)
-    step = np.arange(np.ceil(steps) + 1)
-    tp = step * interpolation.every
-    # A fractional step was rounded: its multiple that is P but for that rounding is P, not a sliver before it.
-    slack = 0.0 if table.whole and interpolation.every % 1 == 0 else step * np.spacing(interpolation.every) / 2
-    tp = np.append(tp[table.positives - tp > slack], table.positives)
-    return _at(table, (tp, np.zeros(tp.size)), tp / table.positives)
+    tp = _steps(table, interpolation.every, limit)
+    return _at(table, _Targets.exactly(tp), tp / table.positives)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Targets:
+    """True positives to interpolate at: each high + low, or exactly `ratio` of its index where those may underflow."""
+
+    high: FloatArray
+    low: FloatArray
+    ratio: Callable[[int], Fraction]
+
+    @classmethod
+    def exactly(cls, tp: FloatArray) -> "_Targets":
+        return cls(tp, np.zeros(tp.size), lambda index: Fraction(tp[index]))
 
 
 def _check_limit(points: float, limit: int) -> None:
@@ -101,22 +113,40 @@ def _check_limit(points: float, limit: int) -> None:
         raise TooManyPoints(f"This interpolation has more points than the limit, {limit}.")
 
 
-def _targets(table: ConfusionTable, recall: FloatArray) -> tuple[Pair, FloatArray]:
+def _steps(table: ConfusionTable, every: float, limit: int) -> FloatArray:
+    """Make 0, n, 2n, ... below P, and P."""
+    steps = table.positives / every
+    _check_limit(steps + 1, limit)
+    step = np.arange(np.ceil(steps) + 1)
+    tp = step * every
+    # A fractional step was rounded: its multiple that is P but for that rounding is P, not a sliver before it.
+    whole = table.whole and every % 1 == 0
+    slack = 0.0 if whole else (step * np.spacing(every) + np.spacing(table.positives)) / 2
+    return np.append(tp[table.positives - tp > slack], table.positives)
+
+
+def _recall_targets(table: ConfusionTable, recall: FloatArray) -> _Targets:
     """The true positives r · P, exactly, but for a recall that is a row's: that row's."""
     high, low = two_product(recall, np.full(recall.size, table.positives))
     rows_recall = table.tp / table.positives
     row = np.minimum(np.searchsorted(rows_recall, recall), table.tp.size - 1)
     is_row = rows_recall[row] == recall
-    return (np.where(is_row, table.tp[row], high), np.where(is_row, 0.0, low)), recall
+    high, low = np.where(is_row, table.tp[row], high), np.where(is_row, 0.0, low)
+
+    def ratio(index: int) -> Fraction:
+        return Fraction(high[index]) if is_row[index] else Fraction(recall[index]) * Fraction(table.positives)
+
+    return _Targets(high, low, ratio)
 
 
-def _at(table: ConfusionTable, target: Pair, recall: FloatArray) -> PrCurve:
-    """One point per target tp (a pair), at the least fp that the curve has there."""
-    tp, low = target
-    row = np.where(low > 0, np.searchsorted(table.tp, tp, side="right"), np.searchsorted(table.tp, tp, side="left"))
+def _at(table: ConfusionTable, targets: _Targets, recall: FloatArray) -> PrCurve:
+    """One point per target, at the least fp that the curve has there."""
+    tp, low = targets.high, targets.low
+    beyond = (low > 0) | ((tp == 0) & (recall > 0))
+    row = np.where(beyond, np.searchsorted(table.tp, tp, side="right"), np.searchsorted(table.tp, tp))
     fp, at_precision = table.fp[row], curve_precision(table)[row]
     between = np.flatnonzero((table.tp[row] != tp) | (low != 0))
-    fp[between], at_precision[between] = _between(table, row[between], (tp[between], low[between]))
+    fp[between], at_precision[between] = _between(table, row[between], targets, between)
     return PrCurve(tp, fp, recall, at_precision)
 
 
@@ -128,7 +158,7 @@ def _every_whole(table: ConfusionTable, limit: int) -> PrCurve:
     gaps = inside.astype(np.int64)
     row = np.repeat(np.arange(1, table.tp.size), gaps)
     tp = first[row - 1] + (np.arange(row.size) - np.repeat(np.cumsum(gaps) - gaps, gaps))
-    fp, at_precision = _between(table, row, (tp, np.zeros(tp.size)))
+    fp, at_precision = _between(table, row, _Targets.exactly(tp), np.arange(tp.size))
     order = np.argsort(np.concatenate((np.arange(table.tp.size) + 0.5, row)), kind="stable")
     tp = np.concatenate((table.tp, tp))[order]
     return PrCurve(
@@ -139,42 +169,41 @@ def _every_whole(table: ConfusionTable, limit: int) -> PrCurve:
     )
 
 
-def _between(table: ConfusionTable, row: IntArray, target: Pair) -> tuple[FloatArray, FloatArray]:
-    """The curve's fp and precision at true positives strictly between rows `row - 1` and `row`.
+def _between(table: ConfusionTable, row: IntArray, targets: _Targets, index: IntArray) -> tuple[FloatArray, FloatArray]:
+    """The curve's fp and precision at the targets `index`, strictly between rows `row - 1` and `row`.
 
         fp = fp_A + (fp_B - fp_A)(t - tp_A)/(tp_B - tp_A),   precision = t/(t + fp)
 
-    Whole tables are worked in integers and rounded once; others in pairs of doubles, far within an ulp.
+    Whole tables, and targets so small that bits are lost to underflow, are worked in rational numbers and rounded once;
+    the others in pairs of doubles, far within an ulp.
     """
-    tp_a, fp_a, tp_b, fp_b = table.tp[row - 1], table.fp[row - 1], table.tp[row], table.fp[row]
-    if table.whole:
-        points = [
-            _whole_between(*values) for values in zip(tp_a, fp_a, tp_b, fp_b, zip(*target, strict=True), strict=True)
-        ]
-        fp, at_precision = np.array(points, dtype=np.float64).reshape(-1, 2).T
-        return fp, at_precision
+    corners = (table.tp[row - 1], table.fp[row - 1], table.tp[row], table.fp[row])
+    high, low = targets.high[index], targets.low[index]
+    exact = np.ones(high.size, dtype=np.bool_) if table.whole else high < _TINY
+    fp, at_precision = np.empty(high.size), np.empty(high.size)
+    rest = np.flatnonzero(~exact)
+    fp[rest], at_precision[rest] = _pairs_between([corner[rest] for corner in corners], (high[rest], low[rest]))
+    number = int if table.whole else Fraction
+    for point in np.flatnonzero(exact):
+        ends = [number(corner[point]) for corner in corners]
+        fp[point], at_precision[point] = _exact_between(ends, targets.ratio(index[point]))
+    return fp, at_precision
+
+
+def _pairs_between(corners: list[FloatArray], target: Pair) -> tuple[FloatArray, FloatArray]:
+    tp_a, fp_a, tp_b, fp_b = corners
     step, error = two_sum(target[0], -tp_a)
     share = pair_quotient(two_sum(step, error + target[1]), two_sum(tp_b, -tp_a))
     gain, gain_low = pair_product(two_sum(fp_b, -fp_a), share)
     high, low = two_sum(fp_a, gain)
-    fp_pair = two_sum(high, low + gain_low)
-    called, error = two_sum(target[0], fp_pair[0])
-    called_pair = two_sum(called, error + (target[1] + fp_pair[1]))
-    return fp_pair[0], np.add(*pair_quotient(target, called_pair))
+    fp = two_sum(high, low + gain_low)
+    called, error = two_sum(target[0], fp[0])
+    return fp[0], np.add(*pair_quotient(target, two_sum(called, error + (target[1] + fp[1]))))
 
 
-def _whole_between(
-    tp_a: float, fp_a: float, tp_b: float, fp_b: float, target: tuple[float, float]
-) -> tuple[float, float]:
-    """The same for one target between whole rows, each result rounded once."""
-    numerator, scale = _ratio(*target)
-    climb = int(tp_b - tp_a)
-    fp = int(fp_a) * climb * scale + int(fp_b - fp_a) * (numerator - int(tp_a) * scale)
-    return fp / (climb * scale), numerator * climb / (numerator * climb + fp)
-
-
-def _ratio(high: float, low: float) -> tuple[int, int]:
-    """The exact high + low as an integer over a power of two."""
-    (n, d), (m, e) = high.as_integer_ratio(), low.as_integer_ratio()
-    scale = max(d, e)
-    return n * (scale // d) + m * (scale // e), scale
+def _exact_between(corners: list[int] | list[Fraction], target: Fraction) -> tuple[float, float]:
+    tp_a, fp_a, tp_b, fp_b = corners
+    hits, scale = target.as_integer_ratio()
+    climb = tp_b - tp_a
+    misses = fp_a * climb * scale + (fp_b - fp_a) * (hits - tp_a * scale)
+    return float(misses / (climb * scale)), float(hits * climb / (hits * climb + misses))

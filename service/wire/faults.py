@@ -9,7 +9,7 @@ from service.wire.problems import FieldError, pointer_token
 
 
 def field_errors(error: ValidationError, rename: Callable[[str], str]) -> list[FieldError]:
-    """List the faults of a failed load by their pointers; `rename` turns a pointer into the document to the caller's."""
+    """List the faults of a failed load by pointer; `rename` turns a pointer into the document to the caller's."""
     # marshmallow walks unknown fields in the order of a set, which changes from process to process.
     faults = sorted(_faults(error.messages_dict, ""), key=lambda pair: pair[0])
     return [FieldError(rename(pointer), fault.code, fault.detail) for pointer, fault in faults]
