@@ -4,7 +4,7 @@ Between two rows the counts move in a straight line and precision does not (Davi
 table only.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -201,7 +201,7 @@ def _pairs_between(corners: list[FloatArray], target: Pair) -> tuple[FloatArray,
     return fp[0], np.add(*pair_quotient(target, two_sum(called, error + (target[1] + fp[1]))))
 
 
-def _exact_between(corners: list[int] | list[Fraction], target: Fraction) -> tuple[float, float]:
+def _exact_between(corners: Sequence[int | Fraction], target: Fraction) -> tuple[float, float]:
     tp_a, fp_a, tp_b, fp_b = corners
     hits, scale = target.as_integer_ratio()
     climb = tp_b - tp_a
