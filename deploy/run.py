@@ -1,6 +1,6 @@
 """What deploy/run.sh does once .venv is there: serve, show the main job done on the sample file, serve on.
 
-A client of the service like any other: it knows the command that starts the server and the HTTP API.
+A client of the service: it knows the command that starts the server, the HTTP API, and the words for the areas.
 """
 
 import os
@@ -14,23 +14,20 @@ from types import FrameType
 
 import requests
 
+from service.cli.curves import AREAS
+
 ROOT = Path(__file__).resolve().parent.parent
 SAMPLE = "tests/data/breast_cancer.csv"
 START_SECONDS = 60
 
-AREAS = {
-    "roc": "under the ROC curve",
-    "roc_hull": "under the ROC convex hull",
-    "pr": "under the PR curve, interpolated in counts (closed form)",
-    "pr_trapezoid": "the same by the trapezoid rule at every whole true positive",
-    "pr_achievable": "under the achievable PR curve (hull rows only)",
-    "average_precision": "average precision (steps, no interpolation)",
-}
-
 
 def main() -> int:
     """Run the server and the demonstration; the exit status is 0 when we were told to stop, else the server's."""
-    port = int(os.environ.get("PORT", "8000"))
+    text = os.environ.get("PORT", "8000")
+    if not (text.isascii() and text.isdecimal() and 0 < int(text[:6]) < 1 << 16):
+        print(f"rocpr: PORT must be a number from 1 to 65535, not {text[:40]!r}", file=sys.stderr)
+        return 1
+    port = int(text)
     url = f"http://127.0.0.1:{port}"
     if _is_taken(port):
         print(f"rocpr: port {port} of 127.0.0.1 is in use; choose another one with PORT=", file=sys.stderr)
@@ -77,8 +74,9 @@ def _wait_until_ready(server: subprocess.Popen[bytes], url: str) -> None:
         try:
             if requests.get(f"{url}/health/ready", timeout=5).ok:
                 return
-        except requests.ConnectionError:
-            time.sleep(0.1)
+        except requests.RequestException:
+            pass  # not there yet
+        time.sleep(0.1)
     raise RuntimeError(f"the server was not ready after {START_SECONDS} s")
 
 

@@ -1,39 +1,33 @@
 """One request to one answer, plain data in and plain data out: decode, check, evaluate, encode.
 
-A request thread, the command line and later a helper process all call `answer`. An expected failure comes back as a
-problem Answer, never as an exception. Knows no HTTP beyond media types and statuses.
+A request thread and the command line both call `answer`. An expected failure comes back as a problem Answer, never as
+an exception. Knows no HTTP beyond media types and statuses.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
 
-from marshmallow import ValidationError
+from marshmallow import Schema, ValidationError
 
-from service.curves.errors import CurvesError, RisingThresholds
-from service.curves.evaluation import evaluate_curves
-from service.curves.sample import Sample
+from service.curves.errors import CurvesError
+from service.curves.evaluation import Curves, evaluate_curves
 from service.wire.decoders import DECODERS, Decoded
-from service.wire.encoders import ENCODERS, TABLES, Encoded
-from service.wire.faults import field_errors
-from service.wire.problems import PROBLEM_JSON, FieldError, Problem, pointer_token, problem_document
-from service.wire.schemas import FACT_CODES, CurvesRequest, CurvesRequestSchema
-
-REQUEST_MEDIA_TYPES = tuple(DECODERS)
-RESPONSE_MEDIA_TYPES = tuple(media_type for _, media_type in ENCODERS)
-"""Media types that are read and answered, the default first."""
-
-_CURVES_SCHEMA = CurvesRequestSchema()
+from service.wire.encoders import CURVES_TABLES, ENCODERS, ONE_TABLE, Encoded
+from service.wire.faults import fact_error, field_errors
+from service.wire.problems import PROBLEM_JSON, Problem, invalid_value, pointer_token, problem_document
+from service.wire.schemas import CURVES_PARAMETERS, CurvesRequest, CurvesRequestSchema
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What to evaluate. `options` are the query parameters in order; the media types are known to be supported."""
+    """What to evaluate. `parameters` are the query's, in order; the media types are known to be supported."""
 
     operation: str
     instance: str
     content_type: str
     accept: str
-    options: tuple[tuple[str, str], ...]
+    parameters: tuple[tuple[str, str], ...]
     body: bytes
 
 
@@ -41,8 +35,8 @@ class Request:
 class Limits:
     """How much one request may ask for."""
 
-    max_rows: int = 5_000_000
-    max_interpolated_rows: int = 100_000
+    max_rows: int
+    max_interpolated_rows: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +49,56 @@ class Answer:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
+class Checked(Protocol):
+    """A request that passed its schema."""
+
+    @property
+    def rows(self) -> int:
+        """The rows of its longest table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What `answer` has to know of an operation, beside its encoders.
+
+    parameters   the options that are query parameters when the body is a table.
+    tables       the tables of an answer, the default first, for formats that hold only one.
+    evaluate     from the checked request and the table asked for (None for all) to the result.
+    """
+
+    schema: Schema
+    parameters: tuple[str, ...]
+    tables: tuple[str, ...]
+    evaluate: Callable[[Any, str | None, Limits], object]
+
+
+def _evaluate_curves(checked: CurvesRequest, table: str | None, limits: Limits) -> Curves:
+    options = replace(checked.options, max_interpolated_rows=limits.max_interpolated_rows)
+    if table is not None:
+        if table not in options.include:
+            raise invalid_value("/table", "not_one_of", "This table is not among those that include names.")
+        options = replace(options, include=frozenset({table}))
+    return evaluate_curves(checked.evaluation, options)
+
+
+OPERATIONS = {
+    "curves": Operation(CurvesRequestSchema(), CURVES_PARAMETERS, CURVES_TABLES, _evaluate_curves),
+}
+"""{operation: what it is}; its path is /v1/ and its name."""
+
+REQUEST_MEDIA_TYPES = tuple(DECODERS)
+"""The media types that every operation reads, the default first."""
+
+
+def response_media_types(operation: str) -> tuple[str, ...]:
+    """Return the media types that an operation answers, the default first."""
+    return tuple(media_type for name, media_type in ENCODERS if name == operation)
+
+
 def answer(request: Request, limits: Limits) -> Answer:
     """Evaluate a request."""
     try:
-        encoded = _curves(request, limits)
+        encoded = _encoded(request, limits)
     except Problem as problem:
         return problem_answer(problem, request.instance)
     return Answer(200, request.accept, encoded.body, encoded.headers)
@@ -69,61 +109,46 @@ def problem_answer(problem: Problem, instance: str) -> Answer:
     return Answer(problem.type.status, PROBLEM_JSON, problem_document(problem, instance))
 
 
-def _curves(request: Request, limits: Limits) -> Encoded:
-    options = _unique(request.options)
-    table = _table(options.pop("table", None), request.accept)
-    decoded = DECODERS[request.content_type](request.body, options)
-    checked = _check(decoded, limits)
-    chosen = replace(checked.options, max_interpolated_rows=limits.max_interpolated_rows)
-    if table is not None:
-        if table not in chosen.include:
-            raise _invalid("table", "not_one_of", "This table is not among those that include names.")
-        chosen = replace(chosen, include=frozenset({table}))
+def _encoded(request: Request, limits: Limits) -> Encoded:
+    operation = OPERATIONS[request.operation]
+    parameters = _unique(request.parameters)
+    table = _table(operation, parameters.pop("table", None), request.accept)
+    decoded = DECODERS[request.content_type](request.body, parameters, operation.parameters)
+    checked = _check(operation, decoded)
+    if checked.rows > limits.max_rows:
+        raise Problem("too_many_rows", f"The table has {checked.rows} rows, the limit is {limits.max_rows}.")
     try:
-        curves = evaluate_curves(checked.evaluation, chosen)
+        result = operation.evaluate(checked, table, limits)
     except CurvesError as fact:
-        inner = "/counts/threshold" if isinstance(fact, RisingThresholds) else "/interpolation"
-        inner += "" if fact.row is None else f"/{fact.row}"
-        error = FieldError(decoded.pointer(inner), FACT_CODES[type(fact)], fact.detail)
-        raise Problem("invalid_request", fact.detail, [error]) from None
-    return ENCODERS[request.operation, request.accept](curves, chosen.include)
+        raise Problem("invalid_request", fact.detail, [fact_error(fact, decoded.pointer)]) from None
+    return ENCODERS[request.operation, request.accept](result, table)
 
 
-def _unique(options: tuple[tuple[str, str], ...]) -> dict[str, str]:
-    unique = dict(options)
-    if len(unique) < len(options):
-        twice = next(key for key, _ in options if [name for name, _ in options].count(key) > 1)
-        raise _invalid(twice, "duplicate", "This query parameter is given twice.")
+def _unique(parameters: tuple[tuple[str, str], ...]) -> dict[str, str]:
+    unique: dict[str, str] = {}
+    for key, text in parameters:
+        if key in unique:
+            raise invalid_value(f"/{pointer_token(key)}", "duplicate", "This query parameter is given twice.")
+        unique[key] = text
     return unique
 
 
-def _table(name: str | None, accept: str) -> str | None:
-    """The one table that the answer holds; None when the answer's format holds them all."""
-    if accept == "application/json":
+def _table(operation: Operation, name: str | None, accept: str) -> str | None:
+    """Choose the one table that the answer holds; None when its format holds them all."""
+    if accept not in ONE_TABLE:
         if name is not None:
-            raise _invalid("table", "exclusive", "table goes with Accept: text/csv; a JSON answer has all tables.")
+            raise invalid_value("/table", "exclusive", f"table goes with an answer of one table, not with {accept}.")
         return None
-    if name is not None and name not in TABLES:
-        raise _invalid("table", "not_one_of", f"One of {', '.join(TABLES)} belongs here.")
-    return name or next(iter(TABLES))
+    if name is not None and name not in operation.tables:
+        raise invalid_value("/table", "not_one_of", f"One of {', '.join(operation.tables)} belongs here.")
+    return name or operation.tables[0]
 
 
-def _check(decoded: Decoded, limits: Limits) -> CurvesRequest:
+def _check(operation: Operation, decoded: Decoded) -> Checked:
     try:
-        checked: CurvesRequest = _CURVES_SCHEMA.load(decoded.document)  # type: ignore[arg-type]  # any JSON value
+        checked: Checked = operation.schema.load(decoded.document)  # type: ignore[arg-type]  # any JSON value
     except ValidationError as error:
         errors = field_errors(error, decoded.pointer)
         detail = errors[0].detail if len(errors) == 1 else f"{len(errors)} values of the request are wrong."
         raise Problem("invalid_request", detail, errors) from None
-    evaluation, tuning = checked.evaluation, checked.options.tuning
-    rows = max(
-        evaluation.scores.size if isinstance(evaluation, Sample) else evaluation.tp.size,
-        tuning.scores.size if tuning is not None else 0,
-    )
-    if rows > limits.max_rows:
-        raise Problem("too_many_rows", f"The table has {rows} rows, the limit is {limits.max_rows}.")
     return checked
-
-
-def _invalid(parameter: str, code: str, detail: str) -> Problem:
-    return Problem("invalid_request", detail, [FieldError(f"/{pointer_token(parameter)}", code, detail)])

@@ -49,7 +49,7 @@ class Settings:
     max_interpolated_rows: int = _setting(
         "ROCPR_MAX_INTERPOLATED_ROWS",
         100_000,
-        1,
+        2_000,  # what the default interpolation may need
         2**40,
         "The most rows that one interpolated curve may be asked for; more is 422.",
     )

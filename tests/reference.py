@@ -162,7 +162,7 @@ def roc_hull_area(table: Table) -> Fraction:
 
 
 def corners(table: Table) -> list[bool]:
-    """The first row, the last, and of each run of equal rows between them the first, if the direction changes there.
+    """The first row, and of each run of equal rows the first, if the direction changes there or the curve ends.
 
     A set that is no sweep has no direction: all its rows are kept.
     """
@@ -173,10 +173,8 @@ def corners(table: Table) -> list[bool]:
         before = [r for r in table.rows[:index] if (r.fp, r.tp) != (row.fp, row.tp)]
         after = [r for r in table.rows[index:] if (r.fp, r.tp) != (row.fp, row.tp)]
         first_of_equals = index == 0 or (table.rows[index - 1].fp, table.rows[index - 1].tp) != (row.fp, row.tp)
-        if index in (0, len(table.rows) - 1):
-            kept.append(True)
-        elif not before or not after:
-            kept.append(False)
+        if not before or not after:
+            kept.append(first_of_equals)
         else:
             a, b = before[-1], after[0]
             kept.append(first_of_equals and (row.fp - a.fp) * (b.tp - row.tp) != (row.tp - a.tp) * (b.fp - row.fp))

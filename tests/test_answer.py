@@ -3,17 +3,22 @@
 import csv
 import io
 import json
+from dataclasses import replace
+from random import Random
 
 import pytest
 
 from service.answer import Limits, Request, answer
 from service.curves import errors
-from service.wire.encoders import TABLES
+from service.wire.encoders import CURVES_TABLES
+from service.wire.faults import FACT_CODES, FACT_POINTERS
 from service.wire.problems import MAX_ERRORS
-from service.wire.schemas import FACT_CODES
 
 SAMPLE = {"scores": [0.9, 0.8, 0.7, 0.6], "labels": [1, 0, 1, 0]}
 COUNTS = {"tp": [5, 10], "fp": [5, 30], "positives": 20, "negatives": 2000}
+
+
+LIMITS = Limits(max_rows=5_000_000, max_interpolated_rows=100_000)
 
 
 def ask(body, content_type="application/json", accept="application/json", limits=None, **options):
@@ -22,7 +27,7 @@ def ask(body, content_type="application/json", accept="application/json", limits
     if isinstance(body, str):
         body = body.encode()
     request = Request("curves", "/v1/curves", content_type, accept, tuple(options.items()), body)
-    return answer(request, limits or Limits())
+    return answer(request, limits or LIMITS)
 
 
 def curves(body, **kwargs):
@@ -48,12 +53,15 @@ def test_every_fact_of_the_mathematics_has_a_code():
         if isinstance(fact, type) and issubclass(fact, errors.CurvesError) and fact is not errors.CurvesError
     }
     assert facts == set(FACT_CODES)
+    assert facts > set(FACT_POINTERS)
 
 
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
         ([], [("", "not_an_object")]),
+        (SAMPLE | {"_schema": 1}, [("/_schema", "unknown_field")]),
+        ({"counts": {"_schema": 1}}, [("/counts/_schema", "unknown_field")]),
         ("null", [("", "not_an_object")]),
         ({}, [("", "missing")]),
         ({"scores": [], "labels": []}, [("", "missing")]),
@@ -128,6 +136,39 @@ def test_a_wrong_request_points_to_what_is_wrong(body, expected):
     assert refusals(json.dumps(body) if isinstance(body, list) else body) == expected
 
 
+def test_many_negatives_and_few_positives_have_a_default_interpolation():
+    random = Random(1)
+    rows = 120_000
+    labels = [1] * 500 + [0] * (rows - 500)
+    sample = {"scores": [random.random() for _ in labels], "labels": labels, "include": ["interpolated_pr"]}
+    assert curves(sample)["interpolation"] == {"every": 2}
+    weights = [2.0] * 500 + [1.5] * (rows - 500)
+    assert curves(sample | {"weights": weights})["interpolation"] == {"every": 2}
+    few = {key: column[:20_000] for key, column in sample.items()}
+    assert curves(few)["interpolation"] == {"every": 1}
+
+
+def test_an_area_is_no_more_than_one_nor_than_the_achievable():
+    counts = {
+        "tp": [7.752806569175729e-54, 5.285748419028831e75, 5.381809577430058e85],
+        "fp": [2.2925883093570365e20, 4.3381818172257323e52, 4.216882423488078e57],
+        "positives": 5.381809577430058e85,
+        "negatives": 4.216882423488078e57,
+    }
+    areas = curves({"counts": counts})["auc"]
+    assert areas["pr"] <= areas["pr_achievable"] <= 1
+
+
+def test_minus_zero_is_zero():
+    body = {"scores": [-0.0, 0.0, 1], "labels": [0, 1, 1], "interpolation": {"at_recall": [-0.0]}}
+    assert b"-0" not in ask(body).body
+
+
+def test_a_table_of_very_many_columns_is_refused():
+    for header in (b"," * 200_000, b"scores,labels" + b"," * 200_000, b'"\n",' * 300_000):
+        assert refusals(header.decode(), content_type="text/csv") == [("", "too_many_columns")]
+
+
 def test_several_wrong_values_are_told_at_once():
     assert refusals(SAMPLE | {"keep": 1, "lower_is_positive": "x", "weights": "y"}) == [
         ("/keep", "not_one_of"),
@@ -195,13 +236,13 @@ def test_a_set_that_is_no_sweep_has_no_curve():
 
 
 def test_limits_are_told():
-    too_many = ask(SAMPLE, limits=Limits(max_rows=3))
+    too_many = ask(SAMPLE, limits=replace(LIMITS, max_rows=3))
     assert (too_many.status, json.loads(too_many.body)["type"]) == (413, "/problems/too_many_rows")
-    tuned = ask(SAMPLE | {"tuning": {"scores": [1] * 5, "labels": [1, 0, 1, 0, 1]}}, limits=Limits(max_rows=4))
+    tuned = ask(SAMPLE | {"tuning": {"scores": [1] * 5, "labels": [1, 0, 1, 0, 1]}}, limits=replace(LIMITS, max_rows=4))
     assert tuned.status == 413
-    counted = ask({"counts": COUNTS}, limits=Limits(max_rows=1))
+    counted = ask({"counts": COUNTS}, limits=replace(LIMITS, max_rows=1))
     assert counted.status == 413
-    limit = Limits(max_interpolated_rows=10)
+    limit = replace(LIMITS, max_interpolated_rows=10)
     assert refusals({"counts": COUNTS}, limits=limit) == [("/interpolation", "too_many_points")]
 
 
@@ -267,7 +308,7 @@ def test_a_parameter_that_is_given_twice_is_refused():
         (("keep", "all"), ("keep", "hull")),
         b"scores,labels\n1,1\n0,0\n",
     )
-    assert json.loads(answer(request, Limits()).body)["errors"][0]["code"] == "duplicate"
+    assert json.loads(answer(request, LIMITS).body)["errors"][0]["code"] == "duplicate"
 
 
 def test_a_json_body_takes_no_options_from_the_query():
@@ -279,7 +320,7 @@ def test_include_in_a_query_may_be_names_between_commas():
     assert "auc" in curves(table, content_type="text/csv", include="auc, points")
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", CURVES_TABLES)
 def test_a_csv_answer_is_one_table_of_the_json_answer(name):
     body = {"counts": COUNTS | {"threshold": [0.5, None]}, "interpolation": {"every": 3}}
     result = ask(body, accept="text/csv", table=name)

@@ -19,7 +19,8 @@ def test_defaults() -> None:
 
 @pytest.mark.parametrize("name", [field.name for field in attrs.fields(Settings)])
 def test_each_setting_is_one_variable(name: str) -> None:
-    assert getattr(read_settings({f"ROCPR_{name.upper()}": " 17 "}), name) == 17
+    value = 2017 if name == "max_interpolated_rows" else 17
+    assert getattr(read_settings({f"ROCPR_{name.upper()}": f" {value} "}), name) == value
 
 
 @pytest.mark.parametrize("name", [field.name for field in attrs.fields(Settings)])

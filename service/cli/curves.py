@@ -5,7 +5,7 @@ Knows the command's options and how a summary is laid out; what is valid and wha
 
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import PurePath
 from typing import Any, BinaryIO, NoReturn
 
@@ -26,13 +26,13 @@ AREAS = {
 """What each area lies under, in the order of the summary."""
 
 FORMATS = {"json": "application/json", "csv": "text/csv"}
-SUMMARY = {"include": "auc,points", "keep": "hull"}
+SUMMARY = {"include": "auc,points", "keep": "corners"}
 """What the summary of a CSV file asks for; a JSON file says itself what it asks for."""
 
 NAME_COLUMNS = "Columns with other names are told by --scores and --labels."
 _NO_SAMPLE = {("", "missing"), ("/scores", "missing"), ("/labels", "missing")}
 
-MOST_VERTICES = 20
+MOST_ROWS = 20
 _WIDTH = 80
 
 
@@ -126,14 +126,14 @@ def _evaluate(request: Request) -> Answer:
 
 
 def _hull_lines(points: dict[str, list[Any]]) -> Iterable[str]:
-    """Lay out the hull's vertices, or some of them from end to end."""
-    rows = _vertices([row for row, on_hull in enumerate(points["on_hull"]) if on_hull], points["fp"], points["tp"])
+    """Lay out the rows on the hull, or some of them from end to end."""
+    rows = [row for row, on_hull in enumerate(points["on_hull"]) if on_hull]
     shown = rows
-    if len(rows) > MOST_VERTICES:
-        step = (len(rows) - 1) / (MOST_VERTICES - 1)
-        shown = [rows[round(place * step)] for place in range(MOST_VERTICES)]
+    if len(rows) > MOST_ROWS:
+        step = (len(rows) - 1) / (MOST_ROWS - 1)
+        shown = [rows[round(place * step)] for place in range(MOST_ROWS)]
     part = f"{len(shown)} of " if len(shown) < len(rows) else ""
-    yield f"Convex hull of the ROC curve: {part}{len(rows)} vertices"
+    yield f"Convex hull of the ROC curve: {part}{len(rows)} rows"
     columns: dict[str, Callable[[Any], str]] = {
         "threshold": _threshold,
         "tp": _count,
@@ -146,21 +146,6 @@ def _hull_lines(points: dict[str, list[Any]]) -> Iterable[str]:
         del columns["threshold"]
     cells = [[write(points[key][row]) for key, write in columns.items()] for row in shown]
     yield from _table([list(columns), *cells], ">" * len(columns))
-
-
-def _vertices(rows: Iterable[int], x: Sequence[float], y: Sequence[float]) -> list[int]:
-    """Leave out the rows on a straight line between two others; `rows` are on the hull, in its order."""
-    kept: list[int] = []
-    for row in rows:
-        while kept and (x[kept[-1]], y[kept[-1]]) == (x[row], y[row]):
-            kept.pop()
-        while len(kept) > 1:
-            first, last = kept[-2:]
-            if (x[last] - x[first]) * (y[row] - y[first]) < (x[row] - x[first]) * (y[last] - y[first]):
-                break
-            kept.pop()
-        kept.append(row)
-    return kept
 
 
 def _table(rows: list[list[str]], sides: str) -> Iterable[str]:

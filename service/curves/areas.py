@@ -46,12 +46,14 @@ class Areas:
 def areas(table: ConfusionTable, hull: ConfusionTable) -> Areas:
     """Every area of a table; `hull` is the table of its ROC hull's vertices."""
     sweep = table.sweep
+    pr = pr_area(table) if sweep else None
     return Areas(
         roc=roc_area(table) if sweep else None,
         roc_hull=roc_area(hull),
-        pr=pr_area(table) if sweep else None,
+        pr=pr,
         pr_trapezoid=pr_trapezoid(table) if sweep and has_trapezoid(table) else None,
-        pr_achievable=pr_area(hull),
+        # No curve of these rows lies above (corollary 3.1): where only rounding says so, it is mended here.
+        pr_achievable=max(pr_area(hull), pr or 0.0),
         average_precision=average_precision(table) if sweep else None,
     )
 
@@ -86,7 +88,8 @@ def pr_area(table: ConfusionTable) -> float:
     with np.errstate(divide="ignore", over="ignore"):
         ratio = np.clip(growth / called, np.finfo(np.float64).tiny, np.finfo(np.float64).max)
     recall, step = table.tp[rows] / table.positives, climb / table.positives
-    return float(((climb / growth) * (recall * np.log1p(ratio) + step * _shortfall(ratio))).sum())
+    segments = (climb / growth) * (recall * np.log1p(ratio) + step * _shortfall(ratio))
+    return min(float(segments.sum()), 1.0)
 
 
 def _shortfall(x: FloatArray) -> FloatArray:

@@ -31,6 +31,11 @@ class Counts:
     thresholds: FloatArray | None = None
     lower_is_positive: bool = False
 
+    @property
+    def rows(self) -> int:
+        """How many rows there are, n."""
+        return self.tp.size
+
     def __post_init__(self) -> None:
         for name, column in (("fp", self.fp), ("threshold", self.thresholds)):
             if column is not None and column.size != self.tp.size:

@@ -1,7 +1,7 @@
 """Facts about an evaluation that keep it from having an answer.
 
-Each is raised where it is found out; none knows what a client is told. `column` and `row` say where, in the words and
-order of the input, when one place is to blame.
+Each is raised where it is found out, with a sentence about the numbers; none knows codes, pointers or statuses.
+`column` and `row` say where, in the words and order of the input, when one place is to blame.
 """
 
 

@@ -3,6 +3,7 @@
 Builds the table once and reads every view off it. Knows the other modules of this package; nothing of wire formats.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,7 +30,7 @@ class CurvesOptions:
     interpolation: Every | AtRecall | None = None
     thresholds: FloatArray | None = None
     tuning: Sample | None = None
-    max_interpolated_rows: int = 100_000
+    max_interpolated_rows: float = math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class CurvesWarning:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Points:
-    """The table's rows in both spaces, as columns; NaN where a threshold or a precision does not exist."""
+    """The table's rows in both spaces, as columns (n,); NaN where a threshold or a precision does not exist."""
 
     threshold: FloatArray
     tp: FloatArray
@@ -58,11 +59,11 @@ class Points:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curves:
-    """The answer: what was not asked for, or does not exist, is None. `whole` says that all counts are integers."""
+    """The answer: what `include` did not ask for, or does not exist, is None."""
 
+    include: frozenset[str]
     positives: float
     negatives: float
-    whole: bool
     auc: Areas | None
     points: Points | None
     interpolation: Every | AtRecall | None
@@ -73,17 +74,17 @@ class Curves:
 
 
 def evaluate_curves(evaluation: Sample | Counts, options: CurvesOptions | None = None) -> Curves:
-    """Evaluate a sample or counts. Raises the facts in errors.py."""
+    """Evaluate a sample or counts. Raises TooManyPoints, and RisingThresholds for counts."""
     options = options or CurvesOptions()
     table, selected = _table(evaluation, options)
     vertices = roc_convex_hull(table)
     hull_rows = on_hull(table, vertices)
     drawn = options.include & {"interpolated_pr", "achievable_pr"}
-    interpolation = (options.interpolation or default_interpolation(table)) if drawn else None
+    interpolation = _interpolation(table, options) if drawn else None
     return Curves(
+        include=options.include,
         positives=table.positives,
         negatives=table.negatives,
-        whole=table.whole,
         auc=areas(table, table.select(vertices)) if "auc" in options.include else None,
         points=_points(table, hull_rows, options.keep) if "points" in options.include else None,
         interpolation=interpolation,
@@ -110,6 +111,10 @@ def _table(evaluation: Sample | Counts, options: CurvesOptions) -> tuple[Confusi
     if options.thresholds is not None:
         return table.at_thresholds(options.thresholds), None
     return table, None
+
+
+def _interpolation(table: ConfusionTable, options: CurvesOptions) -> Every | AtRecall:
+    return options.interpolation or default_interpolation(table, options.max_interpolated_rows)
 
 
 def _points(table: ConfusionTable, hull_rows: BoolArray, keep: str) -> Points:

@@ -8,18 +8,18 @@ import numpy as np
 
 from service.curves.confusion import ConfusionTable
 from service.curves.exact import BoolArray, IntArray
-from service.curves.orientation import Points
+from service.curves.orientation import CountSpace
 
 _PRODUCTIVE = 8
 """A pass over the neighbours is worth another while it sheds at least one row in this many."""
 
 
 def roc_convex_hull(table: ConfusionTable) -> IntArray:
-    """Return the rows that are vertices of the upper convex hull of (fp, tp), from (0, 0) to (N, P).
+    """Return the rows that are vertices of the upper convex hull of (fp, tp), ascending, from (0, 0) to (N, P).
 
     Of equal rows the first is taken; rows on an edge between two vertices are no vertices (see `on_hull`).
     """
-    points = Points.of(table)
+    points = CountSpace.of(table)
     rows = _distinct(table)
     while True:
         above = points.sides(rows[:-2], rows[1:-1], rows[2:]) > 0
@@ -32,15 +32,15 @@ def roc_convex_hull(table: ConfusionTable) -> IntArray:
 
 
 def on_hull(table: ConfusionTable, vertices: IntArray) -> BoolArray:
-    """Tell which rows lie on the hull's boundary: the vertices and all rows on an edge between two of them."""
+    """Tell, (n,), which rows lie on the hull's boundary: the vertices and all rows on an edge between two of them."""
     rows = np.arange(table.tp.size)
     edge = np.minimum(np.searchsorted(vertices, rows, side="right"), vertices.size - 1)
-    out: BoolArray = Points.of(table).sides(vertices[edge - 1], rows, vertices[edge]) == 0
+    out: BoolArray = CountSpace.of(table).sides(vertices[edge - 1], rows, vertices[edge]) == 0
     return out
 
 
 def corners(table: ConfusionTable) -> BoolArray:
-    """Tell which rows bend the curve: neither ROC nor PR curve changes without the others.
+    """Tell, (n,), which rows bend the curve: neither ROC nor PR curve changes without the others.
 
     A row on the straight line between its neighbours in count space is no corner, nor is a repetition of a row. Rows
     that no sweep could give form no curve, and all stay.
@@ -48,7 +48,7 @@ def corners(table: ConfusionTable) -> BoolArray:
     if not table.sweep:
         return np.ones(table.tp.size, dtype=np.bool_)
     rows = _distinct(table)
-    bends = Points.of(table).sides(rows[:-2], rows[1:-1], rows[2:]) != 0
+    bends = CountSpace.of(table).sides(rows[:-2], rows[1:-1], rows[2:]) != 0
     corner = np.zeros(table.tp.size, dtype=np.bool_)
     corner[rows[np.concatenate(([True], bends, [True]))]] = True
     return corner
@@ -60,7 +60,7 @@ def _distinct(table: ConfusionTable) -> IntArray:
     return np.flatnonzero(np.concatenate(([True], changes)))
 
 
-def _prune(points: Points, rows: IntArray) -> IntArray:
+def _prune(points: CountSpace, rows: IntArray) -> IntArray:
     """Drop rows that lie on or under a chord between two others, keeping every vertex (Quickhull, all edges at once).
 
     Each round adds the highest row above each edge of the chain found so far and drops the rows under the new edges.

@@ -18,18 +18,20 @@ _PAIR_FILTER = 2.0**-99
 """The same for the determinant in pairs."""
 _UNDERFLOW = 2.0**-900
 """A determinant below this may have lost bits to underflow."""
+_APART = 4
+"""Two products of numbers in [1/2, 1) compare by their powers of two alone when those are further apart."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Points:
-    """Points in count space: x = fp, y = tp. `small` promises whole counts whose products are below 2^53."""
+class CountSpace:
+    """Points of count space, x = fp and y = tp, (n,) each. `small`: whole, and products of counts are below 2^53."""
 
     fp: FloatArray
     tp: FloatArray
     small: bool
 
     @classmethod
-    def of(cls, table: ConfusionTable) -> "Points":
+    def of(cls, table: ConfusionTable) -> "CountSpace":
         """The rows of a table."""
         small = table.positives * table.negatives <= LARGEST_EXACT_INTEGER and table.whole
         return cls(table.fp, table.tp, small)
@@ -58,16 +60,23 @@ class Points:
         differences = [
             two_sum(column[end], -column[a]) for column, end in ((self.tp, b), (self.fp, c), (self.fp, b), (self.tp, c))
         ]
-        left, right = pair_product(*differences[:2]), pair_product(*differences[2:])
+        # Each difference as a number in [1/2, 1) and a power of two, so that no product leaves the range of a double.
+        scaled, powers = zip(*map(_normalise, differences), strict=True)
+        left, right = pair_product(*scaled[:2]), pair_product(*scaled[2:])
+        power = np.clip((powers[2] + powers[3]) - (powers[0] + powers[1]), -_APART, _APART)
+        right = np.ldexp(right[0], power), np.ldexp(right[1], power)
         high, low = left[0] - right[0], left[1] - right[1]
-        size = np.abs(left[0]) + np.abs(right[0])
         # Exact differences have exact products, which compare like numbers of two digits.
         exact = np.all([error == 0 for _, error in differences], axis=0)
-        side = np.where(exact, np.where(high != 0, high, low), high + low)
-        doubtful = (size < _UNDERFLOW) | (~exact & (np.abs(side) <= _PAIR_FILTER * size))
-        for row in np.flatnonzero(doubtful):
+        side: FloatArray = np.where(exact, np.where(high != 0, high, low), high + low)
+        for row in np.flatnonzero(~exact & (np.abs(side) <= _PAIR_FILTER * (np.abs(left[0]) + np.abs(right[0])))):
             side[row] = _rational_side(differences, int(row))
         return side
+
+
+def _normalise(difference: Pair) -> tuple[Pair, IntArray]:
+    mantissa, power = np.frexp(difference[0])
+    return (mantissa, np.ldexp(difference[1], -power)), power
 
 
 def _rational_side(differences: list[Pair], row: int) -> float:

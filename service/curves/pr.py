@@ -4,7 +4,6 @@ Between two rows the counts move in a straight line and precision does not (Davi
 table only.
 """
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -32,21 +31,21 @@ _TINY = 2.0**-900
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Every:
-    """Interpolate at tp = 0, n, 2n, ..., P; at 1, at every whole true positive and every row (D&G's own)."""
+    """Interpolate at tp = 0, n, 2n, ..., P with n > 0; at 1, at every whole true positive and every row (D&G's own)."""
 
     every: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AtRecall:
-    """Interpolate at these recalls, in their order. One that is a row's recall tp/P means that row."""
+    """Interpolate at these recalls, (n,) in [0, 1], in their order. One that is a row's recall tp/P means that row."""
 
     at_recall: FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PrCurve:
-    """Points of a PR curve, as columns of equal length."""
+    """Points of a PR curve, as columns (n,): counts, and recall and precision in [0, 1]."""
 
     tp: FloatArray
     fp: FloatArray
@@ -54,16 +53,21 @@ class PrCurve:
     precision: FloatArray
 
 
-def default_interpolation(table: ConfusionTable) -> Every:
-    """Choose every whole true positive while P + rows <= 2,000, else the least (whole) step of at most 1,000 steps."""
-    if table.positives + table.tp.size <= _MANY:
+def default_interpolation(table: ConfusionTable, limit: float) -> Every:
+    """Choose every whole true positive while P + rows <= 2,000, else the least (whole) step of at most 1,000 steps.
+
+    A least step of 1 would list all rows: when those are more than `limit`, the step is 2.
+    """
+    rows = table.positives + table.tp.size
+    if rows <= _MANY:
         return Every(1.0)
     step = table.positives / (_MANY // 2)
-    return Every(float(np.ceil(step)) if table.whole else step)
+    step = float(np.ceil(step)) if table.whole else step
+    return Every(2.0 if step == 1 and rows > limit else step)
 
 
 def precision(table: ConfusionTable) -> FloatArray:
-    """Precision tp/(tp + fp) per row; NaN where nothing is called positive."""
+    """Precision tp/(tp + fp) per row, (n,); NaN where nothing is called positive."""
     called = table.tp + table.fp
     out: FloatArray = np.divide(table.tp, called, out=np.full(called.size, np.nan), where=called > 0)
     if table.whole:
@@ -80,7 +84,7 @@ def curve_precision(table: ConfusionTable) -> FloatArray:
     return out
 
 
-def interpolated_pr(table: ConfusionTable, interpolation: Every | AtRecall, limit: int) -> PrCurve:
+def interpolated_pr(table: ConfusionTable, interpolation: Every | AtRecall, limit: float) -> PrCurve:
     """Points on the PR curve of a sweep: straight in counts between its rows (D&G section 4).
 
     At a vertical step (rows of equal tp) a point takes the least fp; `Every(1)` lists the step's other rows too.
@@ -88,32 +92,19 @@ def interpolated_pr(table: ConfusionTable, interpolation: Every | AtRecall, limi
     """
     if isinstance(interpolation, AtRecall):
         _check_limit(interpolation.at_recall.size, limit)
-        return _at(table, _recall_targets(table, interpolation.at_recall), interpolation.at_recall)
+        return _at_recall(table, interpolation.at_recall)
     if interpolation.every == 1:
-        return _every_whole(table, limit)
+        return _at_every_whole(table, limit)
     tp = _steps(table, interpolation.every, limit)
-    return _at(table, _Targets.exactly(tp), tp / table.positives)
+    return _at(table, (tp, np.zeros(tp.size)), tp / table.positives)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Targets:
-    """True positives to interpolate at: each high + low, or exactly `ratio` of its index where those may underflow."""
-
-    high: FloatArray
-    low: FloatArray
-    ratio: Callable[[int], Fraction]
-
-    @classmethod
-    def exactly(cls, tp: FloatArray) -> "_Targets":
-        return cls(tp, np.zeros(tp.size), lambda index: Fraction(tp[index]))
-
-
-def _check_limit(points: float, limit: int) -> None:
+def _check_limit(points: float, limit: float) -> None:
     if points > limit:
         raise TooManyPoints(f"This interpolation has more points than the limit, {limit}.")
 
 
-def _steps(table: ConfusionTable, every: float, limit: int) -> FloatArray:
+def _steps(table: ConfusionTable, every: float, limit: float) -> FloatArray:
     """Make 0, n, 2n, ... below P, and P."""
     steps = table.positives / every
     _check_limit(steps + 1, limit)
@@ -125,32 +116,7 @@ def _steps(table: ConfusionTable, every: float, limit: int) -> FloatArray:
     return np.append(tp[table.positives - tp > slack], table.positives)
 
 
-def _recall_targets(table: ConfusionTable, recall: FloatArray) -> _Targets:
-    """The true positives r · P, exactly, but for a recall that is a row's: that row's."""
-    high, low = two_product(recall, np.full(recall.size, table.positives))
-    rows_recall = table.tp / table.positives
-    row = np.minimum(np.searchsorted(rows_recall, recall), table.tp.size - 1)
-    is_row = rows_recall[row] == recall
-    high, low = np.where(is_row, table.tp[row], high), np.where(is_row, 0.0, low)
-
-    def ratio(index: int) -> Fraction:
-        return Fraction(high[index]) if is_row[index] else Fraction(recall[index]) * Fraction(table.positives)
-
-    return _Targets(high, low, ratio)
-
-
-def _at(table: ConfusionTable, targets: _Targets, recall: FloatArray) -> PrCurve:
-    """One point per target, at the least fp that the curve has there."""
-    tp, low = targets.high, targets.low
-    beyond = (low > 0) | ((tp == 0) & (recall > 0))
-    row = np.where(beyond, np.searchsorted(table.tp, tp, side="right"), np.searchsorted(table.tp, tp))
-    fp, at_precision = table.fp[row], curve_precision(table)[row]
-    between = np.flatnonzero((table.tp[row] != tp) | (low != 0))
-    fp[between], at_precision[between] = _between(table, row[between], targets, between)
-    return PrCurve(tp, fp, recall, at_precision)
-
-
-def _every_whole(table: ConfusionTable, limit: int) -> PrCurve:
+def _at_every_whole(table: ConfusionTable, limit: float) -> PrCurve:
     """All rows, and all whole true positives strictly between two rows."""
     first = np.floor(table.tp[:-1]) + 1
     inside = np.maximum(np.ceil(table.tp[1:]) - first, 0.0)
@@ -158,7 +124,7 @@ def _every_whole(table: ConfusionTable, limit: int) -> PrCurve:
     gaps = inside.astype(np.int64)
     row = np.repeat(np.arange(1, table.tp.size), gaps)
     tp = first[row - 1] + (np.arange(row.size) - np.repeat(np.cumsum(gaps) - gaps, gaps))
-    fp, at_precision = _between(table, row, _Targets.exactly(tp), np.arange(tp.size))
+    fp, at_precision = _between(table, row, (tp, np.zeros(tp.size)))
     order = np.argsort(np.concatenate((np.arange(table.tp.size) + 0.5, row)), kind="stable")
     tp = np.concatenate((table.tp, tp))[order]
     return PrCurve(
@@ -169,40 +135,57 @@ def _every_whole(table: ConfusionTable, limit: int) -> PrCurve:
     )
 
 
-def _between(table: ConfusionTable, row: IntArray, targets: _Targets, index: IntArray) -> tuple[FloatArray, FloatArray]:
-    """The curve's fp and precision at the targets `index`, strictly between rows `row - 1` and `row`.
+def _at_recall(table: ConfusionTable, recall: FloatArray) -> PrCurve:
+    """One point per recall r: at a row whose recall is r, at that row's true positives, else at exactly r · P."""
+    rows_recall = table.tp / table.positives
+    row = np.minimum(np.searchsorted(rows_recall, recall), table.tp.size - 1)
+    is_row = rows_recall[row] == recall
+    high, low = two_product(recall, np.full(recall.size, table.positives))
+    curve = _at(table, (np.where(is_row, table.tp[row], high), np.where(is_row, 0.0, low)), recall)
+    # The product of two doubles keeps no low part where it is tiny: work those few in rational numbers.
+    for point in np.flatnonzero(~is_row & (high < _TINY) & (recall > 0)):
+        target = Fraction(recall[point]) * Fraction(table.positives)
+        end = int(np.searchsorted(table.tp, high[point], side="right" if high[point] == 0 else "left"))
+        curve.fp[point], curve.precision[point] = _exactly_between(table, end, target)
+    return curve
+
+
+def _at(table: ConfusionTable, target: Pair, recall: FloatArray) -> PrCurve:
+    """One point per target tp (a pair), at the least fp that the curve has there."""
+    tp, low = target
+    row = np.where(low > 0, np.searchsorted(table.tp, tp, side="right"), np.searchsorted(table.tp, tp))
+    fp, at_precision = table.fp[row], curve_precision(table)[row]
+    between = np.flatnonzero((table.tp[row] != tp) | (low != 0))
+    fp[between], at_precision[between] = _between(table, row[between], (tp[between], low[between]))
+    return PrCurve(tp, fp, recall, at_precision)
+
+
+def _between(table: ConfusionTable, row: IntArray, target: Pair) -> tuple[FloatArray, FloatArray]:
+    """The curve's fp and precision at true positives t strictly between rows A = row - 1 and B = row.
 
         fp = fp_A + (fp_B - fp_A)(t - tp_A)/(tp_B - tp_A),   precision = t/(t + fp)
 
-    Whole tables, and targets so small that bits are lost to underflow, are worked in rational numbers and rounded once;
-    the others in pairs of doubles, far within an ulp.
+    Whole tables are worked in rational numbers and rounded once; others in pairs of doubles, far within an ulp.
     """
-    corners = (table.tp[row - 1], table.fp[row - 1], table.tp[row], table.fp[row])
-    high, low = targets.high[index], targets.low[index]
-    exact = np.ones(high.size, dtype=np.bool_) if table.whole else high < _TINY
-    fp, at_precision = np.empty(high.size), np.empty(high.size)
-    rest = np.flatnonzero(~exact)
-    fp[rest], at_precision[rest] = _pairs_between([corner[rest] for corner in corners], (high[rest], low[rest]))
-    number = int if table.whole else Fraction
-    for point in np.flatnonzero(exact):
-        ends = [number(corner[point]) for corner in corners]
-        fp[point], at_precision[point] = _exact_between(ends, targets.ratio(index[point]))
-    return fp, at_precision
-
-
-def _pairs_between(corners: list[FloatArray], target: Pair) -> tuple[FloatArray, FloatArray]:
-    tp_a, fp_a, tp_b, fp_b = corners
+    if table.whole:
+        targets = (Fraction(high) + Fraction(low) if low else Fraction(high) for high, low in zip(*target, strict=True))
+        points = [_exactly_between(table, *point) for point in zip(row, targets, strict=True)]
+        fp, at_precision = np.array(points, dtype=np.float64).reshape(-1, 2).T
+        return fp, at_precision
+    tp_a, fp_a = table.tp[row - 1], table.fp[row - 1]
     step, error = two_sum(target[0], -tp_a)
-    share = pair_quotient(two_sum(step, error + target[1]), two_sum(tp_b, -tp_a))
-    gain, gain_low = pair_product(two_sum(fp_b, -fp_a), share)
+    share = pair_quotient(two_sum(step, error + target[1]), two_sum(table.tp[row], -tp_a))
+    gain, gain_low = pair_product(two_sum(table.fp[row], -fp_a), share)
     high, low = two_sum(fp_a, gain)
-    fp = two_sum(high, low + gain_low)
-    called, error = two_sum(target[0], fp[0])
-    return fp[0], np.add(*pair_quotient(target, two_sum(called, error + (target[1] + fp[1]))))
+    misses = two_sum(high, low + gain_low)
+    called, error = two_sum(target[0], misses[0])
+    return misses[0], np.add(*pair_quotient(target, two_sum(called, error + (target[1] + misses[1]))))
 
 
-def _exact_between(corners: Sequence[int | Fraction], target: Fraction) -> tuple[float, float]:
-    tp_a, fp_a, tp_b, fp_b = corners
+def _exactly_between(table: ConfusionTable, row: int, target: Fraction) -> tuple[float, float]:
+    """The same for one target, in integers where the table is whole: hits/scale is t, misses/(climb scale) is fp."""
+    number = int if table.whole else Fraction
+    tp_a, fp_a, tp_b, fp_b = (number(column[at]) for at in (row - 1, row) for column in (table.tp, table.fp))
     hits, scale = target.as_integer_ratio()
     climb = tp_b - tp_a
     misses = fp_a * climb * scale + (fp_b - fp_a) * (hits - tp_a * scale)

@@ -5,10 +5,10 @@ from service.curves.exact import FloatArray
 
 
 def tpr(table: ConfusionTable) -> FloatArray:
-    """True positive rate tp/P, which is recall, per row."""
+    """True positive rate tp/P, which is recall, per row, (n,)."""
     return table.tp / table.positives
 
 
 def fpr(table: ConfusionTable) -> FloatArray:
-    """False positive rate fp/N, per row."""
+    """False positive rate fp/N, per row, (n,)."""
     return table.fp / table.negatives

@@ -29,6 +29,11 @@ class Sample:
     weights: FloatArray | None = None
     lower_is_positive: bool = False
 
+    @property
+    def rows(self) -> int:
+        """How many rows there are, n."""
+        return self.scores.size
+
     def __post_init__(self) -> None:
         for name, column in (("labels", self.labels), ("weights", self.weights)):
             if column is not None and column.size != self.scores.size:

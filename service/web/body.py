@@ -25,7 +25,9 @@ def read_body(environ: "WSGIEnvironment", limit: int) -> bytes:
     arrive than announced, malformed_request when the chunks cannot be read.
     """
     stream: BinaryIO = environ["wsgi.input"]
-    if environ.get("HTTP_TRANSFER_ENCODING"):
+    if coding := environ.get("HTTP_TRANSFER_ENCODING", ""):
+        if coding.strip().lower() != "chunked":
+            raise Problem("malformed_request", "The only transfer coding that the server reads is chunked.")
         body = _read(stream, limit + 1)
         if len(body) > limit:
             raise _too_large(limit)

@@ -18,7 +18,7 @@ def request_media_type(headers: Headers, supported: Sequence[str]) -> str:
     """Read the body's media type from Content-Type, without its parameters.
 
     Raises Problem unsupported_media_type for a type that is missing or not supported, another character set than
-    UTF-8, or any Content-Encoding.
+    UTF-8, a table without a header, or any Content-Encoding.
     """
     media_type, parameters = parse_options_header(headers.get("Content-Type"))
     media_type = media_type.lower()
@@ -29,6 +29,10 @@ def request_media_type(headers: Headers, supported: Sequence[str]) -> str:
         raise Problem("unsupported_media_type", f"The Content-Type is not one of those supported; send {choices}.")
     if parameters.get("charset", "utf-8").lower() not in CHARSETS:
         raise Problem("unsupported_media_type", "The body's charset must be utf-8.")
+    if parameters.get("header", "present").lower() == "absent":
+        raise Problem(
+            "unsupported_media_type", "A table must have a header; this one's Content-Type says header=absent."
+        )
     if headers.get("Content-Encoding", "").strip().lower() not in {"", "identity"}:
         raise Problem("unsupported_media_type", "The body must be sent without a Content-Encoding.")
     return media_type

@@ -7,14 +7,11 @@ from urllib.parse import parse_qsl
 
 from flask import Blueprint, Response, request
 
-from service.answer import REQUEST_MEDIA_TYPES, RESPONSE_MEDIA_TYPES, Limits, Request, answer
+from service.answer import OPERATIONS, REQUEST_MEDIA_TYPES, Limits, Request, answer, response_media_types
 from service.web.body import read_body
 from service.web.negotiation import request_media_type, response_media_type
 from service.web.transport import instance_of
 from service.wire.problems import Problem
-
-OPERATIONS = {"/v1/curves": "curves"}
-"""{path: operation}; each takes POST."""
 
 
 def operations_blueprint(limits: Limits, max_body_bytes: int) -> Blueprint:
@@ -22,16 +19,15 @@ def operations_blueprint(limits: Limits, max_body_bytes: int) -> Blueprint:
     blueprint = Blueprint("operations", __name__)
 
     def operate(operation: str) -> Response:
-        accept = response_media_type(request.headers, RESPONSE_MEDIA_TYPES)
+        accept = response_media_type(request.headers, response_media_types(operation))
         content_type = request_media_type(request.headers, REQUEST_MEDIA_TYPES)
-        options = _query_options(request.query_string)
         result = answer(
             Request(
                 operation=operation,
                 instance=instance_of(request.path),
                 content_type=content_type,
                 accept=accept,
-                options=options,
+                parameters=_query_parameters(request.query_string),
                 body=read_body(request.environ, max_body_bytes),
             ),
             limits,
@@ -41,14 +37,14 @@ def operations_blueprint(limits: Limits, max_body_bytes: int) -> Blueprint:
         response.vary.add("Accept")
         return response
 
-    for path, operation in OPERATIONS.items():
+    for name in OPERATIONS:
         blueprint.add_url_rule(
-            path, endpoint=operation, view_func=operate, methods=["POST"], defaults={"operation": operation}
+            f"/v1/{name}", endpoint=name, view_func=operate, methods=["POST"], defaults={"operation": name}
         )
     return blueprint
 
 
-def _query_options(query: bytes) -> tuple[tuple[str, str], ...]:
+def _query_parameters(query: bytes) -> tuple[tuple[str, str], ...]:
     """Read the query's parameters in order, repeated ones too."""
     try:
         return tuple(parse_qsl(query.decode("ascii"), keep_blank_values=True, errors="strict"))

@@ -37,3 +37,17 @@ def labels(column: object, positive_label: object) -> BoolArray:
 def inexact_integer(row: int) -> ColumnError:
     """Make the error for an integer that would have to be rounded."""
     return ColumnError("not_exact", "No double holds this integer; nothing is rounded silently.", row)
+
+
+def label_misfit(row: int | None) -> ColumnError:
+    """Make the error for labels that need a positive_label."""
+    return ColumnError(
+        "not_a_label",
+        "Without positive_label the labels are 0 and 1, false and true, or -1 and 1, all of one kind.",
+        row,
+    )
+
+
+def third_label(row: int) -> ColumnError:
+    """Make the error for a third distinct label."""
+    return ColumnError("not_a_label", "This is a third value; a binary label has two.", row)

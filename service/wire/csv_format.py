@@ -6,6 +6,7 @@ Every cell is read as text first, so that nothing is inferred; pyarrow's parser 
 import csv
 import io
 import re
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -13,14 +14,25 @@ import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
 from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray
-from service.wire.columns import ColumnError, inexact_integer, labels, numbers
-from service.wire.problems import FieldError, Problem, pointer_token
+from service.wire.columns import ColumnError, inexact_integer, label_misfit, labels, numbers, third_label
+from service.wire.problems import Problem, invalid_value, pointer_token
 
 _BOM = b"\xef\xbb\xbf"
 _WELL_QUOTED = re.compile(rb'(?:[^"]++|(?<![^,\r\n])"(?:[^"]++|"")*+"(?![^,\r\n]))*+')
 _DECIMAL = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _INTEGER = re.compile(r"[+-]?\d+")
 _SPACES = " \t"
+
+LONGEST_HEADER = 1 << 20
+MOST_COLUMNS = 10_000
+"""A table costs memory by the column, even by those that are not read."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextColumn:
+    """A column of cells as they were written; nothing is read into them yet."""
+
+    cells: pa.ChunkedArray
 
 
 class CsvTable:
@@ -33,14 +45,20 @@ class CsvTable:
         self._body = body if body.endswith((b"\n", b"\r")) else body + b"\n"
         self.header = _header(body)
 
-    def read(self, names: list[str]) -> dict[str, pa.ChunkedArray]:
+    def read(self, names: list[str]) -> dict[str, TextColumn]:
         """Read the named columns as text. Raises Problem when a row is not of the header's width, or none is there."""
         for name in names:
             if self.header.count(name) > 1:
                 message = "Two columns of the table have this name."
-                raise Problem("invalid_request", message, [FieldError(f"/{pointer_token(name)}", "duplicate", message)])
+                raise invalid_value(f"/{pointer_token(name)}", "duplicate", message)
         # Columns are known by their position: names may be repeated among those that are not read.
         positions = {name: str(self.header.index(name)) for name in names}
+        ragged: list[int] = []
+
+        def refuse(row: arrow_csv.InvalidRow) -> str:
+            ragged.append(row.actual_columns)
+            return "error"
+
         try:
             table = arrow_csv.read_csv(
                 io.BytesIO(self._body),
@@ -50,7 +68,7 @@ class CsvTable:
                     use_threads=False,
                     block_size=len(self._body) + 1,
                 ),
-                parse_options=arrow_csv.ParseOptions(newlines_in_values=True),
+                parse_options=arrow_csv.ParseOptions(newlines_in_values=True, invalid_row_handler=refuse),
                 convert_options=arrow_csv.ConvertOptions(
                     include_columns=list(positions.values()),
                     column_types=dict.fromkeys(positions.values(), pa.string()),
@@ -58,16 +76,23 @@ class CsvTable:
                 ),
             )
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-            raise Problem("malformed_body", f"The body is not CSV. {str(error)[:200]}") from None
+            if ragged:
+                detail = f"A row has {ragged[0]} fields, the header has {len(self.header)}."
+            elif "UTF8" in str(error):
+                detail = "The body is not UTF-8."
+            else:
+                detail = "The body is not CSV."
+            raise Problem("malformed_body", detail) from None
         if table.num_rows == 0:
             message = "The table has a header and no rows."
-            raise Problem("invalid_request", message, [FieldError("", "no_rows", message)])
-        return {name: table[position] for name, position in positions.items()}
+            raise invalid_value("", "no_rows", message)
+        return {name: TextColumn(table[position]) for name, position in positions.items()}
 
 
 def _header(body: bytes) -> list[str]:
+    head = body[:LONGEST_HEADER]
+    lines = io.TextIOWrapper(io.BytesIO(head), encoding="utf-8", newline="")
     try:
-        lines = io.TextIOWrapper(io.BytesIO(body), encoding="utf-8", newline="")
         header = next(csv.reader(lines, strict=True), [])
     except UnicodeDecodeError:
         raise Problem("malformed_body", "The body is not UTF-8.") from None
@@ -75,60 +100,59 @@ def _header(body: bytes) -> list[str]:
         raise Problem("malformed_body", f"The header is not CSV: {error}.") from None
     if not header:
         raise Problem("malformed_body", "The body has no header row.")
+    if len(header) > MOST_COLUMNS or (len(body) > LONGEST_HEADER and not lines.read(1)):
+        message = f"The header is longer than {LONGEST_HEADER} bytes or {MOST_COLUMNS} columns."
+        raise invalid_value("", "too_many_columns", message)
     return header
 
 
 @numbers.register
-def _(column: pa.ChunkedArray, *, nullable: bool) -> FloatArray:
+def _(column: TextColumn, *, nullable: bool) -> FloatArray:
+    cells = column.cells
     if nullable:
-        column = pc.if_else(pc.equal(column, ""), pa.scalar(None, pa.string()), column)
+        cells = pc.if_else(pc.equal(cells, ""), pa.scalar(None, pa.string()), cells)
     try:
-        array = pc.cast(column, pa.float64())
+        array = pc.cast(cells, pa.float64())
     except pa.ArrowInvalid:
-        column = pc.ascii_trim(column, _SPACES)
-        good = pc.fill_null(pc.match_substring_regex(column, _DECIMAL), True)  # noqa: FBT003  # pyarrow's signature
+        cells = pc.ascii_trim(cells, _SPACES)
+        good = pc.fill_null(pc.match_substring_regex(cells, _DECIMAL), True)  # noqa: FBT003  # pyarrow's signature
         row = pc.index(good, False).as_py()  # pyarrow's signature
         if row >= 0:
             raise ColumnError("not_a_number", "This is not a decimal number.", row) from None
-        array = pc.cast(column, pa.float64())
+        array = pc.cast(cells, pa.float64())
     missing = array.is_null().to_numpy()
     values: FloatArray = array.to_numpy()
     wrong = np.flatnonzero(~np.isfinite(values) & ~missing)
     if wrong.size:
         raise ColumnError("not_finite", "This is not a finite number that a double holds.", int(wrong[0]))
     for row in np.flatnonzero(np.abs(values) >= LARGEST_EXACT_INTEGER):
-        text = column[int(row)].as_py().strip(_SPACES)
+        text = cells[int(row)].as_py().strip(_SPACES)
         if _INTEGER.fullmatch(text) and int(text.lstrip("+-0")) != abs(int(values[row])):
             raise inexact_integer(int(row))
     return values
 
 
 @labels.register
-def _(column: pa.ChunkedArray, positive_label: object) -> BoolArray:
+def _(column: TextColumn, positive_label: object) -> BoolArray:
+    cells = column.cells
     if positive_label is not None:
-        distinct = column.unique().to_pylist()
+        distinct = cells.unique().to_pylist()
         if len(distinct) > 2:  # noqa: PLR2004  # two classes
-            row = pc.index(column, distinct[2]).as_py()
-            raise ColumnError("not_a_label", "This is a third value; a binary label has two.", row)
-        return pc.equal(column, str(positive_label)).to_numpy()  # type: ignore[no-any-return]  # pyarrow is untyped
-    text = pc.utf8_lower(pc.ascii_trim(column, _SPACES))
+            row = pc.index(cells, distinct[2]).as_py()
+            raise third_label(row)
+        return pc.equal(cells, str(positive_label)).to_numpy()  # type: ignore[no-any-return]  # pyarrow is untyped
+    text = pc.utf8_lower(pc.ascii_trim(cells, _SPACES))
     distinct = text.unique().to_pylist()
     if set(distinct) <= {"false", "true"}:
         return pc.equal(text, "true").to_numpy()  # type: ignore[no-any-return]  # pyarrow is untyped
     try:
-        values = numbers(text, nullable=False)
+        values = numbers(TextColumn(text), nullable=False)
     except ColumnError as error:
-        raise _misfit(error.row) from None
+        raise label_misfit(error.row) from None
     seen: set[float] = set()
     for row in np.sort(np.unique(values, return_index=True)[1]):
         seen.add(float(values[row]))
         if not (seen <= {0, 1} or seen <= {-1, 1}):
-            raise _misfit(int(row))
+            raise label_misfit(int(row))
     out: BoolArray = values == 1
     return out
-
-
-def _misfit(row: int | None) -> ColumnError:
-    return ColumnError(
-        "not_a_label", "Without positive_label the labels are 0 and 1, false and true, or -1 and 1.", row
-    )

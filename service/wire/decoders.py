@@ -1,24 +1,23 @@
 """From a body and its query parameters to one document of plain values and columns, whatever the media type.
 
 The document has the shape of the JSON body, so that one schema checks them all. Knows formats; not what is valid.
-Arrow, Parquet and compressed bodies will be further entries of DECODERS.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from service.wire.csv_format import CsvTable
 from service.wire.json_format import StrictJsonError, decode_json, parse_json
-from service.wire.problems import FieldError, Problem, pointer_token
+from service.wire.problems import FieldError, Problem, invalid_value, pointer_token
 
 SAMPLE_COLUMNS = ("scores", "labels", "weights")
 COUNTS_COLUMNS = ("tp", "fp", "fn", "tn", "threshold")
-TEXT_OPTIONS = ("positive_label", "keep")
-JSON_OPTIONS = ("lower_is_positive", "include", "interpolation", "thresholds")
 TOTALS = ("positives", "negatives")
-TABLE_PARAMETERS = (*SAMPLE_COLUMNS, *TEXT_OPTIONS, *JSON_OPTIONS, *TOTALS)
-"""The query parameters that a body which is a table takes."""
+EVALUATION_PARAMETERS = (*SAMPLE_COLUMNS, *TOTALS, "positive_label", "lower_is_positive")
+"""The query parameters that go with any body which is a table."""
 
+_TEXT_PARAMETERS = ("positive_label", "keep")
 _NO_COLUMNS = (
     "The table has neither columns scores and labels nor tp and fp; scores= and labels= name columns that are called "
     "otherwise."
@@ -40,43 +39,65 @@ class Decoded:
         return inner
 
 
-def _decode_json_body(body: bytes, options: Mapping[str, str]) -> Decoded:
+class Table(Protocol):
+    """A body that is a table: its columns' names, and the columns on demand."""
+
+    @property
+    def header(self) -> list[str]:
+        """The names of all columns."""
+
+    def read(self, names: list[str]) -> Mapping[str, object]:
+        """Read the named columns."""
+
+
+Decoder = Callable[[bytes, Mapping[str, str], tuple[str, ...]], Decoded]
+"""From a body, the query parameters, and the names of the operation's own options."""
+
+
+def _decode_json_body(body: bytes, parameters: Mapping[str, str], _: tuple[str, ...]) -> Decoded:
     """Read everything from the body; a JSON body takes no query parameters."""
-    _refuse_unknown(options, ())
+    _refuse_unknown(parameters, ())
     return Decoded(decode_json(body))
 
 
-def _decode_csv_body(body: bytes, options: Mapping[str, str]) -> Decoded:
-    """Read the columns from the table, a sample's before counts, and everything else from the query parameters."""
-    _refuse_unknown(options, TABLE_PARAMETERS)
-    table = CsvTable(body)
-    names = {key: options.get(key, key) for key in SAMPLE_COLUMNS}
-    chosen = {key: name for key, name in names.items() if key in options or name in table.header}
+def _decode_csv_body(body: bytes, parameters: Mapping[str, str], options: tuple[str, ...]) -> Decoded:
+    return _decode_table(CsvTable(body), parameters, options)
+
+
+DECODERS: dict[str, Decoder] = {"application/json": _decode_json_body, "text/csv": _decode_csv_body}
+"""{media type: decoder}, the default first."""
+
+
+def _decode_table(table: Table, parameters: Mapping[str, str], options: tuple[str, ...]) -> Decoded:
+    """Read the columns from a table, a sample's before counts, and everything else from the query parameters."""
+    _refuse_unknown(parameters, (*EVALUATION_PARAMETERS, *options))
+    names = {key: parameters.get(key, key) for key in SAMPLE_COLUMNS}
+    chosen = {key: name for key, name in names.items() if key in parameters or name in table.header}
     for key, name in chosen.items():
         if name not in table.header:
-            raise _invalid(key, "missing", "The table has no column of this name.")
-    counts = [] if "scores" in options else [key for key in COUNTS_COLUMNS if key in table.header]
-    if not {"tp", "fp"} & set(counts):
-        counts = []
+            raise invalid_value(f"/{key}", "missing", "The table has no column of this name.")
+    counts = _counts_columns(table) if "scores" not in parameters else []
+    if not chosen and not counts:
+        raise invalid_value("", "missing", _NO_COLUMNS)
+    given = [key for key in TOTALS if key in parameters]
+    if given and not counts:
+        message = "Totals go with columns of counts; this table is a sample."
+        raise invalid_value(f"/{given[0]}", "exclusive", message)
     columns = table.read([*dict.fromkeys([*chosen.values(), *counts])])
     document: dict[str, object] = {key: columns[name] for key, name in chosen.items()}
-    totals = {key: _json_value(key, options[key]) for key in TOTALS if key in options}
-    if not chosen and not counts:
-        raise Problem("invalid_request", _NO_COLUMNS, [FieldError("", "missing", _NO_COLUMNS)])
-    if totals and document and not counts:
-        raise _invalid(next(iter(totals)), "exclusive", "Totals go with columns of counts; this table is a sample.")
-    if counts or totals:
-        document["counts"] = {**{key: columns[key] for key in counts}, **totals}
-    document |= {key: options[key] for key in TEXT_OPTIONS if key in options}
-    document |= {key: _json_value(key, options[key]) for key in JSON_OPTIONS if key in options}
+    if counts:
+        totals = {key: _json_value(key, parameters[key]) for key in given}
+        document["counts"] = {key: columns[key] for key in counts} | totals
+    for key in ("positive_label", "lower_is_positive", *options):
+        if key in parameters:
+            document[key] = parameters[key] if key in _TEXT_PARAMETERS else _json_value(key, parameters[key])
     pointers = {f"/{key}": f"/{pointer_token(name)}" for key, name in chosen.items()}
     return Decoded(document, pointers | {f"/counts/{key}": f"/{key}" for key in (*COUNTS_COLUMNS, *TOTALS)})
 
 
-Decoder = Callable[[bytes, Mapping[str, str]], Decoded]
-
-DECODERS: dict[str, Decoder] = {"application/json": _decode_json_body, "text/csv": _decode_csv_body}
-"""{media type: decoder}, the default first."""
+def _counts_columns(table: Table) -> list[str]:
+    present = [key for key in COUNTS_COLUMNS if key in table.header]
+    return present if {"tp", "fp"} & set(present) else []
 
 
 def _json_value(key: str, text: str) -> object:
@@ -92,11 +113,7 @@ def _json_value(key: str, text: str) -> object:
         ) from None
 
 
-def _refuse_unknown(options: Mapping[str, str], known: tuple[str, ...]) -> None:
-    for key in options:
+def _refuse_unknown(parameters: Mapping[str, str], known: tuple[str, ...]) -> None:
+    for key in parameters:
         if key not in known:
-            raise _invalid(key, "unknown_field", "This query parameter is not known here.")
-
-
-def _invalid(key: str, code: str, detail: str) -> Problem:
-    return Problem("invalid_request", detail, [FieldError(f"/{pointer_token(key)}", code, detail)])
+            raise invalid_value(f"/{pointer_token(key)}", "unknown_field", "This query parameter is not known here.")

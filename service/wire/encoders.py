@@ -1,7 +1,6 @@
 """From a result to bytes: one encoder per operation and media type.
 
-JSON stays columnar; CSV is one of the tables. NaN in a column is null, and never appears as a number. Arrow will be a
-further entry of ENCODERS.
+JSON stays columnar; CSV is one of the tables. NaN in a column is null, and never appears as a number.
 """
 
 import io
@@ -30,20 +29,19 @@ class Encoded:
     headers: dict[str, str]
 
 
-def _encode_curves_json(curves: Curves, include: frozenset[str]) -> Encoded:
+def _encode_curves_json(curves: Curves, _: str | None) -> Encoded:
     """All that was asked for; what was asked for and does not exist is null."""
     document: dict[str, Any] = {"positives": _count(curves.positives), "negatives": _count(curves.negatives)}
-    if "auc" in include and curves.auc is not None:
+    if curves.auc is not None:
         document["auc"] = asdict(curves.auc)
-    if "points" in include:
+    if "points" in curves.include:
         document["points"] = _columns(curves.points)
-    if curves.interpolation is not None:
-        if isinstance(curves.interpolation, AtRecall):
-            document["interpolation"] = {"at_recall": curves.interpolation.at_recall}
-        else:
-            document["interpolation"] = {"every": _count(curves.interpolation.every)}
+    if isinstance(curves.interpolation, AtRecall):
+        document["interpolation"] = {"at_recall": curves.interpolation.at_recall}
+    elif curves.interpolation is not None:
+        document["interpolation"] = {"every": _count(curves.interpolation.every)}
     for name in ("interpolated_pr", "achievable_pr"):
-        if name in include:
+        if name in curves.include:
             document[name] = _columns(getattr(curves, name))
     if curves.selected_thresholds is not None:
         document["selected_thresholds"] = curves.selected_thresholds
@@ -51,41 +49,41 @@ def _encode_curves_json(curves: Curves, include: frozenset[str]) -> Encoded:
     return Encoded(orjson.dumps(document, option=orjson.OPT_SERIALIZE_NUMPY), {})
 
 
-def _encode_curves_csv(curves: Curves, include: frozenset[str]) -> Encoded:
-    """The one table in `include`; its warnings go in a header. A curve that does not exist has no rows."""
-    (name,) = include
-    if curves.auc is not None:
-        table = pa.table({key: pa.array([value], pa.float64()) for key, value in asdict(curves.auc).items()})
+def _encode_curves_csv(curves: Curves, table: str | None) -> Encoded:
+    """One table; the warnings go in a header. A curve that does not exist has no rows."""
+    name = table or CURVES_TABLES[0]
+    if name == "auc":
+        columns = {field.name: pa.array([getattr(curves.auc, field.name)], pa.float64()) for field in fields(Areas)}
     else:
-        columns = _columns(getattr(curves, name)) or {column.name: np.empty(0) for column in fields(TABLES[name])}
-        table = pa.table({key: pa.array(column, from_pandas=True) for key, column in columns.items()})
+        kind = Points if name == "points" else PrCurve
+        found = _columns(getattr(curves, name)) or {field.name: np.empty(0) for field in fields(kind)}
+        columns = {key: pa.array(column, from_pandas=True) for key, column in found.items()}
     body = io.BytesIO()
-    arrow_csv.write_csv(table, body)
+    arrow_csv.write_csv(pa.table(columns), body)
     return Encoded(body.getvalue(), {"Rocpr-Warnings": orjson.dumps(_warnings(curves)).decode()})
 
 
-Encoder = Callable[[Any, frozenset[str]], Encoded]
+Encoder = Callable[[Any, str | None], Encoded]
+"""From a result and the table that is asked for, where the format holds only one."""
+
+CURVES_TABLES = ("points", "auc", "interpolated_pr", "achievable_pr")
+"""The tables of a curves answer, the default first."""
 
 ENCODERS: dict[tuple[str, str], Encoder] = {
     ("curves", "application/json"): _encode_curves_json,
     ("curves", "text/csv"): _encode_curves_csv,
 }
-"""{(operation, media type): encoder}, the default media type first."""
+"""{(operation, media type): encoder}, an operation's default first."""
 
-TABLES: dict[str, type] = {
-    "points": Points,
-    "auc": Areas,
-    "interpolated_pr": PrCurve,
-    "achievable_pr": PrCurve,
-}
-"""The tables of a curves answer, the default first."""
+ONE_TABLE = frozenset({"text/csv"})
+"""The media types that hold one table of an answer."""
 
 
 def _columns(table: Points | PrCurve | None) -> dict[str, np.ndarray] | None:
     """A table's columns, a column of counts as integers where all of it are."""
     if table is None:
         return None
-    columns = {column.name: np.ascontiguousarray(getattr(table, column.name)) for column in fields(table)}
+    columns = {column.name: getattr(table, column.name) for column in fields(table)}
     for name in _COUNTS:
         if name in columns and _all_whole(columns[name]):
             columns[name] = columns[name].astype(np.int64)

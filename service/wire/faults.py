@@ -1,11 +1,45 @@
-"""From marshmallow's tree of messages to the flat list of errors in a problem, each with its JSON pointer."""
+"""From what is wrong to the errors of a problem, each with its code and its JSON pointer.
+
+Two things are told: marshmallow's tree of messages, and facts of the mathematics that no schema could find.
+"""
 
 from collections.abc import Callable, Iterator
 
 from marshmallow import ValidationError
 
+from service.curves.errors import (
+    ContradictingTotals,
+    CurvesError,
+    LengthsDiffer,
+    OneClassLabels,
+    RisingThresholds,
+    TooManyPoints,
+    TotalOutOfRange,
+)
 from service.wire.fields import Fault
 from service.wire.problems import FieldError, pointer_token
+
+FACT_CODES: dict[type[CurvesError], str] = {
+    LengthsDiffer: "lengths_differ",
+    OneClassLabels: "one_class",
+    TotalOutOfRange: "total_out_of_range",
+    ContradictingTotals: "contradicting_totals",
+    RisingThresholds: "rising_thresholds",
+    TooManyPoints: "too_many_points",
+}
+"""The one place where a fact of the mathematics gets the code that clients see."""
+
+FACT_POINTERS: dict[type[CurvesError], str] = {
+    RisingThresholds: "/counts/threshold",
+    TooManyPoints: "/interpolation",
+}
+"""Where the facts point that only evaluating finds out; the others are found while building the request's objects."""
+
+
+def fact_error(fact: CurvesError, rename: Callable[[str], str]) -> FieldError:
+    """Write a fact that evaluating found; `rename` turns a pointer into the document to the caller's."""
+    row = "" if fact.row is None else f"/{fact.row}"
+    return FieldError(rename(FACT_POINTERS[type(fact)] + row), FACT_CODES[type(fact)], fact.detail)
 
 
 def field_errors(error: ValidationError, rename: Callable[[str], str]) -> list[FieldError]:
@@ -18,7 +52,8 @@ def field_errors(error: ValidationError, rename: Callable[[str], str]) -> list[F
 def _faults(messages: object, pointer: str) -> Iterator[tuple[str, Fault]]:
     if isinstance(messages, dict):
         for key, inner in messages.items():
-            yield from _faults(inner, pointer if key == "_schema" else f"{pointer}/{pointer_token(str(key))}")
+            of_object = key == "_schema" and not _is_unknown(inner)
+            yield from _faults(inner, pointer if of_object else f"{pointer}/{pointer_token(str(key))}")
     elif isinstance(messages, list):
         for fault in messages:
             yield from _faults(fault, pointer)
@@ -26,3 +61,10 @@ def _faults(messages: object, pointer: str) -> Iterator[tuple[str, Fault]]:
         yield (pointer if messages.row is None else f"{pointer}/{messages.row}"), messages
     else:
         raise TypeError(f"marshmallow's own message is left unmapped: {messages!r}")
+
+
+def _is_unknown(messages: object) -> bool:
+    """Whether these are the messages of an unknown field, which may be called as marshmallow calls the whole object."""
+    return isinstance(messages, list) and any(
+        isinstance(fault, Fault) and fault.code == "unknown_field" for fault in messages
+    )

@@ -39,16 +39,13 @@ class NumberColumn(fields.Field[FloatArray]):
 
     def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> FloatArray:
         try:
-            column = columns.numbers(value, nullable=self.nullable)
+            column = columns.numbers(value, nullable=self.nullable) + 0.0  # -0.0 is 0.0
         except columns.ColumnError as error:
             raise ValidationError([Fault(error.code, error.detail, error.row)]) from None
-        if self.minimum is not None:
-            for row in np.flatnonzero(column < self.minimum)[:1]:
-                code = "negative" if self.minimum == 0 else "out_of_range"
-                raise ValidationError([Fault(code, f"This is below {self.minimum:g}.", int(row))])
-        if self.maximum is not None:
-            for row in np.flatnonzero(column > self.maximum)[:1]:
-                raise ValidationError([Fault("out_of_range", f"This is above {self.maximum:g}.", int(row))])
+        for bound, beyond, word in ((self.minimum, np.less, "below"), (self.maximum, np.greater, "above")):
+            rows = np.flatnonzero(beyond(column, bound)) if bound is not None else np.empty(0)
+            if bound is not None and rows.size:
+                raise ValidationError([_beyond(bound, word, int(rows[0]))])
         return column
 
 
@@ -86,7 +83,7 @@ class Number(fields.Field[float]):
         except columns.ColumnError as error:
             raise ValidationError([Fault(error.code, error.detail)]) from None
         if self.minimum is not None and number < self.minimum:
-            raise ValidationError([Fault("negative", f"This is below {self.minimum:g}.")])
+            raise ValidationError([_beyond(self.minimum, "below")])
         if self.exclusive_minimum is not None and number <= self.exclusive_minimum:
             raise ValidationError([Fault("out_of_range", f"This is not above {self.exclusive_minimum:g}.")])
         return number
@@ -130,6 +127,10 @@ class ChoiceSet(fields.Field[frozenset[str]]):
             if not isinstance(name, str) or name not in self.choices:
                 raise ValidationError([Fault("not_one_of", f"One of {', '.join(self.choices)} belongs here.", row)])
         return frozenset(value)
+
+
+def _beyond(bound: float, word: str, row: int | None = None) -> Fault:
+    return Fault("negative" if (bound, word) == (0, "below") else "out_of_range", f"This is {word} {bound:g}.", row)
 
 
 def _is_scalar(value: object) -> bool:

@@ -13,7 +13,7 @@ from operator import eq
 import numpy as np
 
 from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray
-from service.wire.columns import ColumnError, inexact_integer, labels, numbers
+from service.wire.columns import ColumnError, inexact_integer, label_misfit, labels, numbers, third_label
 from service.wire.problems import FieldError, Problem, pointer_token
 
 _KINDS: dict[type, str] = {bool: "boolean", int: "number", float: "number", str: "string"}
@@ -24,6 +24,7 @@ _DEFAULT_LABELS = (
     {("number", -1), ("number", 1)},
 )
 _DEEPEST = 3
+"""Levels of objects that any schema has."""
 
 
 class StrictJsonError(ValueError):
@@ -127,12 +128,7 @@ def _(column: list, positive_label: object) -> BoolArray:  # type: ignore[type-a
         return np.fromiter(map(eq, column, repeat(positive_label)), np.bool_, len(column))
     values = {_typed(value) for value in set(column)} if len(kinds) == 1 else set(map(_typed, column))
     if not any(values <= allowed for allowed in _DEFAULT_LABELS):
-        row = _first_misfit(column)
-        raise ColumnError(
-            "not_a_label",
-            "Without positive_label the labels are 0 and 1, false and true, or -1 and 1, all of one kind.",
-            row,
-        )
+        raise label_misfit(_first_misfit(column))
     return np.fromiter(map(eq, column, repeat(1)), np.bool_, len(column))
 
 
@@ -148,7 +144,7 @@ def _refuse_third_value(column: list[object]) -> None:
     for row, value in enumerate(column):
         seen.add(_typed(value))
         if len(seen) > 2:  # noqa: PLR2004  # two classes
-            raise ColumnError("not_a_label", "This is a third value; a binary label has two.", row)
+            raise third_label(row)
 
 
 def _first_misfit(column: list[object]) -> int:

@@ -11,7 +11,7 @@ import orjson
 PROBLEM_JSON = "application/problem+json"
 
 MAX_ERRORS = 20
-"""How many single errors one problem lists; the detail says when there were more."""
+"""How many single errors one problem lists."""
 
 _LONGEST_NAME = 100
 
@@ -48,6 +48,11 @@ class Problem(Exception):
         self.type = PROBLEM_TYPES[code]
         self.detail = detail
         self.errors = tuple(errors)
+
+
+def invalid_value(pointer: str, code: str, detail: str) -> Problem:
+    """Make the problem of one wrong value."""
+    return Problem("invalid_request", detail, [FieldError(pointer, code, detail)])
 
 
 def pointer_token(name: str) -> str:
@@ -90,8 +95,8 @@ PROBLEM_TYPES = {
             "malformed_body",
             400,
             "The body cannot be parsed",
-            "The body is not valid JSON or CSV. JSON must be strict: UTF-8, no NaN or Infinity, no number beyond the "
-            "range of a double, no key twice in one object.",
+            "The body is not what its Content-Type says. JSON must be strict: UTF-8, no NaN or Infinity, no number "
+            "beyond the range of a double, no key twice in one object.",
         ),
         ProblemType(
             "incomplete_body",
@@ -112,7 +117,7 @@ PROBLEM_TYPES = {
             "not_acceptable",
             406,
             "No media type that the request accepts can be answered",
-            "Evaluations are answered as application/json or text/csv; leave Accept out to get JSON.",
+            "The detail names those that can be answered; leave Accept out to get the first of them.",
         ),
         ProblemType(
             "body_too_large",
@@ -137,7 +142,7 @@ PROBLEM_TYPES = {
             "unsupported_media_type",
             415,
             "The body's media type is not supported",
-            "Send application/json or text/csv in UTF-8, without a Content-Encoding.",
+            "The detail names those that can be read. Text is UTF-8, and there is no Content-Encoding.",
         ),
         ProblemType(
             "expectation_failed",

@@ -10,40 +10,13 @@ from typing import Any
 from marshmallow import RAISE, Schema, ValidationError, fields, post_load, pre_load
 
 from service.curves.counts import Counts, total
-from service.curves.errors import (
-    ContradictingTotals,
-    CurvesError,
-    LengthsDiffer,
-    OneClassLabels,
-    RisingThresholds,
-    TooManyPoints,
-    TotalOutOfRange,
-)
+from service.curves.errors import CurvesError
 from service.curves.evaluation import INCLUDES, KEEPS, CurvesOptions
 from service.curves.pr import AtRecall, Every
 from service.curves.sample import Sample
+from service.wire.faults import FACT_CODES
 from service.wire.fields import Choice, ChoiceSet, Fault, Flag, LabelColumn, Number, NumberColumn, Scalar, invalid
 from service.wire.problems import MAX_ERRORS
-
-FACT_CODES: dict[type[CurvesError], str] = {
-    LengthsDiffer: "lengths_differ",
-    OneClassLabels: "one_class",
-    TotalOutOfRange: "total_out_of_range",
-    ContradictingTotals: "contradicting_totals",
-    RisingThresholds: "rising_thresholds",
-    TooManyPoints: "too_many_points",
-}
-"""The one place where a fact of the mathematics gets the code that clients see."""
-
-_SAMPLE_ONLY = ("scores", "labels", "weights", "positive_label", "thresholds", "tuning")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CurvesRequest:
-    """A checked request for curves."""
-
-    evaluation: Sample | Counts
-    options: CurvesOptions
 
 
 class ObjectSchema(Schema):
@@ -86,16 +59,6 @@ class InterpolationSchema(ObjectSchema):
         return Every(data["every"]) if "every" in data else AtRecall(data["at_recall"])
 
 
-class SampleSchema(ObjectSchema):
-    """Scores and labels, with optional weights: the tuning sample, and part of every evaluation."""
-
-    scores = NumberColumn()
-    labels = LabelColumn()
-    weights = NumberColumn(minimum=0)
-    positive_label = Scalar()
-    lower_is_positive = Flag()
-
-
 class CountsSchema(ObjectSchema):
     """Columns of confusion-matrix counts, with fn and tn or the totals."""
 
@@ -121,50 +84,104 @@ class CountsSchema(ObjectSchema):
             negatives = total(data["fp"], data.get("tn"), data.get("negatives"), ("fp", "tn", "negatives"))
             return Counts(data["tp"], data["fp"], positives, negatives, data.get("threshold"))
         except CurvesError as fact:
-            raise ValidationError(fact_messages(fact)) from None
+            raise _fault_of(fact) from None
 
 
-class CurvesRequestSchema(SampleSchema):
-    """A request for curves: an evaluation and its options side by side."""
+class SampleFields(ObjectSchema):
+    """What a sample is made of."""
+
+    scores = NumberColumn()
+    labels = LabelColumn()
+    weights = NumberColumn(minimum=0)
+    positive_label = Scalar()
+    lower_is_positive = Flag()
+
+
+class SampleSchema(SampleFields):
+    """A sample in its own right: the tuning sample."""
+
+    @post_load
+    def build(self, data: dict[str, Any], **_: object) -> Sample:
+        """Build the Sample."""
+        return _sample(data)
+
+
+class EvaluationSchema(SampleFields):
+    """What every operation takes: a sample's fields, or counts."""
 
     counts = fields.Nested(CountsSchema)
+    sample_only: tuple[str, ...] = ("scores", "labels", "weights", "positive_label")
+
+    @pre_load
+    def drop_absent(self, data: Any, **kwargs: object) -> Any:  # noqa: ANN401  # anything that JSON can hold
+        """Refuse what belongs to a sample beside counts, whatever it holds."""
+        data = super().drop_absent(data, **kwargs)
+        if isinstance(data, dict) and "counts" in data:
+            for name in self.sample_only:
+                if name in data:
+                    raise invalid("exclusive", "This goes with a sample; counts are given too.", name)
+        return data
+
+    def evaluation(self, data: dict[str, Any]) -> Sample | Counts:
+        """Build the one that is given."""
+        if "counts" in data:
+            counts: Counts = data["counts"]
+            return replace(counts, lower_is_positive=data.get("lower_is_positive", False))
+        if not any(name in data for name in self.sample_only):
+            raise invalid("missing", "Give scores and labels, or counts; null and [] read as absent.")
+        return _sample(data)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CurvesRequest:
+    """A checked request for curves."""
+
+    evaluation: Sample | Counts
+    options: CurvesOptions
+
+    @property
+    def rows(self) -> int:
+        """The rows of the longest table."""
+        samples = (self.evaluation, self.options.tuning)
+        return max(0 if table is None else table.rows for table in samples)
+
+
+class CurvesRequestSchema(EvaluationSchema):
+    """A request for curves: an evaluation and its options side by side."""
+
     include = ChoiceSet(INCLUDES)
     keep = Choice(KEEPS)
     interpolation = fields.Nested(InterpolationSchema)
     thresholds = NumberColumn()
     tuning = fields.Nested(SampleSchema)
+    sample_only = (*EvaluationSchema.sample_only, "thresholds", "tuning")
 
     @pre_load
     def drop_absent(self, data: Any, **kwargs: object) -> Any:  # noqa: ANN401  # anything that JSON can hold
-        """Refuse a sample beside counts; let a tuning sample inherit what labels and scores mean."""
+        """Let a tuning sample inherit what labels and scores mean."""
         data = super().drop_absent(data, **kwargs)
-        if isinstance(data, dict) and "counts" in data:
-            for name in _SAMPLE_ONLY:
-                if name in data:
-                    raise invalid("exclusive", "This goes with a sample; counts are given too.", name)
         if isinstance(data, dict) and isinstance(data.get("tuning"), dict):
             meaning = {key: data[key] for key in ("positive_label", "lower_is_positive") if key in data}
-            data["tuning"] = {**meaning, **super().drop_absent(data["tuning"])}
+            given = {key: value for key, value in data["tuning"].items() if value is not None}
+            data["tuning"] = meaning | given
         return data
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> CurvesRequest:
         """Build the request, when its fields go together."""
-        if "counts" in data:
-            evaluation = replace(data["counts"], lower_is_positive=data.get("lower_is_positive", False))
-        elif not any(name in data for name in _SAMPLE_ONLY):
-            raise invalid("missing", "Give scores and labels, or counts; null and [] read as absent.")
-        else:
-            evaluation = _sample(data)
-        if "thresholds" in data and "tuning" in data:
+        evaluation = self.evaluation(data)
+        tuning: Sample | None = data.get("tuning")
+        if tuning is not None and "thresholds" in data:
             raise invalid("exclusive", "Give thresholds or a tuning sample, not both.", "thresholds")
-        options = {name: data[name] for name in ("include", "keep", "interpolation", "thresholds") if name in data}
-        return CurvesRequest(evaluation, CurvesOptions(**options, tuning=_tuning(data)))
+        if tuning is not None and tuning.lower_is_positive != evaluation.lower_is_positive:
+            message = "The tuning sample's thresholds cannot be applied to scores that run the other way."
+            raise invalid("exclusive", message, "tuning")
+        names = ("include", "keep", "interpolation", "thresholds", "tuning")
+        return CurvesRequest(evaluation, CurvesOptions(**{name: data[name] for name in names if name in data}))
 
 
-def fact_messages(fact: CurvesError) -> dict[str, list[Fault]]:
-    """Write a fact of the mathematics as marshmallow's messages, under the column that it blames."""
-    return {fact.column or "_schema": [Fault(FACT_CODES[type(fact)], fact.detail, fact.row)]}
+CURVES_PARAMETERS = ("include", "keep", "interpolation", "thresholds")
+"""The options of a request for curves that are query parameters when its body is a table."""
 
 
 def _sample(data: dict[str, Any]) -> Sample:
@@ -174,19 +191,12 @@ def _sample(data: dict[str, Any]) -> Sample:
     try:
         return Sample(data["scores"], data["labels"], data.get("weights"), data.get("lower_is_positive", False))
     except CurvesError as fact:
-        raise ValidationError(fact_messages(fact)) from None
+        raise _fault_of(fact) from None
 
 
-def _tuning(data: dict[str, Any]) -> Sample | None:
-    if "tuning" not in data:
-        return None
-    if data["tuning"].get("lower_is_positive", False) != data.get("lower_is_positive", False):
-        message = "The tuning sample's thresholds cannot be applied to scores that run the other way."
-        raise invalid("exclusive", message, "tuning")
-    try:
-        return _sample(data["tuning"])
-    except ValidationError as error:
-        raise ValidationError({"tuning": error.messages_dict}) from None
+def _fault_of(fact: CurvesError) -> ValidationError:
+    """Write a fact of the mathematics as a fault of the column that it blames."""
+    return ValidationError({fact.column or "_schema": [Fault(FACT_CODES[type(fact)], fact.detail, fact.row)]})
 
 
 def _is_empty_list(value: object) -> bool:

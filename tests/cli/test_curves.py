@@ -10,9 +10,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from service.answer import Limits, Request, answer
-from service.cli.curves import AREAS, MOST_VERTICES, SUMMARY
+from service.cli.curves import AREAS, MOST_ROWS, SUMMARY
 from service.cli.main import main
-from service.wire.decoders import TABLE_PARAMETERS
+from service.wire.decoders import EVALUATION_PARAMETERS
+from service.wire.schemas import CURVES_PARAMETERS
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 NAMED = "score,y\n0.9,spam\n0.4,ham\n0.3,spam\n0.1,ham\n"
@@ -25,7 +26,7 @@ def rocpr(*arguments: object, given: str | bytes | None = None, **variables: str
 
 def answered(body: bytes, media_type: str = "text/csv", **options: str) -> bytes:
     request = Request("curves", "/v1/curves", media_type, "application/json", tuple(options.items()), body)
-    return answer(request, Limits()).body
+    return answer(request, Limits(5_000_000, 100_000)).body
 
 
 def areas_in(text: str) -> dict[str, str]:
@@ -71,7 +72,7 @@ def test_the_summary_as_a_whole(tmp_path: Path) -> None:
         "  pr_achievable      0.038462  the precision-recall curve of the hull's rows",
         "  average_precision  0.038462  each rise in recall times the precision there",
         "",
-        "Convex hull of the ROC curve: 3 vertices",
+        "Convex hull of the ROC curve: 3 rows",
         "  threshold  tp    fp    recall       fpr  precision",
         "          -   0     0  0.000000  0.000000          -",
         "       0.25  20   500  1.000000  0.250000   0.038462",
@@ -79,12 +80,12 @@ def test_the_summary_as_a_whole(tmp_path: Path) -> None:
     ]
 
 
-def test_vertices_leave_out_what_lies_on_an_edge() -> None:
-    """A hull row between two others on a line is on the hull, but no vertex; equal rows are one."""
-    counts = {"tp": [1, 2, 3, 3, 4], "fp": [0, 0, 1, 1, 2], "positives": 4, "negatives": 4}
-    run = rocpr("-", "--format", "json", given=json.dumps({"counts": counts}))
+def test_a_table_shows_the_corners_that_are_on_the_hull() -> None:
+    run = rocpr(
+        "-", "--format", "csv", "--positives", "4", "--negatives", "4", given="tp,fp\n1,0\n2,0\n3,1\n3,1\n4,2\n"
+    )
     assert run.stdout.partition("Convex hull")[2].splitlines() == [
-        " of the ROC curve: 4 vertices",
+        " of the ROC curve: 4 rows",
         "  tp  fp    recall       fpr  precision",
         "   0   0  0.000000  0.000000          -",
         "   2   0  0.500000  0.000000   1.000000",
@@ -98,8 +99,8 @@ def test_a_long_hull_is_shown_from_end_to_end() -> None:
     counts = {"tp": tp, "fp": [row * row for row in tp], "positives": 59, "negatives": 59 * 59}
     run = rocpr("-", "--format", "json", given=json.dumps({"counts": counts}))
     table = run.stdout.partition("Convex hull")[2].splitlines()
-    assert table[0] == f" of the ROC curve: {MOST_VERTICES} of 60 vertices"
-    assert len(table) == MOST_VERTICES + 2
+    assert table[0] == f" of the ROC curve: {MOST_ROWS} of 60 rows"
+    assert len(table) == MOST_ROWS + 2
     assert (table[2].split()[0], table[-1].split()[0]) == ("0", "59")
 
 
@@ -146,8 +147,8 @@ def test_a_json_file_carries_its_own_options(tmp_path: Path) -> None:
 
 def test_the_options_are_the_query_parameters() -> None:
     names = {parameter.name for parameter in main.commands["curves"].params}
-    assert names - {"file", "format_name", "as_json"} == set(TABLE_PARAMETERS)
-    assert set(SUMMARY) <= set(TABLE_PARAMETERS)
+    assert names - {"file", "format_name", "as_json"} == {*EVALUATION_PARAMETERS, *CURVES_PARAMETERS}
+    assert set(SUMMARY) <= {*EVALUATION_PARAMETERS, *CURVES_PARAMETERS}
 
 
 def test_a_pipe_to_a_process_that_closes_early() -> None:

@@ -6,10 +6,11 @@ import pytest
 from marshmallow import RAISE, Schema, fields
 
 from service.wire import fields as own
-from service.wire.decoders import DECODERS, TABLE_PARAMETERS
+from service.wire.decoders import DECODERS, EVALUATION_PARAMETERS
 from service.wire.encoders import ENCODERS
+from service.wire.faults import FACT_CODES
 from service.wire.schemas import (
-    FACT_CODES,
+    CURVES_PARAMETERS,
     CountsSchema,
     CurvesRequestSchema,
     InterpolationSchema,
@@ -85,7 +86,7 @@ class TestObjects:
 
 class TestParameters:
     def test_are_those_that_a_table_takes_and_the_choice_of_the_answers(self) -> None:
-        assert set(PARAMETERS) == {*TABLE_PARAMETERS, "table"}
+        assert set(PARAMETERS) == {*EVALUATION_PARAMETERS, *CURVES_PARAMETERS, "table"}
 
     def test_all_come_in_the_query_and_none_is_required(self) -> None:
         assert all(parameter["in"] == "query" and not parameter.get("required") for parameter in PARAMETERS.values())

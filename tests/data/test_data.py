@@ -21,7 +21,7 @@ def read_sample(name: str) -> tuple[np.ndarray, np.ndarray]:
 
 def curves(path: Path, **options: str) -> dict:
     request = Request("curves", "/v1/curves", "text/csv", "application/json", tuple(options.items()), path.read_bytes())
-    result = answer(request, Limits())
+    result = answer(request, Limits(5_000_000, 100_000))
     assert result.status == 200, result.body
     return json.loads(result.body)
 

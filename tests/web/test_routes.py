@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 from werkzeug.exceptions import BadGateway, HTTPException, ImATeapot
 from werkzeug.test import TestResponse
 
-from service.answer import RESPONSE_MEDIA_TYPES
+from service.answer import response_media_types
 from service.web import operations
 from service.wire.problems import PROBLEM_JSON, PROBLEM_TYPES
 from tests.web.conftest import MAX_BODY_BYTES
@@ -53,9 +53,13 @@ def test_options_reach_the_answer_in_order(client: FlaskClient, monkeypatch: pyt
     monkeypatch.setattr(operations, "answer", lambda request, limits: seen.append(request) or real(request, limits))
     client.post(CURVES, data=b"x", headers=JSON, query_string="b=1&a=%C3%BC+c&b=&%2B=%26&d")
     (request,) = seen
-    assert request.options == (("b", "1"), ("a", "ü c"), ("b", ""), ("+", "&"), ("d", ""))
+    assert request.parameters == (("b", "1"), ("a", "ü c"), ("b", ""), ("+", "&"), ("d", ""))
     assert (request.operation, request.instance) == ("curves", CURVES)
-    assert (request.content_type, request.accept, request.body) == ("application/json", RESPONSE_MEDIA_TYPES[0], b"x")
+    assert (request.content_type, request.accept, request.body) == (
+        "application/json",
+        response_media_types("curves")[0],
+        b"x",
+    )
 
 
 def test_a_query_that_is_not_utf_8_is_400(client: FlaskClient) -> None:

@@ -5,12 +5,12 @@ import pyarrow as pa
 import pytest
 
 from service.wire.columns import ColumnError, labels, numbers
-from service.wire.csv_format import CsvTable
+from service.wire.csv_format import CsvTable, TextColumn
 from service.wire.problems import Problem
 
 
 def column(*cells):
-    return pa.chunked_array([pa.array(cells, pa.string())])
+    return TextColumn(pa.chunked_array([pa.array(cells, pa.string())]))
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def column(*cells):
 )
 def test_reads_columns_by_name(body):
     table = CsvTable(body).read(["b", "a"])
-    assert {name: cells.to_pylist() for name, cells in table.items()} == {"b": ["2", "4"], "a": ["1", "3"]}
+    assert {name: column.cells.to_pylist() for name, column in table.items()} == {"b": ["2", "4"], "a": ["1", "3"]}
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_a_table_without_rows_is_a_problem():
 
 def test_a_name_that_two_columns_have_is_a_problem_when_it_is_read():
     table = CsvTable(b"a,a,b\n1,2,3\n")
-    assert table.read(["b"])["b"].to_pylist() == ["3"]
+    assert table.read(["b"])["b"].cells.to_pylist() == ["3"]
     with pytest.raises(Problem) as caught:
         table.read(["a"])
     assert [error.code for error in caught.value.errors] == ["duplicate"]
