@@ -42,9 +42,13 @@ case $kind in
     run) lock=deploy/requirements.txt ;;
     dev) lock=deploy/requirements-dev.txt ;;
 esac
-echo "rocpr: making .venv from $lock" >&2
-rm -rf .venv
-python3 -m venv .venv
+echo "rocpr: making .venv from $lock; this downloads packages and may take a minute" >&2
+# What the tests need is added to what the service needs, which may be running from .venv; any other change starts anew.
+if [ "$present" != "$(stamp_of run)" ]; then
+    rm -rf .venv
+    python3 -m venv .venv
+fi
+rm -f .venv/rocpr-stamp
 pip="env PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 .venv/bin/python -m pip --quiet"
 $pip install --require-hashes --only-binary :all: -r "$lock"
 $pip install --no-deps --no-build-isolation -e .

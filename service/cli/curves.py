@@ -74,7 +74,7 @@ def curves(file: BinaryIO, format_name: str | None, *, as_json: bool, **options:
         named = media_type != FORMATS["csv"] or "scores" in given
         _fail(problem_lines(orjson.loads(result.body), name, "" if named else NAME_COLUMNS))
     if as_json:
-        click.echo(result.body, nl=sys.stdout.isatty())
+        click.echo(result.body, nl=False)
     else:
         click.echo("\n".join(summary_lines(orjson.loads(result.body), name)))
 

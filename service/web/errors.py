@@ -13,7 +13,7 @@ _CODE_OF_STATUS = {problem.status: code for code, problem in reversed(PROBLEM_TY
 """The first problem type of each status: what an HTTP error of werkzeug becomes."""
 
 _DETAILS = {
-    404: "There is nothing at this path; /openapi.json lists the paths that there are.",
+    404: "There is nothing at this path; /docs describes those that there are.",
     405: "This path does not take this method; the header Allow names those that it takes.",
     500: "The server failed in a way that it should not. The failure was logged.",
 }

@@ -26,7 +26,7 @@ def request_media_type(headers: Headers, supported: Sequence[str]) -> str:
     if not media_type:
         raise Problem("unsupported_media_type", f"The request names no Content-Type; send {choices}.")
     if media_type not in supported:
-        raise Problem("unsupported_media_type", f"The Content-Type is not one of those supported; send {choices}.")
+        raise Problem("unsupported_media_type", f"{media_type[:60]!r} is not a supported Content-Type; send {choices}.")
     if parameters.get("charset", "utf-8").lower() not in CHARSETS:
         raise Problem("unsupported_media_type", "The body's charset must be utf-8.")
     if parameters.get("header", "present").lower() == "absent":

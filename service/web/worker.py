@@ -16,7 +16,7 @@ from urllib.parse import unquote
 
 from gunicorn import util
 from gunicorn.http.body import Body, ChunkedReader, LengthReader
-from gunicorn.http.errors import NoMoreData, ParseException
+from gunicorn.http.errors import InvalidHeader, NoMoreData, ParseException
 from gunicorn.http.message import Request
 from gunicorn.http.parser import RequestParser
 from gunicorn.http.unreader import SocketUnreader
@@ -76,6 +76,9 @@ class WholeRequest(Request):
     def __init__(self, *arguments: object) -> None:
         try:
             super().__init__(*arguments)
+            # RFC 9112, 3.2; gunicorn refuses a second Host, and lets none pass.
+            if self.version >= (1, 1) and not any(name == "HOST" for name, _ in self.headers):
+                raise InvalidHeader("Host")
         except (NoMoreData, TimeoutError) as error:
             raise IncompleteHead from error
         except ParseException as error:

@@ -23,6 +23,9 @@ _DECIMAL = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _INTEGER = re.compile(r"[+-]?\d+")
 _SPACES = " \t"
 
+_ROW_0 = 2
+"""pyarrow's number of the first row below the header."""
+
 LONGEST_HEADER = 1 << 20
 MOST_COLUMNS = 10_000
 """A table costs memory by the column, even by those that are not read."""
@@ -53,10 +56,10 @@ class CsvTable:
                 raise invalid_value(f"/{pointer_token(name)}", "duplicate", message)
         # Columns are known by their position: names may be repeated among those that are not read.
         positions = {name: str(self.header.index(name)) for name in names}
-        ragged: list[int] = []
+        ragged: list[arrow_csv.InvalidRow] = []
 
         def refuse(row: arrow_csv.InvalidRow) -> str:
-            ragged.append(row.actual_columns)
+            ragged.append(row)
             return "error"
 
         try:
@@ -77,14 +80,15 @@ class CsvTable:
             )
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             if ragged:
-                detail = f"A row has {ragged[0]} fields, the header has {len(self.header)}."
+                found, row = ragged[0].actual_columns, ragged[0].number - _ROW_0
+                detail = f"Row {row} has {found} fields, the header has {len(self.header)}; row 0 is below the header."
             elif "UTF8" in str(error):
                 detail = "The body is not UTF-8."
             else:
                 detail = "The body is not CSV."
             raise Problem("malformed_body", detail) from None
         if table.num_rows == 0:
-            message = "The table has a header and no rows."
+            message = "The table has a header and no rows. (curl keeps line breaks with --data-binary, not with -d.)"
             raise invalid_value("", "no_rows", message)
         return {name: TextColumn(table[position]) for name, position in positions.items()}
 

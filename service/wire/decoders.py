@@ -18,10 +18,8 @@ EVALUATION_PARAMETERS = (*SAMPLE_COLUMNS, *TOTALS, "positive_label", "lower_is_p
 """The query parameters that go with any body which is a table."""
 
 _TEXT_PARAMETERS = ("positive_label", "keep")
-_NO_COLUMNS = (
-    "The table has neither columns scores and labels nor tp and fp; scores= and labels= name columns that are called "
-    "otherwise."
-)
+_SHOWN = 200
+"""How many characters of a table's header a problem repeats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +54,9 @@ Decoder = Callable[[bytes, Mapping[str, str], tuple[str, ...]], Decoded]
 
 def _decode_json_body(body: bytes, parameters: Mapping[str, str], _: tuple[str, ...]) -> Decoded:
     """Read everything from the body; a JSON body takes no query parameters."""
-    _refuse_unknown(parameters, ())
+    for key in parameters:
+        message = "With a JSON body, options are fields of the body; the query takes only table, for a CSV answer."
+        raise invalid_value(f"/{pointer_token(key)}", "unknown_field", message)
     return Decoded(decode_json(body))
 
 
@@ -70,15 +70,23 @@ DECODERS: dict[str, Decoder] = {"application/json": _decode_json_body, "text/csv
 
 def _decode_table(table: Table, parameters: Mapping[str, str], options: tuple[str, ...]) -> Decoded:
     """Read the columns from a table, a sample's before counts, and everything else from the query parameters."""
-    _refuse_unknown(parameters, (*EVALUATION_PARAMETERS, *options))
+    known = (*EVALUATION_PARAMETERS, *options)
+    for key in parameters:
+        if key not in known:
+            message = f"This query parameter is not known here; known are {', '.join(known)}."
+            raise invalid_value(f"/{pointer_token(key)}", "unknown_field", message)
     names = {key: parameters.get(key, key) for key in SAMPLE_COLUMNS}
     chosen = {key: name for key, name in names.items() if key in parameters or name in table.header}
+    header = ", ".join(map(repr, table.header))[:_SHOWN]
     for key, name in chosen.items():
         if name not in table.header:
-            raise invalid_value(f"/{key}", "missing", "The table has no column of this name.")
+            raise invalid_value(
+                f"/{key}", "missing", f"No column is called {name[:_SHOWN]!r}; the header is: {header}."
+            )
     counts = _counts_columns(table) if "scores" not in parameters else []
-    if not chosen and not counts:
-        raise invalid_value("", "missing", _NO_COLUMNS)
+    if not counts and not {"scores", "labels"} <= set(chosen):
+        message = f"Columns scores and labels, or tp and fp, are needed; the header, split at commas, is: {header}."
+        raise invalid_value("", "missing", f"{message} scores= and labels= name columns that are called otherwise.")
     given = [key for key in TOTALS if key in parameters]
     if given and not counts:
         message = "Totals go with columns of counts; this table is a sample."
@@ -111,9 +119,3 @@ def _json_value(key: str, text: str) -> object:
         raise Problem(
             "invalid_request", detail, [FieldError(f"/{key}{error.pointer or ''}", "not_json", detail)]
         ) from None
-
-
-def _refuse_unknown(parameters: Mapping[str, str], known: tuple[str, ...]) -> None:
-    for key in parameters:
-        if key not in known:
-            raise invalid_value(f"/{pointer_token(key)}", "unknown_field", "This query parameter is not known here.")

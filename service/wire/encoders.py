@@ -46,7 +46,7 @@ def _encode_curves_json(curves: Curves, _: str | None) -> Encoded:
     if curves.selected_thresholds is not None:
         document["selected_thresholds"] = curves.selected_thresholds
     document["warnings"] = _warnings(curves)
-    return Encoded(orjson.dumps(document, option=orjson.OPT_SERIALIZE_NUMPY), {})
+    return Encoded(orjson.dumps(document, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE), {})
 
 
 def _encode_curves_csv(curves: Curves, table: str | None) -> Encoded:

@@ -54,10 +54,14 @@ class LabelColumn(fields.Field[BoolArray]):
 
     def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> BoolArray:
         positive_label = (data or {}).get("positive_label")
+        positive_label = positive_label if _is_scalar(positive_label) else None
         try:
-            return columns.labels(value, positive_label if _is_scalar(positive_label) else None)
+            column = columns.labels(value, positive_label)
         except columns.ColumnError as error:
             raise ValidationError([Fault(error.code, error.detail, error.row)]) from None
+        if positive_label is not None and not column.any():
+            raise ValidationError([Fault("one_class", "No label is the positive_label, in type and value.")])
+        return column
 
 
 class Scalar(fields.Field[object]):

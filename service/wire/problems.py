@@ -74,7 +74,7 @@ def problem_document(problem: Problem, instance: str) -> bytes:
             {"pointer": _printable(error.pointer), "code": error.code, "detail": error.detail}
             for error in problem.errors[:MAX_ERRORS]
         ]
-    return orjson.dumps(document)
+    return orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
 
 
 def _printable(text: str) -> str:
@@ -105,7 +105,10 @@ PROBLEM_TYPES = {
             "Fewer bytes arrived than Content-Length or the chunks announced. A body is read whole or refused.",
         ),
         ProblemType(
-            "not_found", 404, "There is nothing at this path", "The paths of this service are listed in /openapi.json."
+            "not_found",
+            404,
+            "There is nothing at this path",
+            "The paths of this service are described in /docs and /openapi.json.",
         ),
         ProblemType(
             "method_not_allowed",

@@ -22,10 +22,13 @@ from service.wire.problems import MAX_ERRORS
 class ObjectSchema(Schema):
     """An object that takes its own fields only, and reads null and [] as absent."""
 
-    error_messages = {  # noqa: RUF012  # marshmallow's own way; typed as text there
-        "unknown": Fault("unknown_field", "This field is not known here."),  # type: ignore[dict-item]
-        "type": Fault("not_an_object", "An object belongs here."),  # type: ignore[dict-item]
-    }
+    def __init__(self, **options: Any) -> None:  # noqa: ANN401  # marshmallow's, passed on
+        super().__init__(**options)
+        known = ", ".join(self.fields)
+        self.error_messages |= {  # typed as text, passed on as they are
+            "unknown": Fault("unknown_field", f"This field is not known here; known are {known}."),  # type: ignore[dict-item]
+            "type": Fault("not_an_object", "An object belongs here."),  # type: ignore[dict-item]
+        }
 
     class Meta:
         """Refuse unknown fields."""

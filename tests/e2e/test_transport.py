@@ -44,6 +44,7 @@ UNREADABLE = {
     "NUL in a header": (b"GET / HTTP/1.1\r\nHost: a\0b\r\n\r\n", "malformed_request"),
     "folded header": (b"GET / HTTP/1.1\r\nHost: a\r\n b\r\n\r\n", "malformed_request"),
     "two hosts": (b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "malformed_request"),
+    "no host": (b"GET /health/live HTTP/1.1\r\n\r\n", "malformed_request"),
     "two types": (POST + b"Content-Type: text/csv\r\n\r\n", "malformed_request"),
     "long header": (b"GET / HTTP/1.1\r\nX: " + b"a" * 9000 + b"\r\n\r\n", "headers_too_large"),
     "many headers": (b"GET / HTTP/1.1\r\n" + b"X: a\r\n" * 200 + b"\r\n", "headers_too_large"),
@@ -64,6 +65,7 @@ UNREADABLE = {
     ),
     "unknown coding": (POST + b"Transfer-Encoding: rot13\r\n\r\n", "malformed_request"),
     "gzip coding": (POST + b"Transfer-Encoding: gzip\r\n\r\n", "malformed_request"),
+    "gzip and chunked": (POST + b"Transfer-Encoding: gzip, chunked\r\n\r\n" + chunked(SAMPLE), "malformed_request"),
     "chunked twice": (POST + b"Transfer-Encoding: chunked, chunked\r\n\r\n", "malformed_request"),
     "chunks in HTTP/1.0": (
         b"POST /v1/curves HTTP/1.0\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
@@ -268,7 +270,7 @@ def test_silent_and_slow_clients_do_not_stop_the_others(server: Server) -> None:
 
 def test_a_request_may_come_in_pieces(server: Server) -> None:
     with Connection(server.port) as connection:
-        for piece in (b"POST /v1/cur", b"ves HTTP/1.1\r\nContent-", b"Length: 2\r\n\r", b"\n{", b"}"):
+        for piece in (b"POST /v1/cur", b"ves HTTP/1.1\r\nHost: a\r\nContent-", b"Length: 2\r\n\r", b"\n{", b"}"):
             time.sleep(0.02)
             connection.send(piece)
         check_problem(connection.read(), "unsupported_media_type", closes=False)

@@ -73,7 +73,7 @@ def test_a_head_that_stops_coming_is_not_waited_for(pair: Pair, monkeypatch: pyt
 
 def test_a_body_that_stops_coming_is_not_waited_for(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker, "READ_IDLE_SECONDS", 0.05)
-    pair[1].sendall(b"POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\nabc")
+    pair[1].sendall(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabc")
     request = next(WholeRequestParser(Config(), pair[0], ("127.0.0.1", 1)))
     with pytest.raises(TimeoutError):
         request.body.read(9)
