@@ -18,7 +18,7 @@ def contract_blueprint(contract_yaml: bytes) -> Blueprint:
     blueprint = Blueprint("contract", __name__)
     # The safe loader in C: the one in Python takes a second, at every start.
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    contract_json = orjson.dumps(yaml.load(contract_yaml, Loader=loader), option=orjson.OPT_NON_STR_KEYS)  # noqa: S506
+    contract_json = orjson.dumps(yaml.load(contract_yaml, Loader=loader))  # noqa: S506
 
     @blueprint.get("/openapi.yaml")
     def openapi_yaml() -> Response:
@@ -62,7 +62,7 @@ def docs_blueprint() -> Blueprint:
 
     @blueprint.before_app_request
     def ignore_range() -> None:
-        """Answer whole, as a server may."""
+        """Answer whole: parts of a page's scripts (206) are no status of the contract, and a server need not cut."""
         request.environ.pop("HTTP_RANGE", None)
 
     return blueprint

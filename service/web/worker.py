@@ -34,7 +34,7 @@ LINGER_SECONDS = 5.0
 LINGER_IDLE_SECONDS = 1.0
 """How long it waits for a client that sends nothing and does not close."""
 
-READ_IDLE_SECONDS = 30.0
+READ_IDLE_SECONDS = 10.0
 """How long a client may send nothing in the middle of a request; then the request counts as cut short."""
 
 

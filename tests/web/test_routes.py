@@ -6,7 +6,7 @@ import pytest
 import yaml
 from flask import Flask
 from flask.testing import FlaskClient
-from werkzeug.exceptions import BadGateway, HTTPException, ImATeapot
+from werkzeug.exceptions import BadGateway, BadRequest, HTTPException, ImATeapot
 from werkzeug.test import TestResponse
 
 from service.answer import response_media_types
@@ -166,7 +166,10 @@ def test_an_unexpected_failure_is_a_problem_that_tells_nothing(
     assert "Unexpected failure" in caplog.text
 
 
-@pytest.mark.parametrize(("error", "code"), [(ImATeapot(), "malformed_request"), (BadGateway(), "internal_error")])
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [(BadRequest(), "malformed_request"), (ImATeapot(), "malformed_request"), (BadGateway(), "internal_error")],
+)
 def test_an_http_error_without_a_problem_type_is_still_a_problem(
     app: Flask, monkeypatch: pytest.MonkeyPatch, error: HTTPException, code: str
 ) -> None:
