@@ -16,6 +16,7 @@ SET_UP = {"sh deploy/run.sh", "sh deploy/test.sh"}
 """Commands that are not run here: the first is tested in e2e, the second runs this test."""
 
 SERVICE = "http://127.0.0.1:8000"
+PIPE = " |\n"
 ROCPR = ".venv/bin/rocpr "
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$\n", re.MULTILINE | re.DOTALL)
 
@@ -27,6 +28,11 @@ class Example:
     command: str
     language: str
     output: str
+
+    @property
+    def kind(self) -> str:
+        """The program that answers: the last of a pipe."""
+        return self.command.rpartition(PIPE)[2].split()[0]
 
 
 def blocks(text: str) -> list[re.Match[str]]:
@@ -50,8 +56,13 @@ def examples(text: str) -> list[Example]:
 def run(command: str, port: int, *, curl: bool) -> str:
     """Run a command of README.md against the server on `port`; without curl, do what the curl line says."""
     command = command.replace(SERVICE, f"http://127.0.0.1:{port}")
-    if command.startswith("curl ") and not curl:
-        return like_curl(shlex.split(command.replace("\\\n", " ")))
+    feed, _, last = command.rpartition(PIPE)
+    if last.split()[0] == "curl" and not curl:
+        return like_curl(shlex.split(last.replace("\\\n", " ")), _in_shell(feed).encode())
+    return _in_shell(command)
+
+
+def _in_shell(command: str) -> str:
     command = command.replace(ROCPR, f"{shlex.quote(sys.executable)} -c 'from service.cli.main import main; main()' ")
     variables = {name: value for name, value in os.environ.items() if not name.startswith("ROCPR_")}
     done = subprocess.run(
@@ -61,7 +72,7 @@ def run(command: str, port: int, *, curl: bool) -> str:
     return done.stdout
 
 
-def like_curl(words: list[str]) -> str:
+def like_curl(words: list[str], fed: bytes) -> str:
     """Send what a curl line would send, for machines without curl: the few options that README.md uses."""
     headers, data, url = {}, b"", ""
     rest = iter(words[1:])
@@ -71,7 +82,10 @@ def like_curl(words: list[str]) -> str:
             headers[name] = value
         elif word in {"-d", "--data-binary"}:
             text = next(rest)
-            data = (README.parent / text[1:]).read_bytes() if text.startswith("@") else text.encode()
+            if text == "@-":
+                data = fed
+            else:
+                data = (README.parent / text[1:]).read_bytes() if text.startswith("@") else text.encode()
         elif word != "-sS":
             assert not word.startswith("-"), f"an option of curl that this test does not know: {word}"
             url = word
