@@ -122,8 +122,10 @@ def _lift(column: FloatArray, total: float) -> tuple[FloatArray, float]:
 
 
 def has_trapezoid(table: ConfusionTable) -> bool:
-    """Whether `pr_trapezoid` is defined (whole counts) and affordable (P at most 1e7)."""
-    return table.whole and table.positives <= LARGEST_TRAPEZOID
+    """Whether `pr_trapezoid` is defined (whole counts, of any size) and affordable (P at most 1e7)."""
+    return table.positives <= LARGEST_TRAPEZOID and all(
+        bool(np.all(np.floor(column) == column)) for column in (table.tp, table.fp)
+    )
 
 
 def pr_trapezoid(table: ConfusionTable) -> float:

@@ -164,8 +164,8 @@ def _warnings(table: ConfusionTable, options: CurvesOptions) -> tuple[CurvesWarn
         warnings.append(
             CurvesWarning(
                 "pr_trapezoid_omitted",
-                "pr_trapezoid visits every whole true positive: it is null with fractional counts, a total above 2^53, "
-                "or more than 1e7 positives.",
+                "pr_trapezoid visits every whole true positive: it is null with fractional counts or more than 1e7 "
+                "positives.",
             )
         )
     return tuple(warnings)
