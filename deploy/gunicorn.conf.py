@@ -32,7 +32,7 @@ graceful_timeout = 30
 keepalive = 5
 
 # The heartbeat file must not sit on a disk, where a write may block; /dev/shm is memory where there is one.
-worker_tmp_dir = "/dev/shm" if os.path.isdir("/dev/shm") else None  # noqa: S108, PTH112
+worker_tmp_dir = "/dev/shm" if os.path.isdir("/dev/shm") else None  # noqa: S108, PTH112  # memory, not a place for secrets
 
 # What is longer is 414 or 431. Options may be lists in the query, so the line may be as long as gunicorn reads.
 limit_request_line = 8190

@@ -21,4 +21,4 @@ def serve(host: str, port: int) -> None:
     address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     command = [sys.executable, "-m", "gunicorn", "--config", configuration, "--bind", address]
     # This process becomes the server, so that signals reach it and nothing is left behind.
-    os.execv(sys.executable, command)  # noqa: S606
+    os.execv(sys.executable, command)  # noqa: S606  # our own interpreter, without a shell

@@ -123,9 +123,7 @@ def _lift(column: FloatArray, total: float) -> tuple[FloatArray, float]:
 
 def has_trapezoid(table: ConfusionTable) -> bool:
     """Whether `pr_trapezoid` is defined (whole counts, of any size) and affordable (P at most 1e7)."""
-    return table.positives <= LARGEST_TRAPEZOID and all(
-        bool(np.all(np.floor(column) == column)) for column in (table.tp, table.fp)
-    )
+    return table.positives <= LARGEST_TRAPEZOID and table.integral
 
 
 def pr_trapezoid(table: ConfusionTable) -> float:

@@ -49,13 +49,14 @@ class ConfusionTable:
         return bool(np.all(self.tp[1:] >= self.tp[:-1]))
 
     @cached_property
+    def integral(self) -> bool:
+        """Whether every count is an integer, of any size; the totals are those of the last row."""
+        return all(bool(np.all(np.floor(column) == column)) for column in (self.tp, self.fp))
+
+    @property
     def whole(self) -> bool:
-        """Whether every count is an integer that a double holds, so that all rational results are exact."""
-        largest = max(self.positives, self.negatives)
-        return largest <= LARGEST_EXACT_INTEGER and all(
-            bool(np.all(np.floor(column) == column))
-            for column in (self.tp, self.fp, np.array([self.positives, self.negatives]))
-        )
+        """Whether every count is an integer up to 2^53, so that all rational results are exact."""
+        return max(self.positives, self.negatives) <= LARGEST_EXACT_INTEGER and self.integral
 
     @classmethod
     def from_sample(cls, sample: Sample) -> "ConfusionTable":

@@ -48,17 +48,13 @@ class Counts:
                 raise ContradictingTotals(f"{name} is above its total, {total:.17g}.", name, int(above[0]))
 
 
-def total(hits: FloatArray, misses: FloatArray | None, stated: float | None, names: tuple[str, str, str]) -> float:
-    """The one total that rows of hits (tp or fp), misses (fn or tn) and a stated total agree on.
+def total(hits: FloatArray, misses: FloatArray, stated: float | None, names: tuple[str, str, str]) -> float:
+    """The one total that rows of hits (tp or fp) and misses (fn or tn) agree on, and a stated total where given.
 
     Whole numbers must agree exactly, fractional ones to a few ulp. The stated total counts first, then a row without
     misses, then the largest sum. `names` are those of hits, misses and the total.
-    Raises ContradictingTotals or LengthsDiffer; ValueError when there is neither misses nor a stated total.
+    Raises ContradictingTotals or LengthsDiffer.
     """
-    if misses is None:
-        if stated is None:
-            raise ValueError(f"Neither {names[1]} nor {names[2]} is given.")
-        return stated
     if misses.size != hits.size:
         raise LengthsDiffer(f"{names[1]} has {misses.size} rows, {names[0]} has {hits.size}.", names[1])
     with np.errstate(over="ignore", invalid="ignore"):

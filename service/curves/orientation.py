@@ -41,7 +41,7 @@ class CountSpace:
 
             (tp_b - tp_a)(fp_c - fp_a) - (fp_b - fp_a)(tp_c - tp_a),  with fp_a <= fp_b <= fp_c
 
-        The sign is exact; the size is the determinant rounded.
+        The sign is exact. The size only hints at the distance: it is scaled where the sign took more than doubles.
         """
         rise, run = self.tp[b] - self.tp[a], self.fp[c] - self.fp[a]
         reach, climb = self.fp[b] - self.fp[a], self.tp[c] - self.tp[a]

@@ -34,7 +34,7 @@ def problem_response(problem: Problem) -> Response:
 
 def _http_error_response(error: HTTPException) -> Response:
     status = error.code or 500
-    code = _CODE_OF_STATUS.get(status, "malformed_request" if status < 500 else "internal_error")  # noqa: PLR2004
+    code = _CODE_OF_STATUS.get(status, "malformed_request" if status < 500 else "internal_error")  # noqa: PLR2004  # HTTP statuses from 500 are ours
     response = problem_response(Problem(code, _DETAILS.get(status, "The request is not valid HTTP/1.1.")))
     if isinstance(error, MethodNotAllowed):
         response.headers["Allow"] = ", ".join(sorted(error.valid_methods or ()))

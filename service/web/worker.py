@@ -145,7 +145,7 @@ class Worker(ThreadWorker):
             _linger(conn.sock)
         return kept
 
-    def handle_error(self, req: Request | None, client: socket.socket, addr: object, exc: Exception) -> None:  # noqa: ARG002 gunicorn's
+    def handle_error(self, req: Request | None, client: socket.socket, addr: object, exc: Exception) -> None:  # noqa: ARG002  # gunicorn's signature
         """Answer a request that could not be read, or whose serving failed, with a problem; then it is closed."""
         problem = transport_problem(exc)
         if problem is None:

@@ -120,7 +120,7 @@ def _(column: TextColumn, *, nullable: bool) -> FloatArray:
     except pa.ArrowInvalid:
         cells = pc.ascii_trim(cells, _SPACES)
         good = pc.fill_null(pc.match_substring_regex(cells, _DECIMAL), True)  # noqa: FBT003  # pyarrow's signature
-        row = pc.index(good, False).as_py()  # pyarrow's signature
+        row = pc.index(good, False).as_py()
         if row >= 0:
             raise ColumnError("not_a_number", "This is not a decimal number.", row) from None
         array = pc.cast(cells, pa.float64())

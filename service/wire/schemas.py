@@ -18,6 +18,9 @@ from service.wire.faults import FACT_CODES
 from service.wire.fields import Choice, ChoiceSet, Fault, Flag, LabelColumn, Number, NumberColumn, Scalar, invalid
 from service.wire.problems import MAX_ERRORS
 
+_COUNTED = (("tp", "fn", "positives"), ("fp", "tn", "negatives"))
+"""Of each class: what was called positive, what was not, and how many there are."""
+
 
 class ObjectSchema(Schema):
     """An object that takes its own fields only, and reads null and [] as absent."""
@@ -79,12 +82,8 @@ class CountsSchema(ObjectSchema):
         for name in ("tp", "fp"):
             if name not in data:
                 raise invalid("missing", "Counts need tp and fp.", name)
-        for misses, name in (("fn", "positives"), ("tn", "negatives")):
-            if misses not in data and name not in data:
-                raise invalid("missing", f"Give {misses} or {name}: without them the total is unknown.", name)
         try:
-            positives = total(data["tp"], data.get("fn"), data.get("positives"), ("tp", "fn", "positives"))
-            negatives = total(data["fp"], data.get("tn"), data.get("negatives"), ("fp", "tn", "negatives"))
+            positives, negatives = (_total(data, names) for names in _COUNTED)
             return Counts(data["tp"], data["fp"], positives, negatives, data.get("threshold"))
         except CurvesError as fact:
             raise _fault_of(fact) from None
@@ -185,6 +184,15 @@ class CurvesRequestSchema(EvaluationSchema):
 
 CURVES_PARAMETERS = ("include", "keep", "interpolation", "thresholds")
 """The options of a request for curves that are query parameters when its body is a table."""
+
+
+def _total(data: dict[str, Any], names: tuple[str, str, str]) -> float:
+    hits, misses, stated = names
+    if misses in data:
+        return total(data[hits], data[misses], data.get(stated), names)
+    if stated not in data:
+        raise invalid("missing", f"Give {misses} or {stated}: without them the total is unknown.", stated)
+    return float(data[stated])
 
 
 def _sample(data: dict[str, Any]) -> Sample:
