@@ -145,7 +145,9 @@ def _at_recall(table: ConfusionTable, recall: FloatArray) -> PrCurve:
     # The product of two doubles keeps no low part where it is tiny: work those few in rational numbers.
     for point in np.flatnonzero(~is_row & (high < _TINY) & (recall > 0)):
         target = Fraction(recall[point]) * Fraction(table.positives)
-        end = int(np.searchsorted(table.tp, high[point], side="right" if high[point] == 0 else "left"))
+        end = int(np.searchsorted(table.tp, high[point]))
+        if Fraction(table.tp[end]) < target:  # the product was rounded down to a row's tp
+            end = int(np.searchsorted(table.tp, high[point], side="right"))
         curve.fp[point], curve.precision[point] = _exactly_between(table, end, target)
     return curve
 
