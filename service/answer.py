@@ -10,13 +10,30 @@ from typing import Any, Protocol
 
 from marshmallow import Schema, ValidationError
 
+from service.curves.comparison import Comparison, evaluate_comparison
 from service.curves.errors import CurvesError
 from service.curves.evaluation import Curves, evaluate_curves
-from service.wire.decoders import DECODERS, Decoded
-from service.wire.encoders import CURVES_TABLES, ENCODERS, ONE_TABLE, Encoded
+from service.curves.tradeoff import Tradeoffs, evaluate_tradeoffs
+from service.wire.decoders import DECODERS
+from service.wire.encoders import (
+    COMPARISON_TABLES,
+    CURVES_TABLES,
+    ENCODERS,
+    ONE_TABLE,
+    TRADEOFFS_TABLES,
+    Encoded,
+)
 from service.wire.faults import fact_error, field_errors
 from service.wire.problems import PROBLEM_JSON, Problem, invalid_value, pointer_token, problem_document
-from service.wire.schemas import CURVES_PARAMETERS, CurvesRequest, CurvesRequestSchema
+from service.wire.schemas import (
+    ComparisonsRequest,
+    ComparisonsRequestSchema,
+    CurvesRequest,
+    CurvesRequestSchema,
+    TradeoffsRequest,
+    TradeoffsRequestSchema,
+)
+from service.wire.tables import Decoded, TableForm, one_evaluation, several_evaluations
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +78,20 @@ class Checked(Protocol):
 class Operation:
     """What `answer` has to know of an operation, beside its encoders.
 
-    parameters   the options that are query parameters when the body is a table.
+    form         what a body is that is a table, and which query parameters go with it.
     tables       the tables of an answer, the default first, for formats that hold only one.
     evaluate     from the checked request and the table asked for (None for all) to the result.
     """
 
     schema: Schema
-    parameters: tuple[str, ...]
+    form: TableForm
     tables: tuple[str, ...]
     evaluate: Callable[[Any, str | None, Limits], object]
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The query parameters that go with a table, `table` apart."""
+        return self.form.parameters
 
 
 def _evaluate_curves(checked: CurvesRequest, table: str | None, limits: Limits) -> Curves:
@@ -81,8 +103,32 @@ def _evaluate_curves(checked: CurvesRequest, table: str | None, limits: Limits) 
     return evaluate_curves(checked.evaluation, options)
 
 
+def _evaluate_tradeoffs(checked: TradeoffsRequest, table: str | None, _: Limits) -> Tradeoffs:
+    if table == "at" and checked.options.at_lambda is None:
+        raise invalid_value("/table", "missing", "This table needs at_lambda, the values to read off.")
+    return evaluate_tradeoffs(checked.evaluation, checked.options)
+
+
+def _evaluate_comparison(checked: ComparisonsRequest, _table: str | None, _limits: Limits) -> Comparison:
+    return evaluate_comparison(checked.evaluations, checked.indices)
+
+
 OPERATIONS = {
-    "curves": Operation(CurvesRequestSchema(), CURVES_PARAMETERS, CURVES_TABLES, _evaluate_curves),
+    "curves": Operation(
+        CurvesRequestSchema(),
+        one_evaluation("include", "keep", "interpolation", "thresholds"),
+        CURVES_TABLES,
+        _evaluate_curves,
+    ),
+    "tradeoffs": Operation(
+        TradeoffsRequestSchema(),
+        one_evaluation("indices", "min_precision", "min_recall", "lambda_range", "lambda_density", "at_lambda"),
+        TRADEOFFS_TABLES,
+        _evaluate_tradeoffs,
+    ),
+    "comparisons": Operation(
+        ComparisonsRequestSchema(), several_evaluations("indices"), COMPARISON_TABLES, _evaluate_comparison
+    ),
 }
 """{operation: what it is}; its path is /v1/ and its name."""
 
@@ -113,7 +159,7 @@ def _encoded(request: Request, limits: Limits) -> Encoded:
     operation = OPERATIONS[request.operation]
     parameters = _unique(request.parameters)
     table = _table(operation, parameters.pop("table", None), request.accept)
-    decoded = DECODERS[request.content_type](request.body, parameters, operation.parameters)
+    decoded = DECODERS[request.content_type](request.body, parameters, operation.form)
     checked = _check(operation, decoded)
     if checked.rows > limits.max_rows:
         raise Problem("too_many_rows", f"The table has {checked.rows} rows, the limit is {limits.max_rows}.")

@@ -59,6 +59,11 @@ class ConfusionTable:
         return max(self.positives, self.negatives) <= LARGEST_EXACT_INTEGER and self.integral
 
     @classmethod
+    def of(cls, evaluation: Sample | Counts) -> "ConfusionTable":
+        """Build the table of either kind of evaluation. Raises RisingThresholds for counts."""
+        return cls.from_counts(evaluation) if isinstance(evaluation, Counts) else cls.from_sample(evaluation)
+
+    @classmethod
     def from_sample(cls, sample: Sample) -> "ConfusionTable":
         """Sweep the threshold down over the sample: one row per distinct score, -0.0 and 0.0 being one.
 

@@ -1,12 +1,15 @@
 """Facts about an evaluation that keep it from having an answer.
 
 Each is raised where it is found out, with a sentence about the numbers; none knows codes, pointers or statuses.
-`column` and `row` say where, in the words and order of the input, when one place is to blame.
+`column` and `row` say where, in the words and order of the input, when one place is to blame; `evaluation` is the
+number of the one to blame among several.
 """
 
 
 class CurvesError(ValueError):
     """An evaluation that cannot be answered."""
+
+    evaluation: int | None = None
 
     def __init__(self, detail: str, column: str | None = None, row: int | None = None) -> None:
         super().__init__(detail)
@@ -37,3 +40,11 @@ class RisingThresholds(CurvesError):
 
 class TooManyPoints(CurvesError):
     """The interpolation asks for more rows than the limit."""
+
+
+class NoRowMeets(CurvesError):
+    """No row has the precision and the recall that were asked for."""
+
+
+class TotalsDiffer(CurvesError):
+    """Two evaluations that are to be compared are not of the same number of positives and negatives."""

@@ -41,6 +41,12 @@ class CurvesWarning:
     detail: str
 
 
+TRAPEZOID_OMITTED = CurvesWarning(
+    "pr_trapezoid_omitted",
+    "pr_trapezoid visits every whole true positive: it is null with fractional counts or more than 1e7 positives.",
+)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Points:
     """The table's rows in both spaces, as columns (n,); NaN where a threshold or a precision does not exist."""
@@ -101,9 +107,7 @@ def evaluate_curves(evaluation: Sample | Counts, options: CurvesOptions | None =
 
 def _table(evaluation: Sample | Counts, options: CurvesOptions) -> tuple[ConfusionTable, FloatArray | None]:
     """Build the table, cut at the given thresholds or at those of the tuning sample's hull (D&G, end of section 3)."""
-    if isinstance(evaluation, Counts):
-        return ConfusionTable.from_counts(evaluation), None
-    table = ConfusionTable.from_sample(evaluation)
+    table = ConfusionTable.of(evaluation)
     if options.tuning is not None:
         tuning = ConfusionTable.from_sample(options.tuning)
         selected = tuning.thresholds[on_hull(tuning, roc_convex_hull(tuning))][1:]
@@ -161,11 +165,5 @@ def _warnings(table: ConfusionTable, options: CurvesOptions) -> tuple[CurvesWarn
             )
         )
     elif "auc" in options.include and not has_trapezoid(table):
-        warnings.append(
-            CurvesWarning(
-                "pr_trapezoid_omitted",
-                "pr_trapezoid visits every whole true positive: it is null with fractional counts or more than 1e7 "
-                "positives.",
-            )
-        )
+        warnings.append(TRAPEZOID_OMITTED)
     return tuple(warnings)

@@ -4,10 +4,12 @@ Works on counts, not on rates, so that membership is exact. Knows the table and 
 Source: Davis & Goadrich 2006, section 3 and corollary 3.1: the hull drops exactly the points beneath it.
 """
 
+from typing import Protocol
+
 import numpy as np
 
 from service.curves.confusion import ConfusionTable
-from service.curves.exact import BoolArray, IntArray
+from service.curves.exact import BoolArray, FloatArray, IntArray
 from service.curves.orientation import CountSpace
 
 _PRODUCTIVE = 8
@@ -19,10 +21,25 @@ def roc_convex_hull(table: ConfusionTable) -> IntArray:
 
     Of equal rows the first is taken; rows on an edge between two vertices are no vertices (see `on_hull`).
     """
-    points = CountSpace.of(table)
-    rows = _distinct(table)
+    return upper_hull(CountSpace.of(table), _distinct(table))
+
+
+class Plane(Protocol):
+    """Points in a plane, known by number."""
+
+    def sides(self, a: IntArray, b: IntArray, c: IntArray) -> FloatArray:
+        """For each triple from left to right: positive when b lies above the chord from a to c, negative under it."""
+        ...
+
+    def bends(self, rows: IntArray) -> FloatArray:
+        """The same for each of `rows`, from left to right, and its two neighbours there; (n - 2,)."""
+        ...
+
+
+def upper_hull(points: Plane, rows: IntArray) -> IntArray:
+    """Return those of `rows`, distinct and from left to right, that are vertices; the first and the last always are."""
     while True:
-        above = points.sides(rows[:-2], rows[1:-1], rows[2:]) > 0
+        above = points.bends(rows) > 0
         shed = above.size - np.count_nonzero(above)
         if shed == 0:
             return rows
@@ -48,7 +65,7 @@ def corners(table: ConfusionTable) -> BoolArray:
     if not table.sweep:
         return np.ones(table.tp.size, dtype=np.bool_)
     rows = _distinct(table)
-    bends = CountSpace.of(table).sides(rows[:-2], rows[1:-1], rows[2:]) != 0
+    bends = CountSpace.of(table).bends(rows) != 0
     corner = np.zeros(table.tp.size, dtype=np.bool_)
     corner[rows[np.concatenate(([True], bends, [True]))]] = True
     return corner
@@ -60,7 +77,7 @@ def _distinct(table: ConfusionTable) -> IntArray:
     return np.flatnonzero(np.concatenate(([True], changes)))
 
 
-def _prune(points: CountSpace, rows: IntArray) -> IntArray:
+def _prune(points: Plane, rows: IntArray) -> IntArray:
     """Drop rows that lie on or under a chord between two others, keeping every vertex (Quickhull, all edges at once).
 
     Each round adds the highest row above each edge of the chain found so far and drops the rows under the new edges.

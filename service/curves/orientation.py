@@ -56,6 +56,10 @@ class CountSpace:
             side[rows] = self._exact_sides(a[rows], b[rows], c[rows])
         return side
 
+    def bends(self, rows: IntArray) -> FloatArray:
+        """The same for each of `rows` and its two neighbours among them."""
+        return self.sides(rows[:-2], rows[1:-1], rows[2:])
+
     def _exact_sides(self, a: IntArray, b: IntArray, c: IntArray) -> FloatArray:
         differences = [
             two_sum(column[end], -column[a]) for column, end in ((self.tp, b), (self.fp, c), (self.fp, b), (self.tp, c))

@@ -3,7 +3,9 @@
 Each format's column type registers its own reading here (lists in json_format.py, text in csv_format.py).
 """
 
+from collections.abc import Hashable
 from functools import singledispatch
+from typing import Any
 
 from service.curves.exact import BoolArray, FloatArray
 
@@ -32,6 +34,39 @@ def labels(column: object, positive_label: object) -> BoolArray:
     apart by type and value.
     """
     raise ColumnError("not_a_column", "A list of labels belongs here.")
+
+
+class SharedColumn:
+    """A column that several evaluations share; whatever is read from it is read once."""
+
+    def __init__(self, column: object) -> None:
+        self._column = column
+        self._read: dict[Hashable, Any] = {}
+
+    def numbers(self, *, nullable: bool) -> FloatArray:
+        """Read it as numbers."""
+        if nullable not in self._read:
+            self._read[nullable] = numbers(self._column, nullable=nullable)
+        column: FloatArray = self._read[nullable]
+        return column
+
+    def labels(self, positive_label: object) -> BoolArray:
+        """Read it as labels."""
+        key = (type(positive_label), positive_label)
+        if key not in self._read:
+            self._read[key] = labels(self._column, positive_label)
+        column: BoolArray = self._read[key]
+        return column
+
+
+@numbers.register
+def _(column: SharedColumn, *, nullable: bool) -> FloatArray:
+    return column.numbers(nullable=nullable)
+
+
+@labels.register
+def _(column: SharedColumn, positive_label: object) -> BoolArray:
+    return column.labels(positive_label)
 
 
 def inexact_integer(row: int) -> ColumnError:

@@ -11,10 +11,12 @@ from service.curves.errors import (
     ContradictingTotals,
     CurvesError,
     LengthsDiffer,
+    NoRowMeets,
     OneClassLabels,
     RisingThresholds,
     TooManyPoints,
     TotalOutOfRange,
+    TotalsDiffer,
 )
 from service.wire.fields import Fault
 from service.wire.problems import FieldError, pointer_token
@@ -26,27 +28,33 @@ FACT_CODES: dict[type[CurvesError], str] = {
     ContradictingTotals: "contradicting_totals",
     RisingThresholds: "rising_thresholds",
     TooManyPoints: "too_many_points",
+    NoRowMeets: "no_row_meets",
+    TotalsDiffer: "totals_differ",
 }
 """The one place where a fact of the mathematics gets the code that clients see."""
 
 FACT_POINTERS: dict[type[CurvesError], str] = {
     RisingThresholds: "/counts/threshold",
     TooManyPoints: "/interpolation",
+    NoRowMeets: "/min_precision",
+    TotalsDiffer: "",
 }
 """Where the facts point that only evaluating finds out; the others are found while building the request's objects."""
 
 
 def fact_error(fact: CurvesError, rename: Callable[[str], str]) -> FieldError:
     """Write a fact that evaluating found; `rename` turns a pointer into the document to the caller's."""
+    evaluation = "" if fact.evaluation is None else f"/evaluations/{fact.evaluation}"
     row = "" if fact.row is None else f"/{fact.row}"
-    return FieldError(rename(FACT_POINTERS[type(fact)] + row), FACT_CODES[type(fact)], fact.detail)
+    return FieldError(rename(evaluation + FACT_POINTERS[type(fact)] + row), FACT_CODES[type(fact)], fact.detail)
 
 
 def field_errors(error: ValidationError, rename: Callable[[str], str]) -> list[FieldError]:
     """List the faults of a failed load by pointer; `rename` turns a pointer into the document to the caller's."""
     # marshmallow walks unknown fields in the order of a set, which changes from process to process.
     faults = sorted(_faults(error.messages_dict, ""), key=lambda pair: pair[0])
-    return [FieldError(rename(pointer), fault.code, fault.detail) for pointer, fault in faults]
+    # Faults of a column that several evaluations share are one.
+    return list(dict.fromkeys(FieldError(rename(pointer), fault.code, fault.detail) for pointer, fault in faults))
 
 
 def _faults(messages: object, pointer: str) -> Iterator[tuple[str, Fault]]:

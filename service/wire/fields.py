@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from marshmallow import ValidationError, fields
+from marshmallow import Schema, ValidationError, fields
 
 from service.curves.exact import BoolArray, FloatArray
 from service.wire import columns
@@ -29,19 +29,32 @@ def invalid(code: str, detail: str, field: str = "_schema") -> ValidationError:
 
 
 class NumberColumn(fields.Field[FloatArray]):
-    """A list of finite numbers: to float64, without rounding an integer. Items may have bounds, or be null."""
+    """A list of finite numbers: to float64, without rounding an integer. Items may have bounds, or be null.
 
-    def __init__(self, *, minimum: float | None = None, maximum: float | None = None, nullable: bool = False) -> None:
+    `length` is how many there must be, where that is fixed.
+    """
+
+    def __init__(
+        self,
+        *,
+        minimum: float | None = None,
+        maximum: float | None = None,
+        nullable: bool = False,
+        length: int | None = None,
+    ) -> None:
         super().__init__()
         self.minimum = minimum
         self.maximum = maximum
         self.nullable = nullable
+        self.length = length
 
     def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> FloatArray:
         try:
             column = columns.numbers(value, nullable=self.nullable) + 0.0  # -0.0 is 0.0
         except columns.ColumnError as error:
             raise ValidationError([Fault(error.code, error.detail, error.row)]) from None
+        if self.length is not None and column.size != self.length:
+            raise ValidationError([Fault("wrong_length", f"{self.length} numbers belong here, not {column.size}.")])
         for bound, beyond, word in ((self.minimum, np.less, "below"), (self.maximum, np.greater, "above")):
             rows = np.flatnonzero(beyond(column, bound)) if bound is not None else np.empty(0)
             if bound is not None and rows.size:
@@ -74,11 +87,14 @@ class Scalar(fields.Field[object]):
 
 
 class Number(fields.Field[float]):
-    """One finite number, at or above `minimum`, or above `exclusive_minimum`."""
+    """One finite number, from `minimum` to `maximum`, or above `exclusive_minimum`."""
 
-    def __init__(self, *, minimum: float | None = None, exclusive_minimum: float | None = None) -> None:
+    def __init__(
+        self, *, minimum: float | None = None, maximum: float | None = None, exclusive_minimum: float | None = None
+    ) -> None:
         super().__init__()
         self.minimum = minimum
+        self.maximum = maximum
         self.exclusive_minimum = exclusive_minimum
 
     def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> float:
@@ -88,6 +104,8 @@ class Number(fields.Field[float]):
             raise ValidationError([Fault(error.code, error.detail)]) from None
         if self.minimum is not None and number < self.minimum:
             raise ValidationError([_beyond(self.minimum, "below")])
+        if self.maximum is not None and number > self.maximum:
+            raise ValidationError([_beyond(self.maximum, "above")])
         if self.exclusive_minimum is not None and number <= self.exclusive_minimum:
             raise ValidationError([Fault("out_of_range", f"This is not above {self.exclusive_minimum:g}.")])
         return number
@@ -100,6 +118,51 @@ class Flag(fields.Field[bool]):
         if not isinstance(value, bool):
             raise ValidationError([Fault("not_a_boolean", "true or false belongs here.")])
         return value
+
+
+class Text(fields.Field[str]):
+    """A text of `minimum` to `maximum` characters."""
+
+    def __init__(self, *, minimum: int, maximum: int) -> None:
+        super().__init__()
+        self.minimum = minimum
+        self.maximum = maximum
+
+    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> str:
+        if not isinstance(value, str):
+            raise ValidationError([Fault("not_a_string", "A string belongs here.")])
+        if not self.minimum <= len(value) <= self.maximum:
+            message = f"{self.minimum} to {self.maximum} characters belong here, not {len(value)}."
+            raise ValidationError([Fault("wrong_length", message)])
+        if any("\ud800" <= character <= "\udfff" for character in value):
+            raise ValidationError([Fault("not_text", "This holds half of a surrogate pair, which is no character.")])
+        return value
+
+
+class ObjectList(fields.Field[list[Any]]):
+    """A list of `minimum` to `maximum` objects, each to what a schema makes of it."""
+
+    def __init__(self, schema: Schema, *, minimum: int, maximum: int) -> None:
+        super().__init__()
+        self.schema = schema
+        self.minimum = minimum
+        self.maximum = maximum
+
+    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> list[Any]:
+        if not isinstance(value, list):
+            raise ValidationError([Fault("not_a_list", "A list of objects belongs here.")])
+        if not self.minimum <= len(value) <= self.maximum:
+            message = f"{self.minimum} to {self.maximum} objects belong here, not {len(value)}."
+            raise ValidationError([Fault("wrong_length", message)])
+        loaded, errors = [], {}
+        for row, item in enumerate(value):
+            try:
+                loaded.append(self.schema.load(item))
+            except ValidationError as error:
+                errors[row] = error.messages
+        if errors:
+            raise ValidationError(errors)
+        return loaded
 
 
 class Choice(fields.Field[str]):

@@ -1,54 +1,27 @@
-"""The schemas of the requests: what fields there are, what they hold, and which go together.
+"""The schemas of the requests: an evaluation or several, with the options of one operation beside them.
 
-A loaded schema is the domain object. Every field is optional in itself, and null or [] reads as absent, so that a
-generated client may send either. Knows the domain's constructors; nothing of bytes.
+A loaded schema is what the operation evaluates. Knows the operations' options; nothing of bytes.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-from marshmallow import RAISE, Schema, ValidationError, fields, post_load, pre_load
+from marshmallow import ValidationError, fields, post_load, pre_load
 
-from service.curves.counts import Counts, total
-from service.curves.errors import CurvesError
+from service.curves.counts import Counts
+from service.curves.density import BetaDensity
 from service.curves.evaluation import INCLUDES, KEEPS, CurvesOptions
+from service.curves.indices import INDICES
 from service.curves.pr import AtRecall, Every
 from service.curves.sample import Sample
-from service.wire.faults import FACT_CODES
-from service.wire.fields import Choice, ChoiceSet, Fault, Flag, LabelColumn, Number, NumberColumn, Scalar, invalid
-from service.wire.problems import MAX_ERRORS
+from service.curves.tradeoff import TradeoffOptions
+from service.wire.evaluation_schemas import EvaluationSchema, ObjectSchema, SampleSchema
+from service.wire.fields import Choice, ChoiceSet, Fault, Number, NumberColumn, ObjectList, Text, invalid
 
-_COUNTED = (("tp", "fn", "positives"), ("fp", "tn", "negatives"))
-"""Of each class: what was called positive, what was not, and how many there are."""
-
-
-class ObjectSchema(Schema):
-    """An object that takes its own fields only, and reads null and [] as absent."""
-
-    def __init__(self, **options: Any) -> None:  # noqa: ANN401  # marshmallow's, passed on
-        super().__init__(**options)
-        known = ", ".join(self.fields)
-        self.error_messages |= {  # typed as text, passed on as they are
-            "unknown": Fault("unknown_field", f"This field is not known here; known are {known}."),  # type: ignore[dict-item]
-            "type": Fault("not_an_object", "An object belongs here."),  # type: ignore[dict-item]
-        }
-
-    class Meta:
-        """Refuse unknown fields."""
-
-        unknown = RAISE
-
-    @pre_load
-    def drop_absent(self, data: Any, **_: object) -> Any:  # noqa: ANN401  # anything that JSON can hold
-        """Leave out what reads as absent, and unknown fields beyond those that a problem lists."""
-        if not isinstance(data, dict):
-            return data
-        surplus = set([key for key in data if key not in self.fields][MAX_ERRORS:])
-        return {
-            key: value
-            for key, value in data.items()
-            if value is not None and not _is_empty_list(value) and key not in surplus
-        }
+MOST_EVALUATIONS = 50
+"""How many evaluations one request compares."""
+LONGEST_NAME = 100
+"""How many characters the name of an evaluation has."""
 
 
 class InterpolationSchema(ObjectSchema):
@@ -63,75 +36,6 @@ class InterpolationSchema(ObjectSchema):
         if len(data) != 1:
             raise invalid("exclusive", "Give exactly one of every and at_recall.")
         return Every(data["every"]) if "every" in data else AtRecall(data["at_recall"])
-
-
-class CountsSchema(ObjectSchema):
-    """Columns of confusion-matrix counts, with fn and tn or the totals."""
-
-    tp = NumberColumn(minimum=0)
-    fp = NumberColumn(minimum=0)
-    fn = NumberColumn(minimum=0)
-    tn = NumberColumn(minimum=0)
-    positives = Number(minimum=0)
-    negatives = Number(minimum=0)
-    threshold = NumberColumn(nullable=True)
-
-    @post_load
-    def build(self, data: dict[str, Any], **_: object) -> Counts:
-        """Build the Counts with their totals; the request knows the direction of the thresholds."""
-        for name in ("tp", "fp"):
-            if name not in data:
-                raise invalid("missing", "Counts need tp and fp.", name)
-        try:
-            positives, negatives = (_total(data, names) for names in _COUNTED)
-            return Counts(data["tp"], data["fp"], positives, negatives, data.get("threshold"))
-        except CurvesError as fact:
-            raise _fault_of(fact) from None
-
-
-class SampleFields(ObjectSchema):
-    """What a sample is made of."""
-
-    scores = NumberColumn()
-    labels = LabelColumn()
-    weights = NumberColumn(minimum=0)
-    positive_label = Scalar()
-    lower_is_positive = Flag()
-
-
-class SampleSchema(SampleFields):
-    """A sample in its own right: the tuning sample."""
-
-    @post_load
-    def build(self, data: dict[str, Any], **_: object) -> Sample:
-        """Build the Sample."""
-        return _sample(data)
-
-
-class EvaluationSchema(SampleFields):
-    """What every operation takes: a sample's fields, or counts."""
-
-    counts = fields.Nested(CountsSchema)
-    sample_only: tuple[str, ...] = ("scores", "labels", "weights", "positive_label")
-
-    @pre_load
-    def drop_absent(self, data: Any, **kwargs: object) -> Any:  # noqa: ANN401  # anything that JSON can hold
-        """Refuse what belongs to a sample beside counts, whatever it holds."""
-        data = super().drop_absent(data, **kwargs)
-        if isinstance(data, dict) and "counts" in data:
-            for name in self.sample_only:
-                if name in data:
-                    raise invalid("exclusive", "This goes with a sample; counts are given too.", name)
-        return data
-
-    def evaluation(self, data: dict[str, Any]) -> Sample | Counts:
-        """Build the one that is given."""
-        if "counts" in data:
-            counts: Counts = data["counts"]
-            return replace(counts, lower_is_positive=data.get("lower_is_positive", False))
-        if not any(name in data for name in self.sample_only):
-            raise invalid("missing", "Give scores and labels, or counts; null and [] read as absent.")
-        return _sample(data)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -182,33 +86,101 @@ class CurvesRequestSchema(EvaluationSchema):
         return CurvesRequest(evaluation, CurvesOptions(**{name: data[name] for name in names if name in data}))
 
 
-CURVES_PARAMETERS = ("include", "keep", "interpolation", "thresholds")
-"""The options of a request for curves that are query parameters when its body is a table."""
+class LambdaDensitySchema(ObjectSchema):
+    """A Beta density over lambda."""
+
+    a = Number(minimum=0.01, maximum=1000)
+    b = Number(minimum=0.01, maximum=1000)
+
+    @post_load
+    def build(self, data: dict[str, Any], **_: object) -> BetaDensity:
+        """Build the density, which needs both."""
+        for name in ("a", "b"):
+            if name not in data:
+                raise invalid("missing", "A density needs a and b.", name)
+        return BetaDensity(**data)
 
 
-def _total(data: dict[str, Any], names: tuple[str, str, str]) -> float:
-    hits, misses, stated = names
-    if misses in data:
-        return total(data[hits], data[misses], data.get(stated), names)
-    if stated not in data:
-        raise invalid("missing", f"Give {misses} or {stated}: without them the total is unknown.", stated)
-    return float(data[stated])
+@dataclass(frozen=True, slots=True, eq=False)
+class TradeoffsRequest:
+    """A checked request for trade-offs."""
+
+    evaluation: Sample | Counts
+    options: TradeoffOptions
+
+    @property
+    def rows(self) -> int:
+        """The rows of its table."""
+        return self.evaluation.rows
 
 
-def _sample(data: dict[str, Any]) -> Sample:
-    for name in ("scores", "labels"):
-        if name not in data:
-            raise invalid("missing", "A sample needs scores and labels; null and [] read as absent.", name)
-    try:
-        return Sample(data["scores"], data["labels"], data.get("weights"), data.get("lower_is_positive", False))
-    except CurvesError as fact:
-        raise _fault_of(fact) from None
+class TradeoffsRequestSchema(EvaluationSchema):
+    """A request for trade-offs: an evaluation and its options side by side."""
+
+    indices = ChoiceSet(tuple(INDICES))
+    min_precision = Number(minimum=0, maximum=1)
+    min_recall = Number(minimum=0, maximum=1)
+    lambda_range = NumberColumn(minimum=0, maximum=1, length=2)
+    lambda_density = fields.Nested(LambdaDensitySchema)
+    at_lambda = NumberColumn(minimum=0, maximum=1)
+
+    @post_load
+    def build(self, data: dict[str, Any], **_: object) -> TradeoffsRequest:
+        """Build the request."""
+        evaluation = self.evaluation(data)
+        if "lambda_range" in data:
+            start, end = data["lambda_range"].tolist()
+            if start >= end:
+                raise invalid("not_rising", "The range has to rise: its first number below its second.", "lambda_range")
+            data["lambda_range"] = (start, end)
+        options = {name: data[name] for name in _TRADEOFFS if name in data}
+        return TradeoffsRequest(evaluation, TradeoffOptions(**options))
 
 
-def _fault_of(fact: CurvesError) -> ValidationError:
-    """Write a fact of the mathematics as a fault of the column that it blames."""
-    return ValidationError({fact.column or "_schema": [Fault(FACT_CODES[type(fact)], fact.detail, fact.row)]})
+@dataclass(frozen=True, slots=True, eq=False)
+class ComparisonsRequest:
+    """A checked request for a comparison: the evaluations by name, in their order."""
+
+    evaluations: dict[str, Sample | Counts]
+    indices: frozenset[str]
+
+    @property
+    def rows(self) -> int:
+        """The rows of the longest table."""
+        return max(evaluation.rows for evaluation in self.evaluations.values())
 
 
-def _is_empty_list(value: object) -> bool:
-    return isinstance(value, list) and not value
+class NamedEvaluationSchema(EvaluationSchema):
+    """One of several evaluations."""
+
+    name = Text(minimum=1, maximum=LONGEST_NAME)
+
+    @post_load
+    def build(self, data: dict[str, Any], **_: object) -> tuple[str, Sample | Counts]:
+        """Build the evaluation, with its name."""
+        if "name" not in data:
+            raise invalid("missing", "Each of several evaluations needs a name.", "name")
+        return data["name"], self.evaluation(data)
+
+
+class ComparisonsRequestSchema(ObjectSchema):
+    """A request for a comparison: two evaluations or more, and options."""
+
+    evaluations = ObjectList(NamedEvaluationSchema(), minimum=2, maximum=MOST_EVALUATIONS)
+    indices = ChoiceSet(tuple(INDICES))
+
+    @post_load
+    def build(self, data: dict[str, Any], **_: object) -> ComparisonsRequest:
+        """Build the request, when the names are distinct."""
+        if "evaluations" not in data:
+            raise invalid("missing", "Give a list of evaluations; null and [] read as absent.", "evaluations")
+        evaluations: dict[str, Sample | Counts] = {}
+        for position, (name, evaluation) in enumerate(data["evaluations"]):
+            if name in evaluations:
+                fault = Fault("duplicate", "Another evaluation has this name.")
+                raise ValidationError({"evaluations": {position: {"name": [fault]}}})
+            evaluations[name] = evaluation
+        return ComparisonsRequest(evaluations, data.get("indices", frozenset(INDICES)))
+
+
+_TRADEOFFS = ("indices", "min_precision", "min_recall", "lambda_range", "lambda_density", "at_lambda")

@@ -1,0 +1,222 @@
+"""Several evaluations of one data set side by side, the operation behind `POST /v1/comparisons`.
+
+Which curve dominates which, which is best where, and what they reach together. Knows the other modules of this package.
+Sources: Davis & Goadrich 2006, section 3; Hanczar & Nadif 2014, section 5.2.
+"""
+
+import itertools
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from service.curves.areas import Areas, areas, has_trapezoid
+from service.curves.confusion import ConfusionTable
+from service.curves.counts import Counts
+from service.curves.crossings import AXES, Axis, Leads, leads
+from service.curves.envelope import Frontier, envelope
+from service.curves.errors import CurvesError, TotalsDiffer
+from service.curves.evaluation import TRAPEZOID_OMITTED, CurvesWarning
+from service.curves.exact import BoolArray, FloatArray, IntArray
+from service.curves.hull import corners, roc_convex_hull
+from service.curves.indices import INDICES
+from service.curves.roc import fpr, tpr
+from service.curves.sample import Sample
+
+Names = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dominance:
+    """Every ordered pair of curves, as columns (n,): whether `curve` has at most the fp of `over` at every tp."""
+
+    curve: Names
+    over: Names
+    dominates: BoolArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Best:
+    """Intervals of a rate or of λ, (n,), that share their ends, each with all the curves that are best throughout."""
+
+    start: FloatArray
+    end: FloatArray
+    best: tuple[Names, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JointHull:
+    """The vertices of the ROC hull of all curves together, as columns (n,), each with all curves that have this row.
+
+    The threshold is that of the first of them.
+    """
+
+    fpr: FloatArray
+    tpr: FloatArray
+    tp: FloatArray
+    fp: FloatArray
+    suppliers: tuple[Names, ...]
+    threshold: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison:
+    """The answer; what sets that are no sweep do not have is None."""
+
+    positives: float
+    negatives: float
+    names: Names
+    auc: tuple[Areas, ...]
+    dominance: Dominance | None
+    best_roc: Best | None
+    best_pr: Best | None
+    joint_hull: JointHull
+    best_tradeoff: dict[str, Best]
+    warnings: tuple[CurvesWarning, ...]
+
+
+def evaluate_comparison(
+    evaluations: Mapping[str, Sample | Counts], indices: frozenset[str] = frozenset(INDICES)
+) -> Comparison:
+    """Compare two evaluations or more. Raises TotalsDiffer, and RisingThresholds for counts."""
+    names, tables = tuple(evaluations), _tables(evaluations.values())
+    hulls = [table.select(roc_convex_hull(table)) for table in tables]
+    joint, suppliers = _joint_hull(names, hulls)
+    curves = [table.select(corners(table)) for table in tables if table.sweep]
+    over_fp, over_tp = (_compare_all(curves, axis) if len(curves) == len(tables) else None for axis in AXES)
+    return Comparison(
+        positives=joint.positives,
+        negatives=joint.negatives,
+        names=names,
+        auc=tuple(areas(table, hull) for table, hull in zip(tables, hulls, strict=True)),
+        dominance=_dominance(names, over_tp) if over_tp else None,
+        best_roc=_best_of_curves(names, over_fp) if over_fp else None,
+        best_pr=_best_of_curves(names, over_tp) if over_tp else None,
+        joint_hull=JointHull(fpr(joint), tpr(joint), joint.tp, joint.fp, suppliers, joint.thresholds),
+        best_tradeoff=_best_tradeoff(joint, suppliers, indices),
+        warnings=_warnings(tables),
+    )
+
+
+def _tables(evaluations: Iterable[Sample | Counts]) -> list[ConfusionTable]:
+    """Build the tables, of equal totals. A fact about one of them gets its number."""
+    tables: list[ConfusionTable] = []
+    for number, evaluation in enumerate(evaluations):
+        try:
+            table = ConfusionTable.of(evaluation)
+            first = tables[0] if tables else table
+            if (table.positives, table.negatives) != (first.positives, first.negatives):
+                raise TotalsDiffer(
+                    f"This has {table.positives:.17g} positives and {table.negatives:.17g} negatives, the first has "
+                    f"{first.positives:.17g} and {first.negatives:.17g}: they are not of one data set."
+                )
+        except CurvesError as fact:
+            fact.evaluation = number
+            raise
+        tables.append(table)
+    return tables
+
+
+def _joint_hull(names: Names, hulls: list[ConfusionTable]) -> tuple[ConfusionTable, tuple[Names, ...]]:
+    """The hull of all rows, which is that of the single hulls' vertices, and the curves that have each row of it."""
+    owners = np.repeat(np.arange(len(hulls)), [hull.tp.size for hull in hulls])
+    thresholds, tp, fp = (
+        np.concatenate(columns)
+        for columns in zip(*((hull.thresholds, hull.tp, hull.fp) for hull in hulls), strict=True)
+    )
+    order = np.lexsort((owners, tp, fp))
+    pool = ConfusionTable(thresholds[order], tp[order], fp[order], hulls[0].positives, hulls[0].negatives)
+    vertices = roc_convex_hull(pool)
+    changes = np.flatnonzero((np.diff(pool.fp) != 0) | (np.diff(pool.tp) != 0)) + 1
+    stops = np.append(changes, order.size)[np.searchsorted(changes, vertices, side="right")]
+    runs = zip(vertices.tolist(), stops.tolist(), strict=True)
+    return pool.select(vertices), tuple(tuple(names[owner] for owner in owners[order[a:b]]) for a, b in runs)
+
+
+def _best_tradeoff(joint: ConfusionTable, suppliers: tuple[Names, ...], indices: frozenset[str]) -> dict[str, Best]:
+    """Per index the curves that have the row which is best of all rows: a line over an interval is of one row only."""
+    frontier = Frontier.of(joint)
+    of_frontier = suppliers[1:]  # without the origin; what follows the frontier is never asked for
+    best = {}
+    for name, index in INDICES.items():
+        if name in indices:
+            rows, start, end = envelope(frontier, index).intervals(0.0, 1.0)
+            best[name] = _merged(start, end, [of_frontier[row] for row in rows])
+    return best
+
+
+def _merged(start: FloatArray, end: FloatArray, best: list[Names]) -> Best:
+    """Join neighbours of the same names."""
+    first = [k for k in range(len(best)) if k == 0 or best[k] != best[k - 1]]
+    return Best(start[first], end[[*(k - 1 for k in first[1:]), -1]], tuple(best[k] for k in first))
+
+
+Pairs = dict[tuple[int, int], Leads]
+"""What `leads` found, by the numbers of two curves."""
+
+
+def _compare_all(curves: list[ConfusionTable], axis: Axis) -> Pairs:
+    return {(a, b): leads(curves[a], curves[b], axis) for a, b in itertools.combinations(range(len(curves)), 2)}
+
+
+def _dominance(names: Names, pairs: Pairs) -> Dominance:
+    """A curve dominates another that is never ahead of it."""
+    ahead = {pair: found.first_ever for pair, found in pairs.items()}
+    ahead |= {(b, a): found.second_ever for (a, b), found in pairs.items()}
+    ordered = list(itertools.permutations(range(len(names)), 2))
+    return Dominance(
+        tuple(names[a] for a, _ in ordered),
+        tuple(names[b] for _, b in ordered),
+        np.array([not ahead[b, a] for a, b in ordered]),
+    )
+
+
+def _best_of_curves(names: Names, pairs: Pairs) -> Best:
+    """A curve is best where no other is ahead of it; the sets of best curves are sums of powers of two."""
+    behind: list[list[Leads]] = [[] for _ in names]
+    for (a, b), found in pairs.items():
+        behind[a].append(found)
+        behind[b].append(replace(found, leader=-found.leader))
+    ends, changes = [np.array([0.0, 1.0])], [np.zeros(2, dtype=np.int64)]
+    for number, others in enumerate(behind):
+        start, end = _never_behind(others)
+        ends += [start, end]
+        changes += [np.full(start.size, 1 << number), np.full(end.size, -(1 << number))]
+    at, sets = _running_sums(np.concatenate(ends), np.concatenate(changes))
+    members = {key: tuple(name for number, name in enumerate(names) if key >> number & 1) for key in set(sets.tolist())}
+    return _merged(at[:-1], at[1:], [members[key] for key in sets.tolist()])
+
+
+def _never_behind(others: list[Leads]) -> tuple[FloatArray, FloatArray]:
+    """The intervals on which no other curve is ahead, (starts, ends); neighbours may touch."""
+    starts = np.concatenate([found.start[found.leader > 0] for found in others])
+    ends = np.concatenate([found.end[found.leader > 0] for found in others])
+    at, ahead = _running_sums(
+        np.concatenate(([0.0], starts, ends, [1.0])), np.repeat([0, 1, -1, 0], [1, starts.size, ends.size, 1])
+    )
+    return at[:-1][ahead == 0], at[1:][ahead == 0]
+
+
+def _running_sums(at: FloatArray, change: IntArray) -> tuple[FloatArray, IntArray]:
+    """Return the distinct places, ascending, (n,), and the sum of all changes up to each but the last, (n - 1,)."""
+    places, place = np.unique(at, return_inverse=True)
+    sums = np.zeros(places.size, dtype=np.int64)
+    np.add.at(sums, place, change)
+    return places, np.cumsum(sums)[:-1]
+
+
+def _warnings(tables: list[ConfusionTable]) -> tuple[CurvesWarning, ...]:
+    warnings = []
+    unswept = [str(number) for number, table in enumerate(tables) if not table.sweep]
+    if unswept:
+        warnings.append(
+            CurvesWarning(
+                "not_a_sweep",
+                "fp rises while tp falls between some rows of these evaluations, counted from 0, so no single sweep "
+                f"gives them and they form no curve: {', '.join(unswept)}. dominance, best_roc and best_pr are null; "
+                "hull areas, joint_hull and best_tradeoff are not.",
+            )
+        )
+    if any(table.sweep and not has_trapezoid(table) for table in tables):
+        warnings.append(TRAPEZOID_OMITTED)
+    return tuple(warnings)

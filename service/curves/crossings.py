@@ -1,0 +1,112 @@
+"""Where one curve runs above another: exact signs between the rows of both, and exact crossings.
+
+Two curves of equal totals are compared over fp (the ROC curve: more tp is better) or over tp (the PR curve: less fp is
+better). Between neighbouring rows of the two, both are straight in counts, so they cross at most once. Knows tables and
+the geometric predicate. Source: Davis & Goadrich 2006, theorem 3.2.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from service.curves.confusion import ConfusionTable
+from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray
+from service.curves.orientation import CountSpace
+
+Axis = Literal["fp", "tp"]
+AXES: tuple[Axis, Axis] = ("fp", "tp")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Leads:
+    """Who is ahead where: intervals of a rate in [0, 1], (n,), that share their ends, each with another leader.
+
+    leader       1 where the second curve is better, -1 where the first is, 0 where they are one.
+    first_ever   whether the first is better anywhere, were it on an interval too short for doubles; second_ever too.
+    """
+
+    start: FloatArray
+    end: FloatArray
+    leader: FloatArray
+    first_ever: bool
+    second_ever: bool
+
+
+def leads(first: ConfusionTable, second: ConfusionTable, axis: Axis) -> Leads:
+    """Compare two sweeps of equal totals over fpr (`axis` fp) or recall (tp); crossings are exact and rounded once.
+
+    Inside an interval a vertical step counts with the limit from inside.
+    """
+    pool = _Pool.of(first, second)
+    split = first.tp.size
+    x = pool.column(axis)
+    grid = np.union1d(x[:split], x[split:])
+    ends = [np.searchsorted(part, grid[1:]) + offset for part, offset in ((x[:split], 0), (x[split:], split))]
+    lines = ends[0] - 1, ends[0], ends[1] - 1, ends[1]
+    left = pool.ahead(lines, x[lines[2]] == grid[:-1], at_end=False)
+    right = pool.ahead(lines, x[lines[3]] == grid[1:], at_end=True)
+    total = first.negatives if axis == "fp" else first.positives
+    crossed = left * right < 0
+    pieces = 1 + crossed.astype(np.int64)
+    start = np.repeat(grid[:-1] / total, pieces)
+    leader = np.repeat(np.where(left != 0, left, right), pieces)
+    beyond = np.cumsum(pieces)[crossed] - 1
+    start[beyond] = pool.crossings([rows[crossed] for rows in lines], axis, total)
+    leader[beyond] = right[crossed]
+    ever = bool(np.any(leader < 0)), bool(np.any(leader > 0))
+    there = np.append(start[1:], 1.0) > start
+    start, leader = start[there], leader[there]
+    changes = np.concatenate(([True], leader[1:] != leader[:-1]))
+    start, leader = start[changes], leader[changes]
+    return Leads(start, np.append(start[1:], 1.0), leader, *ever)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Pool:
+    """The rows of two curves together, the first curve's before the second's."""
+
+    space: CountSpace
+    whole: bool
+
+    @classmethod
+    def of(cls, first: ConfusionTable, second: ConfusionTable) -> "_Pool":
+        whole = first.whole and second.whole
+        fp, tp = np.concatenate((first.fp, second.fp)), np.concatenate((first.tp, second.tp))
+        return cls(CountSpace(fp, tp, whole and first.positives * first.negatives <= LARGEST_EXACT_INTEGER), whole)
+
+    def column(self, axis: Axis) -> FloatArray:
+        return self.space.fp if axis == "fp" else self.space.tp
+
+    def ahead(self, lines: Sequence[IntArray], of_second: BoolArray, *, at_end: bool) -> FloatArray:
+        """The sign of (second - first), better being more, at the start or the end of intervals.
+
+        `lines` are the rows that the first and the second line run between, two and two. At each interval's end one of
+        the two has a row, the second where `of_second`: it is better when it lies on the upper left of the other line.
+        """
+        first_from, first_to, second_from, second_to = lines
+        first, second = (first_to, second_to) if at_end else (first_from, second_from)
+        side = self.space.sides(
+            np.where(of_second, first_from, second_from),
+            np.where(of_second, second, first),
+            np.where(of_second, first_to, second_to),
+        )
+        return np.where(of_second, 1.0, -1.0) * np.sign(side)
+
+    def crossings(self, lines: Sequence[IntArray], axis: Axis, total: float) -> FloatArray:
+        """Where the first and the second line meet, as a share of `total`: a rational number, rounded once."""
+        x, y = (self.column("fp"), self.column("tp")) if axis == "fp" else (self.column("tp"), self.column("fp"))
+        x_a, x_b, x_c, x_d = (self._exact(x[rows]) for rows in lines)
+        y_a, y_b, y_c, y_d = (self._exact(y[rows]) for rows in lines)
+        run, rise, other_run, other_rise = x_b - x_a, y_b - y_a, x_d - x_c, y_d - y_c
+        above = run * other_run * (y_c - y_a) + x_a * rise * other_run - x_c * other_rise * run
+        below = (rise * other_run - other_rise * run) * self._exact(np.array([total]))[0]
+        # Dividing integers or fractions is exact, or rounds once.
+        return np.array([float(share) for share in above / below], dtype=np.float64)
+
+    def _exact(self, counts: FloatArray) -> NDArray[np.object_]:
+        number = int if self.whole else Fraction
+        return np.array([number(count) for count in counts.tolist()], dtype=np.object_)

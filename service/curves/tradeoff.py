@@ -1,0 +1,136 @@
+"""The optimal trade-off curves of one evaluation, the operation behind `POST /v1/tradeoffs`: for each λ the best row.
+
+Filters the rows that take part, and reads intervals, areas and values off their envelope. Source: Hanczar & Nadif 2014,
+sections 4 and 5; areas over a range or under a density are what its section 6 leaves to future work.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from service.curves.confusion import ConfusionTable
+from service.curves.counts import Counts
+from service.curves.density import BetaDensity
+from service.curves.envelope import Envelope, Frontier, envelope
+from service.curves.errors import NoRowMeets
+from service.curves.exact import FloatArray
+from service.curves.indices import INDICES, Index, Rates
+from service.curves.pr import precision
+from service.curves.roc import tpr
+from service.curves.sample import Sample
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TradeoffOptions:
+    """What to answer: which indices, which rows take part, and over which λ, weighted how. Bounds are inclusive."""
+
+    indices: frozenset[str] = frozenset(INDICES)
+    min_precision: float = 0.0
+    min_recall: float = 0.0
+    lambda_range: tuple[float, float] = (0.0, 1.0)
+    lambda_density: BetaDensity | None = None
+    at_lambda: FloatArray | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OptimalCurve:
+    """Intervals of λ, each with the row that is best there, as columns (n,). Neighbours share their ends to the bit."""
+
+    lambda_from: FloatArray
+    lambda_to: FloatArray
+    threshold: FloatArray
+    tp: FloatArray
+    fp: FloatArray
+    precision: FloatArray
+    recall: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TradeoffReading:
+    """The optimal curve at chosen λ, as columns (n,); at a breakpoint with the row of the interval above it."""
+
+    at_lambda: FloatArray
+    value: FloatArray
+    threshold: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tradeoff:
+    """What one index says. `area` is the mean of the optimal curve over the range.
+
+    uninformative_from  where the last interval starts when its row calls everything positive, else None.
+    """
+
+    optimal: OptimalCurve
+    area: float
+    uninformative_from: float | None
+    at: TradeoffReading | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tradeoffs:
+    """The answer, one trade-off per index that was asked for."""
+
+    positives: float
+    negatives: float
+    tradeoffs: dict[str, Tradeoff]
+
+
+def evaluate_tradeoffs(evaluation: Sample | Counts, options: TradeoffOptions | None = None) -> Tradeoffs:
+    """Evaluate a sample or counts. Raises NoRowMeets, and RisingThresholds for counts."""
+    options = options or TradeoffOptions()
+    table = ConfusionTable.of(evaluation)
+    frontier = Frontier.of(_taking_part(table, options))
+    chosen = {name: index for name, index in INDICES.items() if name in options.indices}
+    return Tradeoffs(
+        positives=table.positives,
+        negatives=table.negatives,
+        tradeoffs={name: _tradeoff(frontier, index, options) for name, index in chosen.items()},
+    )
+
+
+def _taking_part(table: ConfusionTable, options: TradeoffOptions) -> ConfusionTable:
+    """The rows that meet the bounds, compared as the answer reports them, and the origin before them."""
+    if options.min_precision == 0 and options.min_recall == 0:
+        return table
+    at_rows, recall = precision(table), tpr(table)
+    meets = (table.tp > 0) & (recall >= options.min_recall)
+    chosen = meets & (at_rows >= options.min_precision)
+    if not chosen.any():
+        best = float(np.max(at_rows[meets]))
+        raise NoRowMeets(
+            f"No row has precision {options.min_precision:g} or more at recall {options.min_recall:g} or more; the "
+            f"greatest precision there is {best:.17g}."
+        )
+    chosen[0] = True
+    return table.select(chosen)
+
+
+def _tradeoff(frontier: Frontier, index: Index, options: TradeoffOptions) -> Tradeoff:
+    best = envelope(frontier, index)
+    rows, start, end = best.intervals(*options.lambda_range)
+    optimal, rates = frontier.table.select(rows), frontier.rates[rows]
+    everything = optimal.tp[-1] == optimal.positives and optimal.fp[-1] == optimal.negatives
+    return Tradeoff(
+        optimal=OptimalCurve(start, end, optimal.thresholds, optimal.tp, optimal.fp, rates.precision, tpr(optimal)),
+        area=_area(rates, index, (start, end), options.lambda_density),
+        uninformative_from=float(start[-1]) if everything else None,
+        at=None if options.at_lambda is None else _read_off(frontier, index, best, options.at_lambda),
+    )
+
+
+def _area(rates: Rates, index: Index, ends: tuple[FloatArray, FloatArray], density: BetaDensity | None) -> float:
+    """The mean of the optimal curve, over equal weights of λ or under a density."""
+    start, end = ends
+    if density is None:
+        area = float(np.sum(index.mean(rates, start, end) * (end - start)) / (end[-1] - start[0]))
+    else:
+        area = density.mean(lambda piece, weight, rest: index.value(rates[piece], weight, rest), start, end)
+    return min(area, 1.0)
+
+
+def _read_off(frontier: Frontier, index: Index, best: Envelope, at_lambda: FloatArray) -> TradeoffReading:
+    """Read the optimal curve at each λ; of the rows that meet there the one of more recall."""
+    rows = best.rows[np.searchsorted(best.breakpoints, at_lambda, side="right")]
+    value = index.value(frontier.rates[rows], at_lambda, 1 - at_lambda)
+    return TradeoffReading(at_lambda, value, frontier.table.thresholds[rows])

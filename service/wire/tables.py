@@ -1,0 +1,163 @@
+"""From a body that is a table, and its query parameters, to the document that a JSON body would have been.
+
+A table is one evaluation, or several over shared labels. Knows which columns and parameters mean what; nothing of
+formats, nor of what is valid.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from service.wire.columns import SharedColumn
+from service.wire.json_format import StrictJsonError, parse_json
+from service.wire.problems import FieldError, Problem, invalid_value, pointer_token
+
+SAMPLE_COLUMNS = ("scores", "labels", "weights")
+COUNTS_COLUMNS = ("tp", "fp", "fn", "tn", "threshold")
+TOTALS = ("positives", "negatives")
+MEANING = ("positive_label", "lower_is_positive")
+
+_TEXT_PARAMETERS = ("positive_label", "keep")
+_NAME_LISTS = ("include", "indices")
+_SHOWN = 200
+"""How many characters of a table's header a problem repeats."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A request as one document; `pointers` renames pointers into it to what the caller knows (a table's columns)."""
+
+    document: object
+    pointers: Mapping[str, str] = field(default_factory=dict)
+
+    def pointer(self, inner: str) -> str:
+        """Return the caller's pointer for one into the document."""
+        for prefix, outer in self.pointers.items():
+            if inner == prefix or inner.startswith(f"{prefix}/"):
+                return outer + inner[len(prefix) :]
+        return inner
+
+
+class Table(Protocol):
+    """A body that is a table: its columns' names, and the columns on demand."""
+
+    @property
+    def header(self) -> list[str]:
+        """The names of all columns."""
+
+    def read(self, names: list[str]) -> Mapping[str, object]:
+        """Read the named columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableForm:
+    """What a table is to an operation: the query parameters that go with it, and how it becomes a document."""
+
+    parameters: tuple[str, ...]
+    read: Callable[[Table, Mapping[str, str]], Decoded]
+
+    def decode(self, table: Table, parameters: Mapping[str, str]) -> Decoded:
+        """Read the table, when its parameters are known."""
+        for key in parameters:
+            if key not in self.parameters:
+                message = f"This query parameter is not known here; known are {', '.join(self.parameters)}."
+                raise invalid_value(f"/{pointer_token(key)}", "unknown_field", message)
+        return self.read(table, parameters)
+
+
+def one_evaluation(*options: str) -> TableForm:
+    """Form of a table that is one evaluation, a sample or counts, with the given options as query parameters."""
+    return TableForm((*SAMPLE_COLUMNS, *TOTALS, *MEANING, *options), _read_one)
+
+
+def several_evaluations(*options: str) -> TableForm:
+    """Form of a table that is several samples: `scores` names their columns, labels and weights are shared."""
+    return TableForm((*SAMPLE_COLUMNS, *MEANING, *options), _read_several)
+
+
+def _read_one(table: Table, parameters: Mapping[str, str]) -> Decoded:
+    """Read the columns from the table, a sample's before counts, and everything else from the query parameters."""
+    chosen = _columns(table, parameters, SAMPLE_COLUMNS)
+    counts = _counts_columns(table) if "scores" not in parameters else []
+    if not counts and not {"scores", "labels"} <= set(chosen):
+        message = f"Columns scores and labels, or tp and fp, are needed; {_header(table)}."
+        raise invalid_value("", "missing", f"{message} scores= and labels= name columns that are called otherwise.")
+    totals = {key: _json_value(key, parameters[key]) for key in TOTALS if key in parameters}
+    if totals and not counts:
+        message = "Totals go with columns of counts; this table is a sample."
+        raise invalid_value(f"/{next(iter(totals))}", "exclusive", message)
+    columns = table.read([*dict.fromkeys([*chosen.values(), *counts])])
+    document: dict[str, object] = {key: columns[name] for key, name in chosen.items()}
+    if counts:
+        document["counts"] = {key: columns[key] for key in counts} | totals
+    pointers = {f"/{key}": f"/{pointer_token(name)}" for key, name in chosen.items()}
+    pointers |= {f"/counts/{key}": f"/{key}" for key in (*COUNTS_COLUMNS, *TOTALS)}
+    return Decoded(document | _options(parameters), pointers)
+
+
+def _read_several(table: Table, parameters: Mapping[str, str]) -> Decoded:
+    """Read one sample per column that `scores` names; the columns that they share are checked once."""
+    if "scores" not in parameters:
+        message = f"scores names the columns to compare, as in scores=a,b; {_header(table)}."
+        raise invalid_value("/scores", "missing", message)
+    names = parameters["scores"].split(",")
+    for name in names:
+        _check_column(table, "scores", name)
+    shared = _columns(table, parameters, ("labels", "weights"))
+    if "labels" not in shared:
+        message = f"A column labels is needed, or labels= names one that is called otherwise; {_header(table)}."
+        raise invalid_value("/labels", "missing", message)
+    columns = table.read([*dict.fromkeys([*names, *shared.values()])])
+    options = _options(parameters)
+    common: dict[str, object] = {key: SharedColumn(columns[name]) for key, name in shared.items()}
+    common |= {key: options.pop(key) for key in MEANING if key in options}
+    pointers: dict[str, str] = {}
+    for position, name in enumerate(names):
+        renamed = {"scores": name, "name": "scores", **{key: key for key in MEANING}, **shared}
+        pointers |= {f"/evaluations/{position}/{key}": f"/{pointer_token(new)}" for key, new in renamed.items()}
+    evaluations = [{"name": name, "scores": columns[name]} | common for name in names]
+    return Decoded({"evaluations": evaluations} | options, pointers | {"/evaluations": "/scores"})
+
+
+def _columns(table: Table, parameters: Mapping[str, str], keys: tuple[str, ...]) -> dict[str, str]:
+    """Tell what the columns are called that are there, by their own name or by a parameter."""
+    chosen = {key: parameters.get(key, key) for key in keys if key in parameters or key in table.header}
+    for key, name in chosen.items():
+        _check_column(table, key, name)
+    return chosen
+
+
+def _check_column(table: Table, key: str, name: str) -> None:
+    if name not in table.header:
+        raise invalid_value(f"/{key}", "missing", f"No column is called {name[:_SHOWN]!r}; {_header(table)}.")
+
+
+def _header(table: Table) -> str:
+    return f"the header, split at commas, is: {', '.join(map(repr, table.header))[:_SHOWN]}"
+
+
+def _counts_columns(table: Table) -> list[str]:
+    present = [key for key in COUNTS_COLUMNS if key in table.header]
+    return present if {"tp", "fp"} & set(present) else []
+
+
+def _options(parameters: Mapping[str, str]) -> dict[str, object]:
+    """Read the parameters that are neither names of columns nor totals."""
+    return {
+        key: text if key in _TEXT_PARAMETERS else _json_value(key, text)
+        for key, text in parameters.items()
+        if key not in {*SAMPLE_COLUMNS, *TOTALS}
+    }
+
+
+def _json_value(key: str, text: str) -> object:
+    """Read a query parameter that holds JSON text; a list of known names may also stand between commas."""
+    try:
+        return parse_json(text)
+    except StrictJsonError as error:
+        if key in _NAME_LISTS:
+            return [name.strip() for name in text.split(",")]
+        detail = f"This parameter takes strict JSON text. {error}"
+        raise Problem(
+            "invalid_request", detail, [FieldError(f"/{key}{error.pointer or ''}", "not_json", detail)]
+        ) from None
