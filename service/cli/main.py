@@ -2,15 +2,19 @@
 
 import click
 
+from service.cli.compare import compare
 from service.cli.curves import curves
 from service.cli.serve import serve
+from service.cli.tradeoffs import tradeoffs
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="rocpr")
 def main() -> None:
-    """Evaluate binary classifiers: ROC and precision-recall curves and the areas under them."""
+    """Evaluate binary classifiers: curves, the areas under them, trade-offs and comparisons."""
 
 
 main.add_command(curves)
+main.add_command(tradeoffs)
+main.add_command(compare)
 main.add_command(serve)

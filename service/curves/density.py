@@ -21,6 +21,10 @@ _CLOSE = 1e-12
 """Two rules that agree on a piece to this, relatively, leave an error far below it: the finer one's."""
 _NEGLIGIBLE = 1e-16
 """A piece that adds less than this to the whole is as good as known."""
+_LEAST = 5e-324
+"""The least positive double, to which the distance from a pole may be rounded, if not to 0."""
+_SHORT = 2.0**-16
+"""No density or index changes in a piece this short for its distance from 0: what two rules disagree on is rounding."""
 
 Function = Callable[[IntArray, FloatArray, FloatArray], FloatArray]
 """From the piece (its number), λ and 1 - λ, (n,) each, to values."""
@@ -42,8 +46,8 @@ class BetaDensity:
         first, last = float(start[0]), float(end[-1])
         # The distance from the pole at 0, or at 1, is substituted where the range goes near it for its length.
         roots = (
-            min(self.a, 1.0) if first < min(last, 1 / 2) / 2 else 1.0,
-            min(self.b, 1.0) if 1 - last < (1 - max(first, 1 / 2)) / 2 else 1.0,
+            min(self.a, 1.0) if 2 * first < min(last, 1 / 2) else 1.0,
+            min(self.b, 1.0) if 2 * (1 - last) < 1 - max(first, 1 / 2) else 1.0,
         )
         log_peak = self._log_peak(first, last, roots)
 
@@ -53,13 +57,16 @@ class BetaDensity:
         def upper(piece: IntArray, rest: FloatArray) -> FloatArray:
             return function(above[piece], 1 - rest, rest)
 
-        # Each half in the distance from its own end of [0, 1], which a double tells however small it is.
+        # Each half in the distance from its own end of [0, 1], which a double tells however small it is; first the one
+        # that weighs more, beside which the other may be negligible.
         halves = [
-            _half(lower, (start[below], np.minimum(end[below], 1 / 2)), (self.a, self.b), roots[0], log_peak),
-            _half(upper, (1 - end[above], 1 - np.maximum(start[above], 1 / 2)), (self.b, self.a), roots[1], log_peak),
+            (lower, (start[below], np.minimum(end[below], 1 / 2)), (self.a, self.b), roots[0]),
+            (upper, (1 - end[above], 1 - np.maximum(start[above], 1 / 2)), (self.b, self.a), roots[1]),
         ]
-        weighted, weight = np.sum(halves, axis=0)
-        return float(weighted / weight)
+        sums = np.zeros(2)
+        for half in halves if self.a < self.b else halves[::-1]:
+            sums = _integrate(*_without_pole(*half, log_peak), sums)
+        return float(sums[0] / sums[1])
 
     def _log_peak(self, start: float, end: float, roots: tuple[float, float]) -> float:
         """The greatest logarithm of the density on the range, substituted poles left out; a density underflows."""
@@ -72,16 +79,16 @@ class BetaDensity:
         )
 
 
-def _half(
+def _without_pole(
     function: Callable[[IntArray, FloatArray], FloatArray],
     ends: tuple[FloatArray, FloatArray],
     powers: tuple[float, float],
     root: float,
     log_peak: float,
-) -> FloatArray:
-    """Integrate f w and w over pieces of [0, 1/2], with w = x^(a-1) (1 - x)^(b-1) / exp(log_peak).
+) -> tuple[Callable[[IntArray, FloatArray], FloatArray], FloatArray, FloatArray]:
+    """Write f w and w on pieces of [0, 1/2], with w = x^(a-1) (1 - x)^(b-1) / exp(log_peak), over t = x^root.
 
-    With t = x^root, root = a where a < 1, the pole at 0 is gone: x^(a-1) dx = x^(a-root) dt / root.
+    Where root = a < 1 the pole at 0 is gone: x^(a-1) dx = x^(a-root) dt / root.
     """
     a, b = powers
 
@@ -89,25 +96,24 @@ def _half(
         x = t ** (1 / root)
         exponent = (b - 1) * np.log1p(-x) - log_peak
         if a != root:  # else x may be 0 in doubles
-            exponent += (a - root) * np.log(x)
+            exponent += (a - root) * np.log(np.maximum(x, _LEAST))
         weight = np.exp(exponent) / root
         return np.stack((function(piece, x) * weight, weight))
 
-    return _integrate(integrands, ends[0] ** root, ends[1] ** root)
+    return integrands, ends[0] ** root, ends[1] ** root
 
 
 def _integrate(
-    integrands: Callable[[IntArray, FloatArray], FloatArray], start: FloatArray, end: FloatArray
+    integrands: Callable[[IntArray, FloatArray], FloatArray], start: FloatArray, end: FloatArray, done: FloatArray
 ) -> FloatArray:
-    """Integrate two functions >= 0 over pieces and return both sums, (2,): pieces are halved until two rules agree."""
+    """Add the integrals of two functions >= 0 over pieces to sums, (2,): pieces are halved until two rules agree."""
     piece = np.arange(start.size)
-    done = np.zeros(2)
     while piece.size:
         coarse, fine = (_apply(rule, integrands, piece, start, end) for rule in (_COARSE, _FINE))
         whole = done + fine.sum(axis=1)
         middle = (start + end) / 2
         slack = _CLOSE * fine + _NEGLIGIBLE * whole[:, np.newaxis]
-        known = np.all(np.abs(fine - coarse) <= slack, axis=0) | (middle <= start) | (middle >= end)
+        known = np.all(np.abs(fine - coarse) <= slack, axis=0) | (end - start <= _SHORT * end) | (middle <= start)
         done = done + fine[:, known].sum(axis=1)
         piece, start, middle, end = (column[~known] for column in (piece, start, middle, end))
         piece = np.concatenate((piece, piece))

@@ -25,7 +25,7 @@ _CERTAIN = 2.0**-47
 _SAFE_PRODUCT = 2.0**-900
 """Products below this may have lost bits to underflow."""
 _SMALLEST, _LARGEST = 2.0**-1000, 2.0**1000
-"""Losses and gains are kept within these, so that their sum and ratio are doubles."""
+"""Losses and gains are kept within these, so that their sums and ratios are doubles."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ class Frontier:
     def steps_between(self, a: IntArray, b: IntArray) -> Steps:
         """The steps from rows a to later rows b."""
         with np.errstate(over="ignore"):
-            gain = (self.table.tp[b] - self.table.tp[a]) / self.table.tp[a]
+            gain = np.minimum((self.table.tp[b] - self.table.tp[a]) / self.table.tp[a], _LARGEST)
         return Steps(self.rates[a], self.rates[b], _precision_loss(self.table, a, b), gain)
 
 
@@ -116,9 +116,10 @@ class _IndexPlane:
 
 def _bend(loss: FloatArray, gain: FloatArray, next_loss: FloatArray, next_gain: FloatArray) -> FloatArray:
     """Positive where the next step costs more than the first for what it gains, 0 where only rounding says so."""
-    cheap, dear = loss * next_gain, gain * next_loss
-    bend: FloatArray = np.where(np.abs(dear - cheap) <= _TIE * np.maximum(dear, cheap), 0.0, dear - cheap)
-    return bend
+    share, next_share = loss / (loss + gain), next_loss / (next_loss + next_gain)
+    cheap, dear = share * (next_gain / (next_loss + next_gain)), next_share * (gain / (loss + gain))
+    size = np.maximum(np.abs(gain * next_loss - loss * next_gain), _SMALLEST)  # the shares do not underflow, this may
+    return np.where(np.abs(dear - cheap) <= _TIE * np.maximum(dear, cheap), 0.0, np.sign(dear - cheap) * size)
 
 
 def _rates(rows: ConfusionTable) -> Rates:

@@ -94,13 +94,14 @@ def _f_measure_mean(rates: Rates, start: FloatArray, end: FloatArray) -> FloatAr
 
 
 def _f_measure_loss(steps: Steps) -> FloatArray:
-    """1/p_b - 1/p_a, times r_b."""
-    return steps.precision_loss * (steps.to.recall / steps.from_.precision)
+    """1/p_b - 1/p_a, times r_a."""
+    return steps.precision_loss * (steps.from_.recall / steps.from_.precision)
 
 
 def _f_measure_gain(steps: Steps) -> FloatArray:
-    """1/r_a - 1/r_b, times r_b."""
-    return steps.recall_gain
+    """1/r_a - 1/r_b, times r_a, which is r_b's gain on r_a as a share of r_b."""
+    near, far = steps.recall_gain / (1 + steps.recall_gain), 1 - steps.from_.recall / steps.to.recall
+    return np.where(steps.recall_gain < 1, near, far)
 
 
 def _fowlkes_mallows(rates: Rates, weight: FloatArray, rest: FloatArray) -> FloatArray:

@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from service.answer import Limits, Request, answer
-from service.cli.curves import AREAS, MOST_ROWS, SUMMARY
+from service.answer import OPERATIONS, Limits, Request, answer
+from service.cli.curves import AREAS, SUMMARY
+from service.cli.layout import MOST_ROWS
 from service.cli.main import main
-from service.wire.decoders import EVALUATION_PARAMETERS
-from service.wire.schemas import CURVES_PARAMETERS
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 NAMED = "score,y\n0.9,spam\n0.4,ham\n0.3,spam\n0.1,ham\n"
@@ -147,8 +146,8 @@ def test_a_json_file_carries_its_own_options(tmp_path: Path) -> None:
 
 def test_the_options_are_the_query_parameters() -> None:
     names = {parameter.name for parameter in main.commands["curves"].params}
-    assert names - {"file", "format_name", "as_json"} == {*EVALUATION_PARAMETERS, *CURVES_PARAMETERS}
-    assert set(SUMMARY) <= {*EVALUATION_PARAMETERS, *CURVES_PARAMETERS}
+    assert names - {"file", "format_name", "as_json"} == set(OPERATIONS["curves"].parameters)
+    assert set(SUMMARY) <= set(OPERATIONS["curves"].parameters)
 
 
 def test_a_pipe_to_a_process_that_closes_early() -> None:

@@ -5,10 +5,12 @@ import re
 import tomllib
 
 import attrs
+import numpy as np
 import pytest
 
 from service.app import create_app
 from service.cli.curves import AREAS
+from service.curves.indices import INDICES, Rates
 from service.settings import Settings
 from service.wire.problems import MAX_ERRORS, PROBLEM_TYPES
 from tests.readme.commands import README, examples
@@ -45,6 +47,16 @@ def test_areas() -> None:
     assert [name for name, _, _ in rows] == [f"`{name}`" for name in AREAS] == [f"`{name}`" for name in ANSWER["auc"]]
     assert [value for _, value, _ in rows] == [f"{value:.4f}" for value in ANSWER["auc"].values()]
     assert len({value for _, value, _ in rows}) == len(rows)
+
+
+def test_indices() -> None:
+    """The examples are at λ = 0.2; no two indices agree on both."""
+    rows = table("Choose a trade-off")
+    assert [name for name, *_ in rows] == [f"`{name}`" for name in INDICES]
+    assert "| p 0.9, r 0.5 | p 0.5, r 0.9 |\n" in section("Choose a trade-off")
+    rates = Rates(np.array([0.9, 0.5]), np.array([0.5, 0.9]))
+    for index, (_, _, *values) in zip(INDICES.values(), rows, strict=True):
+        assert values == [f"{value:.3f}" for value in index.value(rates, np.array(0.2), np.array(0.8))]
 
 
 def test_the_one_table() -> None:

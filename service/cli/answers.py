@@ -1,0 +1,65 @@
+"""Asks answer.py as a server would, and tells a reader what is wrong when it answers a problem."""
+
+import sys
+from collections.abc import Iterable
+from typing import Any, NoReturn
+
+import click
+import orjson
+
+from service.answer import Answer, Limits, Request, answer
+from service.cli.files import FORMATS, InputFile
+from service.settings import SettingsError, read_settings
+
+NAME_COLUMNS = "Columns with other names are told by --scores and --labels."
+_NO_SAMPLE = {("", "missing"), ("/scores", "missing"), ("/labels", "missing")}
+
+
+def ask(operation: str, media_type: str, parameters: dict[str, str], body: bytes) -> Answer:
+    """Evaluate under the limits that a server would have; the length of the body is not limited."""
+    try:
+        settings = read_settings()
+    except SettingsError as error:
+        fail([f"Error: {error}"])
+    limits = Limits(settings.max_rows, settings.max_interpolated_rows)
+    query = tuple(parameters.items())
+    return answer(Request(operation, f"/v1/{operation}", media_type, FORMATS["json"], query, body), limits)
+
+
+def ask_about(operation: str, file: InputFile, given: dict[str, str]) -> bytes:
+    """Evaluate one file and return the answer; a problem is told and ends the command."""
+    result = ask(operation, file.media_type, given, file.read())
+    if is_problem(result):
+        fail(problem_lines(orjson.loads(result.body), file.name, hint(file, given)))
+    return result.body
+
+
+def is_problem(result: Answer) -> bool:
+    """Whether an answer is a problem document."""
+    return result.status != 200  # noqa: PLR2004  # the only status that is not a problem
+
+
+def hint(file: InputFile, given: dict[str, str]) -> str:
+    """Return what to say where the columns of a sample are not found."""
+    return NAME_COLUMNS if file.is_table and "scores" not in given else ""
+
+
+def problem_lines(problem: dict[str, Any], name: str, if_missing: str = "") -> Iterable[str]:
+    """Lay out a problem document for a reader, with a pointer to each wrong value."""
+    yield f"Error: {name}: {problem['title']}."
+    errors = problem.get("errors", [])
+    if len(errors) != 1:
+        yield f"  {problem['detail']}"
+    for error in errors:
+        pointer = f"{error['pointer']}: " if error["pointer"] else ""
+        yield f"  {pointer}{error['detail']} ({error['code']})"
+    if any(error["pointer"].rpartition("/")[2].isdecimal() for error in errors):
+        yield "  Rows are counted from 0."
+    if if_missing and any((error["pointer"], error["code"]) in _NO_SAMPLE for error in errors):
+        yield f"  {if_missing}"
+
+
+def fail(lines: Iterable[str]) -> NoReturn:
+    """End the command with a message."""
+    click.echo("\n".join(lines), err=True)
+    sys.exit(2)

@@ -1,0 +1,153 @@
+"""`rocpr compare NAME=FILE NAME=FILE ...`: which classifier is best where, without a server.
+
+Knows the command's options and how a summary is laid out; what is valid and what the numbers are is answer.py's.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any, BinaryIO
+
+import click
+import orjson
+
+from service.cli.answers import ask, fail, is_problem
+from service.cli.evaluations import lines_of_problem, named_files, read_evaluations, request_body
+from service.cli.files import FORMATS, InputFile
+from service.cli.layout import (
+    chosen_rows,
+    count,
+    fraction,
+    how_many,
+    in_full,
+    table_lines,
+    total_lines,
+    warning_lines,
+)
+from service.cli.options import evaluation_options, given_texts, indices_option, refuse_without_table
+from service.wire.json_format import StrictJsonError, parse_json
+
+
+@click.command()
+@click.argument("files", metavar="NAME=FILE NAME=FILE ...", nargs=-1, required=True, callback=named_files)
+@evaluation_options
+@indices_option
+def compare(
+    files: dict[str, BinaryIO],
+    format_name: str | None,
+    indices: str | None,
+    *,
+    as_json: bool,
+    **options: str | bool | None,
+) -> None:
+    """Say which of 2 to 50 evaluations is best where.
+
+    All are of the same data: they have as many positives and as many negatives. Each FILE is one evaluation: a CSV
+    file as rocpr curves takes it, or a JSON file with the fields of an evaluation. Options of columns hold for all
+    CSV files. One FILE may be - for standard input, with --format.
+    """
+    given = given_texts(options)
+    sources = {name: InputFile.of(stream, format_name) for name, stream in files.items()}
+    refuse_without_table(given, sources.values())
+    evaluations = read_evaluations(sources, given)
+    chosen = {} if indices is None else {"indices": _names(indices)}
+    result = ask("comparisons", FORMATS["json"], {}, request_body(evaluations, chosen))
+    if is_problem(result):
+        fail(lines_of_problem(orjson.loads(result.body), evaluations))
+    if as_json:
+        click.echo(result.body, nl=False)
+    else:
+        click.echo("\n".join(summary_lines(orjson.loads(result.body), sources)))
+
+
+def summary_lines(document: dict[str, Any], files: dict[str, InputFile]) -> Iterable[str]:
+    """Lay out an answer for a reader."""
+    yield "Evaluations"
+    yield from table_lines([[name, file.name] for name, file in files.items()], "<<")
+    yield ""
+    yield from total_lines(document)
+    yield ""
+    yield from _area_lines(document["auc"])
+    yield ""
+    if document["dominance"] is None:
+        yield "Dominance and the best curves are left out: see the warning not_a_sweep."
+    else:
+        yield from _dominance_lines(document["dominance"], list(files))
+        yield ""
+        yield from _best_lines("The most true positives at each false-positive rate", document["best_roc"])
+        yield ""
+        yield from _best_lines("The greatest precision at each recall", document["best_pr"])
+    yield ""
+    yield from _hull_lines(document["joint_hull"])
+    for index, best in document["best_tradeoff"].items():
+        yield ""
+        yield from _best_lines(f"The best {index} at each weight of recall", best)
+    yield from warning_lines(document)
+
+
+def _area_lines(auc: dict[str, list[Any]]) -> Iterable[str]:
+    """Lay out the areas, a row for each curve, under names that are broken before their last word."""
+    areas = {key: values for key, values in auc.items() if key != "name"}
+    heads = [key.rpartition("_") for key in areas]
+    rows = [["", *(first + line for first, line, _ in heads)], ["", *(last for _, _, last in heads)]]
+    columns = [_starred(values) for values in areas.values()]
+    rows += [[name, *cells] for name, *cells in zip(auc["name"], *columns, strict=True)]
+    yield "Areas; * marks the greatest of each column"
+    yield from table_lines(rows, "<" + ">" * len(columns))
+
+
+def _starred(values: list[float | None]) -> list[str]:
+    """Write a column, the greatest with a star; a value that is not there is none."""
+    greatest = max((value for value in values if value is not None), default=None)
+    return [f"{'*' if value is not None and value == greatest else ''}{fraction(value)}" for value in values]
+
+
+def _dominance_lines(dominance: dict[str, list[Any]], names: list[str]) -> Iterable[str]:
+    """Say of each curve which it dominates, and which are the same as it."""
+    pairs = zip(dominance["curve"], dominance["over"], dominance["dominates"], strict=True)
+    over = {(curve, other) for curve, other, dominates in pairs if dominates}
+    yield "Dominance: at no recall more false positives"
+    rows = []
+    for name in names:
+        below = [other for other in names if (name, other) in over and (other, name) not in over]
+        equal = [other for other in names if (name, other) in over and (other, name) in over]
+        parts = [f"dominates {', '.join(below) or 'none'}"]
+        if equal:
+            parts.append(f"is the same curve as {', '.join(equal)}")
+        rows.append([name, "; ".join(parts)])
+    yield from table_lines(rows, "<<")
+
+
+def _best_lines(title: str, best: dict[str, list[Any]]) -> Iterable[str]:
+    """Lay out intervals, each with the curves that are best there."""
+    rows = list(range(len(best["best"])))
+    shown = chosen_rows(rows)
+    yield f"{title}: {how_many(shown, rows, 'interval')}"
+    start, end = (key for key in best if key != "best")
+    cells = [[fraction(best[start][row]), fraction(best[end][row]), ", ".join(best["best"][row])] for row in shown]
+    yield from table_lines([[start, end, "best"], *cells], ">><")
+
+
+def _hull_lines(hull: dict[str, list[Any]]) -> Iterable[str]:
+    """Lay out the joint hull with the curves that supply each of its rows."""
+    rows = list(range(len(hull["tp"])))
+    shown = chosen_rows(rows)
+    yield f"Convex hull of all ROC curves together: {how_many(shown, rows, 'row')}"
+    columns: dict[str, Callable[[Any], str]] = {
+        "threshold": in_full,
+        "tp": count,
+        "fp": count,
+        "tpr": fraction,
+        "fpr": fraction,
+        "suppliers": ", ".join,
+    }
+    if all(threshold is None for threshold in hull["threshold"]):
+        del columns["threshold"]
+    cells = [[write(hull[key][row]) for key, write in columns.items()] for row in shown]
+    yield from table_lines([list(columns), *cells], ">" * (len(columns) - 1) + "<")
+
+
+def _names(text: str) -> object:
+    """Read --indices: names between commas, or JSON text as in a query."""
+    try:
+        return parse_json(text)
+    except StrictJsonError:
+        return [name.strip() for name in text.split(",")]

@@ -1,0 +1,125 @@
+"""Files that are given as NAME=FILE, each one evaluation, and the one request that they make together.
+
+A CSV file is decoded as it would be over HTTP, so that numbers and labels mean the same; a problem of the request is
+told of the file that it came from.
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, BinaryIO, cast
+
+import click
+import orjson
+
+from service.cli.answers import fail, hint, problem_lines
+from service.cli.files import InputFile
+from service.wire.columns import ColumnError, labels, numbers
+from service.wire.decoders import DECODERS
+from service.wire.problems import FieldError, Problem, problem_document
+from service.wire.schemas import MOST_EVALUATIONS
+from service.wire.tables import COUNTS_COLUMNS, SAMPLE_COLUMNS, Decoded, one_evaluation
+
+_FEWEST = 2
+_OF_EVALUATION = re.compile(r"/evaluations/(\d+)((?:/.*)?)", re.DOTALL)
+
+
+def named_files(context: click.Context, parameter: click.Parameter, words: tuple[str, ...]) -> dict[str, BinaryIO]:
+    """Open every NAME=FILE; a name has no equals sign. Raises UsageError."""
+    if not _FEWEST <= len(words) <= MOST_EVALUATIONS:
+        raise click.UsageError(f"{_FEWEST} to {MOST_EVALUATIONS} files belong here, not {len(words)}.")
+    paths: dict[str, str] = {}
+    for word in words:
+        name, _, path = word.partition("=")
+        if not (name and path):
+            raise click.UsageError(f"{word!r} is not NAME=FILE.")
+        if name in paths:
+            raise click.UsageError(f"{name!r} names more than one file.")
+        paths[name] = path
+    if list(paths.values()).count("-") > 1:
+        raise click.UsageError("Standard input is one file; - is given more than once.")
+    binary = click.File("rb")
+    return {name: cast("BinaryIO", binary.convert(path, parameter, context)) for name, path in paths.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """One evaluation of a request: its name, its file, and what the file holds."""
+
+    name: str
+    file: InputFile
+    decoded: Decoded
+
+
+def read_evaluations(files: dict[str, InputFile], given: dict[str, str]) -> list[Evaluation]:
+    """Read every file, the CSV files with the options given; a problem of a file is told and ends the command."""
+    return [Evaluation(name, file, _read(file, given if file.is_table else {})) for name, file in files.items()]
+
+
+def request_body(evaluations: Iterable[Evaluation], options: dict[str, object]) -> bytes:
+    """Write the JSON request."""
+    members = [_named(evaluation) for evaluation in evaluations]
+    # Not orjson, which takes no integer beyond 64 bits and no lone surrogate: the service is to say what it takes.
+    return json.dumps({"evaluations": members, **options}).encode()
+
+
+def lines_of_problem(problem: dict[str, Any], evaluations: list[Evaluation]) -> Iterator[str]:
+    """Lay out a problem of the request, file by file."""
+    others: list[dict[str, Any]] = []
+    by_file: dict[int, list[dict[str, Any]]] = {}
+    for error in problem.get("errors", []):
+        match = _OF_EVALUATION.fullmatch(error["pointer"])
+        if match and int(match[1]) < len(evaluations):
+            by_file.setdefault(int(match[1]), []).append({**error, "pointer": match[2]})
+        else:
+            others.append(error)
+    if others or not by_file:
+        yield from problem_lines(problem | {"errors": others}, "these files")
+    for position, errors in sorted(by_file.items()):
+        evaluation = evaluations[position]
+        renamed = [error | {"pointer": evaluation.decoded.pointer(error["pointer"])} for error in errors]
+        yield from problem_lines(problem | {"errors": renamed}, evaluation.file.name)
+
+
+def _read(file: InputFile, given: dict[str, str]) -> Decoded:
+    try:
+        decoded = DECODERS[file.media_type](file.read(), given, one_evaluation())
+        return _plain(decoded) if file.is_table else decoded
+    except Problem as problem:
+        fail(problem_lines(orjson.loads(problem_document(problem, "")), file.name, hint(file, given)))
+
+
+def _plain(decoded: Decoded) -> Decoded:
+    """Turn a table's columns into lists of numbers and of booleans. Raises Problem with the first wrong row of each."""
+    document: dict[str, Any] = dict(decoded.document)  # type: ignore[call-overload]  # a table's is an object
+    positive_label = document.pop("positive_label", None) if "labels" in document else None
+    errors: list[FieldError] = []
+
+    def plain(key: str, column: object, pointer: str) -> list[object]:
+        try:
+            if key == "labels":
+                return list(labels(column, positive_label).tolist())
+            cells = numbers(column, nullable=key == "threshold").tolist()
+        except ColumnError as error:
+            row = "" if error.row is None else f"/{error.row}"
+            errors.append(FieldError(decoded.pointer(pointer + row), error.code, error.detail))
+            return []
+        return [None if math.isnan(cell) else cell for cell in cells]
+
+    document |= {key: plain(key, document[key], f"/{key}") for key in SAMPLE_COLUMNS if key in document}
+    if "counts" in document:
+        counts = document["counts"]
+        columns = {key: plain(key, counts[key], f"/counts/{key}") for key in COUNTS_COLUMNS if key in counts}
+        document["counts"] = counts | columns
+    if errors:
+        detail = errors[0].detail if len(errors) == 1 else f"{len(errors)} columns of the table are wrong."
+        raise Problem("invalid_request", detail, errors)
+    return Decoded(document, decoded.pointers)
+
+
+def _named(evaluation: Evaluation) -> object:
+    """Give the evaluation its name; what is no object stays as it is, for the service to refuse."""
+    document = evaluation.decoded.document
+    return document | {"name": evaluation.name} if isinstance(document, dict) else document

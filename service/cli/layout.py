@@ -1,0 +1,76 @@
+"""How answers are laid out for a reader: aligned tables, numbers, totals and warnings.
+
+Knows what a terminal holds; nothing of any command.
+"""
+
+import textwrap
+from collections.abc import Iterable
+from typing import Any
+
+MOST_ROWS = 20
+"""How many rows of a long table are shown."""
+
+WIDTH = 80
+_NARROWEST = 30
+"""What the last column of a table gets at least, however wide the others are."""
+
+
+def table_lines(rows: list[list[str]], sides: str) -> Iterable[str]:
+    """Align columns to the left (<) or right (>), two spaces apart; a left-aligned last column goes on below itself."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    indent = sum(widths[:-1]) + 2 * len(widths)
+    for row in rows:
+        last, *more = [row[-1]]
+        if sides[-1] == "<":
+            width = max(WIDTH - indent, _NARROWEST)
+            last, *more = textwrap.wrap(row[-1], width, break_long_words=False, break_on_hyphens=False) or [""]
+        cells = (f"{cell:{side}{width}}" for cell, side, width in zip([*row[:-1], last], sides, widths, strict=True))
+        yield f"  {'  '.join(cells)}".rstrip()
+        for line in more:
+            yield " " * indent + line
+
+
+def chosen_rows(rows: list[int]) -> list[int]:
+    """Choose MOST_ROWS of more rows, evenly from end to end."""
+    if len(rows) <= MOST_ROWS:
+        return rows
+    step = (len(rows) - 1) / (MOST_ROWS - 1)
+    return [rows[round(place * step)] for place in range(MOST_ROWS)]
+
+
+def how_many(shown: list[int], rows: list[int], noun: str) -> str:
+    """Say how many rows a table has, and how many of them are shown."""
+    part = f"{len(shown)} of " if len(shown) < len(rows) else ""
+    return f"{part}{len(rows)} {noun}{'' if len(rows) == 1 else 's'}"
+
+
+def total_lines(document: dict[str, Any]) -> Iterable[str]:
+    """Lay out how many examples an answer is about."""
+    positives, negatives = document["positives"], document["negatives"]
+    data = [[key, count(document[key])] for key in ("positives", "negatives")]
+    yield from table_lines([*data, ["prevalence", f"{positives / (positives + negatives):.6g}"]], "<>")
+
+
+def warning_lines(document: dict[str, Any]) -> Iterable[str]:
+    """Lay out an answer's warnings, after an empty line, if it has any."""
+    if document["warnings"]:
+        yield ""
+        yield "Warnings"
+        for warning in document["warnings"]:
+            text = f"{warning['code']}: {warning['detail']}"
+            yield from textwrap.wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ")
+
+
+def count(number: float) -> str:
+    """Write a count; it need not be whole."""
+    return str(number) if isinstance(number, int) else f"{number:.8g}"
+
+
+def fraction(number: float | None) -> str:
+    """Write a number in [0, 1] to six decimals."""
+    return "-" if number is None else f"{number:.6f}"
+
+
+def in_full(number: float | None) -> str:
+    """Write a number in all its digits, so that it can be used: a threshold, say."""
+    return "-" if number is None else str(number)

@@ -1,0 +1,56 @@
+"""The options that commands share: how a file is read and which of its columns are meant.
+
+They have the names of the service's query parameters, and their texts are passed on as they are.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+import click
+
+from service.cli.files import FORMATS, InputFile
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+_EVALUATION = (
+    click.option("--format", "format_name", type=click.Choice(tuple(FORMATS)), help="Of FILE; else its suffix tells."),
+    click.option("--json", "as_json", is_flag=True, help="Print the whole answer, as the service gives it."),
+    click.option("--scores", metavar="NAME", help="Column of the scores.  [default: scores]"),
+    click.option("--labels", metavar="NAME", help="Column of the labels.  [default: labels]"),
+    click.option("--weights", metavar="NAME", help="Column of the weights.  [default: weights, if there is one]"),
+    click.option(
+        "--positive-label", metavar="TEXT", help="The label that is positive, unless labels are 0/1 or the like."
+    ),
+    click.option("--lower-is-positive", is_flag=True, help="Low scores are positive."),
+    click.option("--positives", metavar="NUMBER", help="Total of counts that have no column fn."),
+    click.option("--negatives", metavar="NUMBER", help="Total of counts that have no column tn."),
+)
+
+indices_option = click.option(
+    "--indices", metavar="NAMES", help="Of kulczynski,f_measure,fowlkes_mallows,jaccard.  [default: all]"
+)
+
+
+def evaluation_options(command: _Command) -> _Command:
+    """Add the options that tell how an evaluation is read, and --json."""
+    for option in reversed(_EVALUATION):
+        command = option(command)
+    return command
+
+
+def given_texts(options: dict[str, str | bool | None]) -> dict[str, str]:
+    """Keep the options that were given, as the texts that a query would have."""
+    texts = {name: "true" if value is True else value for name, value in options.items()}
+    return {name: text for name, text in texts.items() if isinstance(text, str)}
+
+
+def refuse_without_table(given: Iterable[str], files: Iterable[InputFile]) -> None:
+    """Refuse options that no file takes. Raises UsageError."""
+    if not any(file.is_table for file in files):
+        for name in given:
+            raise click.UsageError(f"{flag(name)} goes with CSV; a JSON file carries its options itself.")
+
+
+def flag(name: str) -> str:
+    """Write an option as it is typed."""
+    return f"--{name.replace('_', '-')}"

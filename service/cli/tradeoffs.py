@@ -1,0 +1,102 @@
+"""`rocpr tradeoffs FILE`: which threshold is best for each weight of recall against precision, without a server.
+
+Knows the command's options and how a summary is laid out; what is valid and what the numbers are is answer.py's.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any, BinaryIO
+
+import click
+import orjson
+
+from service.cli.answers import ask_about
+from service.cli.files import InputFile
+from service.cli.layout import (
+    chosen_rows,
+    count,
+    fraction,
+    how_many,
+    in_full,
+    table_lines,
+    total_lines,
+    warning_lines,
+)
+from service.cli.options import evaluation_options, given_texts, indices_option, refuse_without_table
+
+_OPTIMAL: dict[str, Callable[[Any], str]] = {
+    "lambda_from": fraction,
+    "lambda_to": fraction,
+    "threshold": in_full,
+    "tp": count,
+    "fp": count,
+    "precision": fraction,
+    "recall": fraction,
+}
+_AT: dict[str, Callable[[Any], str]] = {"at_lambda": in_full, "value": fraction, "threshold": in_full}
+
+
+@click.command()
+@click.argument("file", type=click.File("rb"))
+@evaluation_options
+@indices_option
+@click.option("--min-precision", metavar="NUMBER", help="Only rows with at least this precision take part.")
+@click.option("--min-recall", metavar="NUMBER", help="Only rows with at least this recall take part.")
+@click.option("--lambda-range", metavar="JSON", help="Which weights of recall count: '[0.2, 0.8]'.  [default: [0, 1]]")
+@click.option("--lambda-density", metavar="JSON", help="""How likely each is, a Beta density: '{"a": 2, "b": 2}'.""")
+@click.option("--at-lambda", metavar="JSON", help="Read the best value and its threshold there: '[0.2, 0.5, 0.8]'.")
+def tradeoffs(file: BinaryIO, format_name: str | None, *, as_json: bool, **options: str | bool | None) -> None:
+    """Say which threshold is best for each trade-off.
+
+    A trade-off between precision and recall is a weight of recall, lambda: 0 looks at precision alone, 1 at recall
+    alone. FILE is what rocpr curves takes: a CSV file with a header and the columns scores and labels, or the counts
+    tp, fp, fn and tn; or a JSON file, a body as POST /v1/tradeoffs takes it, which carries its own options. FILE may
+    be - for standard input, with --format.
+    """
+    given = given_texts(options)
+    source = InputFile.of(file, format_name)
+    refuse_without_table(given, [source])
+    body = ask_about("tradeoffs", source, given)
+    if as_json:
+        click.echo(body, nl=False)
+    else:
+        click.echo("\n".join(summary_lines(orjson.loads(body), source.name)))
+
+
+def summary_lines(document: dict[str, Any], name: str) -> Iterable[str]:
+    """Lay out an answer for a reader."""
+    yield name
+    yield ""
+    yield from total_lines(document)
+    for index, tradeoff in document["tradeoffs"].items():
+        yield ""
+        yield from _index_lines(index, tradeoff)
+    yield from warning_lines(document)
+
+
+def _index_lines(index: str, tradeoff: dict[str, Any]) -> Iterable[str]:
+    """Lay out one index: its area, the intervals of lambda, what it says of calling all positive, and the readings."""
+    optimal = tradeoff["optimal"]
+    rows = list(range(len(optimal["tp"])))
+    shown = chosen_rows(rows)
+    yield f"Best {index} for each lambda: {how_many(shown, rows, 'interval')}, area {fraction(tradeoff['area'])}"
+    yield from _column_lines(optimal, _OPTIMAL, shown)
+    start = tradeoff["uninformative_from"]
+    if start is None:
+        yield "  Calling everything positive is best nowhere."
+    elif len(rows) == 1:
+        yield "  Calling everything positive is best everywhere: no threshold does better."
+    else:
+        yield f"  From lambda {fraction(start)} on, calling everything positive is best."
+    if "at" in tradeoff:
+        yield ""
+        yield from _column_lines(tradeoff["at"], _AT, list(range(len(tradeoff["at"]["value"]))))
+
+
+def _column_lines(
+    table: dict[str, list[Any]], columns: dict[str, Callable[[Any], str]], rows: list[int]
+) -> Iterable[str]:
+    """Lay out some columns; thresholds are left out where there are none."""
+    if all(threshold is None for threshold in table["threshold"]):
+        columns = {key: write for key, write in columns.items() if key != "threshold"}
+    cells = [[write(table[key][row]) for key, write in columns.items()] for row in rows]
+    yield from table_lines([list(columns), *cells], ">" * len(columns))

@@ -1,0 +1,212 @@
+"""`rocpr compare`: the same answers as the service, laid out for a reader."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from service.cli.layout import MOST_ROWS
+from service.cli.main import main
+from service.wire.tables import one_evaluation
+from tests.cli.comparing import ALL, CLASSIFIERS, DATA, FIRST, SECOND, TEN, answered, rocpr, sample, written
+
+
+def section(text: str, title: str) -> list[str]:
+    """Return the lines below a title."""
+    return text.partition(f"\n{title}")[2].partition("\n\n")[0].splitlines()
+
+
+def test_the_summary_as_a_whole(tmp_path: Path) -> None:
+    """The curves cross at (TP 12, FP 300): 10 + fp / 150 = fp / 25. From 1500 on both have all positives."""
+    words = written(tmp_path, one=FIRST, two=SECOND)
+    run = rocpr(*words, "--indices", "kulczynski")
+    assert (run.exit_code, run.stderr) == (0, "")
+    assert run.stdout.splitlines() == [
+        "Evaluations",
+        f"  one  {tmp_path / 'one.json'}",
+        f"  two  {tmp_path / 'two.json'}",
+        "",
+        "  positives           20",
+        "  negatives         2000",
+        "  prevalence  0.00990099",
+        "",
+        "Areas; * marks the greatest of each column",
+        "                       roc_                   pr_         pr_   average_",
+        "             roc       hull         pr  trapezoid  achievable  precision",
+        "  one   0.812500   0.812500  *0.519836  *0.537295   *0.519836  *0.506579",
+        "  two  *0.875000  *0.875000   0.038462   0.038462    0.038462   0.038462",
+        "",
+        "Dominance: at no recall more false positives",
+        "  one  dominates none",
+        "  two  dominates none",
+        "",
+        "The most true positives at each false-positive rate: 3 intervals",
+        "  fpr_from    fpr_to  best",
+        "  0.000000  0.150000  one",
+        "  0.150000  0.750000  two",
+        "  0.750000  1.000000  one, two",
+        "",
+        "The greatest precision at each recall: 2 intervals",
+        "  recall_from  recall_to  best",
+        "     0.000000   0.600000  one",
+        "     0.600000   1.000000  two",
+        "",
+        "Convex hull of all ROC curves together: 4 rows",
+        "  tp    fp       tpr       fpr  suppliers",
+        "   0     0  0.000000  0.000000  one, two",
+        "  10     0  0.500000  0.000000  one",
+        "  20   500  1.000000  0.250000  two",
+        "  20  2000  1.000000  1.000000  one, two",
+        "",
+        "The best kulczynski at each weight of recall: 2 intervals",
+        "  lambda_from  lambda_to  best",
+        "     0.000000   0.657895  one",
+        "     0.657895   1.000000  two",
+    ]
+
+
+def test_the_summary_has_the_numbers_of_the_answer() -> None:
+    run = rocpr(ALL, TEN)
+    assert (run.exit_code, run.stderr) == (0, "")
+    evaluations = {"all": sample(DATA / "breast_cancer.csv"), "ten": sample(DATA / "breast_cancer_ten.csv")}
+    document = json.loads(answered(evaluations))
+    for name, *cells in (line.split() for line in section(run.stdout, "Areas")[3:]):
+        place = document["auc"]["name"].index(name)
+        areas = {key: column[place] for key, column in document["auc"].items() if key != "name"}
+        stars = ["*" * (area == max(document["auc"][key])) for key, area in areas.items()]
+        assert cells == [f"{star}{area:.6f}" for star, area in zip(stars, areas.values(), strict=True)]
+    tables = {
+        "The most true positives at each": document["best_roc"],
+        "The greatest precision at each": document["best_pr"],
+        **{f"The best {index} at": best for index, best in document["best_tradeoff"].items()},
+    }
+    assert len(tables) == 6
+    for title, table in tables.items():
+        head, columns, *lines = section(run.stdout, title)
+        rows = list(zip(*table.values(), strict=True))
+        assert head.endswith(f": {len(rows)} interval{'s' * (len(rows) > 1)}")
+        assert columns.split() == list(table)
+        assert [line.split(maxsplit=2) for line in lines] == [
+            [f"{start:.6f}", f"{end:.6f}", ", ".join(best)] for start, end, best in rows
+        ]
+    hull = document["joint_hull"]
+    head, columns, *lines = section(run.stdout, "Convex hull")
+    assert head.endswith(f": {len(hull['tp'])} rows")
+    for row, line in enumerate(lines):
+        cells = dict(zip(columns.split(), line.split(maxsplit=5), strict=True))
+        assert cells["suppliers"] == ", ".join(hull["suppliers"][row])
+        assert (int(cells["tp"]), int(cells["fp"])) == (hull["tp"][row], hull["fp"][row])
+        assert cells["threshold"] == ("-" if hull["threshold"][row] is None else str(hull["threshold"][row]))
+    assert max(map(len, run.stdout.partition("\n\n")[2].splitlines())) <= 80
+    assert not re.search(r"[ \t]$", run.stdout, re.MULTILINE)
+
+
+def test_csv_and_json_files_are_one_request(tmp_path: Path) -> None:
+    """Numbers mean what they mean over HTTP: text cells, a null threshold, labels with a positive_label, weights."""
+    (tmp_path / "a.csv").write_text("p,truth,w\n 1e-1 ,spam,1\n0.25,ham,2\n-0.0,spam,1\n")
+    (tmp_path / "b.csv").write_text("p,truth,w\n.5,ham,1\n2,spam,2\n.3,ham,1\n")
+    columns = [
+        "--scores",
+        "p",
+        "--labels",
+        "truth",
+        "--weights",
+        "w",
+        "--positive-label",
+        "spam",
+        "--lower-is-positive",
+    ]
+    (word,) = written(tmp_path, c={"scores": [3, 1, 2, 0], "labels": [True, False, True, False]})
+    given = [f"a={tmp_path / 'a.csv'}", f"b={tmp_path / 'b.csv'}", word, *columns]
+    run = rocpr(*given, "--json", "--indices", "jaccard, f_measure")
+    assert (run.exit_code, run.stderr) == (0, "")
+    assert run.stdout_bytes == answered(
+        {
+            "a": {"scores": [0.1, 0.25, 0], "labels": [1, 0, 1], "weights": [1, 2, 1], "lower_is_positive": True},
+            "b": {"scores": [0.5, 2, 0.3], "labels": [0, 1, 0], "weights": [1, 2, 1], "lower_is_positive": True},
+            "c": {"scores": [3, 1, 2, 0], "labels": [1, 0, 1, 0]},
+        },
+        indices=["f_measure", "jaccard"],
+    )
+
+
+def test_tables_of_counts(tmp_path: Path) -> None:
+    path = tmp_path / "counts.csv"
+    path.write_text("threshold,tp,fp\n0.5,1,0\n,2,1.5\n")
+    totals = {"positives": 3, "negatives": 4}
+    (word,) = written(tmp_path, b={"counts": {"tp": [3], "fp": [2], **totals}})
+    run = rocpr(f"a={path}", word, "--positives", 3, "--negatives", 4, "--json", "--indices", '["jaccard"]')
+    first = {"counts": {"threshold": [0.5, None], "tp": [1, 2], "fp": [0, 1.5], **totals}}
+    second = {"counts": {"tp": [3], "fp": [2], **totals}}
+    assert run.stdout_bytes == answered({"a": first, "b": second}, indices=["jaccard"])
+
+
+def test_a_name_in_a_json_file_gives_way_and_integers_keep_their_digits(tmp_path: Path) -> None:
+    words = written(
+        tmp_path, a={**FIRST, "name": "z"}, b={"scores": [2**70, *range(2019)], "labels": [1] * 20 + [0] * 2000}
+    )
+    document = json.loads(rocpr(*words, "--json").stdout)
+    assert document["auc"]["name"] == ["a", "b"]
+    assert rocpr(*words).stdout.startswith(f"Evaluations\n  a  {tmp_path / 'a.json'}\n  b  {tmp_path / 'b.json'}\n")
+
+
+def test_dominance_and_equal_curves_in_words(tmp_path: Path) -> None:
+    best = {"counts": {"tp": [20], "fp": [1], "positives": 20, "negatives": 2000}}
+    run = rocpr(*written(tmp_path, two=SECOND, best=best, again=SECOND))
+    assert section(run.stdout, "Dominance")[1:] == [
+        "  two    dominates none; is the same curve as again",
+        "  best   dominates two, again",
+        "  again  dominates none; is the same curve as two",
+    ]
+
+
+def test_what_is_no_sweep_is_said_in_words(tmp_path: Path) -> None:
+    run = rocpr(*written(tmp_path, one=FIRST, set=CLASSIFIERS))
+    assert run.exit_code == 0
+    assert "\nDominance and the best curves are left out: see " in run.stdout
+    assert "\nWarnings\n  not_a_sweep: " in run.stdout
+    assert "The most true positives" not in run.stdout
+    (name, *areas), (other, *others) = (line.split() for line in section(run.stdout, "Areas")[3:])
+    assert (name, other) == ("one", "set")
+    assert [area == "-" for area in others] == [True, False, True, True, False, True]
+    assert areas[0] == "*0.812500"
+    assert len(section(run.stdout, "Convex hull")) > 2
+
+
+def test_long_lists_are_shortened_and_many_names_wrapped(tmp_path: Path) -> None:
+    """30 equal curves against one that is better and worse by turns."""
+    steps = list(range(1, 61))
+    totals = {"positives": 60, "negatives": 60}
+    straight = {"counts": {"tp": steps, "fp": steps, **totals}}
+    turns = {"counts": {"tp": [step + step % 2 * (-1) ** (step // 2) for step in steps], "fp": steps, **totals}}
+    names = [f"equal_{number}" for number in range(30)]
+    run = rocpr(*written(tmp_path, turns=turns, **dict.fromkeys(names, straight)), "--indices", "jaccard")
+    assert run.exit_code == 0
+    head, _, *lines = section(run.stdout, "The most true positives")
+    assert re.fullmatch(rf" at each false-positive rate: {MOST_ROWS} of \d\d intervals", head)
+    starts = [line for line in lines if re.match(r" +\d", line)]
+    assert len(starts) == MOST_ROWS
+    assert (starts[0].split()[0], starts[-1].split()[1]) == ("0.000000", "1.000000")
+    assert any(re.match(r" {22,}equal_\d+, ", line) for line in lines)
+    assert max(map(len, run.stdout.partition("\n\n")[2].splitlines())) <= 80
+
+
+def test_the_options_are_the_query_parameters() -> None:
+    names = {parameter.name for parameter in main.commands["compare"].params}
+    assert names - {"files", "format_name", "as_json"} == set(one_evaluation("indices").parameters)
+
+
+def test_standard_input_is_one_of_the_files() -> None:
+    data = (DATA / "breast_cancer_ten.csv").read_bytes()
+    run = rocpr(ALL, "ten=-", "--format", "csv", given=data)
+    assert run.stdout.splitlines()[2] == "  ten  standard input"
+    assert run.stdout.splitlines()[3:] == rocpr(ALL, TEN).stdout.splitlines()[3:]
+
+
+def test_a_pipe_to_a_process_that_closes_early() -> None:
+    """Bytes on standard output, plain text, no traceback when nobody reads on."""
+    command = [sys.executable, "-c", "from service.cli.main import main; main()", "compare", ALL, TEN, "--json"]
+    with subprocess.Popen(command, cwd=DATA.parent.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert b"Traceback" not in process.stderr.read()

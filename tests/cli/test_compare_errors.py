@@ -1,0 +1,100 @@
+"""`rocpr compare`: what is wrong is told of its file, with exit status 2 and nothing on standard output."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.cli.comparing import ALL, DATA, FIRST, SECOND, TEN, rocpr, written
+
+
+def test_a_wrong_cell_is_pointed_to_in_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "bad.csv"
+    path.write_text("prob,labels\n0.9,1\nabc,0\n0.3,yes\n")
+    run = rocpr(ALL, f"bad={path}", "--scores", "prob")
+    assert run.stderr.startswith(f"Error: {DATA / 'breast_cancer.csv'}: ")
+    run = rocpr(f"bad={path}", ALL, "--scores", "prob")
+    assert (run.exit_code, run.stdout) == (2, "")
+    lines = run.stderr.splitlines()
+    assert lines[0] == f"Error: {path}: The request can be parsed but is wrong."
+    assert re.fullmatch(r"  /prob/1: .* \(not_a_number\)", lines[2])
+    assert re.fullmatch(r"  /labels/2: .* \(not_a_label\)", lines[3])
+    assert lines[-1] == "  Rows are counted from 0."
+
+
+def test_what_the_service_finds_wrong_is_told_of_the_file(tmp_path: Path) -> None:
+    """A negative weight in a CSV column, a string in a JSON column, totals that differ, a file that holds no object."""
+    path = tmp_path / "weights.csv"
+    path.write_text("scores,labels,load\n2,1,1\n1,0,-1\n")
+    run = rocpr(*written(tmp_path, one={"scores": [1, "2"], "labels": [0, 1]}), f"two={path}", "--weights", "load")
+    assert (run.exit_code, run.stdout) == (2, "")
+    assert f"Error: {tmp_path / 'one.json'}: The request can be parsed but is wrong.\n  /scores/1: " in run.stderr
+    assert f"Error: {path}: The request can be parsed but is wrong.\n  /load/1: " in run.stderr
+    assert "(negative)\n" in run.stderr
+    run = rocpr(ALL, *written(tmp_path, one=FIRST))
+    assert re.fullmatch(rf"Error: {tmp_path / 'one.json'}: [\w ]+\.\n  \S.* \(totals_differ\)\n", run.stderr)
+    run = rocpr(ALL, *written(tmp_path, one=[1, 2]))
+    assert re.search(r"one\.json: .*\n  .* \(not_an_object\)\n", run.stderr)
+    run = rocpr(ALL, TEN, "--indices", "f1")
+    assert re.fullmatch(
+        r"Error: these files: [\w ]+\.\n  /indices/0: .* \(not_one_of\)\n  Rows are counted from 0\.\n", run.stderr
+    )
+
+
+def test_a_file_that_cannot_be_parsed(tmp_path: Path) -> None:
+    path = tmp_path / "cut.json"
+    path.write_text('{"scores": [1, 2')
+    run = rocpr(ALL, f"cut={path}")
+    assert (run.exit_code, run.stdout) == (2, "")
+    assert run.stderr.startswith(f"Error: {path}: The body cannot be parsed.\n  ")
+
+
+def test_a_table_with_other_columns_is_told_how_to_name_them(tmp_path: Path) -> None:
+    path = tmp_path / "named.csv"
+    path.write_text("score,y\n0.9,1\n0.4,0\n")
+    run = rocpr(ALL, f"named={path}")
+    assert run.exit_code == 2
+    assert run.stderr.startswith(f"Error: {path}: ")
+    assert "--scores and --labels" in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "Missing argument"),
+        ([ALL, "scores.csv"], "'scores.csv' is not NAME=FILE."),
+        ([ALL, "=scores.csv"], "'=scores.csv' is not NAME=FILE."),
+        ([ALL, "a="], "'a=' is not NAME=FILE."),
+        (["a=nothing.csv", ALL], "No such file"),
+        (["a=.", ALL], "directory"),
+        ([ALL, ALL], "'all' names more than one file"),
+        (["a=-", "b=-", "--format", "csv"], "Standard input is one file"),
+        (["a=-", ALL], "--format csv or --format json"),
+        ([ALL, TEN, "--include", "auc"], "No such option"),
+    ],
+)
+def test_usage_errors(arguments: list[str], message: str) -> None:
+    run = rocpr(*arguments, given="{}")
+    assert (run.exit_code, run.stdout) == (2, "")
+    assert message in run.stderr
+
+
+def test_options_of_columns_need_a_table(tmp_path: Path) -> None:
+    run = rocpr(*written(tmp_path, one=FIRST, two=SECOND), "--labels", "y")
+    assert run.exit_code == 2
+    assert "--labels goes with CSV" in run.stderr
+
+
+def test_one_file_is_too_few_and_51_too_many() -> None:
+    words = [f"{number}={DATA / 'davis_goadrich_table_1.csv'}" for number in range(51)]
+    assert rocpr(*words[:50]).exit_code == rocpr(*words[:2]).exit_code == 0
+    for wrong in (words, words[:1]):
+        run = rocpr(*wrong)
+        assert (run.exit_code, run.stdout) == (2, "")
+        assert f"2 to 50 files belong here, not {len(wrong)}." in run.stderr
+
+
+def test_limits_come_from_the_settings() -> None:
+    run = rocpr(ALL, TEN, ROCPR_MAX_ROWS="568")
+    assert run.exit_code == 2
+    assert "The table has too many rows.\n  " in run.stderr
