@@ -4,46 +4,25 @@ import csv
 import io
 import json
 from dataclasses import replace
+from functools import partial
 from random import Random
 
 import pytest
 
-from service.answer import Limits, Request, answer
+from service.answer import Request, answer
 from service.curves import errors
 from service.wire.encoders import CURVES_TABLES
 from service.wire.faults import FACT_CODES, FACT_POINTERS
 from service.wire.problems import MAX_ERRORS
+from tests import asking
+from tests.asking import LIMITS
 
 SAMPLE = {"scores": [0.9, 0.8, 0.7, 0.6], "labels": [1, 0, 1, 0]}
 COUNTS = {"tp": [5, 10], "fp": [5, 30], "positives": 20, "negatives": 2000}
 
-
-LIMITS = Limits(max_rows=5_000_000, max_interpolated_rows=100_000)
-
-
-def ask(body, content_type="application/json", accept="application/json", limits=None, **options):
-    if isinstance(body, dict):
-        body = json.dumps(body)
-    if isinstance(body, str):
-        body = body.encode()
-    request = Request("curves", "/v1/curves", content_type, accept, tuple(options.items()), body)
-    return answer(request, limits or LIMITS)
-
-
-def curves(body, **kwargs):
-    result = ask(body, **kwargs)
-    assert result.status == 200, result.body
-    return json.loads(result.body)
-
-
-def refusals(body, **kwargs):
-    result = ask(body, **kwargs)
-    assert result.status == 422, result.body
-    assert result.media_type == "application/problem+json"
-    problem = json.loads(result.body)
-    assert problem["type"] == "/problems/invalid_request"
-    assert problem["instance"] == "/v1/curves"
-    return [(error["pointer"], error["code"]) for error in problem["errors"]]
+ask = partial(asking.ask, "curves")
+curves = partial(asking.answered, "curves")
+refusals = partial(asking.refusals, "curves")
 
 
 def test_every_fact_of_the_mathematics_has_a_code():

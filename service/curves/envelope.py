@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from service.curves.confusion import ConfusionTable
-from service.curves.exact import BoolArray, FloatArray, IntArray, Pair, pair_product, two_sum
+from service.curves.exact import FloatArray, IntArray, Pair, pair_product, pair_quotient, pair_sum, two_sum
 from service.curves.hull import roc_convex_hull, upper_hull
 from service.curves.indices import Index, Rates, Steps
 from service.curves.pr import precision
@@ -24,8 +24,10 @@ _CERTAIN = 2.0**-47
 """A difference of two products that is known to 2^-100 of them keeps a double's bits above this part of them."""
 _SAFE_PRODUCT = 2.0**-900
 """Products below this may have lost bits to underflow."""
-_SMALLEST, _LARGEST = 2.0**-1000, 2.0**1000
+_SMALLEST, _LARGEST = 2.0**-1020, 2.0**1000
 """Losses and gains are kept within these, so that their sums and ratios are doubles."""
+_LEAST = 5e-324
+"""The least positive double; a recall that rounds to 0 counts as this."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,10 +58,35 @@ class Frontier:
         return self.steps_between(rows[:-1], rows[1:])
 
     def steps_between(self, a: IntArray, b: IntArray) -> Steps:
-        """The steps from rows a to later rows b."""
-        with np.errstate(over="ignore"):
-            gain = np.minimum((self.table.tp[b] - self.table.tp[a]) / self.table.tp[a], _LARGEST)
-        return Steps(self.rates[a], self.rates[b], _precision_loss(self.table, a, b), gain)
+        """The steps from rows a to later rows b.
+
+        The loss p_a/p_b - 1 is (tp_a Δfp - fp_a Δtp) / ((tp_a + fp_a) tp_b); where the difference cancels more bits
+        than pairs of doubles have, or leaves their range, it is worked in rational numbers.
+        """
+        tp_a, fp_a, tp_b, fp_b = (column[rows] for rows in (a, b) for column in (self.table.tp, self.table.fp))
+        zero = np.zeros(a.size)
+        climb, reach = two_sum(tp_b, -tp_a), two_sum(fp_b, -fp_a)
+        called_a, called_b = two_sum(tp_a, fp_a), two_sum(tp_b, fp_b)
+        gained, missed = pair_product((tp_a, zero), reach), pair_product((fp_a, zero), climb)
+        lost = pair_sum(gained, (-missed[0], -missed[1]))
+        loss = pair_quotient(pair_quotient(lost, called_a), (tp_b, zero))
+        size = gained[0] + missed[0]
+        for step in np.flatnonzero((lost[0] <= _CERTAIN * size) | (size < _SAFE_PRODUCT)):
+            loss[0][step], loss[1][step] = _exact_loss(*(float(x[step]) for x in (tp_a, fp_a, tp_b, fp_b)))
+        return Steps(
+            loss,
+            climb,
+            ((tp_a, zero), (tp_b, zero)),
+            (called_a, called_b),
+            (np.full(a.size, self.table.positives), zero),
+        )
+
+
+def _exact_loss(*counts: float) -> tuple[float, float]:
+    tp_a, fp_a, tp_b, fp_b = map(Fraction, counts)
+    loss = (tp_a * fp_b - fp_a * tp_b) / ((tp_a + fp_a) * tp_b)
+    high = float(loss)
+    return high, float(loss - Fraction(high))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,11 +110,13 @@ def envelope(frontier: Frontier, index: Index) -> Envelope:
     changes its choice where the loss of precision balances the gain of recall.
     """
     plane = _IndexPlane(frontier, index)
-    rows = upper_hull(plane, np.arange(frontier.table.tp.size))
-    return Envelope(rows, np.maximum.accumulate(index.breakpoint(*plane.exchange_along(rows))))
+    # Beyond the range of a double the low parts of pairs have no meaning, and are left out when these are rounded.
+    with np.errstate(over="ignore", invalid="ignore"):
+        rows = upper_hull(plane, np.arange(frontier.table.tp.size))
+        return Envelope(rows, np.maximum.accumulate(index.breakpoint(*plane.exchange_along(rows))))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class _IndexPlane:
     """Rows as points whose coordinates are recall and precision as one index transforms them."""
 
@@ -97,21 +126,26 @@ class _IndexPlane:
     def sides(self, a: IntArray, b: IntArray, c: IntArray) -> FloatArray:
         """For each triple of rows: positive when b lies above the chord from a to c; 0 where only rounding says so."""
         first, second = (self._exchange(self.frontier.steps_between(*ends)) for ends in ((a, b), (b, c)))
-        return _bend(*first, *second)
+        return _bend(*(pair[0] for pair in (*first, *second)))
 
     def bends(self, rows: IntArray) -> FloatArray:
         """The same for each of `rows` and its two neighbours among them."""
-        loss, gain = self.exchange_along(rows)
+        (loss, _), (gain, _) = self.exchange_along(rows)
         return _bend(loss[:-1], gain[:-1], loss[1:], gain[1:])
 
-    def exchange_along(self, rows: IntArray) -> tuple[FloatArray, FloatArray]:
+    def exchange_along(self, rows: IntArray) -> tuple[Pair, Pair]:
         """What the steps from each of `rows` to the next lose and gain."""
-        everywhere = rows.size == self.frontier.table.tp.size
-        return self._exchange(self.frontier.steps if everywhere else self.frontier.steps_between(rows[:-1], rows[1:]))
+        if rows.size == self.frontier.table.tp.size:
+            return self._along_all
+        return self._exchange(self.frontier.steps_between(rows[:-1], rows[1:]))
 
-    def _exchange(self, steps: Steps) -> tuple[FloatArray, FloatArray]:
-        loss, gain = self.index.loss(steps), self.index.gain(steps)
-        return np.clip(loss, _SMALLEST, _LARGEST), np.clip(gain, _SMALLEST, _LARGEST)
+    @cached_property
+    def _along_all(self) -> tuple[Pair, Pair]:
+        return self._exchange(self.frontier.steps)
+
+    def _exchange(self, steps: Steps) -> tuple[Pair, Pair]:
+        loss, gain = self.index.exchange(steps)
+        return (np.clip(loss[0], _SMALLEST, _LARGEST), loss[1]), (np.clip(gain[0], _SMALLEST, _LARGEST), gain[1])
 
 
 def _bend(loss: FloatArray, gain: FloatArray, next_loss: FloatArray, next_gain: FloatArray) -> FloatArray:
@@ -123,25 +157,4 @@ def _bend(loss: FloatArray, gain: FloatArray, next_loss: FloatArray, next_gain: 
 
 
 def _rates(rows: ConfusionTable) -> Rates:
-    return Rates(precision(rows), np.maximum(tpr(rows), np.finfo(np.float64).tiny))
-
-
-def _precision_loss(table: ConfusionTable, a: IntArray, b: IntArray) -> FloatArray:
-    """p_a/p_b - 1 = (tp_a Δfp - fp_a Δtp) / ((tp_a + fp_a) tp_b), to a few ulp of itself; tp_b > tp_a."""
-    climb, reach = two_sum(table.tp[b], -table.tp[a]), two_sum(table.fp[b], -table.fp[a])
-    zero = np.zeros(a.size)
-    left, right = pair_product((table.tp[a], zero), reach), pair_product((table.fp[a], zero), climb)
-    lost = (left[0] - right[0]) + (left[1] - right[1])
-    out: FloatArray = lost / (table.tp[a] + table.fp[a]) / table.tp[b]
-    for step in np.flatnonzero(_uncertain(left, right, lost)):
-        tp_a, fp_a, tp_b, fp_b = (
-            Fraction(float(column[row])) for row in (a[step], b[step]) for column in (table.tp, table.fp)
-        )
-        exact = (tp_a * (fp_b - fp_a) - fp_a * (tp_b - tp_a)) / ((tp_a + fp_a) * tp_b)
-        out[step] = float(min(exact, Fraction(_LARGEST)))
-    return out
-
-
-def _uncertain(left: Pair, right: Pair, difference: FloatArray) -> BoolArray:
-    size = left[0] + right[0]
-    return (size > 0) & ((np.abs(difference) <= _CERTAIN * size) | (size < _SAFE_PRODUCT))
+    return Rates(precision(rows), np.maximum(tpr(rows), _LEAST))

@@ -52,6 +52,22 @@ def pair_quotient(a: Pair, b: Pair) -> Pair:
     return high, (((a[0] - product) - error) + (a[1] - high * b[1])) / b[0]
 
 
+def pair_sum(a: Pair, b: Pair) -> Pair:
+    """Add two pairs, to within 2^-100 of the greater of them."""
+    high, low = two_sum(a[0], b[0])
+    return two_sum(high, low + (a[1] + b[1]))
+
+
+def double(a: Pair) -> Pair:
+    """Twice a pair, exactly."""
+    return 2 * a[0], 2 * a[1]
+
+
+def rounded(a: Pair) -> FloatArray:
+    """The double nearest to a pair; the high part alone where the low one lost its meaning outside a double's range."""
+    return a[0] + np.where(np.abs(a[1]) <= np.spacing(np.abs(a[0])), a[1], 0.0)
+
+
 def exact_sum(*columns: FloatArray) -> Fraction:
     """Σ over all elements of all columns, without rounding."""
     return sum((Fraction(float(part.sum())) for column in columns for part in _slices(column)), Fraction(0))

@@ -89,6 +89,10 @@ def _infinities(value: object, pointer: str, depth: int = 0) -> Iterator[str]:
         for infinity in (math.inf, -math.inf):
             if infinity in value:
                 yield f"{pointer}/{value.index(infinity)}"
+        if value and isinstance(value[0], dict):  # a list of objects; a list that mixes them in is refused for that
+            for position, member in enumerate(value):
+                if isinstance(member, dict):
+                    yield from _infinities(member, f"{pointer}/{position}", depth)
 
 
 @numbers.register

@@ -4,11 +4,13 @@ Knows OpenAPI and JSON Schema; nothing of the service.
 """
 
 import copy
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 import yaml
 from jsonschema import Draft202012Validator
@@ -18,6 +20,9 @@ from referencing.jsonschema import DRAFT202012
 PATH = Path(__file__).resolve().parents[2] / "openapi.yaml"
 PROBLEM_JSON = "application/problem+json"
 METHODS = frozenset({"get", "put", "post", "delete", "patch", "head", "options", "trace"})
+EVALUATION_PREFIX = "/v1/"
+
+_QUERY = re.compile(r"`\?([^`]+)`")
 
 _SINGLE = ("items", "additionalProperties", "contentSchema", "not", "if", "then", "else", "propertyNames", "contains")
 _MANY = ("oneOf", "anyOf", "allOf", "prefixItems")
@@ -90,9 +95,20 @@ def operation(name: str) -> Operation:
     return next(found for found in operations() if found.name == name)
 
 
+def evaluations() -> list[Operation]:
+    """The operations that evaluate what is sent to them."""
+    return [found for found in operations() if found.path.startswith(EVALUATION_PREFIX)]
+
+
 def examples(media_type: Tree) -> dict[str, Any]:
     """The named examples of a media type, a parameter or a header."""
     return {name: resolved(example)["value"] for name, example in media_type.get("examples", {}).items()}
+
+
+def queries(media_type: Tree) -> dict[str, dict[str, str]]:
+    """The query that each example of a body goes with: what its description shows as code after a question mark."""
+    found = {name: _QUERY.search(example.get("description", "")) for name, example in media_type["examples"].items()}
+    return {name: dict(parse_qsl(query[1], strict_parsing=True)) if query else {} for name, query in found.items()}
 
 
 def problem_examples() -> Iterator[tuple[str, int, str, Tree]]:

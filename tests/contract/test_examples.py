@@ -1,6 +1,7 @@
 """Every example of an evaluation, sent: the answer keeps to its schema and is the one that the document shows.
 
-An example answer has the name of the request that gets it; a CSV answer also that of its `table`.
+An example answer has the name of the request that gets it; a CSV answer also that of its `table`. What else the query
+of an example holds is in its description.
 """
 
 import csv
@@ -13,14 +14,38 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from tests.contract.document import document, examples, operation, schema, violations
+from tests.asking import read_csv, tables
+from tests.contract.document import Operation, document, evaluations, examples, queries, resolved, violations
 
-CURVES = operation("evaluateCurves")
-REQUESTS = {kind: examples(content) for kind, content in CURVES.request_content.items()}
-ANSWERS = {kind: examples(content) for kind, content in CURVES.responses[200]["content"].items()}
+JSON, CSV = "application/json", "text/csv"
+EVALUATIONS = {found.name: found for found in evaluations()}
 
 RELATIVE = 1e-12
 """What the contract leaves open for areas with logarithms, whose last bits are the C library's."""
+
+WARNED_OF_BY_ONE_TABLE = {"pr_trapezoid_omitted": "auc"}
+"""{code of a warning: the only table of which it tells}"""
+
+
+def _requests(found: Operation, kind: str) -> dict[str, Any]:
+    return examples(found.request_content[kind])
+
+
+def _answers(found: Operation, kind: str) -> dict[str, Any]:
+    return examples(found.responses[200]["content"][kind])
+
+
+def _tables(found: Operation) -> list[str]:
+    """The tables that the operation can be asked for."""
+    parameters = {parameter["name"]: parameter for parameter in found.parameters}
+    names: list[str] = resolved(parameters["table"]["schema"])["enum"]
+    return names
+
+
+def _named(kind: str) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize(
+        ("operation", "name"), [(found.name, name) for found in EVALUATIONS.values() for name in _requests(found, kind)]
+    )
 
 
 def _same(found: Any, expected: Any) -> bool:
@@ -47,72 +72,85 @@ def _cells(text: str) -> list[list[object]]:
     return [[cell(word) for word in row] for row in csv.reader(io.StringIO(text, newline=""))]
 
 
-def _post(client: FlaskClient, kind: str, value: Any, accept: str, **query: str) -> TestResponse:
-    body = json.dumps(value) if kind == "application/json" else value
-    return client.post(CURVES.path, data=body, content_type=kind, query_string=query, headers={"Accept": accept})
+def _post(client: FlaskClient, operation: str, kind: str, value: Any, accept: str, **query: str) -> TestResponse:
+    found = EVALUATIONS[operation]
+    body = json.dumps(value) if kind == JSON else value
+    return client.post(found.path, data=body, content_type=kind, query_string=query, headers={"Accept": accept})
 
 
-def test_requests_and_answers_have_the_same_names() -> None:
-    assert {kind: set(named) for kind, named in REQUESTS.items()} == {
-        kind: set(named) for kind, named in ANSWERS.items()
-    }
+def _post_example(client: FlaskClient, operation: str, kind: str, name: str, accept: str, **query: str) -> TestResponse:
+    found = EVALUATIONS[operation]
+    query |= queries(found.request_content[kind])[name]
+    return _post(client, operation, kind, _requests(found, kind)[name], accept, **query)
 
 
-def test_every_table_is_shown_as_csv() -> None:
-    assert set(ANSWERS["text/csv"]) == set(schema("Output")["enum"])
+def _keeps_to_its_schema(operation: str, answer: TestResponse) -> bool:
+    content = EVALUATIONS[operation].responses[200]["content"][JSON]
+    return answer.status_code == 200 and violations(content["schema"], answer.get_json()) == []
 
 
-@pytest.mark.parametrize("name", REQUESTS["application/json"])
-def test_json_gets_the_answer_shown(client: FlaskClient, name: str) -> None:
-    answer = _post(client, "application/json", REQUESTS["application/json"][name], "application/json")
+@pytest.mark.parametrize("operation", EVALUATIONS)
+class TestNames:
+    def test_of_requests_and_answers_are_the_same(self, operation: str) -> None:
+        found = EVALUATIONS[operation]
+        for kind in (JSON, CSV):
+            assert list(_requests(found, kind)) == list(_answers(found, kind))
+
+    def test_of_csv_answers_are_all_tables(self, operation: str) -> None:
+        found = EVALUATIONS[operation]
+        assert set(_answers(found, CSV)) == set(_tables(found))
+
+
+@_named(JSON)
+def test_json_gets_the_answer_shown(client: FlaskClient, operation: str, name: str) -> None:
+    answer = _post_example(client, operation, JSON, name, JSON)
     assert answer.status_code == 200, answer.text
-    assert answer.mimetype == "application/json"
-    assert violations({"$ref": "#/components/schemas/CurvesAnswer"}, answer.get_json()) == []
-    assert _same(answer.get_json(), ANSWERS["application/json"][name]), answer.get_json()
+    assert answer.mimetype == JSON
+    assert _keeps_to_its_schema(operation, answer)
+    assert _same(answer.get_json(), _answers(EVALUATIONS[operation], JSON)[name]), answer.get_json()
 
 
-@pytest.mark.parametrize("name", REQUESTS["text/csv"])
-def test_csv_gets_the_answer_shown(client: FlaskClient, name: str) -> None:
-    answer = _post(client, "text/csv", REQUESTS["text/csv"][name], "text/csv", table=name)
+@_named(CSV)
+def test_csv_gets_the_answer_shown(client: FlaskClient, operation: str, name: str) -> None:
+    answer = _post_example(client, operation, CSV, name, CSV, table=name)
     assert answer.status_code == 200, answer.text
-    assert answer.mimetype == "text/csv"
-    assert _same(_cells(answer.text), _cells(ANSWERS["text/csv"][name])), answer.text
+    assert answer.mimetype == CSV
+    assert _same(_cells(answer.text), _cells(_answers(EVALUATIONS[operation], CSV)[name])), answer.text
 
 
-@pytest.mark.parametrize("name", REQUESTS["text/csv"])
-def test_csv_is_answered_as_json_too(client: FlaskClient, name: str) -> None:
-    answer = _post(client, "text/csv", REQUESTS["text/csv"][name], "application/json")
-    assert answer.status_code == 200, answer.text
-    assert violations({"$ref": "#/components/schemas/CurvesAnswer"}, answer.get_json()) == []
+@_named(CSV)
+def test_csv_is_answered_as_json_too(client: FlaskClient, operation: str, name: str) -> None:
+    answer = _post_example(client, operation, CSV, name, JSON)
+    assert _keeps_to_its_schema(operation, answer), answer.text
 
 
-@pytest.mark.parametrize("name", REQUESTS["application/json"])
-def test_the_tables_of_an_answer_are_the_same_as_csv(client: FlaskClient, name: str) -> None:
-    request = REQUESTS["application/json"][name]
-    whole = _post(client, "application/json", request, "application/json").get_json()
-    for table in set(schema("Output")["enum"]) & {key for key, value in whole.items() if value is not None}:
-        answer = _post(client, "application/json", request, "text/csv", table=table)
+@_named(JSON)
+def test_the_tables_of_an_answer_are_the_same_as_csv(client: FlaskClient, operation: str, name: str) -> None:
+    whole = _post_example(client, operation, JSON, name, JSON).get_json()
+    columns_of = tables(whole)
+    assert set(columns_of) <= set(_tables(EVALUATIONS[operation]))
+    for table, columns in columns_of.items():
+        answer = _post_example(client, operation, JSON, name, CSV, table=table)
         assert answer.status_code == 200, answer.text
-        header, *rows = csv.reader(io.StringIO(answer.text, newline=""))
-        assert header == list(whole[table])
-        columns = [column if isinstance(column, list) else [column] for column in whole[table].values()]
-        assert [
-            [json.loads(word) if word else None for word in column] for column in zip(*rows, strict=True)
-        ] == columns
+        found = read_csv(answer.text)
+        assert list(found) == list(columns)
+        assert found == columns
         warnings = json.loads(answer.headers.get("Rocpr-Warnings", "[]"))
         assert warnings == [
-            warning for warning in whole["warnings"] if table == "auc" or warning["code"] != "pr_trapezoid_omitted"
+            warning for warning in whole["warnings"] if WARNED_OF_BY_ONE_TABLE.get(warning["code"], table) == table
         ]
         assert violations(document()["components"]["schemas"]["Warnings"], warnings) == []
 
 
-def test_absent_null_and_empty_are_the_same(client: FlaskClient) -> None:
-    sample = REQUESTS["application/json"]["sample"]
-    plain = _post(client, "application/json", sample, "application/json").get_json()
-    for name, node in schema("CurvesRequest")["properties"].items():
-        if name not in sample:
-            empties = [None, []] if node.get("type") == ["array", "null"] else [None]
+@pytest.mark.parametrize("operation", EVALUATIONS)
+def test_absent_null_and_empty_are_the_same(client: FlaskClient, operation: str) -> None:
+    found = EVALUATIONS[operation]
+    request = next(iter(_requests(found, JSON).values()))
+    plain = _post(client, operation, JSON, request, JSON).get_json()
+    for name, node in resolved(found.request_content[JSON]["schema"])["properties"].items():
+        if name not in request:
+            empties: list[Any] = [None, []] if node.get("type") == ["array", "null"] else [None]
             for empty in empties:
-                answer = _post(client, "application/json", {**sample, name: empty}, "application/json")
+                answer = _post(client, operation, JSON, {**request, name: empty}, JSON)
                 assert answer.status_code == 200, (name, empty, answer.text)
                 assert answer.get_json() == plain

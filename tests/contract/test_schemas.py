@@ -1,38 +1,68 @@
 """The schemas that check a request at run time say the same as the document: names, types, bounds, words, required."""
 
+import ast
 import json
+import re
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from marshmallow import RAISE, Schema, fields
 
+from service.answer import OPERATIONS, REQUEST_MEDIA_TYPES, response_media_types
 from service.wire import fields as own
-from service.wire.decoders import DECODERS, EVALUATION_PARAMETERS
-from service.wire.encoders import ENCODERS
+from service.wire.evaluation_schemas import CountsSchema, SampleSchema
 from service.wire.faults import FACT_CODES
 from service.wire.schemas import (
-    CURVES_PARAMETERS,
-    CountsSchema,
+    ComparisonsRequestSchema,
     CurvesRequestSchema,
     InterpolationSchema,
-    SampleSchema,
+    LambdaDensitySchema,
+    NamedEvaluationSchema,
+    TradeoffsRequestSchema,
 )
-from tests.contract.document import operation, resolved, schema, violations
+from tests.contract.document import EVALUATION_PREFIX, PATH, Tree, evaluations, resolved, schema, violations
 
 NAMES: dict[type[Schema], str] = {
     CurvesRequestSchema: "CurvesRequest",
     CountsSchema: "Counts",
     SampleSchema: "TuningSample",
     InterpolationSchema: "Interpolation",
+    TradeoffsRequestSchema: "TradeoffsRequest",
+    LambdaDensitySchema: "LambdaDensity",
+    ComparisonsRequestSchema: "ComparisonsRequest",
+    NamedEvaluationSchema: "NamedEvaluation",
 }
 """{schema at run time: schema of the document}"""
 
-CURVES = operation("evaluateCurves")
-PARAMETERS = {parameter["name"]: parameter for parameter in CURVES.parameters}
+EVALUATIONS = {found.path.removeprefix(EVALUATION_PREFIX): found for found in evaluations()}
+"""{operation at run time: operation of the document}"""
 TEXT = {"scores", "labels", "weights", "positive_label"}
 """Parameters that are text: the names of columns, and a label."""
-JSON_TEXT = {"interpolation", "thresholds"}
+JSON_TEXT = {"interpolation", "thresholds", "lambda_range", "lambda_density", "at_lambda"}
 """Parameters whose text is JSON, because an object or a list of numbers has no other form in a query."""
+
+CODE_AT = {"Fault": 0, "ColumnError": 0, "invalid": 0, "invalid_value": 1, "FieldError": 1}
+"""{what makes a fault: which of its arguments is the code}"""
+
+
+def _parameters(operation: str) -> dict[str, Tree]:
+    return {parameter["name"]: parameter for parameter in EVALUATIONS[operation].parameters}
+
+
+def _fields(operation: str) -> dict[str, fields.Field[Any]]:
+    return type(OPERATIONS[operation].schema)().fields
+
+
+def _of_fields(names: set[str] | None = None) -> pytest.MarkDecorator:
+    """Every parameter that has the name of a field of its operation's request, or those of them that are named."""
+    found = [
+        (operation, name)
+        for operation in EVALUATIONS
+        for name in _parameters(operation)
+        if name in _fields(operation) and (names is None or name in names)
+    ]
+    return pytest.mark.parametrize(("operation", "name"), found)
 
 
 def _bounds(field: Any) -> dict[str, float]:
@@ -41,25 +71,39 @@ def _bounds(field: Any) -> dict[str, float]:
     return {keyword: bound for keyword, bound in found.items() if bound is not None}
 
 
+def _lengths(field: Any, thing: str) -> dict[str, int]:
+    """The bounds of how many there are. What has an exact length may be empty all the same: [] reads as absent."""
+    if isinstance(field, own.NumberColumn):
+        return {} if field.length is None else {f"max{thing}": field.length}
+    return {f"min{thing}": field.minimum, f"max{thing}": field.maximum}
+
+
 def _in_the_documents_words(field: fields.Field[Any]) -> dict[str, Any]:
     """What the document must say about a field, its description apart. null reads as absent, so any may be it."""
     if isinstance(field, fields.Nested):
         return {"object": NAMES[type(field.schema)]}
     kind = ["number", "null"] if getattr(field, "nullable", False) else "number"
     words = list(getattr(field, "choices", ()))
-    rules: dict[type[fields.Field[Any]], dict[str, Any]] = {
-        own.NumberColumn: {
+    rules: dict[type[fields.Field[Any]], Callable[[], dict[str, Any]]] = {
+        own.NumberColumn: lambda: {
             "type": ["array", "null"],
             "items": {"type": kind, "format": "double", **_bounds(field)},
+            **_lengths(field, "Items"),
         },
-        own.LabelColumn: {"type": ["array", "null"], "items": {}},
-        own.Scalar: {},
-        own.Number: {"type": ["number", "null"], "format": "double", **_bounds(field)},
-        own.Flag: {"type": ["boolean", "null"]},
-        own.Choice: {"type": ["string", "null"], "enum": [*words, None]},
-        own.ChoiceSet: {"type": ["array", "null"], "items": {"type": "string", "enum": words}},
+        own.LabelColumn: lambda: {"type": ["array", "null"], "items": {}},
+        own.ObjectList: lambda: {
+            "type": ["array", "null"],
+            "items": {"object": NAMES[type(field.schema)]},  # type: ignore[attr-defined]  # an ObjectList has it
+            **_lengths(field, "Items"),
+        },
+        own.Scalar: dict,
+        own.Number: lambda: {"type": ["number", "null"], "format": "double", **_bounds(field)},
+        own.Text: lambda: {"type": ["string", "null"], **_lengths(field, "Length")},
+        own.Flag: lambda: {"type": ["boolean", "null"]},
+        own.Choice: lambda: {"type": ["string", "null"], "enum": [*words, None]},
+        own.ChoiceSet: lambda: {"type": ["array", "null"], "items": {"type": "string", "enum": words}},
     }
-    return rules[type(field)]
+    return rules[type(field)]()
 
 
 def _without_words(node: dict[str, Any]) -> dict[str, Any]:
@@ -68,6 +112,11 @@ def _without_words(node: dict[str, Any]) -> dict[str, Any]:
         return {"object": name}
     bare = {key: value for key, value in resolved(node).items() if key != "description"}
     return bare | {"items": _without_words(bare["items"])} if "items" in bare else bare
+
+
+def _shape_of_parameter(operation: str, name: str) -> dict[str, Any]:
+    shape = _without_words(_parameters(operation)[name]["schema"])
+    return {key: value for key, value in shape.items() if key != "examples"}
 
 
 @pytest.mark.parametrize("kind", NAMES)
@@ -90,46 +139,80 @@ class TestObjects:
 
 
 class TestParameters:
-    def test_are_those_that_a_table_takes_and_the_choice_of_the_answers(self) -> None:
-        assert set(PARAMETERS) == {*EVALUATION_PARAMETERS, *CURVES_PARAMETERS, "table"}
+    @pytest.mark.parametrize("operation", EVALUATIONS)
+    def test_are_those_that_a_table_takes_and_the_choice_of_the_answers(self, operation: str) -> None:
+        assert set(_parameters(operation)) == {*OPERATIONS[operation].parameters, "table"}
 
-    def test_all_come_in_the_query_and_none_is_required(self) -> None:
-        assert all(parameter["in"] == "query" and not parameter.get("required") for parameter in PARAMETERS.values())
+    @pytest.mark.parametrize("operation", EVALUATIONS)
+    def test_all_come_in_the_query_and_none_is_required(self, operation: str) -> None:
+        parameters = _parameters(operation).values()
+        assert all(parameter["in"] == "query" and not parameter.get("required") for parameter in parameters)
 
-    @pytest.mark.parametrize("name", sorted({*PARAMETERS} & {*CurvesRequestSchema().fields}))
-    def test_hold_what_the_field_of_their_name_holds(self, name: str) -> None:
+    @_of_fields()
+    def test_hold_what_the_field_of_their_name_holds(self, operation: str, name: str) -> None:
         """Nothing is null."""
-        found = _without_words(PARAMETERS[name]["schema"])
-        found.pop("examples", None)
+        found = _shape_of_parameter(operation, name)
         if name in TEXT | JSON_TEXT:
             assert found == {"type": "string"}
             return
-        field = _in_the_documents_words(CurvesRequestSchema().fields[name])
+        field = _in_the_documents_words(_fields(operation)[name])
         expected = field | {"type": field["type"][0]}
         if "enum" in field:
             expected["enum"] = [word for word in field["enum"] if word is not None]
         assert found == expected
 
-    @pytest.mark.parametrize("name", sorted(JSON_TEXT))
-    def test_that_are_json_text_show_what_the_field_of_their_name_holds(self, name: str) -> None:
-        shown = PARAMETERS[name]["schema"]["examples"]
+    @_of_fields(JSON_TEXT)
+    def test_that_are_json_text_show_what_the_field_of_their_name_holds(self, operation: str, name: str) -> None:
+        body = resolved(EVALUATIONS[operation].request_content["application/json"]["schema"])
+        parameter = _parameters(operation)[name]
+        shown = parameter["schema"]["examples"]
         assert shown
         for text in shown:
-            assert violations(schema("CurvesRequest")["properties"][name], json.loads(text)) == []
-            assert f"`{text}`" in PARAMETERS[name]["description"]
+            assert violations(body["properties"][name], json.loads(text)) == []
+            assert f"`{text}`" in parameter["description"]
 
     @pytest.mark.parametrize("name", ["positives", "negatives"])
-    def test_hold_what_the_total_of_their_name_holds(self, name: str) -> None:
-        found = _without_words(PARAMETERS[name]["schema"])
-        found.pop("examples", None)
-        assert found == _in_the_documents_words(CountsSchema().fields[name]) | {"type": "number"}
+    @pytest.mark.parametrize("operation", ["curves", "tradeoffs"])
+    def test_hold_what_the_total_of_their_name_holds(self, operation: str, name: str) -> None:
+        expected = _in_the_documents_words(CountsSchema().fields[name]) | {"type": "number"}
+        assert _shape_of_parameter(operation, name) == expected
+
+    def test_that_name_columns_of_evaluations_take_as_many_as_there_may_be(self) -> None:
+        field = _in_the_documents_words(ComparisonsRequestSchema().fields["evaluations"])
+        expected = field | {"type": "array", "items": {"type": "string"}}
+        assert _shape_of_parameter("comparisons", "scores") == expected
+
+    @pytest.mark.parametrize("operation", EVALUATIONS)
+    def test_name_the_tables_of_the_answer(self, operation: str) -> None:
+        shape = _shape_of_parameter(operation, "table")
+        tables = OPERATIONS[operation].tables
+        assert (shape["type"], set(shape["enum"])) == ("string", set(tables))
+        assert f"`{tables[0]}` when left out" in _parameters(operation)["table"]["description"]
 
 
-def test_media_types_are_those_that_can_be_read_and_written() -> None:
-    assert list(CURVES.request_content) == list(DECODERS)
-    assert list(CURVES.responses[200]["content"]) == [media_type for name, media_type in ENCODERS if name == "curves"]
+@pytest.mark.parametrize("operation", EVALUATIONS)
+def test_media_types_are_those_that_can_be_read_and_written(operation: str) -> None:
+    assert tuple(EVALUATIONS[operation].request_content) == REQUEST_MEDIA_TYPES
+    assert tuple(EVALUATIONS[operation].responses[200]["content"]) == response_media_types(operation)
 
 
-def test_every_fact_of_the_mathematics_is_documented() -> None:
-    text = schema("FieldError")["description"]
-    assert [code for code in FACT_CODES.values() if f"`{code}`" not in text] == []
+def test_every_operation_that_evaluates_is_documented() -> None:
+    assert list(EVALUATIONS) == list(OPERATIONS)
+
+
+def test_codes_of_wrong_values_are_documented() -> None:
+    """All that the sources give to a fault, and no other."""
+    documented = re.findall(r"`(\w+)`", schema("FieldError")["description"])
+    assert documented == sorted(documented)
+    assert set(documented) == {*FACT_CODES.values(), *_codes_in_the_sources()}
+
+
+def _codes_in_the_sources() -> Iterator[str]:
+    """Literal texts in the place of the code, wherever a fault is made."""
+    service = PATH.parent / "service"
+    for source in (service / "answer.py", *(service / "wire").glob("*.py")):
+        for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in CODE_AT:
+                code = node.args[CODE_AT[node.func.id]]
+                choices = [code.body, code.orelse] if isinstance(code, ast.IfExp) else [code]
+                yield from (str(choice.value) for choice in choices if isinstance(choice, ast.Constant))

@@ -7,8 +7,9 @@ refused. What it allows may still be 422, because what goes together is more tha
 import copy
 import csv
 import io
-from functools import partial
+from typing import Any
 
+import pytest
 import schemathesis
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -18,9 +19,8 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from service.app import create_app
 from service.settings import read_settings
-from tests.contract.document import document, operation, operations, schema, violations
+from tests.contract.document import document, evaluations, operations, schema, violations
 
-CURVES = operation("evaluateCurves")
 EXAMPLES = 200
 ACCEPTED = ["2xx", "404", "413", "422"]
 """Statuses of requests that keep to the document; 404 is for a problem type that does not exist."""
@@ -53,6 +53,8 @@ def csv_tables(draw: st.DrawFn) -> bytes:
                 {"threshold": NUMBERS, "tp": NUMBERS, "fp": NUMBERS},
                 {"scores": ODD_CELLS, "labels": ODD_CELLS},
                 {"a,b": ODD_CELLS, "scores": NUMBERS, "labels": LABELS},
+                {"scores": NUMBERS, "others": NUMBERS, "labels": LABELS},
+                {"scores": NUMBERS, "others": ODD_CELLS, "labels": LABELS, "weights": NUMBERS},
                 {"scores": NUMBERS},
                 {},
             ]
@@ -76,13 +78,15 @@ schemathesis.openapi.media_type("text/csv", csv_tables())
 
 CONTRACT = schemathesis.openapi.from_dict(copy.deepcopy(document()), config=CONFIG)
 CONTRACT.app = create_app(read_settings({}))  # loaded from the application, it would leave out its own path
-JSON_CASES = partial(CONTRACT.find_operation_by_id(CURVES.name).as_strategy, media_type="application/json")
-CSV_CASES = partial(CONTRACT.find_operation_by_id(CURVES.name).as_strategy, media_type="text/csv")
+EVALUATIONS = {found.name: CONTRACT.find_operation_by_id(found.name) for found in evaluations()}
+EVERY_EVALUATION = pytest.mark.parametrize("name", EVALUATIONS)
 ACCEPTS = st.sampled_from(["application/json", "text/csv"])
 
-
 NEAR = st.sampled_from([-1.0, -0.0, 0.0, 0.5, 1.0, 2.0, 1e-300, 1e300])
-OPTIONS = {
+LAMBDAS = st.sampled_from([0, -0.0, 5e-324, 0.2, 0.5, 0.8, 1 - 2**-53, 1])
+INDICES = st.lists(st.sampled_from(schema("TradeoffIndex")["enum"]))
+SHAPES = st.sampled_from([0.01, 0.5, 1, 2, 1000])
+CURVES_OPTIONS = {
     "include": st.lists(st.sampled_from(schema("Output")["enum"])),
     "keep": st.sampled_from(schema("Keep")["enum"]),
     "interpolation": st.one_of(
@@ -91,24 +95,73 @@ OPTIONS = {
     ),
     "lower_is_positive": st.booleans(),
 }
+TRADEOFFS_OPTIONS = {
+    "indices": INDICES,
+    "min_precision": st.sampled_from([0, 0.1, 0.5, 1]),
+    "min_recall": st.sampled_from([0, 0.1, 0.5, 1]),
+    "lambda_range": st.lists(LAMBDAS, min_size=2, max_size=2, unique=True).map(sorted),
+    "lambda_density": st.fixed_dictionaries({"a": SHAPES, "b": SHAPES}),
+    "at_lambda": st.lists(LAMBDAS),
+    "lower_is_positive": st.booleans(),
+}
 
 
 @st.composite
-def evaluations(draw: st.DrawFn) -> dict[str, object]:
-    """JSON bodies whose parts fit together, so that most are evaluated."""
-    body = draw(st.fixed_dictionaries({}, optional=OPTIONS))
-    if draw(st.booleans()):
-        rows = draw(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1))
-        tp, fp = (list(column) for column in zip(*rows, strict=True))
-        return body | {"counts": {"tp": tp, "fp": fp, "positives": 9, "negatives": 9.5}}
+def counts(draw: st.DrawFn) -> dict[str, Any]:
+    rows = draw(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1))
+    tp, fp = (list(column) for column in zip(*rows, strict=True))
+    return {"counts": {"tp": tp, "fp": fp, "positives": 9, "negatives": 9.5}}
+
+
+@st.composite
+def samples(draw: st.DrawFn) -> dict[str, Any]:
     rows = draw(st.lists(st.tuples(NEAR, st.integers(0, 1), st.sampled_from([0, 0.1, 1, 3])), min_size=2))
     scores, labels, weights = (list(column) for column in zip(*rows, strict=True))
-    sample = {"scores": scores, "labels": labels, "weights": weights}
-    extras = [{}, {"thresholds": draw(st.lists(NEAR))}, {"tuning": {"scores": [1, 0.5], "labels": [True, False]}}]
-    return body | sample | draw(st.sampled_from(extras))
+    return {"scores": scores, "labels": labels, "weights": weights}
 
 
-def _validate(case: schemathesis.Case, **headers: str) -> None:
+@st.composite
+def curves_bodies(draw: st.DrawFn) -> dict[str, Any]:
+    body = draw(st.fixed_dictionaries({}, optional=CURVES_OPTIONS))
+    if draw(st.booleans()):
+        return body | draw(counts())
+    tuning = {"scores": [1, 0.5], "labels": [True, False]}
+    extras: list[dict[str, Any]] = [{}, {"thresholds": draw(st.lists(NEAR))}, {"tuning": tuning}]
+    return body | draw(samples()) | draw(st.sampled_from(extras))
+
+
+@st.composite
+def tradeoffs_bodies(draw: st.DrawFn) -> dict[str, Any]:
+    return draw(st.fixed_dictionaries({}, optional=TRADEOFFS_OPTIONS)) | draw(st.one_of(counts(), samples()))
+
+
+@st.composite
+def comparisons_bodies(draw: st.DrawFn) -> dict[str, Any]:
+    """Evaluations of equal totals: counts, or the same labels and weights under scores of each one's own."""
+    body = draw(st.fixed_dictionaries({}, optional={"indices": INDICES}))
+    first = draw(st.one_of(counts(), samples()))
+    found = [first]
+    for _ in range(draw(st.integers(1, 3))):
+        if "counts" in first:
+            found.append(draw(counts()))
+        else:
+            size = len(first["labels"])
+            found.append(first | {"scores": draw(st.lists(NEAR, min_size=size, max_size=size))})
+    names = draw(st.lists(st.text(min_size=1, max_size=3), min_size=len(found), max_size=len(found), unique=True))
+    return body | {"evaluations": [{"name": name} | one for name, one in zip(names, found, strict=True)]}
+
+
+BODIES = {
+    "evaluateCurves": curves_bodies(),
+    "evaluateTradeoffs": tradeoffs_bodies(),
+    "compareClassifiers": comparisons_bodies(),
+}
+"""{operation: JSON bodies whose parts fit together, so that most are evaluated}"""
+QUERIES: dict[str, dict[str, str]] = {"compareClassifiers": {"scores": "scores,others"}}
+"""{operation: the query without which it evaluates no table}"""
+
+
+def _validate(case: schemathesis.Case[Any], **headers: str) -> None:
     """Send a case and check the answer; for CSV 400 is as good as 422, as no schema says which text is CSV."""
     is_csv = case.media_type == "text/csv"
     response = case.call_and_validate(headers=headers, excluded_checks=[positive_data_acceptance] if is_csv else [])
@@ -123,36 +176,42 @@ def test_every_operation_is_among_those_that_are_tried() -> None:
 
 @CONTRACT.parametrize()
 @SETTINGS
-def test_every_operation(case: schemathesis.Case) -> None:
+def test_every_operation(case: schemathesis.Case[Any]) -> None:
     """The examples, every corner of every schema on both of its sides, and random requests."""
     _validate(case)
 
 
+@EVERY_EVALUATION
 @SETTINGS
-@given(case=JSON_CASES(generation_mode=GenerationMode.NEGATIVE))
-def test_json_that_breaks_the_document(case: schemathesis.Case) -> None:
-    _validate(case)
+@given(data=st.data())
+def test_json_that_breaks_the_document(name: str, data: st.DataObject) -> None:
+    cases = EVALUATIONS[name].as_strategy(media_type="application/json", generation_mode=GenerationMode.NEGATIVE)
+    _validate(data.draw(cases))
 
 
+@EVERY_EVALUATION
 @SETTINGS
-@given(case=CSV_CASES(), accept=ACCEPTS)
-def test_tables_with_parameters(case: schemathesis.Case, accept: str) -> None:
-    _validate(case, Accept=accept)
+@given(data=st.data(), accept=ACCEPTS)
+def test_tables_with_parameters(name: str, data: st.DataObject, accept: str) -> None:
+    _validate(data.draw(EVALUATIONS[name].as_strategy(media_type="text/csv")), Accept=accept)
 
 
+@EVERY_EVALUATION
 @SETTINGS
 @given(table=csv_tables(), accept=ACCEPTS)
-def test_tables_alone(table: bytes, accept: str) -> None:
+def test_tables_alone(name: str, table: bytes, accept: str) -> None:
     """Random parameters are nearly always wrong; without them many tables are evaluated."""
-    _validate(CONTRACT.find_operation_by_id(CURVES.name).Case(body=table, media_type="text/csv"), Accept=accept)
+    _validate(EVALUATIONS[name].Case(body=table, media_type="text/csv", query=QUERIES.get(name, {})), Accept=accept)
 
 
+@EVERY_EVALUATION
 @SETTINGS
-@given(body=evaluations())
-def test_evaluations(body: dict[str, object]) -> None:
-    case = CONTRACT.find_operation_by_id(CURVES.name).Case(body=body, media_type="application/json")
-    response = case.call_and_validate()
+@given(data=st.data())
+def test_bodies_that_fit_together(name: str, data: st.DataObject) -> None:
+    body = data.draw(BODIES[name])
+    response = EVALUATIONS[name].Case(body=body, media_type="application/json").call_and_validate()
     if response.status_code == 200:
-        assert violations({"$ref": "#/components/schemas/CurvesAnswer"}, response.json()) == []
+        answer = EVALUATIONS[name].definition.raw["responses"]["200"]["content"]["application/json"]["schema"]
+        assert violations(answer, response.json()) == []
     else:
         assert response.status_code == 422

@@ -14,9 +14,12 @@ from service.app import create_app
 from service.settings import read_settings
 from service.web.transport import transport_problem
 from service.wire.problems import PROBLEM_TYPES
-from tests.contract.document import operation, problem_examples, violations
+from tests.contract.document import Operation, evaluations, problem_examples, violations
 
-CURVES = {"path": "/v1/curves", "method": "POST", "content_type": "application/json"}
+CURVES, TRADEOFFS, COMPARISONS = (
+    {"path": found.path, "method": "POST", "content_type": "application/json"} for found in evaluations()
+)
+SAMPLE = {"scores": [0.9, 0.8, 0.7], "labels": [0, 1, 0]}
 
 REQUESTS: dict[str, dict[str, Any]] = {
     "malformed_request": CURVES | {"query_string": "table=%FF", "data": "{}"},
@@ -33,6 +36,11 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "one_class": CURVES | {"json": {"scores": [0.9, 0.8], "labels": [1, 1]}},
     "not_a_number": CURVES | {"json": {"scores": [0.9, "0.8"], "labels": [1, 0]}},
     "unknown_field": CURVES | {"json": {"score": [0.9, 0.8], "labels": [1, 0]}},
+    "no_row_meets": TRADEOFFS | {"json": SAMPLE | {"min_precision": 0.75}},
+    "not_rising": TRADEOFFS | {"json": SAMPLE | {"lambda_range": [0.8, 0.2]}},
+    "totals_differ": COMPARISONS
+    | {"json": {"evaluations": [{"name": "old", **SAMPLE}, {"name": "new", "scores": [0.9, 0.8], "labels": [1, 0]}]}},
+    "duplicate_name": COMPARISONS | {"json": {"evaluations": [{"name": "old", **SAMPLE}, {"name": "old", **SAMPLE}]}},
     "internal_error": CURVES | {"data": "{}"},
 }
 """{name of the example: the request that gets it}"""
@@ -94,8 +102,14 @@ def test_every_type_of_problem_is_reached() -> None:
     assert reached == {problem.uri for problem in PROBLEM_TYPES.values()}
 
 
-def test_every_status_of_the_evaluation_is_documented_there() -> None:
+@pytest.mark.parametrize("found", evaluations(), ids=lambda found: found.name)
+def test_every_status_of_an_evaluation_is_documented_there(found: Operation) -> None:
     """A status that a request to the path got above is among those of its operation."""
-    documented = set(operation("evaluateCurves").responses)
-    got = {EXAMPLES[name][0] for name, request in REQUESTS.items() if request["path"] == "/v1/curves"}
-    assert got <= documented
+    got = {EXAMPLES[name][0] for name, request in REQUESTS.items() if request["path"] == found.path}
+    assert 422 in got
+    assert got <= set(found.responses)
+
+
+def test_every_evaluation_may_have_the_same_statuses() -> None:
+    """What can go wrong around an evaluation does not depend on which one it is."""
+    assert len({frozenset(found.responses) for found in evaluations()}) == 1
