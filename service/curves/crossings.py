@@ -11,14 +11,29 @@ from fractions import Fraction
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from service.curves.confusion import ConfusionTable
-from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray
+from service.curves.exact import (
+    LARGEST_EXACT_INTEGER,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Pair,
+    pair_product,
+    pair_quotient,
+    pair_sum,
+    two_sum,
+)
 from service.curves.orientation import CountSpace
 
 Axis = Literal["fp", "tp"]
 AXES: tuple[Axis, Axis] = ("fp", "tp")
+Point = tuple[float, float]
+
+_PAIR_ERROR = 2.0**-96
+"""Above the error of a difference of two products in pairs, relative to these."""
+_SAFE_PRODUCT = 2.0**-900
+"""Products below this may have lost bits to underflow."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,13 +85,12 @@ class _Pool:
     """The rows of two curves together, the first curve's before the second's."""
 
     space: CountSpace
-    whole: bool
 
     @classmethod
     def of(cls, first: ConfusionTable, second: ConfusionTable) -> "_Pool":
-        whole = first.whole and second.whole
         fp, tp = np.concatenate((first.fp, second.fp)), np.concatenate((first.tp, second.tp))
-        return cls(CountSpace(fp, tp, whole and first.positives * first.negatives <= LARGEST_EXACT_INTEGER), whole)
+        small = first.whole and second.whole and first.positives * first.negatives <= LARGEST_EXACT_INTEGER
+        return cls(CountSpace(fp, tp, small))
 
     def column(self, axis: Axis) -> FloatArray:
         return self.space.fp if axis == "fp" else self.space.tp
@@ -97,16 +111,45 @@ class _Pool:
         return np.where(of_second, 1.0, -1.0) * np.sign(side)
 
     def crossings(self, lines: Sequence[IntArray], axis: Axis, total: float) -> FloatArray:
-        """Where the first and the second line meet, as a share of `total`: a rational number, rounded once."""
-        x, y = (self.column("fp"), self.column("tp")) if axis == "fp" else (self.column("tp"), self.column("fp"))
-        x_a, x_b, x_c, x_d = (self._exact(x[rows]) for rows in lines)
-        y_a, y_b, y_c, y_d = (self._exact(y[rows]) for rows in lines)
-        run, rise, other_run, other_rise = x_b - x_a, y_b - y_a, x_d - x_c, y_d - y_c
-        above = run * other_run * (y_c - y_a) + x_a * rise * other_run - x_c * other_rise * run
-        below = (rise * other_run - other_rise * run) * self._exact(np.array([total]))[0]
-        # Dividing integers or fractions is exact, or rounds once.
-        return np.array([float(share) for share in above / below], dtype=np.float64)
+        """Where the first line (from a to b) meets the second (from c to d), as a share of `total`, rounded once.
 
-    def _exact(self, counts: FloatArray) -> NDArray[np.object_]:
-        number = int if self.whole else Fraction
-        return np.array([number(count) for count in counts.tolist()], dtype=np.object_)
+            x = x_a + run · part,   part = ((y_c - y_a) run' - (x_c - x_a) rise') / (rise run' - rise' run)
+
+        In pairs of doubles, and in rational numbers where those leave a doubt about the last bit.
+        """
+        x, y = (self.column("fp"), self.column("tp")) if axis == "fp" else (self.column("tp"), self.column("fp"))
+        with np.errstate(all="ignore"):
+            nearest, certain = _rounded_crossings(*((x[rows], y[rows]) for rows in lines), total=total)
+        for row in np.flatnonzero(~certain):
+            nearest[row] = _exact_crossing(*((x[rows[row]], y[rows[row]]) for rows in lines), total=total)
+        return nearest
+
+
+def _rounded_crossings(a: Pair, b: Pair, c: Pair, d: Pair, *, total: float) -> tuple[FloatArray, BoolArray]:
+    """Where lines through points (x, y), (n,) each, meet: rounded, and whether surely to the nearest double."""
+    run, rise, other_run, other_rise = (two_sum(to[k], -from_[k]) for from_, to in ((a, b), (c, d)) for k in (0, 1))
+    above, above_error = _difference(
+        pair_product(two_sum(c[1], -a[1]), other_run), pair_product(two_sum(c[0], -a[0]), other_rise)
+    )
+    below, below_error = _difference(pair_product(rise, other_run), pair_product(other_rise, run))
+    zero = np.zeros(a[0].size)
+    crossing = pair_sum((a[0], zero), pair_product(run, pair_quotient(above, below)))
+    share = pair_quotient(crossing, (np.full(zero.size, total), zero))
+    nearest = share[0] + share[1]
+    # Half the lesser of the two gaps around a double is where rounding would change.
+    margin = np.spacing(np.nextafter(nearest, 0)) / 2 - np.abs((share[0] - nearest) + share[1])
+    return nearest, (nearest > _SAFE_PRODUCT) & (margin > nearest * (above_error + below_error))
+
+
+def _difference(left: Pair, right: Pair) -> tuple[Pair, FloatArray]:
+    """Left - right, and a bound of its relative error."""
+    out = pair_sum(left, (-right[0], -right[1]))
+    size = np.abs(left[0]) + np.abs(right[0])
+    return out, np.where(size > _SAFE_PRODUCT, _PAIR_ERROR * size / np.abs(out[0]), np.inf)
+
+
+def _exact_crossing(a: Point, b: Point, c: Point, d: Point, *, total: float) -> float:
+    (x_a, y_a), (x_b, y_b), (x_c, y_c), (x_d, y_d) = (tuple(map(Fraction, point)) for point in (a, b, c, d))
+    run, rise, other_run, other_rise = x_b - x_a, y_b - y_a, x_d - x_c, y_d - y_c
+    part = ((y_c - y_a) * other_run - (x_c - x_a) * other_rise) / (rise * other_run - other_rise * run)
+    return float((x_a + run * part) / Fraction(total))
