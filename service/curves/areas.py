@@ -12,12 +12,14 @@ import numpy as np
 
 from service.curves.confusion import ConfusionTable
 from service.curves.exact import (
+    LARGEST_EXACT_INTEGER,
     FloatArray,
     IntArray,
     exact_dot,
     exact_sum,
     pair_product,
     pair_quotient,
+    sum_of_positives,
     two_product,
     two_sum,
 )
@@ -63,6 +65,9 @@ def roc_area(table: ConfusionTable) -> float:
 
     Σ (fp_k - fp_{k-1})(tp_k + tp_{k-1}) / (2 P N)
     """
+    if table.whole and 2 * table.positives * table.negatives <= LARGEST_EXACT_INTEGER:
+        doubled = float(np.diff(table.fp) @ (table.tp[1:] + table.tp[:-1]))  # a sum of integers that all are doubles
+        return float(Fraction(doubled) / (2 * Fraction(table.positives) * Fraction(table.negatives)))
     tp, positives = _lift(table.tp, table.positives)
     fp, negatives = _lift(table.fp, table.negatives)
     width = two_sum(fp[1:], -fp[:-1])
@@ -88,26 +93,36 @@ def pr_area(table: ConfusionTable) -> float:
     with np.errstate(divide="ignore", over="ignore"):
         ratio = np.clip(growth / called, np.finfo(np.float64).tiny, np.finfo(np.float64).max)
     recall, step = table.tp[rows] / table.positives, climb / table.positives
-    segments = (climb / growth) * (recall * np.log1p(ratio) + step * _shortfall(ratio))
+    logarithm, shortfall = _logarithm(ratio)
+    segments = (climb / growth) * (recall * logarithm + step * shortfall)
     return min(float(segments.sum()), 1.0)
 
 
-def _shortfall(x: FloatArray) -> FloatArray:
-    """1 - log(1 + x)/x for x > 0, without cancellation for small x.
+def _logarithm(x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """log(1 + x) and 1 - log(1 + x)/x for x > 0, without cancellation for small x.
 
     With z = x/(2 + x), log(1 + x) = 2 (z + z³/3 + z⁵/5 + ...).
     """
     z = x / (2 + x)
-    tail = np.zeros_like(x)
-    for odd in range(15, 1, -2):
-        tail = tail * (z * z) + 1 / odd
-    out: FloatArray = np.where(x < _SMALL, z - 2 * z * z / (2 + x) * tail, 1 - np.log1p(x) / x)
-    return out
+    square = z * z
+    tail = np.full_like(x, 1 / 15)
+    for odd in range(13, 1, -2):
+        tail *= square
+        tail += 1 / odd
+    logarithm = 2 * (z + z * (square * tail))
+    shortfall = z - 2 * square / (2 + x) * tail
+    large = np.flatnonzero(x >= _SMALL)
+    logarithm[large] = np.log1p(x[large])
+    shortfall[large] = 1 - logarithm[large] / x[large]
+    return logarithm, shortfall
 
 
 def average_precision(table: ConfusionTable) -> float:
     """The step-wise sum Σ (recall_k - recall_{k-1}) precision_k; never an interpolation."""
     rows = np.flatnonzero(table.tp[1:] > table.tp[:-1]) + 1
+    if table.whole:  # every precision is the nearest double, so that two roundings are in each term
+        gained = table.tp[rows] - table.tp[rows - 1]
+        return float(sum_of_positives(gained * table.precision[rows]) / Fraction(table.positives))
     reached = (table.tp[rows], np.zeros(rows.size))
     precision = pair_quotient(reached, two_sum(table.tp[rows], table.fp[rows]))
     tp, positives = _lift(table.tp, table.positives)
@@ -134,14 +149,14 @@ def pr_trapezoid(table: ConfusionTable) -> float:
     at_rows = curve_precision(table)
     climb = (table.tp[1:] - table.tp[:-1]).astype(np.int64)
     rows = np.flatnonzero(climb > 0) + 1
-    total = exact_sum(at_rows[rows - 1] / 2, at_rows[rows] / 2)
+    total = sum_of_positives(at_rows[rows - 1] + at_rows[rows]) / 2
     rows = rows[climb[rows - 1] > 1]
     inside = climb[rows - 1] - 1
     before = np.cumsum(inside) - inside
     for start in range(0, int(inside.sum()), _CHUNK):
         point = np.arange(start, min(start + _CHUNK, int(inside.sum())))
         segment = np.searchsorted(before, point, side="right") - 1
-        total += exact_sum(_inside_precision(table, rows[segment], 1.0 + (point - before[segment])))
+        total += sum_of_positives(_inside_precision(table, rows[segment], 1.0 + (point - before[segment])))
     return float(total / Fraction(table.positives))
 
 

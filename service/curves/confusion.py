@@ -24,6 +24,7 @@ class ConfusionTable:
     tp, fp      (n,) float64.
     positives, negatives   the totals P and N.
     lower_is_positive      whether thresholds ascend as more is called positive.
+    counted                whether the counts are known to be integers of one sweep, as those of a sample's rows are.
     """
 
     thresholds: FloatArray
@@ -32,6 +33,7 @@ class ConfusionTable:
     positives: float
     negatives: float
     lower_is_positive: bool = False
+    counted: bool = False
 
     @property
     def fn(self) -> FloatArray:
@@ -44,16 +46,27 @@ class ConfusionTable:
         return self.negatives - self.fp
 
     @cached_property
+    def precision(self) -> FloatArray:
+        """Precision tp/(tp + fp) per row, (n,), not to be changed; NaN where nothing is called positive."""
+        called = self.tp + self.fp
+        out = np.full(called.size, np.nan)
+        np.divide(self.tp, called, out=out, where=called > 0)
+        if self.positives + self.negatives >= LARGEST_EXACT_INTEGER and self.whole:
+            for row in np.flatnonzero(called >= LARGEST_EXACT_INTEGER):
+                out[row] = int(self.tp[row]) / (int(self.tp[row]) + int(self.fp[row]))
+        return out
+
+    @cached_property
     def sweep(self) -> bool:
         """Whether one sweep over thresholds could give all rows: fp and tp rise together."""
-        return bool(np.all(self.tp[1:] >= self.tp[:-1]))
+        return self.counted or bool(np.all(self.tp[1:] >= self.tp[:-1]))
 
     @cached_property
     def integral(self) -> bool:
         """Whether every count is an integer, of any size; the totals are those of the last row."""
-        return all(bool(np.all(np.floor(column) == column)) for column in (self.tp, self.fp))
+        return self.counted or all(bool(np.all(np.floor(column) == column)) for column in (self.tp, self.fp))
 
-    @property
+    @cached_property
     def whole(self) -> bool:
         """Whether every count is an integer up to 2^53, so that all rational results are exact."""
         return max(self.positives, self.negatives) <= LARGEST_EXACT_INTEGER and self.integral
@@ -70,33 +83,27 @@ class ConfusionTable:
         Weighted sums are within one ulp of exact, whatever the order of rows.
         """
         weights = sample.weights
-        scores, labels = sample.scores, sample.labels
-        if weights is not None and not weights.all():
-            present = weights > 0
-            scores, labels, weights = scores[present], labels[present], weights[present]
-        # Ranks ascend from the most positive score; 0.0 ± x has no -0.0.
-        ranks = scores + 0.0 if sample.lower_is_positive else 0.0 - scores
+        scores, labels = sample.scores + 0.0, sample.labels  # -0.0 + 0.0 is 0.0
         if weights is None:
-            ranks, labels = _sort(ranks, labels)
+            scores, labels = _sort(scores, labels)
         else:
-            order = np.argsort(ranks)
-            ranks, labels, weights = ranks[order], labels[order], weights[order]
-        ends = np.append(np.flatnonzero(ranks[1:] != ranks[:-1]), ranks.size - 1)
+            order = np.flatnonzero(weights)
+            order = order[np.argsort(scores[order])]
+            scores, labels, weights = scores[order], labels[order], weights[order]
+        if not sample.lower_is_positive:
+            scores, labels = scores[::-1], labels[::-1]
+        ends = np.flatnonzero(np.append(scores[1:] != scores[:-1], [True]))
+        thresholds, tp, fp = np.full(ends.size + 1, np.nan), np.zeros(ends.size + 1), np.zeros(ends.size + 1)
+        thresholds[1:] = scores[ends]
         if weights is None:
-            tp = np.cumsum(labels, dtype=np.int64)[ends].astype(np.float64)
-            fp = (ends + 1) - tp
+            tp[1:] = np.cumsum(labels, dtype=np.int64)[ends]
+            np.subtract(ends + 1, tp[1:], out=fp[1:])
         else:
-            tp = prefix_sums(np.where(labels, weights, 0.0), ends)
-            fp = prefix_sums(np.where(labels, 0.0, weights), ends)
-        thresholds = ranks[ends] if sample.lower_is_positive else 0.0 - ranks[ends]
-        return cls(
-            np.concatenate(([np.nan], thresholds)),
-            np.concatenate(([0.0], tp)),
-            np.concatenate(([0.0], fp)),
-            float(tp[-1]),
-            float(fp[-1]),
-            sample.lower_is_positive,
-        )
+            weights = weights if sample.lower_is_positive else weights[::-1]
+            tp[1:] = prefix_sums(np.where(labels, weights, 0.0), ends)
+            fp[1:] = prefix_sums(np.where(labels, 0.0, weights), ends)
+        totals = float(tp[-1]), float(fp[-1])
+        return cls(thresholds, tp, fp, *totals, sample.lower_is_positive, counted=weights is None)
 
     @classmethod
     def from_counts(cls, counts: Counts) -> "ConfusionTable":
@@ -148,18 +155,24 @@ class ConfusionTable:
         )
 
 
-def _sort(ranks: FloatArray, labels: BoolArray) -> tuple[FloatArray, BoolArray]:
-    """Sort finite ranks ascending and carry the labels along, in one sort of 8-byte keys.
+def _sort(scores: FloatArray, labels: BoolArray) -> tuple[FloatArray, BoolArray]:
+    """Sort finite scores without -0.0 ascending and carry the labels along, in one sort of 8-byte keys.
 
     The bits of a double without its sign order as integers; shifted up by one they leave room for the label.
     """
-    below = ranks < 0
+    keys = scores.view(np.uint64) << np.uint64(1)
+    keys |= labels
+    below = scores < 0
     split = int(np.count_nonzero(below))
-    keys = (ranks.view(np.uint64) << np.uint64(1)) | labels
-    keys = np.concatenate((np.sort(keys[below])[::-1], np.sort(keys[~below])))
-    ranks = (keys >> np.uint64(1)).view(np.float64)
-    np.negative(ranks[:split], out=ranks[:split])
-    return ranks, (keys & np.uint64(1)).astype(np.bool_)
+    if split:
+        keys = np.concatenate((np.sort(keys[below])[::-1], np.sort(keys[~below])))
+    else:
+        keys.sort()
+    labels = (keys & np.uint64(1)).astype(np.bool_)
+    keys >>= np.uint64(1)
+    scores = keys.view(np.float64)
+    np.negative(scores[:split], out=scores[:split])
+    return scores, labels
 
 
 def _check_order(ranks: FloatArray, order: IntArray, *, lower_is_positive: bool) -> None:

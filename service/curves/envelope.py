@@ -15,7 +15,6 @@ from service.curves.confusion import ConfusionTable
 from service.curves.exact import FloatArray, IntArray, Pair, pair_product, pair_quotient, pair_sum, two_sum
 from service.curves.hull import roc_convex_hull, upper_hull
 from service.curves.indices import Index, Rates, Steps
-from service.curves.pr import precision
 from service.curves.roc import tpr
 
 _TIE = 2.0**-49
@@ -157,4 +156,4 @@ def _bend(loss: FloatArray, gain: FloatArray, next_loss: FloatArray, next_gain: 
 
 
 def _rates(rows: ConfusionTable) -> Rates:
-    return Rates(precision(rows), np.maximum(tpr(rows), _LEAST))
+    return Rates(rows.precision, np.maximum(tpr(rows), _LEAST))

@@ -13,7 +13,7 @@ from service.curves.confusion import ConfusionTable
 from service.curves.counts import Counts
 from service.curves.exact import BoolArray, FloatArray
 from service.curves.hull import corners, on_hull, roc_convex_hull
-from service.curves.pr import AtRecall, Every, PrCurve, default_interpolation, interpolated_pr, precision
+from service.curves.pr import AtRecall, Every, PrCurve, default_interpolation, interpolated_pr
 from service.curves.roc import fpr, tpr
 from service.curves.sample import Sample
 
@@ -123,7 +123,7 @@ def _interpolation(table: ConfusionTable, options: CurvesOptions) -> Every | AtR
 
 def _points(table: ConfusionTable, hull_rows: BoolArray, keep: str) -> Points:
     kept = _kept(table, hull_rows, keep)
-    rows = table.select(kept)
+    rows = table if keep == "all" else table.select(kept)
     recall = tpr(rows)
     return Points(
         threshold=rows.thresholds,
@@ -134,7 +134,7 @@ def _points(table: ConfusionTable, hull_rows: BoolArray, keep: str) -> Points:
         fpr=fpr(rows),
         tpr=recall,
         recall=recall,
-        precision=precision(rows),
+        precision=rows.precision,
         on_hull=hull_rows[kept],
     )
 

@@ -73,6 +73,12 @@ def exact_sum(*columns: FloatArray) -> Fraction:
     return sum((Fraction(float(part.sum())) for column in columns for part in _slices(column)), Fraction(0))
 
 
+def sum_of_positives(column: FloatArray) -> Fraction:
+    """Σ over the elements, all >= 0, to within 2^-70 of it: but for the first slice it is rounded."""
+    part = next(_slices(column), column)
+    return Fraction(float(part.sum())) + Fraction(float((column - part).sum()))
+
+
 def exact_dot(a: Pair, b: Pair) -> Fraction:
     """Σ (a_high + a_low)(b_high + b_low), without rounding."""
     total = exact_sum(*two_product(a[0], b[0]))

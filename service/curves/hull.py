@@ -50,9 +50,7 @@ def upper_hull(points: Plane, rows: IntArray) -> IntArray:
 
 def on_hull(table: ConfusionTable, vertices: IntArray) -> BoolArray:
     """Tell, (n,), which rows lie on the hull's boundary: the vertices and all rows on an edge between two of them."""
-    rows = np.arange(table.tp.size)
-    edge = np.minimum(np.searchsorted(vertices, rows, side="right"), vertices.size - 1)
-    out: BoolArray = CountSpace.of(table).sides(vertices[edge - 1], rows, vertices[edge]) == 0
+    out: BoolArray = CountSpace.of(table).beside(vertices) == 0
     return out
 
 

@@ -58,7 +58,25 @@ class CountSpace:
 
     def bends(self, rows: IntArray) -> FloatArray:
         """The same for each of `rows` and its two neighbours among them."""
-        return self.sides(rows[:-2], rows[1:-1], rows[2:])
+        if not self.small:
+            return self.sides(rows[:-2], rows[1:-1], rows[2:])
+        everywhere = rows.size == self.tp.size
+        climb, run = (np.diff(column if everywhere else column[rows]) for column in (self.tp, self.fp))
+        bend: FloatArray = climb[:-1] * run[1:] - run[:-1] * climb[1:]
+        return bend
+
+    def beside(self, vertices: IntArray) -> FloatArray:
+        """The same for every row and the two `vertices`, ascending, that it lies between, (n,); 0 for the first row."""
+        rows = np.arange(1, self.tp.size)
+        lengths = np.diff(vertices)
+        lengths[-1] += rows.size - vertices[-1]  # rows that repeat the last vertex
+        if not self.small:
+            edge = np.repeat(np.arange(lengths.size), lengths)
+            return np.concatenate(([0.0], self.sides(vertices[edge], rows, vertices[edge + 1])))
+        climb, run = np.diff(self.tp[vertices]), np.diff(self.fp[vertices])
+        start = climb * self.fp[vertices[:-1]] - run * self.tp[vertices[:-1]]
+        climb, run, start = (np.repeat(of_edge, lengths) for of_edge in (climb, run, start))
+        return np.concatenate(([0.0], self.tp[1:] * run - self.fp[1:] * climb + start))
 
     def _exact_sides(self, a: IntArray, b: IntArray, c: IntArray) -> FloatArray:
         differences = [

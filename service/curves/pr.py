@@ -12,7 +12,6 @@ import numpy as np
 from service.curves.confusion import ConfusionTable
 from service.curves.errors import TooManyPoints
 from service.curves.exact import (
-    LARGEST_EXACT_INTEGER,
     FloatArray,
     IntArray,
     Pair,
@@ -66,22 +65,11 @@ def default_interpolation(table: ConfusionTable, limit: float) -> Every:
     return Every(2.0 if step == 1 and rows > limit else step)
 
 
-def precision(table: ConfusionTable) -> FloatArray:
-    """Precision tp/(tp + fp) per row, (n,); NaN where nothing is called positive."""
-    called = table.tp + table.fp
-    out: FloatArray = np.divide(table.tp, called, out=np.full(called.size, np.nan), where=called > 0)
-    if table.whole:
-        for row in np.flatnonzero(called >= LARGEST_EXACT_INTEGER):
-            out[row] = int(table.tp[row]) / (int(table.tp[row]) + int(table.fp[row]))
-    return out
-
-
 def curve_precision(table: ConfusionTable) -> FloatArray:
     """Precision per row as the PR curve has it: at the origin its limit along the first segment, tp_1/(tp_1 + fp_1)."""
-    out = precision(table)
-    origin = np.isnan(out)
-    out[origin] = out[np.argmin(origin)]
-    return out
+    at_rows = table.precision
+    origins = int(np.argmax(table.tp + table.fp > 0))
+    return np.concatenate((np.full(origins, at_rows[origins]), at_rows[origins:]))
 
 
 def interpolated_pr(table: ConfusionTable, interpolation: Every | AtRecall, limit: float) -> PrCurve:

@@ -15,7 +15,6 @@ from service.curves.envelope import Envelope, Frontier, envelope
 from service.curves.errors import NoRowMeets
 from service.curves.exact import FloatArray
 from service.curves.indices import INDICES, Index, Rates
-from service.curves.pr import precision
 from service.curves.roc import tpr
 from service.curves.sample import Sample
 
@@ -93,7 +92,7 @@ def _taking_part(table: ConfusionTable, options: TradeoffOptions) -> ConfusionTa
     """The rows that meet the bounds, compared as the answer reports them, and the origin before them."""
     if options.min_precision == 0 and options.min_recall == 0:
         return table
-    at_rows, recall = precision(table), tpr(table)
+    at_rows, recall = table.precision, tpr(table)
     meets = (table.tp > 0) & (recall >= options.min_recall)
     chosen = meets & (at_rows >= options.min_precision)
     if not chosen.any():
