@@ -103,9 +103,13 @@ def _evaluate_curves(checked: CurvesRequest, table: str | None, limits: Limits) 
     return evaluate_curves(checked.evaluation, options)
 
 
-def _evaluate_tradeoffs(checked: TradeoffsRequest, table: str | None, _: Limits) -> Tradeoffs:
-    if table == "at" and checked.options.at_lambda is None:
+def _evaluate_tradeoffs(checked: TradeoffsRequest, table: str | None, limits: Limits) -> Tradeoffs:
+    at_lambda = checked.options.at_lambda
+    if table == "at" and at_lambda is None:
         raise invalid_value("/table", "missing", "This table needs at_lambda, the values to read off.")
+    if at_lambda is not None and at_lambda.size > limits.max_interpolated_rows:
+        message = f"These are {at_lambda.size} values to read off, the limit is {limits.max_interpolated_rows}."
+        raise invalid_value("/at_lambda", "too_many_points", message)
     return evaluate_tradeoffs(checked.evaluation, checked.options)
 
 

@@ -75,6 +75,8 @@ def test_an_evaluation_beside_the_others_is_unknown():
         ({"name": "old"}, "not_a_string"),
         ("", "wrong_length"),
         ("x" * 101, "wrong_length"),
+        ("a\nb", "not_text"),
+        ("\x00", "not_text"),
         ("\ud800", "not_text"),
     ],
 )
@@ -212,6 +214,7 @@ def test_a_json_body_takes_no_options_from_the_query():
     [
         (CSV_BODY, {}, ("/scores", "missing")),
         (CSV_BODY, {"scores": "old"}, ("/scores", "wrong_length")),
+        (CSV_BODY, {"scores": ",".join(["old"] * 51)}, ("/scores", "wrong_length")),
         (CSV_BODY, {"scores": "old,old"}, ("/scores", "duplicate")),
         (CSV_BODY, {"scores": "old,new,old"}, ("/scores", "duplicate")),
         (CSV_BODY, {"scores": "old,newer"}, ("/scores", "missing")),

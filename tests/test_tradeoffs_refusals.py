@@ -39,6 +39,17 @@ def test_an_evaluation_is_checked_as_anywhere(body, expected):
     assert refusals(body) == expected
 
 
+def test_values_to_read_off_are_limited():
+    limits = Limits(max_rows=10, max_interpolated_rows=3)
+    assert refusals(SAMPLE | {"at_lambda": [0, 0.5, 1, 1]}, limits=limits) == [("/at_lambda", "too_many_points")]
+    assert ask(SAMPLE | {"at_lambda": [0, 0.5, 1]}, limits=limits).status == 200
+
+
+def test_a_label_that_is_no_text_is_on_no_row():
+    found = refusals(CSV_SAMPLE, content_type="text/csv", positive_label="\udc80")
+    assert found == [("/labels", "one_class")]
+
+
 @pytest.mark.parametrize(
     "name",
     ["include", "keep", "interpolation", "thresholds", "tuning", "lambda", "table", "evaluations", "_schema"],

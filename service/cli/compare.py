@@ -25,6 +25,9 @@ from service.cli.layout import (
 from service.cli.options import evaluation_options, given_texts, indices_option, refuse_without_table
 from service.wire.json_format import StrictJsonError, parse_json
 
+_SHORT_NAME = 11
+"""How long a name may be that stands in the line of its areas."""
+
 
 @click.command()
 @click.argument("files", metavar="NAME=FILE NAME=FILE ...", nargs=-1, required=True, callback=named_files)
@@ -89,9 +92,18 @@ def _area_lines(auc: dict[str, list[Any]]) -> Iterable[str]:
     heads = [key.rpartition("_") for key in areas]
     rows = [["", *(first + line for first, line, _ in heads)], ["", *(last for _, _, last in heads)]]
     columns = [_starred(values) for values in areas.values()]
-    rows += [[name, *cells] for name, *cells in zip(auc["name"], *columns, strict=True)]
+    lines = list(zip(*columns, strict=True))
     yield "Areas; * marks the greatest of each column"
-    yield from table_lines(rows, "<" + ">" * len(columns))
+    if max(map(len, auc["name"])) <= _SHORT_NAME:
+        rows += [[name, *cells] for name, cells in zip(auc["name"], lines, strict=True)]
+        yield from table_lines(rows, "<" + ">" * len(columns))
+        return
+    # Long names stand on lines of their own, so that the table keeps to the width of a terminal.
+    first, second, *numbers = table_lines([*rows, *(["", *cells] for cells in lines)], "<" + ">" * len(columns))
+    yield from (first, second)
+    for name, line in zip(auc["name"], numbers, strict=True):
+        yield f"  {name}"
+        yield line
 
 
 def _starred(values: list[float | None]) -> list[str]:
@@ -101,18 +113,16 @@ def _starred(values: list[float | None]) -> list[str]:
 
 
 def _dominance_lines(dominance: dict[str, list[Any]], names: list[str]) -> Iterable[str]:
-    """Say of each curve which it dominates, and which are the same as it."""
+    """Say of each curve which it dominates; one that is the same curve is marked."""
     pairs = zip(dominance["curve"], dominance["over"], dominance["dominates"], strict=True)
     over = {(curve, other) for curve, other, dominates in pairs if dominates}
     yield "Dominance: at no recall more false positives"
     rows = []
     for name in names:
-        below = [other for other in names if (name, other) in over and (other, name) not in over]
-        equal = [other for other in names if (name, other) in over and (other, name) in over]
-        parts = [f"dominates {', '.join(below) or 'none'}"]
-        if equal:
-            parts.append(f"is the same curve as {', '.join(equal)}")
-        rows.append([name, "; ".join(parts)])
+        dominated = [
+            f"{other} (the same curve)" if (other, name) in over else other for other in names if (name, other) in over
+        ]
+        rows.append([name, f"dominates {', '.join(dominated) or 'none'}"])
     yield from table_lines(rows, "<<")
 
 

@@ -16,10 +16,10 @@ import orjson
 
 from service.cli.answers import fail, hint, problem_lines
 from service.cli.files import InputFile
+from service.curves.comparison import MOST_EVALUATIONS
 from service.wire.columns import ColumnError, labels, numbers
 from service.wire.decoders import DECODERS
 from service.wire.problems import FieldError, Problem, problem_document
-from service.wire.schemas import MOST_EVALUATIONS
 from service.wire.tables import COUNTS_COLUMNS, SAMPLE_COLUMNS, Decoded, one_evaluation
 
 _FEWEST = 2
@@ -34,7 +34,7 @@ def named_files(context: click.Context, parameter: click.Parameter, words: tuple
     for word in words:
         name, _, path = word.partition("=")
         if not (name and path):
-            raise click.UsageError(f"{word!r} is not NAME=FILE.")
+            raise click.UsageError(f"{word!r} is not NAME=FILE; a name comes first, as in new={path or name}.")
         if name in paths:
             raise click.UsageError(f"{name!r} names more than one file.")
         paths[name] = path

@@ -149,7 +149,7 @@ def pr_trapezoid(table: ConfusionTable) -> float:
     at_rows = curve_precision(table)
     climb = (table.tp[1:] - table.tp[:-1]).astype(np.int64)
     rows = np.flatnonzero(climb > 0) + 1
-    total = sum_of_positives(at_rows[rows - 1] + at_rows[rows]) / 2
+    total = (sum_of_positives(at_rows[rows - 1]) + sum_of_positives(at_rows[rows])) / 2
     rows = rows[climb[rows - 1] > 1]
     inside = climb[rows - 1] - 1
     before = np.cumsum(inside) - inside

@@ -1,6 +1,6 @@
 """Several evaluations of one data set side by side, the operation behind `POST /v1/comparisons`.
 
-Which curve dominates which, which is best where, and what they reach together. Knows the other modules of this package.
+Which curve dominates which, which is best where, and what they reach together.
 Sources: Davis & Goadrich 2006, section 3; Hanczar & Nadif 2014, section 5.2.
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 from service.curves.areas import Areas, areas, has_trapezoid
 from service.curves.confusion import ConfusionTable
 from service.curves.counts import Counts
-from service.curves.crossings import AXES, Axis, Leads, leads
+from service.curves.crossings import Axis, Leads, leads
 from service.curves.envelope import Frontier, envelope
 from service.curves.errors import CurvesError, TotalsDiffer
 from service.curves.evaluation import TRAPEZOID_OMITTED, CurvesWarning
@@ -24,6 +24,11 @@ from service.curves.roc import fpr, tpr
 from service.curves.sample import Sample
 
 Names = tuple[str, ...]
+
+MOST_EVALUATIONS = 50
+"""How many evaluations are compared at once; a set of them is kept as the bits of one integer, so fewer than 63."""
+_SHOWN = 3
+"""How many names a warning lists."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,23 +83,25 @@ class Comparison:
 def evaluate_comparison(
     evaluations: Mapping[str, Sample | Counts], indices: frozenset[str] = frozenset(INDICES)
 ) -> Comparison:
-    """Compare two evaluations or more. Raises TotalsDiffer, and RisingThresholds for counts."""
+    """Compare 2 to MOST_EVALUATIONS evaluations. Raises TotalsDiffer, and RisingThresholds for counts."""
     names, tables = tuple(evaluations), _tables(evaluations.values())
     hulls = [table.select(roc_convex_hull(table)) for table in tables]
     joint, suppliers = _joint_hull(names, hulls)
     curves = [table.select(corners(table)) for table in tables if table.sweep]
-    over_fp, over_tp = (_compare_all(curves, axis) if len(curves) == len(tables) else None for axis in AXES)
+    curves = curves if len(curves) == len(tables) else []
+    best_roc = _best_of_curves(names, _compare_all(curves, "fp")) if curves else None
+    over_tp = _compare_all(curves, "tp")
     return Comparison(
         positives=joint.positives,
         negatives=joint.negatives,
         names=names,
         auc=tuple(areas(table, hull) for table, hull in zip(tables, hulls, strict=True)),
         dominance=_dominance(names, over_tp) if over_tp else None,
-        best_roc=_best_of_curves(names, over_fp) if over_fp else None,
+        best_roc=best_roc,
         best_pr=_best_of_curves(names, over_tp) if over_tp else None,
         joint_hull=JointHull(fpr(joint), tpr(joint), joint.tp, joint.fp, suppliers, joint.thresholds),
         best_tradeoff=_best_tradeoff(joint, suppliers, indices),
-        warnings=_warnings(tables),
+        warnings=_warnings(names, tables),
     )
 
 
@@ -205,16 +212,17 @@ def _running_sums(at: FloatArray, change: IntArray) -> tuple[FloatArray, IntArra
     return places, np.cumsum(sums)[:-1]
 
 
-def _warnings(tables: list[ConfusionTable]) -> tuple[CurvesWarning, ...]:
+def _warnings(names: Names, tables: list[ConfusionTable]) -> tuple[CurvesWarning, ...]:
     warnings = []
-    unswept = [str(number) for number, table in enumerate(tables) if not table.sweep]
+    unswept = [name for name, table in zip(names, tables, strict=True) if not table.sweep]
     if unswept:
+        more = f" and {len(unswept) - _SHOWN} more" if len(unswept) > _SHOWN else ""
         warnings.append(
             CurvesWarning(
                 "not_a_sweep",
-                "fp rises while tp falls between some rows of these evaluations, counted from 0, so no single sweep "
-                f"gives them and they form no curve: {', '.join(unswept)}. dominance, best_roc and best_pr are null; "
-                "hull areas, joint_hull and best_tradeoff are not.",
+                "fp rises while tp falls between some rows, so no single sweep gives them and they form no curve, in: "
+                f"{', '.join(unswept[:_SHOWN])}{more}. dominance, best_roc and best_pr are null; hull areas, "
+                "joint_hull and best_tradeoff are not.",
             )
         )
     if any(table.sweep and not has_trapezoid(table) for table in tables):

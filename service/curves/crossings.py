@@ -7,7 +7,6 @@ the geometric predicate. Source: Davis & Goadrich 2006, theorem 3.2.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Literal
 
 import numpy as np
@@ -19,6 +18,8 @@ from service.curves.exact import (
     FloatArray,
     IntArray,
     Pair,
+    as_integers,
+    exactly,
     pair_product,
     pair_quotient,
     pair_sum,
@@ -27,13 +28,14 @@ from service.curves.exact import (
 from service.curves.orientation import CountSpace
 
 Axis = Literal["fp", "tp"]
-AXES: tuple[Axis, Axis] = ("fp", "tp")
 Point = tuple[float, float]
 
-_PAIR_ERROR = 2.0**-96
+_PAIR_ERROR = 2.0**-99
 """Above the error of a difference of two products in pairs, relative to these."""
-_SAFE_PRODUCT = 2.0**-900
-"""Products below this may have lost bits to underflow."""
+_SAFE = 2.0**-600
+"""Products of scaled distances above this have lost nothing to underflow."""
+_NORMAL = 2.0**-1000
+"""Doubles above this have all their bits."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,41 +117,62 @@ class _Pool:
 
             x = x_a + run · part,   part = ((y_c - y_a) run' - (x_c - x_a) rise') / (rise run' - rise' run)
 
-        In pairs of doubles, and in rational numbers where those leave a doubt about the last bit.
+        In pairs of doubles, and in integers where those leave a doubt about the last bit.
         """
         x, y = (self.column("fp"), self.column("tp")) if axis == "fp" else (self.column("tp"), self.column("fp"))
+        ends = [(x[rows], y[rows]) for rows in lines]
         with np.errstate(all="ignore"):
-            nearest, certain = _rounded_crossings(*((x[rows], y[rows]) for rows in lines), total=total)
+            nearest, certain = _rounded_crossings(*ends, total=total)
         for row in np.flatnonzero(~certain):
-            nearest[row] = _exact_crossing(*((x[rows[row]], y[rows[row]]) for rows in lines), total=total)
+            nearest[row] = _exact_crossing(*((float(x[row]), float(y[row])) for x, y in ends), total=total)
         return nearest
 
 
-def _rounded_crossings(a: Pair, b: Pair, c: Pair, d: Pair, *, total: float) -> tuple[FloatArray, BoolArray]:
-    """Where lines through points (x, y), (n,) each, meet: rounded, and whether surely to the nearest double."""
+Points = tuple[FloatArray, FloatArray]
+"""x and y, (n,) each."""
+
+
+def _rounded_crossings(a: Points, b: Points, c: Points, d: Points, *, total: float) -> tuple[FloatArray, BoolArray]:
+    """Where lines between points meet: rounded, and whether surely to the nearest double.
+
+    The distances are scaled by powers of two, each axis of each crossing by its own, so that products keep their bits.
+    """
     run, rise, other_run, other_rise = (two_sum(to[k], -from_[k]) for from_, to in ((a, b), (c, d)) for k in (0, 1))
-    above, above_error = _difference(
-        pair_product(two_sum(c[1], -a[1]), other_run), pair_product(two_sum(c[0], -a[0]), other_rise)
-    )
-    below, below_error = _difference(pair_product(rise, other_run), pair_product(other_rise, run))
-    zero = np.zeros(a[0].size)
-    crossing = pair_sum((a[0], zero), pair_product(run, pair_quotient(above, below)))
-    share = pair_quotient(crossing, (np.full(zero.size, total), zero))
-    nearest = share[0] + share[1]
+    apart = [two_sum(c[k], -a[k]) for k in (0, 1)]
+    wide, high = (-np.frexp(np.maximum(one[0], other[0]))[1] for one, other in ((run, other_run), (rise, other_rise)))
+    run, other_run, across = (_scaled(pair, wide) for pair in (run, other_run, apart[0]))
+    rise, other_rise, up = (_scaled(pair, high) for pair in (rise, other_rise, apart[1]))
+    numerator, error = _difference(pair_product(up, other_run), pair_product(across, other_rise))
+    denominator, other_error = _difference(pair_product(rise, other_run), pair_product(other_rise, run))
+    gone = pair_product(run, pair_quotient(numerator, denominator))
+    # In units of b's x, which is not 0, and of the total: the share times a power of two.
+    unit, total_unit = np.frexp(b[0])[1], np.frexp(total)[1]
+    crossing = pair_sum(_scaled(exactly(a[0]), -unit), _scaled(gone, -wide - unit))
+    share = pair_quotient(crossing, exactly(np.full(unit.size, np.ldexp(total, -total_unit))))
+    rounded = share[0] + share[1]
     # Half the lesser of the two gaps around a double is where rounding would change.
-    margin = np.spacing(np.nextafter(nearest, 0)) / 2 - np.abs((share[0] - nearest) + share[1])
-    return nearest, (nearest > _SAFE_PRODUCT) & (margin > nearest * (above_error + below_error))
+    margin = np.spacing(np.nextafter(rounded, 0)) / 2 - np.abs((share[0] - rounded) + share[1])
+    nearest = np.ldexp(rounded, unit - total_unit)
+    certain = (margin > rounded * (error + other_error)) & (rounded > _SAFE) & (nearest > _NORMAL)
+    return nearest, certain
+
+
+def _scaled(pair: Pair, power: IntArray) -> Pair:
+    return np.ldexp(pair[0], power), np.ldexp(pair[1], power)
 
 
 def _difference(left: Pair, right: Pair) -> tuple[Pair, FloatArray]:
-    """Left - right, and a bound of its relative error."""
+    """Left - right, and a bound of its relative error: each product and their sum are within 2^-102 of the greater."""
     out = pair_sum(left, (-right[0], -right[1]))
     size = np.abs(left[0]) + np.abs(right[0])
-    return out, np.where(size > _SAFE_PRODUCT, _PAIR_ERROR * size / np.abs(out[0]), np.inf)
+    return out, np.where(size > _SAFE, _PAIR_ERROR * size / np.abs(out[0]), np.inf)
 
 
-def _exact_crossing(a: Point, b: Point, c: Point, d: Point, *, total: float) -> float:
-    (x_a, y_a), (x_b, y_b), (x_c, y_c), (x_d, y_d) = (tuple(map(Fraction, point)) for point in (a, b, c, d))
+def _exact_crossing(*points: Point, total: float) -> float:
+    """The same for one crossing in integers: all x, and all y, as multiples of one power of two each."""
+    (x_a, x_b, x_c, x_d, whole) = as_integers(*(x for x, _ in points), total)
+    y_a, y_b, y_c, y_d = as_integers(*(y for _, y in points))
     run, rise, other_run, other_rise = x_b - x_a, y_b - y_a, x_d - x_c, y_d - y_c
-    part = ((y_c - y_a) * other_run - (x_c - x_a) * other_rise) / (rise * other_run - other_rise * run)
-    return float((x_a + run * part) / Fraction(total))
+    below = rise * other_run - other_rise * run
+    above = x_a * below + run * ((y_c - y_a) * other_run - (x_c - x_a) * other_rise)
+    return above / (below * whole)  # of two integers this rounds once

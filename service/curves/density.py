@@ -21,6 +21,8 @@ _CLOSE = 1e-12
 """Two rules that agree on a piece to this, relatively, leave an error far below it: the finer one's."""
 _NEGLIGIBLE = 1e-16
 """A piece that adds less than this to the whole is as good as known."""
+_OCTAVES = 16
+"""A piece that reaches nearer to 0 than this part of its end is cut there: towards a pole pieces shrink fast."""
 _LEAST = 5e-324
 """The least positive double, to which the distance from a pole may be rounded, if not to 0."""
 _SHORT = 2.0**-16
@@ -106,12 +108,12 @@ def _without_pole(
 def _integrate(
     integrands: Callable[[IntArray, FloatArray], FloatArray], start: FloatArray, end: FloatArray, done: FloatArray
 ) -> FloatArray:
-    """Add the integrals of two functions >= 0 over pieces to sums, (2,): pieces are halved until two rules agree."""
+    """Add the integrals of two functions >= 0 over pieces to sums, (2,): pieces are cut until two rules agree."""
     piece = np.arange(start.size)
     while piece.size:
         coarse, fine = (_apply(rule, integrands, piece, start, end) for rule in (_COARSE, _FINE))
         whole = done + fine.sum(axis=1)
-        middle = (start + end) / 2
+        middle = np.where(start < end / _OCTAVES, end / _OCTAVES, (start + end) / 2)
         slack = _CLOSE * fine + _NEGLIGIBLE * whole[:, np.newaxis]
         known = np.all(np.abs(fine - coarse) <= slack, axis=0) | (end - start <= _SHORT * end) | (middle <= start)
         done = done + fine[:, known].sum(axis=1)

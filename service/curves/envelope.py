@@ -6,16 +6,24 @@ and the indices. Source: Hanczar & Nadif 2014, section 4.2.
 """
 
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 
 from service.curves.confusion import ConfusionTable
-from service.curves.exact import FloatArray, IntArray, Pair, pair_product, pair_quotient, pair_sum, two_sum
+from service.curves.exact import (
+    FloatArray,
+    IntArray,
+    Pair,
+    as_integers,
+    exactly,
+    pair_product,
+    pair_quotient,
+    pair_sum,
+    two_sum,
+)
 from service.curves.hull import roc_convex_hull, upper_hull
-from service.curves.indices import Index, Rates, Steps
-from service.curves.roc import tpr
+from service.curves.indices import Index, Rows, Steps
 
 _TIE = 2.0**-49
 """Slopes that agree to this, relatively, are those of lines through one point: a few ulp of loss and gain."""
@@ -25,8 +33,6 @@ _SAFE_PRODUCT = 2.0**-900
 """Products below this may have lost bits to underflow."""
 _SMALLEST, _LARGEST = 2.0**-1020, 2.0**1000
 """Losses and gains are kept within these, so that their sums and ratios are doubles."""
-_LEAST = 5e-324
-"""The least positive double; a recall that rounds to 0 counts as this."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,10 +51,10 @@ class Frontier:
         vertices = roc_convex_hull(table)
         return cls(table.select(vertices[1 : np.argmax(table.tp[vertices]) + 1]))
 
-    @cached_property
-    def rates(self) -> Rates:
-        """Precision and recall."""
-        return _rates(self.table)
+    @property
+    def rows(self) -> Rows:
+        """What an index has to know of them."""
+        return Rows(self.table.tp, self.table.fp, self.table.positives)
 
     @cached_property
     def steps(self) -> Steps:
@@ -63,29 +69,30 @@ class Frontier:
         than pairs of doubles have, or leaves their range, it is worked in rational numbers.
         """
         tp_a, fp_a, tp_b, fp_b = (column[rows] for rows in (a, b) for column in (self.table.tp, self.table.fp))
-        zero = np.zeros(a.size)
         climb, reach = two_sum(tp_b, -tp_a), two_sum(fp_b, -fp_a)
         called_a, called_b = two_sum(tp_a, fp_a), two_sum(tp_b, fp_b)
-        gained, missed = pair_product((tp_a, zero), reach), pair_product((fp_a, zero), climb)
+        gained, missed = pair_product(exactly(tp_a), reach), pair_product(exactly(fp_a), climb)
         lost = pair_sum(gained, (-missed[0], -missed[1]))
-        loss = pair_quotient(pair_quotient(lost, called_a), (tp_b, zero))
+        loss = pair_quotient(pair_quotient(lost, called_a), exactly(tp_b))
         size = gained[0] + missed[0]
         for step in np.flatnonzero((lost[0] <= _CERTAIN * size) | (size < _SAFE_PRODUCT)):
             loss[0][step], loss[1][step] = _exact_loss(*(float(x[step]) for x in (tp_a, fp_a, tp_b, fp_b)))
         return Steps(
             loss,
             climb,
-            ((tp_a, zero), (tp_b, zero)),
+            (exactly(tp_a), exactly(tp_b)),
             (called_a, called_b),
-            (np.full(a.size, self.table.positives), zero),
+            exactly(np.full(a.size, self.table.positives)),
         )
 
 
 def _exact_loss(*counts: float) -> tuple[float, float]:
-    tp_a, fp_a, tp_b, fp_b = map(Fraction, counts)
-    loss = (tp_a * fp_b - fp_a * tp_b) / ((tp_a + fp_a) * tp_b)
-    high = float(loss)
-    return high, float(loss - Fraction(high))
+    """p_a/p_b - 1 as a pair."""
+    tp_a, fp_a, tp_b, fp_b = as_integers(*counts)
+    lost, below = tp_a * fp_b - fp_a * tp_b, (tp_a + fp_a) * tp_b
+    high = lost / below  # of two integers this rounds once
+    numerator, denominator = high.as_integer_ratio()
+    return high, (lost * denominator - numerator * below) / (below * denominator)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -153,7 +160,3 @@ def _bend(loss: FloatArray, gain: FloatArray, next_loss: FloatArray, next_gain: 
     cheap, dear = share * (next_gain / (next_loss + next_gain)), next_share * (gain / (loss + gain))
     size = np.maximum(np.abs(gain * next_loss - loss * next_gain), _SMALLEST)  # the shares do not underflow, this may
     return np.where(np.abs(dear - cheap) <= _TIE * np.maximum(dear, cheap), 0.0, np.sign(dear - cheap) * size)
-
-
-def _rates(rows: ConfusionTable) -> Rates:
-    return Rates(rows.precision, np.maximum(tpr(rows), _LEAST))

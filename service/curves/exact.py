@@ -58,6 +58,11 @@ def pair_sum(a: Pair, b: Pair) -> Pair:
     return two_sum(high, low + (a[1] + b[1]))
 
 
+def exactly(a: FloatArray) -> Pair:
+    """Doubles as pairs."""
+    return a, np.zeros(a.size)
+
+
 def double(a: Pair) -> Pair:
     """Twice a pair, exactly."""
     return 2 * a[0], 2 * a[1]
@@ -65,7 +70,14 @@ def double(a: Pair) -> Pair:
 
 def rounded(a: Pair) -> FloatArray:
     """The double nearest to a pair; the high part alone where the low one lost its meaning outside a double's range."""
-    return a[0] + np.where(np.abs(a[1]) <= np.spacing(np.abs(a[0])), a[1], 0.0)
+    return a[0] + np.where(np.abs(a[1]) <= 2.0**-48 * np.abs(a[0]), a[1], 0.0)
+
+
+def as_integers(*numbers: float) -> list[int]:
+    """Write doubles as integers, all times the same power of two."""
+    ratios = [number.as_integer_ratio() for number in numbers]
+    scale = max(denominator for _, denominator in ratios)
+    return [numerator * (scale // denominator) for numerator, denominator in ratios]
 
 
 def exact_sum(*columns: FloatArray) -> Fraction:

@@ -2,7 +2,7 @@
 
 An index weighs recall by λ and precision by 1 - λ: f(0) is precision p and f(1) recall r. Each is a monotone transform
 of something linear in λ, so that of two rows the one with more recall is better beyond one λ, their breakpoint. Knows
-rates and λ; nothing of tables. Source: Hanczar & Nadif 2014, sections 3 and 4, with the errata of the weighted Folke
+counts and λ; nothing of tables. Source: Hanczar & Nadif 2014, sections 3 and 4, with the errata of the weighted Folke
 (whose exponents contradict its own table 1) and of the weighted Kulczynski in recall.
 """
 
@@ -11,21 +11,61 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from service.curves.exact import FloatArray, IntArray, Pair, double, pair_product, pair_quotient, pair_sum, rounded
+from service.curves.exact import (
+    FloatArray,
+    IntArray,
+    Pair,
+    double,
+    exactly,
+    pair_product,
+    pair_quotient,
+    pair_sum,
+    rounded,
+    two_sum,
+)
 
-_TINY = float(np.finfo(np.float64).tiny)
-"""The least number that divides 1 within the range of a double."""
+_SMALLEST_DIVISOR = float(np.finfo(np.float64).tiny)
+"""The least double with all its bits, and the least that divides 1 within the range of a double."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rates:
-    """Precision and recall of rows, (n,) each, both above 0."""
+class Rows:
+    """Rows of a confusion table with tp > 0, (n,) each, and its total P."""
 
-    precision: FloatArray
-    recall: FloatArray
+    tp: FloatArray
+    fp: FloatArray
+    positives: float
 
-    def __getitem__(self, rows: IntArray) -> "Rates":
-        return Rates(self.precision[rows], self.recall[rows])
+    def __getitem__(self, rows: IntArray) -> "Rows":
+        return Rows(self.tp[rows], self.fp[rows], self.positives)
+
+    @property
+    def called(self) -> FloatArray:
+        """How many are called positive, tp + fp."""
+        return self.tp + self.fp
+
+    @property
+    def total(self) -> Pair:
+        """P for each row, exactly."""
+        return exactly(np.full(self.tp.size, self.positives))
+
+    @property
+    def precision(self) -> FloatArray:
+        """p, above 0."""
+        return self.tp / self.called
+
+    @property
+    def recall(self) -> FloatArray:
+        """r; it may be too small for a double, and then has its logarithm alone."""
+        return self.tp / self.positives
+
+    @property
+    def log_recall(self) -> FloatArray:
+        """The logarithm of r, above -inf."""
+        recall = self.recall
+        normal = recall >= _SMALLEST_DIVISOR
+        near = np.log(np.where(normal, recall, 1.0))
+        return np.where(normal, near, np.log(self.tp) - np.log(self.positives))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,15 +92,17 @@ class Steps:
 class Index:
     """One index.
 
-    value       f(λ) from rates, λ and 1 - λ.
+    value       f(λ) of rows, from λ and 1 - λ, in doubles.
+    reading     the same from λ alone, the nearest double where f is rational.
     mean        the mean of f between two λ, in closed form.
     exchange    what steps lose at λ = 0 and what they gain at λ = 1, in the form that is linear in λ; for each step up
                 to a common factor that is a product of one of a and one of b.
     breakpoint  the λ from which on a step is worth it, from its loss and gain.
     """
 
-    value: Callable[[Rates, FloatArray, FloatArray], FloatArray]
-    mean: Callable[[Rates, FloatArray, FloatArray], FloatArray]
+    value: Callable[[Rows, FloatArray, FloatArray], FloatArray]
+    reading: Callable[[Rows, FloatArray], FloatArray]
+    mean: Callable[[Rows, FloatArray, FloatArray], FloatArray]
     exchange: Callable[[Steps], tuple[Pair, Pair]]
     breakpoint: Callable[[Pair, Pair], FloatArray]
 
@@ -70,14 +112,21 @@ def _balance(loss: Pair, gain: Pair) -> FloatArray:
     return rounded(pair_quotient(loss, pair_sum(loss, gain)))
 
 
-def _kulczynski(rates: Rates, weight: FloatArray, rest: FloatArray) -> FloatArray:
+def _kulczynski(rows: Rows, weight: FloatArray, rest: FloatArray) -> FloatArray:
     """The weighted arithmetic mean (1 - λ) p + λ r."""
-    return rest * rates.precision + weight * rates.recall
+    return rest * rows.precision + weight * rows.recall
 
 
-def _kulczynski_mean(rates: Rates, start: FloatArray, end: FloatArray) -> FloatArray:
+def _kulczynski_reading(rows: Rows, weight: FloatArray) -> FloatArray:
+    weights, rests = _weights(weight)
+    precision = pair_quotient(exactly(rows.tp), two_sum(rows.tp, rows.fp))
+    recall = pair_quotient(exactly(rows.tp), rows.total)
+    return rounded(pair_sum(pair_product(rests, precision), pair_product(weights, recall)))
+
+
+def _kulczynski_mean(rows: Rows, start: FloatArray, end: FloatArray) -> FloatArray:
     middle = (start + end) / 2
-    return _kulczynski(rates, middle, 1 - middle)
+    return _kulczynski(rows, middle, 1 - middle)
 
 
 def _kulczynski_exchange(steps: Steps) -> tuple[Pair, Pair]:
@@ -86,14 +135,22 @@ def _kulczynski_exchange(steps: Steps) -> tuple[Pair, Pair]:
     return pair_product(steps.loss, precision), pair_quotient(steps.climb, steps.positives)
 
 
-def _f_measure(rates: Rates, weight: FloatArray, rest: FloatArray) -> FloatArray:
-    """The weighted harmonic mean p r / (λ p + (1 - λ) r); F_β has λ = β²/(1 + β²). Its ends are p and r to the bit."""
-    p, r = rates.precision, rates.recall
-    return np.where(weight <= rest, p / (rest + weight * _ratio(p, r)), r / (weight + rest * _ratio(r, p)))
+def _f_measure(rows: Rows, weight: FloatArray, rest: FloatArray) -> FloatArray:
+    """The weighted harmonic mean p r / (λ p + (1 - λ) r), which is tp / (λ P + (1 - λ)(tp + fp)).
+
+    F_β has λ = β²/(1 + β²).
+    """
+    return rows.tp / (weight * rows.positives + rest * rows.called)
 
 
-def _f_measure_mean(rates: Rates, start: FloatArray, end: FloatArray) -> FloatArray:
-    return _harmonic_mean(_f_measure(rates, start, 1 - start), _f_measure(rates, end, 1 - end))
+def _f_measure_reading(rows: Rows, weight: FloatArray) -> FloatArray:
+    weights, rests = _weights(weight)
+    below = pair_sum(pair_product(weights, rows.total), pair_product(rests, two_sum(rows.tp, rows.fp)))
+    return rounded(pair_quotient(exactly(rows.tp), below))
+
+
+def _f_measure_mean(rows: Rows, start: FloatArray, end: FloatArray) -> FloatArray:
+    return _harmonic_mean(_f_measure(rows, start, 1 - start), _f_measure(rows, end, 1 - end))
 
 
 def _f_measure_exchange(steps: Steps) -> tuple[Pair, Pair]:
@@ -102,46 +159,63 @@ def _f_measure_exchange(steps: Steps) -> tuple[Pair, Pair]:
     return pair_product(steps.loss, called), pair_quotient(steps.climb, steps.tp[1])
 
 
-def _fowlkes_mallows(rates: Rates, weight: FloatArray, rest: FloatArray) -> FloatArray:
+def _fowlkes_mallows(rows: Rows, weight: FloatArray, rest: FloatArray) -> FloatArray:
     """The weighted geometric mean p^(1 - λ) r^λ."""
-    out: FloatArray = rates.precision**rest * rates.recall**weight
+    recall = rows.recall
+    if np.min(recall, initial=1.0) < _SMALLEST_DIVISOR:
+        return np.exp(rest * np.log(rows.precision) + weight * rows.log_recall)
+    out: FloatArray = rows.precision**rest * recall**weight
     return out
 
 
-def _fowlkes_mallows_mean(rates: Rates, start: FloatArray, end: FloatArray) -> FloatArray:
+def _fowlkes_mallows_reading(rows: Rows, weight: FloatArray) -> FloatArray:
+    return _fowlkes_mallows(rows, weight, 1 - weight)
+
+
+def _fowlkes_mallows_mean(rows: Rows, start: FloatArray, end: FloatArray) -> FloatArray:
     """The logarithm of f is linear: f at the higher end times (1 - exp(-y))/y, y being how far log f falls."""
-    fall = (end - start) * np.abs(np.log(rates.recall) - np.log(rates.precision))
+    fall = (end - start) * np.abs(rows.log_recall - np.log(rows.precision))
     share = np.divide(-np.expm1(-fall), fall, out=np.ones_like(fall), where=fall > 0)
-    mean: FloatArray = share * np.maximum(*(_fowlkes_mallows(rates, weight, 1 - weight) for weight in (start, end)))
+    mean: FloatArray = share * np.maximum(*(_fowlkes_mallows(rows, weight, 1 - weight) for weight in (start, end)))
     return mean
 
 
 def _fowlkes_mallows_exchange(steps: Steps) -> tuple[Pair, Pair]:
     """log(p_a/p_b) and log(r_b/r_a), in doubles."""
     (before, _), (after, _) = steps.tp
-    growth = steps.climb[0] / np.maximum(before, steps.climb[0])  # the true one, where it is below 1
-    gain = np.where(growth < 1, np.log1p(growth), np.log(after) - np.log(before))
+    growth = after / before
+    far = np.where(np.isfinite(growth), np.log(growth), np.log(after) - np.log(before))
+    gain = np.where(growth < 2, np.log1p(steps.climb[0] / before), far)  # noqa: PLR2004  # where log1p is more accurate
     zero = np.zeros(before.size)
     return (np.log1p(steps.loss[0]), zero), (gain, zero)
 
 
-def _jaccard(rates: Rates, weight: FloatArray, rest: FloatArray) -> FloatArray:
+def _jaccard(rows: Rows, weight: FloatArray, rest: FloatArray) -> FloatArray:
     """The weighted Jaccard index p r / (w(λ) p + w(1 - λ) r - v(λ) p r), w(λ) = min(2λ, 1), v(λ) = 1 - |1 - 2λ|.
 
-    Up to λ = 1/2 it is p / (1 + 2λ (1 - r) p/r), from there on r / (1 + 2(1 - λ) (1 - p) r/p).
+    Up to λ = 1/2 that is tp / (tp + fp + 2λ fn), from there on tp / (P + 2(1 - λ) fp): always the greater of the two.
     """
-    p, r = rates.precision, rates.recall
-    lower = p / (1 + 2 * weight * (1 - r) * _ratio(p, r))
-    upper = r / (1 + 2 * rest * (1 - p) * _ratio(r, p))
-    return np.where(weight <= rest, lower, upper)
+    return rows.tp / np.minimum(
+        rows.called + 2 * weight * (rows.positives - rows.tp), rows.positives + 2 * rest * rows.fp
+    )
 
 
-def _jaccard_mean(rates: Rates, start: FloatArray, end: FloatArray) -> FloatArray:
+def _jaccard_reading(rows: Rows, weight: FloatArray) -> FloatArray:
+    weights, rests = _weights(weight)
+    missed = double(pair_product(weights, two_sum(rows.total[0], -rows.tp)))
+    false = double(pair_product(rests, exactly(rows.fp)))
+    belows = pair_sum(two_sum(rows.tp, rows.fp), missed), pair_sum(rows.total, false)
+    values = [rounded(pair_quotient(exactly(rows.tp), below)) for below in belows]
+    return np.maximum(*values)
+
+
+def _jaccard_mean(rows: Rows, start: FloatArray, end: FloatArray) -> FloatArray:
     """1/f is linear on each half of [0, 1]."""
     middle = np.clip(0.5, start, end)
-    values = [_jaccard(rates, weight, 1 - weight) for weight in (start, middle, end)]
+    values = [_jaccard(rows, weight, 1 - weight) for weight in (start, middle, end)]
     lower, upper = _harmonic_mean(values[0], values[1]), _harmonic_mean(values[1], values[2])
-    mean: FloatArray = ((middle - start) * lower + (end - middle) * upper) / (end - start)
+    share = (middle - start) / (end - start)
+    mean: FloatArray = share * lower + (1 - share) * upper
     return mean
 
 
@@ -154,22 +228,25 @@ def _jaccard_breakpoint(loss: Pair, gain: Pair) -> FloatArray:
     return np.where(early, lower, upper)
 
 
-def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
-    return above / np.maximum(below, _TINY)
-
-
 def _harmonic_mean(start: FloatArray, end: FloatArray) -> FloatArray:
     """The mean of f between two values of it when 1/f is linear: f_high log(1 + x)/x with x = f_high/f_low - 1."""
-    high, low = np.maximum(start, end), np.maximum(np.minimum(start, end), _TINY)
+    high, low = np.maximum(start, end), np.maximum(np.minimum(start, end), _SMALLEST_DIVISOR)
     ratio = (high - low) / low
     mean: FloatArray = high * np.divide(np.log1p(ratio), ratio, out=np.ones_like(ratio), where=ratio > 0)
     return mean
 
 
+def _weights(weight: FloatArray) -> tuple[Pair, Pair]:
+    """λ and 1 - λ, exactly."""
+    return exactly(weight), two_sum(np.ones_like(weight), -weight)
+
+
 INDICES = {
-    "kulczynski": Index(_kulczynski, _kulczynski_mean, _kulczynski_exchange, _balance),
-    "f_measure": Index(_f_measure, _f_measure_mean, _f_measure_exchange, _balance),
-    "fowlkes_mallows": Index(_fowlkes_mallows, _fowlkes_mallows_mean, _fowlkes_mallows_exchange, _balance),
-    "jaccard": Index(_jaccard, _jaccard_mean, _f_measure_exchange, _jaccard_breakpoint),
+    "kulczynski": Index(_kulczynski, _kulczynski_reading, _kulczynski_mean, _kulczynski_exchange, _balance),
+    "f_measure": Index(_f_measure, _f_measure_reading, _f_measure_mean, _f_measure_exchange, _balance),
+    "fowlkes_mallows": Index(
+        _fowlkes_mallows, _fowlkes_mallows_reading, _fowlkes_mallows_mean, _fowlkes_mallows_exchange, _balance
+    ),
+    "jaccard": Index(_jaccard, _jaccard_reading, _jaccard_mean, _f_measure_exchange, _jaccard_breakpoint),
 }
 """{name: index}, in the order of answers."""

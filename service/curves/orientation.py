@@ -5,12 +5,20 @@ doubles where their error bound allows, and only the rest with more.
 """
 
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 
 from service.curves.confusion import ConfusionTable
-from service.curves.exact import LARGEST_EXACT_INTEGER, FloatArray, IntArray, Pair, pair_product, two_sum
+from service.curves.exact import (
+    LARGEST_EXACT_INTEGER,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Pair,
+    as_integers,
+    pair_product,
+    two_sum,
+)
 
 _FILTER = 2.0**-51
 """Above the error of the plain determinant relative to its two products, (3 + 16 ε) ε with ε = 2^-53."""
@@ -52,9 +60,15 @@ class CountSpace:
         doubtful = np.abs(side) <= _FILTER * (np.abs(left) + np.abs(right)) + _UNDERFLOW
         doubtful &= ((rise != 0) & (run != 0)) | ((reach != 0) & (climb != 0))
         rows = np.flatnonzero(doubtful)
+        rows = rows[~self._same(a[rows], b[rows]) & ~self._same(b[rows], c[rows])]
         if rows.size:
             side[rows] = self._exact_sides(a[rows], b[rows], c[rows])
         return side
+
+    def _same(self, a: IntArray, b: IntArray) -> BoolArray:
+        """Whether points coincide; their side is 0 without rounding."""
+        same: BoolArray = (self.fp[a] == self.fp[b]) & (self.tp[a] == self.tp[b])
+        return same
 
     def bends(self, rows: IntArray) -> FloatArray:
         """The same for each of `rows` and its two neighbours among them."""
@@ -92,7 +106,7 @@ class CountSpace:
         exact = np.all([error == 0 for _, error in differences], axis=0)
         side: FloatArray = np.where(exact, np.where(high != 0, high, low), high + low)
         for row in np.flatnonzero(~exact & (np.abs(side) <= _PAIR_FILTER * (np.abs(left[0]) + np.abs(right[0])))):
-            side[row] = _rational_side(differences, int(row))
+            side[row] = _integer_side(differences, int(row))
         return side
 
 
@@ -101,7 +115,10 @@ def _normalise(difference: Pair) -> tuple[Pair, IntArray]:
     return (mantissa, np.ldexp(difference[1], -power)), power
 
 
-def _rational_side(differences: list[Pair], row: int) -> float:
-    rise, run, reach, climb = (Fraction(float(high[row])) + Fraction(float(low[row])) for high, low in differences)
-    side = rise * run - reach * climb
+def _integer_side(differences: list[Pair], row: int) -> float:
+    rise, run, reach, climb = (float(high[row]) for high, _ in differences)
+    more_rise, more_run, more_reach, more_climb = (float(low[row]) for _, low in differences)
+    rise_high, rise_low, climb_high, climb_low = as_integers(rise, more_rise, climb, more_climb)
+    run_high, run_low, reach_high, reach_low = as_integers(run, more_run, reach, more_reach)
+    side = (rise_high + rise_low) * (run_high + run_low) - (reach_high + reach_low) * (climb_high + climb_low)
     return float((side > 0) - (side < 0))

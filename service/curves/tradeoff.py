@@ -14,7 +14,7 @@ from service.curves.density import BetaDensity
 from service.curves.envelope import Envelope, Frontier, envelope
 from service.curves.errors import NoRowMeets
 from service.curves.exact import FloatArray
-from service.curves.indices import INDICES, Index, Rates
+from service.curves.indices import INDICES, Index, Rows
 from service.curves.roc import tpr
 from service.curves.sample import Sample
 
@@ -97,9 +97,10 @@ def _taking_part(table: ConfusionTable, options: TradeoffOptions) -> ConfusionTa
     chosen = meets & (at_rows >= options.min_precision)
     if not chosen.any():
         best = float(np.max(at_rows[meets]))
+        recall_too = f" and recall {options.min_recall!r} or more" if options.min_recall else ""
         raise NoRowMeets(
-            f"No row has precision {options.min_precision:g} or more at recall {options.min_recall:g} or more; the "
-            f"greatest precision there is {best:.17g}."
+            f"No row has precision {options.min_precision!r} or more{recall_too}; the greatest precision among "
+            f"{'those of such recall' if options.min_recall else 'all rows'} is {best!r}."
         )
     chosen[0] = True
     return table.select(chosen)
@@ -108,28 +109,33 @@ def _taking_part(table: ConfusionTable, options: TradeoffOptions) -> ConfusionTa
 def _tradeoff(frontier: Frontier, index: Index, options: TradeoffOptions) -> Tradeoff:
     best = envelope(frontier, index)
     rows, start, end = best.intervals(*options.lambda_range)
-    optimal, rates = frontier.table.select(rows), frontier.rates[rows]
+    optimal = frontier.table.select(rows)
     everything = optimal.tp[-1] == optimal.positives and optimal.fp[-1] == optimal.negatives
     return Tradeoff(
-        optimal=OptimalCurve(start, end, optimal.thresholds, optimal.tp, optimal.fp, rates.precision, tpr(optimal)),
-        area=_area(rates, index, (start, end), options.lambda_density),
+        optimal=OptimalCurve(start, end, optimal.thresholds, optimal.tp, optimal.fp, optimal.precision, tpr(optimal)),
+        area=_area(frontier.rows[rows], index, (start, end), options.lambda_density),
         uninformative_from=float(start[-1]) if everything else None,
         at=None if options.at_lambda is None else _read_off(frontier, index, best, options.at_lambda),
     )
 
 
-def _area(rates: Rates, index: Index, ends: tuple[FloatArray, FloatArray], density: BetaDensity | None) -> float:
+def _area(rows: Rows, index: Index, ends: tuple[FloatArray, FloatArray], density: BetaDensity | None) -> float:
     """The mean of the optimal curve, over equal weights of λ or under a density."""
     start, end = ends
     if density is None:
-        area = float(np.sum(index.mean(rates, start, end) * (end - start)) / (end[-1] - start[0]))
+        area = float(np.sum(index.mean(rows, start, end) * ((end - start) / (end[-1] - start[0]))))
     else:
-        area = density.mean(lambda piece, weight, rest: index.value(rates[piece], weight, rest), start, end)
+        area = density.mean(lambda piece, weight, rest: index.value(rows[piece], weight, rest), start, end)
     return min(area, 1.0)
 
 
 def _read_off(frontier: Frontier, index: Index, best: Envelope, at_lambda: FloatArray) -> TradeoffReading:
-    """Read the optimal curve at each λ; of the rows that meet there the one of more recall."""
-    rows = best.rows[np.searchsorted(best.breakpoints, at_lambda, side="right")]
-    value = index.value(frontier.rates[rows], at_lambda, 1 - at_lambda)
-    return TradeoffReading(at_lambda, value, frontier.table.thresholds[rows])
+    """Read the optimal curve at each λ; of the rows that meet there the one of more recall.
+
+    At a breakpoint that was rounded down the row below it still has the greater value.
+    """
+    place = np.searchsorted(best.breakpoints, at_lambda, side="right")
+    rows, rows_below = best.rows[place], best.rows[np.maximum(place - 1, 0)]
+    with np.errstate(over="ignore", invalid="ignore"):  # in the low parts of pairs, which then are left out
+        value = np.maximum(*(index.reading(frontier.rows[each], at_lambda) for each in (rows, rows_below)))
+    return TradeoffReading(at_lambda, np.minimum(value, 1.0), frontier.table.thresholds[rows])

@@ -45,9 +45,10 @@ class SharedColumn:
 
     def numbers(self, *, nullable: bool) -> FloatArray:
         """Read it as numbers."""
-        if nullable not in self._read:
-            self._read[nullable] = numbers(self._column, nullable=nullable)
-        column: FloatArray = self._read[nullable]
+        key = ("numbers", nullable)
+        if key not in self._read:
+            self._read[key] = numbers(self._column, nullable=nullable)
+        column: FloatArray = self._read[key]
         return column
 
     def labels(self, positive_label: object) -> BoolArray:

@@ -144,7 +144,8 @@ def _(column: TextColumn, positive_label: object) -> BoolArray:
         if len(distinct) > 2:  # noqa: PLR2004  # two classes
             row = pc.index(cells, distinct[2]).as_py()
             raise third_label(row)
-        return pc.equal(cells, str(positive_label)).to_numpy()  # type: ignore[no-any-return]  # pyarrow is untyped
+        label = str(positive_label).encode("utf-8", "surrogatepass")  # half a surrogate pair equals no text
+        return pc.equal(pc.cast(cells, pa.binary()), label).to_numpy()  # type: ignore[no-any-return]  # pyarrow is untyped
     text = pc.utf8_lower(pc.ascii_trim(cells, _SPACES))
     distinct = text.unique().to_pylist()
     if set(distinct) <= {"false", "true"}:

@@ -4,6 +4,7 @@ JSON stays columnar; CSV is one of the tables. NaN in a column is null, and neve
 """
 
 import io
+import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
 from typing import Any
@@ -170,15 +171,23 @@ def _csv(columns: Columns, warnings: tuple[CurvesWarning, ...]) -> Encoded:
     arrays = {name: pa.array(column, from_pandas=True) for name, column in columns.items()}
     body = io.BytesIO()
     arrow_csv.write_csv(pa.table(arrays), body)
-    return Encoded(body.getvalue(), {"Rocpr-Warnings": orjson.dumps([asdict(each) for each in warnings]).decode()})
+    # A header is ASCII; names in a warning need not be.
+    return Encoded(body.getvalue(), {"Rocpr-Warnings": json.dumps([asdict(each) for each in warnings])})
 
 
 def _stacked(tables: dict[str, Columns | None]) -> Columns:
     """Put tables of equal columns one below the other, with their names as the column `index`."""
     there = {name: columns for name, columns in tables.items() if columns}
     names = [name for name, columns in there.items() for _ in next(iter(columns.values()))]
-    columns = {key: [cell for table in there.values() for cell in table[key]] for key in next(iter(there.values()))}
-    return {"index": names, **columns}
+    return {"index": names} | {
+        key: _joined([table[key] for table in there.values()]) for key in next(iter(there.values()))
+    }
+
+
+def _joined(columns: list[Any]) -> Any:  # noqa: ANN401  # an array of arrays, a list of sequences
+    if isinstance(columns[0], np.ndarray):
+        return np.concatenate(columns)
+    return [cell for column in columns for cell in column]
 
 
 def _empty(kind: type[Any]) -> Columns:

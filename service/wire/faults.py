@@ -37,7 +37,6 @@ FACT_POINTERS: dict[type[CurvesError], str] = {
     RisingThresholds: "/counts/threshold",
     TooManyPoints: "/interpolation",
     NoRowMeets: "/min_precision",
-    TotalsDiffer: "",
 }
 """Where the facts point that only evaluating finds out; the others are found while building the request's objects."""
 
@@ -46,7 +45,7 @@ def fact_error(fact: CurvesError, rename: Callable[[str], str]) -> FieldError:
     """Write a fact that evaluating found; `rename` turns a pointer into the document to the caller's."""
     evaluation = "" if fact.evaluation is None else f"/evaluations/{fact.evaluation}"
     row = "" if fact.row is None else f"/{fact.row}"
-    return FieldError(rename(evaluation + FACT_POINTERS[type(fact)] + row), FACT_CODES[type(fact)], fact.detail)
+    return FieldError(rename(evaluation + FACT_POINTERS.get(type(fact), "") + row), FACT_CODES[type(fact)], fact.detail)
 
 
 def field_errors(error: ValidationError, rename: Callable[[str], str]) -> list[FieldError]:

@@ -3,6 +3,7 @@
 A wrong value is a ValidationError whose message is a Fault, so that its code and row survive to the problem.
 """
 
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,9 @@ from marshmallow import Schema, ValidationError, fields
 
 from service.curves.exact import BoolArray, FloatArray
 from service.wire import columns
+
+_NOT_TEXT = {"Cc", "Cs"}
+"""Unicode's categories of control characters and surrogates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +138,8 @@ class Text(fields.Field[str]):
         if not self.minimum <= len(value) <= self.maximum:
             message = f"{self.minimum} to {self.maximum} characters belong here, not {len(value)}."
             raise ValidationError([Fault("wrong_length", message)])
-        if any("\ud800" <= character <= "\udfff" for character in value):
-            raise ValidationError([Fault("not_text", "This holds half of a surrogate pair, which is no character.")])
+        if any(unicodedata.category(character) in _NOT_TEXT for character in value):
+            raise ValidationError([Fault("not_text", "This holds a control character, or half of a surrogate pair.")])
         return value
 
 
@@ -152,7 +156,7 @@ class ObjectList(fields.Field[list[Any]]):
         if not isinstance(value, list):
             raise ValidationError([Fault("not_a_list", "A list of objects belongs here.")])
         if not self.minimum <= len(value) <= self.maximum:
-            message = f"{self.minimum} to {self.maximum} objects belong here, not {len(value)}."
+            message = f"{self.minimum} to {self.maximum} of them belong here, not {len(value)}."
             raise ValidationError([Fault("wrong_length", message)])
         loaded, errors = [], {}
         for row, item in enumerate(value):

@@ -3,11 +3,13 @@
 A loaded schema is what the operation evaluates. Knows the operations' options; nothing of bytes.
 """
 
+import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
 from marshmallow import ValidationError, fields, post_load, pre_load
 
+from service.curves.comparison import MOST_EVALUATIONS
 from service.curves.counts import Counts
 from service.curves.density import BetaDensity
 from service.curves.evaluation import INCLUDES, KEEPS, CurvesOptions
@@ -18,8 +20,6 @@ from service.curves.tradeoff import TradeoffOptions
 from service.wire.evaluation_schemas import EvaluationSchema, ObjectSchema, SampleSchema
 from service.wire.fields import Choice, ChoiceSet, Fault, Number, NumberColumn, ObjectList, Text, invalid
 
-MOST_EVALUATIONS = 50
-"""How many evaluations one request compares."""
 LONGEST_NAME = 100
 """How many characters the name of an evaluation has."""
 
@@ -133,7 +133,7 @@ class TradeoffsRequestSchema(EvaluationSchema):
             if start >= end:
                 raise invalid("not_rising", "The range has to rise: its first number below its second.", "lambda_range")
             data["lambda_range"] = (start, end)
-        options = {name: data[name] for name in _TRADEOFFS if name in data}
+        options = {field.name: data[field.name] for field in dataclasses.fields(TradeoffOptions) if field.name in data}
         return TradeoffsRequest(evaluation, TradeoffOptions(**options))
 
 
@@ -177,10 +177,8 @@ class ComparisonsRequestSchema(ObjectSchema):
         evaluations: dict[str, Sample | Counts] = {}
         for position, (name, evaluation) in enumerate(data["evaluations"]):
             if name in evaluations:
-                fault = Fault("duplicate", "Another evaluation has this name.")
+                earlier = list(evaluations).index(name)
+                fault = Fault("duplicate", f"Evaluation {earlier} has this name, too; they are counted from 0.")
                 raise ValidationError({"evaluations": {position: {"name": [fault]}}})
             evaluations[name] = evaluation
         return ComparisonsRequest(evaluations, data.get("indices", frozenset(INDICES)))
-
-
-_TRADEOFFS = ("indices", "min_precision", "min_recall", "lambda_range", "lambda_density", "at_lambda")

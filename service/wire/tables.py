@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from service.curves.comparison import MOST_EVALUATIONS
 from service.wire.columns import SharedColumn
 from service.wire.json_format import StrictJsonError, parse_json
 from service.wire.problems import FieldError, Problem, invalid_value, pointer_token
@@ -60,7 +61,7 @@ class TableForm:
         """Read the table, when its parameters are known."""
         for key in parameters:
             if key not in self.parameters:
-                message = f"This query parameter is not known here; known are {', '.join(self.parameters)}."
+                message = f"This query parameter is not known here; known are {', '.join(self.parameters)}, and table."
                 raise invalid_value(f"/{pointer_token(key)}", "unknown_field", message)
         return self.read(table, parameters)
 
@@ -100,7 +101,12 @@ def _read_several(table: Table, parameters: Mapping[str, str]) -> Decoded:
     if "scores" not in parameters:
         message = f"scores names the columns to compare, as in scores=a,b; {_header(table)}."
         raise invalid_value("/scores", "missing", message)
-    names = parameters["scores"].split(",")
+    names = _names(parameters["scores"], table.header)
+    if len(names) > MOST_EVALUATIONS:
+        message = f"At most {MOST_EVALUATIONS} columns belong here, not {len(names)}."
+        raise invalid_value("/scores", "wrong_length", message)
+    if len(set(names)) < len(names):
+        raise invalid_value("/scores", "duplicate", "A column is named twice.")
     for name in names:
         _check_column(table, "scores", name)
     shared = _columns(table, parameters, ("labels", "weights"))
@@ -117,6 +123,16 @@ def _read_several(table: Table, parameters: Mapping[str, str]) -> Decoded:
         pointers |= {f"/evaluations/{position}/{key}": f"/{pointer_token(new)}" for key, new in renamed.items()}
     evaluations = [{"name": name, "scores": columns[name]} | common for name in names]
     return Decoded({"evaluations": evaluations} | options, pointers | {"/evaluations": "/scores"})
+
+
+def _names(text: str, header: list[str]) -> list[str]:
+    """Split names at commas, a name with commas being there in a JSON list; blanks around one are no part of it."""
+    try:
+        listed = parse_json(text)
+    except StrictJsonError:
+        listed = None
+    names = listed if isinstance(listed, list) and all(isinstance(name, str) for name in listed) else text.split(",")
+    return [name if name in header else name.strip() for name in names]
 
 
 def _columns(table: Table, parameters: Mapping[str, str], keys: tuple[str, ...]) -> dict[str, str]:
@@ -157,7 +173,7 @@ def _json_value(key: str, text: str) -> object:
     except StrictJsonError as error:
         if key in _NAME_LISTS:
             return [name.strip() for name in text.split(",")]
-        detail = f"This parameter takes strict JSON text. {error}"
+        detail = f"This parameter takes strict JSON text, such as 0.5 or [0.2, 0.8] or true. {error}"
         raise Problem(
             "invalid_request", detail, [FieldError(f"/{key}{error.pointer or ''}", "not_json", detail)]
         ) from None

@@ -155,9 +155,9 @@ def test_dominance_and_equal_curves_in_words(tmp_path: Path) -> None:
     best = {"counts": {"tp": [20], "fp": [1], "positives": 20, "negatives": 2000}}
     run = rocpr(*written(tmp_path, two=SECOND, best=best, again=SECOND))
     assert section(run.stdout, "Dominance")[1:] == [
-        "  two    dominates none; is the same curve as again",
+        "  two    dominates again (the same curve)",
         "  best   dominates two, again",
-        "  again  dominates none; is the same curve as two",
+        "  again  dominates two (the same curve)",
     ]
 
 

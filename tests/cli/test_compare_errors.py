@@ -62,9 +62,9 @@ def test_a_table_with_other_columns_is_told_how_to_name_them(tmp_path: Path) -> 
     ("arguments", "message"),
     [
         ([], "Missing argument"),
-        ([ALL, "scores.csv"], "'scores.csv' is not NAME=FILE."),
-        ([ALL, "=scores.csv"], "'=scores.csv' is not NAME=FILE."),
-        ([ALL, "a="], "'a=' is not NAME=FILE."),
+        ([ALL, "scores.csv"], "'scores.csv' is not NAME=FILE; a name comes first, as in new=scores.csv."),
+        ([ALL, "=scores.csv"], "'=scores.csv' is not NAME=FILE; a name comes first, as in new=scores.csv."),
+        ([ALL, "a="], "'a=' is not NAME=FILE; a name comes first, as in new=a."),
         (["a=nothing.csv", ALL], "No such file"),
         (["a=.", ALL], "directory"),
         ([ALL, ALL], "'all' names more than one file"),

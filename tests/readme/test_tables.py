@@ -10,7 +10,7 @@ import pytest
 
 from service.app import create_app
 from service.cli.curves import AREAS
-from service.curves.indices import INDICES, Rates
+from service.curves.indices import INDICES, Rows
 from service.settings import Settings
 from service.wire.problems import MAX_ERRORS, PROBLEM_TYPES
 from tests.readme.commands import README, examples
@@ -54,7 +54,7 @@ def test_indices() -> None:
     rows = table("Choose a trade-off")
     assert [name for name, *_ in rows] == [f"`{name}`" for name in INDICES]
     assert "| p 0.9, r 0.5 | p 0.5, r 0.9 |\n" in section("Choose a trade-off")
-    rates = Rates(np.array([0.9, 0.5]), np.array([0.5, 0.9]))
+    rates = Rows(tp=np.array([45.0, 81.0]), fp=np.array([5.0, 81.0]), positives=90.0)
     for index, (_, _, *values) in zip(INDICES.values(), rows, strict=True):
         assert values == [f"{value:.3f}" for value in index.value(rates, np.array(0.2), np.array(0.8))]
 
