@@ -14,15 +14,9 @@ from service.curves.comparison import Comparison, evaluate_comparison
 from service.curves.errors import CurvesError
 from service.curves.evaluation import Curves, evaluate_curves
 from service.curves.tradeoff import Tradeoffs, evaluate_tradeoffs
+from service.wire.answer_tables import TABLES
 from service.wire.decoders import DECODERS
-from service.wire.encoders import (
-    COMPARISON_TABLES,
-    CURVES_TABLES,
-    ENCODERS,
-    ONE_TABLE,
-    TRADEOFFS_TABLES,
-    Encoded,
-)
+from service.wire.encoders import ENCODERS, ONE_TABLE, Encoded
 from service.wire.faults import fact_error, field_errors
 from service.wire.problems import PROBLEM_JSON, Problem, invalid_value, pointer_token, problem_document
 from service.wire.schemas import (
@@ -121,17 +115,17 @@ OPERATIONS = {
     "curves": Operation(
         CurvesRequestSchema(),
         one_evaluation("include", "keep", "interpolation", "thresholds"),
-        CURVES_TABLES,
+        tuple(TABLES["curves"]),
         _evaluate_curves,
     ),
     "tradeoffs": Operation(
         TradeoffsRequestSchema(),
         one_evaluation("indices", "min_precision", "min_recall", "lambda_range", "lambda_density", "at_lambda"),
-        TRADEOFFS_TABLES,
+        tuple(TABLES["tradeoffs"]),
         _evaluate_tradeoffs,
     ),
     "comparisons": Operation(
-        ComparisonsRequestSchema(), several_evaluations("indices"), COMPARISON_TABLES, _evaluate_comparison
+        ComparisonsRequestSchema(), several_evaluations("indices"), tuple(TABLES["comparisons"]), _evaluate_comparison
     ),
 }
 """{operation: what it is}; its path is /v1/ and its name."""

@@ -11,7 +11,7 @@ import pytest
 
 from service.answer import Request, answer
 from service.curves import errors
-from service.wire.encoders import CURVES_TABLES
+from service.wire.answer_tables import TABLES
 from service.wire.faults import FACT_CODES, FACT_POINTERS
 from service.wire.problems import MAX_ERRORS
 from tests import asking
@@ -299,7 +299,7 @@ def test_include_in_a_query_may_be_names_between_commas():
     assert "auc" in curves(table, content_type="text/csv", include="auc, points")
 
 
-@pytest.mark.parametrize("name", CURVES_TABLES)
+@pytest.mark.parametrize("name", TABLES["curves"])
 def test_a_csv_answer_is_one_table_of_the_json_answer(name):
     body = {"counts": COUNTS | {"threshold": [0.5, None]}, "interpolation": {"every": 3}}
     result = ask(body, accept="text/csv", table=name)

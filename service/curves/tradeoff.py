@@ -13,6 +13,7 @@ from service.curves.counts import Counts
 from service.curves.density import BetaDensity
 from service.curves.envelope import Envelope, Frontier, envelope
 from service.curves.errors import NoRowMeets
+from service.curves.evaluation import CurvesWarning
 from service.curves.exact import FloatArray
 from service.curves.indices import INDICES, Index, Rows
 from service.curves.roc import tpr
@@ -73,6 +74,7 @@ class Tradeoffs:
     positives: float
     negatives: float
     tradeoffs: dict[str, Tradeoff]
+    warnings: tuple[CurvesWarning, ...] = ()
 
 
 def evaluate_tradeoffs(evaluation: Sample | Counts, options: TradeoffOptions | None = None) -> Tradeoffs:
