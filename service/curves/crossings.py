@@ -13,7 +13,6 @@ import numpy as np
 
 from service.curves.confusion import ConfusionTable
 from service.curves.exact import (
-    LARGEST_EXACT_INTEGER,
     BoolArray,
     FloatArray,
     IntArray,
@@ -58,7 +57,7 @@ def leads(first: ConfusionTable, second: ConfusionTable, axis: Axis) -> Leads:
 
     Inside an interval a vertical step counts with the limit from inside.
     """
-    pool = _Pool.of(first, second)
+    pool = _Pool(CountSpace.of(first, second))
     split = first.tp.size
     x = pool.column(axis)
     grid = np.union1d(x[:split], x[split:])
@@ -87,12 +86,6 @@ class _Pool:
     """The rows of two curves together, the first curve's before the second's."""
 
     space: CountSpace
-
-    @classmethod
-    def of(cls, first: ConfusionTable, second: ConfusionTable) -> "_Pool":
-        fp, tp = np.concatenate((first.fp, second.fp)), np.concatenate((first.tp, second.tp))
-        small = first.whole and second.whole and first.positives * first.negatives <= LARGEST_EXACT_INTEGER
-        return cls(CountSpace(fp, tp, small))
 
     def column(self, axis: Axis) -> FloatArray:
         return self.space.fp if axis == "fp" else self.space.tp

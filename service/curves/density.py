@@ -1,8 +1,8 @@
 """Means under a Beta density over λ, of functions that are smooth between given points.
 
-Adaptive Gauss-Legendre over all pieces at once. SciPy's quadratures take pieces one by one, or refine each to its own
-rounding error, which costs a thousand times as much where an envelope has a hundred thousand of them. Knows nothing of
-tables or indices. Source of the question: Hanczar & Nadif 2014, section 6, which leaves weighted areas to future work.
+Adaptive Gauss-Legendre over all pieces at once; quadratures that take one piece at a time are too slow for envelopes of
+a hundred thousand. Knows nothing of tables or indices. Source of the question: Hanczar & Nadif 2014, section 6, which
+leaves weighted areas to future work.
 """
 
 import math

@@ -17,7 +17,7 @@ _PRODUCTIVE = 8
 
 
 def roc_convex_hull(table: ConfusionTable) -> IntArray:
-    """Return the rows that are vertices of the upper convex hull of (fp, tp), ascending, from (0, 0) to (N, P).
+    """Return the rows that are vertices of the upper convex hull of (fp, tp), ascending, from the first to the last.
 
     Of equal rows the first is taken; rows on an edge between two vertices are no vertices (see `on_hull`).
     """

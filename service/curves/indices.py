@@ -2,8 +2,9 @@
 
 An index weighs recall by λ and precision by 1 - λ: f(0) is precision p and f(1) recall r. Each is a monotone transform
 of something linear in λ, so that of two rows the one with more recall is better beyond one λ, their breakpoint. Knows
-counts and λ; nothing of tables. Source: Hanczar & Nadif 2014, sections 3 and 4, with the errata of the weighted Folke
-(whose exponents contradict its own table 1) and of the weighted Kulczynski in recall.
+counts and λ; nothing of tables. Source: Hanczar & Nadif 2014, sections 3 and 4, with two errata: the weighted Folke is
+printed with the exponents λ/2 and 1 - λ/2, which contradicts its own table 1 and f(1) = r; the weighted Kulczynski, in
+R = λ/(1 - λ), with R at p.
 """
 
 from collections.abc import Callable

@@ -39,10 +39,15 @@ class CountSpace:
     small: bool
 
     @classmethod
-    def of(cls, table: ConfusionTable) -> "CountSpace":
-        """The rows of a table."""
-        small = table.positives * table.negatives <= LARGEST_EXACT_INTEGER and table.whole
-        return cls(table.fp, table.tp, small)
+    def of(cls, *tables: ConfusionTable) -> "CountSpace":
+        """The rows of tables of equal totals, one table's after the other's."""
+        first = tables[0]
+        small = first.positives * first.negatives <= LARGEST_EXACT_INTEGER and all(table.whole for table in tables)
+        if len(tables) == 1:
+            return cls(first.fp, first.tp, small)
+        return cls(
+            np.concatenate([table.fp for table in tables]), np.concatenate([table.tp for table in tables]), small
+        )
 
     def sides(self, a: IntArray, b: IntArray, c: IntArray) -> FloatArray:
         """For each triple of rows: positive when b lies above the chord from a to c, 0 on it, negative under it.

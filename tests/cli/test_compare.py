@@ -102,6 +102,16 @@ def test_the_summary_has_the_numbers_of_the_answer() -> None:
     assert not re.search(r"[ \t]$", run.stdout, re.MULTILINE)
 
 
+def test_long_names_stand_above_their_areas(tmp_path: Path) -> None:
+    """The table keeps to 80 columns; the numbers are those that short names have beside them."""
+    short = section(rocpr(*written(tmp_path, one=FIRST, two=SECOND)).stdout, "Areas")
+    long = section(rocpr(*written(tmp_path, a_long_name_of_a_model=FIRST, two=SECOND)).stdout, "Areas")
+    assert max(map(len, long)) <= 80
+    assert [line.split() for line in long[:2]] == [line.split() for line in short[:2]]
+    assert long[2::2] == ["  a_long_name_of_a_model", "  two"]
+    assert [line.split() for line in long[3::2]] == [line.split()[1:] for line in short[2:]]
+
+
 def test_csv_and_json_files_are_one_request(tmp_path: Path) -> None:
     """Numbers mean what they mean over HTTP: text cells, a null threshold, labels with a positive_label, weights."""
     (tmp_path / "a.csv").write_text("p,truth,w\n 1e-1 ,spam,1\n0.25,ham,2\n-0.0,spam,1\n")
