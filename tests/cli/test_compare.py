@@ -107,9 +107,9 @@ def test_long_names_stand_above_their_areas(tmp_path: Path) -> None:
     short = section(rocpr(*written(tmp_path, one=FIRST, two=SECOND)).stdout, "Areas")
     long = section(rocpr(*written(tmp_path, a_long_name_of_a_model=FIRST, two=SECOND)).stdout, "Areas")
     assert max(map(len, long)) <= 80
-    assert [line.split() for line in long[:2]] == [line.split() for line in short[:2]]
-    assert long[2::2] == ["  a_long_name_of_a_model", "  two"]
-    assert [line.split() for line in long[3::2]] == [line.split()[1:] for line in short[2:]]
+    assert [line.split() for line in long[:3]] == [line.split() for line in short[:3]]
+    assert long[3::2] == ["  a_long_name_of_a_model", "  two"]
+    assert [line.split() for line in long[4::2]] == [line.split()[1:] for line in short[3:]]
 
 
 def test_csv_and_json_files_are_one_request(tmp_path: Path) -> None:
