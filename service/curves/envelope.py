@@ -119,7 +119,8 @@ def envelope(frontier: Frontier, index: Index) -> Envelope:
     # Beyond the range of a double the low parts of pairs have no meaning, and are left out when these are rounded.
     with np.errstate(over="ignore", invalid="ignore"):
         rows = upper_hull(plane, np.arange(frontier.table.tp.size))
-        return Envelope(rows, np.maximum.accumulate(index.breakpoint(*plane.exchange_along(rows))))
+        breakpoints = np.maximum.accumulate(index.breakpoint(*plane.exchange_along(rows)))
+        return Envelope(rows, np.minimum(breakpoints, 1.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +152,12 @@ class _IndexPlane:
 
     def _exchange(self, steps: Steps) -> tuple[Pair, Pair]:
         loss, gain = self.index.exchange(steps)
-        return (np.clip(loss[0], _SMALLEST, _LARGEST), loss[1]), (np.clip(gain[0], _SMALLEST, _LARGEST), gain[1])
+        return _within_range(loss), _within_range(gain)
+
+
+def _within_range(pair: Pair) -> Pair:
+    high = np.clip(pair[0], _SMALLEST, _LARGEST)
+    return high, np.where(high == pair[0], pair[1], 0.0)
 
 
 def _bend(loss: FloatArray, gain: FloatArray, next_loss: FloatArray, next_gain: FloatArray) -> FloatArray:

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+import math
 import random
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.curves.exact import exact_dot, exact_sum, pair_product, pair_quotient, prefix_sums, two_product, two_sum
+from service.curves.exact import (
+    as_integers,
+    double,
+    exact_dot,
+    exact_sum,
+    exactly,
+    pair_product,
+    pair_quotient,
+    pair_sum,
+    prefix_sums,
+    rounded,
+    sum_of_positives,
+    two_product,
+    two_sum,
+)
 from tests.reference import ulp_distance
 from tests.strategies import examples, wild_weights
 
@@ -76,3 +92,83 @@ def test_prefix_sums_at_the_middle_of_two_doubles(values: list[float]) -> None:
     for found, value in zip(sums.tolist(), values, strict=True):
         total += Fraction(value)
         assert ulp_distance(found, total) <= 1
+
+
+def one(a: float) -> np.ndarray:
+    """One number as a column."""
+    return np.array([a])
+
+
+@examples(300)
+@given(moderate, moderate, moderate, moderate)
+def test_sum_of_pairs(a: float, b: float, c: float, d: float) -> None:
+    """Within 2^-100 of the greater, whatever cancels; and the low part is beyond the last bit of the high one."""
+    x, y = two_sum(one(a), one(b)), two_sum(one(c), one(d))
+    found = pair_sum(x, y)
+    assert abs(exact(found) - (exact(x) + exact(y))) <= max(abs(exact(x)), abs(exact(y))) / 2**100
+    assert found[0] + found[1] == found[0]
+
+
+@examples(100)
+@given(st.floats(0.5, 1.0), st.floats(-1.0, 1.0), st.floats(-1.0, 1.0), st.floats(-1.0, 1.0))
+def test_sum_of_pairs_whose_high_parts_cancel(a: float, b: float, c: float, d: float) -> None:
+    x, y = two_sum(one(a), one(b * 2**-54)), two_sum(one(-a * (1 + c * 2**-52)), one(d * 2**-54))
+    assert abs(exact(pair_sum(x, y)) - (exact(x) + exact(y))) <= abs(exact(x)) / 2**100
+
+
+def test_quotients_keep_a_hundred_bits() -> None:
+    """Low parts of either sign, as big as they may be."""
+    random = np.random.default_rng(1)
+    highs = 1 + random.random((2, 2000))
+    lows = random.choice([-1, 1], (2, 2000)) * np.spacing(highs) / 2 * random.choice([1, random.random()], (2, 2000))
+    a, b = zip(highs, lows, strict=True)
+    high, low = pair_quotient(a, b)
+    for k in range(highs.shape[1]):
+        quotient = (Fraction(a[0][k]) + Fraction(a[1][k])) / (Fraction(b[0][k]) + Fraction(b[1][k]))
+        assert abs(Fraction(high[k]) + Fraction(low[k]) - quotient) <= quotient / 2**100
+
+
+@examples(100)
+@given(moderate, moderate)
+def test_doubles_as_pairs_and_twice_a_pair(a: float, b: float) -> None:
+    assert exact(exactly(one(a))) == Fraction(a)
+    pair = two_sum(one(a), one(b))
+    assert exact(double(pair)) == 2 * exact(pair)
+
+
+@examples(100)
+@given(positive, st.floats(-(2.0**-48), 2.0**-48), st.sampled_from([1, -1]))
+def test_rounding_a_pair_gives_the_nearest_double(a: float, share: float, sign: int) -> None:
+    """Also of pairs whose low part reaches into the high one's bits."""
+    pair = one(sign * a), one(a * share)
+    assert rounded(pair) == float(exact(pair))
+
+
+@pytest.mark.parametrize("low", [math.nan, math.inf, -math.inf, 2.0**-40, -(2.0**-40)])
+def test_a_low_part_without_meaning_is_left_out(low: float) -> None:
+    assert rounded((one(1.0), one(low))) == 1.0
+
+
+@examples(100)
+@given(st.lists(st.floats(-1e300, 1e300), min_size=1, max_size=6))
+def test_as_integers_keeps_all_ratios(values: list[float]) -> None:
+    """All times one power of two, which is 1 for integers."""
+    found = as_integers(*values)
+    assert all(isinstance(number, int) for number in found)
+    scales = {number / Fraction(value) for number, value in zip(found, values, strict=True) if value}
+    assert len(scales) <= 1
+    assert all(scale.denominator == 1 and scale.numerator.bit_count() == 1 for scale in scales)
+    assert as_integers(3.0, 0.0, -(2.0**60)) == [3, 0, -(2**60)]
+
+
+@examples(100)
+@given(st.lists(wild_weights, max_size=40))
+def test_sum_of_positives(values: list[float]) -> None:
+    total = sum(map(Fraction, values), Fraction(0))
+    assert abs(sum_of_positives(np.array(values)) - total) <= total / 2**70
+
+
+def test_sum_of_many_positives_that_a_plain_sum_rounds() -> None:
+    column = np.random.default_rng(2).random(20_000)
+    total = sum(map(Fraction, column.tolist()), Fraction(0))
+    assert abs(sum_of_positives(column) - total) <= total / 2**70

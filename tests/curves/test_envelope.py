@@ -1,0 +1,273 @@
+"""Where an index changes its choice, and what is read of it: to the nearest double, at any scale of counts."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+from numpy.random import Generator
+
+from service.curves.confusion import ConfusionTable
+from service.curves.counts import Counts
+from service.curves.envelope import Envelope, Frontier, envelope
+from service.curves.indices import INDICES
+from service.curves.indices import Rows as IndexRows
+from tests.reference import Row, correctly_rounded
+from tests.reference_tradeoff import value
+
+RATIONAL = ("kulczynski", "f_measure", "jaccard")
+LARGEST = 2.0**53
+
+Chain = tuple[list[float], list[float], float, float]
+"""tp and fp of rows, P and N."""
+
+
+def found(chain: Chain, index: str) -> tuple[Frontier, Envelope]:
+    """The frontier of counts and the envelope of one index."""
+    tp, fp, positives, negatives = chain
+    table = ConfusionTable.of(Counts(np.array(tp, dtype=float), np.array(fp, dtype=float), positives, negatives))
+    frontier = Frontier.of(table)
+    return frontier, envelope(frontier, INDICES[index])
+
+
+def meeting(index: str, a: tuple[float, float], b: tuple[float, float], positives: float) -> Fraction:
+    """The lambda at which two rows, (tp, fp) each, are equal: what is linear in lambda, in fractions."""
+    total = Fraction(positives)
+    (p_a, r_a), (p_b, r_b) = ((Fraction(t) / (Fraction(t) + Fraction(f)), Fraction(t) / total) for t, f in (a, b))
+    if index == "kulczynski":
+        return (p_a - p_b) / (p_a - p_b + r_b - r_a)
+    loss, gain = 1 / p_b - 1 / p_a, 1 / r_a - 1 / r_b
+    if index == "f_measure":
+        return loss / (loss + gain)
+    return loss / gain / 2 if loss <= gain else 1 - gain / loss / 2
+
+
+def all_nearest(chain: Chain) -> int:
+    """Compare every breakpoint of the rational indices with fractions, to the bit; how many there are."""
+    number = 0
+    for index in RATIONAL:
+        frontier, best = found(chain, index)
+        rows = [(float(frontier.table.tp[k]), float(frontier.table.fp[k])) for k in best.rows]
+        exact = [meeting(index, a, b, chain[2]) for a, b in itertools.pairwise(rows)]
+        assert best.breakpoints.tolist() == [correctly_rounded(at) for at in exact]
+        assert exact == sorted(exact)
+        number += len(exact)
+    return number
+
+
+def whole(random: Generator) -> Chain:
+    """Counts up to 2^53."""
+    size = 2 ** int(random.integers(2, 54))
+    tp, fp = np.sort(random.integers(1, size, (2, 3), endpoint=True), axis=1).astype(float)
+    return tp.tolist(), fp.tolist(), float(size), float(size)
+
+
+def of_nearly_one_precision(random: Generator) -> Chain:
+    """Whole counts whose precision falls by a few parts in 2^49."""
+    k = int(random.integers(1, 60))
+    tp, fp = 2.0**46 * k, 2.0**46 * (k + 1)
+    i, j = sorted(random.integers(0, 200, 2).tolist())
+    return [tp, 2 * tp], [fp + i, 2 * fp + 2 * j + 1], 2 * tp, LARGEST
+
+
+def fractional(random: Generator) -> Chain:
+    """Counts with all bits of a double."""
+    tp, fp = np.sort(random.random((2, 3)) ** random.integers(1, 9), axis=1)
+    return tp.tolist(), fp.tolist(), 1.0, 1.0
+
+
+def of_nearly_one_precision_fractional(random: Generator) -> Chain:
+    """The difference of two products cancels 40 to 60 bits, and no product is exact in a pair."""
+    tp, fp, share = random.random(3)
+    growth = 1 + share * 2.0 ** random.integers(0, 7)
+    nudge = 1 + random.random() * 2.0 ** -random.integers(38, 51)
+    tp_b, fp_b = tp * growth, fp * growth * nudge
+    return [tp, tp_b], [fp, fp_b], tp_b, 200.0
+
+
+def tiny(random: Generator) -> Chain:
+    """Counts whose products underflow."""
+    scale = 10.0 ** random.uniform(-160, -130)
+    tp, fp = np.sort(random.random((2, 2)), axis=1) * scale
+    return tp.tolist(), fp.tolist(), max(float(tp[1]), 1e-150), 1e-120
+
+
+@pytest.mark.parametrize(
+    ("family", "number"),
+    [
+        (whole, 300),
+        (of_nearly_one_precision, 300),
+        (fractional, 300),
+        (of_nearly_one_precision_fractional, 500),
+        (tiny, 300),
+    ],
+)
+def test_breakpoints_are_the_nearest_doubles(family: Callable[[Generator], Chain], number: int) -> None:
+    random = np.random.default_rng(11)
+    assert sum(all_nearest(family(random)) for _ in range(number)) > 2 * number
+
+
+def extremes() -> Iterator[Chain]:
+    """Losses and gains that no double holds: above its range, below it, and both at once."""
+    for tiny_tp, positives, negatives in itertools.product([1e-300, 1e-320, 5e-324, 1e-200], [1e-150, 1e150], [1e150]):
+        yield [tiny_tp, 2 * tiny_tp], [0.0, 1e149], positives, negatives
+        yield [tiny_tp, 3 * tiny_tp, 1e-160], [0.0, 1e-310, 1e140], positives, negatives
+        yield [tiny_tp, 1e-150], [1e140, 1.5e149], positives, negatives
+        yield [1e-160, 1.0001e-160], [5e-324, 1e150], positives, negatives
+    yield [5.0819609132186e-310, 1e-150], [0.0, 1e150], 1e-150, 1e150
+    yield [1.2555509e-316, 1.387042516e-313, 1e-150], [0.0, 1e-320, 1e150], 1e-150, 1e150
+
+
+@pytest.mark.parametrize("index", INDICES)
+def test_breakpoints_rise_within_the_range_whatever_overflows(index: str) -> None:
+    for chain in extremes():
+        _, best = found(chain, index)
+        assert not np.isnan(best.breakpoints).any()
+        assert (np.diff(np.concatenate(([0.0], best.breakpoints, [1.0]))) >= 0).all()
+        assert best.breakpoints.size == best.rows.size - 1
+
+
+@pytest.mark.parametrize("steps", [(0, 1, 2, 3, 4, 5), (0, 1, 3), (0, 2, 3), (0, 1, 3, 4)])
+@pytest.mark.parametrize("bases", [(2, 3), (3, 4), (3, 7), (3, 10), (5, 6)])
+def test_lines_through_one_point_leave_no_row_twice_and_no_empty_interval(
+    bases: tuple[int, int], steps: tuple[int, ...]
+) -> None:
+    """tp and tp + fp grow by powers of one factor each: all lines meet at one lambda, where the last takes over."""
+    tp, called = (np.array([base**k for k in steps], dtype=float) for base in bases)
+    chain = tp.tolist(), (called - tp).tolist(), float(tp[-1]), 2.0**90
+    frontier, best = found(chain, "fowlkes_mallows")
+    rows, start, end = best.intervals(0.0, 1.0)
+    assert frontier.table.tp[rows].tolist() == [tp[0], tp[-1]]
+    gain, loss = math.log(bases[0]), math.log(bases[1] / bases[0])
+    assert best.breakpoints.tolist() == pytest.approx([loss / (loss + gain)], abs=0, rel=1e-14)
+    assert (start < end).all()
+    assert len(set(rows.tolist())) == rows.size
+
+
+@pytest.mark.parametrize("index", ["f_measure", "jaccard"])
+@pytest.mark.parametrize("more", [8, 50, 200, -8, -200])
+def test_slopes_next_to_each_other_are_told_apart(index: str, more: int) -> None:
+    """Rows on a line of count space meet in one lambda; so many counts off it, breakpoints are 1e-14 to 3e-13 apart.
+
+    On the other side of the line the row in the middle is best nowhere.
+    """
+    tp, fp = [2.0**50, 2.0**51, 2.0**52], [2.0**48, 2.0**48 + 2.0**50, 2.0**48 + 3 * 2.0**50 + more]
+    frontier, best = found((tp, fp, tp[-1], LARGEST), index)
+    if more < 0:
+        assert frontier.table.tp[best.rows].tolist() == [tp[0], tp[2]]
+        return
+    assert frontier.table.tp[best.rows].tolist() == tp
+    first, second = (meeting(index, *ends, tp[-1]) for ends in itertools.pairwise(zip(tp, fp, strict=True)))
+    assert 0 < second - first < second * 4e-13
+    assert best.breakpoints.tolist() == [correctly_rounded(first), correctly_rounded(second)]
+
+
+@pytest.mark.parametrize("climb", [1.0, 1000.0, 1e12, 1e15, 1e100])
+@pytest.mark.parametrize("tp", [1e15, 1e-300, 1e-200])
+def test_logarithms_of_near_and_of_far_rows_balance(tp: float, climb: float) -> None:
+    """log(p_a/p_b) to log(r_b/r_a), also where the latter is next to nothing or its argument no double."""
+    tp_b = tp + climb
+    _, best = found(([tp, tp_b], [0.0, 7.0], tp_b, 1e150), "fowlkes_mallows")
+    with mpmath.workdps(50):
+        loss = mpmath.log1p(mpmath.mpf(7) / mpmath.mpf(tp_b))
+        gain = mpmath.log1p((mpmath.mpf(tp_b) - mpmath.mpf(tp)) / mpmath.mpf(tp))
+        expected = float(loss / (loss + gain))
+    assert best.breakpoints.tolist() == pytest.approx([expected], abs=0, rel=1e-14)
+
+
+def test_intervals_are_cut_to_a_range_and_none_is_empty() -> None:
+    best = Envelope(np.array([2, 5, 7, 9]), np.array([0.25, 0.25, 0.5]))
+    columns = [column.tolist() for column in best.intervals(0.0, 1.0)]
+    assert columns == [[2, 7, 9], [0.0, 0.25, 0.5], [0.25, 0.5, 1.0]]
+    assert [column.tolist() for column in best.intervals(0.25, 0.5)] == [[7], [0.25], [0.5]]
+    assert [column.tolist() for column in best.intervals(0.5, 0.6)] == [[9], [0.5], [0.6]]
+
+
+def index_rows(tp: list[float], fp: list[float], positives: float) -> IndexRows:
+    return IndexRows(np.array(tp, dtype=float), np.array(fp, dtype=float), positives)
+
+
+@pytest.mark.parametrize("index", RATIONAL)
+@pytest.mark.parametrize("size", [20.0, 1e6, LARGEST, 0.0])
+def test_readings_are_the_nearest_doubles(index: str, size: float) -> None:
+    """Of whole counts of three sizes, and of fractional ones (0); at any lambda, 1 - lambda exact or not."""
+    random = np.random.default_rng(12)
+    counts = np.ceil(random.random((2, 800)) * size) if size else random.random((2, 800)) ** 3
+    positives = size or 1.0
+    at = np.concatenate(
+        (random.random(300), random.random(300) ** 20, 1 - random.random(150) ** 20, [0, 0.5, 1], np.ones(47))
+    )
+    readings = INDICES[index].reading(IndexRows(counts[0], counts[1], positives), at)
+    for tp, fp, weight, reading in zip(*counts.tolist(), at.tolist(), readings.tolist(), strict=True):
+        exact = value(index, Row(Fraction(tp), Fraction(fp)), Fraction(positives), Fraction(weight))
+        assert isinstance(exact, Fraction)
+        assert reading == correctly_rounded(exact)
+
+
+MEANS = {
+    "p << r": (1.0, 1e12, 1.0),
+    "r << p": (1.0, 0.0, 1e12),
+    "p = r": (3.0, 9.0, 12.0),
+    "p = r but for 1e-9": (3.0, 9.00000001, 12.0),
+    "p = r but for 1e-15": (2.0**51, 2.0**51, 2.0**52 - 3),
+    "p = r = 1": (5.0, 0.0, 5.0),
+    "ordinary": (3.0, 1.0, 12.0),
+}
+
+
+@pytest.mark.parametrize("index", INDICES)
+@pytest.mark.parametrize("name", MEANS)
+@pytest.mark.parametrize("ends", [(0.0, 1.0), (0.1, 0.3), (0.3, 0.8), (0.6, 0.60001)])
+def test_means_are_those_of_a_quadrature(index: str, name: str, ends: tuple[float, float]) -> None:
+    tp, fp, positives = MEANS[name]
+    row = Row(Fraction(tp), Fraction(fp))
+    with mpmath.workdps(30):
+        start, end = map(mpmath.mpf, ends)
+        # Near a pole just outside [0, 1] the logarithm of the distance is what f is smooth in.
+        marks = sorted(
+            {
+                start,
+                end,
+                *(
+                    x
+                    for k in range(15)
+                    for x in (mpmath.mpf(10) ** -k, 1 - mpmath.mpf(10) ** -k, 0.5)
+                    if start < x < end
+                ),
+            }
+        )
+        p, r = mpmath.mpf(tp) / (mpmath.mpf(tp) + mpmath.mpf(fp)), mpmath.mpf(tp) / mpmath.mpf(positives)
+        expected = mpmath.quad(lambda at: curve(index, p, r, at), marks) / (end - start)
+    assert value(index, row, Fraction(positives), Fraction(0)) == pytest.approx(float(p))
+    columns = (np.array([end]) for end in ends)
+    assert INDICES[index].mean(index_rows([tp], [fp], positives), *columns) == pytest.approx(
+        float(expected), abs=0, rel=1e-13
+    )
+
+
+def curve(index: str, p: mpmath.mpf, r: mpmath.mpf, at: mpmath.mpf) -> mpmath.mpf:
+    """f(lambda) from precision and recall."""
+    if index == "kulczynski":
+        return (1 - at) * p + at * r
+    if index == "f_measure":
+        return 1 / (at / r + (1 - at) / p)
+    if index == "fowlkes_mallows":
+        return p ** (1 - at) * r**at
+    return 1 / (1 / p + 2 * at * (1 / r - 1)) if at < 0.5 else 1 / (1 / r + 2 * (1 - at) * (1 / p - 1))
+
+
+@pytest.mark.parametrize(("tp", "positives"), [(1e-170, 1e150), (3e-310, 1.0), (5e-324, 1.0), (5e-324, 1e150)])
+def test_a_recall_too_small_for_a_double_has_its_logarithm(tp: float, positives: float) -> None:
+    """fowlkes_mallows with precision 1 is exp(l log r): a double again for small l."""
+    log = float(mpmath.log(mpmath.mpf(tp)) - mpmath.log(mpmath.mpf(positives)))
+    rows, index = index_rows([tp], [0.0], positives), INDICES["fowlkes_mallows"]
+    for at in (0.0, 0.1, 0.5, 0.7):
+        expected = pytest.approx(math.exp(at * log), abs=0, rel=1e-12)
+        assert index.value(rows, np.array([at]), np.array([1 - at])) == expected
+        assert index.reading(rows, np.array([at])) == expected
+    assert index.mean(rows, np.array([0.0]), np.array([1.0])) == pytest.approx(-1 / log, abs=0, rel=1e-13)

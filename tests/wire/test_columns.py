@@ -1,0 +1,97 @@
+"""A column that several evaluations share: what is read from it is read once, and one reading is not another."""
+
+import numpy as np
+import pytest
+
+from service.wire.columns import ColumnError, SharedColumn, labels, numbers
+
+
+class Counted:
+    """A column that counts how often it is read, and how."""
+
+    def __init__(self):
+        self.readings = []
+
+
+@numbers.register
+def _(column: Counted, *, nullable: bool):
+    column.readings.append(nullable)
+    return np.array([1.0, np.nan if nullable else 2.0])
+
+
+@labels.register
+def _(column: Counted, positive_label: object):
+    column.readings.append(positive_label)
+    if positive_label == "refused":
+        raise ColumnError("not_a_label", "No such label.", 1)
+    return np.array([positive_label is True, isinstance(positive_label, float)])
+
+
+def test_numbers_are_read_once():
+    inner = Counted()
+    shared = SharedColumn(inner)
+    first = numbers(shared, nullable=False)
+    assert numbers(shared, nullable=False) is first
+    assert shared.numbers(nullable=False) is first
+    assert inner.readings == [False]
+    np.testing.assert_array_equal(first, [1.0, 2.0])
+
+
+def test_nullable_numbers_are_another_reading():
+    inner = Counted()
+    shared = SharedColumn(inner)
+    for nullable in (False, True, False, True):
+        assert np.isnan(numbers(shared, nullable=nullable)).any() == nullable
+    assert inner.readings == [False, True]
+
+
+def test_labels_are_read_once_for_each_positive_label():
+    inner = Counted()
+    shared = SharedColumn(inner)
+    for label in ("a", None, "b", "a", None, "b"):
+        labels(shared, label)
+    assert labels(shared, "a") is shared.labels("a")
+    assert inner.readings == ["a", None, "b"]
+
+
+def test_labels_tell_a_positive_label_by_type_and_value():
+    """1, true and 1.0 are equal and hash alike, and are three labels."""
+    inner = Counted()
+    shared = SharedColumn(inner)
+    expected = [(1, [False, False]), (True, [True, False]), (1.0, [False, True])]
+    for label, column in [*expected, *expected]:
+        np.testing.assert_array_equal(labels(shared, label), column)
+    assert [type(label) for label in inner.readings] == [int, bool, float]
+
+
+@pytest.mark.parametrize("positive_label", ["numbers", False, True])
+def test_numbers_and_labels_are_not_mistaken_for_each_other(positive_label):
+    shared = SharedColumn(Counted())
+    assert numbers(shared, nullable=False).dtype == np.float64
+    assert labels(shared, positive_label).dtype == np.bool_
+    assert numbers(shared, nullable=True).dtype == np.float64
+
+
+def test_a_refusal_is_passed_on_to_every_reader():
+    shared = SharedColumn(Counted())
+    for _ in range(2):
+        with pytest.raises(ColumnError) as caught:
+            labels(shared, "refused")
+        assert (caught.value.code, caught.value.row) == ("not_a_label", 1)
+
+
+def test_reads_as_the_column_itself_does():
+    column = [0, 1, 1, 0]
+    np.testing.assert_array_equal(numbers(SharedColumn([0.5, None]), nullable=True), [0.5, np.nan])
+    for label in (None, 1, 0):
+        np.testing.assert_array_equal(labels(SharedColumn(column), label), labels(column, label))
+
+
+def test_what_is_no_column_is_refused():
+    for unreadable in (None, 3, "text", {}, SharedColumn(None)):
+        for read in (lambda it: numbers(it, nullable=False), lambda it: labels(it, 1)):
+            with pytest.raises(ColumnError) as caught:
+                read(unreadable)
+            assert caught.value.code == "not_a_column"
+            assert caught.value.row is None
+            assert caught.value.detail == str(caught.value)
