@@ -13,6 +13,7 @@ import numpy as np
 from numpy.polynomial.legendre import leggauss
 
 from service.curves.exact import FloatArray, IntArray
+from service.curves.pieces import Pieces
 
 _COARSE, _FINE = leggauss(6), leggauss(12)
 _UNIT = 2.0**600
@@ -39,17 +40,19 @@ class BetaDensity:
     a: float
     b: float
 
-    def mean(self, function: Function, start: FloatArray, end: FloatArray) -> float:
-        """Return Σ ∫ f w dλ / Σ ∫ w dλ over the pieces [start, end], (n,), which together are one range of λ.
+    def mean(self, function: Function, pieces: Pieces) -> float:
+        """Return Σ ∫ f w dλ / Σ ∫ w dλ over pieces, which together are one range of λ.
 
         The function is smooth within each half, up to 1/2 and from there on, of each piece.
         """
-        below, above = np.flatnonzero(start < 1 / 2), np.flatnonzero(end > 1 / 2)
-        first, last = float(start[0]), float(end[-1])
+        start, end = pieces.start, np.minimum(pieces.end, 1 / 2)
+        rest_start, rest_end = np.minimum(pieces.rest_start, 1 / 2), pieces.rest_end
+        below, above = np.flatnonzero(start < 1 / 2), np.flatnonzero(rest_end < 1 / 2)
+        first, last = float(start[0]), float(pieces.end[-1])
         # The distance from the pole at 0, or at 1, is substituted where the range goes near it for its length.
         roots = (
-            min(self.a, 1.0) if 2 * first < min(last, 1 / 2) else 1.0,
-            min(self.b, 1.0) if 2 * (1 - last) < 1 - max(first, 1 / 2) else 1.0,
+            min(self.a, 1.0) if 2 * first < end[-1] else 1.0,
+            min(self.b, 1.0) if 2 * rest_end[-1] < rest_start[0] else 1.0,
         )
         log_peak = self._log_peak(first, last, roots)
 
@@ -62,8 +65,8 @@ class BetaDensity:
         # Each half in the distance from its own end of [0, 1], which a double tells however small it is; first the one
         # that weighs more, beside which the other may be negligible.
         halves = [
-            (lower, (start[below], np.minimum(end[below], 1 / 2)), (self.a, self.b), roots[0]),
-            (upper, (1 - end[above], 1 - np.maximum(start[above], 1 / 2)), (self.b, self.a), roots[1]),
+            (lower, (start[below], end[below]), (self.a, self.b), roots[0]),
+            (upper, (rest_end[above], rest_start[above]), (self.b, self.a), roots[1]),
         ]
         sums = np.zeros(2)
         for half in halves if self.a < self.b else halves[::-1]:

@@ -24,6 +24,7 @@ from service.curves.exact import (
 )
 from service.curves.hull import roc_convex_hull, upper_hull
 from service.curves.indices import Index, Rows, Steps
+from service.curves.pieces import Pieces
 
 _TIE = 2.0**-49
 """Slopes that agree to this, relatively, are those of lines through one point: a few ulp of loss and gain."""
@@ -97,16 +98,28 @@ def _exact_loss(*counts: float) -> tuple[float, float]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Envelope:
-    """The rows that are best somewhere, (n,) ascending, and the λ between them, (n - 1,), never falling."""
+    """The rows that are best somewhere, (n,) ascending, and the λ between them, (n - 1,), never falling, and 1 - λ."""
 
     rows: IntArray
     breakpoints: FloatArray
+    rests: FloatArray
 
     def intervals(self, start: float, end: float) -> tuple[IntArray, FloatArray, FloatArray]:
         """Cut [start, end] at the breakpoints: (rows, from, to) of the intervals that doubles do not find empty."""
+        pieces = self._cut(start, end)
+        there = pieces.end > pieces.start
+        return self.rows[there], pieces.start[there], pieces.end[there]
+
+    def pieces(self, start: float, end: float) -> tuple[IntArray, Pieces]:
+        """The same for what is integrated: pieces next to 1 are not empty while 1 - λ tells their ends apart."""
+        pieces = self._cut(start, end)
+        there = np.flatnonzero(pieces.length > 0)
+        return self.rows[there], pieces[there]
+
+    def _cut(self, start: float, end: float) -> Pieces:
         ends = np.concatenate(([start], np.clip(self.breakpoints, start, end), [end]))
-        there = ends[1:] > ends[:-1]
-        return self.rows[there], ends[:-1][there], ends[1:][there]
+        rests = np.concatenate(([1 - start], np.clip(self.rests, 1 - end, 1 - start), [1 - end]))
+        return Pieces(ends[:-1], ends[1:], rests[:-1], rests[1:])
 
 
 def envelope(frontier: Frontier, index: Index) -> Envelope:
@@ -119,8 +132,10 @@ def envelope(frontier: Frontier, index: Index) -> Envelope:
     # Beyond the range of a double the low parts of pairs have no meaning, and are left out when these are rounded.
     with np.errstate(over="ignore", invalid="ignore"):
         rows = upper_hull(plane, np.arange(frontier.table.tp.size))
-        breakpoints = np.maximum.accumulate(index.breakpoint(*plane.exchange_along(rows)))
-        return Envelope(rows, np.minimum(breakpoints, 1.0))
+        breakpoints, rests = index.breakpoint(*plane.exchange_along(rows))
+    return Envelope(
+        rows, *(np.minimum(ends, 1.0) for ends in (np.maximum.accumulate(breakpoints), np.minimum.accumulate(rests)))
+    )
 
 
 @dataclass(frozen=True, eq=False)

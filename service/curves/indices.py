@@ -24,6 +24,7 @@ from service.curves.exact import (
     rounded,
     two_sum,
 )
+from service.curves.pieces import Pieces
 
 _SMALLEST_DIVISOR = float(np.finfo(np.float64).tiny)
 """The least double with all its bits, and the least that divides 1 within the range of a double."""
@@ -95,22 +96,23 @@ class Index:
 
     value       f(λ) of rows, from λ and 1 - λ, in doubles.
     reading     the same from λ alone, the nearest double where f is rational.
-    mean        the mean of f between two λ, in closed form.
+    mean        the mean of f over pieces of λ, in closed form.
     exchange    what steps lose at λ = 0 and what they gain at λ = 1, in the form that is linear in λ; for each step up
                 to a common factor that is a product of one of a and one of b.
-    breakpoint  the λ from which on a step is worth it, from its loss and gain.
+    breakpoint  the λ from which on a step is worth it, and 1 - λ, from its loss and gain.
     """
 
     value: Callable[[Rows, FloatArray, FloatArray], FloatArray]
     reading: Callable[[Rows, FloatArray], FloatArray]
-    mean: Callable[[Rows, FloatArray, FloatArray], FloatArray]
+    mean: Callable[[Rows, Pieces], FloatArray]
     exchange: Callable[[Steps], tuple[Pair, Pair]]
-    breakpoint: Callable[[Pair, Pair], FloatArray]
+    breakpoint: Callable[[Pair, Pair], tuple[FloatArray, FloatArray]]
 
 
-def _balance(loss: Pair, gain: Pair) -> FloatArray:
+def _balance(loss: Pair, gain: Pair) -> tuple[FloatArray, FloatArray]:
     """Where (1 - λ) loss = λ gain."""
-    return rounded(pair_quotient(loss, pair_sum(loss, gain)))
+    whole = pair_sum(loss, gain)
+    return rounded(pair_quotient(loss, whole)), rounded(pair_quotient(gain, whole))
 
 
 def _kulczynski(rows: Rows, weight: FloatArray, rest: FloatArray) -> FloatArray:
@@ -125,9 +127,8 @@ def _kulczynski_reading(rows: Rows, weight: FloatArray) -> FloatArray:
     return rounded(pair_sum(pair_product(rests, precision), pair_product(weights, recall)))
 
 
-def _kulczynski_mean(rows: Rows, start: FloatArray, end: FloatArray) -> FloatArray:
-    middle = (start + end) / 2
-    return _kulczynski(rows, middle, 1 - middle)
+def _kulczynski_mean(rows: Rows, pieces: Pieces) -> FloatArray:
+    return _kulczynski(rows, (pieces.start + pieces.end) / 2, (pieces.rest_start + pieces.rest_end) / 2)
 
 
 def _kulczynski_exchange(steps: Steps) -> tuple[Pair, Pair]:
@@ -150,8 +151,11 @@ def _f_measure_reading(rows: Rows, weight: FloatArray) -> FloatArray:
     return rounded(pair_quotient(exactly(rows.tp), below))
 
 
-def _f_measure_mean(rows: Rows, start: FloatArray, end: FloatArray) -> FloatArray:
-    return _harmonic_mean(_f_measure(rows, start, 1 - start), _f_measure(rows, end, 1 - end))
+def _f_measure_mean(rows: Rows, pieces: Pieces) -> FloatArray:
+    """1/f is linear."""
+    return _harmonic_mean(
+        _f_measure(rows, pieces.start, pieces.rest_start), _f_measure(rows, pieces.end, pieces.rest_end)
+    )
 
 
 def _f_measure_exchange(steps: Steps) -> tuple[Pair, Pair]:
@@ -173,11 +177,13 @@ def _fowlkes_mallows_reading(rows: Rows, weight: FloatArray) -> FloatArray:
     return _fowlkes_mallows(rows, weight, 1 - weight)
 
 
-def _fowlkes_mallows_mean(rows: Rows, start: FloatArray, end: FloatArray) -> FloatArray:
+def _fowlkes_mallows_mean(rows: Rows, pieces: Pieces) -> FloatArray:
     """The logarithm of f is linear: f at the higher end times (1 - exp(-y))/y, y being how far log f falls."""
-    fall = (end - start) * np.abs(rows.log_recall - np.log(rows.precision))
+    fall = pieces.length * np.abs(rows.log_recall - np.log(rows.precision))
     share = np.divide(-np.expm1(-fall), fall, out=np.ones_like(fall), where=fall > 0)
-    mean: FloatArray = share * np.maximum(*(_fowlkes_mallows(rows, weight, 1 - weight) for weight in (start, end)))
+    mean: FloatArray = share * np.maximum(
+        _fowlkes_mallows(rows, pieces.start, pieces.rest_start), _fowlkes_mallows(rows, pieces.end, pieces.rest_end)
+    )
     return mean
 
 
@@ -210,29 +216,32 @@ def _jaccard_reading(rows: Rows, weight: FloatArray) -> FloatArray:
     return np.maximum(*values)
 
 
-def _jaccard_mean(rows: Rows, start: FloatArray, end: FloatArray) -> FloatArray:
+def _jaccard_mean(rows: Rows, pieces: Pieces) -> FloatArray:
     """1/f is linear on each half of [0, 1]."""
-    middle = np.clip(0.5, start, end)
-    values = [_jaccard(rows, weight, 1 - weight) for weight in (start, middle, end)]
-    lower, upper = _harmonic_mean(values[0], values[1]), _harmonic_mean(values[1], values[2])
-    share = (middle - start) / (end - start)
-    mean: FloatArray = share * lower + (1 - share) * upper
+    middle = np.clip(0.5, pieces.start, pieces.end), np.clip(0.5, pieces.rest_end, pieces.rest_start)
+    start, end = _jaccard(rows, pieces.start, pieces.rest_start), _jaccard(rows, pieces.end, pieces.rest_end)
+    between = _jaccard(rows, *middle)
+    share = Pieces(pieces.start, middle[0], pieces.rest_start, middle[1]).length / pieces.length
+    mean: FloatArray = share * _harmonic_mean(start, between) + (1 - share) * _harmonic_mean(between, end)
     return mean
 
 
-def _jaccard_breakpoint(loss: Pair, gain: Pair) -> FloatArray:
+def _jaccard_breakpoint(loss: Pair, gain: Pair) -> tuple[FloatArray, FloatArray]:
     """From the F-measure's loss and gain: to λ = 1/2, 2λ gain = loss; from there on 2(1 - λ) loss = gain."""
     early = loss[0] <= gain[0]
-    whole = double((np.where(early, gain[0], loss[0]), np.where(early, gain[1], loss[1])))
-    lower = rounded(pair_quotient(loss, whole))
-    upper = rounded(pair_quotient(pair_sum(whole, (-gain[0], -gain[1])), whole))
-    return np.where(early, lower, upper)
+    lesser, greater = (
+        (np.where(early, one[0], other[0]), np.where(early, one[1], other[1]))
+        for one, other in ((loss, gain), (gain, loss))
+    )
+    near = rounded(pair_quotient(lesser, double(greater)))
+    far = rounded(pair_quotient(pair_sum(double(greater), (-lesser[0], -lesser[1])), double(greater)))
+    return np.where(early, near, far), np.where(early, far, near)
 
 
 def _harmonic_mean(start: FloatArray, end: FloatArray) -> FloatArray:
     """The mean of f between two values of it when 1/f is linear: f_high log(1 + x)/x with x = f_high/f_low - 1."""
     high, low = np.maximum(start, end), np.maximum(np.minimum(start, end), _SMALLEST_DIVISOR)
-    ratio = (high - low) / low
+    ratio = np.maximum(high - low, 0.0) / low  # below 0 where even the higher value is no divisor
     mean: FloatArray = high * np.divide(np.log1p(ratio), ratio, out=np.ones_like(ratio), where=ratio > 0)
     return mean
 

@@ -14,8 +14,9 @@ from service.curves.density import BetaDensity
 from service.curves.envelope import Envelope, Frontier, envelope
 from service.curves.errors import NoRowMeets
 from service.curves.evaluation import CurvesWarning
-from service.curves.exact import FloatArray
+from service.curves.exact import FloatArray, IntArray
 from service.curves.indices import INDICES, Index, Rows
+from service.curves.pieces import Pieces
 from service.curves.roc import tpr
 from service.curves.sample import Sample
 
@@ -115,19 +116,19 @@ def _tradeoff(frontier: Frontier, index: Index, options: TradeoffOptions) -> Tra
     everything = optimal.tp[-1] == optimal.positives and optimal.fp[-1] == optimal.negatives
     return Tradeoff(
         optimal=OptimalCurve(start, end, optimal.thresholds, optimal.tp, optimal.fp, optimal.precision, tpr(optimal)),
-        area=_area(frontier.rows[rows], index, (start, end), options.lambda_density),
+        area=_area(frontier.rows, index, best.pieces(*options.lambda_range), options.lambda_density),
         uninformative_from=float(start[-1]) if everything else None,
         at=None if options.at_lambda is None else _read_off(frontier, index, best, options.at_lambda),
     )
 
 
-def _area(rows: Rows, index: Index, ends: tuple[FloatArray, FloatArray], density: BetaDensity | None) -> float:
+def _area(frontier: Rows, index: Index, best: tuple[IntArray, Pieces], density: BetaDensity | None) -> float:
     """The mean of the optimal curve, over equal weights of λ or under a density."""
-    start, end = ends
+    rows, pieces = frontier[best[0]], best[1]
     if density is None:
-        area = float(np.sum(index.mean(rows, start, end) * ((end - start) / (end[-1] - start[0]))))
+        area = float(np.sum(index.mean(rows, pieces) * (pieces.length / pieces.whole.length)))
     else:
-        area = density.mean(lambda piece, weight, rest: index.value(rows[piece], weight, rest), start, end)
+        area = density.mean(lambda piece, weight, rest: index.value(rows[piece], weight, rest), pieces)
     return min(area, 1.0)
 
 

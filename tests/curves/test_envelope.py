@@ -17,6 +17,7 @@ from service.curves.counts import Counts
 from service.curves.envelope import Envelope, Frontier, envelope
 from service.curves.indices import INDICES
 from service.curves.indices import Rows as IndexRows
+from service.curves.pieces import Pieces
 from tests.reference import Row, correctly_rounded
 from tests.reference_tradeoff import value
 
@@ -181,7 +182,7 @@ def test_logarithms_of_near_and_of_far_rows_balance(tp: float, climb: float) -> 
 
 
 def test_intervals_are_cut_to_a_range_and_none_is_empty() -> None:
-    best = Envelope(np.array([2, 5, 7, 9]), np.array([0.25, 0.25, 0.5]))
+    best = Envelope(np.array([2, 5, 7, 9]), np.array([0.25, 0.25, 0.5]), np.array([0.75, 0.75, 0.5]))
     columns = [column.tolist() for column in best.intervals(0.0, 1.0)]
     assert columns == [[2, 7, 9], [0.0, 0.25, 0.5], [0.25, 0.5, 1.0]]
     assert [column.tolist() for column in best.intervals(0.25, 0.5)] == [[7], [0.25], [0.5]]
@@ -245,7 +246,7 @@ def test_means_are_those_of_a_quadrature(index: str, name: str, ends: tuple[floa
         expected = mpmath.quad(lambda at: curve(index, p, r, at), marks) / (end - start)
     assert value(index, row, Fraction(positives), Fraction(0)) == pytest.approx(float(p))
     columns = (np.array([end]) for end in ends)
-    assert INDICES[index].mean(index_rows([tp], [fp], positives), *columns) == pytest.approx(
+    assert INDICES[index].mean(index_rows([tp], [fp], positives), Pieces.between(*columns)) == pytest.approx(
         float(expected), abs=0, rel=1e-13
     )
 
@@ -270,4 +271,6 @@ def test_a_recall_too_small_for_a_double_has_its_logarithm(tp: float, positives:
         expected = pytest.approx(math.exp(at * log), abs=0, rel=1e-12)
         assert index.value(rows, np.array([at]), np.array([1 - at])) == expected
         assert index.reading(rows, np.array([at])) == expected
-    assert index.mean(rows, np.array([0.0]), np.array([1.0])) == pytest.approx(-1 / log, abs=0, rel=1e-13)
+    assert index.mean(rows, Pieces.between(np.array([0.0]), np.array([1.0]))) == pytest.approx(
+        -1 / log, abs=0, rel=1e-13
+    )

@@ -1,0 +1,35 @@
+"""Pieces of the range of λ whose ends are told as λ and as 1 - λ: near 1 a double holds only the latter well."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from service.curves.exact import FloatArray, IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pieces:
+    """Pieces of [0, 1] in rising order, (n,): `start` and `end` are λ, `rest_start` and `rest_end` are 1 - λ."""
+
+    start: FloatArray
+    end: FloatArray
+    rest_start: FloatArray
+    rest_end: FloatArray
+
+    def __getitem__(self, which: IntArray) -> "Pieces":
+        return Pieces(self.start[which], self.end[which], self.rest_start[which], self.rest_end[which])
+
+    @classmethod
+    def between(cls, start: FloatArray, end: FloatArray) -> "Pieces":
+        """Pieces whose ends are doubles."""
+        return cls(start, end, 1 - start, 1 - end)
+
+    @property
+    def length(self) -> FloatArray:
+        """How long each is, to a few ulp of itself."""
+        return np.where(self.start < 1 / 2, self.end - self.start, self.rest_start - self.rest_end)
+
+    @property
+    def whole(self) -> "Pieces":
+        """All of them as one piece; they follow on each other."""
+        return Pieces(self.start[:1], self.end[-1:], self.rest_start[:1], self.rest_end[-1:])
