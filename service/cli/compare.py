@@ -23,7 +23,7 @@ from service.cli.layout import (
     warning_lines,
 )
 from service.cli.options import evaluation_options, given_texts, indices_option, refuse_without_table
-from service.wire.json_format import StrictJsonError, parse_json
+from service.wire.tables import names_or_json
 
 _SHORT_NAME = 11
 """How long a name may be that stands in the line of its areas."""
@@ -51,7 +51,7 @@ def compare(
     sources = {name: InputFile.of(stream, format_name) for name, stream in files.items()}
     refuse_without_table(given, sources.values())
     evaluations = read_evaluations(sources, given)
-    chosen = {} if indices is None else {"indices": _names(indices)}
+    chosen = {} if indices is None else {"indices": names_or_json(indices)}
     result = ask("comparisons", FORMATS["json"], {}, request_body(evaluations, chosen))
     if is_problem(result):
         fail(lines_of_problem(orjson.loads(result.body), evaluations))
@@ -153,11 +153,3 @@ def _hull_lines(hull: dict[str, list[Any]]) -> Iterable[str]:
         del columns["threshold"]
     cells = [[write(hull[key][row]) for key, write in columns.items()] for row in shown]
     yield from table_lines([list(columns), *cells], ">" * (len(columns) - 1) + "<")
-
-
-def _names(text: str) -> object:
-    """Read --indices: names between commas, or JSON text as in a query."""
-    try:
-        return parse_json(text)
-    except StrictJsonError:
-        return [name.strip() for name in text.split(",")]

@@ -166,13 +166,21 @@ def _options(parameters: Mapping[str, str]) -> dict[str, object]:
     }
 
 
+def names_or_json(text: str) -> object:
+    """Read JSON text, or names between commas, blanks around which are no part of them."""
+    try:
+        return parse_json(text)
+    except StrictJsonError:
+        return [name.strip() for name in text.split(",")]
+
+
 def _json_value(key: str, text: str) -> object:
     """Read a query parameter that holds JSON text; a list of known names may also stand between commas."""
+    if key in _NAME_LISTS:
+        return names_or_json(text)
     try:
         return parse_json(text)
     except StrictJsonError as error:
-        if key in _NAME_LISTS:
-            return [name.strip() for name in text.split(",")]
         detail = f"This parameter takes strict JSON text, such as 0.5 or [0.2, 0.8] or true. {error}"
         raise Problem(
             "invalid_request", detail, [FieldError(f"/{key}{error.pointer or ''}", "not_json", detail)]

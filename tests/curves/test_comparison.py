@@ -11,7 +11,7 @@ import pytest
 from service.curves.comparison import Best, Comparison, evaluate_comparison
 from service.curves.errors import CurvesError, TotalsDiffer
 from service.curves.sample import Sample
-from tests.properties.test_comparisons import agree
+from tests.properties.comparison_agreement import agree
 from tests.strategies import LARGEST, Data, Rows
 
 HALF = LARGEST // 2

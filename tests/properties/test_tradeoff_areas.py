@@ -20,7 +20,7 @@ from service.curves.counts import Counts
 from service.curves.density import BetaDensity
 from service.curves.tradeoff import TradeoffOptions, evaluate_tradeoffs
 from tests import reference_tradeoff
-from tests.properties.test_tradeoffs import SOURCES, asked, evaluation_of, ranges, reported, rows_of
+from tests.properties.tradeoff_agreement import SOURCES, asked, evaluation_of, ranges, reported, rows_of
 from tests.reference import Row
 from tests.reference_pr import mp
 from tests.reference_tradeoff import INDICES, Interval, relative
