@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from service.curves.areas import Areas, areas, has_trapezoid
+from service.curves.areas import Areas, areas
 from service.curves.confusion import ConfusionTable
 from service.curves.counts import Counts
 from service.curves.crossings import Axis, Leads, leads
@@ -20,6 +20,7 @@ from service.curves.evaluation import TRAPEZOID_OMITTED, CurvesWarning
 from service.curves.exact import BoolArray, FloatArray, IntArray
 from service.curves.hull import corners, roc_convex_hull
 from service.curves.indices import INDICES
+from service.curves.pr_areas import has_trapezoid
 from service.curves.roc import fpr, tpr
 from service.curves.sample import Sample
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from service.curves.counts import Counts
 from service.curves.errors import RisingThresholds
-from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray, prefix_sums
+from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray
+from service.curves.groups import groups
 from service.curves.sample import Sample
 
 
@@ -49,12 +50,20 @@ class ConfusionTable:
     def precision(self) -> FloatArray:
         """Precision tp/(tp + fp) per row, (n,), not to be changed; NaN where nothing is called positive."""
         called = self.tp + self.fp
-        out = np.full(called.size, np.nan)
-        np.divide(self.tp, called, out=out, where=called > 0)
+        out = np.empty(called.size)
+        origins = self.origins
+        np.divide(self.tp[origins:], called[origins:], out=out[origins:])
+        out[:origins] = np.nan
         if self.positives + self.negatives >= LARGEST_EXACT_INTEGER and self.whole:
             for row in np.flatnonzero(called >= LARGEST_EXACT_INTEGER):
                 out[row] = int(self.tp[row]) / (int(self.tp[row]) + int(self.fp[row]))
         return out
+
+    @cached_property
+    def origins(self) -> int:
+        """How many rows call nothing positive; they come first."""
+        without_fp = int(self.fp.searchsorted(0, side="right"))
+        return int(self.tp[:without_fp].searchsorted(0, side="right"))
 
     @cached_property
     def sweep(self) -> bool:
@@ -82,28 +91,9 @@ class ConfusionTable:
 
         Weighted sums are within one ulp of exact, whatever the order of rows.
         """
-        weights = sample.weights
-        scores, labels = sample.scores + 0.0, sample.labels  # -0.0 + 0.0 is 0.0
-        if weights is None:
-            scores, labels = _sort(scores, labels)
-        else:
-            order = np.flatnonzero(weights)
-            order = order[np.argsort(scores[order])]
-            scores, labels, weights = scores[order], labels[order], weights[order]
-        if not sample.lower_is_positive:
-            scores, labels = scores[::-1], labels[::-1]
-        ends = np.flatnonzero(np.append(scores[1:] != scores[:-1], [True]))
-        thresholds, tp, fp = np.full(ends.size + 1, np.nan), np.zeros(ends.size + 1), np.zeros(ends.size + 1)
-        thresholds[1:] = scores[ends]
-        if weights is None:
-            tp[1:] = np.cumsum(labels, dtype=np.int64)[ends]
-            np.subtract(ends + 1, tp[1:], out=fp[1:])
-        else:
-            weights = weights if sample.lower_is_positive else weights[::-1]
-            tp[1:] = prefix_sums(np.where(labels, weights, 0.0), ends)
-            fp[1:] = prefix_sums(np.where(labels, 0.0, weights), ends)
-        totals = float(tp[-1]), float(fp[-1])
-        return cls(thresholds, tp, fp, *totals, sample.lower_is_positive, counted=weights is None)
+        rows = groups(sample)
+        totals = float(rows.tp[-1]), float(rows.fp[-1])
+        return cls(rows.scores, rows.tp, rows.fp, *totals, sample.lower_is_positive, counted=sample.weights is None)
 
     @classmethod
     def from_counts(cls, counts: Counts) -> "ConfusionTable":
@@ -153,26 +143,6 @@ class ConfusionTable:
             tp=np.concatenate((first, self.tp, last * self.positives)),
             fp=np.concatenate((first, self.fp, last * self.negatives)),
         )
-
-
-def _sort(scores: FloatArray, labels: BoolArray) -> tuple[FloatArray, BoolArray]:
-    """Sort finite scores without -0.0 ascending and carry the labels along, in one sort of 8-byte keys.
-
-    The bits of a double without its sign order as integers; shifted up by one they leave room for the label.
-    """
-    keys = scores.view(np.uint64) << np.uint64(1)
-    keys |= labels
-    below = scores < 0
-    split = int(np.count_nonzero(below))
-    if split:
-        keys = np.concatenate((np.sort(keys[below])[::-1], np.sort(keys[~below])))
-    else:
-        keys.sort()
-    labels = (keys & np.uint64(1)).astype(np.bool_)
-    keys >>= np.uint64(1)
-    scores = keys.view(np.float64)
-    np.negative(scores[:split], out=scores[:split])
-    return scores, labels
 
 
 def _check_order(ranks: FloatArray, order: IntArray, *, lower_is_positive: bool) -> None:

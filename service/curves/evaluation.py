@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from service.curves.areas import Areas, areas, has_trapezoid
+from service.curves.areas import Areas, areas
 from service.curves.confusion import ConfusionTable
 from service.curves.counts import Counts
 from service.curves.exact import BoolArray, FloatArray
-from service.curves.hull import corners, on_hull, roc_convex_hull
+from service.curves.hull import RocHull, corners
 from service.curves.pr import AtRecall, Every, PrCurve, default_interpolation, interpolated_pr
+from service.curves.pr_areas import has_trapezoid
 from service.curves.roc import fpr, tpr
 from service.curves.sample import Sample
 
@@ -83,21 +84,20 @@ def evaluate_curves(evaluation: Sample | Counts, options: CurvesOptions | None =
     """Evaluate a sample or counts. Raises TooManyPoints, and RisingThresholds for counts."""
     options = options or CurvesOptions()
     table, selected = _table(evaluation, options)
-    vertices = roc_convex_hull(table)
-    hull_rows = on_hull(table, vertices)
+    hull = RocHull.of(table)
     drawn = options.include & {"interpolated_pr", "achievable_pr"}
     interpolation = _interpolation(table, options) if drawn else None
     return Curves(
         include=options.include,
         positives=table.positives,
         negatives=table.negatives,
-        auc=areas(table, table.select(vertices)) if "auc" in options.include else None,
-        points=_points(table, hull_rows, options.keep) if "points" in options.include else None,
+        auc=areas(table, table.select(hull.vertices)) if "auc" in options.include else None,
+        points=_points(table, hull, options.keep) if "points" in options.include else None,
         interpolation=interpolation,
         interpolated_pr=interpolated_pr(table, interpolation, options.max_interpolated_rows)
         if interpolation and "interpolated_pr" in drawn and table.sweep
         else None,
-        achievable_pr=interpolated_pr(table.select(hull_rows), interpolation, options.max_interpolated_rows)
+        achievable_pr=interpolated_pr(table.select(hull.boundary), interpolation, options.max_interpolated_rows)
         if interpolation and "achievable_pr" in drawn
         else None,
         selected_thresholds=selected,
@@ -110,7 +110,7 @@ def _table(evaluation: Sample | Counts, options: CurvesOptions) -> tuple[Confusi
     table = ConfusionTable.of(evaluation)
     if options.tuning is not None:
         tuning = ConfusionTable.from_sample(options.tuning)
-        selected = tuning.thresholds[on_hull(tuning, roc_convex_hull(tuning))][1:]
+        selected = tuning.thresholds[RocHull.of(tuning).boundary][1:]
         return table.at_thresholds(selected), selected
     if options.thresholds is not None:
         return table.at_thresholds(options.thresholds), None
@@ -121,9 +121,11 @@ def _interpolation(table: ConfusionTable, options: CurvesOptions) -> Every | AtR
     return options.interpolation or default_interpolation(table, options.max_interpolated_rows)
 
 
-def _points(table: ConfusionTable, hull_rows: BoolArray, keep: str) -> Points:
-    kept = _kept(table, hull_rows, keep)
-    rows = table if keep == "all" else table.select(kept)
+def _points(table: ConfusionTable, hull: RocHull, keep: str) -> Points:
+    rows, on_hull = table, hull.contains()
+    if keep != "all":
+        kept = np.flatnonzero(on_hull if keep == "hull" else corners(table))
+        rows, on_hull = table.select(kept), on_hull[kept]
     recall = tpr(rows)
     return Points(
         threshold=rows.thresholds,
@@ -135,16 +137,8 @@ def _points(table: ConfusionTable, hull_rows: BoolArray, keep: str) -> Points:
         tpr=recall,
         recall=recall,
         precision=rows.precision,
-        on_hull=hull_rows[kept],
+        on_hull=on_hull,
     )
-
-
-def _kept(table: ConfusionTable, hull_rows: BoolArray, keep: str) -> BoolArray:
-    if keep == "hull":
-        return hull_rows
-    if keep == "corners":
-        return corners(table)
-    return np.ones(table.tp.size, dtype=np.bool_)
 
 
 def _warnings(table: ConfusionTable, options: CurvesOptions) -> tuple[CurvesWarning, ...]:

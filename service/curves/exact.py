@@ -6,8 +6,7 @@ sum of doubles does not depend on the order of its rows (Rump, Ogita & Oishi 200
 Products must stay clear of overflow and underflow: |a|, |b| below 2^500, |a b| above 2^-960 or zero.
 """
 
-from collections.abc import Iterator
-from fractions import Fraction
+import math
 from typing import TypeAlias
 
 import numpy as np
@@ -20,6 +19,9 @@ Pair: TypeAlias = tuple[FloatArray, FloatArray]
 
 LARGEST_EXACT_INTEGER = 2.0**53
 """Every integer up to here is a double."""
+
+BLOCK = 1 << 15
+"""Long columns are worked in blocks of so many rows, whose intermediate results stay in the processor's cache."""
 
 _SPLITTER = 2.0**27 + 1
 
@@ -80,55 +82,64 @@ def as_integers(*numbers: float) -> list[int]:
     return [numerator * (scale // denominator) for numerator, denominator in ratios]
 
 
-def exact_sum(*columns: FloatArray) -> Fraction:
-    """Σ over all elements of all columns, without rounding."""
-    return sum((Fraction(float(part.sum())) for column in columns for part in _slices(column)), Fraction(0))
+def positive_parts(column: FloatArray, bound: float) -> list[float]:
+    """Σ over the elements, all >= 0 and together at most `bound`, in two parts: the first is exact, the second small.
 
-
-def sum_of_positives(column: FloatArray) -> Fraction:
-    """Σ over the elements, all >= 0, to within 2^-70 of it: but for the first slice it is rounded."""
-    part = next(_slices(column), column)
-    return Fraction(float(part.sum())) + Fraction(float((column - part).sum()))
-
-
-def exact_dot(a: Pair, b: Pair) -> Fraction:
-    """Σ (a_high + a_low)(b_high + b_low), without rounding."""
-    total = exact_sum(*two_product(a[0], b[0]))
-    for x, y in ((a[0], b[1]), (a[1], b[0]), (a[1], b[1])):
-        rows = np.flatnonzero((x != 0) & (y != 0))
-        total += exact_sum(*two_product(x[rows], y[rows]))
-    return total
-
-
-def prefix_sums(values: FloatArray, ends: IntArray) -> FloatArray:
-    """Σ values[0..e] for each e in `ends`, each within one ulp and the same for any order of the rows up to e.
-
-    The values are >= 0, so that slices of opposite sign cannot cancel the leading digits.
+    The first is a sum of multiples of bound 2^-52, the second of remainders below that, so that the rounding of their
+    sum is nothing beside one ulp.
     """
-    high = np.zeros(ends.size)
-    low = np.zeros(ends.size)
-    for part in _slices(values):
-        high, error = two_sum(high, np.cumsum(part)[ends])
-        low += error
-    return high + low
+    anchor = math.ldexp(1.0, math.frexp(bound)[1])
+    leading = column + anchor
+    leading -= anchor
+    return [float(leading.sum()), float((column - leading).sum())]
+
+
+def lift(total: float) -> float:
+    """The power of two that lifts counts whose total is below 1/2, to keep their products clear of underflow."""
+    return math.ldexp(1.0, max(0, -math.frexp(total)[1]))
+
+
+def class_sums(weights: FloatArray, labels: BoolArray, ends: IntArray) -> Pair:
+    """Σ of the weights >= 0 up to and including each row of `ends`, of the rows labelled True and of the others.
+
+    Each sum is within one ulp and the same for any order of the rows up to its end: it is taken in integers, slice by
+    slice of the weights' bits.
+    """
+    bits = min(51, 62 - weights.size.bit_length())  # so many of each weight leave room for the sum of all
+    rest = weights
+    slices: list[tuple[float, IntArray, IntArray]] = []
+    while (top := float(max(rest.max(initial=0.0), -rest.min(initial=0.0)))) > 0:
+        # What is added to the anchor is a whole number of units, the last bits of the mantissa.
+        anchor = np.float64(math.ldexp(1.5, math.frexp(top)[1] + 52 - bits))
+        raised = rest + anchor
+        units = raised.view(np.int64) - anchor.view(np.int64)
+        raised -= anchor
+        rest = rest - raised
+        called = np.cumsum(units)[ends]
+        units *= labels
+        hits = np.cumsum(units, out=units)[ends]
+        slices.append((float(np.spacing(anchor)), hits, called - hits))
+    return (
+        _nearest([(unit, hits) for unit, hits, _ in slices], ends.size),
+        _nearest([(unit, misses) for unit, _, misses in slices], ends.size),
+    )
+
+
+def _nearest(slices: list[tuple[float, IntArray]], size: int) -> FloatArray:
+    """Σ unit · count over the slices, in doubles."""
+    out = np.zeros(size)
+    for start in range(0, size, BLOCK):
+        rows = slice(start, start + BLOCK)
+        high = low = np.zeros(out[rows].size)
+        for unit, counts in slices:
+            leading = counts[rows].astype(np.float64)
+            high, error = two_sum(high, leading * unit)
+            low = low + (error + (counts[rows] - leading.astype(np.int64)) * unit)
+        np.add(high, low, out=out[rows])
+    return out
 
 
 def _split(a: FloatArray) -> Pair:
     scaled = _SPLITTER * a
     high = scaled - (scaled - a)
     return high, a - high
-
-
-def _slices(values: FloatArray) -> Iterator[FloatArray]:
-    """Cut `values` into columns that add up to it, each of which sums exactly in any order.
-
-    A slice keeps the leading bits of every value, as multiples of one unit u, few enough that the sum of all rows stays
-    under 2^53 u.
-    """
-    spare = values.size.bit_length() + 1
-    rest = values
-    while (top := float(np.max(np.abs(rest), initial=0.0))) > 0:
-        anchor = np.ldexp(1.0, int(np.frexp(top)[1]) + spare)
-        part = (rest + anchor) - anchor
-        yield part
-        rest = rest - part

@@ -4,6 +4,7 @@ Works on counts, not on rates, so that membership is exact. Knows the table and 
 Source: Davis & Goadrich 2006, section 3 and corollary 3.1: the hull drops exactly the points beneath it.
 """
 
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -12,16 +13,56 @@ from service.curves.confusion import ConfusionTable
 from service.curves.exact import BoolArray, FloatArray, IntArray
 from service.curves.orientation import CountSpace
 
+_SPACING = 1024
+"""One row in so many makes the chain against which a long table's rows are tried first."""
+_FEW = 8
+"""A table of fewer such rows is not long."""
 _PRODUCTIVE = 8
-"""A pass over the neighbours is worth another while it sheds at least one row in this many."""
+"""A pass over many neighbours is worth another while it sheds at least one row in this many."""
+_MANY = 128
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RocHull:
+    """The upper convex hull of a table's (fp, tp), as rows of the table, ascending.
+
+    vertices   from the first row to the last point; of equal rows the first. Rows on an edge are none.
+    outer      rows among which all are that lie on the hull.
+    """
+
+    points: CountSpace
+    vertices: IntArray
+    outer: IntArray
+
+    @classmethod
+    def of(cls, table: ConfusionTable) -> "RocHull":
+        """Find the hull of a table's rows."""
+        points = CountSpace.of(table)
+        outer = candidates = np.arange(table.tp.size)
+        chain = _chain(points, table)
+        if chain.size:
+            near = [(rows.start, sides, np.flatnonzero(sides >= 0)) for rows, sides in points.along(chain)]
+            outer = np.concatenate([start + rows for start, _, rows in near])
+            above = np.concatenate([sides.take(rows) for _, sides, rows in near]) > 0
+            above[outer.searchsorted(chain)] = True
+            candidates = outer[np.flatnonzero(above)]
+        return cls(points, upper_hull(points, _distinct(table, candidates)), outer)
+
+    @property
+    def boundary(self) -> IntArray:
+        """All rows on the hull: the vertices, what repeats them, and every row on an edge between two of them."""
+        return self.outer[np.flatnonzero(self.points.beside(self.vertices, self.outer) == 0)]
+
+    def contains(self) -> BoolArray:
+        """Tell of every row whether it is on the hull, (n,)."""
+        out = np.zeros(self.points.tp.size, dtype=np.bool_)
+        out[self.boundary] = True
+        return out
 
 
 def roc_convex_hull(table: ConfusionTable) -> IntArray:
-    """Return the rows that are vertices of the upper convex hull of (fp, tp), ascending, from the first to the last.
-
-    Of equal rows the first is taken; rows on an edge between two vertices are no vertices (see `on_hull`).
-    """
-    return upper_hull(CountSpace.of(table), _distinct(table))
+    """Return the rows that are vertices of the upper convex hull of (fp, tp), ascending."""
+    return RocHull.of(table).vertices
 
 
 class Plane(Protocol):
@@ -39,19 +80,14 @@ class Plane(Protocol):
 def upper_hull(points: Plane, rows: IntArray) -> IntArray:
     """Return those of `rows`, distinct and from left to right, that are vertices; the first and the last always are."""
     while True:
-        above = points.bends(rows) > 0
-        shed = above.size - np.count_nonzero(above)
+        above = np.flatnonzero(points.bends(rows) > 0)
+        shed = rows.size - 2 - above.size
         if shed == 0:
             return rows
-        rows = rows[np.concatenate(([True], above, [True]))]
-        if shed * _PRODUCTIVE < above.size:
+        above += 1
+        rows = np.concatenate((rows[:1], rows.take(above), rows[-1:]))
+        if shed * _PRODUCTIVE < above.size and above.size > _MANY:
             rows = _prune(points, rows)
-
-
-def on_hull(table: ConfusionTable, vertices: IntArray) -> BoolArray:
-    """Tell, (n,), which rows lie on the hull's boundary: the vertices and all rows on an edge between two of them."""
-    out: BoolArray = CountSpace.of(table).beside(vertices) == 0
-    return out
 
 
 def corners(table: ConfusionTable) -> BoolArray:
@@ -62,17 +98,31 @@ def corners(table: ConfusionTable) -> BoolArray:
     """
     if not table.sweep:
         return np.ones(table.tp.size, dtype=np.bool_)
-    rows = _distinct(table)
+    rows = _distinct(table, np.arange(table.tp.size))
     bends = CountSpace.of(table).bends(rows) != 0
     corner = np.zeros(table.tp.size, dtype=np.bool_)
     corner[rows[np.concatenate(([True], bends, [True]))]] = True
     return corner
 
 
-def _distinct(table: ConfusionTable) -> IntArray:
-    """The first of each run of equal rows."""
-    changes = (table.fp[1:] != table.fp[:-1]) | (table.tp[1:] != table.tp[:-1])
-    return np.flatnonzero(np.concatenate(([True], changes)))
+def _distinct(table: ConfusionTable, rows: IntArray) -> IntArray:
+    """The first of each run of equal rows, of those given."""
+    tp, fp = table.tp[rows], table.fp[rows]
+    changes = (fp[1:] != fp[:-1]) | (tp[1:] != tp[:-1])
+    return rows if changes.all() else rows[np.flatnonzero(np.append(True, changes))]
+
+
+def _chain(points: CountSpace, table: ConfusionTable) -> IntArray:
+    """The hull of a few rows of a long table, from the first to the last: what lies under it need not be looked at.
+
+    It is empty for a short table, and where it would leave most rows out of few: where the rows rise like a hull.
+    """
+    some = np.append(np.arange(0, table.tp.size - 1, _SPACING), table.tp.size - 1)
+    if some.size < _FEW:
+        return some[:0]
+    some = _distinct(table, some)
+    chain = upper_hull(points, some)
+    return chain if chain.size * _PRODUCTIVE < some.size * (_PRODUCTIVE - 1) else some[:0]
 
 
 def _prune(points: Plane, rows: IntArray) -> IntArray:

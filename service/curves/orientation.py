@@ -4,12 +4,15 @@ Source: Shewchuk 1997, "Adaptive precision floating-point arithmetic and fast ro
 doubles where their error bound allows, and only the rest with more.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
 from service.curves.confusion import ConfusionTable
 from service.curves.exact import (
+    BLOCK,
     LARGEST_EXACT_INTEGER,
     BoolArray,
     FloatArray,
@@ -19,6 +22,9 @@ from service.curves.exact import (
     pair_product,
     two_sum,
 )
+
+Rows: TypeAlias = int | slice | IntArray
+"""Rows of a table by number: one, a stretch, or any."""
 
 _FILTER = 2.0**-51
 """Above the error of the plain determinant relative to its two products, (3 + 16 ε) ε with ε = 2^-53."""
@@ -49,25 +55,40 @@ class CountSpace:
             np.concatenate([table.fp for table in tables]), np.concatenate([table.tp for table in tables]), small
         )
 
-    def sides(self, a: IntArray, b: IntArray, c: IntArray) -> FloatArray:
+    def sides(self, a: Rows, b: Rows, c: Rows) -> FloatArray:
         """For each triple of rows: positive when b lies above the chord from a to c, 0 on it, negative under it.
 
             (tp_b - tp_a)(fp_c - fp_a) - (fp_b - fp_a)(tp_c - tp_a),  with fp_a <= fp_b <= fp_c
 
         The sign is exact. The size only hints at the distance: it is scaled where the sign took more than doubles.
         """
-        rise, run = self.tp[b] - self.tp[a], self.fp[c] - self.fp[a]
-        reach, climb = self.fp[b] - self.fp[a], self.tp[c] - self.tp[a]
-        left, right = rise * run, reach * climb
-        side = left - right
+        tp_a, fp_a = self.tp[a], self.fp[a]
+        rise, run = self.tp[b] - tp_a, self.fp[c] - fp_a
+        reach, climb = self.fp[b] - fp_a, self.tp[c] - tp_a
+        rise *= run
+        reach *= climb
         if self.small:
-            return side
-        doubtful = np.abs(side) <= _FILTER * (np.abs(left) + np.abs(right)) + _UNDERFLOW
-        doubtful &= ((rise != 0) & (run != 0)) | ((reach != 0) & (climb != 0))
-        rows = np.flatnonzero(doubtful)
-        rows = rows[~self._same(a[rows], b[rows]) & ~self._same(b[rows], c[rows])]
-        if rows.size:
-            side[rows] = self._exact_sides(a[rows], b[rows], c[rows])
+            rise -= reach
+            return rise
+        return self._certain(rise, reach, a, b, c)
+
+    def _certain(self, left: FloatArray, right: FloatArray, a: Rows, b: Rows, c: Rows) -> FloatArray:
+        """The difference of two products as doubles have them, with its sign made sure."""
+        side = left - right
+        bound = np.abs(left)
+        bound += np.abs(right)
+        bound *= _FILTER
+        bound += _UNDERFLOW
+        doubtful = np.flatnonzero(np.abs(side) <= bound)
+        if doubtful.size:
+            b = doubtful + b.start if isinstance(b, slice) else np.asarray(b)[doubtful]
+            a, c = (rows[doubtful] if isinstance(rows, np.ndarray) else np.full(b.size, rows) for rows in (a, c))
+            # Where one of a product's differences is 0, the product is; points that coincide have no side.
+            left_is_zero = (self.tp[b] == self.tp[a]) | (self.fp[c] == self.fp[a])
+            right_is_zero = (self.fp[b] == self.fp[a]) | (self.tp[c] == self.tp[a])
+            open_ = np.flatnonzero(~(left_is_zero & right_is_zero) & ~self._same(b, c))
+            if open_.size:
+                side[doubtful[open_]] = self._exact_sides(a[open_], b[open_], c[open_])
         return side
 
     def _same(self, a: IntArray, b: IntArray) -> BoolArray:
@@ -77,25 +98,40 @@ class CountSpace:
 
     def bends(self, rows: IntArray) -> FloatArray:
         """The same for each of `rows` and its two neighbours among them."""
-        if not self.small:
-            return self.sides(rows[:-2], rows[1:-1], rows[2:])
         everywhere = rows.size == self.tp.size
-        climb, run = (np.diff(column if everywhere else column[rows]) for column in (self.tp, self.fp))
-        bend: FloatArray = climb[:-1] * run[1:] - run[:-1] * climb[1:]
-        return bend
+        blocks = []
+        for start in range(0, max(rows.size - 2, 1), BLOCK):
+            some = slice(start, start + BLOCK + 2)
+            tp, fp = (column[some] if everywhere else column.take(rows[some]) for column in (self.tp, self.fp))
+            blocks.append(self._bends(tp, fp, rows[some]))
+        return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
 
-    def beside(self, vertices: IntArray) -> FloatArray:
-        """The same for every row and the two `vertices`, ascending, that it lies between, (n,); 0 for the first row."""
-        rows = np.arange(1, self.tp.size)
-        lengths = np.diff(vertices)
-        lengths[-1] += rows.size - vertices[-1]  # rows that repeat the last vertex
-        if not self.small:
-            edge = np.repeat(np.arange(lengths.size), lengths)
-            return np.concatenate(([0.0], self.sides(vertices[edge], rows, vertices[edge + 1])))
-        climb, run = np.diff(self.tp[vertices]), np.diff(self.fp[vertices])
-        start = climb * self.fp[vertices[:-1]] - run * self.tp[vertices[:-1]]
-        climb, run, start = (np.repeat(of_edge, lengths) for of_edge in (climb, run, start))
-        return np.concatenate(([0.0], self.tp[1:] * run - self.fp[1:] * climb + start))
+    def _bends(self, tp: FloatArray, fp: FloatArray, rows: IntArray) -> FloatArray:
+        climb, run = tp[1:] - tp[:-1], fp[1:] - fp[:-1]
+        left, right = climb[:-1] * run[1:], run[:-1] * climb[1:]
+        return left - right if self.small else self._certain(left, right, rows[:-2], rows[1:-1], rows[2:])
+
+    def along(self, chain: IntArray) -> Iterator[tuple[slice, FloatArray]]:
+        """The same for all rows, stretch by stretch, and the two vertices of a chain that each lies between.
+
+        The chain's vertices ascend from the first row on, far apart; rows after the last one repeat it.
+        """
+        ends = [*chain[1:-1].tolist(), self.tp.size - 1]
+        start = 0
+        for first, last, end in zip(chain[:-1].tolist(), chain[1:].tolist(), ends, strict=True):
+            while start <= end:
+                rows = slice(start, min(start + BLOCK, end + 1))
+                yield rows, self.sides(first, rows, last)
+                start = rows.stop
+
+    def beside(self, vertices: IntArray, rows: IntArray) -> FloatArray:
+        """The same for some rows and the two of the ascending `vertices` that each lies between, (n,)."""
+        blocks = [self._beside(vertices, rows[start : start + BLOCK]) for start in range(0, rows.size, BLOCK)]
+        return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+
+    def _beside(self, vertices: IntArray, rows: IntArray) -> FloatArray:
+        edge = vertices[1:-1].searchsorted(rows)
+        return self.sides(vertices.take(edge), rows, vertices[1:].take(edge))
 
     def _exact_sides(self, a: IntArray, b: IntArray, c: IntArray) -> FloatArray:
         differences = [

@@ -38,14 +38,17 @@ class Sample:
         for name, column in (("labels", self.labels), ("weights", self.weights)):
             if column is not None and column.size != self.scores.size:
                 raise LengthsDiffer(f"{name} has {column.size} rows, scores has {self.scores.size}.", name)
-        present = self.labels if self.weights is None else self.labels[self.weights > 0]
-        if present.all() or not present.any():
-            which = "negative" if present.any() else "positive"
-            raise OneClassLabels(f"There is no {which} row of positive weight; a curve needs both classes.", "labels")
-        if self.weights is not None:
+        if self.weights is None:
+            totals = (float(self.labels.any()), float(not self.labels.all()))
+        else:
             with np.errstate(over="ignore"):
-                totals = [float(self.weights[self.labels == label].sum()) for label in (True, False)]
-            for total in totals:
+                totals = (float(self.weights @ self.labels), float(self.weights @ ~self.labels))
+        for which, total in zip(("positive", "negative"), totals, strict=True):
+            if total == 0:
+                raise OneClassLabels(
+                    f"There is no {which} row of positive weight; a curve needs both classes.", "labels"
+                )
+            if self.weights is not None:
                 check_total("weights", total)
 
 

@@ -13,16 +13,15 @@ from hypothesis import strategies as st
 
 from service.curves.exact import (
     as_integers,
+    class_sums,
     double,
-    exact_dot,
-    exact_sum,
     exactly,
+    lift,
     pair_product,
     pair_quotient,
     pair_sum,
-    prefix_sums,
+    positive_parts,
     rounded,
-    sum_of_positives,
     two_product,
     two_sum,
 )
@@ -54,40 +53,39 @@ def test_pairs_keep_a_hundred_bits(a: float, b: float, c: float, d: float) -> No
     assert abs(exact(pair_quotient(x, y)) - quotient) <= quotient / 2**98
 
 
-@examples(60)
-@given(st.lists(st.floats(-1e100, 1e100), max_size=30))
-def test_exact_sum(values: list[float]) -> None:
-    assert exact_sum(np.array(values)) == sum(map(Fraction, values))
+labelled_weights = st.lists(st.tuples(wild_weights, st.booleans()), min_size=1, max_size=30)
 
 
-@examples(60)
-@given(st.lists(st.tuples(moderate, moderate), min_size=1, max_size=20))
-def test_exact_dot(pairs: list[tuple[float, float]]) -> None:
-    a, b = (np.array(column) for column in zip(*pairs, strict=True))
-    zero = np.zeros(a.size)
-    assert exact_dot((a, zero), (b, zero)) == sum(Fraction(x) * Fraction(y) for x, y in pairs)
+def sums_of(rows: list[tuple[float, bool]], ends: np.ndarray) -> list[np.ndarray]:
+    """The sums of both classes up to each of some rows: of the rows labelled True, and of the others."""
+    weights, labels = (np.array(column) for column in zip(*rows, strict=True))
+    return list(class_sums(weights, labels, ends))
 
 
 @examples(100)
-@given(st.lists(wild_weights, min_size=1, max_size=30), st.randoms(use_true_random=False))
-def test_prefix_sums(values: list[float], chance: random.Random) -> None:
+@given(labelled_weights, st.randoms(use_true_random=False))
+def test_class_sums(rows: list[tuple[float, bool]], chance: random.Random) -> None:
     """Within one ulp at every row, never decreasing, and at the end the same for any order."""
-    every_row = np.arange(len(values))
-    sums = prefix_sums(np.array(values), every_row)
-    for row in every_row.tolist():
-        assert ulp_distance(float(sums[row]), sum(map(Fraction, values[: row + 1]), Fraction(0))) <= 1
-    assert (np.diff(sums) >= 0).all()
-    shuffled = list(values)
+    every_row = np.arange(len(rows))
+    sums = sums_of(rows, every_row)
+    for of_class, found in zip((True, False), sums, strict=True):
+        total = Fraction(0)
+        for (weight, label), so_far in zip(rows, found.tolist(), strict=True):
+            total += Fraction(weight) if label == of_class else 0
+            assert ulp_distance(so_far, total) <= 1
+        assert (np.diff(found) >= 0).all()
+    shuffled = list(rows)
     chance.shuffle(shuffled)
-    assert prefix_sums(np.array(shuffled), every_row[-1:]) == sums[-1]
+    assert [of_class[-1] for of_class in sums_of(shuffled, every_row[-1:])] == [found[-1] for found in sums]
 
 
 @examples(100)
 @given(st.lists(st.sampled_from([1.0, 2.0**-53, 2.0**-54, 2.0**-106, 3 * 2.0**-107, 1e-300]), min_size=2, max_size=30))
-def test_prefix_sums_at_the_middle_of_two_doubles(values: list[float]) -> None:
+def test_class_sums_at_the_middle_of_two_doubles(values: list[float]) -> None:
     """Ties and near-ties of rounding: still within one ulp and never decreasing."""
-    sums = prefix_sums(np.array(values), np.arange(len(values)))
+    sums, others = sums_of([(value, True) for value in values], np.arange(len(values)))
     assert (np.diff(sums) >= 0).all()
+    assert not others.any()
     total = Fraction(0)
     for found, value in zip(sums.tolist(), values, strict=True):
         total += Fraction(value)
@@ -162,13 +160,27 @@ def test_as_integers_keeps_all_ratios(values: list[float]) -> None:
 
 
 @examples(100)
-@given(st.lists(wild_weights, max_size=40))
-def test_sum_of_positives(values: list[float]) -> None:
+@given(st.lists(wild_weights, max_size=40), st.sampled_from([1.0, 1.5, 8.0]))
+def test_positive_parts(values: list[float], room: float) -> None:
+    """The first part is the sum of what each value has above a unit of the bound, exactly; the second is the rest."""
     total = sum(map(Fraction, values), Fraction(0))
-    assert abs(sum_of_positives(np.array(values)) - total) <= total / 2**70
+    bound = float(total) * room or 1.0
+    leading, rest = map(Fraction, positive_parts(np.array(values), bound))
+    assert abs(leading + rest - total) <= Fraction(bound) * len(values) / 2**100
+    assert abs(rest) <= Fraction(bound) * len(values) / 2**52
 
 
-def test_sum_of_many_positives_that_a_plain_sum_rounds() -> None:
+def test_positive_parts_of_many_that_a_plain_sum_rounds() -> None:
     column = np.random.default_rng(2).random(20_000)
     total = sum(map(Fraction, column.tolist()), Fraction(0))
-    assert abs(sum_of_positives(column) - total) <= total / 2**70
+    assert Fraction(float(column.sum())) != total
+    assert abs(sum(map(Fraction, positive_parts(column, 20_000.0))) - total) <= total / 2**90
+
+
+@pytest.mark.parametrize("total", [1e-150, 0.3, 0.5, 1.0, 1e150])
+def test_lift(total: float) -> None:
+    """A power of two, 1 for what is not below 1/2."""
+    up = lift(total)
+    assert math.frexp(up)[0] == 0.5
+    assert total * up >= 0.5
+    assert up == 1 or total * up < 1

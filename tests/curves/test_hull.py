@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from service.curves.confusion import ConfusionTable
-from service.curves.hull import corners, on_hull, roc_convex_hull
+from service.curves.hull import RocHull, corners, roc_convex_hull
 from tests.strategies import Rows
 
 
@@ -38,7 +38,7 @@ HULLS = {
 def test_membership(name: str) -> None:
     points, expected = HULLS[name]
     table = table_of(points, 4, 4)
-    assert on_hull(table, roc_convex_hull(table)).tolist() == expected
+    assert RocHull.of(table).contains().tolist() == expected
 
 
 def test_vertices_leave_collinear_rows_out() -> None:
@@ -66,4 +66,4 @@ def test_corners(name: str) -> None:
 def test_a_corner_may_turn_either_way() -> None:
     table = table_of([(1, 3), (3, 4)], 4, 6)
     assert corners(table).tolist() == [True, True, True, True]
-    assert on_hull(table, roc_convex_hull(table)).tolist() == [True, False, True, True]
+    assert RocHull.of(table).contains().tolist() == [True, False, True, True]

@@ -12,7 +12,7 @@ import pytest
 from service.curves.confusion import ConfusionTable
 from service.curves.counts import Counts
 from service.curves.evaluation import Curves, CurvesOptions, evaluate_curves
-from service.curves.hull import on_hull, roc_convex_hull
+from service.curves.hull import RocHull, roc_convex_hull
 from service.curves.sample import Sample
 from tests.reference import correctly_rounded, ulp_distance
 
@@ -219,7 +219,7 @@ def test_hard_hulls(name: str) -> None:
     assert table.tp.size == len(steps)
     expected = hull_of(steps)
     vertices = roc_convex_hull(table)
-    np.testing.assert_array_equal(on_hull(table, vertices), expected)
+    np.testing.assert_array_equal(RocHull.of(table).contains(), expected)
     assert [steps[i] for i in vertices.tolist()] == strict(steps, expected)
 
 

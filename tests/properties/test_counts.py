@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from service.curves.confusion import ConfusionTable
 from service.curves.evaluation import CurvesOptions, evaluate_curves
-from service.curves.hull import corners, on_hull, roc_convex_hull
+from service.curves.hull import RocHull, corners, roc_convex_hull
 from service.curves.pr import AtRecall, Every
 from tests import reference
 from tests.properties.agreement import agree, columns
@@ -35,7 +35,7 @@ def hull_is_brute_force(rows: Rows) -> None:
     """Membership, strict vertices and corners against every segment there is."""
     table, service = rows.table(), ConfusionTable.from_counts(rows.counts())
     vertices = roc_convex_hull(service)
-    assert on_hull(service, vertices).tolist() == reference.on_hull(table)
+    assert RocHull.of(service).contains().tolist() == reference.on_hull(table)
     found = [(Fraction(service.fp[i]), Fraction(service.tp[i])) for i in vertices.tolist()]
     assert found == reference.hull_corners(table)
     assert corners(service).tolist() == reference.corners(table)
@@ -231,7 +231,7 @@ def test_hull_a_unit_off_a_line_at_full_size(nudge: int) -> None:
     tp, fp = LARGEST // 2 + nudge, LARGEST // 2
     rows = Rows([tp], [fp], LARGEST, LARGEST)
     table = ConfusionTable.from_counts(rows.counts())
-    assert on_hull(table, roc_convex_hull(table)).tolist() == [True, nudge >= 0, True]
+    assert RocHull.of(table).contains().tolist() == [True, nudge >= 0, True]
     hull_is_brute_force(rows)
 
 

@@ -1,0 +1,140 @@
+"""The distinct scores of a sample in the order of the sweep, with what has been called positive at each of them.
+
+The one step of an evaluation that is no pass over columns: sorting. Knows samples; nothing of tables.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from service.curves.exact import BoolArray, FloatArray, IntArray, class_sums
+from service.curves.sample import Sample
+
+_ONE = np.uint64(1)
+_KEYED = 1.5
+"""The bits of a double below this, shifted up by one, are those of a finite double."""
+
+_DECIMALS = (1.0, 10.0, 100.0, 1_000.0, 10_000.0)
+_PROBE = 16
+"""So many scores tell most samples that are on no grid."""
+_CROWDED = 4
+"""Counting rows per level beats sorting them when there are so many rows to a level of the grid."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Groups:
+    """Groups of rows with one score each, -0.0 and 0.0 being one, in the order of the sweep: columns (n,).
+
+    The first group is empty: it has no score, NaN.
+    tp, fp   the positives and negatives, or their weights, up to and including each group.
+    """
+
+    scores: FloatArray
+    tp: FloatArray
+    fp: FloatArray
+
+
+def groups(sample: Sample) -> Groups:
+    """Group the rows of a sample by score. Weighted sums are within one ulp of exact, whatever the order of rows."""
+    descending = not sample.lower_is_positive
+    if sample.weights is not None:
+        return _weighted(sample.scores, sample.labels, sample.weights, descending=descending)
+    low, high = float(sample.scores.min()), float(sample.scores.max())
+    scale = _grid(sample.scores, high - low)
+    if scale:
+        return _counted(sample.scores, sample.labels, scale, descending=descending)
+    scores, hits = _sorted(sample.scores, sample.labels, low, high, descending=descending)
+    changes = scores[2:] != scores[1:-1]
+    if changes.all():
+        tp, fp = hits.astype(np.float64), np.arange(float(scores.size))
+    else:
+        ends = np.concatenate(([0], np.flatnonzero(changes) + 1, [scores.size - 1]))
+        scores, tp, fp = scores[ends], hits[ends].astype(np.float64), ends.astype(np.float64)
+    fp -= tp
+    return Groups(scores, tp, fp)
+
+
+def _sorted(
+    scores: FloatArray, labels: BoolArray, low: float, high: float, *, descending: bool
+) -> tuple[FloatArray, IntArray]:
+    """Sort the scores and count the positives up to and including each row; in front, NaN and 0.
+
+    Among equal scores the order of labels is arbitrary, so that only a group's last count has a meaning.
+    """
+    size = max(high, -low)
+    scale = math.ldexp(1.0, -math.frexp(size)[1]) if size >= _KEYED else 1.0
+    column, hits = np.empty(scores.size + 1), np.zeros(scores.size + 1, dtype=np.int64)
+    column[0] = np.nan
+    ordered = column[1:]
+    np.multiply(scores, scale, out=ordered)
+    if scale != 1 and not np.array_equal(ordered / scale, scores):  # scores some 300 decades apart
+        order = np.argsort(-scores if descending else scores)
+        ordered[:] = scores[order] + 0.0
+        np.cumsum(labels[order], out=hits[1:])
+        return column, hits
+    # The bits of a double below 1.5, shifted up by one, are those of a greater double and leave room for the label. So
+    # one sort of doubles, NumPy's fastest, carries the labels along.
+    keys = ordered.view(np.uint64)
+    keys <<= _ONE
+    keys |= labels
+    if low < 0:
+        np.copysign(ordered, scores, out=ordered)
+    if descending:
+        np.negative(ordered, out=ordered)
+    ordered.sort()
+    np.bitwise_and(keys, _ONE, out=hits[1:].view(np.uint64))
+    np.cumsum(hits, out=hits)
+    signs = (-ordered if descending else ordered.copy()) if low < 0 else None
+    keys <<= _ONE
+    keys >>= _ONE + _ONE
+    if signs is not None:
+        np.copysign(ordered, signs, out=ordered)
+        ordered += 0.0  # -0.0 + 0.0 is 0.0
+    if scale != 1:
+        ordered /= scale
+    return column, hits
+
+
+def _grid(scores: FloatArray, span: float) -> float:
+    """Return the power of ten of which all scores are whole parts, when few levels hold many rows each; else 0."""
+    for scale in _DECIMALS:
+        if span * scale * _CROWDED > scores.size:
+            break
+        if _on_grid(scores[:_PROBE], scale) and _on_grid(scores, scale):
+            return scale
+    return 0.0
+
+
+def _on_grid(scores: FloatArray, scale: float) -> bool:
+    return bool((np.rint(scores * scale) / scale == scores).all())
+
+
+def _counted(scores: FloatArray, labels: BoolArray, scale: float, *, descending: bool) -> Groups:
+    """Count the rows of each class on each level of a grid, without sorting."""
+    level = np.rint(scores * scale)
+    first = float(level.min())
+    level -= first
+    cells = level.astype(np.int64)
+    cells <<= 1
+    cells |= labels
+    counts = np.bincount(cells)
+    counts = np.append(counts, np.zeros(counts.size % 2, dtype=np.int64)).reshape(-1, 2)
+    levels = np.flatnonzero(counts.any(axis=1))
+    if descending:
+        levels = levels[::-1]
+    fp, tp = np.cumsum(np.vstack(([0, 0], counts[levels])), axis=0).T.astype(np.float64)
+    return Groups(np.concatenate(([np.nan], (levels + first) / scale)), tp, fp)
+
+
+def _weighted(scores: FloatArray, labels: BoolArray, weights: FloatArray, *, descending: bool) -> Groups:
+    if not weights.all():
+        rows = np.flatnonzero(weights)
+        scores, labels, weights = scores[rows], labels[rows], weights[rows]
+    order = np.argsort(scores)
+    if descending:
+        order = order[::-1]
+    scores = scores[order] + 0.0
+    ends = np.append(np.flatnonzero(scores[1:] != scores[:-1]), scores.size - 1)
+    tp, fp = class_sums(weights[order], labels[order], ends)
+    return Groups(*(np.concatenate(([first], column)) for first, column in ((np.nan, scores[ends]), (0, tp), (0, fp))))

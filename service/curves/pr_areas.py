@@ -1,0 +1,220 @@
+"""The areas under the PR curve of one table: sums over the steps from row to row along which tp grows.
+
+Knows the table only. Source: Davis & Goadrich 2006, section 4.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from service.curves.confusion import ConfusionTable
+from service.curves.exact import (
+    BLOCK,
+    LARGEST_EXACT_INTEGER,
+    FloatArray,
+    exactly,
+    lift,
+    pair_product,
+    pair_quotient,
+    positive_parts,
+    two_product,
+    two_sum,
+)
+
+LARGEST_TRAPEZOID = 1e7
+"""`pr_trapezoid` visits every whole true positive, so it is left out when P is above this."""
+
+_SERIES = 1 / 21
+"""Up to this z, x = 0.1, a series is taken for log(1 + x)."""
+_TERMS = np.array([((2 * terms + 3) * 2.0**-56) ** (1 / (2 * terms + 1)) for terms in range(1, 7)])
+"""Up to which z one term, two terms and so on leave out less than 2^-56 of x; up to _SERIES it takes seven."""
+
+
+@dataclass(frozen=True, slots=True)
+class PrAreas:
+    """The areas under a PR curve; None where the rows form no curve or the area is left out."""
+
+    pr: float | None = None
+    trapezoid: float | None = None
+    average_precision: float | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Climbs:
+    """Steps from a row to the next along which tp grows, (n,): counts before and after, and Δtp."""
+
+    tp: FloatArray
+    tp_after: FloatArray
+    fp: FloatArray
+    fp_after: FloatArray
+    climb: FloatArray
+    called: FloatArray
+    called_after: FloatArray
+
+
+def _climbs(table: ConfusionTable) -> Iterator[_Climbs]:
+    """All steps of a table along which tp grows, block by block."""
+    for start in range(0, table.tp.size - 1, BLOCK):
+        tp, fp = (column[start : start + BLOCK + 1] for column in (table.tp, table.fp))
+        rows = np.flatnonzero(tp[1:] > tp[:-1])
+        if rows.size:
+            tp, tp_after = tp.take(rows), tp[1:].take(rows)
+            fp, fp_after = fp.take(rows), fp[1:].take(rows)
+            yield _Climbs(tp, tp_after, fp, fp_after, tp_after - tp, tp + fp, tp_after + fp_after)
+
+
+def pr_areas(table: ConfusionTable) -> PrAreas:
+    """All areas under the PR curve of a sweep."""
+    exact = table.whole and table.positives + table.negatives <= LARGEST_EXACT_INTEGER
+    average = _whole_average if exact else _fractional_average
+    up = lift(table.positives)
+    trapezoid = has_trapezoid(table)
+    parts: tuple[list[float], list[float], list[float]] = ([], [], [])
+    for climbs in _climbs(table):
+        parts[0].append(_pr(climbs, up))
+        parts[1].extend(average(climbs, up))
+        if trapezoid:
+            parts[2].extend(_trapezoid(climbs))
+    pr, average_precision, composite = (math.fsum(part) / (table.positives * up) for part in parts)
+    return PrAreas(min(pr, 1.0), composite if trapezoid else None, average_precision)
+
+
+def pr_area(table: ConfusionTable) -> float:
+    """Area under the PR curve alone, as `pr_areas` has it."""
+    up = lift(table.positives)
+    return min(math.fsum(_pr(climbs, up) for climbs in _climbs(table)) / (table.positives * up), 1.0)
+
+
+def has_trapezoid(table: ConfusionTable) -> bool:
+    """Whether `pr_trapezoid` is defined (whole counts, of any size) and affordable (P at most 1e7)."""
+    return table.positives <= LARGEST_TRAPEZOID and table.integral
+
+
+def _pr(climbs: _Climbs, up: float) -> float:
+    """The closed-form integral of D&G's interpolation (section 4) over tp, along some steps, times `up`.
+
+    On a step let Δt and Δn be the growth of tp and of n = tp + fp from (t, n), and x = Δn/n. Then
+
+        ∫ precision dtp = (Δt/Δn) (t log(1 + x) + Δt (1 - log(1 + x)/x))
+
+    in which no two terms cancel. From the origin (n = 0) it is Δt Δt/Δn. With z = x/(2 + x) = Δn/(2n + Δn), log(1 + x)
+    is 2z (1 + z s) for s = z/3 + z³/5 + ..., and the integral is
+
+        Δt/(2n + Δn) · (2t (1 + z s) + Δt (1 - s (1 - z)))
+    """
+    growth = climbs.called_after - climbs.called
+    below = climbs.called_after + climbs.called
+    z = growth / below
+    greatest = float(z.max())
+    series = _series(z, greatest)
+    part = z * series
+    part += 1
+    part *= climbs.tp
+    part += part
+    rest = 1 - z
+    rest *= series
+    np.subtract(1, rest, out=rest)
+    rest *= climbs.climb
+    part += rest
+    part *= up
+    part *= climbs.climb / below
+    if greatest > _SERIES:
+        large = np.flatnonzero(z > _SERIES)
+        tp, climb, growth, called = (column[large] for column in (climbs.tp, climbs.climb, growth, climbs.called))
+        # From the origin x is infinite, where t = 0 outweighs its logarithm.
+        with np.errstate(divide="ignore", over="ignore"):
+            x = np.minimum(growth / called, np.finfo(np.float64).max)
+        logarithm = np.log1p(x)
+        part[large] = (climb / growth) * ((tp * logarithm + climb * (1 - logarithm / x)) * up)
+    return float(part.sum())
+
+
+def _series(z: FloatArray, greatest: float) -> FloatArray:
+    """Sum z/3 + z³/5 + z⁵/7 + ..., of as many terms as the greatest z needs."""
+    terms = 1 + int(np.searchsorted(_TERMS, greatest))
+    if terms == 1:
+        return z / 3
+    square = z * z
+    series = square / (2 * terms + 1)
+    for odd in range(2 * terms - 1, 3, -2):
+        series += 1 / odd
+        series *= square
+    series += 1 / 3
+    series *= z
+    return series
+
+
+def _whole_average(climbs: _Climbs, _: float) -> list[float]:
+    """Average precision, the step-wise sum Σ Δtp precision: parts of it along some steps of a whole table.
+
+    Where P + N is a double, too, every precision is the nearest one, so that two roundings are in each term.
+    """
+    return positive_parts(climbs.climb * (climbs.tp_after / climbs.called_after), _total(climbs))
+
+
+def _fractional_average(climbs: _Climbs, up: float) -> list[float]:
+    """The same for other counts, times `up`: differences and sums are kept exactly."""
+    precision = pair_quotient(exactly(climbs.tp_after), two_sum(climbs.tp_after, climbs.fp_after))
+    leading, rest = pair_product(two_sum(climbs.tp_after * up, -climbs.tp * up), precision)
+    return [*positive_parts(leading, _total(climbs) * up), float(rest.sum())]
+
+
+def _total(climbs: _Climbs) -> float:
+    """How far tp climbs, Σ Δtp and what lies between."""
+    return float(climbs.tp_after[-1] - climbs.tp[0])
+
+
+def _trapezoid(climbs: _Climbs) -> Iterator[float]:
+    """Parts of the composite trapezoid through D&G's interpolated points: all rows and every whole true positive.
+
+    The rows of a vertical step add no area; the next trapezoid starts at the step's last row.
+    """
+    after = climbs.tp_after / climbs.called_after
+    before = after.copy()  # as it is at the origin, by its limit along the first step
+    np.divide(climbs.tp, climbs.called, out=before, where=climbs.called > 0)
+    for column in (before, after):
+        yield from (part / 2 for part in positive_parts(column, column.size))
+    if climbs.climb.size < _total(climbs):
+        yield from _inside(climbs)
+
+
+def _inside(climbs: _Climbs) -> Iterator[float]:
+    """Parts of the sum of precision at all whole true positives t strictly inside the steps.
+
+    From A on, precision is t Δt / (t Δt + fp_A Δt + Δfp (t - tp_A)), all products of integers.
+    """
+    gained = climbs.fp_after - climbs.fp
+    exact = float(climbs.climb.max()) * float(climbs.called_after[-1]) <= LARGEST_EXACT_INTEGER
+    inside = climbs.climb.astype(np.int64) - 1
+    stops = np.cumsum(inside)
+    for start in range(0, int(stops[-1]), BLOCK):
+        stop = min(start + BLOCK, int(stops[-1]))
+        steps = slice(int(np.searchsorted(stops, start, side="right")), int(np.searchsorted(stops, stop)) + 1)
+        # So many of each step's points lie in this block.
+        ends = np.clip(stops[steps], start, stop)
+        points = ends - np.concatenate(([start], ends[:-1]))
+        tp, climb, fp, more = (
+            np.repeat(column[steps], points) for column in (climbs.tp, climbs.climb, climbs.fp, gained)
+        )
+        after = np.arange(start + 1.0, stop + 1) - np.repeat(stops[steps] - inside[steps], points)
+        precision = _plainly if exact else _in_pairs
+        yield from positive_parts(precision(tp + after, climb, fp, more, after), stop - start)
+
+
+def _plainly(t: FloatArray, climb: FloatArray, fp: FloatArray, more: FloatArray, after: FloatArray) -> FloatArray:
+    """Precision at t, `after` whole true positives from A on; all products are doubles."""
+    hits = t * climb
+    return hits / (hits + (fp * climb + more * after))
+
+
+def _in_pairs(t: FloatArray, climb: FloatArray, fp: FloatArray, more: FloatArray, after: FloatArray) -> FloatArray:
+    """The same with each product kept exactly, so that the quotient has two roundings."""
+    hits = t * climb
+    misses, misses_low = two_product(fp, climb)
+    further, further_low = two_product(more, after)
+    called, error = two_sum(misses, further)
+    called, last = two_sum(called, hits)
+    out: FloatArray = hits / (called + (error + last + misses_low + further_low))
+    return out
