@@ -4,6 +4,7 @@ Works on counts, not on rates, so that membership is exact. Knows the table and 
 Source: Davis & Goadrich 2006, section 3 and corollary 3.1: the hull drops exactly the points beneath it.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -13,10 +14,8 @@ from service.curves.confusion import ConfusionTable
 from service.curves.exact import BoolArray, FloatArray, IntArray
 from service.curves.orientation import CountSpace
 
-_SPACING = 1024
-"""One row in so many makes the chain against which a long table's rows are tried first."""
-_FEW = 8
-"""A table of fewer such rows is not long."""
+_LONG = 1 << 15
+"""A table of fewer rows is not worth a chain."""
 _PRODUCTIVE = 8
 """A pass over many neighbours is worth another while it sheds at least one row in this many."""
 _MANY = 128
@@ -80,8 +79,9 @@ class Plane(Protocol):
 def upper_hull(points: Plane, rows: IntArray) -> IntArray:
     """Return those of `rows`, distinct and from left to right, that are vertices; the first and the last always are."""
     while True:
-        above = np.flatnonzero(points.bends(rows) > 0)
-        shed = rows.size - 2 - above.size
+        bends = points.bends(rows)
+        above = np.flatnonzero(bends > 0)
+        shed = bends.size - above.size
         if shed == 0:
             return rows
         above += 1
@@ -115,14 +115,15 @@ def _distinct(table: ConfusionTable, rows: IntArray) -> IntArray:
 def _chain(points: CountSpace, table: ConfusionTable) -> IntArray:
     """The hull of a few rows of a long table, from the first to the last: what lies under it need not be looked at.
 
-    It is empty for a short table, and where it would leave most rows out of few: where the rows rise like a hull.
+    It is empty for a short table, and where it has most of the few rows: then the others rise like a hull, too.
     """
-    some = np.append(np.arange(0, table.tp.size - 1, _SPACING), table.tp.size - 1)
-    if some.size < _FEW:
-        return some[:0]
-    some = _distinct(table, some)
+    size = table.tp.size
+    if size < _LONG:
+        return np.arange(0)
+    spacing = math.isqrt(size)
+    some = _distinct(table, np.append(np.arange(0, size - 1, spacing), size - 1))
     chain = upper_hull(points, some)
-    return chain if chain.size * _PRODUCTIVE < some.size * (_PRODUCTIVE - 1) else some[:0]
+    return chain if 2 * chain.size < some.size else chain[:0]
 
 
 def _prune(points: Plane, rows: IntArray) -> IntArray:

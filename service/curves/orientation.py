@@ -130,8 +130,18 @@ class CountSpace:
         return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
 
     def _beside(self, vertices: IntArray, rows: IntArray) -> FloatArray:
-        edge = vertices[1:-1].searchsorted(rows)
-        return self.sides(vertices.take(edge), rows, vertices[1:].take(edge))
+        ends = np.concatenate((rows.searchsorted(vertices[1:-1], side="right"), [rows.size]))
+        ends[1:] -= ends[:-1].copy()
+        edge = np.arange(ends.size).repeat(ends)
+        if not self.small:
+            return self.sides(vertices.take(edge), rows, vertices[1:].take(edge))
+        # The same as one straight line for each edge; every product is a double.
+        tp, fp = self.tp.take(vertices), self.fp.take(vertices)
+        climb, run = tp[1:] - tp[:-1], fp[1:] - fp[:-1]
+        side = self.tp.take(rows) * run.take(edge)
+        side -= self.fp.take(rows) * climb.take(edge)
+        side -= (run * tp[:-1] - climb * fp[:-1]).take(edge)
+        return side
 
     def _exact_sides(self, a: IntArray, b: IntArray, c: IntArray) -> FloatArray:
         differences = [
