@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from service.curves.exact import BoolArray, FloatArray, IntArray, class_sums
+from service.curves.exact import BLOCK, LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray, class_sums
 from service.curves.sample import Sample
 
 _ONE = np.uint64(1)
@@ -43,9 +43,9 @@ def groups(sample: Sample) -> Groups:
     if sample.weights is not None:
         return _weighted(sample.scores, sample.labels, sample.weights, descending=descending)
     low, high = float(sample.scores.min()), float(sample.scores.max())
-    scale = _grid(sample.scores, high - low)
-    if scale:
-        return _counted(sample.scores, sample.labels, scale, descending=descending)
+    counted = _counted(sample.scores, sample.labels, low, high, descending=descending)
+    if counted:
+        return counted
     scores, hits = _sorted(sample.scores, sample.labels, low, high, descending=descending)
     changes = scores[2:] != scores[1:-1]
     if changes.all():
@@ -85,7 +85,7 @@ def _sorted(
         np.negative(ordered, out=ordered)
     ordered.sort()
     np.bitwise_and(keys, _ONE, out=hits[1:].view(np.uint64))
-    np.cumsum(hits, out=hits)
+    hits.cumsum(out=hits)
     signs = (-ordered if descending else ordered.copy()) if low < 0 else None
     keys <<= _ONE
     keys >>= _ONE + _ONE
@@ -103,26 +103,30 @@ def _scale(low: float, high: float) -> float:
     return math.ldexp(1.0, -math.frexp(size)[1]) if size >= _KEYED else 1.0
 
 
-def _grid(scores: FloatArray, span: float) -> float:
-    """Return the power of ten of which all scores are whole parts, when few levels hold many rows each; else 0."""
-    for scale in _DECIMALS:
-        if span * scale * _CROWDED > scores.size:
-            break
-        if _on_grid(scores[:_PROBE], scale) and _on_grid(scores, scale):
-            return scale
-    return 0.0
-
-
 def _on_grid(scores: FloatArray, scale: float) -> bool:
     return bool((np.rint(scores * scale) / scale == scores).all())
 
 
-def _counted(scores: FloatArray, labels: BoolArray, scale: float, *, descending: bool) -> Groups:
-    """Count the rows of each class on each level of a grid, without sorting."""
-    level = np.rint(scores * scale)
-    first = float(level.min())
-    level -= first
-    cells = level.astype(np.int64)
+def _counted(scores: FloatArray, labels: BoolArray, low: float, high: float, *, descending: bool) -> Groups | None:
+    """Count the rows of each class on each level of a decimal grid, without sorting.
+
+    None where the scores lie on no such grid, or on one of so many levels that sorting is quicker.
+    """
+    largest = min(scores.size / _CROWDED / max(high - low, 1.0), LARGEST_EXACT_INTEGER / max(high, -low, 1.0))
+    probe = scores[:_PROBE]
+    scales = [scale for scale in _DECIMALS if scale <= largest]
+    # Each grid holds those before it, so most scores are told by the last one.
+    if not scales or not _on_grid(probe, scales[-1]):
+        return None
+    scale = next(scale for scale in scales if _on_grid(probe, scale))
+    cells = np.empty(scores.size, dtype=np.int64)
+    first = round(low * scale)
+    for start in range(0, scores.size, BLOCK):
+        rows = slice(start, start + BLOCK)
+        if not _on_grid(scores[rows], scale):
+            return None
+        cells[rows] = np.rint(scores[rows] * scale)
+    cells -= first
     cells <<= 1
     cells |= labels
     counts = np.bincount(cells)

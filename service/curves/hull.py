@@ -80,7 +80,7 @@ def upper_hull(points: Plane, rows: IntArray) -> IntArray:
     """Return those of `rows`, distinct and from left to right, that are vertices; the first and the last always are."""
     while True:
         bends = points.bends(rows)
-        above = np.flatnonzero(bends > 0)
+        above = (bends > 0).nonzero()[0]
         shed = bends.size - above.size
         if shed == 0:
             return rows

@@ -4,6 +4,7 @@ Knows the table only. Source: Davis & Goadrich 2006, section 4.
 """
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -28,8 +29,11 @@ LARGEST_TRAPEZOID = 1e7
 
 _SERIES = 1 / 21
 """Up to this z, x = 0.1, a series is taken for log(1 + x)."""
-_TERMS = np.array([((2 * terms + 3) * 2.0**-56) ** (1 / (2 * terms + 1)) for terms in range(1, 7)])
+_TERMS = [((2 * terms + 3) * 2.0**-56) ** (1 / (2 * terms + 1)) for terms in range(1, 7)]
 """Up to which z one term, two terms and so on leave out less than 2^-56 of x; up to _SERIES it takes seven."""
+
+
+_TINIEST, _GREATEST = np.finfo(np.float64).tiny, np.finfo(np.float64).max
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,7 @@ def _climbs(table: ConfusionTable) -> Iterator[_Climbs]:
     """All steps of a table along which tp grows, block by block."""
     for start in range(0, table.tp.size - 1, BLOCK):
         tp, fp = (column[start : start + BLOCK + 1] for column in (table.tp, table.fp))
-        rows = np.flatnonzero(tp[1:] > tp[:-1])
+        rows = (tp[1:] > tp[:-1]).nonzero()[0]
         if rows.size:
             tp, tp_after = tp.take(rows), tp[1:].take(rows)
             fp, fp_after = fp.take(rows), fp[1:].take(rows)
@@ -121,11 +125,11 @@ def _pr(climbs: _Climbs, up: float) -> float:
     part *= up
     part *= climbs.climb / below
     if greatest > _SERIES:
-        large = np.flatnonzero(z > _SERIES)
+        large = (z > _SERIES).nonzero()[0]
         tp, climb, growth, called = (column[large] for column in (climbs.tp, climbs.climb, growth, climbs.called))
         # From the origin x is infinite, where t = 0 outweighs its logarithm.
         with np.errstate(divide="ignore", over="ignore"):
-            x = np.minimum(growth / called, np.finfo(np.float64).max)
+            x = np.minimum(growth / called, _GREATEST)
         logarithm = np.log1p(x)
         part[large] = (climb / growth) * ((tp * logarithm + climb * (1 - logarithm / x)) * up)
     return float(part.sum())
@@ -133,7 +137,7 @@ def _pr(climbs: _Climbs, up: float) -> float:
 
 def _series(z: FloatArray, greatest: float) -> FloatArray:
     """Sum z/3 + z³/5 + z⁵/7 + ..., of as many terms as the greatest z needs."""
-    terms = 1 + int(np.searchsorted(_TERMS, greatest))
+    terms = 1 + bisect_left(_TERMS, greatest)
     if terms == 1:
         return z / 3
     square = z * z
@@ -172,8 +176,9 @@ def _trapezoid(climbs: _Climbs) -> Iterator[float]:
     The rows of a vertical step add no area; the next trapezoid starts at the step's last row.
     """
     after = climbs.tp_after / climbs.called_after
-    before = after.copy()  # as it is at the origin, by its limit along the first step
-    np.divide(climbs.tp, climbs.called, out=before, where=climbs.called > 0)
+    before = climbs.tp / np.maximum(climbs.called, _TINIEST)
+    if climbs.called[0] == 0:  # at the origin precision is the limit along the first step
+        before[0] = after[0]
     for column in (before, after):
         yield from (part / 2 for part in positive_parts(column, column.size))
     if climbs.climb.size < _total(climbs):
