@@ -3,7 +3,11 @@
 import os
 import sys
 
+from service.environment import prepare_process
 from service.settings import SettingsError, read_settings
+
+# Here, because the workers are forks of the process that reads this file, and import NumPy after it.
+prepare_process()
 
 try:
     _settings = read_settings()

@@ -15,9 +15,11 @@ from service.curves.errors import CurvesError
 from service.curves.evaluation import Curves, evaluate_curves
 from service.curves.tradeoff import Tradeoffs, evaluate_tradeoffs
 from service.wire.answer_tables import TABLES
+from service.wire.codings import IDENTITY, MIN_COMPRESSED_BYTES, compress, decompress
 from service.wire.decoders import DECODERS
 from service.wire.encoders import ENCODERS, ONE_TABLE, Encoded
 from service.wire.faults import fact_error, field_errors
+from service.wire.limits import Limits
 from service.wire.problems import PROBLEM_JSON, Problem, invalid_value, pointer_token, problem_document
 from service.wire.schemas import (
     ComparisonsRequest,
@@ -27,12 +29,12 @@ from service.wire.schemas import (
     TradeoffsRequest,
     TradeoffsRequestSchema,
 )
-from service.wire.tables import Decoded, TableForm, one_evaluation, several_evaluations
+from service.wire.tables import Decoded, TableForm, one_evaluation, several_evaluations, too_many_rows
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What to evaluate. `parameters` are the query's, in order; the media types are known to be supported."""
+    """What to evaluate. `parameters` are the query's, in order; media types and codings are known to be supported."""
 
     operation: str
     instance: str
@@ -40,14 +42,8 @@ class Request:
     accept: str
     parameters: tuple[tuple[str, str], ...]
     body: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How much one request may ask for."""
-
-    max_rows: int
-    max_interpolated_rows: int
+    content_encoding: str = IDENTITY
+    accept_encoding: str = IDENTITY
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +54,7 @@ class Answer:
     media_type: str
     body: bytes
     headers: Mapping[str, str] = field(default_factory=dict)
+    content_encoding: str = IDENTITY
 
 
 class Checked(Protocol):
@@ -145,7 +142,8 @@ def answer(request: Request, limits: Limits) -> Answer:
         encoded = _encoded(request, limits)
     except Problem as problem:
         return problem_answer(problem, request.instance)
-    return Answer(200, request.accept, encoded.body, encoded.headers)
+    coding = request.accept_encoding if len(encoded.body) >= MIN_COMPRESSED_BYTES else IDENTITY
+    return Answer(200, request.accept, compress(coding, encoded.body), encoded.headers, coding)
 
 
 def problem_answer(problem: Problem, instance: str) -> Answer:
@@ -157,10 +155,11 @@ def _encoded(request: Request, limits: Limits) -> Encoded:
     operation = OPERATIONS[request.operation]
     parameters = _unique(request.parameters)
     table = _table(operation, parameters.pop("table", None), request.accept)
-    decoded = DECODERS[request.content_type](request.body, parameters, operation.form)
+    body = decompress(request.content_encoding, request.body, limits.max_decompressed_bytes)
+    decoded = DECODERS[request.content_type](body, parameters, operation.form, limits)
     checked = _check(operation, decoded)
     if checked.rows > limits.max_rows:
-        raise Problem("too_many_rows", f"The table has {checked.rows} rows, the limit is {limits.max_rows}.")
+        raise too_many_rows(checked.rows, limits.max_rows)
     try:
         result = operation.evaluate(checked, table, limits)
     except CurvesError as fact:

@@ -43,6 +43,13 @@ class Settings:
     max_body_bytes: int = _setting(
         "ROCPR_MAX_BODY_BYTES", 64 * 1024**2, 1, 2**40, "The longest request body that is read, in bytes; more is 413."
     )
+    max_decompressed_bytes: int = _setting(
+        "ROCPR_MAX_DECOMPRESSED_BYTES",
+        256 * 1024**2,
+        1,
+        2**40,
+        "The most bytes that a compressed body may become; more is 413.",
+    )
     max_rows: int = _setting(
         "ROCPR_MAX_ROWS", 5_000_000, 1, 2**40, "The most rows that a sample or a table of counts may have; more is 413."
     )

@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from service.answer import Limits
+from service.wire.limits import Limits
 from tests import asking
 
 LABELS = [1, 0, 1, 1, 0, 0]

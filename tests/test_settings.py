@@ -10,6 +10,7 @@ from service.settings import Settings, SettingsError, read_settings, shipped_fil
 def test_defaults() -> None:
     assert attrs.asdict(read_settings({})) == {
         "max_body_bytes": 67_108_864,
+        "max_decompressed_bytes": 268_435_456,
         "max_rows": 5_000_000,
         "max_interpolated_rows": 100_000,
         "workers": 2,

@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from service.answer import Limits
+from service.wire.limits import Limits
 from tests import asking
 
 SAMPLE = {"scores": [0.9, 0.8, 0.7, 0.7, 0.4, 0.2], "labels": [1, 0, 1, 1, 0, 0]}

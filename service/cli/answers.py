@@ -7,9 +7,11 @@ from typing import Any, NoReturn
 import click
 import orjson
 
-from service.answer import Answer, Limits, Request, answer
-from service.cli.files import FORMATS, InputFile
+from service.answer import Answer, Request, answer
+from service.cli.files import InputFile
 from service.settings import SettingsError, read_settings
+from service.wire.limits import Limits
+from service.wire.media_types import JSON
 
 NAME_COLUMNS = "Columns with other names are told by --scores and --labels."
 _NO_SAMPLE = {("", "missing"), ("/scores", "missing"), ("/labels", "missing")}
@@ -17,13 +19,17 @@ _NO_SAMPLE = {("", "missing"), ("/scores", "missing"), ("/labels", "missing")}
 
 def ask(operation: str, media_type: str, parameters: dict[str, str], body: bytes) -> Answer:
     """Evaluate under the limits that a server would have; the length of the body is not limited."""
+    query = tuple(parameters.items())
+    return answer(Request(operation, f"/v1/{operation}", media_type, JSON, query, body), limits())
+
+
+def limits() -> Limits:
+    """Read the limits that a server would have; a setting that cannot be used is told and ends the command."""
     try:
         settings = read_settings()
     except SettingsError as error:
         fail([f"Error: {error}"])
-    limits = Limits(settings.max_rows, settings.max_interpolated_rows)
-    query = tuple(parameters.items())
-    return answer(Request(operation, f"/v1/{operation}", media_type, FORMATS["json"], query, body), limits)
+    return Limits(settings.max_rows, settings.max_interpolated_rows, settings.max_decompressed_bytes)
 
 
 def ask_about(operation: str, file: InputFile, given: dict[str, str]) -> bytes:

@@ -11,7 +11,7 @@ import orjson
 
 from service.cli.answers import ask, fail, is_problem
 from service.cli.evaluations import lines_of_problem, named_files, read_evaluations, request_body
-from service.cli.files import FORMATS, InputFile
+from service.cli.files import InputFile
 from service.cli.layout import (
     chosen_rows,
     count,
@@ -23,6 +23,7 @@ from service.cli.layout import (
     warning_lines,
 )
 from service.cli.options import evaluation_options, given_texts, indices_option, refuse_without_table
+from service.wire.media_types import JSON
 from service.wire.tables import names_or_json
 
 _SHORT_NAME = 11
@@ -43,16 +44,16 @@ def compare(
 ) -> None:
     """Say which of 2 to 50 evaluations is best where.
 
-    All are of the same data: they have as many positives and as many negatives. Each FILE is one evaluation: a CSV
-    file as rocpr curves takes it, or a JSON file with the fields of an evaluation. Options of columns hold for all
-    CSV files. One FILE may be - for standard input, with --format.
+    All are of the same data: they have as many positives and as many negatives. Each FILE is one evaluation: a table
+    as rocpr curves takes it, or a JSON file with the fields of an evaluation. Options of columns hold for all
+    tables. One FILE may be - for standard input, with --format.
     """
     given = given_texts(options)
     sources = {name: InputFile.of(stream, format_name) for name, stream in files.items()}
     refuse_without_table(given, sources.values())
     evaluations = read_evaluations(sources, given)
     chosen = {} if indices is None else {"indices": names_or_json(indices)}
-    result = ask("comparisons", FORMATS["json"], {}, request_body(evaluations, chosen))
+    result = ask("comparisons", JSON, {}, request_body(evaluations, chosen))
     if is_problem(result):
         fail(lines_of_problem(orjson.loads(result.body), evaluations))
     if as_json:

@@ -34,7 +34,7 @@ AREAS = {
 """What each area lies under, in the order of the summary."""
 
 SUMMARY = {"include": "auc,points", "keep": "corners"}
-"""What the summary of a CSV file asks for; a JSON file says itself what it asks for."""
+"""What the summary of a table asks for; a JSON file says itself what it asks for."""
 
 
 @click.command()
@@ -45,10 +45,11 @@ SUMMARY = {"include": "auc,points", "keep": "corners"}
 @click.option("--keep", metavar="NAME", help="With --json: which points: all, corners or hull.")
 @click.option("--interpolation", metavar="JSON", help="""With --json: '{"every": 10}' or '{"at_recall": [0.5]}'.""")
 def curves(file: BinaryIO, format_name: str | None, *, as_json: bool, **options: str | bool | None) -> None:
-    """Evaluate FILE, a CSV table or a JSON request, and print a summary.
+    """Evaluate FILE, a table or a JSON request, and print a summary.
 
-    A CSV file has a header and the columns scores and labels, or the counts tp, fp, fn and tn. A JSON file is a body as
-    POST /v1/curves takes it and carries its own options. FILE may be - for standard input, with --format.
+    A table is a CSV file with a header, an Arrow stream or a Parquet file. It has the columns scores and labels, or the
+    counts tp, fp, fn and tn. A JSON file is a body as POST /v1/curves takes it and carries its own options. FILE may be
+    - for standard input, with --format.
     """
     given = given_texts(options)
     source = InputFile.of(file, format_name)

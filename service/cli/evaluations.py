@@ -1,6 +1,6 @@
 """Files that are given as NAME=FILE, each one evaluation, and the one request that they make together.
 
-A CSV file is decoded as it would be over HTTP, so that numbers and labels mean the same; a problem of the request is
+A table is decoded as it would be over HTTP, so that numbers and labels mean the same; a problem of the request is
 told of the file that it came from.
 """
 
@@ -14,10 +14,10 @@ from typing import Any, BinaryIO, cast
 import click
 import orjson
 
-from service.cli.answers import fail, hint, problem_lines
+from service.cli.answers import fail, hint, limits, problem_lines
 from service.cli.files import InputFile
 from service.curves.comparison import MOST_EVALUATIONS
-from service.wire.columns import ColumnError, labels, numbers
+from service.wire.columns import ColumnError, items, labels, numbers
 from service.wire.decoders import DECODERS
 from service.wire.problems import FieldError, Problem, problem_document
 from service.wire.tables import COUNTS_COLUMNS, SAMPLE_COLUMNS, Decoded, one_evaluation
@@ -54,7 +54,7 @@ class Evaluation:
 
 
 def read_evaluations(files: dict[str, InputFile], given: dict[str, str]) -> list[Evaluation]:
-    """Read every file, the CSV files with the options given; a problem of a file is told and ends the command."""
+    """Read every file, the tables with the options given; a problem of a file is told and ends the command."""
     return [Evaluation(name, file, _read(file, given if file.is_table else {})) for name, file in files.items()]
 
 
@@ -62,7 +62,7 @@ def request_body(evaluations: Iterable[Evaluation], options: dict[str, object]) 
     """Write the JSON request."""
     members = [_named(evaluation) for evaluation in evaluations]
     # Not orjson, which takes no integer beyond 64 bits and no lone surrogate: the service is to say what it takes.
-    return json.dumps({"evaluations": members, **options}).encode()
+    return json.dumps({"evaluations": members, **options}, default=items).encode()
 
 
 def lines_of_problem(problem: dict[str, Any], evaluations: list[Evaluation]) -> Iterator[str]:
@@ -85,7 +85,7 @@ def lines_of_problem(problem: dict[str, Any], evaluations: list[Evaluation]) -> 
 
 def _read(file: InputFile, given: dict[str, str]) -> Decoded:
     try:
-        decoded = DECODERS[file.media_type](file.read(), given, one_evaluation())
+        decoded = DECODERS[file.media_type](file.read(), given, one_evaluation(), limits())
         return _plain(decoded) if file.is_table else decoded
     except Problem as problem:
         fail(problem_lines(orjson.loads(problem_document(problem, "")), file.name, hint(file, given)))

@@ -6,7 +6,10 @@ from typing import BinaryIO, Self
 
 import click
 
-FORMATS = {"json": "application/json", "csv": "text/csv"}
+from service.wire.media_types import ARROW_STREAM, CSV, JSON, PARQUET
+
+FORMATS = {"json": JSON, "csv": CSV, "arrow": ARROW_STREAM, "parquet": PARQUET}
+_SUFFIXES = {**FORMATS, "arrows": ARROW_STREAM}
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,14 +26,14 @@ class InputFile:
         name: str = getattr(stream, "name", "<stdin>")
         name = "standard input" if name == "<stdin>" else name
         suffix = format_name or PurePath(name).suffix.lower().removeprefix(".")
-        if suffix not in FORMATS:
-            raise click.UsageError(f"{name} does not end in .csv or .json; say --format csv or --format json.")
-        return cls(name, FORMATS[suffix], stream)
+        if suffix not in _SUFFIXES:
+            raise click.UsageError(f"{name} does not end in .{', .'.join(_SUFFIXES)}; say --format csv or another.")
+        return cls(name, _SUFFIXES[suffix], stream)
 
     @property
     def is_table(self) -> bool:
         """Whether the file holds columns only, so that options say the rest."""
-        return self.media_type == FORMATS["csv"]
+        return self.media_type != JSON
 
     def read(self) -> bytes:
         """Read all of it."""

@@ -48,7 +48,7 @@ def refuse_without_table(given: Iterable[str], files: Iterable[InputFile]) -> No
     """Refuse options that no file takes. Raises UsageError."""
     if not any(file.is_table for file in files):
         for name in given:
-            raise click.UsageError(f"{flag(name)} goes with CSV; a JSON file carries its options itself.")
+            raise click.UsageError(f"{flag(name)} goes with a table; a JSON file carries its options itself.")
 
 
 def flag(name: str) -> str:

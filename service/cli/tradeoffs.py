@@ -48,7 +48,7 @@ def tradeoffs(file: BinaryIO, format_name: str | None, *, as_json: bool, **optio
     """Say which threshold is best for each trade-off.
 
     A trade-off between precision and recall is a weight of recall, lambda: 0 looks at precision alone, 1 at recall
-    alone. FILE is what rocpr curves takes: a CSV file with a header and the columns scores and labels, or the counts
+    alone. FILE is what rocpr curves takes: a table with the columns scores and labels, or the counts
     tp, fp, fn and tn; or a JSON file, a body as POST /v1/tradeoffs takes it, which carries its own options. FILE may
     be - for standard input, with --format.
     """

@@ -7,6 +7,7 @@ from flask import Flask, Response, current_app, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from service.web.transport import instance_of
+from service.wire.codings import CODINGS
 from service.wire.problems import PROBLEM_JSON, PROBLEM_TYPES, Problem, problem_document
 
 _CODE_OF_STATUS = {problem.status: code for code, problem in reversed(PROBLEM_TYPES.items())}
@@ -29,7 +30,10 @@ def install_error_handlers(app: Flask) -> None:
 def problem_response(problem: Problem) -> Response:
     """Answer the current request with a problem."""
     document = problem_document(problem, instance_of(request.path))
-    return Response(document, problem.type.status, content_type=PROBLEM_JSON)
+    response = Response(document, problem.type.status, content_type=PROBLEM_JSON)
+    if problem.type.code == "unsupported_content_encoding":
+        response.headers["Accept-Encoding"] = ", ".join(CODINGS)  # in an answer: what a request may bring
+    return response
 
 
 def _http_error_response(error: HTTPException) -> Response:

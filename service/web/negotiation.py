@@ -1,24 +1,29 @@
-"""Which media type a request brings and which one it wants back.
+"""Which media type and content coding a request brings, and which ones it wants back.
 
-Knows the headers Content-Type, Content-Encoding and Accept; not which media types there are, that is given.
+Knows the headers Content-Type, Content-Encoding, Accept and Accept-Encoding; not which media types and codings there
+are, that is given.
 """
 
 from collections.abc import Sequence
 
-from werkzeug.datastructures import Headers, MIMEAccept
+from werkzeug.datastructures import Accept, Headers, MIMEAccept
 from werkzeug.http import parse_accept_header, parse_options_header
 
+from service.wire.codings import IDENTITY
 from service.wire.problems import Problem
 
 CHARSETS = frozenset({"utf-8", "us-ascii"})
 """The character sets that a body may name; both are read as UTF-8."""
+
+_SYNONYMS = {"x-gzip": "gzip"}
+"""Old names of codings (RFC 9110, 8.4.1.3)."""
 
 
 def request_media_type(headers: Headers, supported: Sequence[str]) -> str:
     """Read the body's media type from Content-Type, without its parameters.
 
     Raises Problem unsupported_media_type for a type that is missing or not supported, another character set than
-    UTF-8, a table without a header, or any Content-Encoding.
+    UTF-8, or a table without a header.
     """
     media_type, parameters = parse_options_header(headers.get("Content-Type"))
     media_type = media_type.lower()
@@ -33,9 +38,22 @@ def request_media_type(headers: Headers, supported: Sequence[str]) -> str:
         raise Problem(
             "unsupported_media_type", "A table must have a header; this one's Content-Type says header=absent."
         )
-    if headers.get("Content-Encoding", "").strip().lower() not in {"", "identity"}:
-        raise Problem("unsupported_media_type", "The body must be sent without a Content-Encoding.")
     return media_type
+
+
+def request_coding(headers: Headers, supported: Sequence[str]) -> str:
+    """Read the body's content coding from Content-Encoding.
+
+    Raises Problem unsupported_content_encoding for one that is not supported, and for several.
+    """
+    coding = headers.get("Content-Encoding", "").strip().lower()
+    coding = _SYNONYMS.get(coding, coding) or IDENTITY
+    if coding not in {IDENTITY, *supported}:
+        raise Problem(
+            "unsupported_content_encoding",
+            f"{coding[:60]!r} is not a supported Content-Encoding; send {', '.join(supported)} or none.",
+        )
+    return coding
 
 
 def response_media_type(headers: Headers, supported: Sequence[str]) -> str:
@@ -54,3 +72,17 @@ def response_media_type(headers: Headers, supported: Sequence[str]) -> str:
     if not bare_ranges.quality(best) > 0:
         raise Problem("not_acceptable", f"Accept allows none of the media types answered: {', '.join(supported)}.")
     return best
+
+
+def response_coding(headers: Headers, supported: Sequence[str]) -> str:
+    """Choose the answer's content coding by Accept-Encoding: the highest quality, and among equals the earliest.
+
+    `supported` are the codings in the order of preference; identity comes last. `*` covers what is not named
+    (RFC 9110, 12.5.3), and identity is what a client gets that asks for nothing. Where nothing at all is acceptable
+    the answer is sent as it is, which the client may understand; a refusal would tell it less.
+    """
+    accepted = parse_accept_header(headers.get("Accept-Encoding", ""), Accept)
+    qualities = {_SYNONYMS.get(name.lower(), name.lower()): quality for name, quality in reversed(list(accepted))}
+    anything_else = qualities.get("*", 0)
+    best = max((*supported, IDENTITY), key=lambda coding: qualities.get(coding, anything_else))
+    return best if qualities.get(best, anything_else) > 0 else IDENTITY

@@ -7,10 +7,12 @@ from urllib.parse import parse_qsl
 
 from flask import Blueprint, Response, request
 
-from service.answer import OPERATIONS, REQUEST_MEDIA_TYPES, Limits, Request, answer, response_media_types
+from service.answer import OPERATIONS, REQUEST_MEDIA_TYPES, Request, answer, response_media_types
 from service.web.body import read_body
-from service.web.negotiation import request_media_type, response_media_type
+from service.web.negotiation import request_coding, request_media_type, response_coding, response_media_type
 from service.web.transport import instance_of
+from service.wire.codings import CODINGS, IDENTITY
+from service.wire.limits import Limits
 from service.wire.problems import Problem
 
 
@@ -21,6 +23,7 @@ def operations_blueprint(limits: Limits, max_body_bytes: int) -> Blueprint:
     def operate(operation: str) -> Response:
         accept = response_media_type(request.headers, response_media_types(operation))
         content_type = request_media_type(request.headers, REQUEST_MEDIA_TYPES)
+        content_encoding = request_coding(request.headers, tuple(CODINGS))
         result = answer(
             Request(
                 operation=operation,
@@ -29,12 +32,16 @@ def operations_blueprint(limits: Limits, max_body_bytes: int) -> Blueprint:
                 accept=accept,
                 parameters=_query_parameters(request.query_string),
                 body=read_body(request.environ, max_body_bytes),
+                content_encoding=content_encoding,
+                accept_encoding=response_coding(request.headers, tuple(CODINGS)),
             ),
             limits,
         )
         response = Response(result.body, result.status, mimetype=result.media_type)
         response.headers.update(result.headers)
-        response.vary.add("Accept")
+        response.vary.update(("Accept", "Accept-Encoding"))
+        if result.content_encoding != IDENTITY:
+            response.content_encoding = result.content_encoding
         return response
 
     for name in OPERATIONS:

@@ -28,14 +28,14 @@ def columns_of(table: object | None) -> Columns | None:
         return None
     columns = {column.name: getattr(table, column.name) for column in fields(table)}  # type: ignore[arg-type]  # a table is a dataclass
     for name in _COUNTS:
-        if name in columns and _all_whole(columns[name]):
-            columns[name] = columns[name].astype(np.int64)
+        if name in columns:
+            columns[name] = _whole(columns[name])
     return columns
 
 
 def count(number: float) -> float | int:
     """Return a count, as an integer where it is one."""
-    return int(number) if _all_whole(np.array(number)) else number
+    return int(number) if number <= LARGEST_EXACT_INTEGER and float(number).is_integer() else number
 
 
 def best_columns(best: Best, rate: str) -> Columns:
@@ -49,8 +49,12 @@ def compared_areas(comparison: Comparison) -> Columns:
     return {"name": comparison.names} | {field.name: [row[field.name] for row in rows] for field in fields(Areas)}
 
 
-def _all_whole(column: np.ndarray) -> bool:
-    return bool(np.all(np.floor(column) == column) and np.max(column, initial=0.0) <= LARGEST_EXACT_INTEGER)
+def _whole(column: np.ndarray) -> np.ndarray:
+    """Return a column of counts as integers, or as it is where not all of it are."""
+    if np.max(column, initial=0.0) > LARGEST_EXACT_INTEGER:
+        return column
+    integers = column.astype(np.int64)
+    return integers if np.array_equal(integers, column) else column
 
 
 def _one_row_of_areas(curves: Curves) -> Columns:

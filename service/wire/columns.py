@@ -36,6 +36,12 @@ def labels(column: object, positive_label: object) -> BoolArray:
     raise ColumnError("not_a_column", "A list of labels belongs here.")
 
 
+@singledispatch
+def items(column: object) -> list[Any] | None:
+    """Read a list of anything, item by item; None for what is no list."""
+    return column if isinstance(column, list) else None
+
+
 class SharedColumn:
     """A column that several evaluations share; whatever is read from it is read once."""
 

@@ -15,7 +15,8 @@ from pyarrow import csv as arrow_csv
 
 from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray
 from service.wire.columns import ColumnError, inexact_integer, label_misfit, labels, numbers, third_label
-from service.wire.problems import Problem, invalid_value, pointer_token
+from service.wire.problems import Problem
+from service.wire.tables import LONGEST_HEADER, MOST_COLUMNS, no_rows, refuse_doubles, too_many_columns
 
 _BOM = b"\xef\xbb\xbf"
 _WELL_QUOTED = re.compile(rb'(?:[^"]++|(?<![^,\r\n])"(?:[^"]++|"")*+"(?![^,\r\n]))*+')
@@ -25,10 +26,6 @@ _SPACES = " \t"
 
 _ROW_0 = 2
 """pyarrow's number of the first row below the header."""
-
-LONGEST_HEADER = 1 << 20
-MOST_COLUMNS = 10_000
-"""A table costs memory by the column, even by those that are not read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +38,8 @@ class TextColumn:
 class CsvTable:
     """A CSV body whose header has been read; columns are read on demand."""
 
+    header_is = "the header, split at commas, is"
+
     def __init__(self, body: bytes) -> None:
         body = body.removeprefix(_BOM)
         if b'"' in body and not _WELL_QUOTED.fullmatch(body):
@@ -50,10 +49,7 @@ class CsvTable:
 
     def read(self, names: list[str]) -> dict[str, TextColumn]:
         """Read the named columns as text. Raises Problem when a row is not of the header's width, or none is there."""
-        for name in names:
-            if self.header.count(name) > 1:
-                message = "Two columns of the table have this name."
-                raise invalid_value(f"/{pointer_token(name)}", "duplicate", message)
+        refuse_doubles(self.header, names)
         # Columns are known by their position: names may be repeated among those that are not read.
         positions = {name: str(self.header.index(name)) for name in names}
         ragged: list[arrow_csv.InvalidRow] = []
@@ -89,7 +85,7 @@ class CsvTable:
             raise Problem("malformed_body", detail) from None
         if table.num_rows == 0:
             message = "The table has a header and no rows. (curl keeps line breaks with --data-binary, not with -d.)"
-            raise invalid_value("", "no_rows", message)
+            raise no_rows(message)
         return {name: TextColumn(table[position]) for name, position in positions.items()}
 
 
@@ -105,8 +101,7 @@ def _header(body: bytes) -> list[str]:
     if not header:
         raise Problem("malformed_body", "The body has no header row.")
     if len(header) > MOST_COLUMNS or (len(body) > LONGEST_HEADER and not lines.read(1)):
-        message = f"The header is longer than {LONGEST_HEADER} bytes or {MOST_COLUMNS} columns."
-        raise invalid_value("", "too_many_columns", message)
+        raise too_many_columns()
     return header
 
 

@@ -5,26 +5,43 @@ The document has the shape of the JSON body, so that one schema checks them all.
 
 from collections.abc import Callable, Mapping
 
+from service.wire.arrow_format import ArrowTable
 from service.wire.csv_format import CsvTable
 from service.wire.json_format import decode_json
+from service.wire.limits import Limits
+from service.wire.media_types import ARROW_STREAM, CSV, JSON, PARQUET
+from service.wire.parquet_format import ParquetTable
 from service.wire.problems import invalid_value, pointer_token
 from service.wire.tables import Decoded, TableForm
 
-Decoder = Callable[[bytes, Mapping[str, str], TableForm], Decoded]
-"""From a body, the query parameters, and what a table is to the operation."""
+Decoder = Callable[[bytes, Mapping[str, str], TableForm, Limits], Decoded]
+"""From a body, the query parameters, what a table is to the operation, and the limits."""
 
 
-def _decode_json_body(body: bytes, parameters: Mapping[str, str], _: TableForm) -> Decoded:
+def _decode_json_body(body: bytes, parameters: Mapping[str, str], _form: TableForm, _limits: Limits) -> Decoded:
     """Read everything from the body; a JSON body takes no query parameters."""
     for key in parameters:
-        message = "With a JSON body, options are fields of the body; the query takes only table, for a CSV answer."
+        message = "With a JSON body, options are fields of the body; the query takes table, for an answer of one table."
         raise invalid_value(f"/{pointer_token(key)}", "unknown_field", message)
     return Decoded(decode_json(body))
 
 
-def _decode_csv_body(body: bytes, parameters: Mapping[str, str], form: TableForm) -> Decoded:
+def _decode_csv_body(body: bytes, parameters: Mapping[str, str], form: TableForm, _: Limits) -> Decoded:
     return form.decode(CsvTable(body), parameters)
 
 
-DECODERS: dict[str, Decoder] = {"application/json": _decode_json_body, "text/csv": _decode_csv_body}
+def _decode_arrow_body(body: bytes, parameters: Mapping[str, str], form: TableForm, limits: Limits) -> Decoded:
+    return form.decode(ArrowTable(body, limits), parameters)
+
+
+def _decode_parquet_body(body: bytes, parameters: Mapping[str, str], form: TableForm, limits: Limits) -> Decoded:
+    return form.decode(ParquetTable(body, limits), parameters)
+
+
+DECODERS: dict[str, Decoder] = {
+    JSON: _decode_json_body,
+    CSV: _decode_csv_body,
+    ARROW_STREAM: _decode_arrow_body,
+    PARQUET: _decode_parquet_body,
+}
 """{media type: decoder}, the default first."""

@@ -24,7 +24,7 @@ class ObjectSchema(Schema):
     """An object that takes its own fields only, and reads null and [] as absent."""
 
     def __init__(self, **options: Any) -> None:  # noqa: ANN401  # marshmallow's, passed on
-        super().__init__(**options)
+        super().__init__(partial=True, **options)  # no field is required: absent ones need no visit
         known = ", ".join(self.fields)
         self.error_messages |= {  # typed as text, passed on as they are
             "unknown": Fault("unknown_field", f"This field is not known here; known are {known}."),  # type: ignore[dict-item]

@@ -54,15 +54,18 @@ class NumberColumn(fields.Field[FloatArray]):
 
     def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> FloatArray:
         try:
-            column = columns.numbers(value, nullable=self.nullable) + 0.0  # -0.0 is 0.0
+            column = columns.numbers(value, nullable=self.nullable)
         except columns.ColumnError as error:
             raise ValidationError([Fault(error.code, error.detail, error.row)]) from None
+        lowest = np.minimum.reduce(column, initial=np.inf)
+        if not lowest > 0:  # -0.0 is 0.0; a column that cannot be written to is the caller's own bytes
+            column = np.add(column, 0.0, out=column if column.flags.writeable else None)
         if self.length is not None and column.size != self.length:
             raise ValidationError([Fault("wrong_length", f"{self.length} numbers belong here, not {column.size}.")])
-        for bound, beyond, word in ((self.minimum, np.less, "below"), (self.maximum, np.greater, "above")):
-            rows = np.flatnonzero(beyond(column, bound)) if bound is not None else np.empty(0)
-            if bound is not None and rows.size:
-                raise ValidationError([_beyond(bound, word, int(rows[0]))])
+        if self.minimum is not None and lowest < self.minimum:
+            raise ValidationError([_beyond(self.minimum, "below", int(np.argmax(column < self.minimum)))])
+        if self.maximum is not None and np.maximum.reduce(column, initial=-np.inf) > self.maximum:
+            raise ValidationError([_beyond(self.maximum, "above", int(np.argmax(column > self.maximum)))])
         return column
 
 
@@ -153,13 +156,14 @@ class ObjectList(fields.Field[list[Any]]):
         self.maximum = maximum
 
     def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> list[Any]:
-        if not isinstance(value, list):
+        items = columns.items(value)
+        if items is None:
             raise ValidationError([Fault("not_a_list", "A list of objects belongs here.")])
-        if not self.minimum <= len(value) <= self.maximum:
-            message = f"{self.minimum} to {self.maximum} of them belong here, not {len(value)}."
+        if not self.minimum <= len(items) <= self.maximum:
+            message = f"{self.minimum} to {self.maximum} of them belong here, not {len(items)}."
             raise ValidationError([Fault("wrong_length", message)])
         loaded, errors = [], {}
-        for row, item in enumerate(value):
+        for row, item in enumerate(items):
             try:
                 loaded.append(self.schema.load(item))
             except ValidationError as error:
@@ -192,12 +196,15 @@ class ChoiceSet(fields.Field[frozenset[str]]):
     def _deserialize(
         self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object
     ) -> frozenset[str]:
-        if not isinstance(value, list):
+        items = columns.items(value)
+        if items is None:
             raise ValidationError([Fault("not_a_list", f"A list of {', '.join(self.choices)} belongs here.")])
-        for row, name in enumerate(value):
+        names: set[str] = set()
+        for row, name in enumerate(items):
             if not isinstance(name, str) or name not in self.choices:
                 raise ValidationError([Fault("not_one_of", f"One of {', '.join(self.choices)} belongs here.", row)])
-        return frozenset(value)
+            names.add(name)
+        return frozenset(names)
 
 
 def _beyond(bound: float, word: str, row: int | None = None) -> Fault:

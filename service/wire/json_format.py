@@ -6,7 +6,8 @@ Refuses what lenient parsers let pass: NaN and Infinity, numbers beyond a double
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import repeat
 from operator import eq
 
@@ -14,10 +15,11 @@ import numpy as np
 
 from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray
 from service.wire.columns import ColumnError, inexact_integer, label_misfit, labels, numbers, third_label
+from service.wire.json_columns import PLACEHOLDER, NumberList, lift_columns
 from service.wire.problems import FieldError, Problem, pointer_token
 
 _KINDS: dict[type, str] = {bool: "boolean", int: "number", float: "number", str: "string"}
-_NAMES = {**_KINDS, type(None): "null", list: "list", dict: "object"}
+_NAMES = {**_KINDS, type(None): "null", list: "list", NumberList: "list", dict: "object"}
 _DEFAULT_LABELS = (
     {("number", 0), ("number", 1)},
     {("boolean", False), ("boolean", True)},
@@ -35,10 +37,18 @@ class StrictJsonError(ValueError):
         self.pointer = pointer
 
 
-def parse_json(text: str) -> object:
-    """Parse strict JSON. Raises StrictJsonError on anything else."""
+def parse_json(text: str, lifted: Sequence[NumberList] = ()) -> object:
+    """Parse strict JSON, with placeholders for the lists that were lifted out of it. Raises StrictJsonError."""
+    columns = iter(lifted)
+
+    def constant(name: str) -> NumberList:
+        column = next(columns, None) if name == PLACEHOLDER else None
+        if column is None:
+            raise StrictJsonError(f"{name} is not a JSON number.")
+        return column
+
     try:
-        document = json.loads(text, object_pairs_hook=_unique_object, parse_constant=_refuse_constant)
+        document = json.loads(text, object_pairs_hook=_unique_object, parse_constant=constant)
     except json.JSONDecodeError as error:
         raise StrictJsonError(f"It breaks off or goes wrong at character {error.pos}: {error.msg}.") from None
     except RecursionError:
@@ -49,11 +59,18 @@ def parse_json(text: str) -> object:
         raise StrictJsonError("An integer has thousands of digits.") from None
     for pointer in _infinities(document, ""):
         raise StrictJsonError("A number is beyond the range of a double.", pointer)
+    if next(columns, None) is not None:
+        raise StrictJsonError("A placeholder was within a string.")
     return document
 
 
 def decode_json(body: bytes) -> object:
-    """Decode a JSON body. Raises Problem `malformed_body`."""
+    """Decode a JSON body; its long lists of numbers become a NumberList each. Raises Problem `malformed_body`."""
+    rest, lifted = lift_columns(body)
+    if lifted:
+        # What is wrong is told below, in terms of the whole body.
+        with suppress(UnicodeDecodeError, StrictJsonError):
+            return parse_json(rest.decode("utf-8"), lifted)
     try:
         return parse_json(body.decode("utf-8"))
     except UnicodeDecodeError as error:
@@ -69,10 +86,6 @@ def _unique_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
         twice, _ = Counter(key for key, _ in pairs).most_common(1)[0]
         raise StrictJsonError(f"The key {twice[:40]!r} is given twice in one object.")
     return members
-
-
-def _refuse_constant(name: str) -> object:
-    raise StrictJsonError(f"{name} is not a JSON number.")
 
 
 def _infinities(value: object, pointer: str, depth: int = 0) -> Iterator[str]:
@@ -117,13 +130,16 @@ def _(column: list, *, nullable: bool) -> FloatArray:  # type: ignore[type-arg] 
 
 @labels.register
 def _(column: list, positive_label: object) -> BoolArray:  # type: ignore[type-arg]  # singledispatch takes a plain class
-    wrong = set(map(type, column)) - _KINDS.keys()
+    types = set(map(type, column))
+    wrong = types - _KINDS.keys()
     if wrong:
         row = _first(type(value) in wrong for value in column)
         raise ColumnError("not_a_label", f"This is a {_NAMES[type(column[row])]}; a label belongs here.", row)
-    kinds = {_KINDS[kind] for kind in set(map(type, column))}
+    if types == {bool} and (positive_label is None or positive_label is True):
+        return np.frombuffer(bytes(column), np.bool_)
+    kinds = {_KINDS[kind] for kind in types}
     if positive_label is not None:
-        _refuse_third_value(column)
+        _refuse_third_value(column, kinds)
         positive = _typed(positive_label)
         if len(kinds) > 1:
             return np.fromiter((_typed(value) == positive for value in column), np.bool_, len(column))
@@ -141,8 +157,8 @@ def _typed(value: object) -> tuple[str, object]:
     return _KINDS[type(value)], value
 
 
-def _refuse_third_value(column: list[object]) -> None:
-    if len({_KINDS[kind] for kind in set(map(type, column))}) == 1 and len(set(column)) <= 2:  # noqa: PLR2004  # two classes
+def _refuse_third_value(column: list[object], kinds: set[str]) -> None:
+    if len(kinds) == 1 and len(set(column)) <= 2:  # noqa: PLR2004  # two classes
         return
     seen: set[tuple[str, object]] = set()
     for row, value in enumerate(column):

@@ -95,8 +95,8 @@ PROBLEM_TYPES = {
             "malformed_body",
             400,
             "The body cannot be parsed",
-            "The body is not what its Content-Type says. JSON must be strict: UTF-8, no NaN or Infinity, no number "
-            "beyond the range of a double, no key twice in one object.",
+            "The body is not what its Content-Type and Content-Encoding say. JSON must be strict: UTF-8, no NaN or "
+            "Infinity, no number beyond the range of a double, no key twice in one object.",
         ),
         ProblemType(
             "incomplete_body",
@@ -126,7 +126,8 @@ PROBLEM_TYPES = {
             "body_too_large",
             413,
             "The body is too large",
-            "The body is longer than the server's limit (ROCPR_MAX_BODY_BYTES). Nothing was evaluated.",
+            "The body is longer than the server's limit, as it was sent (ROCPR_MAX_BODY_BYTES) or decompressed "
+            "(ROCPR_MAX_DECOMPRESSED_BYTES), or the columns of a Parquet file are. Nothing was evaluated.",
         ),
         ProblemType(
             "too_many_rows",
@@ -145,7 +146,14 @@ PROBLEM_TYPES = {
             "unsupported_media_type",
             415,
             "The body's media type is not supported",
-            "The detail names those that can be read. Text is UTF-8, and there is no Content-Encoding.",
+            "The detail names those that can be read, or the form of a table within them that cannot: an Arrow file in "
+            "place of a stream, compressed Arrow buffers, an encrypted Parquet file. Text is UTF-8.",
+        ),
+        ProblemType(
+            "unsupported_content_encoding",
+            415,
+            "The body's content coding is not supported",
+            "The header Accept-Encoding names those that can be read. A body has one of them, once.",
         ),
         ProblemType(
             "expectation_failed",

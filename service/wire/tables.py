@@ -23,6 +23,10 @@ _NAME_LISTS = ("include", "indices")
 _SHOWN = 200
 """How many characters of a table's header a problem repeats."""
 
+LONGEST_HEADER = 1 << 20
+MOST_COLUMNS = 10_000
+"""A table costs memory by the column, even by those that are not read."""
+
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
@@ -45,6 +49,10 @@ class Table(Protocol):
     @property
     def header(self) -> list[str]:
         """The names of all columns."""
+
+    @property
+    def header_is(self) -> str:
+        """What to say before these names."""
 
     def read(self, names: list[str]) -> Mapping[str, object]:
         """Read the named columns."""
@@ -149,7 +157,7 @@ def _check_column(table: Table, key: str, name: str) -> None:
 
 
 def _header(table: Table) -> str:
-    return f"the header, split at commas, is: {', '.join(map(repr, table.header))[:_SHOWN]}"
+    return f"{table.header_is}: {', '.join(map(repr, table.header))[:_SHOWN]}"
 
 
 def _counts_columns(table: Table) -> list[str]:
@@ -164,6 +172,29 @@ def _options(parameters: Mapping[str, str]) -> dict[str, object]:
         for key, text in parameters.items()
         if key not in {*SAMPLE_COLUMNS, *TOTALS}
     }
+
+
+def refuse_doubles(header: list[str], names: list[str]) -> None:
+    """Refuse a column whose name another one has, too; among those that are not read it does not matter."""
+    for name in names:
+        if header.count(name) > 1:
+            raise invalid_value(f"/{pointer_token(name)}", "duplicate", "Two columns of the table have this name.")
+
+
+def no_rows(detail: str) -> Problem:
+    """Make the problem of a table that has columns alone."""
+    return invalid_value("", "no_rows", detail)
+
+
+def too_many_rows(rows: int, most: int) -> Problem:
+    """Make the problem of a table that is longer than the limit."""
+    return Problem("too_many_rows", f"The table has {rows} rows, the limit is {most}.")
+
+
+def too_many_columns() -> Problem:
+    """Make the problem of a table whose columns alone cost too much."""
+    detail = f"The header is longer than {LONGEST_HEADER} bytes or {MOST_COLUMNS} columns."
+    return invalid_value("", "too_many_columns", detail)
 
 
 def names_or_json(text: str) -> object:

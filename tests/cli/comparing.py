@@ -6,8 +6,9 @@ from pathlib import Path
 
 from click.testing import CliRunner, Result
 
-from service.answer import Limits, Request, answer
+from service.answer import Request, answer
 from service.cli.main import main
+from service.wire.limits import Limits
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 ALL, TEN = f"all={DATA / 'breast_cancer.csv'}", f"ten={DATA / 'breast_cancer_ten.csv'}"

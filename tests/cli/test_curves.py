@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from service.answer import OPERATIONS, Limits, Request, answer
+from service.answer import OPERATIONS, Request, answer
 from service.cli.curves import AREAS, SUMMARY
 from service.cli.layout import MOST_ROWS
 from service.cli.main import main
+from service.wire.limits import Limits
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 NAMED = "score,y\n0.9,spam\n0.4,ham\n0.3,spam\n0.1,ham\n"
@@ -207,9 +208,9 @@ def test_an_empty_label_is_a_label() -> None:
     [
         (["nothing.csv"], "No such file"),
         (["."], "directory"),
-        (["-"], "--format csv or --format json"),
+        (["-"], "--format csv or another"),
         (["-", "--format", "xml"], "not one of"),
-        (["-", "--format", "json", "--lower-is-positive"], "--lower-is-positive goes with CSV"),
+        (["-", "--format", "json", "--lower-is-positive"], "--lower-is-positive goes with a table"),
         (["-", "--format", "csv", "--keep", "hull"], "--keep goes with --json"),
         ([], "Missing argument"),
     ],

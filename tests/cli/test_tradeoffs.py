@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from service.answer import OPERATIONS, Limits, Request, answer
+from service.answer import OPERATIONS, Request, answer
 from service.cli.layout import MOST_ROWS
 from service.cli.main import main
+from service.wire.limits import Limits
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 NAMED = "score,y\n0.9,spam\n0.4,ham\n0.3,spam\n0.1,ham\n"
@@ -183,8 +184,8 @@ def test_a_table_with_other_columns_is_told_how_to_name_them() -> None:
     ("arguments", "message"),
     [
         (["nothing.csv"], "No such file"),
-        (["-"], "--format csv or --format json"),
-        (["-", "--format", "json", "--indices", "jaccard"], "--indices goes with CSV"),
+        (["-"], "--format csv or another"),
+        (["-", "--format", "json", "--indices", "jaccard"], "--indices goes with a table"),
         (["-", "--format", "csv", "--keep", "hull"], "No such option"),
         ([], "Missing argument"),
     ],

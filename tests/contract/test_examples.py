@@ -10,14 +10,15 @@ import json
 import math
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from service.wire.media_types import ARROW_STREAM, CSV, JSON
 from tests.asking import read_csv, tables
 from tests.contract.document import Operation, document, evaluations, examples, queries, resolved, violations
 
-JSON, CSV = "application/json", "text/csv"
 EVALUATIONS = {found.name: found for found in evaluations()}
 
 RELATIVE = 1e-12
@@ -125,7 +126,7 @@ def test_csv_is_answered_as_json_too(client: FlaskClient, operation: str, name: 
 
 
 @_named(JSON)
-def test_the_tables_of_an_answer_are_the_same_as_csv(client: FlaskClient, operation: str, name: str) -> None:
+def test_the_tables_of_an_answer_are_the_same_as_csv_and_arrow(client: FlaskClient, operation: str, name: str) -> None:
     whole = _post_example(client, operation, JSON, name, JSON).get_json()
     columns_of = tables(whole)
     assert set(columns_of) <= set(_tables(EVALUATIONS[operation]))
@@ -140,6 +141,10 @@ def test_the_tables_of_an_answer_are_the_same_as_csv(client: FlaskClient, operat
             warning for warning in whole["warnings"] if WARNED_OF_BY_ONE_TABLE.get(warning["code"], table) == table
         ]
         assert violations(document()["components"]["schemas"]["Warnings"], warnings) == []
+        typed = _post_example(client, operation, JSON, name, ARROW_STREAM, table=table)
+        assert typed.mimetype == ARROW_STREAM
+        assert pa.ipc.open_stream(typed.data).read_all().to_pydict() == columns
+        assert typed.headers["Rocpr-Warnings"] == answer.headers["Rocpr-Warnings"]
 
 
 @pytest.mark.parametrize("operation", EVALUATIONS)

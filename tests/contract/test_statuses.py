@@ -1,5 +1,6 @@
 """Every documented problem is reached by a request, and its example is what that request gets."""
 
+import gzip
 import io
 from typing import Any
 
@@ -24,14 +25,17 @@ SAMPLE = {"scores": [0.9, 0.8, 0.7], "labels": [0, 1, 0]}
 REQUESTS: dict[str, dict[str, Any]] = {
     "malformed_request": CURVES | {"query_string": "table=%FF", "data": "{}"},
     "malformed_body": CURVES | {"data": '{"scores": [0.9], "scores": [0.8]}'},
+    "truncated_gzip": CURVES | {"headers": {"Content-Encoding": "gzip"}, "data": gzip.compress(b"{}")[:-1]},
     "incomplete_body": CURVES
     | {"environ_overrides": {"wsgi.input": io.BytesIO(b'{"scores": [0.9, '), "CONTENT_LENGTH": "120"}},
     "not_found": {"path": "/problems/nothing"},
     "method_not_allowed": {"path": "/v1/curves", "method": "PUT"},
     "not_acceptable": CURVES | {"headers": {"Accept": "image/png"}},
     "body_too_large": CURVES | {"environ_overrides": {"CONTENT_LENGTH": "67108865"}},
+    "decompressed_too_large": CURVES | {"headers": {"Content-Encoding": "gzip"}, "data": gzip.compress(bytes(51))},
     "too_many_rows": CURVES | {"json": {"scores": [0.9, 0.8, 0.7], "labels": [1, 0, 1]}},
     "unsupported_media_type": CURVES | {"content_type": "text/plain", "data": "0.9,1"},
+    "unsupported_content_encoding": CURVES | {"headers": {"Content-Encoding": "br"}, "data": "{}"},
     "lengths_differ": CURVES | {"json": {"scores": [0.9, 0.8, 0.7], "labels": [1, 0]}},
     "one_class": CURVES | {"json": {"scores": [0.9, 0.8], "labels": [1, 1]}},
     "not_a_number": CURVES | {"json": {"scores": [0.9, "0.8"], "labels": [1, 0]}},
@@ -65,6 +69,8 @@ def client_for(name: str, app: Flask, monkeypatch: pytest.MonkeyPatch) -> FlaskC
     """A client of the application in the state that the problem needs."""
     if name == "too_many_rows":
         return create_app(read_settings({"ROCPR_MAX_ROWS": "2"})).test_client()
+    if name == "decompressed_too_large":
+        return create_app(read_settings({"ROCPR_MAX_DECOMPRESSED_BYTES": "50"})).test_client()
     if name == "internal_error":
 
         def fail(*_: object) -> None:

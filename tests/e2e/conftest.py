@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 MAX_BODY_BYTES = 1_000_000
+MAX_DECOMPRESSED_BYTES = 20_000_000
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,12 @@ def server(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ser
         process = subprocess.Popen(
             [sys.executable, "-c", "from service.cli.main import main; main()", "serve", "--port", str(port)],
             cwd=root,
-            env={**os.environ, "ROCPR_MAX_BODY_BYTES": str(MAX_BODY_BYTES), "ROCPR_WORKERS": "1"},
+            env={
+                **os.environ,
+                "ROCPR_MAX_BODY_BYTES": str(MAX_BODY_BYTES),
+                "ROCPR_MAX_DECOMPRESSED_BYTES": str(MAX_DECOMPRESSED_BYTES),
+                "ROCPR_WORKERS": "1",
+            },
             stdout=stream,
             stderr=subprocess.STDOUT,
         )

@@ -12,12 +12,13 @@ from pathlib import Path
 import requests
 
 README = Path(__file__).resolve().parent.parent.parent / "README.md"
-SET_UP = {"sh deploy/run.sh", "sh deploy/test.sh"}
-"""Commands that are not run here: the first is tested in e2e, the second runs this test."""
+SET_UP = {"sh deploy/run.sh", "sh deploy/test.sh", ".venv/bin/python -m tests.bench"}
+"""Commands that are not run here: the first is tested in e2e, the second runs this test, the third in tests/bench."""
 
 SERVICE = "http://127.0.0.1:8000"
 PIPE = " |\n"
 ROCPR = ".venv/bin/rocpr "
+PYTHON = ".venv/bin/python "
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$\n", re.MULTILINE | re.DOTALL)
 
 
@@ -58,17 +59,18 @@ def run(command: str, port: int, *, curl: bool) -> str:
     command = command.replace(SERVICE, f"http://127.0.0.1:{port}")
     feed, _, last = command.rpartition(PIPE)
     if last.split()[0] == "curl" and not curl:
-        return like_curl(shlex.split(last.replace("\\\n", " ")), _in_shell(feed).encode())
-    return _in_shell(command)
+        return like_curl(shlex.split(last.replace("\\\n", " ")), _in_shell(feed))
+    return _in_shell(command).decode()
 
 
-def _in_shell(command: str) -> str:
+def _in_shell(command: str) -> bytes:
+    command = command.replace(PYTHON, f"{shlex.quote(sys.executable)} ")
     command = command.replace(ROCPR, f"{shlex.quote(sys.executable)} -c 'from service.cli.main import main; main()' ")
     variables = {name: value for name, value in os.environ.items() if not name.startswith("ROCPR_")}
     done = subprocess.run(
-        ["sh", "-c", command], cwd=README.parent, env=variables, capture_output=True, text=True, timeout=60, check=True
+        ["sh", "-c", command], cwd=README.parent, env=variables, capture_output=True, timeout=60, check=True
     )
-    assert done.stderr == ""
+    assert done.stderr == b""
     return done.stdout
 
 
@@ -86,6 +88,8 @@ def like_curl(words: list[str], fed: bytes) -> str:
                 data = fed
             else:
                 data = (README.parent / text[1:]).read_bytes() if text.startswith("@") else text.encode()
+        elif word == "--compressed":
+            headers["Accept-Encoding"] = "gzip"
         elif word != "-sS":
             assert not word.startswith("-"), f"an option of curl that this test does not know: {word}"
             url = word

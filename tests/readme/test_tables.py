@@ -11,6 +11,7 @@ import pytest
 from service.app import create_app
 from service.cli.curves import AREAS
 from service.curves.indices import INDICES, Rows
+from service.environment import server_environment
 from service.settings import Settings
 from service.wire.problems import MAX_ERRORS, PROBLEM_TYPES
 from tests.readme.commands import README, examples
@@ -33,6 +34,14 @@ def table(title: str) -> list[list[str]]:
 def test_settings() -> None:
     entries = [field.metadata["environ_config"] for field in attrs.fields(Settings)]
     assert table("Settings") == [[f"`{entry.name}`", str(entry.default), entry.help] for entry in entries]
+
+
+def test_what_the_server_sets() -> None:
+    flags = "avx512f avx512bw avx512cd avx512dq avx512vl"
+    variables = server_environment(f"vendor_id : AuthenticAMD\ncpu family : 25\nflags : {flags}\n")
+    assert [row[:2] for row in table("What the server sets for itself")] == [
+        [f"`{name}`", f"`{value}`"] for name, value in variables.items()
+    ]
 
 
 def test_problems() -> None:
@@ -81,7 +90,9 @@ def test_layers() -> None:
     diagram = re.search(r"^```text\n(.*?)^```$", section("Layers"), re.MULTILINE | re.DOTALL)[1]
     lowest = layers[-1].split(" | ")
     assert [line.split()[0] for line in diagram.splitlines()] == [*layers[:-1], "curves"]
-    assert lowest == ["curves", "settings"]
+    assert lowest == ["curves", "environment", "settings"]
+    for name in lowest[1:]:
+        assert f"`{name}`" in section("Layers")
 
 
 def test_files_that_are_linked_exist() -> None:

@@ -1,12 +1,13 @@
-"""Content-Type, Content-Encoding and Accept."""
+"""Content-Type, Content-Encoding, Accept and Accept-Encoding."""
 
 import pytest
 from werkzeug.datastructures import Headers
 
-from service.web.negotiation import request_media_type, response_media_type
+from service.web.negotiation import request_coding, request_media_type, response_coding, response_media_type
 from service.wire.problems import Problem
 
 SUPPORTED = ("application/json", "text/csv")
+CODINGS = ("zstd", "gzip")
 
 
 @pytest.mark.parametrize(
@@ -37,8 +38,6 @@ def test_a_supported_content_type_is_read(header: str, expected: str) -> None:
         {"Content-Type": "*/*"},
         {"Content-Type": "application/json; charset=latin-1"},
         {"Content-Type": "text/csv; charset=utf-16"},
-        {"Content-Type": "application/json", "Content-Encoding": "gzip"},
-        {"Content-Type": "application/json", "Content-Encoding": "identity, gzip"},
     ],
 )
 def test_any_other_content_is_415(headers: dict[str, str]) -> None:
@@ -47,9 +46,74 @@ def test_any_other_content_is_415(headers: dict[str, str]) -> None:
     assert caught.value.type.code == "unsupported_media_type"
 
 
-def test_identity_is_no_content_encoding() -> None:
-    headers = Headers({"Content-Type": "text/csv", "Content-Encoding": "Identity"})
-    assert request_media_type(headers, SUPPORTED) == "text/csv"
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        (None, "identity"),
+        ("", "identity"),
+        ("Identity", "identity"),
+        ("gzip", "gzip"),
+        (" GZIP ", "gzip"),
+        ("x-gzip", "gzip"),
+        ("zstd", "zstd"),
+    ],
+)
+def test_a_supported_content_coding_is_read(header: str | None, expected: str) -> None:
+    headers = Headers() if header is None else Headers({"Content-Encoding": header})
+    assert request_coding(headers, CODINGS) == expected
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["br", "deflate", "compress", "gzip, zstd", "gzip,gzip", "identity, gzip", "*", "gzip;q=1", ",", "x" * 5000],
+)
+def test_any_other_content_coding_is_415(header: str) -> None:
+    with pytest.raises(Problem, match="send zstd, gzip or none") as caught:
+        request_coding(Headers({"Content-Encoding": header}), CODINGS)
+    assert caught.value.type.code == "unsupported_content_encoding"
+    assert len(caught.value.detail) < 200
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        (None, "identity"),
+        ("", "identity"),
+        ("identity", "identity"),
+        ("gzip", "gzip"),
+        ("GZip", "gzip"),
+        ("x-gzip", "gzip"),
+        ("zstd", "zstd"),
+        ("gzip, zstd", "zstd"),
+        ("zstd;q=0.5, gzip;q=0.8", "gzip"),
+        ("zstd;q=0.5, x-gzip;q=0.8", "gzip"),
+        ("gzip, deflate", "gzip"),
+        ("gzip, deflate, br, zstd", "zstd"),
+        ("gzip;q=0.001", "gzip"),
+        ("gzip, identity", "gzip"),
+        ("gzip;q=0.5, identity;q=0.8", "identity"),
+        ("gzip;q=0.5, identity;q=0.5", "gzip"),
+        ("*", "zstd"),
+        ("gzip, *;q=0.1", "gzip"),
+        ("*, gzip;q=0.1", "zstd"),
+        ("*, zstd;q=0", "gzip"),
+        ("gzip, *;q=0", "gzip"),
+        ("zstd;q=0, gzip;q=0", "identity"),
+        ("gzip;q=0, *;q=0.1, identity;q=0.5", "identity"),
+        ("identity;q=0, *", "zstd"),
+        ("identity;q=0, gzip;q=0.1", "gzip"),
+        ("br", "identity"),
+        ("nonsense;;, gzip;q=x", "identity"),
+        (",", "identity"),
+        # Nothing is acceptable: the answer goes as it is.
+        ("identity;q=0", "identity"),
+        ("*;q=0", "identity"),
+        ("br, identity;q=0", "identity"),
+    ],
+)
+def test_the_best_acceptable_coding_is_chosen(header: str | None, expected: str) -> None:
+    headers = Headers() if header is None else Headers({"Accept-Encoding": header})
+    assert response_coding(headers, CODINGS) == expected
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The application's paths, their methods, and the order in which a request is refused."""
 
+import json
 from typing import Any
 
 import pytest
@@ -10,7 +11,10 @@ from werkzeug.exceptions import BadGateway, BadRequest, HTTPException, ImATeapot
 from werkzeug.test import TestResponse
 
 from service.answer import response_media_types
+from service.app import create_app
+from service.settings import read_settings
 from service.web import operations
+from service.wire.codings import CODINGS, MIN_COMPRESSED_BYTES, compress, decompress
 from service.wire.problems import PROBLEM_JSON, PROBLEM_TYPES
 from tests.web.conftest import MAX_BODY_BYTES
 
@@ -31,7 +35,7 @@ def test_an_evaluation_is_answered(client: FlaskClient) -> None:
     response = client.post(CURVES, data=SAMPLE, headers=JSON)
     assert response.status_code == 200
     assert response.content_type == "application/json"
-    assert response.headers["Vary"] == "Accept"
+    assert response.headers["Vary"] == "Accept, Accept-Encoding"
     assert response.get_json()["auc"]["roc"] == 0.75
 
 
@@ -45,6 +49,55 @@ def test_an_evaluation_is_answered_as_csv(client: FlaskClient) -> None:
 def test_a_problem_of_the_evaluation_keeps_its_media_type(client: FlaskClient) -> None:
     response = client.post(CURVES, data=b"{", headers={**JSON, "Accept": "text/csv"})
     check_problem(response, "malformed_body")
+
+
+@pytest.mark.parametrize("coding", CODINGS)
+def test_a_compressed_body_is_the_same_body(client: FlaskClient, coding: str) -> None:
+    plain = client.post(CURVES, data=SAMPLE, headers=JSON)
+    compressed = client.post(CURVES, data=compress(coding, SAMPLE), headers=JSON | {"Content-Encoding": coding})
+    assert (plain.status_code, plain.data, plain.headers) == (200, compressed.data, compressed.headers)
+
+
+@pytest.mark.parametrize("accept", ["application/json", "text/csv"])
+@pytest.mark.parametrize("coding", CODINGS)
+def test_an_answer_is_compressed_when_that_is_asked_for(client: FlaskClient, coding: str, accept: str) -> None:
+    headers = JSON | {"Accept": accept}
+    body = json.dumps({"scores": [*range(40)], "labels": [0, 1] * 20})
+    plain = client.post(CURVES, data=body, headers=headers)
+    assert "Content-Encoding" not in plain.headers
+    answer = client.post(CURVES, data=body, headers=headers | {"Accept-Encoding": coding})
+    assert answer.headers["Content-Encoding"] == coding
+    assert answer.headers["Vary"] == plain.headers["Vary"] == "Accept, Accept-Encoding"
+    assert answer.content_type == plain.content_type
+    assert int(answer.headers["Content-Length"]) == len(answer.data) < len(plain.data)
+    assert decompress(coding, answer.data, len(plain.data)) == plain.data
+
+
+def test_short_answers_and_problems_are_sent_as_they_are(client: FlaskClient) -> None:
+    for body in (SAMPLE, b"{"):
+        answer = client.post(CURVES, data=body, headers=JSON | {"Accept-Encoding": "gzip"})
+        assert "Content-Encoding" not in answer.headers
+        assert answer.is_json
+    unknown = {f"k{number}": 0 for number in range(20)}
+    answer = client.post(CURVES, json=unknown, headers={"Accept-Encoding": "gzip"})
+    assert len(answer.data) > MIN_COMPRESSED_BYTES
+    check_problem(answer, "invalid_request")
+
+
+def test_a_body_in_another_coding_is_told_which_there_are(client: FlaskClient) -> None:
+    answer = client.post(CURVES, data=SAMPLE, headers=JSON | {"Content-Encoding": "br"})
+    check_problem(answer, "unsupported_content_encoding")
+    assert answer.headers["Accept-Encoding"] == "zstd, gzip"
+    assert "Accept-Encoding" not in client.post(CURVES, data=SAMPLE, headers={"Content-Type": "image/png"}).headers
+
+
+def test_a_body_that_becomes_too_large_is_413() -> None:
+    client = create_app(read_settings({"ROCPR_MAX_DECOMPRESSED_BYTES": str(len(SAMPLE))})).test_client()
+    headers = JSON | {"Content-Encoding": "zstd"}
+    assert client.post(CURVES, data=compress("zstd", SAMPLE), headers=headers).status_code == 200
+    answer = client.post(CURVES, data=compress("zstd", SAMPLE + b" "), headers=headers)
+    assert "Decompressed" in check_problem(answer, "body_too_large")["detail"]
+    assert client.post(CURVES, data=SAMPLE + b" ", headers=JSON).status_code == 200
 
 
 def test_options_reach_the_answer_in_order(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,14 +120,21 @@ def test_a_query_that_is_not_utf_8_is_400(client: FlaskClient) -> None:
 
 
 def test_refusals_come_in_order(client: FlaskClient) -> None:
-    wrong = {"Accept": "image/png", "Content-Type": "image/png"}
+    wrong = {"Accept": "image/png", "Content-Type": "image/png", "Content-Encoding": "br"}
     too_long = b" " * (MAX_BODY_BYTES + 1)
     check_problem(client.post("/v1/nothing", data=too_long, headers=wrong), "not_found", "/v1/nothing")
     check_problem(client.put(CURVES, data=too_long, headers=wrong), "method_not_allowed")
     check_problem(client.post(CURVES, data=too_long, headers=wrong), "not_acceptable")
     del wrong["Accept"]
     check_problem(client.post(CURVES, data=too_long, headers=wrong), "unsupported_media_type")
-    check_problem(client.post(CURVES, data=too_long, headers=JSON), "body_too_large")
+    wrong["Content-Type"] = "application/json"
+    check_problem(client.post(CURVES, data=too_long, headers=wrong), "unsupported_content_encoding")
+    zipped = JSON | {"Content-Encoding": "gzip"}
+    check_problem(client.post(CURVES, data=too_long, headers=zipped), "body_too_large")
+    wrong_option = client.post(CURVES, data=b"no gzip", headers=zipped, query_string="table=auc")
+    check_problem(wrong_option, "invalid_request")
+    check_problem(client.post(CURVES, data=b"no gzip", headers=zipped), "malformed_body")
+    check_problem(client.post(CURVES, data=compress("gzip", too_long), headers=zipped), "malformed_body")
     check_problem(client.post(CURVES, data=b"{", headers=JSON), "malformed_body")
 
 

@@ -15,6 +15,8 @@ LONG = "n" * 5000
 class Fake:
     """A table whose columns are their names in capitals; it remembers what was read."""
 
+    header_is = "its header is"
+
     def __init__(self, *header):
         self.header = list(header)
         self.asked = []

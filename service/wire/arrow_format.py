@@ -1,0 +1,54 @@
+"""Arrow IPC streams in: bytes to typed columns, of which those alone are looked at that a request reads.
+
+Everything that a stream says of itself is held to the limits before pyarrow makes anything of it.
+"""
+
+import pyarrow as pa
+
+from service.wire.arrow_columns import UNREADABLE, ArrowColumn, is_readable, validate
+from service.wire.arrow_messages import count_rows
+from service.wire.limits import Limits
+from service.wire.problems import Problem
+from service.wire.tables import no_rows, refuse_doubles
+
+
+class ArrowTable:
+    """An Arrow stream whose messages have been counted; columns are read on demand."""
+
+    header_is = "its columns are"
+
+    def __init__(self, body: bytes, limits: Limits) -> None:
+        self._body = body
+        try:
+            self._rows = count_rows(body, limits)
+            self._schema = pa.ipc.open_stream(body).schema
+            self.header = list(self._schema.names)
+        except UNREADABLE:
+            raise _malformed() from None
+
+    def read(self, names: list[str]) -> dict[str, ArrowColumn]:
+        """Read the named columns; of types that are neither numbers nor labels nothing."""
+        refuse_doubles(self.header, names)
+        if self._rows == 0:
+            raise no_rows("The table has no rows.")
+        cells = self._cells([name for name in names if is_readable(self._schema.types[self.header.index(name)])])
+        return {name: ArrowColumn(cells.get(name)) for name in names}
+
+    def _cells(self, names: list[str]) -> dict[str, pa.ChunkedArray]:
+        if not names:
+            return {}
+        options = pa.ipc.IpcReadOptions(
+            included_fields=sorted(map(self.header.index, names)),
+            ensure_alignment=pa.ipc.Alignment.DataTypeSpecific,
+            use_threads=False,
+        )
+        try:
+            table = pa.ipc.open_stream(self._body, options=options).read_all()
+            validate(table.columns)
+        except UNREADABLE:
+            raise _malformed() from None
+        return {name: table[name] for name in names}
+
+
+def _malformed() -> Problem:
+    return Problem("malformed_body", "The body is not an Arrow stream, or not all of it.")

@@ -1,0 +1,88 @@
+"""From a result to JSON: everything that was asked for, tables as columns; NaN is null and never appears as a number.
+
+Knows the results of the operations and their tables; not who asks.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+
+from service.curves.comparison import Comparison
+from service.curves.evaluation import Curves, Points
+from service.curves.pr import AtRecall
+from service.curves.tradeoff import Tradeoffs
+from service.wire.answer_tables import best_columns, columns_of, compared_areas, count
+
+
+def json_answer(operation: str, result: Curves | Tradeoffs | Comparison) -> bytes:
+    """Write a result. Dataclasses and arrays are orjson's: objects and lists."""
+    document = {
+        "positives": count(result.positives),
+        "negatives": count(result.negatives),
+        **_CONTENTS[operation](result),
+        "warnings": result.warnings,
+    }
+    return orjson.dumps(document, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE)
+
+
+def _curves(curves: Curves) -> dict[str, Any]:
+    """All that was asked for; what was asked for and does not exist is null."""
+    document: dict[str, Any] = {}
+    if curves.auc is not None:
+        document["auc"] = curves.auc
+    if "points" in curves.include:
+        document["points"] = _points(curves.points)
+    if isinstance(curves.interpolation, AtRecall):
+        document["interpolation"] = {"at_recall": curves.interpolation.at_recall}
+    elif curves.interpolation is not None:
+        document["interpolation"] = {"every": count(curves.interpolation.every)}
+    for name in ("interpolated_pr", "achievable_pr"):
+        if name in curves.include:
+            document[name] = columns_of(getattr(curves, name))
+    if curves.selected_thresholds is not None:
+        document["selected_thresholds"] = curves.selected_thresholds
+    return document
+
+
+def _points(points: Points | None) -> dict[str, Any] | None:
+    """The points, of which recall is tpr: it is written as digits once, since digits are what an answer costs."""
+    columns = columns_of(points)
+    if columns and columns["recall"] is columns["tpr"]:
+        written = orjson.Fragment(orjson.dumps(columns["tpr"], option=orjson.OPT_SERIALIZE_NUMPY))
+        columns |= {"tpr": written, "recall": written}
+    return columns
+
+
+def _tradeoffs(answer: Tradeoffs) -> dict[str, Any]:
+    """One object per index; `at` only where values were to be read off."""
+    tradeoffs = {}
+    for name, tradeoff in answer.tradeoffs.items():
+        tradeoffs[name] = {
+            "optimal": columns_of(tradeoff.optimal),
+            "area": tradeoff.area,
+            "uninformative_from": tradeoff.uninformative_from,
+        }
+        if tradeoff.at is not None:
+            tradeoffs[name]["at"] = columns_of(tradeoff.at)
+    return {"tradeoffs": tradeoffs}
+
+
+def _comparison(comparison: Comparison) -> dict[str, Any]:
+    """Everything; what does not exist for sets that are no sweep is null."""
+    return {
+        "auc": compared_areas(comparison),
+        "dominance": columns_of(comparison.dominance),
+        "best_roc": comparison.best_roc and best_columns(comparison.best_roc, "fpr"),
+        "best_pr": comparison.best_pr and best_columns(comparison.best_pr, "recall"),
+        "joint_hull": columns_of(comparison.joint_hull),
+        "best_tradeoff": {name: best_columns(best, "lambda") for name, best in comparison.best_tradeoff.items()},
+    }
+
+
+_CONTENTS: dict[str, Callable[[Any], dict[str, Any]]] = {
+    "curves": _curves,
+    "tradeoffs": _tradeoffs,
+    "comparisons": _comparison,
+}
+"""{operation: what its answer holds beside the totals and the warnings}."""

@@ -1,0 +1,98 @@
+"""`python -m tests.bench`: measure every row and print the report; the figures come while it runs, on stderr.
+
+Ends with 1 when numbers disagree or a row could not be measured; never because a row was slow.
+"""
+
+import argparse
+import contextlib
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from tests.bench import report
+from tests.bench.machine import machine
+from tests.bench.mathematics import Mathematics
+from tests.bench.measure import FULL, QUICK, Scale
+from tests.bench.report import Result
+from tests.bench.rows import ROWS, Memory, Row, Scaling, Served, Timed, Worst
+from tests.bench.services import Refused, both, served
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.bench", description="Measure rocpr against what else there is."
+    )
+    parser.add_argument("--json", metavar="FILE", help="also write the report as JSON; - prints that instead")
+    parser.add_argument("--quick", action="store_true", help="tiny inputs: whether it runs, not how fast")
+    parser.add_argument("--only", metavar="PATTERN", default="", help="only rows whose first column contains this")
+    parser.add_argument("--repeats", type=int, metavar="N", help="how many times each side is timed (7)")
+    parser.add_argument("--readme", action="store_true", help="put the table into README.md")
+    asked = parser.parse_args()
+    if asked.readme and (asked.quick or asked.only):
+        parser.error("README.md shows all rows, at their sizes")
+    return asked
+
+
+def main() -> int:
+    """Measure, report."""
+    asked = arguments()
+    scale = QUICK if asked.quick else FULL
+    scale = replace(scale, repeats=asked.repeats or scale.repeats)
+    rows = [row for row in ROWS if asked.only in row.what]
+    if asked.quick:
+        rows = [replace(row, reach=None) for row in rows]  # which is for the sizes that the rows say
+    about = machine()
+    results = []
+    for number, result in enumerate(measure(rows, scale), 1):
+        print(f"{number:2}/{len(rows)}  {'  '.join(filter(None, report.cells(result)))}", file=sys.stderr, flush=True)
+        results.append(result)
+    about["load_after"] = machine()["load"]
+    if asked.json == "-":
+        print(report.as_json(results, about), end="")
+    else:
+        print(report.text(results, about), end="")
+        if asked.json:
+            Path(asked.json).write_text(report.as_json(results, about), encoding="utf-8")
+    if asked.readme:
+        report.rewrite(report.README, report.markdown(results, about))
+    return int(any(result.failed for result in results))
+
+
+def measure(rows: list[Row], scale: Scale) -> Iterator[Result]:
+    """Measure the rows in their order, which has those over HTTP last."""
+    done: dict[str, Result] = {}
+    with contextlib.ExitStack() as processes:
+        mathematics = Mathematics(scale, processes)
+        for row in rows:
+            if not isinstance(row, Served):
+                yield done.setdefault(row.what, _in_process(row, mathematics, done))
+    with contextlib.ExitStack() as processes:
+        over_http = [row for row in rows if isinstance(row, Served)]
+        connections = processes.enter_context(both()) if over_http else None
+        for row in over_http:
+            try:
+                yield served(row, scale, *connections)
+            except (AssertionError, Refused) as error:
+                yield Result(row, note=str(error).strip(), failed=True)
+
+
+def _in_process(row: Row, mathematics: Mathematics, done: dict[str, Result]) -> Result:
+    try:
+        if isinstance(row, Timed):
+            return mathematics.timed(row)
+        if isinstance(row, Memory):
+            return mathematics.memory(row)
+        if isinstance(row, Scaling):
+            return mathematics.scaling(row)
+    except AssertionError as error:
+        return Result(row, note=str(error).strip(), failed=True)
+    assert isinstance(row, Worst)
+    ratios = [done[what].ratio for what in row.of if what in done]
+    if len(ratios) < len(row.of) or None in ratios:
+        return Result(row, note="not all of them were measured")
+    return Result(row, max(ratios))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

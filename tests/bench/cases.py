@@ -1,0 +1,198 @@
+"""The inputs that the mathematics is measured on, and the calls that are timed on them.
+
+A case is made from a number of rows and a seed, so that two processes make the same one.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from service.curves.confusion import ConfusionTable
+from service.curves.counts import Counts
+from service.curves.evaluation import CurvesOptions, evaluate_curves
+from service.curves.hull import roc_convex_hull
+from service.curves.sample import Sample
+from tests.bench import agreement, rivals
+from tests.bench.rows import HULL_SHAPES, OURS, SKLEARN, SORT, TORCHMETRICS
+
+ALL_OUTPUTS = CurvesOptions(include=frozenset({"auc", "points"}))
+"""Every column of `points`, on_hull with them, and all six areas."""
+
+Call = Callable[[], object]
+
+
+@dataclass(frozen=True)
+class Case:
+    """Calls by name, a check, and how many thresholds there are.
+
+    The check compares what the calls answer and says how many numbers; it raises AssertionError where they disagree.
+    """
+
+    calls: dict[str, Call]
+    check: Callable[[], int]
+    thresholds: int = 0
+
+
+def make(name: str, rows: int) -> Case:
+    """Make a case of about so many rows."""
+    return CASES[name](rows)
+
+
+def labelled(scores: np.ndarray, chance: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """Labels that are positive with the given chance, both classes among them."""
+    labels = random.random(scores.size) < chance
+    labels[np.argmax(scores)], labels[np.argmin(scores)] = True, False
+    return labels
+
+
+def _sample(scores: np.ndarray, labels: np.ndarray, weights: np.ndarray | None = None) -> Case:
+    def ours() -> object:
+        return evaluate_curves(Sample(scores, labels, weights), ALL_OUTPUTS)
+
+    calls: dict[str, Call] = {
+        OURS: ours,
+        SKLEARN: lambda: rivals.scikit_learn(scores, labels, weights),
+        SORT: lambda: np.sort(scores),
+    }
+    if rivals.has_torchmetrics():
+        calls[TORCHMETRICS] = rivals.torchmetrics(scores, labels)
+
+    def check() -> int:
+        theirs = rivals.scikit_learn(scores, labels, weights)
+        return agreement.with_scikit_learn(ours(), theirs, counted=weights is None)
+
+    return Case(calls, check, np.unique(scores).size)
+
+
+def distinct(rows: int) -> Case:
+    """Scores of 53 random bits in [0, 1), positive with the chance that the score says."""
+    random = np.random.default_rng(1)
+    scores = random.random(rows)
+    return _sample(scores, labelled(scores, scores, random))
+
+
+def levels(rows: int) -> Case:
+    """Scores with three decimals, in [0, 1)."""
+    random = np.random.default_rng(2)
+    scores = random.integers(0, 1_000, rows) / 1_000
+    return _sample(scores, labelled(scores, scores, random))
+
+
+def logits(rows: int) -> Case:
+    """Scores on both sides of 0, positive with the logistic chance."""
+    random = np.random.default_rng(3)
+    scores = random.normal(0, 3, rows)
+    return _sample(scores, labelled(scores, 1 / (1 + np.exp(-scores)), random))
+
+
+def weighted(rows: int) -> Case:
+    """Distinct scores with weights that are not whole, in (0, 2]."""
+    random = np.random.default_rng(4)
+    scores = random.random(rows)
+    return _sample(scores, labelled(scores, scores, random), 2 - 2 * random.random(rows))
+
+
+def _hull(table: ConfusionTable) -> Case:
+    """A fresh table each time, so that nothing is remembered from the time before, and as many random doubles."""
+    scores = np.random.default_rng(5).random(table.tp.size)
+
+    def check() -> int:
+        return agreement.hull_is(table.fp, table.tp, roc_convex_hull(replace(table)))
+
+    return Case({OURS: lambda: roc_convex_hull(replace(table)), SORT: lambda: np.sort(scores)}, check)
+
+
+def _of_steps(right: np.ndarray, up: np.ndarray) -> ConfusionTable:
+    """The table whose rows are the sums of these steps, from (0, 0)."""
+    fp, tp = (np.concatenate(([0.0], np.cumsum(steps))) for steps in (right, up))
+    return ConfusionTable.of(Counts(tp, fp, float(tp[-1]), float(fp[-1])))
+
+
+def hull_of_random(rows: int) -> Case:
+    """The rows of a sample whose scores say something."""
+    random = np.random.default_rng(6)
+    scores = random.random(rows)
+    return _hull(ConfusionTable.of(Sample(scores, labelled(scores, scores, random))))
+
+
+def hull_of_staircase(rows: int) -> Case:
+    """Every row is a vertex, and the counts are the least: steps without common divisor, by falling slope."""
+    side = int(2 * np.sqrt(rows)) + 8
+    while True:
+        right, up = (grid.ravel() for grid in np.mgrid[0:side, 0:side])
+        use = (right + up < side) & (np.gcd(right, up) == 1)
+        if np.count_nonzero(use) >= rows:
+            break
+        side += side // 8
+    right, up = right[use], up[use]
+    shortest = np.argsort(right + up, kind="stable")[: rows - 1]
+    right, up = right[shortest], up[shortest]
+    order = np.argsort(np.arctan2(right, up))
+    return _hull(_of_steps(right[order], up[order]))
+
+
+def hull_of_wide_staircase(rows: int) -> Case:
+    """Every row is a vertex: steps that grow ever less in tp and ever more in fp, to half the square of the rows."""
+    right = np.arange(1, rows)
+    return _hull(_of_steps(right, right[::-1]))
+
+
+def hull_of_lattice(rows: int) -> Case:
+    """One up and one to the right in turn: every other row lies on the hull, and only the ends are vertices."""
+    up = np.arange(rows - 1) % 2 == 0
+    return _hull(_of_steps((~up).astype(np.float64), up.astype(np.float64)))
+
+
+def hull_of_dominated_lattice(rows: int) -> Case:
+    """The same, then one row straight above all others: the chord from the origin passes over everything."""
+    up = (np.arange(rows - 1) % 2 == 0).astype(np.float64)
+    right = 1 - up
+    up[-1], right[-1] = 1e9, 0.0
+    return _hull(_of_steps(right, up))
+
+
+def request(rows: int) -> Case:
+    """One request for the areas through Flask's test client, and the same one to a route that answers a constant."""
+    from service.app import create_app
+    from service.settings import Settings
+
+    random = np.random.default_rng(7)
+    scores = random.random(rows)
+    labels = labelled(scores, scores, random)
+    body = json.dumps({"scores": scores.tolist(), "labels": labels.astype(int).tolist(), "include": ["auc"]}).encode()
+    constant = create_app(Settings()).test_client().post("/v1/curves", data=body, content_type="application/json").data
+    app = create_app(Settings())
+    app.add_url_rule(
+        "/constant", view_func=lambda: app.response_class(constant, mimetype="application/json"), methods=["POST"]
+    )
+    client = app.test_client()
+
+    def post(path: str) -> bytes:
+        answer = client.post(path, data=body, content_type="application/json")
+        assert answer.status_code == 200
+        return answer.data
+
+    def check() -> int:
+        areas = json.loads(post("/v1/curves"))["auc"]
+        return agreement.areas_with_scikit_learn(areas, rivals.scikit_learn(scores, labels, None))
+
+    return Case({OURS: lambda: post("/v1/curves"), "constant": lambda: post("/constant")}, check)
+
+
+CASES: dict[str, Callable[[int], Case]] = {
+    "distinct": distinct,
+    "levels": levels,
+    "logits": logits,
+    "weighted": weighted,
+    "request": request,
+    **dict(
+        zip(
+            (f"hull: {shape}" for shape in HULL_SHAPES),
+            (hull_of_random, hull_of_staircase, hull_of_lattice, hull_of_dominated_lattice),
+            strict=True,
+        )
+    ),
+    "hull: concave staircase of counts above 2^31": hull_of_wide_staircase,
+}

@@ -1,0 +1,14 @@
+"""The environment variables that processes are timed with."""
+
+import os
+
+from service.environment import server_environment
+from tests.bench.rows import SERVER
+
+
+def environment(name: str) -> dict[str, str]:
+    """All variables: with those of the server, of which what is set stays as it is, or without any of them."""
+    server = server_environment()
+    if name == SERVER:
+        return server | os.environ
+    return {variable: value for variable, value in os.environ.items() if variable not in server}

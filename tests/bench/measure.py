@@ -1,0 +1,83 @@
+"""Medians of two calls that take turns, and the processes that the mathematics is timed in."""
+
+import json
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How large and how often: `--quick` divides every number of rows and times little."""
+
+    divisor: int
+    repeats: int
+    seconds: float
+    """A single timing repeats its call until it takes about so long."""
+
+    def rows(self, rows: int) -> int:
+        return max(rows // self.divisor, 100)
+
+
+FULL = Scale(divisor=1, repeats=7, seconds=0.05)
+QUICK = Scale(divisor=1_000, repeats=3, seconds=0.0)
+PATIENCE = 3.0
+"""Calls that take longer than this, in seconds, are timed 5 times."""
+
+Timing = Callable[[int], float]
+"""From how often to call in a row to the seconds of one call."""
+
+
+def medians(timings: Mapping[str, Timing], scale: Scale) -> dict[str, float]:
+    """Time the calls in turns: the first, the second, ..., the first again. The round that warms up is not recorded."""
+    loops = {name: max(1, min(1_000, int(scale.seconds / max(time(1), 1e-6)))) for name, time in timings.items()}
+    seconds: dict[str, list[float]] = {name: [] for name in timings}
+    repeats = scale.repeats
+    while repeats > len(next(iter(seconds.values()))):
+        for name, time in timings.items():
+            seconds[name].append(time(loops[name]))
+        if max(column[0] for column in seconds.values()) > PATIENCE:
+            repeats = min(repeats, 5)
+    return {name: statistics.median(column) for name, column in seconds.items()}
+
+
+class Worker:
+    """A process of tests.bench.worker, and its orders as calls."""
+
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.bench.worker"],
+            cwd=ROOT,
+            env=variables,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+    def order(self, name: str, **arguments: object) -> Any:
+        """Have an order carried out. Raises AssertionError when it found numbers that disagree."""
+        self._process.stdin.write(json.dumps([name, arguments]) + "\n")
+        self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"the process that times the mathematics ended: {name} {arguments}")
+        answer = json.loads(line)
+        if "error" in answer:
+            raise AssertionError(answer["error"])
+        return answer["value"]
+
+    def timing(self, rows: int, call: str) -> Timing:
+        return lambda loops: self.order("time", rows=rows, call=call, loops=loops)

@@ -1,0 +1,134 @@
+"""The rows of the report: what is measured against what, and the figure to reach.
+
+A row's ratio is how many times faster we are where more is better (>=), and how many times longer we take where less
+is better (<=); a row in bytes has no peer and its ratio is the bytes.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+SERVER = "server"
+"""The environment that the server sets for its workers."""
+PLAIN = "plain"
+"""The environment as it is without that."""
+
+SKLEARN = "scikit-learn"
+TORCHMETRICS = "torchmetrics"
+SORT = "np.sort"
+OURS = "rocpr"
+
+HULL_SHAPES = ("random", "concave staircase", "lattice", "lattice, last row above all")
+
+
+@dataclass(frozen=True)
+class Row:
+    """What every row says. `reach` is None where there is no figure to reach and the row stands beside."""
+
+    what: str
+    sign: Literal[">=", "<="]
+    reach: float | None
+
+
+@dataclass(frozen=True)
+class Timed(Row):
+    """One call of a case against another, taking turns in one process."""
+
+    case: str
+    rows: int
+    theirs: str
+    ours: str = OURS
+    environment: str = SERVER
+
+
+@dataclass(frozen=True)
+class Worst(Row):
+    """The largest ratio of rows that were measured."""
+
+    of: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Memory(Row):
+    """Peak bytes per row of the input beyond the input, and beyond `beside` bytes for each threshold."""
+
+    case: str
+    rows: int
+    beside: int = 0
+
+
+@dataclass(frozen=True)
+class Scaling(Row):
+    """The largest cost per row divided by log n over the smallest one."""
+
+    case: str
+    sizes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Served(Row):
+    """One request to the service against the request for the same to the peer, both over loopback."""
+
+    rows: int
+    media_type: str
+    include: tuple[str, ...]
+
+
+JSON = "application/json"
+ARROW = "application/vnd.apache.arrow.stream"
+ALL = ("auc", "points")
+
+
+def _against_sklearn(what: str, case: str, rows: int, reach: float) -> Timed:
+    return Timed(f"{what}, against scikit-learn", ">=", reach, case, rows, SKLEARN)
+
+
+def _hull(shape: str, reach: float | None) -> Timed:
+    return Timed(f"hull alone, {shape}, against np.sort", "<=", reach, f"hull: {shape}", 1_000_000, SORT)
+
+
+ROWS: tuple[Row, ...] = (
+    _against_sklearn("all outputs, 1e3 distinct scores", "distinct", 1_000, 40),
+    _against_sklearn("all outputs, 1e5 distinct scores", "distinct", 100_000, 15),
+    _against_sklearn("all outputs, 1e6 distinct scores", "distinct", 1_000_000, 20),
+    _against_sklearn("all outputs, 1e7 distinct scores", "distinct", 10_000_000, 25),
+    _against_sklearn("all outputs, 1e6 rows on 1,000 levels", "levels", 1_000_000, 80),
+    _against_sklearn("all outputs, 1e6 weighted rows", "weighted", 1_000_000, 8),
+    Timed("all outputs, 1e6 distinct scores, against torchmetrics", ">=", None, "distinct", 1_000_000, TORCHMETRICS),
+    Timed("all outputs, 1e6 distinct scores, against np.sort", "<=", 3.5, "distinct", 1_000_000, SORT),
+    Timed(
+        "all outputs, 1e6 distinct scores, against np.sort, without the server's environment",
+        "<=",
+        None,
+        "distinct",
+        1_000_000,
+        SORT,
+        environment=PLAIN,
+    ),
+    Timed("all outputs, 1e6 logits of both signs, against np.sort", "<=", 4.5, "logits", 1_000_000, SORT),
+    *(_hull(shape, 1.0) for shape in HULL_SHAPES),
+    _hull("concave staircase of counts above 2^31", None),
+    Worst("hull alone, the worst of these four", "<=", 1.0, tuple(_hull(shape, 1.0).what for shape in HULL_SHAPES)),
+    Memory("peak memory, 1e6 distinct scores, bytes per row", "<=", 85, "distinct", 1_000_000),
+    Memory(
+        "peak memory, 1e6 rows on 1,000 levels, bytes per row beside 65 per threshold",
+        "<=",
+        30,
+        "levels",
+        1_000_000,
+        65,
+    ),
+    Scaling(
+        "cost per row over log n from 1e4 to 1e7 rows", "<=", 1.6, "distinct", (10_000, 100_000, 1_000_000, 10_000_000)
+    ),
+    Timed("100 rows, areas only, in process, against a constant answer", "<=", 3.5, "request", 100, "constant"),
+    *(
+        Served(f"service, JSON in and out, {size}", ">=", 6, rows, JSON, ALL)
+        for size, rows in (("1e3", 1_000), ("1e5", 100_000), ("1e6", 1_000_000))
+    ),
+    *(
+        Served(f"service, Arrow in and out, {size}", ">=", 9, rows, ARROW, ("points",))
+        for size, rows in (("1e3", 1_000), ("1e5", 100_000), ("1e6", 1_000_000))
+    ),
+    Served("service, JSON, areas only, 1e6", ">=", 16, 1_000_000, JSON, ("auc",)),
+    Served("service, Arrow, areas only, 1e6", ">=", 40, 1_000_000, ARROW, ("auc",)),
+)

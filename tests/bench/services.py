@@ -1,0 +1,188 @@
+"""The rows over HTTP: both servers as real processes on loopback with one worker each, and one connection to each."""
+
+import contextlib
+import http.client
+import io
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import orjson
+import pyarrow as pa
+
+from tests.bench import agreement
+from tests.bench.cases import labelled
+from tests.bench.environments import environment
+from tests.bench.measure import ROOT, Scale, Timing, medians
+from tests.bench.pinning import pin
+from tests.bench.report import Result
+from tests.bench.rows import ARROW, JSON, PLAIN, SERVER, Served
+
+PATH = "/v1/curves"
+START_SECONDS = 60
+STOP_SECONDS = 20
+ANSWER_SECONDS = 300
+
+
+class Refused(Exception):
+    """A server did not answer 200."""
+
+
+@dataclass(frozen=True)
+class Message:
+    """One request, ready to be sent."""
+
+    path: str
+    body: bytes
+    headers: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Connection:
+    """A connection that is kept open while it is timed."""
+
+    wire: http.client.HTTPConnection
+    memory: bytearray = field(default_factory=bytearray)
+
+    def renew(self) -> None:
+        """Connect, and have a first answer: servers close connections that were idle for some seconds."""
+        self.wire.close()
+        self.wire.request("GET", "/health/live")
+        self.wire.getresponse().read()
+
+    def send(self, message: Message) -> bytes:
+        """Send and return the whole answer."""
+        return bytes(self._exchange(message))
+
+    def _exchange(self, message: Message) -> memoryview:
+        """Send and read the whole answer, without looking into it, into memory that the next one uses again.
+
+        Fresh memory for 100 MB costs the client more than the network between two processes does.
+        """
+        self.wire.request("POST", message.path, message.body, message.headers)
+        answer = self.wire.getresponse()
+        length = int(answer.headers["Content-Length"])
+        self.memory.extend(bytes(max(0, length - len(self.memory))))
+        body = memoryview(self.memory)[:length]
+        read = 0
+        while read < length and (more := answer.readinto(body[read:])):
+            read += more
+        answer.close()
+        if answer.status != 200:
+            raise Refused(f"{answer.status}: {bytes(body[:200]).decode(errors='replace')}")
+        return body
+
+    def timing(self, message: Message) -> Timing:
+        """Seconds by the clock on the wall: the client waits while a server works."""
+
+        def time_loops(loops: int) -> float:
+            self.renew()
+            self._exchange(message)  # a connection that has carried such a message has buffers for it
+            start = time.perf_counter()
+            for _ in range(loops):
+                self._exchange(message)
+            return (time.perf_counter() - start) / loops
+
+        return time_loops
+
+
+@contextlib.contextmanager
+def serving(command: list[str], port: int, variables: Mapping[str, str]) -> Iterator[Connection]:
+    """Start a server, connect once it listens, end it whatever happens."""
+    with tempfile.TemporaryFile() as log:
+        process = subprocess.Popen(command, cwd=ROOT, env=variables, stdout=log, stderr=log)
+        try:
+            pin(-1, process.pid)
+            _wait(port, process)
+            with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=ANSWER_SECONDS)) as wire:
+                yield Connection(wire)
+        finally:
+            process.terminate()
+            try:
+                process.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+            log.seek(0)
+            text = log.read().decode(errors="replace")
+            if "Traceback" in text or "[ERROR]" in text:
+                print(text, file=sys.stderr)
+
+
+def _wait(port: int, process: subprocess.Popen[bytes]) -> None:
+    end = time.monotonic() + START_SECONDS
+    while time.monotonic() < end and process.poll() is None:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            return
+        time.sleep(0.05)
+    raise RuntimeError(f"{process.args} did not start")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@contextlib.contextmanager
+def both() -> Iterator[tuple[Connection, Connection]]:
+    """The service as `rocpr serve` runs it, which sets its own environment, and the peer with the same one."""
+    port, peer_port = free_port(), free_port()
+    rocpr = [sys.executable, "-c", "from service.cli.main import main; main()", "serve", "--port", str(port)]
+    peer = [sys.executable, "-m", "uvicorn", "tests.bench.peer:app", "--port", str(peer_port), "--workers", "1"]
+    with (
+        serving(rocpr, port, environment(PLAIN) | {"ROCPR_WORKERS": "1"}) as ours,
+        serving([*peer, "--log-level", "warning", "--no-access-log"], peer_port, environment(SERVER)) as theirs,
+    ):
+        # The client has the other processor, where there are two.
+        before = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
+        pin(0)
+        try:
+            yield ours, theirs
+        finally:
+            if before:
+                os.sched_setaffinity(0, before)
+
+
+def served(row: Served, scale: Scale, ours: Connection, theirs: Connection) -> Result:
+    """Compare the two answers, then time."""
+    random = np.random.default_rng(8)
+    scores = random.random(scale.rows(row.rows))
+    labels = labelled(scores, scores, random).astype(np.int64)
+    asked = json_message(scores, labels, row.include)
+    message = asked if row.media_type == JSON else arrow_message(scores, labels, row.include)
+    for connection in (ours, theirs):
+        connection.renew()
+    answer, expected = ours.send(message), orjson.loads(theirs.send(asked))
+    if row.media_type == JSON:
+        compared = agreement.answers(orjson.loads(answer), expected)
+    else:
+        (name,) = row.include
+        table = pa.ipc.open_stream(answer).read_all()
+        compared = agreement.columns(
+            {column: table[column].to_numpy() for column in table.column_names}, expected[name]
+        )
+    del answer, expected
+    seconds = medians({"ours": ours.timing(message), "theirs": theirs.timing(asked)}, scale)
+    return Result.of_seconds(row, compared, **seconds)
+
+
+def json_message(scores: np.ndarray, labels: np.ndarray, include: tuple[str, ...]) -> Message:
+    document = {"scores": scores, "labels": labels, "include": include}
+    return Message(PATH, orjson.dumps(document, option=orjson.OPT_SERIALIZE_NUMPY), {"Content-Type": JSON})
+
+
+def arrow_message(scores: np.ndarray, labels: np.ndarray, include: tuple[str, ...]) -> Message:
+    """An Arrow stream holds one table, so the answer does."""
+    sink = io.BytesIO()
+    table = pa.table({"scores": scores, "labels": labels})
+    with pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    (name,) = include
+    return Message(f"{PATH}?include={name}&table={name}", sink.getvalue(), {"Content-Type": ARROW, "Accept": ARROW})

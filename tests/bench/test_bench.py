@@ -1,0 +1,153 @@
+"""The benchmark runs, measures every row, compares numbers; README.md shows its last report. No time is asserted."""
+
+import json
+import math
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from service.curves.confusion import ConfusionTable
+from service.curves.evaluation import evaluate_curves
+from service.curves.hull import roc_convex_hull
+from service.curves.sample import Sample
+from tests.bench import agreement, report, rivals
+from tests.bench.cases import ALL_OUTPUTS, CASES, make
+from tests.bench.measure import Scale, medians
+from tests.bench.report import Result
+from tests.bench.rows import OURS, ROWS, TORCHMETRICS, Row, Served, Timed
+
+WHATS = [row.what for row in ROWS]
+SLOWER = Row("slower", "<=", 2.0)
+FASTER = Row("faster", ">=", 2.0)
+
+
+@pytest.fixture
+def sample() -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.default_rng(0)
+    scores = random.integers(0, 50, 200) / 50
+    return scores, random.random(200) < scores
+
+
+def test_every_row_is_measured_and_compared(root: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.bench", "--quick", "--json", "-"],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)["rows"]
+    assert [row["what"] for row in rows] == WHATS
+    for row, declared in zip(rows, ROWS, strict=True):
+        if isinstance(declared, Timed) and declared.theirs == TORCHMETRICS and not rivals.has_torchmetrics():
+            assert row["note"] == "torchmetrics is not installed"
+            continue
+        assert row["ratio"] > 0, row
+        assert math.isfinite(row["ratio"])
+        if isinstance(declared, Timed | Served):
+            assert row["ours"] > 0
+            assert row["theirs"] > 0
+            assert row["compared"] > 0
+    for what in WHATS:
+        assert what in done.stderr
+
+
+def test_all_rows_of_readme_are_those_of_the_report() -> None:
+    section = report.README.read_text(encoding="utf-8").partition(report.BEGIN)[2].partition(report.END)[0]
+    lines = [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("|")]
+    assert lines[0] == list(report.HEADER)
+    assert [line[0] for line in lines[2:]] == WHATS
+
+
+def test_one_area_that_is_off_is_noticed(sample: tuple[np.ndarray, np.ndarray]) -> None:
+    theirs = rivals.scikit_learn(*sample, None)
+    curves = evaluate_curves(Sample(*sample), ALL_OUTPUTS)
+    assert agreement.with_scikit_learn(curves, theirs, counted=True) == 2 + 5 * curves.points.tp.size - 2
+    for wrong in (
+        replace(theirs, roc=theirs.roc + 1e-11),
+        replace(theirs, average_precision=theirs.average_precision - 1e-11),
+        replace(theirs, fpr=np.nextafter(theirs.fpr, 2)),
+        replace(theirs, precision=theirs.precision * 0.999),
+    ):
+        with pytest.raises(AssertionError):
+            agreement.with_scikit_learn(curves, wrong, counted=True)
+
+
+def test_one_column_that_is_off_is_noticed() -> None:
+    theirs = {"positives": 1, "negatives": 1, "points": {"threshold": [None, 0.5], "tp": [0, 1]}}
+    assert agreement.answers({**theirs, "warnings": []}, theirs) == 6
+    for points in ({"threshold": [None, 0.5], "tp": [0, 2]}, {"threshold": [0.1, 0.5], "tp": [0, 1]}, {"tp": [0, 1]}):
+        with pytest.raises(AssertionError):
+            agreement.answers({**theirs, "points": points, "warnings": []}, theirs)
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name.startswith("hull")])
+def test_the_hulls_are_right(name: str) -> None:
+    case = make(name, 200)
+    assert case.check() in {200, 201}
+    assert case.calls[OURS]().size >= 2
+
+
+def test_a_vertex_too_few_or_too_many_is_noticed(sample: tuple[np.ndarray, np.ndarray]) -> None:
+    table = ConfusionTable.of(Sample(*sample))
+    vertices = roc_convex_hull(table)
+    assert vertices.size > 3
+    assert agreement.hull_is(table.fp, table.tp, vertices) == table.tp.size
+    with pytest.raises(AssertionError):
+        agreement.hull_is(table.fp, table.tp, np.delete(vertices, 1))
+    with pytest.raises(AssertionError):
+        agreement.hull_is(table.fp, table.tp, np.arange(table.tp.size))
+
+
+def test_every_row_of_the_staircases_is_a_vertex() -> None:
+    for name in ("hull: concave staircase", "hull: concave staircase of counts above 2^31"):
+        assert make(name, 500).calls[OURS]().tolist() == list(range(500))
+
+
+def test_the_two_sides_take_turns() -> None:
+    asked = []
+    clock = {"ours": iter((9.0, 1.0, 5.0, 2.0)), "theirs": iter((9.0, 8.0, 6.0, 7.0))}
+
+    def timing(name: str, loops: int) -> float:
+        asked.append((name, loops))
+        return next(clock[name])
+
+    sides = {name: lambda loops, name=name: timing(name, loops) for name in clock}
+    assert medians(sides, Scale(divisor=1, repeats=3, seconds=20.0)) == {"ours": 2.0, "theirs": 7.0}
+    assert asked == [("ours", 1), ("theirs", 1)] + [("ours", 2), ("theirs", 2)] * 3
+
+
+def test_what_is_reached() -> None:
+    assert Result.of_seconds(FASTER, 1, ours=1.0, theirs=2.0).reached
+    assert not Result.of_seconds(FASTER, 1, ours=1.01, theirs=2.0).reached
+    assert Result.of_seconds(SLOWER, 1, ours=2.0, theirs=1.0).reached
+    assert not Result.of_seconds(SLOWER, 1, ours=2.01, theirs=1.0).reached
+    assert Result.of_seconds(replace(SLOWER, reach=None), 1, ours=2.0, theirs=1.0).reached is None
+
+
+def test_the_table_says_ratios_and_failures() -> None:
+    results = [
+        Result.of_seconds(FASTER, 3, ours=0.01, theirs=0.035),
+        Result(SLOWER, note="numbers differ", failed=True),
+    ]
+    table = report.text(results, {"python": "3"})
+    assert table.splitlines()[1].split() == ["faster", "10", "ms", "35", "ms", "3.5", "x", "faster", ">=", "2", "yes"]
+    assert table.splitlines()[2].split() == ["slower", "failed", "<=", "2", "no"]
+    assert "slower: numbers differ" in table
+    assert [row["reached"] for row in json.loads(report.as_json(results, {}))["rows"]] == [True, False]
+
+
+def test_readme_is_rewritten_between_its_markers(tmp_path: Path) -> None:
+    path = tmp_path / "README.md"
+    path.write_text(f"before\n{report.BEGIN}\nold\n{report.END}\nafter\n")
+    report.rewrite(path, "new")
+    assert path.read_text() == f"before\n{report.BEGIN}\nnew\n{report.END}\nafter\n"
+    path.write_text("no markers\n")
+    with pytest.raises(ValueError, match="markers"):
+        report.rewrite(path, "new")

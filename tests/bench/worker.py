@@ -1,0 +1,74 @@
+"""The process that the mathematics is timed in: it takes orders on stdin and answers each with one line of JSON.
+
+A process of its own has the environment that is asked for from before NumPy is imported, and one processor.
+"""
+
+import gc
+import json
+import os
+import sys
+import time
+import tracemalloc
+from collections.abc import Callable
+
+from tests.bench.cases import Case, make
+from tests.bench.pinning import pin
+
+
+class Orders:
+    """What can be asked for."""
+
+    def __init__(self) -> None:
+        self.cases: dict[int, Case] = {}
+
+    def make(self, case: str, rows: int) -> dict[str, object]:
+        """Make a case beside those of other sizes."""
+        self.cases[rows] = make(case, rows)
+        return {"calls": list(self.cases[rows].calls), "thresholds": self.cases[rows].thresholds}
+
+    def forget(self) -> None:
+        self.cases.clear()
+
+    def check(self, rows: int) -> int:
+        return self.cases[rows].check()
+
+    def time(self, rows: int, call: str, loops: int) -> float:
+        """Processor seconds of one call, the mean of so many in a row; what other processes do counts little there."""
+        function = self.cases[rows].calls[call]
+        gc.collect()
+        gc.disable()
+        start = time.process_time()
+        for _ in range(loops):
+            function()
+        seconds = time.process_time() - start
+        gc.enable()
+        return seconds / loops
+
+    def peak(self, rows: int, call: str) -> int:
+        """Bytes that one call allocates at most, what it answers included; NumPy reports its arrays to tracemalloc."""
+        function = self.cases[rows].calls[call]
+        tracemalloc.start()
+        function()
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return most
+
+
+def main() -> None:
+    pin(-1)
+    orders = Orders()
+    # What a library prints must not be taken for an answer.
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    for line in sys.stdin:
+        name, arguments = json.loads(line)
+        order: Callable[..., object] = getattr(orders, name)
+        try:
+            answer = {"value": order(**arguments)}
+        except AssertionError as error:
+            answer = {"error": f"{name} {arguments}: {error}"}
+        print(json.dumps(answer), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main()

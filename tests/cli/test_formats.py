@@ -1,0 +1,71 @@
+"""A table in Arrow or Parquet is read as the same table in CSV is, by every command."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner, Result
+from pyarrow import csv
+
+from service.cli.main import main
+from tests.properties.bodies import arrow_body, csv_body, parquet_body
+
+CSV = Path(__file__).parents[1] / "data" / "breast_cancer.csv"
+TEXT = pa.table({"p": [0.9, 0.8, 0.7, 0.7, 0.4, 0.2], "y": ["yes", "no", "yes", "yes", "no", "no"]})
+BODIES = {"csv": csv_body, "arrow": arrow_body, "arrows": arrow_body, "parquet": parquet_body}
+COMMANDS = [["curves"], ["curves", "--json"], ["tradeoffs", "--indices", "jaccard"]]
+
+
+def rocpr(*arguments: object, fed: bytes | None = None) -> Result:
+    return CliRunner().invoke(main, [str(argument) for argument in arguments], input=fed)
+
+
+def written(directory: Path, table: pa.Table, suffix: str) -> Path:
+    path = directory / f"table.{suffix}"
+    path.write_bytes(BODIES[suffix](table))
+    return path
+
+
+@pytest.mark.parametrize("suffix", ["arrow", "arrows", "parquet"])
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_a_file_is_evaluated_as_its_csv_is(tmp_path: Path, command: list[str], suffix: str) -> None:
+    path = written(tmp_path, csv.read_csv(CSV), suffix)
+    expected, found = rocpr(*command, CSV), rocpr(*command, path)
+    assert found.exit_code == expected.exit_code == 0, found.output
+    assert found.stdout.replace(str(path), str(CSV)) == expected.stdout
+
+
+@pytest.mark.parametrize("suffix", ["arrows", "parquet"])
+def test_files_of_several_formats_are_compared(tmp_path: Path, suffix: str) -> None:
+    paths = [written(tmp_path, TEXT, "csv"), written(tmp_path, TEXT, suffix)]
+    columns = ["--scores", "p", "--labels", "y", "--positive-label", "yes"]
+    run = rocpr("compare", *(f"{path.suffix}={path}" for path in paths), *columns)
+    assert run.exit_code == 0, run.output
+    assert f"dominates .{suffix} (the same curve)" in run.stdout
+
+
+@pytest.mark.parametrize("name", ["arrow", "parquet"])
+def test_standard_input_is_of_the_format_that_is_named(name: str) -> None:
+    run = rocpr("curves", "-", "--format", name, fed=BODIES[name](csv.read_csv(CSV)))
+    assert run.exit_code == 0, run.output
+    assert "  roc                0.994821" in run.stdout
+
+
+def test_what_is_wrong_is_told_with_its_row(tmp_path: Path) -> None:
+    path = written(tmp_path, TEXT.set_column(0, "p", pa.array([0.9, None, 0.7, 0.7, 0.4, 0.2])), "parquet")
+    for run in (
+        rocpr("curves", path, "--scores", "p", "--labels", "y", "--positive-label", "yes"),
+        rocpr("compare", f"a={path}", f"b={path}", "--scores", "p", "--labels", "y", "--positive-label", "yes"),
+    ):
+        assert run.exit_code == 2
+        assert "/p/1: This is a null; a number belongs here. (not_a_number)" in run.stderr
+    assert "its columns are: 'p', 'y'" in rocpr("curves", path).stderr
+
+
+def test_an_arrow_file_is_told_from_a_stream(tmp_path: Path) -> None:
+    path = tmp_path / "table.arrow"
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, TEXT.schema) as file:
+        file.write_table(TEXT)
+    run = rocpr("curves", path)
+    assert run.exit_code == 2
+    assert "This is an Arrow file; send the Arrow stream format" in run.stderr

@@ -1,0 +1,37 @@
+"""20,000 corrupted bodies of all formats and codings: each gets an answer, and the process lives on."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+HOW_MANY = 20_000
+DEADLINE = 300
+"""Seconds after which a body is taken to hang; all of them take some ten."""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the memory of a process is read and limited as Linux does")
+def test_every_corrupted_body_gets_an_answer() -> None:
+    """In a process of its own: a crash of it is a failure of this test, and its last index tells the body."""
+    command = [sys.executable, "-m", "tests.properties.corruptions", "0", str(HOW_MANY)]
+    try:
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=DEADLINE, check=False)
+    except subprocess.TimeoutExpired as hang:
+        pytest.fail(f"A body hangs, index {_last_index((hang.stdout or b'').decode())}.")
+    last = _last_index(done.stdout)
+    assert done.returncode == 0, f"index {last}, exit status {done.returncode}:\n{done.stderr}"
+    assert last == HOW_MANY - 1
+    answers = {
+        (media_type, int(status)) for media_type, status in re.findall(r"^(\S+/\S+) (\d+):", done.stdout, re.MULTILINE)
+    }
+    assert {status for _, status in answers} >= {200, 400, 415, 422}
+    assert len({media_type for media_type, status in answers if status == 400}) == 4
+    assert int(re.search(r"^MiB more: (\d+)$", done.stdout, re.MULTILINE)[1]) < 300
+
+
+def _last_index(printed: str) -> int:
+    indices = re.findall(r"^\d+$", printed, re.MULTILINE)
+    return int(indices[-1]) if indices else -1

@@ -1,0 +1,125 @@
+"""What the server's processes have around them: on which processor, what the operator may keep, and what it does."""
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from service import environment
+from service.environment import prepare_process, server_environment
+
+SORTING = "NPY_DISABLE_CPU_FEATURES"
+MALLOC = ("MALLOC_ARENA_MAX", "MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_")
+AVX512 = "avx512f avx512dq rdseed avx512cd avx512bw avx512vl"
+
+ON_GLIBC = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the C library is not glibc")
+
+
+def cpuinfo(vendor: str, family: int, flags: str) -> str:
+    """Write what /proc/cpuinfo tells of two processors."""
+    one = (
+        f"vendor_id\t: {vendor}\ncpu family\t: {family}\nmodel name\t: x: y\nflags\t\t: fpu avx2 {flags}\nbugs\t\t:\n\n"
+    )
+    return one + one
+
+
+def in_the_server(root: Path, code: str, **variables: str) -> Any:
+    """Run code as a worker would: after the configuration, before NumPy; return what it prints, which is JSON."""
+    setting_up = "import runpy, sys; runpy.run_path('deploy/gunicorn.conf.py'); import service.web.worker\n"
+    not_ours = {name: value for name, value in os.environ.items() if name not in {*server_environment(), SORTING}}
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-c", setting_up + code],
+        cwd=root,
+        env={**not_ours, **variables},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert run.stderr == ""
+    return json.loads(run.stdout)
+
+
+def test_avx512_is_left_out_where_it_sorts_slowly() -> None:
+    assert server_environment(cpuinfo("AuthenticAMD", 25, AVX512))[SORTING] == "X86_V4"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        cpuinfo("AuthenticAMD", 25, ""),
+        cpuinfo("AuthenticAMD", 25, "avx512f"),
+        cpuinfo("AuthenticAMD", 26, AVX512),
+        cpuinfo("GenuineIntel", 6, AVX512),
+        "processor\t: 0\nBogoMIPS\t: 50.00\nCPU implementer\t: 0x41\n\n",
+        "",
+    ],
+    ids=["Zen 3", "Zen 4, masked", "Zen 5", "Intel", "ARM", "not Linux"],
+)
+def test_other_processors_keep_theirs(text: str) -> None:
+    assert SORTING not in server_environment(text)
+
+
+def test_numpy_hears_of_it_in_time(root: Path) -> None:
+    """NumPy is imported after the configuration, and takes the name without a warning."""
+    code = (
+        "import json; early = 'numpy' in sys.modules\n"
+        "from numpy._core._multiarray_umath import __cpu_features__\n"
+        "import os; print(json.dumps([early, __cpu_features__['X86_V4'], dict(os.environ)]))"
+    )
+    early, avx512, variables = in_the_server(root, code)
+    assert not early
+    assert server_environment().items() <= variables.items()
+    if SORTING in server_environment():
+        assert not avx512
+
+
+def test_what_the_operator_has_set_stays(root: Path) -> None:
+    given = {SORTING: "", "OPENBLAS_NUM_THREADS": "3", "MALLOC_TRIM_THRESHOLD_": "1000000"}
+    variables = in_the_server(root, "import json, os; print(json.dumps(dict(os.environ)))", **given)
+    assert given.items() <= variables.items()
+    tuned = {"GLIBC_TUNABLES": "glibc.malloc.arena_max=2"}
+    variables = in_the_server(root, "import json, os; print(json.dumps(dict(os.environ)))", **tuned)
+    assert not variables.keys() & set(MALLOC)
+
+
+def test_other_c_libraries_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    variables: dict[str, str] = {}
+    monkeypatch.setattr(environment, "os", SimpleNamespace(environ=variables))
+    monkeypatch.setattr(environment.ctypes, "CDLL", lambda _: SimpleNamespace())
+    prepare_process()
+    assert variables["OPENBLAS_NUM_THREADS"] == "1"
+    assert not variables.keys() & set(MALLOC)
+
+
+FAULTS = """
+import json, resource, threading
+import numpy as np
+
+def faults():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    np.ones(1 << 19)  # 4 MiB
+    np.ones(1 << 21)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+found = []
+thread = threading.Thread(target=lambda: found.extend(faults() for _ in range(8)))
+thread.start()
+thread.join()
+print(json.dumps(sum(found[2:])))
+"""
+"""Counts the pages that a thread has to fault in for arrays like those it had before; plain pages, not huge ones."""
+
+
+@ON_GLIBC
+def test_arrays_come_from_memory_that_was_used_before(root: Path) -> None:
+    plain = {"NUMPY_MADVISE_HUGEPAGE": "0"}
+    without = {"MALLOC_MMAP_THRESHOLD_": "131072", "MALLOC_TRIM_THRESHOLD_": "131072"}
+    assert in_the_server(root, FAULTS, **plain) < 100
+    assert in_the_server(root, FAULTS, **plain, **without) > 10_000

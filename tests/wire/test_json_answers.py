@@ -1,0 +1,44 @@
+"""JSON answers: what is written once for two columns is what each would be by itself."""
+
+import json
+from dataclasses import asdict, replace
+
+import numpy as np
+import pytest
+
+from service.curves.evaluation import CurvesOptions, evaluate_curves
+from service.curves.sample import Sample
+from service.wire.json_answers import json_answer
+
+
+@pytest.mark.parametrize("keep", ["all", "corners", "hull"])
+def test_recall_is_written_as_tpr_is(keep):
+    dice = np.random.default_rng(3)
+    sample = Sample(dice.integers(0, 40, 300) / 7, dice.random(300) < 0.3)
+    curves = evaluate_curves(sample, CurvesOptions(include=frozenset({"points"}), keep=keep))
+    assert curves.points.recall is curves.points.tpr
+    by_itself = replace(curves, points=replace(curves.points, recall=curves.points.tpr.copy()))
+    assert json_answer("curves", curves) == json_answer("curves", by_itself)
+    points = json.loads(json_answer("curves", curves))["points"]
+    assert points["recall"] == points["tpr"] == curves.points.tpr.tolist()
+    other = replace(curves, points=replace(curves.points, recall=curves.points.tpr / 2))
+    assert json.loads(json_answer("curves", other))["points"]["recall"] == (curves.points.tpr / 2).tolist()
+
+
+def test_numbers_are_the_shortest_that_read_back_the_same():
+    sample = Sample(np.array([-0.0, 1e-7, 2.5, 0.1, 123456789.125]), np.array([True, False, True, False, True]))
+    text = json_answer("curves", evaluate_curves(sample)).decode()
+    assert '"threshold":[null,123456789.125,2.5,0.1,1e-7,0.0],' in text
+    assert '"tp":[0,1,2,2,2,3],' in text
+    assert text.endswith('"warnings":[]}\n')
+
+
+def test_areas_and_warnings_are_objects():
+    curves = evaluate_curves(Sample(np.array([1.0, 2.0]), np.array([False, True]), np.array([0.5, 1.25])))
+    document = json.loads(json_answer("curves", curves))
+    assert list(document) == [
+        *("positives", "negatives", "auc", "points", "interpolation", "interpolated_pr", "achievable_pr", "warnings")
+    ]
+    assert document["auc"] == asdict(curves.auc)
+    assert [warning["code"] for warning in document["warnings"]] == ["pr_trapezoid_omitted"]
+    assert (document["positives"], document["negatives"]) == (1.25, 0.5)
