@@ -11,7 +11,7 @@ import numpy as np
 
 from service.curves.counts import Counts
 from service.curves.errors import RisingThresholds
-from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray
+from service.curves.exact import BLOCK, LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray
 from service.curves.groups import groups
 from service.curves.sample import Sample
 
@@ -73,7 +73,11 @@ class ConfusionTable:
     @cached_property
     def integral(self) -> bool:
         """Whether every count is an integer, of any size; the totals are those of the last row."""
-        return self.counted or all(bool(np.all(np.floor(column) == column)) for column in (self.tp, self.fp))
+        return self.counted or all(
+            bool((np.floor(part) == part).all())
+            for column in (self.tp, self.fp)
+            for part in (column[start : start + BLOCK] for start in range(0, column.size, BLOCK))
+        )
 
     @cached_property
     def whole(self) -> bool:

@@ -99,44 +99,59 @@ def lift(total: float) -> float:
     return math.ldexp(1.0, max(0, -math.frexp(total)[1]))
 
 
-def class_sums(weights: FloatArray, labels: BoolArray, ends: IntArray) -> Pair:
-    """Σ of the weights >= 0 up to and including each row of `ends`, of the rows labelled True and of the others.
+def class_sums(weights: FloatArray, labels: BoolArray) -> Pair:
+    """Σ of the weights >= 0 up to and including each row, of the rows labelled True and of the others, (n,) each.
 
-    Each sum is within one ulp and the same for any order of the rows up to its end: it is taken in integers, slice by
-    slice of the weights' bits.
+    Each sum is within one ulp and the same for any order of the rows up to it: it is taken in integers, slice by slice
+    of the weights' bits.
     """
     bits = min(51, 62 - weights.size.bit_length())  # so many of each weight leave room for the sum of all
-    rest = weights
+    top = float(weights.max(initial=0.0))
+    hits, misses = np.zeros(weights.size), np.zeros(weights.size)
+    before: list[tuple[int, int]] = []
+    for start in range(0, weights.size, BLOCK):
+        rows = slice(start, start + BLOCK)
+        slices = _class_counts(weights[rows], labels[rows], top, bits, before)
+        before = [(int(of_hits[-1]), int(of_misses[-1])) for _, of_hits, of_misses in slices]
+        hits[rows] = _nearest([(unit, of_hits) for unit, of_hits, _ in slices])
+        misses[rows] = _nearest([(unit, of_misses) for unit, _, of_misses in slices])
+    return hits, misses
+
+
+def _class_counts(
+    weights: FloatArray, labels: BoolArray, top: float, bits: int, before: list[tuple[int, int]]
+) -> list[tuple[float, IntArray, IntArray]]:
+    """Count, for each slice of the weights' bits, the units of both classes so far; `before` are those of earlier rows."""
     slices: list[tuple[float, IntArray, IntArray]] = []
-    while (top := float(max(rest.max(initial=0.0), -rest.min(initial=0.0)))) > 0:
+    rest = weights
+    power = math.frexp(top)[1]
+    while rest.any() or len(slices) < len(before):
         # What is added to the anchor is a whole number of units, the last bits of the mantissa.
-        anchor = np.float64(math.ldexp(1.5, math.frexp(top)[1] + 52 - bits))
+        anchor = np.float64(math.ldexp(1.5, power + 52 - bits))
         raised = rest + anchor
         units = raised.view(np.int64) - anchor.view(np.int64)
         raised -= anchor
         rest = rest - raised
-        called = np.cumsum(units)[ends]
+        called = units.cumsum()
         units *= labels
-        hits = np.cumsum(units, out=units)[ends]
-        slices.append((float(np.spacing(anchor)), hits, called - hits))
-    return (
-        _nearest([(unit, hits) for unit, hits, _ in slices], ends.size),
-        _nearest([(unit, misses) for unit, _, misses in slices], ends.size),
-    )
+        hits = units.cumsum(out=units)
+        called -= hits
+        if len(slices) < len(before):
+            hits += before[len(slices)][0]
+            called += before[len(slices)][1]
+        slices.append((float(np.spacing(anchor)), hits, called))
+        power -= bits  # what is left of a weight is at most half a unit
+    return slices
 
 
-def _nearest(slices: list[tuple[float, IntArray]], size: int) -> FloatArray:
-    """Σ unit · count over the slices, in doubles."""
-    out = np.zeros(size)
-    for start in range(0, size, BLOCK):
-        rows = slice(start, start + BLOCK)
-        high = low = np.zeros(out[rows].size)
-        for unit, counts in slices:
-            leading = counts[rows].astype(np.float64)
-            high, error = two_sum(high, leading * unit)
-            low = low + (error + (counts[rows] - leading.astype(np.int64)) * unit)
-        np.add(high, low, out=out[rows])
-    return out
+def _nearest(slices: list[tuple[float, IntArray]]) -> FloatArray:
+    """Σ unit · count over the slices, one or more, (n,), in doubles."""
+    high = low = np.zeros(1)
+    for unit, counts in slices:
+        leading = counts.astype(np.float64)
+        high, error = two_sum(leading * unit, high)
+        low = low + (error + (counts - leading.astype(np.int64)) * unit)
+    return high + low
 
 
 def _split(a: FloatArray) -> Pair:

@@ -142,24 +142,23 @@ def _weighted(scores: FloatArray, labels: BoolArray, weights: FloatArray, *, des
     if not weights.all():
         rows = np.flatnonzero(weights)
         scores, labels, weights = scores[rows], labels[rows], weights[rows]
-    order = _order(scores)
-    if descending:
-        order = order[::-1]
-    scores = scores.take(order)
-    scores += 0.0
+    order, scores = _ordered(scores, descending=descending)
+    tp, fp = class_sums(weights.take(order), labels.take(order))
     ends = np.append(np.flatnonzero(scores[1:] != scores[:-1]), scores.size - 1)
-    tp, fp = class_sums(weights.take(order), labels.take(order), ends)
-    return Groups(*(np.concatenate(([first], column)) for first, column in ((np.nan, scores[ends]), (0, tp), (0, fp))))
+    if ends.size < scores.size:
+        scores, tp, fp = scores[ends], tp[ends], fp[ends]
+    return Groups(*(np.concatenate(([first], column)) for first, column in ((np.nan, scores), (0, tp), (0, fp))))
 
 
-def _order(scores: FloatArray) -> IntArray:
-    """The rows by ascending score: what np.argsort tells, in a third of its time.
+def _ordered(scores: FloatArray, *, descending: bool) -> tuple[IntArray, FloatArray]:
+    """Order the rows by score, and return the scores in that order: np.argsort in a third of its time.
 
     The last bits of each score give way to the number of its row; one sort of doubles then orders both. Where scores
     agree in all other bits their order is mended.
     """
-    scale = _scale(float(scores.min()), float(scores.max()))
-    keyed = scores * scale
+    keyed = scores * _scale(float(scores.min()), float(scores.max()))
+    if descending:
+        np.negative(keyed, out=keyed)
     bits = np.uint64(scores.size.bit_length())
     keys = keyed.view(np.uint64)
     keys >>= bits
@@ -167,13 +166,17 @@ def _order(scores: FloatArray) -> IntArray:
     keys |= np.arange(scores.size, dtype=np.uint64)
     keyed.sort()
     order = (keys & ((_ONE << bits) - _ONE)).view(np.int64)
-    keys >>= bits
     ordered = scores.take(order)
-    wrong = np.flatnonzero(ordered[1:] < ordered[:-1])
+    wrong = np.flatnonzero(ordered[1:] > ordered[:-1] if descending else ordered[1:] < ordered[:-1])
     if wrong.size > _MENDED:
-        return np.argsort(scores)
-    starts = np.concatenate(([0], np.flatnonzero(keys[1:] != keys[:-1]) + 1, [keys.size])) if wrong.size else wrong
-    for group in np.unique(starts.searchsorted(wrong, side="right")):
-        rows = slice(starts[group - 1], starts[group])
-        order[rows] = order[rows][np.argsort(ordered[rows])]
-    return order
+        order = np.argsort(-scores if descending else scores)
+    elif wrong.size:
+        keys >>= bits
+        starts = np.concatenate(([0], np.flatnonzero(keys[1:] != keys[:-1]) + 1, [keys.size]))
+        for group in np.unique(starts.searchsorted(wrong, side="right")):
+            rows = slice(starts[group - 1], starts[group])
+            order[rows] = order[rows][np.argsort(-ordered[rows] if descending else ordered[rows])]
+    if wrong.size:
+        ordered = scores.take(order)
+    ordered += 0.0
+    return order, ordered

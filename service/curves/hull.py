@@ -40,11 +40,12 @@ class RocHull:
         outer = candidates = np.arange(table.tp.size)
         chain = _chain(points, table)
         if chain.size:
-            near = [(rows.start, sides, np.flatnonzero(sides >= 0)) for rows, sides in points.along(chain)]
-            outer = np.concatenate([start + rows for start, _, rows in near])
-            above = np.concatenate([sides.take(rows) for _, sides, rows in near]) > 0
-            above[outer.searchsorted(chain)] = True
-            candidates = outer[np.flatnonzero(above)]
+            on, above = [], []
+            for rows, sides in points.along(chain):
+                on.append((sides >= 0).nonzero()[0] + rows.start)
+                above.append((sides > 0).nonzero()[0] + rows.start)
+            outer = np.concatenate(on)
+            candidates = np.sort(np.concatenate((chain, *above)), kind="stable")  # which merges what is in order
         return cls(points, upper_hull(points, _distinct(table, candidates)), outer)
 
     @property

@@ -7,6 +7,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -27,10 +28,10 @@ from service.curves.exact import (
 LARGEST_TRAPEZOID = 1e7
 """`pr_trapezoid` visits every whole true positive, so it is left out when P is above this."""
 
-_SERIES = 1 / 21
-"""Up to this z, x = 0.1, a series is taken for log(1 + x)."""
-_TERMS = [((2 * terms + 3) * 2.0**-56) ** (1 / (2 * terms + 1)) for terms in range(1, 7)]
-"""Up to which z one term, two terms and so on leave out less than 2^-56 of x; up to _SERIES it takes seven."""
+_SERIES = 1 / 201
+"""Up to this z, x = 0.01, a series is taken for log(1 + x); above it 1 - log(1 + x)/x loses no more than seven bits."""
+_TERMS = [((2 * terms + 3) * 2.0**-56) ** (1 / (2 * terms + 1)) for terms in (1, 2)]
+"""Up to which z one term, and two, leave out less than 2^-56 of x; up to _SERIES it takes three."""
 
 
 _TINIEST, _GREATEST = np.finfo(np.float64).tiny, np.finfo(np.float64).max
@@ -45,7 +46,7 @@ class PrAreas:
     average_precision: float | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class _Climbs:
     """Steps from a row to the next along which tp grows, (n,): counts before and after, and Δtp."""
 
@@ -56,6 +57,12 @@ class _Climbs:
     climb: FloatArray
     called: FloatArray
     called_after: FloatArray
+
+    @cached_property
+    def precision_after(self) -> FloatArray:
+        """Precision after each step."""
+        out: FloatArray = self.tp_after / self.called_after
+        return out
 
 
 def _climbs(table: ConfusionTable) -> Iterator[_Climbs]:
@@ -112,7 +119,7 @@ def _pr(climbs: _Climbs, up: float) -> float:
     below = climbs.called_after + climbs.called
     z = growth / below
     greatest = float(z.max())
-    series = _series(z, greatest)
+    series = _series(z, min(greatest, _SERIES))
     part = z * series
     part += 1
     part *= climbs.tp
@@ -155,7 +162,7 @@ def _whole_average(climbs: _Climbs, _: float) -> list[float]:
 
     Where P + N is a double, too, every precision is the nearest one, so that two roundings are in each term.
     """
-    return positive_parts(climbs.climb * (climbs.tp_after / climbs.called_after), _total(climbs))
+    return positive_parts(climbs.climb * climbs.precision_after, _total(climbs))
 
 
 def _fractional_average(climbs: _Climbs, up: float) -> list[float]:
@@ -175,7 +182,7 @@ def _trapezoid(climbs: _Climbs) -> Iterator[float]:
 
     The rows of a vertical step add no area; the next trapezoid starts at the step's last row.
     """
-    after = climbs.tp_after / climbs.called_after
+    after = climbs.precision_after
     before = climbs.tp / np.maximum(climbs.called, _TINIEST)
     if climbs.called[0] == 0:  # at the origin precision is the limit along the first step
         before[0] = after[0]
