@@ -121,7 +121,7 @@ def class_sums(weights: FloatArray, labels: BoolArray) -> Pair:
 def _class_counts(
     weights: FloatArray, labels: BoolArray, top: float, bits: int, before: list[tuple[int, int]]
 ) -> list[tuple[float, IntArray, IntArray]]:
-    """Count, for each slice of the weights' bits, the units of both classes so far; `before` are those of earlier rows."""
+    """Count, for each slice of the weights' bits, the units of both classes so far, on from those `before`."""
     slices: list[tuple[float, IntArray, IntArray]] = []
     rest = weights
     power = math.frexp(top)[1]
