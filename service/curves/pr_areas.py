@@ -7,6 +7,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -88,7 +89,9 @@ def pr_areas(table: ConfusionTable) -> PrAreas:
         parts[1].extend(average(climbs, up))
         if trapezoid:
             parts[2].extend(_trapezoid(climbs))
-    pr, average_precision, composite = (math.fsum(part) / (table.positives * up) for part in parts)
+    whole = Fraction(table.positives * up)
+    pr = math.fsum(parts[0]) / float(whole)
+    average_precision, composite = (float(sum(map(Fraction, part)) / whole) for part in parts[1:])
     return PrAreas(min(pr, 1.0), composite if trapezoid else None, average_precision)
 
 
