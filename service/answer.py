@@ -4,7 +4,7 @@ A request thread and the command line both call `answer`. An expected failure co
 an exception. Knows no HTTP beyond media types and statuses.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -20,6 +20,7 @@ from service.wire.decoders import DECODERS
 from service.wire.encoders import ENCODERS, ONE_TABLE, Encoded
 from service.wire.faults import fact_error, field_errors
 from service.wire.limits import Limits
+from service.wire.media_types import ARROW_STREAM
 from service.wire.problems import PROBLEM_JSON, Problem, invalid_value, pointer_token, problem_document
 from service.wire.schemas import (
     ComparisonsRequest,
@@ -29,6 +30,7 @@ from service.wire.schemas import (
     TradeoffsRequest,
     TradeoffsRequestSchema,
 )
+from service.wire.signatures import ARROW_FILE, signature_of
 from service.wire.tables import Decoded, TableForm, one_evaluation, several_evaluations, too_many_rows
 
 
@@ -72,12 +74,19 @@ class Operation:
     form         what a body is that is a table, and which query parameters go with it.
     tables       the tables of an answer, the default first, for formats that hold only one.
     evaluate     from the checked request and the table asked for (None for all) to the result.
+    included     the tables that a checked request asks for; all unless said.
     """
 
     schema: Schema
     form: TableForm
     tables: tuple[str, ...]
     evaluate: Callable[[Any, str | None, Limits], object]
+    included: Callable[[Any], Collection[str]] | None = None
+
+    def first_table(self, checked: Checked) -> str:
+        """Choose the table of an answer of one table when none is named."""
+        included = self.tables if self.included is None else self.included(checked)
+        return next(name for name in self.tables if name in included)
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -114,6 +123,7 @@ OPERATIONS = {
         one_evaluation("include", "keep", "interpolation", "thresholds"),
         tuple(TABLES["curves"]),
         _evaluate_curves,
+        lambda checked: checked.options.include,
     ),
     "tradeoffs": Operation(
         TradeoffsRequestSchema(),
@@ -154,17 +164,39 @@ def problem_answer(problem: Problem, instance: str) -> Answer:
 def _encoded(request: Request, limits: Limits) -> Encoded:
     operation = OPERATIONS[request.operation]
     parameters = _unique(request.parameters)
-    table = _table(operation, parameters.pop("table", None), request.accept)
+    table = parameters.pop("table", None)
+    _check_table(operation, table, request.accept)
     body = decompress(request.content_encoding, request.body, limits.max_decompressed_bytes)
-    decoded = DECODERS[request.content_type](body, parameters, operation.form, limits)
+    try:
+        decoded = DECODERS[request.content_type](body, parameters, operation.form, limits)
+    except Problem as problem:
+        raise _recognised(body, request) or problem from None
     checked = _check(operation, decoded)
     if checked.rows > limits.max_rows:
         raise too_many_rows(checked.rows, limits.max_rows)
+    if table is None and request.accept in ONE_TABLE:
+        table = operation.first_table(checked)
     try:
         result = operation.evaluate(checked, table, limits)
     except CurvesError as fact:
         raise Problem("invalid_request", fact.detail, [fact_error(fact, decoded.pointer)]) from None
     return ENCODERS[request.operation, request.accept](result, table)
+
+
+def _recognised(body: bytes, request: Request) -> Problem | None:
+    """Make the problem of a body that is something else than its headers say; None for any other."""
+    found = signature_of(body)
+    if found is None or found.media_type == request.content_type:
+        return None
+    if found is ARROW_FILE and request.content_type == ARROW_STREAM:
+        return None  # which has said so
+    if found.coding is None:
+        advice = f"say Content-Type: {found.media_type or f'{ARROW_STREAM}, and write it as a stream'}"
+    elif request.content_encoding == IDENTITY:
+        advice = f"say Content-Encoding: {found.coding}"
+    else:
+        advice = "compress it once"
+    return Problem("malformed_body", f"This looks like {found.name}: {advice}.")
 
 
 def _unique(parameters: tuple[tuple[str, str], ...]) -> dict[str, str]:
@@ -176,15 +208,14 @@ def _unique(parameters: tuple[tuple[str, str], ...]) -> dict[str, str]:
     return unique
 
 
-def _table(operation: Operation, name: str | None, accept: str) -> str | None:
-    """Choose the one table that the answer holds; None when its format holds them all."""
+def _check_table(operation: Operation, name: str | None, accept: str) -> None:
+    """Refuse a name that is none of a table, and any where the answer's format holds them all."""
+    if name is None:
+        return
     if accept not in ONE_TABLE:
-        if name is not None:
-            raise invalid_value("/table", "exclusive", f"table goes with an answer of one table, not with {accept}.")
-        return None
-    if name is not None and name not in operation.tables:
+        raise invalid_value("/table", "exclusive", f"table goes with an answer of one table, not with {accept}.")
+    if name not in operation.tables:
         raise invalid_value("/table", "not_one_of", f"One of {', '.join(operation.tables)} belongs here.")
-    return name or operation.tables[0]
 
 
 def _check(operation: Operation, decoded: Decoded) -> Checked:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from random import Random
 
+import pyarrow as pa
 import pytest
 
 from service.answer import Request, answer
@@ -316,6 +317,9 @@ def test_a_csv_answer_is_one_table_of_the_json_answer(name):
 
 def test_a_csv_answer_carries_its_warnings():
     no_sweep = {"counts": {"tp": [3, 1], "fp": [1, 2], "positives": 4, "negatives": 4}}
+    counts = {"tp": pa.int64(), "fp": pa.int64(), "recall": pa.float64(), "precision": pa.float64()}
+    typed = ask(no_sweep, accept="application/vnd.apache.arrow.stream", table="interpolated_pr").body
+    assert pa.ipc.open_stream(typed).schema == pa.schema(counts)
     result = ask(no_sweep, accept="text/csv", table="interpolated_pr")
     assert result.body == b'"tp","fp","recall","precision"\n'
     assert [warning["code"] for warning in json.loads(result.headers["Rocpr-Warnings"])] == ["not_a_sweep"]
@@ -325,4 +329,25 @@ def test_a_csv_answer_carries_its_warnings():
 def test_a_csv_answer_is_points_unless_a_table_is_named():
     assert ask(SAMPLE, accept="text/csv").body == ask(SAMPLE, accept="text/csv", table="points").body
     assert refusals(SAMPLE, accept="text/csv", table="all") == [("/table", "not_one_of")]
-    assert refusals(SAMPLE | {"include": ["auc"]}, accept="text/csv") == [("/table", "not_one_of")]
+
+
+@pytest.mark.parametrize("media_type", ["text/csv", "application/vnd.apache.arrow.stream"])
+@pytest.mark.parametrize(
+    ("include", "first"),
+    [
+        (["auc"], "auc"),
+        (["achievable_pr", "interpolated_pr"], "interpolated_pr"),
+        (["auc", "points"], "points"),
+        ([], "points"),
+    ],
+)
+def test_unless_a_table_is_named_the_first_that_is_included_is_the_answer(media_type, include, first):
+    body = SAMPLE | {"include": include}
+    result = ask(body, accept=media_type)
+    assert result.status == 200
+    assert result.body == ask(body, accept=media_type, table=first).body
+    assert result.body == ask(SAMPLE, accept=media_type, table=first).body
+
+
+def test_a_table_that_include_leaves_out_cannot_be_named():
+    assert refusals(SAMPLE | {"include": ["auc"]}, accept="text/csv", table="points") == [("/table", "not_one_of")]

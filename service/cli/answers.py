@@ -14,6 +14,7 @@ from service.wire.limits import Limits
 from service.wire.media_types import JSON
 
 NAME_COLUMNS = "Columns with other names are told by --scores and --labels."
+NAME_LABEL = "On the command line, positive_label is --positive-label."
 _NO_SAMPLE = {("", "missing"), ("/scores", "missing"), ("/labels", "missing")}
 
 
@@ -34,10 +35,22 @@ def limits() -> Limits:
 
 def ask_about(operation: str, file: InputFile, given: dict[str, str]) -> bytes:
     """Evaluate one file and return the answer; a problem is told and ends the command."""
-    result = ask(operation, file.media_type, given, file.read())
+    body = file.read()
+    result = ask(operation, file.media_type, given, body)
     if is_problem(result):
-        fail(problem_lines(orjson.loads(result.body), file.name, hint(file, given)))
+        fail(lines_of_file(orjson.loads(result.body), file, body, given))
     return result.body
+
+
+def lines_of_file(problem: dict[str, Any], file: InputFile, body: bytes, given: dict[str, str]) -> Iterable[str]:
+    """Lay out the problem of one file, or what else the file is than its name says."""
+    advice = file.advice(body)
+    if advice is not None:
+        yield f"Error: {file.name}: {advice}"
+        return
+    yield from problem_lines(problem, file.name, hint(file, given))
+    if file.is_table and any("positive_label" in error["detail"] for error in problem.get("errors", [])):
+        yield f"  {NAME_LABEL}"
 
 
 def is_problem(result: Answer) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, cast
 import click
 import orjson
 
-from service.cli.answers import fail, hint, limits, problem_lines
+from service.cli.answers import fail, limits, lines_of_file, problem_lines
 from service.cli.files import InputFile
 from service.curves.comparison import MOST_EVALUATIONS
 from service.wire.columns import ColumnError, items, labels, numbers
@@ -84,11 +84,12 @@ def lines_of_problem(problem: dict[str, Any], evaluations: list[Evaluation]) -> 
 
 
 def _read(file: InputFile, given: dict[str, str]) -> Decoded:
+    body = file.read()
     try:
-        decoded = DECODERS[file.media_type](file.read(), given, one_evaluation(), limits())
+        decoded = DECODERS[file.media_type](body, given, one_evaluation(), limits())
         return _plain(decoded) if file.is_table else decoded
     except Problem as problem:
-        fail(problem_lines(orjson.loads(problem_document(problem, "")), file.name, hint(file, given)))
+        fail(lines_of_file(orjson.loads(problem_document(problem, "")), file, body, given))
 
 
 def _plain(decoded: Decoded) -> Decoded:

@@ -7,9 +7,11 @@ from typing import BinaryIO, Self
 import click
 
 from service.wire.media_types import ARROW_STREAM, CSV, JSON, PARQUET
+from service.wire.signatures import signature_of
 
 FORMATS = {"json": JSON, "csv": CSV, "arrow": ARROW_STREAM, "parquet": PARQUET}
 _SUFFIXES = {**FORMATS, "arrows": ARROW_STREAM}
+_UNPACKED_BY = {"gz": "gzip", "zst": "zstd"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,11 @@ class InputFile:
         name: str = getattr(stream, "name", "<stdin>")
         name = "standard input" if name == "<stdin>" else name
         suffix = format_name or PurePath(name).suffix.lower().removeprefix(".")
+        if suffix in _UNPACKED_BY:
+            advice = (
+                f"unpack it first, or into standard input: {_UNPACKED_BY[suffix]} -dc FILE | rocpr ... --format csv -"
+            )
+            raise click.UsageError(f"{name} is compressed; {advice}")
         if suffix not in _SUFFIXES:
             raise click.UsageError(f"{name} does not end in .{', .'.join(_SUFFIXES)}; say --format csv or another.")
         return cls(name, _SUFFIXES[suffix], stream)
@@ -38,3 +45,15 @@ class InputFile:
     def read(self) -> bytes:
         """Read all of it."""
         return self.stream.read()
+
+    def advice(self, body: bytes) -> str | None:
+        """Say what to do with a file that could not be read because it is of another format; None for any other."""
+        found = signature_of(body)
+        if found is None or found.media_type == self.media_type:
+            return None
+        if found.coding is not None:
+            return f"This looks like {found.name}; unpack it first."
+        if found.media_type is None:
+            return "This is the file format of Arrow; write the table as a stream, in Python with pa.ipc.new_stream."
+        name = next(name for name, media_type in FORMATS.items() if media_type == found.media_type)
+        return f"This looks like {found.name}; say --format {name}."

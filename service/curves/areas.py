@@ -10,9 +10,9 @@ from fractions import Fraction
 
 from service.curves.confusion import ConfusionTable
 from service.curves.exact import (
-    BLOCK,
     LARGEST_EXACT_INTEGER,
     FloatArray,
+    blocks,
     lift,
     positive_parts,
     two_product,
@@ -64,8 +64,8 @@ def roc_area(table: ConfusionTable) -> float:
 
 def _blocks(*columns: FloatArray) -> Iterator[tuple[FloatArray, ...]]:
     """Cut columns into blocks that share their ends, so that each step from a row to the next is in one of them."""
-    for start in range(0, columns[0].size - 1, BLOCK):
-        yield tuple(column[start : start + BLOCK + 1] for column in columns)
+    for rows in blocks(columns[0].size, overlap=1):
+        yield tuple(column[rows] for column in columns)
 
 
 def _trapezoids(tp: FloatArray, fp: FloatArray) -> Iterator[float]:
@@ -73,5 +73,5 @@ def _trapezoids(tp: FloatArray, fp: FloatArray) -> Iterator[float]:
     width, width_low = two_sum(fp[1:], -fp[:-1])
     height, height_low = two_sum(tp[1:], tp[:-1])
     doubled, error = two_product(width, height)
-    yield from positive_parts(doubled, 2 * float(tp[-1] + tp[-1]) * float(fp[-1] - fp[0]))
+    yield from positive_parts(doubled)
     yield float((error + (width_low * height + width * height_low)).sum())

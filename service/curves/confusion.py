@@ -11,7 +11,7 @@ import numpy as np
 
 from service.curves.counts import Counts
 from service.curves.errors import RisingThresholds
-from service.curves.exact import BLOCK, LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray
+from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray, blocks
 from service.curves.groups import groups
 from service.curves.sample import Sample
 
@@ -76,7 +76,7 @@ class ConfusionTable:
         return self.counted or all(
             bool((np.floor(part) == part).all())
             for column in (self.tp, self.fp)
-            for part in (column[start : start + BLOCK] for start in range(0, column.size, BLOCK))
+            for part in map(column.__getitem__, blocks(column.size))
         )
 
     @cached_property

@@ -155,7 +155,7 @@ def _scaled(pair: Pair, power: IntArray) -> Pair:
 
 
 def _difference(left: Pair, right: Pair) -> tuple[Pair, FloatArray]:
-    """Left - right, and a bound of its relative error: each product and their sum are within 2^-102 of the greater."""
+    """Left - right, and a bound of its relative error: each product and their sum are within 2^-100 of the greater."""
     out = pair_sum(left, (-right[0], -right[1]))
     size = np.abs(left[0]) + np.abs(right[0])
     return out, np.where(size > _SAFE, _PAIR_ERROR * size / np.abs(out[0]), np.inf)

@@ -7,6 +7,7 @@ Products must stay clear of overflow and underflow: |a|, |b| below 2^500, |a b| 
 """
 
 import math
+from collections.abc import Iterator
 from typing import TypeAlias
 
 import numpy as np
@@ -24,6 +25,12 @@ BLOCK = 1 << 15
 """Long columns are worked in blocks of so many rows, whose intermediate results stay in the processor's cache."""
 
 _SPLITTER = 2.0**27 + 1
+
+
+def blocks(size: int, overlap: int = 0) -> Iterator[slice]:
+    """Cut that many rows into blocks; each goes on for `overlap` rows into the next, and there is at least one."""
+    for start in range(0, max(size - overlap, 1), BLOCK):
+        yield slice(start, start + BLOCK + overlap)
 
 
 def two_sum(a: FloatArray, b: FloatArray) -> Pair:
@@ -82,12 +89,13 @@ def as_integers(*numbers: float) -> list[int]:
     return [numerator * (scale // denominator) for numerator, denominator in ratios]
 
 
-def positive_parts(column: FloatArray, bound: float) -> list[float]:
-    """Σ over the elements, all >= 0 and together at most `bound`, in two parts: the first is exact, the second small.
+def positive_parts(column: FloatArray) -> list[float]:
+    """Σ over the elements, all >= 0, in two parts: the first is exact, the second small.
 
-    The first is a sum of multiples of bound 2^-52, the second of remainders below that, so that the rounding of their
-    sum is nothing beside one ulp.
+    The first is a sum of multiples of 2^-52 of what the sum is at most, the second of remainders below that, so that
+    the rounding of their sum is nothing beside one ulp.
     """
+    bound = float(column.max(initial=0.0)) * column.size
     anchor = math.ldexp(1.0, math.frexp(bound)[1])
     leading = column + anchor
     leading -= anchor
@@ -109,8 +117,7 @@ def class_sums(weights: FloatArray, labels: BoolArray) -> Pair:
     top = float(weights.max(initial=0.0))
     hits, misses = np.zeros(weights.size), np.zeros(weights.size)
     before: list[tuple[int, int]] = []
-    for start in range(0, weights.size, BLOCK):
-        rows = slice(start, start + BLOCK)
+    for rows in blocks(weights.size):
         slices = _class_counts(weights[rows], labels[rows], top, bits, before)
         before = [(int(of_hits[-1]), int(of_misses[-1])) for _, of_hits, of_misses in slices]
         hits[rows] = _nearest([(unit, of_hits) for unit, of_hits, _ in slices])

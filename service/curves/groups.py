@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from service.curves.exact import BLOCK, LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray, class_sums
+from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray, blocks, class_sums
 from service.curves.sample import Sample
 
 _ONE = np.uint64(1)
@@ -121,8 +121,7 @@ def _counted(scores: FloatArray, labels: BoolArray, low: float, high: float, *, 
     scale = next(scale for scale in scales if _on_grid(probe, scale))
     cells = np.empty(scores.size, dtype=np.int64)
     first = round(low * scale)
-    for start in range(0, scores.size, BLOCK):
-        rows = slice(start, start + BLOCK)
+    for rows in blocks(scores.size):
         if not _on_grid(scores[rows], scale):
             return None
         cells[rows] = np.rint(scores[rows] * scale)

@@ -6,6 +6,7 @@ Source: Davis & Goadrich 2006, section 3 and corollary 3.1: the hull drops exact
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -19,9 +20,11 @@ _LONG = 1 << 15
 _PRODUCTIVE = 8
 """A pass over many neighbours is worth another while it sheds at least one row in this many."""
 _MANY = 128
+_PATIENCE = 2
+"""So many passes in a row may shed little: the last one often only finds that nothing is left to shed."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class RocHull:
     """The upper convex hull of a table's (fp, tp), as rows of the table, ascending.
 
@@ -48,7 +51,7 @@ class RocHull:
             candidates = np.sort(np.concatenate((chain, *above)), kind="stable")  # which merges what is in order
         return cls(points, upper_hull(points, _distinct(table, candidates)), outer)
 
-    @property
+    @cached_property
     def boundary(self) -> IntArray:
         """All rows on the hull: the vertices, what repeats them, and every row on an edge between two of them."""
         return self.outer[np.flatnonzero(self.points.beside(self.vertices, self.outer) == 0)]
@@ -79,6 +82,7 @@ class Plane(Protocol):
 
 def upper_hull(points: Plane, rows: IntArray) -> IntArray:
     """Return those of `rows`, distinct and from left to right, that are vertices; the first and the last always are."""
+    unproductive = 0
     while True:
         bends = points.bends(rows)
         above = (bends > 0).nonzero()[0]
@@ -87,8 +91,9 @@ def upper_hull(points: Plane, rows: IntArray) -> IntArray:
             return rows
         above += 1
         rows = np.concatenate((rows[:1], rows.take(above), rows[-1:]))
-        if shed * _PRODUCTIVE < above.size and above.size > _MANY:
-            rows = _prune(points, rows)
+        unproductive = unproductive + 1 if shed * _PRODUCTIVE < above.size and above.size > _MANY else 0
+        if unproductive == _PATIENCE:
+            rows, unproductive = _prune(points, rows), 0
 
 
 def corners(table: ConfusionTable) -> BoolArray:
@@ -143,6 +148,6 @@ def _prune(points: Plane, rows: IntArray) -> IntArray:
         starts = np.flatnonzero(np.concatenate(([True], edge[1:] != edge[:-1])))
         lengths = np.diff(np.append(starts, edge.size))
         highest = height == np.repeat(np.maximum.reduceat(height, starts), lengths)
-        chain = np.sort(np.concatenate((chain, candidates[highest])))
+        chain = np.sort(np.concatenate((chain, candidates[highest])), kind="stable")
         candidates = candidates[~highest]
     return chain

@@ -19,6 +19,7 @@ from service.curves.exact import (
     IntArray,
     Pair,
     as_integers,
+    blocks,
     pair_product,
     two_sum,
 )
@@ -38,7 +39,7 @@ _APART = 4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountSpace:
-    """Points of count space, x = fp and y = tp, (n,) each. `small`: whole, and products of counts are below 2^53."""
+    """Points of count space, x = fp and y = tp, (n,) each. `small`: whole, and no product of counts above 2^53."""
 
     fp: FloatArray
     tp: FloatArray
@@ -97,14 +98,13 @@ class CountSpace:
         return same
 
     def bends(self, rows: IntArray) -> FloatArray:
-        """The same for each of `rows` and its two neighbours among them."""
+        """The sides of each of `rows` and its two neighbours among them."""
         everywhere = rows.size == self.tp.size
-        blocks = []
-        for start in range(0, max(rows.size - 2, 1), BLOCK):
-            some = slice(start, start + BLOCK + 2)
+        bends = []
+        for some in blocks(rows.size, overlap=2):
             tp, fp = (column[some] if everywhere else column.take(rows[some]) for column in (self.tp, self.fp))
-            blocks.append(self._bends(tp, fp, rows[some]))
-        return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+            bends.append(self._bends(tp, fp, rows[some]))
+        return bends[0] if len(bends) == 1 else np.concatenate(bends)
 
     def _bends(self, tp: FloatArray, fp: FloatArray, rows: IntArray) -> FloatArray:
         climb, run = tp[1:] - tp[:-1], fp[1:] - fp[:-1]
@@ -126,8 +126,8 @@ class CountSpace:
 
     def beside(self, vertices: IntArray, rows: IntArray) -> FloatArray:
         """The same for some rows and the two of the ascending `vertices` that each lies between, (n,)."""
-        blocks = [self._beside(vertices, rows[start : start + BLOCK]) for start in range(0, rows.size, BLOCK)]
-        return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+        sides = [self._beside(vertices, rows[some]) for some in blocks(rows.size)]
+        return sides[0] if len(sides) == 1 else np.concatenate(sides)
 
     def _beside(self, vertices: IntArray, rows: IntArray) -> FloatArray:
         ends = np.concatenate((rows.searchsorted(vertices[1:-1], side="right"), [rows.size]))

@@ -61,7 +61,7 @@ def default_interpolation(table: ConfusionTable, limit: float) -> Every:
     if rows <= _MANY:
         return Every(1.0)
     step = table.positives / (_MANY // 2)
-    step = float(np.ceil(step)) if table.whole else step
+    step = float(np.ceil(step)) if table.integral else step
     return Every(2.0 if step == 1 and rows > limit else step)
 
 
@@ -130,8 +130,9 @@ def _at_recall(table: ConfusionTable, recall: FloatArray) -> PrCurve:
     is_row = rows_recall[row] == recall
     high, low = two_product(recall, np.full(recall.size, table.positives))
     curve = _at(table, (np.where(is_row, table.tp[row], high), np.where(is_row, 0.0, low)), recall)
-    # The product of two doubles keeps no low part where it is tiny: work those few in rational numbers.
-    for point in np.flatnonzero(~is_row & (high < _TINY) & (recall > 0)):
+    # The product of two doubles, or a share of a step, keeps no low part where it is tiny: work those few in rational
+    # numbers.
+    for point in np.flatnonzero(~is_row & (np.minimum(high, recall) < _TINY) & (recall > 0)):
         target = Fraction(recall[point]) * Fraction(table.positives)
         end = int(np.searchsorted(table.tp, high[point]))
         if Fraction(table.tp[end]) < target:  # the product was rounded down to a row's tp

@@ -17,6 +17,7 @@ from service.curves.exact import (
     BLOCK,
     LARGEST_EXACT_INTEGER,
     FloatArray,
+    blocks,
     exactly,
     lift,
     pair_product,
@@ -68,8 +69,8 @@ class _Climbs:
 
 def _climbs(table: ConfusionTable) -> Iterator[_Climbs]:
     """All steps of a table along which tp grows, block by block."""
-    for start in range(0, table.tp.size - 1, BLOCK):
-        tp, fp = (column[start : start + BLOCK + 1] for column in (table.tp, table.fp))
+    for block in blocks(table.tp.size, overlap=1):
+        tp, fp = table.tp[block], table.fp[block]
         rows = (tp[1:] > tp[:-1]).nonzero()[0]
         if rows.size:
             tp, tp_after = tp.take(rows), tp[1:].take(rows)
@@ -78,7 +79,10 @@ def _climbs(table: ConfusionTable) -> Iterator[_Climbs]:
 
 
 def pr_areas(table: ConfusionTable) -> PrAreas:
-    """All areas under the PR curve of a sweep."""
+    """All areas under the PR curve of a sweep.
+
+    Parts are summed times `up`, which is 1 where counts are whole.
+    """
     exact = table.whole and table.positives + table.negatives <= LARGEST_EXACT_INTEGER
     average = _whole_average if exact else _fractional_average
     up = lift(table.positives)
@@ -165,19 +169,14 @@ def _whole_average(climbs: _Climbs, _: float) -> list[float]:
 
     Where P + N is a double, too, every precision is the nearest one, so that two roundings are in each term.
     """
-    return positive_parts(climbs.climb * climbs.precision_after, _total(climbs))
+    return positive_parts(climbs.climb * climbs.precision_after)
 
 
 def _fractional_average(climbs: _Climbs, up: float) -> list[float]:
     """The same for other counts, times `up`: differences and sums are kept exactly."""
     precision = pair_quotient(exactly(climbs.tp_after), two_sum(climbs.tp_after, climbs.fp_after))
     leading, rest = pair_product(two_sum(climbs.tp_after * up, -climbs.tp * up), precision)
-    return [*positive_parts(leading, _total(climbs) * up), float(rest.sum())]
-
-
-def _total(climbs: _Climbs) -> float:
-    """How far tp climbs, Σ Δtp and what lies between."""
-    return float(climbs.tp_after[-1] - climbs.tp[0])
+    return [*positive_parts(leading), float(rest.sum())]
 
 
 def _trapezoid(climbs: _Climbs) -> Iterator[float]:
@@ -190,8 +189,8 @@ def _trapezoid(climbs: _Climbs) -> Iterator[float]:
     if climbs.called[0] == 0:  # at the origin precision is the limit along the first step
         before[0] = after[0]
     for column in (before, after):
-        yield from (part / 2 for part in positive_parts(column, column.size))
-    if climbs.climb.size < _total(climbs):
+        yield from (part / 2 for part in positive_parts(column))
+    if climbs.climb.size < climbs.tp_after[-1] - climbs.tp[0]:
         yield from _inside(climbs)
 
 
@@ -215,7 +214,7 @@ def _inside(climbs: _Climbs) -> Iterator[float]:
         )
         after = np.arange(start + 1.0, stop + 1) - np.repeat(stops[steps] - inside[steps], points)
         precision = _plainly if exact else _in_pairs
-        yield from positive_parts(precision(tp + after, climb, fp, more, after), stop - start)
+        yield from positive_parts(precision(tp + after, climb, fp, more, after))
 
 
 def _plainly(t: FloatArray, climb: FloatArray, fp: FloatArray, more: FloatArray, after: FloatArray) -> FloatArray:

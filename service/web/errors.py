@@ -6,6 +6,7 @@ Knows Problem, werkzeug's HTTP errors and what to do about an unexpected excepti
 from flask import Flask, Response, current_app, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
+from service.web.negotiation import VARY
 from service.web.transport import instance_of
 from service.wire.codings import CODINGS
 from service.wire.problems import PROBLEM_JSON, PROBLEM_TYPES, Problem, problem_document
@@ -31,6 +32,7 @@ def problem_response(problem: Problem) -> Response:
     """Answer the current request with a problem."""
     document = problem_document(problem, instance_of(request.path))
     response = Response(document, problem.type.status, content_type=PROBLEM_JSON)
+    response.headers["Vary"] = VARY
     if problem.type.code == "unsupported_content_encoding":
         response.headers["Accept-Encoding"] = ", ".join(CODINGS)  # in an answer: what a request may bring
     return response

@@ -15,6 +15,9 @@ from service.wire.problems import Problem
 CHARSETS = frozenset({"utf-8", "us-ascii"})
 """The character sets that a body may name; both are read as UTF-8."""
 
+VARY = "Accept, Accept-Encoding"
+"""What an answer, or a refusal, depends on beside the request itself; told to caches."""
+
 _SYNONYMS = {"x-gzip": "gzip"}
 """Old names of codings (RFC 9110, 8.4.1.3)."""
 
@@ -81,7 +84,9 @@ def response_coding(headers: Headers, supported: Sequence[str]) -> str:
     (RFC 9110, 12.5.3), and identity is what a client gets that asks for nothing. Where nothing at all is acceptable
     the answer is sent as it is, which the client may understand; a refusal would tell it less.
     """
-    accepted = parse_accept_header(headers.get("Accept-Encoding", ""), Accept)
+    if "Accept-Encoding" not in headers:
+        return IDENTITY
+    accepted = parse_accept_header(headers["Accept-Encoding"], Accept)
     qualities = {_SYNONYMS.get(name.lower(), name.lower()): quality for name, quality in reversed(list(accepted))}
     anything_else = qualities.get("*", 0)
     best = max((*supported, IDENTITY), key=lambda coding: qualities.get(coding, anything_else))

@@ -9,7 +9,7 @@ from flask import Blueprint, Response, request
 
 from service.answer import OPERATIONS, REQUEST_MEDIA_TYPES, Request, answer, response_media_types
 from service.web.body import read_body
-from service.web.negotiation import request_coding, request_media_type, response_coding, response_media_type
+from service.web.negotiation import VARY, request_coding, request_media_type, response_coding, response_media_type
 from service.web.transport import instance_of
 from service.wire.codings import CODINGS, IDENTITY
 from service.wire.limits import Limits
@@ -19,11 +19,12 @@ from service.wire.problems import Problem
 def operations_blueprint(limits: Limits, max_body_bytes: int) -> Blueprint:
     """Make the routes of all operations."""
     blueprint = Blueprint("operations", __name__)
+    codings = tuple(CODINGS)
 
     def operate(operation: str) -> Response:
         accept = response_media_type(request.headers, response_media_types(operation))
         content_type = request_media_type(request.headers, REQUEST_MEDIA_TYPES)
-        content_encoding = request_coding(request.headers, tuple(CODINGS))
+        content_encoding = request_coding(request.headers, codings)
         result = answer(
             Request(
                 operation=operation,
@@ -33,13 +34,13 @@ def operations_blueprint(limits: Limits, max_body_bytes: int) -> Blueprint:
                 parameters=_query_parameters(request.query_string),
                 body=read_body(request.environ, max_body_bytes),
                 content_encoding=content_encoding,
-                accept_encoding=response_coding(request.headers, tuple(CODINGS)),
+                accept_encoding=response_coding(request.headers, codings),
             ),
             limits,
         )
         response = Response(result.body, result.status, mimetype=result.media_type)
         response.headers.update(result.headers)
-        response.vary.update(("Accept", "Accept-Encoding"))
+        response.headers["Vary"] = VARY
         if result.content_encoding != IDENTITY:
             response.content_encoding = result.content_encoding
         return response

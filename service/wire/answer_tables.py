@@ -63,7 +63,8 @@ def _one_row_of_areas(curves: Curves) -> Columns:
 
 def _or_no_rows(table: object | None, kind: type[Any]) -> Columns:
     """A table that does not exist has no rows."""
-    return columns_of(table) or {field.name: () for field in fields(kind)}
+    no_counts = np.empty(0, np.int64)
+    return columns_of(table) or {field.name: no_counts if field.name in _COUNTS else () for field in fields(kind)}
 
 
 def _index_areas(answer: Tradeoffs) -> Columns:

@@ -14,50 +14,59 @@ from pyarrow import types
 from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray
 from service.wire.columns import ColumnError, inexact_integer, label_misfit, labels, numbers, third_label
 from service.wire.json_format import StrictJsonError, parse_json
+from service.wire.problems import Problem
 
 UNREADABLE = (pa.ArrowException, OSError, UnicodeDecodeError, MemoryError, OverflowError)
 """What pyarrow raises for bytes that are not what they claim to be."""
 
 _Numbers = np.ndarray[tuple[int], np.dtype[np.int8]]
-_NEITHER = (
-    "The type of this column is none of those that are read: integers, floats, booleans, and text as string, "
-    "large_string or a dictionary of these."
-)
+_LONGEST_TYPE = 60
+"""How many characters of a type's name a problem repeats."""
 
 
 @dataclass(frozen=True, slots=True)
 class ArrowColumn:
-    """A column of typed cells; None where the type is one that is not read."""
+    """A column of typed cells; None where the type is one that is not read. `kind` is what that type is called."""
 
     cells: pa.ChunkedArray | None
+    kind: str = ""
+
+    @property
+    def shown_kind(self) -> str:
+        """The type's name as a problem repeats it; there may be anything in it, such as the name of a time zone."""
+        return "".join(filter(str.isprintable, self.kind[:_LONGEST_TYPE]))
 
 
 def is_text(kind: pa.DataType) -> bool:
     """Whether cells are text, also where each is written once (a dictionary)."""
-    value = kind.value_type if types.is_dictionary(kind) else kind
-    return bool(types.is_string(value) or types.is_large_string(value))
+    value = _value_type(kind)
+    return any(of_type(value) for of_type in (types.is_string, types.is_large_string, types.is_string_view))
 
 
 def is_readable(kind: pa.DataType) -> bool:
     """Whether numbers or labels may be of this type; a column of nulls alone has one of its own."""
+    value = _value_type(kind)
     return is_text(kind) or any(
-        of_type(kind) for of_type in (types.is_integer, types.is_floating, types.is_boolean, types.is_null)
+        of_type(value) for of_type in (types.is_integer, types.is_floating, types.is_boolean, types.is_null)
     )
 
 
-def validate(columns: Iterable[pa.ChunkedArray]) -> None:
-    """Look at all of what is to be read. Raises one of UNREADABLE."""
+def validate(columns: Iterable[pa.ChunkedArray], most_bytes: int) -> None:
+    """Look at all of what is to be read.
+
+    Raises one of UNREADABLE, and Problem for text that is longer than `most_bytes` where it is shown again and again.
+    """
+    room = most_bytes
     for column in columns:
         looked_at = set()
         for chunk in column.chunks:
             if not types.is_dictionary(column.type):
-                chunk.validate(full=True)
+                room = _look_at(chunk, room)
                 continue
             chunk.validate()
-            chunk.dictionary.validate()
             # Chunks share a dictionary, which is looked at in full once.
             if _identity(chunk.dictionary) not in looked_at:
-                chunk.dictionary.validate(full=True)
+                room = _look_at(chunk.dictionary, room)
                 looked_at.add(_identity(chunk.dictionary))
             chunk.indices.validate(full=True)
             bounds = pc.min_max(chunk.indices).as_py()
@@ -65,11 +74,41 @@ def validate(columns: Iterable[pa.ChunkedArray]) -> None:
                 raise pa.ArrowInvalid("An index points out of its dictionary.")
 
 
+def written_out(cells: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Write out a dictionary, validated, of anything but text; one of text goes on holding each text once."""
+    if not types.is_dictionary(cells.type) or is_text(cells.type):
+        return cells
+    return pa.chunked_array([chunk.dictionary_decode() for chunk in cells.chunks], cells.type.value_type)
+
+
+def _value_type(kind: pa.DataType) -> pa.DataType:
+    return kind.value_type if types.is_dictionary(kind) else kind
+
+
+def _look_at(cells: pa.Array, room: int) -> int:
+    """Look at all of an array that is no dictionary, and return what is left of the room for views."""
+    cells.validate()
+    room -= _viewed_bytes(cells)
+    if room < 0:
+        raise Problem("body_too_large", "The texts of a column of string_view are longer than the limit, all together.")
+    cells.validate(full=True)
+    return room
+
+
+def _viewed_bytes(cells: pa.Array) -> int:
+    """Add up how long the texts are that views show, of which many may show one; a view begins with its length."""
+    if not types.is_string_view(cells.type) or not len(cells):
+        return 0
+    views = np.frombuffer(cells.buffers()[1], np.int32, 4 * len(cells), 16 * cells.offset)
+    return int(np.maximum(views[::4], 0).sum(dtype=np.int64))
+
+
 @numbers.register
 def _(column: ArrowColumn, *, nullable: bool) -> FloatArray:
     cells = column.cells
     if cells is None:
-        raise ColumnError("not_a_number", _NEITHER)
+        detail = f"This column is {column.shown_kind}; numbers are integers or floats."
+        raise ColumnError("not_a_number", detail)
     kind = cells.type
     if is_text(kind) or types.is_boolean(kind):
         what = "text" if is_text(kind) else "booleans"
@@ -95,7 +134,8 @@ def _(column: ArrowColumn, *, nullable: bool) -> FloatArray:
 def _(column: ArrowColumn, positive_label: object) -> BoolArray:
     cells = column.cells
     if cells is None:
-        raise ColumnError("not_a_label", _NEITHER)
+        detail = f"This column is {column.shown_kind}; labels are integers, floats, booleans or text."
+        raise ColumnError("not_a_label", detail)
     if cells.null_count:
         row = pc.index(pc.is_null(cells), True).as_py()
         raise ColumnError("not_a_label", "This is a null; a label belongs here.", row)
@@ -106,7 +146,12 @@ def _(column: ArrowColumn, positive_label: object) -> BoolArray:
         raise ColumnError("not_a_label", "This is not a finite number; a label belongs here.", int(finite.argmin()))
     if positive_label is None:
         return _default_labels(values)
-    return _chosen_labels(values, _json_value(str(positive_label)))
+    chosen = _chosen_labels(values, _json_value(str(positive_label)))
+    if not chosen.any():
+        what, such = ("booleans", "true or false") if values.dtype == np.bool_ else ("numbers", "1 or 0.5")
+        detail = f"No label is the positive_label; against a column of {what} it is read as JSON, such as {such}."
+        raise ColumnError("one_class", detail)
+    return chosen
 
 
 def _flat(cells: pa.ChunkedArray) -> np.ndarray:

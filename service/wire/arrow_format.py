@@ -5,7 +5,7 @@ Everything that a stream says of itself is held to the limits before pyarrow mak
 
 import pyarrow as pa
 
-from service.wire.arrow_columns import UNREADABLE, ArrowColumn, is_readable, validate
+from service.wire.arrow_columns import UNREADABLE, ArrowColumn, is_readable, validate, written_out
 from service.wire.arrow_messages import count_rows
 from service.wire.limits import Limits
 from service.wire.problems import Problem
@@ -19,6 +19,7 @@ class ArrowTable:
 
     def __init__(self, body: bytes, limits: Limits) -> None:
         self._body = body
+        self._most_bytes = limits.max_decompressed_bytes
         try:
             self._rows = count_rows(body, limits)
             self._schema = pa.ipc.open_stream(body).schema
@@ -31,8 +32,9 @@ class ArrowTable:
         refuse_doubles(self.header, names)
         if self._rows == 0:
             raise no_rows("The table has no rows.")
-        cells = self._cells([name for name in names if is_readable(self._schema.types[self.header.index(name)])])
-        return {name: ArrowColumn(cells.get(name)) for name in names}
+        kinds = {name: self._schema.types[self.header.index(name)] for name in names}
+        cells = self._cells([name for name in names if is_readable(kinds[name])])
+        return {name: ArrowColumn(cells.get(name), str(kinds[name])) for name in names}
 
     def _cells(self, names: list[str]) -> dict[str, pa.ChunkedArray]:
         if not names:
@@ -44,10 +46,10 @@ class ArrowTable:
         )
         try:
             table = pa.ipc.open_stream(self._body, options=options).read_all()
-            validate(table.columns)
+            validate(table.columns, self._most_bytes)
+            return {name: written_out(table[name]) for name in names}
         except UNREADABLE:
             raise _malformed() from None
-        return {name: table[name] for name in names}
 
 
 def _malformed() -> Problem:

@@ -1,13 +1,16 @@
 """What an Arrow IPC stream says of itself, read from its messages before anything is made of them.
 
 pyarrow verifies each message as a flatbuffer; then a few of its fields are read here, by their place in Arrow's
-Message.fbs and Schema.fbs. Knows what is refused unseen: too many rows, columns or batches, compressed buffers.
+Message.fbs and Schema.fbs. Knows what is refused unseen: too many rows, columns or batches, buffers that are compressed
+or share their bytes.
 """
 
 from collections.abc import Callable, Iterator
 from struct import Struct
+from struct import error as OutOfBoundsError
 from typing import Self
 
+import numpy as np
 import pyarrow as pa
 
 from service.wire.limits import Limits
@@ -25,11 +28,14 @@ _FILE_MAGIC = b"ARROW1"
 _V5 = 4
 """The metadata version of Arrow 1.0 and later; before it, compression was told in a message's own metadata."""
 
-_VERSION, _HEADER, _MESSAGE_METADATA = 0, 2, 4
+MOST_PAIRS = 10
+"""How many pairs of metadata a message has of its own: pyarrow copies each, and all of them may be one long text."""
+
+_VERSION, _HEADER, _BODY_LENGTH, _MESSAGE_METADATA = 0, 2, 3, 4
 _ENDIANNESS, _FIELDS, _SCHEMA_METADATA = 0, 1, 2
 _NAME, _TYPE_ID, _TYPE, _CHILDREN, _FIELD_METADATA = 0, 2, 3, 5, 6
 _KEY, _VALUE = 0, 1
-_LENGTH, _COMPRESSION = 0, 3
+_LENGTH, _BUFFERS, _COMPRESSION = 0, 2, 3
 _DATA, _IS_DELTA = 1, 2
 _LISTS_OF_TYPES = {10, 14}
 """A timestamp's type has a time zone in its second place, a union's the numbers of its types."""
@@ -38,10 +44,11 @@ _LEAST = 64
 
 
 class _Flat:
-    """A table of a verified flatbuffer; its fields are known by their place in the format's definition.
+    """A table of a flatbuffer; its fields are known by their place in the format's definition.
 
     Before a table stands how far back its list of offsets is: that list's length in bytes, the table's, and for each
     field where it is in the table, 0 where it is left out. What a field points to is told from its own place on.
+    Nothing is read beyond the buffer: of one that is not verified, the methods raise OutOfBoundsError.
     """
 
     def __init__(self, buffer: bytes, position: int) -> None:
@@ -84,6 +91,14 @@ class _Flat:
             for position in range(self.length(place)):
                 yield self._at(start + 4 * position)
 
+    def pairs(self, place: int) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
+        """Read a list of pairs of 64-bit integers."""
+        found = self._find(place)
+        if found is None:
+            return np.empty((0, 2), np.int64)
+        start = found + _UINT32(self._buffer, found)[0] + 4
+        return np.frombuffer(self._buffer, "<i8", 2 * self.length(place), start).reshape(-1, 2)
+
     def _find(self, place: int) -> int | None:
         entry = 4 + 2 * place
         offset = _UINT16(self._buffer, self._offsets + entry)[0] if entry < self._end else 0
@@ -122,15 +137,29 @@ def count_rows(body: bytes, limits: Limits) -> int:
 
 
 def _next(reader: pa.ipc.MessageReader, source: pa.BufferReader, body: bytes) -> pa.ipc.Message | None:
-    """Read a message, unless its metadata is too long to be looked at; None at the end."""
+    """Read a message, unless its metadata is too long to be looked at, or would grow; None at the end."""
     start = source.tell()
     start += len(_CONTINUATION) if body.startswith(_CONTINUATION, start) else 0
-    if LONGEST_HEADER < int.from_bytes(body[start : start + 4], "little") <= len(body) - start:
-        raise too_many_columns()
+    size = int.from_bytes(body[start : start + 4], "little")
+    start += 4
+    if 0 < size <= len(body) - start:
+        if size > LONGEST_HEADER:
+            raise too_many_columns()
+        _check_metadata(body[start : start + size])
     try:
         return reader.read_next_message()
     except StopIteration:
         return None
+
+
+def _check_metadata(message: bytes) -> None:
+    """Refuse metadata of a message's own that pyarrow would copy again and again, when it has yet to verify them."""
+    try:
+        pairs = _Flat.root(message).length(_MESSAGE_METADATA)
+    except OutOfBoundsError:
+        raise Problem("malformed_body", "A message of the Arrow stream points out of itself.") from None
+    if pairs > MOST_PAIRS:
+        raise _unsupported(f"A message has more than {MOST_PAIRS} pairs of metadata of its own; leave them out")
 
 
 def _root(message: pa.ipc.Message) -> _Flat:
@@ -150,6 +179,10 @@ def _check_batch(message: pa.ipc.Message) -> int:
     rows = batch.number(_LENGTH, _INT64)
     if rows < 0:
         raise Problem("malformed_body", "A record batch or a dictionary has a negative length.")
+    lengths = batch.pairs(_BUFFERS)[:, 1]
+    if (lengths < 0).any() or lengths.sum(dtype=np.float64) > root.number(_BODY_LENGTH, _INT64):
+        # Each column of a stream that shares buffers would become an array of its own.
+        raise Problem("malformed_body", "The buffers of a record batch or a dictionary are longer than its body.")
     old = root.number(_VERSION, _INT16) < _V5
     if batch.has(_COMPRESSION) or (old and root.has(_MESSAGE_METADATA)):
         advice = "write it without, and compress the whole body (Content-Encoding) or send Parquet"

@@ -6,8 +6,8 @@ that not more than the limit is made of a small one.
 
 import sys
 import zlib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from io import BytesIO
 
 if sys.version_info >= (3, 14):
@@ -38,21 +38,40 @@ _ZSTD_WINDOW: dict[int, int] = {zstd.DecompressionParameter.window_log_max: 23}
 """8 MB, the most that a frame may ask for as a content coding (RFC 9659)."""
 
 
-class _NotOneWhole(Exception):
-    """The body ends before the compressed data does, or goes on after it."""
+class _Early(Exception):
+    """The body ends before the compressed data does."""
+
+
+class _Trailing(Exception):
+    """The body goes on after the compressed data."""
 
 
 @dataclass(frozen=True, slots=True)
 class Coding:
-    """A content coding: how it is called in sentences, and both directions.
+    """A content coding: how it and a whole of it are called in sentences, how that begins, and both directions.
 
-    decompressed  gives the content in pieces of at most _STEP; raises `error` or _NotOneWhole.
+    decompressed  gives the content in pieces of at most _STEP; raises `error`, _Early or _Trailing.
+    told          what words of an error mean, where they mean more than damage.
     """
 
+    name: str
     whole: str
+    magic: bytes
     decompressed: Callable[[bytes], Iterator[bytes]]
     error: type[Exception]
     compressed: Callable[[bytes], bytes]
+    told: Mapping[str, str] = field(default_factory=dict)
+
+    def refusal(self, body: bytes, error: Exception) -> str:
+        """Say why a body could not be decompressed."""
+        if not body.startswith(self.magic) and not self.magic.startswith(body):
+            return f"The body is not {self.name}, as its Content-Encoding says."
+        if isinstance(error, _Early):
+            return f"The body ends before its {self.whole} does."
+        if isinstance(error, _Trailing):
+            return f"Something follows the {self.whole}; a body is one, whole and alone."
+        known = (meaning for words, meaning in self.told.items() if words in str(error))
+        return next(known, f"The {self.whole} is damaged.")
 
 
 def decompress(coding: str, body: bytes, limit: int) -> bytes:
@@ -73,8 +92,8 @@ def decompress(coding: str, body: bytes, limit: int) -> bytes:
                     f"Decompressed, the body is longer than {limit} bytes, the most that this server makes of one.",
                 )
             content.write(piece)
-    except (found.error, _NotOneWhole):
-        raise Problem("malformed_body", f"The body is not exactly one {found.whole}.") from None
+    except (found.error, _Early, _Trailing) as error:
+        raise Problem("malformed_body", found.refusal(body, error)) from None
     return content.getvalue()
 
 
@@ -87,34 +106,52 @@ def _gunzipped(body: bytes) -> Iterator[bytes]:
     stream = zlib.decompressobj(_GZIP_FORMAT)
     for start in range(0, len(body), _STEP):
         if stream.eof:
-            raise _NotOneWhole
+            raise _Trailing
         piece = body[start : start + _STEP]
         while piece and not stream.eof:  # after the end, unconsumed_tail may repeat what is in unused_data
             yield stream.decompress(piece, _STEP)
             piece = stream.unconsumed_tail
-    if not stream.eof or stream.unused_data:
-        raise _NotOneWhole
+    _check_end(eof=stream.eof, unused=stream.unused_data)
 
 
 def _unzstd(body: bytes) -> Iterator[bytes]:
     stream = zstd.ZstdDecompressor(options=_ZSTD_WINDOW)
     for start in range(0, len(body), _STEP):
         if stream.eof:
-            raise _NotOneWhole
+            raise _Trailing
         yield stream.decompress(body[start : start + _STEP], _STEP)
         while not (stream.eof or stream.needs_input):
             yield stream.decompress(b"", _STEP)
-    if not stream.eof or stream.unused_data:
-        raise _NotOneWhole
+    _check_end(eof=stream.eof, unused=stream.unused_data)
+
+
+def _check_end(*, eof: bool, unused: bytes) -> None:
+    if not eof:
+        raise _Early
+    if unused:
+        raise _Trailing
 
 
 CODINGS = {
     "zstd": Coding(
-        "Zstandard frame with a window of at most 8 MB and without a dictionary",
+        "Zstandard",
+        "Zstandard frame",
+        b"\x28\xb5\x2f\xfd",
         _unzstd,
         zstd.ZstdError,
         lambda body: zstd.compress(body, _ZSTD_LEVEL),
+        {
+            "memory": "The Zstandard frame has a window of more than 8 MB; compress it with a smaller one.",
+            "Dictionary": "The Zstandard frame needs a dictionary; compress it without one.",
+        },
     ),
-    "gzip": Coding("gzip member", _gunzipped, zlib.error, lambda body: zlib.compress(body, _GZIP_LEVEL, _GZIP_FORMAT)),
+    "gzip": Coding(
+        "gzip",
+        "gzip member",
+        b"\x1f\x8b",
+        _gunzipped,
+        zlib.error,
+        lambda body: zlib.compress(body, _GZIP_LEVEL, _GZIP_FORMAT),
+    ),
 }
 """{name in Content-Encoding and Accept-Encoding: coding}, the preferred one first."""

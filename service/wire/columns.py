@@ -85,7 +85,8 @@ def label_misfit(row: int | None) -> ColumnError:
     """Make the error for labels that need a positive_label."""
     return ColumnError(
         "not_a_label",
-        "Without positive_label the labels are 0 and 1, false and true, or -1 and 1, all of one kind.",
+        "Without positive_label the labels are 0 and 1, false and true, or -1 and 1, all of one kind; of any other two "
+        "values positive_label names the one that is positive.",
         row,
     )
 

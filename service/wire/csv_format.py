@@ -15,11 +15,15 @@ from pyarrow import csv as arrow_csv
 
 from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray
 from service.wire.columns import ColumnError, inexact_integer, label_misfit, labels, numbers, third_label
+from service.wire.limits import Limits
 from service.wire.problems import Problem
 from service.wire.tables import LONGEST_HEADER, MOST_COLUMNS, no_rows, refuse_doubles, too_many_columns
 
 _BOM = b"\xef\xbb\xbf"
 _WELL_QUOTED = re.compile(rb'(?:[^"]++|(?<![^,\r\n])"(?:[^"]++|"")*+"(?![^,\r\n]))*+')
+_ROW = rb'[\r\n]*+(?:[^"\r\n]++|"(?:[^"]++|"")*+")++'
+"""A line that is not blank, of a body that is well quoted."""
+
 _DECIMAL = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _INTEGER = re.compile(r"[+-]?\d+")
 _SPACES = " \t"
@@ -40,12 +44,14 @@ class CsvTable:
 
     header_is = "the header, split at commas, is"
 
-    def __init__(self, body: bytes) -> None:
+    def __init__(self, body: bytes, limits: Limits) -> None:
         body = body.removeprefix(_BOM)
         if b'"' in body and not _WELL_QUOTED.fullmatch(body):
             raise Problem("malformed_body", "A quoted value is not closed, or text stands beside its quotes.")
         self._body = body if body.endswith((b"\n", b"\r")) else body + b"\n"
         self.header = _header(body)
+        if _has_more_rows(body, limits.max_rows):
+            raise Problem("too_many_rows", f"The table has more than {limits.max_rows} rows, the limit.")
 
     def read(self, names: list[str]) -> dict[str, TextColumn]:
         """Read the named columns as text. Raises Problem when a row is not of the header's width, or none is there."""
@@ -74,6 +80,8 @@ class CsvTable:
                     strings_can_be_null=False,
                 ),
             )
+        except MemoryError:  # which pyarrow's is, too
+            raise
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             if ragged:
                 found, row = ragged[0].actual_columns, ragged[0].number - _ROW_0
@@ -103,6 +111,14 @@ def _header(body: bytes) -> list[str]:
     if len(header) > MOST_COLUMNS or (len(body) > LONGEST_HEADER and not lines.read(1)):
         raise too_many_columns()
     return header
+
+
+def _has_more_rows(body: bytes, most: int) -> bool:
+    """Tell whether there are more than `most` rows below the header; counts before anything is made of them."""
+    if len(body) <= 2 * most or body.count(b"\n") + body.count(b"\r") <= most:  # a row takes two bytes
+        return False
+    # Line ends are also within quotes, blank lines are none, and \r\n is one.
+    return re.match(rb"(?:%b){%d}+" % (_ROW, most + 2), body) is not None
 
 
 @numbers.register
@@ -135,15 +151,15 @@ def _(column: TextColumn, *, nullable: bool) -> FloatArray:
 def _(column: TextColumn, positive_label: object) -> BoolArray:
     cells = column.cells
     if positive_label is not None:
-        distinct = cells.unique().to_pylist()
+        distinct = cells.unique()
         if len(distinct) > 2:  # noqa: PLR2004  # two classes
             row = pc.index(cells, distinct[2]).as_py()
             raise third_label(row)
         label = str(positive_label).encode("utf-8", "surrogatepass")  # half a surrogate pair equals no text
         return pc.equal(pc.cast(cells, pa.binary()), label).to_numpy()  # type: ignore[no-any-return]  # pyarrow is untyped
     text = pc.utf8_lower(pc.ascii_trim(cells, _SPACES))
-    distinct = text.unique().to_pylist()
-    if set(distinct) <= {"false", "true"}:
+    distinct = text.unique()
+    if set(distinct[:3].to_pylist()) <= {"false", "true"}:
         return pc.equal(text, "true").to_numpy()  # type: ignore[no-any-return]  # pyarrow is untyped
     try:
         values = numbers(TextColumn(text), nullable=False)

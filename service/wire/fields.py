@@ -57,14 +57,15 @@ class NumberColumn(fields.Field[FloatArray]):
             column = columns.numbers(value, nullable=self.nullable)
         except columns.ColumnError as error:
             raise ValidationError([Fault(error.code, error.detail, error.row)]) from None
-        lowest = np.minimum.reduce(column, initial=np.inf)
+        least, most = (np.fmin, np.fmax) if self.nullable else (np.minimum, np.maximum)  # NaN is no value
+        lowest = least.reduce(column, initial=np.inf)
         if not lowest > 0:  # -0.0 is 0.0; a column that cannot be written to is the caller's own bytes
             column = np.add(column, 0.0, out=column if column.flags.writeable else None)
         if self.length is not None and column.size != self.length:
             raise ValidationError([Fault("wrong_length", f"{self.length} numbers belong here, not {column.size}.")])
         if self.minimum is not None and lowest < self.minimum:
             raise ValidationError([_beyond(self.minimum, "below", int(np.argmax(column < self.minimum)))])
-        if self.maximum is not None and np.maximum.reduce(column, initial=-np.inf) > self.maximum:
+        if self.maximum is not None and most.reduce(column, initial=-np.inf) > self.maximum:
             raise ValidationError([_beyond(self.maximum, "above", int(np.argmax(column > self.maximum)))])
         return column
 

@@ -14,6 +14,7 @@ import simdjson
 
 from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray
 from service.wire.columns import items, labels, numbers
+from service.wire.problems import Problem
 
 PLACEHOLDER = "NaN"
 """What stands where a list was: no JSON, but a constant that Python's parser reports when it meets one."""
@@ -43,12 +44,12 @@ class NumberList:
     high: float
 
 
-def lift_columns(body: bytes) -> tuple[bytes, list[NumberList]]:
+def lift_columns(body: bytes, longest: int) -> tuple[bytes, list[NumberList]]:
     """Replace long flat lists of numbers by placeholders, and return the rest with the lists in their order.
 
     What is lifted is, by itself, a JSON list of numbers. Whether it is a value of the body, and not a part of a string,
     shows when the rest is parsed: then each placeholder is met as a constant. From a body that has such a constant
-    already, nothing is lifted.
+    already, nothing is lifted. Raises Problem `too_many_rows` for a list of more than `longest` numbers, unparsed.
     """
     parser = simdjson.Parser()  # of this call alone: threads cannot share one
     rest: list[bytes] = []
@@ -63,7 +64,7 @@ def lift_columns(body: bytes) -> tuple[bytes, list[NumberList]]:
         end = last + 1
         if start < 0 or end - start < SHORTEST_LIFTED:
             continue
-        column = _number_list(body, start, last, parser)
+        column = _number_list(body, start, last, longest, parser)
         if column is not None:
             rest.append(body[copied:start])
             lifted.append(column)
@@ -75,13 +76,16 @@ def lift_columns(body: bytes) -> tuple[bytes, list[NumberList]]:
     return placeholder.join(rest), lifted
 
 
-def _number_list(body: bytes, start: int, end: int, parser: simdjson.Parser) -> NumberList | None:
+def _number_list(body: bytes, start: int, end: int, longest: int, parser: simdjson.Parser) -> NumberList | None:
     """Parse the list of numbers between two brackets; None for other text, and where an integer may be rounded.
 
     Numbers hold no comma, so that it is cut at any: its pieces are lists of numbers if, and only if, it is one.
     """
     if not _BEGINS_WITH_A_NUMBER.match(body, start):
         return None
+    size = body.count(b",", start, end) + 1
+    if size > longest:
+        raise Problem("too_many_rows", f"A list has {size} values, the limit is {longest}.")
     pieces: list[FloatArray] = []
     while start < end:
         cut = body.find(b",", start + PIECE, end)

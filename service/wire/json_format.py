@@ -5,21 +5,29 @@ Refuses what lenient parsers let pass: NaN and Infinity, numbers beyond a double
 
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from itertools import repeat
-from operator import eq
+from itertools import compress, repeat
+from operator import eq, ne
 
 import numpy as np
 
 from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray
 from service.wire.columns import ColumnError, inexact_integer, label_misfit, labels, numbers, third_label
 from service.wire.json_columns import PLACEHOLDER, NumberList, lift_columns
+from service.wire.limits import Limits
 from service.wire.problems import FieldError, Problem, pointer_token
 
 _KINDS: dict[type, str] = {bool: "boolean", int: "number", float: "number", str: "string"}
-_NAMES = {**_KINDS, type(None): "null", list: "list", NumberList: "list", dict: "object"}
+_NAMES = {
+    **{kind: f"a {name}" for kind, name in _KINDS.items()},
+    type(None): "null",
+    list: "a list",
+    NumberList: "a list",
+    dict: "an object",
+}
 _DEFAULT_LABELS = (
     {("number", 0), ("number", 1)},
     {("boolean", False), ("boolean", True)},
@@ -27,6 +35,15 @@ _DEFAULT_LABELS = (
 )
 _DEEPEST = 3
 """Levels of objects that any schema has."""
+
+MOST_PLACES = 1_000_000
+"""How many lists, objects and members are made of a body; a request needs hundreds."""
+
+VALUES_PER_ROW = 4
+"""How many values, times the limit on rows, are made of a body beside the lists that are lifted out of it.
+
+A comparison may bring that many columns of strings. A value takes about 64 bytes of memory, and as few as 4 of a body.
+"""
 
 
 class StrictJsonError(ValueError):
@@ -64,13 +81,18 @@ def parse_json(text: str, lifted: Sequence[NumberList] = ()) -> object:
     return document
 
 
-def decode_json(body: bytes) -> object:
-    """Decode a JSON body; its long lists of numbers become a NumberList each. Raises Problem `malformed_body`."""
-    rest, lifted = lift_columns(body)
+def decode_json(body: bytes, limits: Limits) -> object:
+    """Decode a JSON body; its long lists of numbers become a NumberList each.
+
+    Raises Problem `malformed_body`, and `too_many_rows` or `body_too_large` before much is made of the body.
+    """
+    rest, lifted = lift_columns(body, max(limits.max_rows, limits.max_interpolated_rows))
+    _refuse_many_values(rest, limits)
     if lifted:
         # What is wrong is told below, in terms of the whole body.
         with suppress(UnicodeDecodeError, StrictJsonError):
             return parse_json(rest.decode("utf-8"), lifted)
+        _refuse_many_values(body, limits)
     try:
         return parse_json(body.decode("utf-8"))
     except UnicodeDecodeError as error:
@@ -78,6 +100,27 @@ def decode_json(body: bytes) -> object:
     except StrictJsonError as error:
         errors = [] if error.pointer is None else [FieldError(error.pointer, "not_finite", str(error))]
         raise Problem("malformed_body", f"The body is not strict JSON. {error}", errors) from None
+
+
+def _refuse_many_values(text: bytes, limits: Limits) -> None:
+    """Refuse a text of which plain objects would take much more memory than the text does."""
+    if _has_more(text, b"[{:", MOST_PLACES):
+        detail = f"The body has more than {MOST_PLACES} lists, objects and members."
+        raise Problem("body_too_large", detail)
+    most = VALUES_PER_ROW * limits.max_rows + MOST_PLACES
+    if _has_more(text, b",", most):
+        detail = f"Beside long lists of numbers alone, the body has more than {most} values."
+        raise Problem("body_too_large", detail)
+
+
+def _has_more(text: bytes, marks: bytes, most: int) -> bool:
+    """Tell whether marks stand outside of strings more than `most` times, as far as the text is JSON."""
+    if sum(text.count(mark) for mark in marks) <= most:
+        return False
+    beside = rb'[^"%b]*+' % re.escape(marks)
+    string = rb'"(?:[^"\\]++|\\.)*+"'
+    pattern = rb"(?:%b(?:%b%b)*+[%b]){%d}+" % (beside, string, beside, re.escape(marks), most + 1)
+    return re.match(pattern, text, re.DOTALL) is not None
 
 
 def _unique_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -114,7 +157,7 @@ def _(column: list, *, nullable: bool) -> FloatArray:  # type: ignore[type-arg] 
     wrong = kinds - {int, float, *([type(None)] if nullable else [])}
     if wrong:
         row = _first(type(value) in wrong for value in column)
-        raise ColumnError("not_a_number", f"This is a {_NAMES[type(column[row])]}; a number belongs here.", row)
+        raise ColumnError("not_a_number", f"This is {_NAMES[type(column[row])]}; a number belongs here.", row)
     if type(None) in kinds:
         column = [math.nan if value is None else value for value in column]
     try:
@@ -134,20 +177,21 @@ def _(column: list, positive_label: object) -> BoolArray:  # type: ignore[type-a
     wrong = types - _KINDS.keys()
     if wrong:
         row = _first(type(value) in wrong for value in column)
-        raise ColumnError("not_a_label", f"This is a {_NAMES[type(column[row])]}; a label belongs here.", row)
+        raise ColumnError("not_a_label", f"This is {_NAMES[type(column[row])]}; a label belongs here.", row)
     if types == {bool} and (positive_label is None or positive_label is True):
         return np.frombuffer(bytes(column), np.bool_)
     kinds = {_KINDS[kind] for kind in types}
     if positive_label is not None:
-        _refuse_third_value(column, kinds)
+        if len(kinds) > 1 or not _at_most_two(column):
+            _refuse_third_value(column)
         positive = _typed(positive_label)
         if len(kinds) > 1:
             return np.fromiter((_typed(value) == positive for value in column), np.bool_, len(column))
         if kinds != {positive[0]}:
             return np.zeros(len(column), dtype=np.bool_)
         return np.fromiter(map(eq, column, repeat(positive_label)), np.bool_, len(column))
-    values = {_typed(value) for value in set(column)} if len(kinds) == 1 else set(map(_typed, column))
-    if not any(values <= allowed for allowed in _DEFAULT_LABELS):
+    ones = column.count(1)
+    if kinds - {"number"} or len(column) - ones not in {column.count(0), column.count(-1)}:
         raise label_misfit(_first_misfit(column))
     return np.fromiter(map(eq, column, repeat(1)), np.bool_, len(column))
 
@@ -157,9 +201,17 @@ def _typed(value: object) -> tuple[str, object]:
     return _KINDS[type(value)], value
 
 
-def _refuse_third_value(column: list[object], kinds: set[str]) -> None:
-    if len(kinds) == 1 and len(set(column)) <= 2:  # noqa: PLR2004  # two classes
-        return
+def _at_most_two(column: list[object]) -> bool:
+    """Tell whether a column of one kind has at most two values.
+
+    It compares: a set of a caller's integers takes time by their square where they are chosen to hash alike.
+    """
+    first = next(iter(column), None)
+    second = next(compress(column, map(ne, column, repeat(first))), None)
+    return column.count(first) + column.count(second) == len(column)
+
+
+def _refuse_third_value(column: list[object]) -> None:
     seen: set[tuple[str, object]] = set()
     for row, value in enumerate(column):
         seen.add(_typed(value))

@@ -7,9 +7,10 @@ Numbers of fields are those of parquet.thrift.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
-from service.wire.problems import Problem
+from service.wire.problems import Problem, invalid_value
 from service.wire.tables import LONGEST_HEADER, MOST_COLUMNS, too_many_columns
 from service.wire.thrift_compact import BINARY, BOOL, BYTE, I32, I64, LIST, STRUCT, Reader, Struct, written
 
@@ -39,6 +40,10 @@ _NO_TYPE = -1
 _BOOLEAN, _INT32, _INT64, _FLOAT, _DOUBLE, _BYTE_ARRAY, _FIXED = 0, 1, 2, 4, 5, 6, 7
 _UTF8, _UINT_8, _INT_8 = 0, 11, 15
 _STRING, _INTEGER, _UNKNOWN, _FLOAT16 = 1, 10, 11, 15
+_PHYSICAL_NAMES = ("boolean", "int32", "int64", "int96", "float", "double", "byte_array", "fixed_len_byte_array")
+_LOGICAL_NAMES = {4: "enum", 5: "decimal", 6: "date", 7: "time", 8: "timestamp", 12: "json", 13: "bson", 14: "uuid"}
+_CONVERTED_NAMES = {4: "enum", 5: "decimal", 6: "date", 9: "timestamp", 10: "timestamp", 21: "interval"}
+"""What types are called, for those who sent one that is not read."""
 _WIDTHS = {8: 0, 16: 1, 32: 2, 64: 3}
 
 
@@ -47,11 +52,13 @@ class Column:
     """A column at the top of the schema.
 
     element      how its schema is written anew; None where its type is none that is read.
+    kind         what its type is called.
     leaf         its place among all columns that are stored.
     """
 
     name: str
     element: Struct | None
+    kind: str
     leaf: int
 
     @property
@@ -83,15 +90,21 @@ class Footer:
             raise Problem("unsupported_media_type", "The Parquet file is encrypted; send it in the clear.")
         self.columns = list(_columns(_structs(self._tree, _SCHEMA)))
 
-    def chunks(self, column: Column) -> Iterator[Chunk]:
-        """Say where a column is, row group by row group."""
-        for group in self._groups:
-            meta = _structs(group, _COLUMNS)[column.leaf][_META_DATA]
-            start = min(meta[_DATA_OFFSET], meta.get(_DICTIONARY_OFFSET) or meta[_DATA_OFFSET])
-            chunk = Chunk(start, start + meta[_COMPRESSED], group[_GROUP_ROWS])
-            if not len(MAGIC) <= chunk.start <= chunk.end <= self._end or meta[_VALUES] != chunk.rows or chunk.rows < 0:
-                raise ValueError("A column is not within the file, or not as long as its row group.")
-            yield chunk
+    def chunks(self, columns: list[Column]) -> dict[Column, list[Chunk]]:
+        """Say where columns are, row group by row group; no two share a byte."""
+        found = {column: [self._chunk(group, column) for group in self._groups] for column in columns}
+        places = sorted((chunk.start, chunk.end) for chunks in found.values() for chunk in chunks)
+        if any(end > start for (_, end), (start, _) in pairwise(places)):
+            raise ValueError("Columns or row groups share their pages.")
+        return found
+
+    def _chunk(self, group: Struct, column: Column) -> Chunk:
+        meta = _structs(group, _COLUMNS)[column.leaf][_META_DATA]
+        start = min(meta[_DATA_OFFSET], meta.get(_DICTIONARY_OFFSET) or meta[_DATA_OFFSET])
+        chunk = Chunk(start, start + meta[_COMPRESSED], group[_GROUP_ROWS])
+        if not len(MAGIC) <= chunk.start <= chunk.end <= self._end or meta[_VALUES] != chunk.rows or chunk.rows < 0:
+            raise ValueError("A column is not within the file, or not as long as its row group.")
+        return chunk
 
     def of_columns(self, columns: list[Column]) -> bytes:
         """Write a file that has no more than a footer, of these columns, called 0, 1 and so on."""
@@ -135,7 +148,9 @@ def _tree(body: bytes) -> Struct:
     if size > end - len(MAGIC):
         raise ValueError("The footer is longer than the file.")
     if size > LONGEST_HEADER:
-        raise too_many_columns()
+        advice = "write fewer row groups, or only the columns that are needed"
+        detail = f"The footer of the Parquet file is {size} bytes long, the limit is {LONGEST_HEADER}: {advice}."
+        raise invalid_value("", "too_many_columns", detail)
     return Reader(body, end - size, end).struct()
 
 
@@ -160,7 +175,7 @@ def _columns(elements: list[Struct]) -> Iterator[Column]:
     for _ in range(top):
         place += 1
         element = elements[place]
-        yield Column(element[_NAME].decode(), _rewritten(element), leaf)
+        yield Column(element[_NAME].decode(), _rewritten(element), _kind(element), leaf)
         below = element.get(_CHILDREN, 0)
         leaf += not below
         while below > 0:
@@ -175,6 +190,16 @@ def _logical_type(element: Struct) -> tuple[int | None, Any]:
     for (field, _), inner in element.get(_LOGICAL, {}).items():
         return field, inner
     return None, {}
+
+
+def _kind(element: Struct) -> str:
+    """Say what a column's type is called, by what it means where that is told."""
+    if element.get(_CHILDREN) or element.get(_REPETITION) == _REPEATED:
+        return "nested"
+    meaning, _ = _logical_type(element)
+    told = _LOGICAL_NAMES.get(meaning or 0) or _CONVERTED_NAMES.get(element.get(_CONVERTED, 0))
+    physical: int = element.get(_PHYSICAL, _NO_TYPE)
+    return told or (_PHYSICAL_NAMES[physical] if 0 <= physical < len(_PHYSICAL_NAMES) else "of an unknown type")
 
 
 def _rewritten(element: Struct) -> Struct | None:  # noqa: PLR0911  # a return for each type that is read

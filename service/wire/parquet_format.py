@@ -8,13 +8,15 @@ from pyarrow import parquet
 
 from service.wire.arrow_columns import UNREADABLE, ArrowColumn, validate
 from service.wire.limits import Limits
-from service.wire.parquet_footer import Column, Footer
+from service.wire.parquet_footer import Chunk, Column, Footer
 from service.wire.parquet_pages import pages
 from service.wire.problems import Problem, invalid_value
-from service.wire.tables import no_rows, refuse_doubles, too_many_rows
+from service.wire.tables import LONGEST_HEADER, no_rows, refuse_doubles, too_many_rows
 
 MOST_PAGES = 20_000
 """Pages cost time by the piece, however small they are."""
+_BYTES_OF_A_CELL = 8
+"""What a cell may become in memory; a page of few bytes may say that one cell is there many times."""
 
 _PLAIN_DICTIONARY, _DELTA_LENGTH_BYTE_ARRAY, _DELTA_BYTE_ARRAY, _RLE_DICTIONARY = 2, 6, 7, 8
 _DICTIONARIES = {_PLAIN_DICTIONARY, _RLE_DICTIONARY}
@@ -30,7 +32,7 @@ class ParquetTable:
     def __init__(self, body: bytes, limits: Limits) -> None:
         self._body = body
         self._limits = limits
-        self._pages = self._bytes = 0
+        self._pages = self._header_bytes = self._bytes = 0
         try:
             self._footer = Footer(body)
         except _MISUNDERSTOOD:
@@ -47,17 +49,18 @@ class ParquetTable:
         chosen = {name: self._footer.columns[self.header.index(name)] for name in names}
         readable = [column for column in chosen.values() if column.element is not None]
         cells = dict(zip(readable, self._cells(readable), strict=True)) if readable else {}
-        return {name: ArrowColumn(cells.get(column)) for name, column in chosen.items()}
+        return {name: ArrowColumn(cells.get(column), column.kind) for name, column in chosen.items()}
 
     def _cells(self, columns: list[Column]) -> list[pa.ChunkedArray]:
         try:
-            encodings = [self._encodings(column) for column in columns]
+            chunks = self._footer.chunks(columns)
+            encodings = [self._encodings(column, chunks[column]) for column in columns]
             footer = self._footer.of_columns(columns)
         except _MISUNDERSTOOD:
             raise _malformed() from None
         try:
             table = self._table(footer, [str(place) for place, found in enumerate(encodings) if found & _DICTIONARIES])
-            validate(table.columns)
+            validate(table.columns, self._limits.max_decompressed_bytes)
         except UNREADABLE:
             raise _malformed() from None
         if table.num_rows != self._footer.rows:
@@ -76,20 +79,23 @@ class ParquetTable:
         )
         return file.read(use_threads=False)
 
-    def _encodings(self, column: Column) -> set[int]:
+    def _encodings(self, column: Column, chunks: list[Chunk]) -> set[int]:
         """Return how the pages of a column of text are encoded, once all of a column unpacks within the limits."""
         encodings: set[int] = set()
-        for chunk in self._footer.chunks(column):
+        unpacked = 0
+        for chunk in chunks:
             for page in pages(self._body, chunk.start, chunk.end, chunk.rows):
                 encodings.add(page.encoding)
+                unpacked += page.uncompressed_bytes
                 self._pages += 1
-                self._bytes += page.uncompressed_bytes
-                if self._bytes > self._limits.max_decompressed_bytes:
-                    most = self._limits.max_decompressed_bytes
-                    raise Problem("body_too_large", f"The columns unpack to more than {most} bytes, the limit.")
-                if self._pages > MOST_PAGES:
-                    detail = f"The columns have more than {MOST_PAGES} pages; write longer ones."
+                self._header_bytes += page.header_bytes
+                if self._pages > MOST_PAGES or self._header_bytes > LONGEST_HEADER:
+                    detail = f"The columns have more than {MOST_PAGES} pages, or their headers are long; write longer pages."
                     raise invalid_value("", "too_many_batches", detail)
+        self._bytes += max(unpacked, _BYTES_OF_A_CELL * self._footer.rows)
+        if self._bytes > self._limits.max_decompressed_bytes:
+            most = self._limits.max_decompressed_bytes
+            raise Problem("body_too_large", f"The columns unpack to more than {most} bytes, the limit.")
         # Text by reference to the text before it unpacks to any length; so does a dictionary that is not kept as one.
         mixed = _DELTA_LENGTH_BYTE_ARRAY in encodings and encodings & _DICTIONARIES
         if _DELTA_BYTE_ARRAY in encodings or mixed:

@@ -17,6 +17,8 @@ _OWN_HEADER = {
 }
 """{type of a page: (where its own header is, where in that its encoding is)}"""
 _VALUES = (1, I32)
+_LONGEST_PAGE_HEADER = 1 << 16
+"""A header may hold the smallest and the largest text of its page; nothing else in it is long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,7 @@ class Page:
     """What a page announces; the values of a dictionary are none of the column's rows."""
 
     rows: int
+    header_bytes: int
     uncompressed_bytes: int
     encoding: int
 
@@ -34,12 +37,13 @@ def pages(body: bytes, start: int, end: int, rows: int) -> Iterator[Page]:
     Raises KeyError, ValueError (NotThriftError is one) where they are not what they should be.
     """
     while rows > 0:
-        reader = Reader(body, start, end)
+        reader = Reader(body, start, min(end, start + _LONGEST_PAGE_HEADER))
         header = reader.struct()
         kind = header[_TYPE]
         inner, encoding = _OWN_HEADER[kind]
         own = header[inner]
-        page = Page(0 if kind == _DICTIONARY_PAGE else own[_VALUES], header[_UNCOMPRESSED_SIZE], own[encoding])
+        found = 0 if kind == _DICTIONARY_PAGE else own[_VALUES]
+        page = Page(found, reader.position - start, header[_UNCOMPRESSED_SIZE], own[encoding])
         compressed = header[_COMPRESSED_SIZE]
         start = reader.position + compressed
         rows -= page.rows

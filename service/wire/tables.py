@@ -193,7 +193,7 @@ def too_many_rows(rows: int, most: int) -> Problem:
 
 def too_many_columns() -> Problem:
     """Make the problem of a table whose columns alone cost too much."""
-    detail = f"The header is longer than {LONGEST_HEADER} bytes or {MOST_COLUMNS} columns."
+    detail = f"The header, or the schema, is longer than {LONGEST_HEADER} bytes or {MOST_COLUMNS} columns."
     return invalid_value("", "too_many_columns", detail)
 
 

@@ -5,6 +5,7 @@ Ends with 1 when numbers disagree or a row could not be measured; never because 
 
 import argparse
 import contextlib
+import importlib.util
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,6 +19,9 @@ from tests.bench.report import Result
 from tests.bench.rows import ROWS, Memory, Row, Scaling, Served, Timed, Worst
 from tests.bench.services import Refused, both, served
 
+OTHERS = {"scikit-learn": "sklearn", "scipy": "scipy", "fastapi": "fastapi", "uvicorn": "uvicorn"}
+"""What rocpr is measured against, and does not need itself: the package and its module."""
+
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
@@ -26,11 +30,22 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--json", metavar="FILE", help="also write the report as JSON; - prints that instead")
     parser.add_argument("--quick", action="store_true", help="tiny inputs: whether it runs, not how fast")
     parser.add_argument("--only", metavar="PATTERN", default="", help="only rows whose first column contains this")
-    parser.add_argument("--repeats", type=int, metavar="N", help="how many times each side is timed (7)")
+    parser.add_argument(
+        "--repeats",
+        type=int,
+        metavar="N",
+        help=f"how many times each side is timed ({FULL.repeats}; {QUICK.repeats} with --quick)",
+    )
     parser.add_argument("--readme", action="store_true", help="put the table into README.md")
     asked = parser.parse_args()
-    if asked.readme and (asked.quick or asked.only):
-        parser.error("README.md shows all rows, at their sizes")
+    if asked.readme and (asked.quick or asked.only or asked.repeats is not None):
+        parser.error("README.md shows all rows, at their sizes, timed as often as it says")
+    if asked.repeats is not None and asked.repeats < 1:
+        parser.error(f"--repeats must be 1 or more, not {asked.repeats}")
+    if not any(asked.only in row.what for row in ROWS):
+        parser.error(f"no row contains {asked.only!r}; README.md shows them all")
+    if missing := [name for name, module in OTHERS.items() if importlib.util.find_spec(module) is None]:
+        parser.exit(2, f"{parser.prog}: not installed: {', '.join(missing)}; run sh deploy/setup.sh dev\n")
     return asked
 
 
@@ -39,9 +54,7 @@ def main() -> int:
     asked = arguments()
     scale = QUICK if asked.quick else FULL
     scale = replace(scale, repeats=asked.repeats or scale.repeats)
-    rows = [row for row in ROWS if asked.only in row.what]
-    if asked.quick:
-        rows = [replace(row, reach=None) for row in rows]  # which is for the sizes that the rows say
+    rows = [row.quick() if asked.quick else row for row in ROWS if asked.only in row.what]
     about = machine()
     results = []
     for number, result in enumerate(measure(rows, scale), 1):
@@ -49,11 +62,11 @@ def main() -> int:
         results.append(result)
     about["load_after"] = machine()["load"]
     if asked.json == "-":
-        print(report.as_json(results, about), end="")
+        print(report.as_json(results, about, quick=asked.quick), end="")
     else:
-        print(report.text(results, about), end="")
+        print(report.text(results, about, quick=asked.quick), end="")
         if asked.json:
-            Path(asked.json).write_text(report.as_json(results, about), encoding="utf-8")
+            Path(asked.json).write_text(report.as_json(results, about, quick=asked.quick), encoding="utf-8")
     if asked.readme:
         report.rewrite(report.README, report.markdown(results, about))
     return int(any(result.failed for result in results))

@@ -24,34 +24,31 @@ class Mathematics:
 
     def timed(self, row: Timed) -> Result:
         """Check the numbers, then time."""
-        rows = self._scale.rows(row.rows)
         worker = self._worker(row.environment)
         worker.order("forget")
-        calls = worker.order("make", case=row.case, rows=rows)["calls"]
+        calls = worker.order("make", case=row.case, rows=row.rows)["calls"]
         if row.theirs not in calls:
             return Result(row, note=f"{row.theirs} is not installed")
-        compared = worker.order("check", rows=rows)
+        compared = worker.order("check", rows=row.rows)
         seconds = medians(
-            {"ours": worker.timing(rows, row.ours), "theirs": worker.timing(rows, row.theirs)}, self._scale
+            {"ours": worker.timing(row.rows, row.ours), "theirs": worker.timing(row.rows, row.theirs)}, self._scale
         )
         return Result.of_seconds(row, compared, **seconds)
 
     def memory(self, row: Memory) -> Result:
         """In a process of its own, which has allocated nothing yet."""
-        rows = self._scale.rows(row.rows)
         with Worker(variables_of(SERVER)) as worker:
-            thresholds = worker.order("make", case=row.case, rows=rows)["thresholds"]
-            peak = worker.order("peak", rows=rows, call=OURS)
-        note = f"{peak:,} bytes for {rows:,} rows, {thresholds:,} thresholds"
-        return Result(row, (peak - row.beside * thresholds) / rows, note=note)
+            thresholds = worker.order("make", case=row.case, rows=row.rows)["thresholds"]
+            peak = worker.order("peak", rows=row.rows, call=OURS)
+        note = f"{peak:,} bytes for {row.rows:,} rows, {thresholds:,} thresholds"
+        return Result(row, (peak - row.beside * thresholds) / row.rows, note=note)
 
     def scaling(self, row: Scaling) -> Result:
-        sizes = sorted({self._scale.rows(size) for size in row.sizes})
         worker = self._worker(SERVER)
         worker.order("forget")
-        for size in sizes:
+        for size in row.sizes:
             worker.order("make", case=row.case, rows=size)
-        seconds = medians({str(size): worker.timing(size, OURS) for size in sizes}, self._scale)
-        costs = {size: 1e9 * seconds[str(size)] / size / math.log(size) for size in sizes}
-        note = ", ".join(f"{size:.0e}: {cost:.2f}" for size, cost in costs.items())
-        return Result(row, max(costs.values()) / min(costs.values()), note=f"ns per row and log n, {note}")
+        seconds = medians({str(size): worker.timing(size, OURS) for size in row.sizes}, self._scale)
+        costs = {size: 1e9 * seconds[str(size)] / size / math.log(size) for size in row.sizes}
+        note = ", ".join(f"{cost:.2f} at {size:,} rows" for size, cost in costs.items())
+        return Result(row, max(costs.values()) / min(costs.values()), note=f"nanoseconds, {note}")

@@ -14,19 +14,15 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 @dataclass(frozen=True)
 class Scale:
-    """How large and how often: `--quick` divides every number of rows and times little."""
+    """How often."""
 
-    divisor: int
     repeats: int
     seconds: float
     """A single timing repeats its call until it takes about so long."""
 
-    def rows(self, rows: int) -> int:
-        return max(rows // self.divisor, 100)
 
-
-FULL = Scale(divisor=1, repeats=7, seconds=0.05)
-QUICK = Scale(divisor=1_000, repeats=3, seconds=0.0)
+FULL = Scale(repeats=7, seconds=0.05)
+QUICK = Scale(repeats=3, seconds=0.0)
 PATIENCE = 3.0
 """Calls that take longer than this, in seconds, are timed 5 times."""
 

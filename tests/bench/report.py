@@ -11,7 +11,13 @@ README = Path(__file__).resolve().parent.parent.parent / "README.md"
 BEGIN, END = "<!-- tests.bench: begin -->", "<!-- tests.bench: end -->"
 """What stands around the last report in README.md."""
 
-HEADER = ("what", "rocpr", "the other", "ratio", "to reach", "reached")
+HEADER = ("what", "rows", "rocpr", "the other", "ratio", "to reach", "reached")
+
+SHOWN = ("numpy", "scipy", "scikit-learn", "orjson", "pyarrow", "fastapi", "uvicorn", "uvloop", "httptools")
+"""Packages whose versions README.md shows, where they are installed."""
+
+QUICK = "quick: tiny inputs, of the sizes in the second column and not those in the first; these are no measurements."
+"""The first line of what a quick run prints."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,12 @@ def cells(result: Result) -> tuple[str, ...]:
     row = result.row
     reach = "" if row.reach is None else f"{row.sign} {row.reach:g}"
     reached = {True: "yes", False: "no", None: ""}[result.reached]
-    return row.what, span(result.ours), span(result.theirs), ratio(result), reach, reached
+    return row.what, inputs(row), span(result.ours), span(result.theirs), ratio(result), reach, reached
+
+
+def inputs(row: Row) -> str:
+    """How many rows its input has, or its smallest and largest one."""
+    return " to ".join(f"{rows:,}" for rows in sorted({min(row.inputs), max(row.inputs)})) if row.inputs else ""
 
 
 def ratio(result: Result) -> str:
@@ -73,16 +84,28 @@ def span(seconds: float | None) -> str:
     return f"{seconds / 1e-6:.3g} µs"
 
 
-def text(results: Sequence[Result], about: dict[str, object]) -> str:
+def notes(results: Sequence[Result]) -> list[str]:
+    """What is to be said of rows, and whether the numbers agree."""
+    lines = [f"{result.row.what}: {result.note}" for result in results if result.note]
+    failed = [result.row.what for result in results if result.failed]
+    if failed:
+        lines.append(f"{len(failed)} of {len(results)} rows failed: {'; '.join(failed)}.")
+    if compared := sum(result.compared for result in results):
+        which = "numbers of the other rows" if failed else "numbers"
+        lines.append(f"{compared:,} {which} were compared with those of the other side, or proved; they agree.")
+    else:
+        lines.append("No numbers were compared and found to agree.")
+    return lines
+
+
+def text(results: Sequence[Result], about: dict[str, object], *, quick: bool = False) -> str:
     """The table with its columns lined up, the notes under it, then the machine."""
+    head = [QUICK, ""] if quick else []
     lines = [HEADER, *map(cells, results)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(HEADER))]
     table = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
-    notes = [f"{result.row.what}: {result.note}" for result in results if result.note]
-    compared = sum(result.compared for result in results)
-    notes.append(f"{compared:,} numbers were compared with those of the other side, or proved; they agree.")
     machine = [f"{name}: {_flat(value)}" for name, value in about.items()]
-    return "\n".join([*table, "", *notes, "", *machine, ""])
+    return "\n".join([*head, *table, "", *notes(results), "", *machine, ""])
 
 
 def _flat(value: object) -> str:
@@ -91,11 +114,12 @@ def _flat(value: object) -> str:
     return ", ".join(f"{entry:.2f}" for entry in value) if isinstance(value, list) else str(value)
 
 
-def as_json(results: Sequence[Result], about: dict[str, object]) -> str:
+def as_json(results: Sequence[Result], about: dict[str, object], *, quick: bool = False) -> str:
     """The same for machines; seconds and ratios unrounded."""
     rows = [
         {
             "what": result.row.what,
+            "rows": result.row.inputs,
             "ours": result.ours,
             "theirs": result.theirs,
             "ratio": result.ratio,
@@ -108,19 +132,20 @@ def as_json(results: Sequence[Result], about: dict[str, object]) -> str:
         }
         for result in results
     ]
-    return json.dumps({"machine": about, "rows": rows}, indent=2) + "\n"
+    return json.dumps({"quick": quick, "machine": about, "rows": rows}, indent=2) + "\n"
 
 
 def markdown(results: Sequence[Result], about: dict[str, object]) -> str:
     """What stands between the markers of README.md."""
     lines = [HEADER, tuple("---" for _ in HEADER), *map(cells, results)]
     table = "\n".join("| " + " | ".join(line) + " |" for line in lines).replace("|  |", "| |").replace("|  |", "| |")
+    remarks = "\n".join(f"* {note}" for note in notes(results))
     packages = about["packages"]
-    versions = ", ".join(
-        f"{name} {packages[name]}" for name in ("numpy", "scikit-learn", "orjson", "pyarrow", "fastapi")
-    )
+    versions = ", ".join(f"{name} {packages[name]}" for name in SHOWN if packages.get(name))
     where = f"Measured with Python {about['python']}, {versions} on {about['cpu']}, {about['processors']} processors."
-    return f"{table}\n\n{where}"
+    variables = {**about["server_variables"], **about["variables"]}  # what was set stays as it is
+    server = ", ".join(f"`{name}={value}`" for name, value in variables.items())
+    return f"{table}\n\n{remarks}\n\n{where} The server's variables: {server}."
 
 
 def rewrite(path: Path, section: str) -> None:

@@ -4,8 +4,8 @@ A row's ratio is how many times faster we are where more is better (>=), and how
 is better (<=); a row in bytes has no peer and its ratio is the bytes.
 """
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Literal, Self
 
 SERVER = "server"
 """The environment that the server sets for its workers."""
@@ -28,13 +28,40 @@ class Row:
     sign: Literal[">=", "<="]
     reach: float | None
 
+    @property
+    def inputs(self) -> tuple[int, ...]:
+        """How many rows each input has."""
+        return ()
+
+    def quick(self) -> Self:
+        """The same on a tiny input. There is nothing to reach: the figures are for the sizes that `what` says."""
+        return replace(self, reach=None)
+
+
+def tiny(rows: int) -> int:
+    """The rows that are left of so many for a quick run."""
+    return max(rows // 1_000, 100)
+
 
 @dataclass(frozen=True)
-class Timed(Row):
+class Sized(Row):
+    """A row with one input of so many rows."""
+
+    rows: int
+
+    @property
+    def inputs(self) -> tuple[int, ...]:
+        return (self.rows,)
+
+    def quick(self) -> Self:
+        return replace(super().quick(), rows=tiny(self.rows))
+
+
+@dataclass(frozen=True)
+class Timed(Sized):
     """One call of a case against another, taking turns in one process."""
 
     case: str
-    rows: int
     theirs: str
     ours: str = OURS
     environment: str = SERVER
@@ -48,11 +75,10 @@ class Worst(Row):
 
 
 @dataclass(frozen=True)
-class Memory(Row):
+class Memory(Sized):
     """Peak bytes per row of the input beyond the input, and beyond `beside` bytes for each threshold."""
 
     case: str
-    rows: int
     beside: int = 0
 
 
@@ -63,12 +89,18 @@ class Scaling(Row):
     case: str
     sizes: tuple[int, ...]
 
+    @property
+    def inputs(self) -> tuple[int, ...]:
+        return self.sizes
+
+    def quick(self) -> Self:
+        return replace(super().quick(), sizes=tuple(sorted({tiny(rows) for rows in self.sizes})))
+
 
 @dataclass(frozen=True)
-class Served(Row):
+class Served(Sized):
     """One request to the service against the request for the same to the peer, both over loopback."""
 
-    rows: int
     media_type: str
     include: tuple[str, ...]
 
@@ -79,11 +111,11 @@ ALL = ("auc", "points")
 
 
 def _against_sklearn(what: str, case: str, rows: int, reach: float) -> Timed:
-    return Timed(f"{what}, against scikit-learn", ">=", reach, case, rows, SKLEARN)
+    return Timed(f"{what}, against scikit-learn", ">=", reach, rows, case, SKLEARN)
 
 
 def _hull(shape: str, reach: float | None) -> Timed:
-    return Timed(f"hull alone, {shape}, against np.sort", "<=", reach, f"hull: {shape}", 1_000_000, SORT)
+    return Timed(f"hull alone, {shape}, against np.sort", "<=", reach, 1_000_000, f"hull: {shape}", SORT)
 
 
 ROWS: tuple[Row, ...] = (
@@ -93,34 +125,34 @@ ROWS: tuple[Row, ...] = (
     _against_sklearn("all outputs, 1e7 distinct scores", "distinct", 10_000_000, 25),
     _against_sklearn("all outputs, 1e6 rows on 1,000 levels", "levels", 1_000_000, 80),
     _against_sklearn("all outputs, 1e6 weighted rows", "weighted", 1_000_000, 8),
-    Timed("all outputs, 1e6 distinct scores, against torchmetrics", ">=", None, "distinct", 1_000_000, TORCHMETRICS),
-    Timed("all outputs, 1e6 distinct scores, against np.sort", "<=", 3.5, "distinct", 1_000_000, SORT),
+    Timed("all outputs, 1e6 distinct scores, against torchmetrics", ">=", None, 1_000_000, "distinct", TORCHMETRICS),
+    Timed("all outputs, 1e6 distinct scores, against np.sort", "<=", 3.5, 1_000_000, "distinct", SORT),
     Timed(
         "all outputs, 1e6 distinct scores, against np.sort, without the server's environment",
         "<=",
         None,
-        "distinct",
         1_000_000,
+        "distinct",
         SORT,
         environment=PLAIN,
     ),
-    Timed("all outputs, 1e6 logits of both signs, against np.sort", "<=", 4.5, "logits", 1_000_000, SORT),
+    Timed("all outputs, 1e6 logits of both signs, against np.sort", "<=", 4.5, 1_000_000, "logits", SORT),
     *(_hull(shape, 1.0) for shape in HULL_SHAPES),
+    Worst("hull alone, the worst of the four above", "<=", 1.0, tuple(_hull(shape, 1.0).what for shape in HULL_SHAPES)),
     _hull("concave staircase of counts above 2^31", None),
-    Worst("hull alone, the worst of these four", "<=", 1.0, tuple(_hull(shape, 1.0).what for shape in HULL_SHAPES)),
-    Memory("peak memory, 1e6 distinct scores, bytes per row", "<=", 85, "distinct", 1_000_000),
+    Memory("peak memory, 1e6 distinct scores, bytes per row", "<=", 85, 1_000_000, "distinct"),
     Memory(
         "peak memory, 1e6 rows on 1,000 levels, bytes per row beside 65 per threshold",
         "<=",
         30,
-        "levels",
         1_000_000,
+        "levels",
         65,
     ),
     Scaling(
         "cost per row over log n from 1e4 to 1e7 rows", "<=", 1.6, "distinct", (10_000, 100_000, 1_000_000, 10_000_000)
     ),
-    Timed("100 rows, areas only, in process, against a constant answer", "<=", 3.5, "request", 100, "constant"),
+    Timed("100 rows, areas only, in process, against a constant answer", "<=", 3.5, 100, "request", "constant"),
     *(
         Served(f"service, JSON in and out, {size}", ">=", 6, rows, JSON, ALL)
         for size, rows in (("1e3", 1_000), ("1e5", 100_000), ("1e6", 1_000_000))

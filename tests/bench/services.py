@@ -153,7 +153,7 @@ def both() -> Iterator[tuple[Connection, Connection]]:
 def served(row: Served, scale: Scale, ours: Connection, theirs: Connection) -> Result:
     """Compare the two answers, then time."""
     random = np.random.default_rng(8)
-    scores = random.random(scale.rows(row.rows))
+    scores = random.random(row.rows)
     labels = labelled(scores, scores, random).astype(np.int64)
     asked = json_message(scores, labels, row.include)
     message = asked if row.media_type == JSON else arrow_message(scores, labels, row.include)

@@ -15,7 +15,9 @@ from service.curves.evaluation import evaluate_curves
 from service.curves.hull import roc_convex_hull
 from service.curves.sample import Sample
 from tests.bench import agreement, report, rivals
+from tests.bench.__main__ import main
 from tests.bench.cases import ALL_OUTPUTS, CASES, make
+from tests.bench.machine import machine
 from tests.bench.measure import Scale, medians
 from tests.bench.report import Result
 from tests.bench.rows import OURS, ROWS, TORCHMETRICS, Row, Served, Timed
@@ -42,9 +44,12 @@ def test_every_row_is_measured_and_compared(root: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    rows = json.loads(done.stdout)["rows"]
+    told = json.loads(done.stdout)
+    assert told["quick"] is True
+    rows = told["rows"]
     assert [row["what"] for row in rows] == WHATS
     for row, declared in zip(rows, ROWS, strict=True):
+        assert row["rows"] == sorted({max(size // 1_000, 100) for size in declared.inputs})
         if isinstance(declared, Timed) and declared.theirs == TORCHMETRICS and not rivals.has_torchmetrics():
             assert row["note"] == "torchmetrics is not installed"
             continue
@@ -56,6 +61,36 @@ def test_every_row_is_measured_and_compared(root: Path) -> None:
             assert row["compared"] > 0
     for what in WHATS:
         assert what in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--only", "no such row"], "no row contains 'no such row'"),
+        (["--repeats", "0"], "must be 1 or more"),
+        (["--readme", "--repeats", "1"], "README.md shows all rows"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused(
+    words: list[str], message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["tests.bench", *words])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+def test_packages_that_are_missing_are_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["tests.bench"])
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    expected = "python -m tests.bench: not installed: scikit-learn; run sh deploy/setup.sh dev\n"
+    assert capsys.readouterr() == ("", expected)
 
 
 def test_all_rows_of_readme_are_those_of_the_report() -> None:
@@ -119,7 +154,7 @@ def test_the_two_sides_take_turns() -> None:
         return next(clock[name])
 
     sides = {name: lambda loops, name=name: timing(name, loops) for name in clock}
-    assert medians(sides, Scale(divisor=1, repeats=3, seconds=20.0)) == {"ours": 2.0, "theirs": 7.0}
+    assert medians(sides, Scale(repeats=3, seconds=20.0)) == {"ours": 2.0, "theirs": 7.0}
     assert asked == [("ours", 1), ("theirs", 1)] + [("ours", 2), ("theirs", 2)] * 3
 
 
@@ -139,8 +174,33 @@ def test_the_table_says_ratios_and_failures() -> None:
     table = report.text(results, {"python": "3"})
     assert table.splitlines()[1].split() == ["faster", "10", "ms", "35", "ms", "3.5", "x", "faster", ">=", "2", "yes"]
     assert table.splitlines()[2].split() == ["slower", "failed", "<=", "2", "no"]
-    assert "slower: numbers differ" in table
+    assert table.splitlines()[4:7] == [
+        "slower: numbers differ",
+        "1 of 2 rows failed: slower.",
+        "3 numbers of the other rows were compared with those of the other side, or proved; they agree.",
+    ]
     assert [row["reached"] for row in json.loads(report.as_json(results, {}))["rows"]] == [True, False]
+
+
+def test_nothing_agrees_where_nothing_was_compared() -> None:
+    assert report.notes([Result(SLOWER)]) == ["No numbers were compared and found to agree."]
+
+
+def test_a_quick_report_says_so_first() -> None:
+    result = Result.of_seconds(ROWS[0].quick(), 3, ours=0.01, theirs=0.035)
+    quick = report.text([result], {}, quick=True).splitlines()
+    assert quick[0] == report.QUICK
+    assert quick[3].removeprefix(ROWS[0].what).split() == ["100", "10", "ms", "35", "ms", "3.5", "x", "faster"]
+    assert report.QUICK not in report.text([result], {})
+
+
+def test_readme_tells_what_the_figures_depend_on() -> None:
+    about = machine() | {"packages": {"numpy": "2.0", "uvicorn": "1.0", "uvloop": None}, "variables": {"NPY_A": "b"}}
+    section = report.markdown([Result(SLOWER, note="the other is not installed")], about)
+    assert "\n* slower: the other is not installed\n" in section
+    assert "numpy 2.0, uvicorn 1.0 on" in section
+    assert "`OPENBLAS_NUM_THREADS=1`" in section
+    assert "`NPY_A=b`" in section
 
 
 def test_readme_is_rewritten_between_its_markers(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from service.cli.answers import NAME_LABEL
 from tests.cli.comparing import ALL, DATA, FIRST, SECOND, TEN, rocpr, written
 
 
@@ -19,7 +20,7 @@ def test_a_wrong_cell_is_pointed_to_in_its_file(tmp_path: Path) -> None:
     assert lines[0] == f"Error: {path}: The request can be parsed but is wrong."
     assert re.fullmatch(r"  /prob/1: .* \(not_a_number\)", lines[2])
     assert re.fullmatch(r"  /labels/2: .* \(not_a_label\)", lines[3])
-    assert lines[-1] == "  Rows are counted from 0."
+    assert lines[-2:] == ["  Rows are counted from 0.", f"  {NAME_LABEL}"]
 
 
 def test_what_the_service_finds_wrong_is_told_of_the_file(tmp_path: Path) -> None:

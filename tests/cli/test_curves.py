@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from service.answer import OPERATIONS, Request, answer
+from service.cli.answers import NAME_LABEL
 from service.cli.curves import AREAS, SUMMARY
 from service.cli.layout import MOST_ROWS
 from service.cli.main import main
@@ -175,7 +176,7 @@ def test_a_wrong_value_is_pointed_to() -> None:
     assert "\n  /scores/1: " in run.stderr
     assert "(not_a_number)\n" in run.stderr
     assert "\n  /labels/2: " in run.stderr
-    assert run.stderr.endswith("\n  Rows are counted from 0.\n")
+    assert run.stderr.endswith(f"\n  Rows are counted from 0.\n  {NAME_LABEL}\n")
 
 
 @pytest.mark.parametrize("flags", [[], ["--json"]])

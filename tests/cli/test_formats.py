@@ -8,6 +8,7 @@ from click.testing import CliRunner, Result
 from pyarrow import csv
 
 from service.cli.main import main
+from service.wire.codings import compress
 from tests.properties.bodies import arrow_body, csv_body, parquet_body
 
 CSV = Path(__file__).parents[1] / "data" / "breast_cancer.csv"
@@ -66,6 +67,45 @@ def test_an_arrow_file_is_told_from_a_stream(tmp_path: Path) -> None:
     path = tmp_path / "table.arrow"
     with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, TEXT.schema) as file:
         file.write_table(TEXT)
+    advice = "This is the file format of Arrow; write the table as a stream, in Python with pa.ipc.new_stream."
+    for arguments in (["curves", path], ["compare", f"a={path}", f"b={path}"], ["curves", path, "--format", "csv"]):
+        run = rocpr(*arguments)
+        assert run.exit_code == 2
+        assert run.stderr == f"Error: {path}: {advice}\n"
+
+
+def test_a_file_of_another_format_is_recognised(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    for body, advice in (
+        (compress("gzip", csv_body(TEXT)), "This looks like gzip; unpack it first."),
+        (compress("zstd", csv_body(TEXT)), "This looks like Zstandard; unpack it first."),
+        (parquet_body(TEXT), "This looks like a Parquet file; say --format parquet."),
+        (arrow_body(TEXT), "This looks like an Arrow stream; say --format arrow."),
+    ):
+        path.write_bytes(body)
+        for arguments in (["tradeoffs", path], ["compare", f"a={path}", f"b={path}"]):
+            run = rocpr(*arguments)
+            assert run.exit_code == 2
+            assert run.stderr == f"Error: {path}: {advice}\n"
+
+
+@pytest.mark.parametrize(("suffix", "program"), [("gz", "gzip"), ("zst", "zstd")])
+def test_a_compressed_file_is_to_be_unpacked(tmp_path: Path, suffix: str, program: str) -> None:
+    path = tmp_path / f"table.csv.{suffix}"
+    path.write_bytes(compress(program, csv_body(csv.read_csv(CSV))))
     run = rocpr("curves", path)
     assert run.exit_code == 2
-    assert "This is an Arrow file; send the Arrow stream format" in run.stderr
+    assert f"table.csv.{suffix} is compressed; unpack it first" in run.stderr
+    assert f"{program} -dc FILE | rocpr ... --format csv -" in run.stderr
+
+
+@pytest.mark.parametrize("suffix", ["csv", "arrow", "parquet"])
+def test_labels_that_need_to_be_named_are_told_with_the_option(tmp_path: Path, suffix: str) -> None:
+    path = written(tmp_path, TEXT, suffix)
+    columns = ["--scores", "p", "--labels", "y"]
+    for arguments in (["curves", path], ["compare", f"a={path}", f"b={path}"]):
+        run = rocpr(*arguments, *columns)
+        assert run.exit_code == 2
+        assert "positive_label names the one that is positive. (not_a_label)" in run.stderr
+        assert "On the command line, positive_label is --positive-label." in run.stderr
+    assert "--positive-label" not in rocpr("curves", path, "--scores", "p", "--labels", "q").stderr

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from service.answer import OPERATIONS, Request, answer
+from service.cli.answers import NAME_LABEL
 from service.cli.layout import MOST_ROWS
 from service.cli.main import main
 from service.wire.limits import Limits
@@ -155,7 +156,7 @@ def test_a_wrong_value_is_pointed_to() -> None:
     assert (run.exit_code, run.stdout) == (2, "")
     assert run.stderr.splitlines()[0] == "Error: standard input: The request can be parsed but is wrong."
     assert "\n  /scores/1: " in run.stderr
-    assert run.stderr.endswith("\n  Rows are counted from 0.\n")
+    assert run.stderr.endswith(f"\n  Rows are counted from 0.\n  {NAME_LABEL}\n")
 
 
 @pytest.mark.parametrize(

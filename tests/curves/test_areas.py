@@ -64,3 +64,25 @@ def test_reference_rounds_once() -> None:
     assert reference.correctly_rounded(Fraction(2**53 + 1)) == 2**53
     assert reference.ulp_distance(1.0 + 2**-52, Fraction(1)) == 1
     assert reference.ulp_distance(0.0, Fraction(0)) == 0
+
+
+@pytest.mark.parametrize("totals", [(120, 8635208572528556), (103, 15817642925978498), (5828, 6464254056933907)])
+def test_trapezoid_of_a_precision_near_zero(totals: tuple[int, int]) -> None:
+    """All scores tied: precision is P/(P + N) throughout, and so is the area."""
+    positives, negatives = totals
+    found = areas(Rows([], [], positives, negatives)).pr_trapezoid
+    assert found is not None
+    assert reference.ulp_distance(found, Fraction(positives, positives + negatives)) <= 1
+
+
+def test_inside_steps_over_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Points of long steps are cut anywhere; the area does not change."""
+    rows = Rows([3, 3, 50, 51, 90], [0, 7, 9, 30, 31], 97, 200)
+    whole = areas(rows)
+    monkeypatch.setattr("service.curves.exact.BLOCK", 7)
+    monkeypatch.setattr("service.curves.pr_areas.BLOCK", 7)
+    cut = areas(rows)
+    assert cut.pr_trapezoid == pytest.approx(whole.pr_trapezoid, rel=1e-15)
+    assert cut.average_precision == pytest.approx(whole.average_precision, rel=1e-15)
+    assert cut.roc == whole.roc
+    assert cut.pr == pytest.approx(whole.pr, rel=1e-14)

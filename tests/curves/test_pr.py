@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -136,3 +137,18 @@ def test_limit_of_a_step_counts_the_end() -> None:
     assert curve.tp.size == 52
     with pytest.raises(TooManyPoints):
         evaluate_curves(Rows([50], [5], 101, 100).counts(), options)
+
+
+@pytest.mark.parametrize("recall", [5e-324, 1e-320, 1e-310])
+def test_at_a_recall_whose_share_of_the_step_has_few_bits(recall: float) -> None:
+    """tp is far from underflow, and tp over the step's climb is not: fp and precision are right all the same."""
+    scale = 1e146
+    rows = Rows([0.7 * scale, 0.9 * scale], [0.3 * scale, 0.8 * scale], scale, scale)
+    curve = curve_of(rows, AtRecall(np.array([recall])))
+    assert curve.precision[0] == pytest.approx(0.7, rel=1e-15)
+    assert curve.fp[0] == pytest.approx(float(Fraction(3, 7) * Fraction(recall) * Fraction(scale)), rel=1e-14)
+
+
+def test_default_step_is_whole_for_whole_counts_of_any_size() -> None:
+    curves = evaluate_curves(Rows([], [], 2.0**53 + 16, 5).counts())
+    assert curves.interpolation.every == -(-(2**53 + 16) // 1000)

@@ -212,7 +212,7 @@ def hard_hulls() -> dict[str, Steps]:
 
 @pytest.mark.parametrize("name", hard_hulls())
 def test_hard_hulls(name: str) -> None:
-    """'For integer counts no rounding may decide it, at any size up to 2^53', and no input makes it slow."""
+    """'For integer counts no rounding may decide it, at any size up to 2^53', and none of these makes it slow."""
     steps = hard_hulls()[name]
     tp, fp = np.array(steps, dtype=np.float64).T
     table = ConfusionTable.from_counts(Counts(tp, fp, tp[-1], fp[-1]))

@@ -66,7 +66,9 @@ def typed(columns: Columns) -> Iterator[pa.Table]:
 def _cast(column: pa.Array, kinds: tuple[pa.DataType, ...]) -> pa.Array:
     """A column in the first type that holds it, text in a dictionary or with long offsets."""
     if pa.types.is_string(column.type):
-        return column.cast(pa.large_string()) if pa.int64() in kinds else column.dictionary_encode()
+        if pa.uint64() in kinds:
+            return column.dictionary_encode()
+        return column.cast(pa.large_string() if pa.int64() in kinds else pa.string_view())
     if pa.types.is_boolean(column.type) or column.null_count:
         return column
     for kind in kinds:
@@ -95,9 +97,21 @@ def _cell(value: Any) -> str:
     return '"' + value.replace('"', '""') + '"' if isinstance(value, str) else repr(value)
 
 
+def in_dictionaries(table: pa.Table) -> pa.Table:
+    """The same table with each value written once, text as polars writes it."""
+    columns = [
+        column.cast(pa.string_view()) if pa.types.is_string(column.type) else column
+        for column in table.combine_chunks().columns
+    ]
+    encoded = [column if pa.types.is_null(column.type) else column.dictionary_encode() for column in columns]
+    return pa.table(encoded, table.column_names)
+
+
 def bodies(columns: Columns) -> Iterator[tuple[str, bytes]]:
     """A table's columns in every format but JSON."""
     yield CSV, csv_text(columns)
+    yield ARROW_STREAM, arrow_body(in_dictionaries(pa.table(columns)))
+    yield ARROW_STREAM, arrow_body(chunked(in_dictionaries(pa.table(columns)), 3))
     for table in typed(columns):
         yield ARROW_STREAM, arrow_body(table)
         yield ARROW_STREAM, arrow_body(chunked(table, 3))

@@ -12,7 +12,7 @@ from pathlib import Path
 import requests
 
 README = Path(__file__).resolve().parent.parent.parent / "README.md"
-SET_UP = {"sh deploy/run.sh", "sh deploy/test.sh", ".venv/bin/python -m tests.bench"}
+SET_UP = {"sh deploy/run.sh", "sh deploy/test.sh", "sh deploy/setup.sh dev\n.venv/bin/python -m tests.bench"}
 """Commands that are not run here: the first is tested in e2e, the second runs this test, the third in tests/bench."""
 
 SERVICE = "http://127.0.0.1:8000"
@@ -93,7 +93,9 @@ def like_curl(words: list[str], fed: bytes) -> str:
         elif word != "-sS":
             assert not word.startswith("-"), f"an option of curl that this test does not know: {word}"
             url = word
-    return requests.post(url, data=data, headers=headers, timeout=60).content.decode()
+    answer = requests.post(url, data=data, headers={"Accept-Encoding": "identity"} | headers, timeout=60)
+    assert answer.headers.get("Content-Encoding", "identity") == headers.get("Accept-Encoding", "identity")
+    return answer.content.decode()
 
 
 def has_curl() -> bool:

@@ -10,6 +10,7 @@ import pytest
 
 from service.wire.arrow_format import ArrowTable
 from service.wire.arrow_messages import MOST_BATCHES
+from service.wire.columns import ColumnError, labels, numbers
 from service.wire.limits import Limits
 from service.wire.problems import Problem
 from service.wire.tables import MOST_COLUMNS
@@ -39,6 +40,35 @@ def test_columns_are_read_by_name_and_other_types_not_at_all():
     assert cells["y"].to_pylist() == [True, False]
     assert cells["z"] is None
     assert read(BODY, "z") == {"z": None}
+
+
+def test_types_that_are_not_read_are_named():
+    columns = ArrowTable(BODY, LIMITS).read(["x", "z"])
+    assert columns["z"].kind == "list<item: int64>"
+    with pytest.raises(ColumnError, match=r"This column is list<item: int64>; numbers are integers or floats\."):
+        numbers(columns["z"], nullable=False)
+    with pytest.raises(ColumnError, match=r"This column is list<item: int64>; labels are .* or text\."):
+        labels(columns["z"], None)
+
+
+def test_dictionaries_of_numbers_are_numbers():
+    parts = pa.chunked_array([pa.array([3, 1, 3]).dictionary_encode(), pa.array([1, 2]).dictionary_encode()])
+    cells = read(arrow_body(pa.table({"x": parts, "y": parts.cast(pa.dictionary(pa.int32(), pa.float64()))})), "y", "x")
+    assert cells["x"].equals(pa.chunked_array([[3, 1, 3], [1, 2]]))
+    assert cells["y"].type == pa.float64()
+
+
+def test_views_show_no_more_than_a_body_may_hold():
+    """A stream shares its buffers between views; pyarrow writes them as they are."""
+    text = b"a" * 100_000
+    table = np.zeros((900, 4), np.int32)
+    table[:, :2] = len(text), np.frombuffer(text[:4], np.int32)[0]
+    array = pa.Array.from_buffers(pa.string_view(), 900, [None, pa.py_buffer(table.tobytes()), pa.py_buffer(text)])
+    body = arrow_body(pa.table({"x": array, "y": range(900)}))
+    assert len(body) < 1 << 20
+    assert refused(body, "x", limits=Limits(1000, 1, len(text) * 900 - 1)) == ("body_too_large", [])
+    assert read(body, "x", limits=Limits(1000, 1, len(text) * 900))["x"].num_chunks == 1
+    assert len(read(body, "y", limits=Limits(1000, 1, 1))["y"]) == 900
 
 
 @pytest.mark.parametrize("rows", [1, 2])

@@ -19,6 +19,13 @@ LIMIT = len(CONTENT)
 EACH = pytest.mark.parametrize("coding", CODINGS)
 
 
+def told(coding: str, body: bytes) -> str:
+    with pytest.raises(Problem) as caught:
+        decompress(coding, body, LIMIT)
+    assert caught.value.type.code == "malformed_body"
+    return caught.value.detail
+
+
 def refusal(coding: str, body: bytes, limit: int = LIMIT) -> str:
     with pytest.raises(Problem) as caught:
         decompress(coding, body, limit)
@@ -60,6 +67,30 @@ def test_anything_but_one_whole_is_malformed(coding: str, content: bytes) -> Non
         assert refusal(coding, whole + trailing) == "malformed_body"
     for other in (b"\n" + whole, content, NOISE):
         assert refusal(coding, other) == "malformed_body"
+
+
+@pytest.mark.parametrize(
+    ("coding", "name", "whole"), [("gzip", "gzip", "gzip member"), ("zstd", "Zstandard", "Zstandard frame")]
+)
+def test_what_is_wrong_is_told_apart(coding: str, name: str, whole: str) -> None:
+    right = compress(coding, CONTENT)
+    for other in (b"{", b"scores,labels\n1,1\n", compress("gzip" if coding == "zstd" else "zstd", b"a")):
+        assert told(coding, other) == f"The body is not {name}, as its Content-Encoding says."
+    for cut in (0, 1, 5, len(right) // 2, len(right) - 1):
+        assert told(coding, right[:cut]) == f"The body ends before its {whole} does."
+    for trailing in (b"\n", right, bytes(2 << 20)):
+        assert told(coding, right + trailing) == f"Something follows the {whole}; a body is one, whole and alone."
+    checksum = {zstd.CompressionParameter.checksum_flag: 1}
+    damaged = bytearray(zstd.compress(CONTENT, options=checksum) if coding == "zstd" else right)
+    damaged[-1] ^= 1
+    assert told(coding, bytes(damaged)) == f"The {whole} is damaged."
+
+
+def test_a_zstandard_frame_that_asks_for_too_much_is_told() -> None:
+    long = zstd.compress(NOISE * 6, options={zstd.CompressionParameter.window_log: 24})
+    assert "window of more than 8 MB" in told("zstd", long)
+    dictionary = zstd.train_dict([b"score,label %d" % number for number in range(2000)], 1000)
+    assert "needs a dictionary" in told("zstd", zstd.compress(b"score,label 5" * 10, zstd_dict=dictionary))
 
 
 @pytest.mark.parametrize("trailing", [b"\0", NOISE[:10]])

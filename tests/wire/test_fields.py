@@ -56,3 +56,11 @@ def test_points_to_the_first_row_beyond_a_bound(values, code, row):
 def test_bounds_are_inclusive():
     column = NumberColumn(minimum=0, maximum=2).deserialize(Owned([0.0, 2.0, -0.0], writeable=True))
     np.testing.assert_array_equal(column, [0, 2, 0])
+
+
+def test_bounds_hold_beside_nulls():
+    field = NumberColumn(nullable=True, minimum=0, maximum=1)
+    for values, row in (([np.nan, -5.0], 1), ([2.0, np.nan], 0)):
+        with pytest.raises(ValidationError) as raised:
+            field.deserialize(Owned(values, writeable=True))
+        assert raised.value.messages[0].row == row

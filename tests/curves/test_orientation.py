@@ -1,0 +1,80 @@
+"""Sides of chords, whole and in blocks, against fractions."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from service.curves.confusion import ConfusionTable
+from service.curves.counts import Counts
+from service.curves.hull import RocHull, roc_convex_hull
+from service.curves.orientation import CountSpace
+
+
+def table_of(tp: np.ndarray, fp: np.ndarray) -> ConfusionTable:
+    return ConfusionTable.of(Counts(tp, fp, float(tp.max()), float(fp.max())))
+
+
+def sign(table: ConfusionTable, a: int, b: int, c: int) -> int:
+    """Of the determinant, in fractions."""
+    (xa, ya), (xb, yb), (xc, yc) = ((Fraction(table.fp[k]), Fraction(table.tp[k])) for k in (a, b, c))
+    side = (yb - ya) * (xc - xa) - (xb - xa) * (yc - ya)
+    return (side > 0) - (side < 0)
+
+
+TABLES = {
+    "whole": lambda random: np.cumsum(random.integers(0, 3, (2, 40)), axis=1).astype(np.float64),
+    "whole beyond products": lambda random: np.cumsum(random.integers(0, 3, (2, 40)) * 2.0**45, axis=1),
+    "fractional": lambda random: np.cumsum(random.integers(0, 3, (2, 40)) * 0.1, axis=1),
+    "on one line, rounded": lambda random: np.outer([0.3, 0.7], np.sort(random.random(40))),
+    "tiny": lambda random: np.cumsum(random.integers(0, 3, (2, 40)) * 0.1, axis=1) * 1e-149,
+}
+
+
+@pytest.mark.parametrize("block", [3, 8, 1 << 15])
+@pytest.mark.parametrize("kind", TABLES)
+def test_signs_in_blocks(kind: str, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every way to ask for sides gives the exact sign, on both sides of each seam between blocks."""
+    monkeypatch.setattr("service.curves.exact.BLOCK", block)
+    monkeypatch.setattr("service.curves.orientation.BLOCK", block, raising=False)
+    table = table_of(*TABLES[kind](np.random.default_rng(5)))
+    points = CountSpace.of(table)
+    rows = np.arange(table.tp.size)
+    for some in (rows, rows[::2]):
+        triples = zip(some[:-2], some[1:-1], some[2:], strict=True)
+        assert np.sign(points.bends(some)).tolist() == [sign(table, *triple) for triple in triples]
+    chain = rows[[0, 7, 19, -1]]
+    ends = np.searchsorted(chain[1:-1], rows)
+    expected = [sign(table, chain[end], row, chain[end + 1]) for end, row in zip(ends, rows, strict=True)]
+    assert np.sign(points.beside(chain, rows)).tolist() == expected
+    along = list(points.along(chain))
+    assert [row for some, _ in along for row in rows[some]] == rows.tolist()
+    assert np.sign(np.concatenate([sides for _, sides in along])).tolist() == expected
+
+
+@pytest.mark.parametrize("decades", [6, 300])
+def test_curves_over_many_decades_take_few_passes(decades: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nearly all rows are vertices nothing is pruned, which takes a round for each decade and more."""
+    size = 20_000
+    fp = 10.0 ** np.linspace(-decades / 2, decades / 2, size)
+    tp = np.sqrt(fp)
+    tp[1:-1:20] *= 1 - (tp[1] / tp[0] - 1) / 2
+    table = table_of(np.maximum.accumulate(tp) / tp[-1], fp / fp[-1])
+    passes: list[int] = []
+    bends = CountSpace.bends
+
+    def counted(self: CountSpace, rows: np.ndarray) -> np.ndarray:
+        passes.append(rows.size)
+        return bends(self, rows)
+
+    monkeypatch.setattr(CountSpace, "bends", counted)
+    monkeypatch.setattr(CountSpace, "sides", None)  # what pruning asks for
+    assert roc_convex_hull(table).size > 0.9 * size
+    assert len(passes) <= 4
+
+
+def test_boundary_of_a_long_table_is_found_once() -> None:
+    hull = RocHull.of(table_of(np.arange(100_000.0), np.arange(100_000.0) ** 2))
+    assert hull.boundary is hull.boundary
