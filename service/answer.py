@@ -150,10 +150,13 @@ def answer(request: Request, limits: Limits) -> Answer:
     """Evaluate a request."""
     try:
         encoded = _encoded(request, limits)
+        coding = request.accept_encoding if len(encoded.body) >= MIN_COMPRESSED_BYTES else IDENTITY
+        return Answer(200, request.accept, compress(coding, encoded.body), encoded.headers, coding)
     except Problem as problem:
         return problem_answer(problem, request.instance)
-    coding = request.accept_encoding if len(encoded.body) >= MIN_COMPRESSED_BYTES else IDENTITY
-    return Answer(200, request.accept, compress(coding, encoded.body), encoded.headers, coding)
+    except MemoryError:  # what took the memory goes with the error
+        lack = Problem("body_too_large", "The request takes more memory than this server has.")
+    return problem_answer(lack, request.instance)
 
 
 def problem_answer(problem: Problem, instance: str) -> Answer:

@@ -5,9 +5,8 @@ Message.fbs and Schema.fbs. Knows what is refused unseen: too many rows, columns
 or share their bytes.
 """
 
+import struct
 from collections.abc import Callable, Iterator
-from struct import Struct
-from struct import error as OutOfBoundsError
 from typing import Self
 
 import numpy as np
@@ -19,17 +18,16 @@ from service.wire.tables import LONGEST_HEADER, MOST_COLUMNS, too_many_columns, 
 
 MOST_BATCHES = 10_000
 """Record batches and dictionaries cost time by the piece, however small they are."""
+MOST_PAIRS = 10
+"""How many pairs of metadata a message has of its own: pyarrow copies each, and all of them may be one long text."""
 
 _Unpack = Callable[[bytes, int], tuple[int]]
-_UINT8, _UINT16, _INT16, _UINT32, _INT32, _INT64 = (Struct(f"<{code}").unpack_from for code in "BHhIiq")
+_UINT8, _UINT16, _INT16, _UINT32, _INT32, _INT64 = (struct.Struct(f"<{code}").unpack_from for code in "BHhIiq")
 
 _CONTINUATION = b"\xff\xff\xff\xff"
 _FILE_MAGIC = b"ARROW1"
 _V5 = 4
 """The metadata version of Arrow 1.0 and later; before it, compression was told in a message's own metadata."""
-
-MOST_PAIRS = 10
-"""How many pairs of metadata a message has of its own: pyarrow copies each, and all of them may be one long text."""
 
 _VERSION, _HEADER, _BODY_LENGTH, _MESSAGE_METADATA = 0, 2, 3, 4
 _ENDIANNESS, _FIELDS, _SCHEMA_METADATA = 0, 1, 2
@@ -48,7 +46,7 @@ class _Flat:
 
     Before a table stands how far back its list of offsets is: that list's length in bytes, the table's, and for each
     field where it is in the table, 0 where it is left out. What a field points to is told from its own place on.
-    Nothing is read beyond the buffer: of one that is not verified, the methods raise OutOfBoundsError.
+    Nothing is read beyond the buffer: of one that is not verified, the methods raise struct.error.
     """
 
     def __init__(self, buffer: bytes, position: int) -> None:
@@ -156,7 +154,7 @@ def _check_metadata(message: bytes) -> None:
     """Refuse metadata of a message's own that pyarrow would copy again and again, when it has yet to verify them."""
     try:
         pairs = _Flat.root(message).length(_MESSAGE_METADATA)
-    except OutOfBoundsError:
+    except struct.error:
         raise Problem("malformed_body", "A message of the Arrow stream points out of itself.") from None
     if pairs > MOST_PAIRS:
         raise _unsupported(f"A message has more than {MOST_PAIRS} pairs of metadata of its own; leave them out")

@@ -90,7 +90,7 @@ class ParquetTable:
                 self._pages += 1
                 self._header_bytes += page.header_bytes
                 if self._pages > MOST_PAGES or self._header_bytes > LONGEST_HEADER:
-                    detail = f"The columns have more than {MOST_PAGES} pages, or their headers are long; write longer pages."
+                    detail = f"The columns have more than {MOST_PAGES} pages, or these have long headers; write fewer."
                     raise invalid_value("", "too_many_batches", detail)
         self._bytes += max(unpacked, _BYTES_OF_A_CELL * self._footer.rows)
         if self._bytes > self._limits.max_decompressed_bytes:

@@ -127,8 +127,8 @@ PROBLEM_TYPES = {
             413,
             "The body is too large",
             "The body is longer than the server's limit, as it was sent (ROCPR_MAX_BODY_BYTES) or decompressed "
-            "(ROCPR_MAX_DECOMPRESSED_BYTES), or what is read of a Parquet file or of an Arrow stream is. Nothing was "
-            "evaluated.",
+            "(ROCPR_MAX_DECOMPRESSED_BYTES), or what is read of a Parquet file or of an Arrow stream is; or it "
+            "has so many values that they would not fit in memory. Nothing was evaluated.",
         ),
         ProblemType(
             "too_many_rows",

@@ -179,6 +179,14 @@ def test_a_third_label_is_refused_where_it_comes(cells):
         assert refused(labels, column(cells, chunks=chunks), "1") == ("not_a_label", 3)
 
 
+@pytest.mark.parametrize(
+    ("cells", "label"), [(["a", None], "a"), ([True, None], "true"), ([1, None], "1"), ([0.5, None], "0.5")]
+)
+def test_a_null_is_no_label_whichever_is_positive(cells, label):
+    for chunks in (1, 2):
+        assert refused(labels, column(cells, chunks=chunks), label) == ("not_a_label", 1)
+
+
 def encoded(indices, dictionary):
     return pa.DictionaryArray.from_arrays(pa.array(indices, pa.int8()), pa.array(dictionary, pa.string()))
 
@@ -200,8 +208,10 @@ def test_a_null_in_a_dictionary_is_no_label():
     assert labels(column(encoded([0, 2], ["a", None, "b"])), "a").tolist() == [True, False]
 
 
-def test_an_index_out_of_its_dictionary_is_found():
-    array = pa.DictionaryArray.from_arrays(pa.array([0, 7]), pa.array(["a"]), safe=False)
+@pytest.mark.parametrize("index", [-1, 2, 7])
+def test_an_index_out_of_its_dictionary_is_found(index):
+    array = pa.DictionaryArray.from_arrays(pa.array([1, 0, index]), pa.array(["a", "b"]), safe=False)
+    validate([pa.chunked_array([array[:2]])], 0)
     with pytest.raises(pa.ArrowInvalid):
         validate([pa.chunked_array([array])], 0)
 

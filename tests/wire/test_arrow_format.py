@@ -3,7 +3,6 @@
 import struct
 import tracemalloc
 
-import flatbuffers
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -15,11 +14,11 @@ from service.wire.limits import Limits
 from service.wire.problems import Problem
 from service.wire.tables import MOST_COLUMNS
 from tests.properties.bodies import arrow_body, chunked
+from tests.wire.arrow_builder import END, SCHEMA, message
 
 LIMITS = Limits(max_rows=1000, max_interpolated_rows=10)
 TABLE = pa.table({"x": [1.5, 2.5], "y": [True, False], "z": [[1], None]})
 BODY = arrow_body(TABLE)
-END = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 
 
 def read(body, *names, limits=LIMITS):
@@ -179,38 +178,13 @@ def test_columns_are_counted():
     assert read(arrow_body(pandas), "x")["x"].to_pylist() == [1.5, 2.5]
 
 
-def growing_schema(fields: int, text: int) -> bytes:
-    """A schema of many fields that are one and the same, with a long name: small, but not for who copies it."""
-    builder = flatbuffers.Builder(text + 4 * fields)
-    name = builder.CreateString("n" * text)
-    builder.StartObject(0)
-    null_type = builder.EndObject()
-    builder.StartObject(7)
-    builder.PrependUOffsetTRelativeSlot(0, name, 0)
-    builder.PrependUint8Slot(2, 1, 0)
-    builder.PrependUOffsetTRelativeSlot(3, null_type, 0)
-    field = builder.EndObject()
-    builder.StartVector(4, fields, 4)
-    for _ in range(fields):
-        builder.PrependUOffsetTRelative(field)
-    all_fields = builder.EndVector()
-    builder.StartObject(4)
-    builder.PrependUOffsetTRelativeSlot(1, all_fields, 0)
-    schema = builder.EndObject()
-    builder.StartObject(5)
-    builder.PrependInt16Slot(0, 4, 0)
-    builder.PrependUint8Slot(1, 1, 0)
-    builder.PrependUOffsetTRelativeSlot(2, schema, 0)
-    builder.Finish(builder.EndObject())
-    message = bytes(builder.Output())
-    message += b"\x00" * (-len(message) % 8)
-    return b"\xff\xff\xff\xff" + struct.pack("<i", len(message)) + message + END
-
-
 def test_a_schema_that_names_one_part_many_times_is_not_expanded():
-    small = growing_schema(10, 10)
-    assert len(ArrowTable(small, LIMITS).header) == 10
-    body = growing_schema(MOST_COLUMNS, 500_000)
+
+    def one_field(times, size):
+        return message(SCHEMA, lambda builder: builder.schema([builder.field("n" * size)] * times)) + END
+
+    assert len(ArrowTable(one_field(10, 10), LIMITS).header) == 10
+    body = one_field(MOST_COLUMNS, 500_000)
     assert len(body) < 1 << 20
     before = pa.total_allocated_bytes()
     tracemalloc.start()
@@ -218,14 +192,3 @@ def test_a_schema_that_names_one_part_many_times_is_not_expanded():
     assert tracemalloc.get_traced_memory()[1] < 20 << 20
     tracemalloc.stop()
     assert pa.total_allocated_bytes() == before
-
-
-def test_a_dictionary_that_many_batches_share_is_looked_at_once():
-    """Were it validated with each batch, this would be 20 GB of text."""
-    dictionary = pa.array(["a", "b", "c" * 4_000_000])
-    batch = pa.record_batch([pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int8()), dictionary)], ["x"])
-    body = arrow_body(pa.Table.from_batches([batch] * 400))
-    assert len(body) < 5_000_000
-    cells = read(body, "x")["x"]
-    assert cells.num_chunks == 400
-    assert np.unique(cells.chunk(399).indices).tolist() == [0, 1]

@@ -7,6 +7,7 @@ import pytest
 from service.wire.columns import ColumnError, labels, numbers
 from service.wire.csv_format import CsvTable, TextColumn
 from service.wire.problems import Problem
+from tests.asking import LIMITS
 
 
 def column(*cells):
@@ -26,7 +27,7 @@ def column(*cells):
     ],
 )
 def test_reads_columns_by_name(body):
-    table = CsvTable(body).read(["b", "a"])
+    table = CsvTable(body, LIMITS).read(["b", "a"])
     assert {name: column.cells.to_pylist() for name, column in table.items()} == {"b": ["2", "4"], "a": ["1", "3"]}
 
 
@@ -48,19 +49,19 @@ def test_reads_columns_by_name(body):
 )
 def test_refuses_what_is_not_a_table(body):
     with pytest.raises(Problem) as caught:
-        CsvTable(body).read(["b", "a"])
+        CsvTable(body, LIMITS).read(["b", "a"])
     assert caught.value.type.code == "malformed_body"
 
 
 def test_a_table_without_rows_is_a_problem():
     for body in (b"a,b", b"a,b\n", b"a,b\r\n\r\n"):
         with pytest.raises(Problem) as caught:
-            CsvTable(body).read(["a"])
+            CsvTable(body, LIMITS).read(["a"])
         assert [error.code for error in caught.value.errors] == ["no_rows"]
 
 
 def test_a_name_that_two_columns_have_is_a_problem_when_it_is_read():
-    table = CsvTable(b"a,a,b\n1,2,3\n")
+    table = CsvTable(b"a,a,b\n1,2,3\n", LIMITS)
     assert table.read(["b"])["b"].cells.to_pylist() == ["3"]
     with pytest.raises(Problem) as caught:
         table.read(["a"])

@@ -16,9 +16,11 @@ from service.wire.columns import numbers
 from service.wire.json_columns import MOST_LISTS, PIECE, SHORTEST_LIFTED, NumberList, lift_columns
 from service.wire.json_format import decode_json, parse_json
 from service.wire.problems import Problem
-from tests.asking import ask
+from tests.asking import LIMITS, ask
 
 LONG = "[" + ", ".join(["0.25"] * SHORTEST_LIFTED) + "]"
+
+LONGEST = 10_000_000
 
 TOKENS = (
     *'NaeE[]{}:,"\\ \n\t01-+.',
@@ -99,7 +101,7 @@ def slowly(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], Any]], Any
 
     def run(act: Callable[[], Any]) -> Any:
         with monkeypatch.context() as patch:
-            patch.setattr(json_format, "lift_columns", lambda body: (body, []))
+            patch.setattr(json_format, "lift_columns", lambda body, _longest: (body, []))
             return act()
 
     return run
@@ -112,10 +114,10 @@ def test_any_text_reads_as_if_nothing_were_lifted(seed, slowly):
     lifted = outcomes = 0
     for _ in range(5000):
         body = mutated(dice.choice(BASES), dice)
-        lifted += bool(lift_columns(body)[1])
-        outcome = told(lambda body=body: decode_json(body))
+        lifted += bool(lift_columns(body, LONGEST)[1])
+        outcome = told(lambda body=body: decode_json(body, LIMITS))
         outcomes += outcome[0] == "document"
-        assert outcome == slowly(lambda body=body: told(lambda: decode_json(body))), body
+        assert outcome == slowly(lambda body=body: told(lambda: decode_json(body, LIMITS))), body
     assert lifted > 2000
     assert 500 < outcomes < 4500
 
@@ -124,7 +126,7 @@ def test_any_text_reads_as_if_nothing_were_lifted(seed, slowly):
 @pytest.mark.parametrize("operation", ["curves", "tradeoffs", "comparisons"])
 @pytest.mark.parametrize("body", BASES)
 def test_a_list_in_the_wrong_place_is_told_as_a_list(operation, body, slowly):
-    assert bool(lift_columns(body.encode())[1]) == ("NaN" not in body)
+    assert bool(lift_columns(body.encode(), LONGEST)[1]) == ("NaN" not in body)
     assert ask(operation, body) == slowly(lambda: ask(operation, body))
 
 
@@ -171,12 +173,12 @@ def test_any_request_is_answered_as_if_nothing_were_lifted(seed, slowly):
 )
 def test_a_long_list_is_read_where_it_is_a_value_only(text, slowly):
     body = (text % (LONG, LONG)).encode("utf-8", "surrogatepass")
-    assert told(lambda: decode_json(body)) == slowly(lambda: told(lambda: decode_json(body)))
+    assert told(lambda: decode_json(body, LIMITS)) == slowly(lambda: told(lambda: decode_json(body, LIMITS)))
 
 
 def test_long_lists_of_numbers_are_lifted():
     """That the fast way is taken, too."""
-    rest, lifted = lift_columns(f'{{"a": {LONG}, "b": ["x"], "c": {LONG}}}'.encode())
+    rest, lifted = lift_columns(f'{{"a": {LONG}, "b": ["x"], "c": {LONG}}}'.encode(), LONGEST)
     assert rest == b'{"a": NaN, "b": ["x"], "c": NaN}'
     assert [column.values.tolist() for column in lifted] == [json.loads(LONG)] * 2
     document = parse_json(rest.decode(), lifted)
@@ -211,13 +213,13 @@ def test_long_lists_of_numbers_are_lifted():
 def test_a_list_that_holds_anything_else_is_not_lifted(item):
     for text in (LONG.replace("]", f", {item}]"), LONG.replace("[", f"[{item}, ")):
         body = f'{{"a": {text}}}'.encode()
-        assert lift_columns(body) == (body, [])
+        assert lift_columns(body, LONGEST) == (body, [])
 
 
 @pytest.mark.parametrize("item", ["9007199254740992", "-9007199254740993", "1e300", "18446744073709551616"])
 def test_a_list_that_may_hold_a_rounded_integer_is_not_lifted(item):
     body = f'{{"a": {LONG.replace("]", f", {item}]")}}}'.encode()
-    assert lift_columns(body) == (body, [])
+    assert lift_columns(body, LONGEST) == (body, [])
 
 
 @pytest.mark.parametrize("item", ["null", "1e400", "01", "", "1 2", "[1]", '"', "9007199254740992"])
@@ -225,15 +227,15 @@ def test_a_list_is_lifted_whole_or_not_at_all(item):
     """Also where it is parsed in pieces; and one that is not lifted is in no other's way."""
     numbers_in_pieces = ",".join(map(str, range(PIECE // 3)))
     body = f'{{"a": [{numbers_in_pieces},{item},{numbers_in_pieces}], "b": [{numbers_in_pieces}]}}'.encode()
-    rest, lifted = lift_columns(body)
+    rest, lifted = lift_columns(body, LONGEST)
     assert rest == body[: body.rindex(b"[")] + b"NaN}"
     assert [column.values.tolist() for column in lifted] == [list(range(PIECE // 3))]
 
 
 def test_of_very_many_lists_some_stay():
     body = b"[" + b"[]," * MOST_LISTS + LONG.encode() + b"]"
-    assert lift_columns(body) == (body, [])
-    decode_json(body)
+    assert lift_columns(body, LONGEST) == (body, [])
+    decode_json(body, LIMITS)
 
 
 def spelled(dice: random.Random) -> str:
@@ -263,7 +265,7 @@ def test_numbers_are_the_nearest_doubles():
         "2.4703282292062327e-324",
         "1e-999",
     ]
-    _, (column,) = lift_columns(f"[{','.join(texts)}]".encode())
+    _, (column,) = lift_columns(f"[{','.join(texts)}]".encode(), LONGEST)
     expected = np.array([float(text) for text in texts])
     rows = np.flatnonzero(column.values.view(np.uint64) != expected.view(np.uint64))
     assert set(rows.tolist()) <= {texts.index("-0")}  # an integer: 0
@@ -275,7 +277,7 @@ def test_threads_do_not_disturb_each_other():
 
     def read(number: int) -> None:
         for _ in range(50):
-            values = numbers(decode_json(bodies[number])["a"], nullable=False)
+            values = numbers(decode_json(bodies[number], LIMITS)["a"], nullable=False)
             if values.size != 3000 or (values != number).any():
                 wrong.append(number)
 

@@ -6,6 +6,7 @@ import pytest
 from service.wire.columns import ColumnError, labels, numbers
 from service.wire.json_format import decode_json
 from service.wire.problems import Problem
+from tests.asking import LIMITS
 
 
 @pytest.mark.parametrize(
@@ -38,26 +39,26 @@ from service.wire.problems import Problem
 )
 def test_refuses_what_is_not_strict_json(body):
     with pytest.raises(Problem) as caught:
-        decode_json(body)
+        decode_json(body, LIMITS)
     assert caught.value.type.code == "malformed_body"
     assert caught.value.type.status == 400
 
 
 def test_points_to_a_number_beyond_a_double():
     with pytest.raises(Problem) as caught:
-        decode_json(b'{"tuning": {"a/b": [0, 1e400]}}')
+        decode_json(b'{"tuning": {"a/b": [0, 1e400]}}', LIMITS)
     assert [error.pointer for error in caught.value.errors] == ["/tuning/a~1b/1"]
 
 
 def test_names_the_key_that_is_given_twice():
     with pytest.raises(Problem, match="'labels' is given twice"):
-        decode_json(b'{"scores": [], "labels": [], "labels": []}')
+        decode_json(b'{"scores": [], "labels": [], "labels": []}', LIMITS)
 
 
 def test_many_keys_are_refused_in_time_that_grows_with_their_number():
     keys = ",".join(f'"k{number}":0' for number in range(200_000))
     with pytest.raises(Problem, match="'k0' is given twice"):
-        decode_json(f'{{{keys},"k0":0}}'.encode())
+        decode_json(f'{{{keys},"k0":0}}'.encode(), LIMITS)
 
 
 @pytest.mark.parametrize(
