@@ -61,7 +61,7 @@ def default_interpolation(table: ConfusionTable, limit: float) -> Every:
     if rows <= _MANY:
         return Every(1.0)
     step = table.positives / (_MANY // 2)
-    step = float(np.ceil(step)) if table.integral else step
+    step = float(np.ceil(step)) if table.whole else step
     return Every(2.0 if step == 1 and rows > limit else step)
 
 

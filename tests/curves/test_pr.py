@@ -149,6 +149,9 @@ def test_at_a_recall_whose_share_of_the_step_has_few_bits(recall: float) -> None
     assert curve.fp[0] == pytest.approx(float(Fraction(3, 7) * Fraction(recall) * Fraction(scale)), rel=1e-14)
 
 
-def test_default_step_is_whole_for_whole_counts_of_any_size() -> None:
-    curves = evaluate_curves(Rows([], [], 2.0**53 + 16, 5).counts())
-    assert curves.interpolation.every == -(-(2**53 + 16) // 1000)
+def test_default_step_is_whole_for_whole_counts() -> None:
+    """Above 2^53 every double is whole, also the sum of fractional weights, and the step is a plain thousandth."""
+    for positives, step in ((2.0**53 - 1, 9007199254741.0), (2.0**53 + 16, (2.0**53 + 16) / 1000)):
+        interpolation = evaluate_curves(Rows([], [], positives, 5).counts()).interpolation
+        assert isinstance(interpolation, Every)
+        assert interpolation.every == step
