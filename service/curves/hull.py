@@ -20,6 +20,7 @@ _LONG = 1 << 15
 _PRODUCTIVE = 8
 """A pass over many neighbours is worth another while it sheds at least one row in this many."""
 _MANY = 128
+"""Passes over so few rows, however little they shed, cost less than pruning."""
 _PATIENCE = 2
 """So many passes in a row may shed little: the last one often only finds that nothing is left to shed."""
 

@@ -80,16 +80,15 @@ def _typed(columns: Columns) -> pa.Table:
     return pa.table(arrays)
 
 
+_FORMATS: dict[str, Callable[[str], Encoder]] = {
+    JSON: _json_encoder,
+    CSV: _csv_encoder,
+    ARROW_STREAM: _arrow_encoder,
+}
+"""{media type: what makes an operation's encoder}, the default first."""
+
 ENCODERS: dict[tuple[str, str], Encoder] = {
-    ("curves", JSON): _json_encoder("curves"),
-    ("curves", CSV): _csv_encoder("curves"),
-    ("curves", ARROW_STREAM): _arrow_encoder("curves"),
-    ("tradeoffs", JSON): _json_encoder("tradeoffs"),
-    ("tradeoffs", CSV): _csv_encoder("tradeoffs"),
-    ("tradeoffs", ARROW_STREAM): _arrow_encoder("tradeoffs"),
-    ("comparisons", JSON): _json_encoder("comparisons"),
-    ("comparisons", CSV): _csv_encoder("comparisons"),
-    ("comparisons", ARROW_STREAM): _arrow_encoder("comparisons"),
+    (operation, media_type): make(operation) for operation in TABLES for media_type, make in _FORMATS.items()
 }
 """{(operation, media type): encoder}, an operation's default first."""
 
