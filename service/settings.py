@@ -36,6 +36,30 @@ def _setting(variable: str, default: int, low: int, high: int, meaning: str) -> 
     return number
 
 
+def _text(variable: str, default: str, meaning: str) -> str:
+    """Declare one setting that is a text, without the white space around it."""
+    text: str = environ.var(default=default, converter=_stripped, name=variable, help=meaning)
+    return text
+
+
+def _stripped(value: object) -> str:
+    return str(value).strip()
+
+
+def _choice(variable: str, choices: tuple[str, ...], default: str, meaning: str) -> str:
+    """Declare one setting that is one of a few words."""
+
+    def convert(value: object) -> str:
+        text = str(value).strip().lower()
+        if text not in choices:
+            message = f"{variable} must be one of {', '.join(choices)}, not {text[:40]!r}"
+            raise SettingsError(message)
+        return text
+
+    word: str = environ.var(default=default, converter=convert, name=variable, help=meaning)
+    return word
+
+
 @environ.config(prefix="ROCPR", frozen=True)
 class Settings:
     """What an operator may choose; every field is one variable, read at start and never again."""
@@ -59,6 +83,73 @@ class Settings:
         2_000,  # what the default interpolation may need
         2**40,
         "The most rows that one interpolated curve may be asked for; more is 422.",
+    )
+    slots: int = _setting(
+        "ROCPR_SLOTS", 2, 1, 256, "How many big requests are served at once, by all workers together; more is 503."
+    )
+    big_body_bytes: int = _setting(
+        "ROCPR_BIG_BODY_BYTES",
+        256 * 1024,
+        0,
+        2**40,
+        "A request with a longer body is big; so is one whose body is chunked, compressed, Arrow or Parquet.",
+    )
+    big_work: int = _setting(
+        "ROCPR_BIG_WORK",
+        200_000,
+        1,
+        2**40,
+        "A request is also big when its rows, times its evaluations when they are compared, are more.",
+    )
+    big_seconds: int = _setting(
+        "ROCPR_BIG_SECONDS", 30, 1, 86_400, "How long a big request may be worked on, in seconds; then it is 503."
+    )
+    big_memory_bytes: int = _setting(
+        "ROCPR_BIG_MEMORY_BYTES",
+        2 * 1024**3,
+        256 * 1024**2,
+        2**50,
+        "How much memory a process that serves big requests may take, in bytes; a request that needs more is 413.",
+    )
+    min_body_rate: int = _setting(
+        "ROCPR_MIN_BODY_RATE",
+        32 * 1024,
+        1,
+        2**40,
+        "How fast a body must arrive on average, in bytes per second, after the first ten seconds; slower is 408.",
+    )
+    retry_after_seconds: int = _setting(
+        "ROCPR_RETRY_AFTER_SECONDS", 2, 1, 86_400, "What Retry-After says in answers 429 and 503."
+    )
+    drain_seconds: int = _setting(
+        "ROCPR_DRAIN_SECONDS",
+        0,
+        0,
+        3_600,
+        "How long a server that was told to stop still takes requests, while /health/ready is 503 already.",
+    )
+    key_concurrency: int = _setting(
+        "ROCPR_KEY_CONCURRENCY", 8, 1, 4_096, "How many requests one API key may have at once; more is 429."
+    )
+    api_keys_file: str = _text(
+        "ROCPR_API_KEYS_FILE", "", "A file of API keys (`rocpr key new`); with it, all but /health needs one of them."
+    )
+    cors_origins: str = _text(
+        "ROCPR_CORS_ORIGINS", "", "Origins, between commas, whose pages may read answers in a browser."
+    )
+    log_level: str = _choice(
+        "ROCPR_LOG_LEVEL",
+        ("debug", "info", "warning"),
+        "info",
+        "debug logs every request, info all but those of /health and /metrics, warning failures of the server only.",
+    )
+    spool_dir: str = _text(
+        "ROCPR_SPOOL_DIR", "", "Where the bodies of big requests and answers lie, the system's directory unless set."
+    )
+    runtime_dir: str = _text(
+        "ROCPR_RUNTIME_DIR",
+        "",
+        "A private directory, best in memory, for what the server's processes share; made at start unless set.",
     )
     workers: int = _setting(
         "ROCPR_WORKERS", 2, 1, 1024, "How many processes serve requests; one evaluation uses one processor at a time."

@@ -105,6 +105,12 @@ PROBLEM_TYPES = {
             "Fewer bytes arrived than Content-Length or the chunks announced. A body is read whole or refused.",
         ),
         ProblemType(
+            "unauthorized",
+            401,
+            "The request carries no valid API key",
+            "This server answers those with a key only, sent as Authorization: Bearer and the key. /health is open.",
+        ),
+        ProblemType(
             "not_found",
             404,
             "There is nothing at this path",
@@ -121,6 +127,13 @@ PROBLEM_TYPES = {
             406,
             "No media type that the request accepts can be answered",
             "The detail names those that can be answered; leave Accept out to get the first of them.",
+        ),
+        ProblemType(
+            "request_timeout",
+            408,
+            "The request came too slowly",
+            "The request line, the header fields or the body took longer than the server waits (ROCPR_MIN_BODY_RATE). "
+            "Nothing was evaluated; send the request again.",
         ),
         ProblemType(
             "body_too_large",
@@ -169,6 +182,12 @@ PROBLEM_TYPES = {
             "Each entry of errors points to a wrong value and says what is wrong with it.",
         ),
         ProblemType(
+            "too_many_requests",
+            429,
+            "The API key has too many requests at once",
+            "Wait for those that are under way (ROCPR_KEY_CONCURRENCY), at least as long as Retry-After says.",
+        ),
+        ProblemType(
             "headers_too_large",
             431,
             "The header fields are too large",
@@ -179,6 +198,32 @@ PROBLEM_TYPES = {
             500,
             "The server failed",
             "This is a defect of the service, not of the request. Please report it.",
+        ),
+        ProblemType(
+            "overloaded",
+            503,
+            "The server is busy with other big requests",
+            "As many big requests as the server serves at once (ROCPR_SLOTS) are under way. Nothing was read; send the "
+            "request again after as many seconds as Retry-After says.",
+        ),
+        ProblemType(
+            "deadline_exceeded",
+            503,
+            "The evaluation took too long",
+            "The work was ended at the server's deadline (ROCPR_BIG_SECONDS). A smaller request may do, or a server "
+            "that is less busy.",
+        ),
+        ProblemType(
+            "helper_died",
+            503,
+            "The process that evaluated the request died",
+            "It was tried twice. Nothing else was affected; if it happens again with this request, please report it.",
+        ),
+        ProblemType(
+            "not_ready",
+            503,
+            "The server is about to stop",
+            "It finishes what it has and takes requests a little longer, but no new clients should be sent to it.",
         ),
     )
 }
