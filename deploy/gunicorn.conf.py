@@ -1,10 +1,19 @@
-"""How gunicorn runs the service; read by deploy/run.sh, by `rocpr serve` and by nothing else."""
+"""How gunicorn runs the service, whoever starts it: deploy/run.sh, `rocpr serve`, systemd, a container.
+
+gunicorn 27 or newer: 23 lost requests when it was reloaded and when it replaced workers.
+"""
 
 import os
+import shutil
 import sys
+import tempfile
+from pathlib import Path
+from threading import Thread
+from typing import Any
 
 from service.environment import prepare_process
 from service.settings import SettingsError, read_settings
+from service.web.log import logging_configuration
 
 # Here, because the workers are forks of the process that reads this file, and import NumPy after it.
 prepare_process()
@@ -14,9 +23,30 @@ try:
 except SettingsError as error:
     sys.exit(f"rocpr: {error}")
 
+# Memory where there is some: what is written there must not wait for a disk.
+_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else tempfile.gettempdir()  # noqa: S108  # files in it are private
+
+
+def _runtime_directory() -> Path:
+    """Make what the workers share: the locks of the slots, and the counts for /metrics.
+
+    It is made once for a master: a reload reads this file again in the same process, and a new master that an old one
+    starts (USR2) inherits the variables of the old one, whose directory goes when that one goes.
+    """
+    if os.environ.get("ROCPR_RUNTIME_OWNER") != str(os.getpid()):
+        os.environ["ROCPR_RUNTIME_OWNER"] = str(os.getpid())
+        os.environ["ROCPR_RUNTIME_DIR"] = tempfile.mkdtemp(prefix="rocpr-", dir=_MEMORY)
+    return Path(os.environ["ROCPR_RUNTIME_DIR"])
+
+
+_runtime = _runtime_directory()
+# prometheus_client reads this when it is imported, and then counts in files, so that all workers count together.
+os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(_runtime / "metrics")
+(_runtime / "metrics").mkdir(exist_ok=True)
+
 wsgi_app = "service.app:create_app()"
 
-# Loopback unless --bind says otherwise: the service has no users and no TLS of its own.
+# Loopback unless --bind says otherwise: the service has no TLS of its own.
 bind = f"127.0.0.1:{os.environ.get('PORT', '8000')}"
 
 # Threads, so that a slow upload does not hold a whole process; NumPy and pyarrow leave the interpreter's lock while
@@ -30,13 +60,13 @@ preload_app = False
 
 # The heartbeat is the main thread's, not a request's: silence of this length means that the process is stuck.
 timeout = 60
-# Long enough for an evaluation at the limits to finish after SIGTERM.
-graceful_timeout = 30
+# From SIGTERM: the drain, then the longest evaluation that may have begun at its end, then its answer.
+graceful_timeout = _settings.drain_seconds + _settings.big_seconds + 30
 # Above the idle time of common client pools' quick reuse, short enough that idle connections do not pile up.
 keepalive = 5
 
-# The heartbeat file must not sit on a disk, where a write may block; /dev/shm is memory where there is one.
-worker_tmp_dir = "/dev/shm" if os.path.isdir("/dev/shm") else None  # noqa: S108, PTH112  # memory, not a place for secrets
+# The heartbeat file must not sit on a disk, where a write may block.
+worker_tmp_dir = _MEMORY
 
 # What is longer is 414 or 431. Options may be lists in the query, so the line may be as long as gunicorn reads.
 limit_request_line = 8190
@@ -46,13 +76,27 @@ limit_request_field_size = 8190
 # One parser everywhere, whether or not gunicorn's optional one in C is installed: its errors are tested.
 http_parser = "python"
 
-# No header may change where the application believes it is mounted, nor the scheme; it needs neither.
+# No header may change where the application believes it is mounted, nor the scheme, nor who the client is; it needs
+# none of that, so no address is trusted to say it, not even a proxy on this machine.
+forwarded_allow_ips = ""
 forwarder_headers = ""
 secure_scheme_headers = {}
 
 # No socket that controls the server, and no file for it in the home directory.
 control_socket_disable = True
 
-# Refusals are answered, not logged one by one; the log on stderr is for starts, stops and failures.
+# The application logs its requests itself (service/web/observation.py); gunicorn's own lines, and those of libraries,
+# are lines of JSON like the application's.
 accesslog = None
-errorlog = "-"
+logconfig_dict = logging_configuration(_settings.log_level)
+
+
+def post_worker_init(worker: Any) -> None:  # noqa: ANN401  # gunicorn has no types
+    """Start the worker's first helper, beside the first requests."""
+    lane = worker.wsgi.extensions["big_lane"]
+    Thread(target=lane.prepare, name="prepare", daemon=True).start()
+
+
+def on_exit(_server: object) -> None:
+    """Remove what the workers shared."""
+    shutil.rmtree(_runtime, ignore_errors=True)

@@ -4,8 +4,11 @@ A request thread and the command line both call `answer`. An expected failure co
 an exception. Knows no HTTP beyond media types and statuses.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import chain
+from time import perf_counter
 from typing import Any, Protocol
 
 from marshmallow import Schema, ValidationError
@@ -15,12 +18,11 @@ from service.curves.errors import CurvesError
 from service.curves.evaluation import Curves, evaluate_curves
 from service.curves.tradeoff import Tradeoffs, evaluate_tradeoffs
 from service.wire.answer_tables import TABLES
-from service.wire.codings import IDENTITY, MIN_COMPRESSED_BYTES, compress, decompress
+from service.wire.codings import IDENTITY, MIN_COMPRESSED_BYTES, compressed, decompress
 from service.wire.decoders import DECODERS
-from service.wire.encoders import ENCODERS, ONE_TABLE, Encoded
+from service.wire.encoders import ENCODERS, ONE_TABLE
 from service.wire.faults import fact_error, field_errors
 from service.wire.limits import Limits
-from service.wire.media_types import ARROW_STREAM
 from service.wire.problems import PROBLEM_JSON, Problem, invalid_value, pointer_token, problem_document
 from service.wire.schemas import (
     ComparisonsRequest,
@@ -30,7 +32,7 @@ from service.wire.schemas import (
     TradeoffsRequest,
     TradeoffsRequestSchema,
 )
-from service.wire.signatures import ARROW_FILE, signature_of
+from service.wire.signatures import mislabelled
 from service.wire.tables import Decoded, TableForm, one_evaluation, several_evaluations, too_many_rows
 
 
@@ -48,15 +50,43 @@ class Request:
     accept_encoding: str = IDENTITY
 
 
+@dataclass(slots=True)
+class Facts:
+    """What was done for a request, for logs and measurements: how many rows it had, and how long each stage took.
+
+    A stage that was not reached has no seconds. Checking belongs to decoding, compression to encoding.
+    """
+
+    rows: int | None = None
+    decode_seconds: float | None = None
+    evaluate_seconds: float | None = None
+    encode_seconds: float | None = None
+
+    @contextmanager
+    def timed(self, stage: str) -> Iterator[None]:
+        """Measure a stage, also one that fails."""
+        start = perf_counter()
+        try:
+            yield
+        finally:
+            setattr(self, stage, (getattr(self, stage) or 0.0) + perf_counter() - start)
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What to send back."""
+    """What to send back; `problem` is the code of a failure."""
 
     status: int
     media_type: str
     body: bytes
     headers: Mapping[str, str] = field(default_factory=dict)
     content_encoding: str = IDENTITY
+    problem: str | None = None
+    facts: Facts = field(default_factory=Facts)
+
+
+class TooMuchWork(Exception):
+    """The request is right, and more work than `max_work`: it has to be answered where it holds up nobody."""
 
 
 class Checked(Protocol):
@@ -65,6 +95,10 @@ class Checked(Protocol):
     @property
     def rows(self) -> int:
         """The rows of its longest table."""
+
+    @property
+    def work(self) -> int:
+        """How much work it is, in rows that one evaluation has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,60 +180,89 @@ def response_media_types(operation: str) -> tuple[str, ...]:
     return tuple(media_type for name, media_type in ENCODERS if name == operation)
 
 
-def answer(request: Request, limits: Limits) -> Answer:
-    """Evaluate a request."""
+def answer(
+    request: Request, limits: Limits, max_work: int | None = None, write: Callable[[bytes], object] | None = None
+) -> Answer:
+    """Evaluate a request.
+
+    With `write` it gets the body, in pieces, and the Answer has none; after a failure in between, what it got is of no
+    use. Raises TooMuchWork, before it evaluates, when the work is estimated at more than `max_work`.
+    """
+    facts = Facts()
+    pieces: list[bytes] = []
     try:
-        encoded = _encoded(request, limits)
-        coding = request.accept_encoding if len(encoded.body) >= MIN_COMPRESSED_BYTES else IDENTITY
-        return Answer(200, request.accept, compress(coding, encoded.body), encoded.headers, coding)
+        headers, coding = _write_answer(request, limits, max_work, facts, write or pieces.append)
+        return Answer(200, request.accept, b"".join(pieces), headers, coding, None, facts)
     except Problem as problem:
-        return problem_answer(problem, request.instance)
+        return problem_answer(problem, request.instance, facts)
     except MemoryError:  # what took the memory goes with the error
-        lack = Problem("body_too_large", "The request takes more memory than this server has.")
-    return problem_answer(lack, request.instance)
+        pass
+    return lack_of_memory(request, facts)
 
 
-def problem_answer(problem: Problem, instance: str) -> Answer:
+def lack_of_memory(request: Request, facts: Facts | None = None) -> Answer:
+    """Say that there is not the memory that a request takes."""
+    lack = Problem("body_too_large", "The request takes more memory than this server has.")
+    return problem_answer(lack, request.instance, facts)
+
+
+def problem_answer(problem: Problem, instance: str, facts: Facts | None = None) -> Answer:
     """Write a problem as an answer."""
-    return Answer(problem.type.status, PROBLEM_JSON, problem_document(problem, instance))
+    body = problem_document(problem, instance)
+    return Answer(
+        problem.type.status, PROBLEM_JSON, body, {}, IDENTITY, problem.type.code, Facts() if facts is None else facts
+    )
 
 
-def _encoded(request: Request, limits: Limits) -> Encoded:
+def _write_answer(
+    request: Request, limits: Limits, max_work: int | None, facts: Facts, write: Callable[[bytes], object]
+) -> tuple[dict[str, str], str]:
+    """Write the encoded answer; return its headers and the coding that it has."""
     operation = OPERATIONS[request.operation]
+    with facts.timed("decode_seconds"):
+        decoded, table = _decoded(request, operation, limits)
+        checked = _check(operation, decoded)
+        facts.rows = checked.rows
+        if checked.rows > limits.max_rows:
+            raise too_many_rows(checked.rows, limits.max_rows)
+        if max_work is not None and checked.work > max_work:
+            raise TooMuchWork
+    if table is None and request.accept in ONE_TABLE:
+        table = operation.first_table(checked)
+    with facts.timed("evaluate_seconds"):
+        try:
+            result = operation.evaluate(checked, table, limits)
+        except CurvesError as fact:
+            raise Problem("invalid_request", fact.detail, [fact_error(fact, decoded.pointer)]) from None
+    del decoded, checked  # encoding may need the memory
+    with facts.timed("encode_seconds"):
+        encoded = ENCODERS[request.operation, request.accept](result, table)
+        pieces = iter(encoded.pieces)
+        first = _beginning(pieces, MIN_COMPRESSED_BYTES)
+        coding = request.accept_encoding if len(first) >= MIN_COMPRESSED_BYTES else IDENTITY
+        for piece in compressed(coding, chain([first], pieces)):
+            write(piece)
+    return encoded.headers, coding
+
+
+def _beginning(pieces: Iterator[bytes], size: int) -> bytes:
+    """Take pieces until they have `size` bytes or end."""
+    first = b""
+    while len(first) < size and (piece := next(pieces, b"")):
+        first += piece
+    return first
+
+
+def _decoded(request: Request, operation: Operation, limits: Limits) -> tuple[Decoded, str | None]:
+    """Read the body, with the options in the query; and the table asked for."""
     parameters = _unique(request.parameters)
     table = parameters.pop("table", None)
     _check_table(operation, table, request.accept)
     body = decompress(request.content_encoding, request.body, limits.max_decompressed_bytes)
     try:
-        decoded = DECODERS[request.content_type](body, parameters, operation.form, limits)
+        return DECODERS[request.content_type](body, parameters, operation.form, limits), table
     except Problem as problem:
-        raise _recognised(body, request) or problem from None
-    checked = _check(operation, decoded)
-    if checked.rows > limits.max_rows:
-        raise too_many_rows(checked.rows, limits.max_rows)
-    if table is None and request.accept in ONE_TABLE:
-        table = operation.first_table(checked)
-    try:
-        result = operation.evaluate(checked, table, limits)
-    except CurvesError as fact:
-        raise Problem("invalid_request", fact.detail, [fact_error(fact, decoded.pointer)]) from None
-    return ENCODERS[request.operation, request.accept](result, table)
-
-
-def _recognised(body: bytes, request: Request) -> Problem | None:
-    """Make the problem of a body that is something else than its headers say; None for any other."""
-    found = signature_of(body)
-    if found is None or found.media_type == request.content_type:
-        return None
-    if found is ARROW_FILE and request.content_type == ARROW_STREAM:
-        return None  # which has said so
-    if found.coding is None:
-        advice = f"say Content-Type: {found.media_type or f'{ARROW_STREAM}, and write it as a stream'}"
-    elif request.content_encoding == IDENTITY:
-        advice = f"say Content-Encoding: {found.coding}"
-    else:
-        advice = "compress it once"
-    return Problem("malformed_body", f"This looks like {found.name}: {advice}.")
+        raise mislabelled(body, request.content_type, request.content_encoding) or problem from None
 
 
 def _unique(parameters: tuple[tuple[str, str], ...]) -> dict[str, str]:

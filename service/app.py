@@ -3,13 +3,22 @@
 Knows which parts there are; holds no logic of its own.
 """
 
+import atexit
+import shutil
+import tempfile
+from pathlib import Path
+
 from flask import Flask
 
 from service.settings import Settings, read_settings, shipped_file
 from service.web.contract import contract_blueprint, docs_blueprint
 from service.web.errors import install_error_handlers
+from service.web.guard import install_guard
 from service.web.health import health_blueprint
-from service.web.operations import operations_blueprint
+from service.web.lanes import BigLane
+from service.web.observation import helper_ended, install_observation, metrics_blueprint
+from service.web.operations import Operations, operations_blueprint
+from service.web.slots import Slots
 from service.wire.limits import Limits
 
 
@@ -17,13 +26,42 @@ def create_app(settings: Settings | None = None) -> Flask:
     """Build the application; without settings they are read from the environment."""
     settings = settings or read_settings()
     limits = Limits(settings.max_rows, settings.max_interpolated_rows, settings.max_decompressed_bytes)
+    # Under gunicorn.conf.py the server's processes share one.
+    runtime_directory = Path(settings.runtime_dir or _directory_of_its_own())
+    slots = Slots(runtime_directory, "big", settings.slots)
+    lane = BigLane(
+        slots,
+        limits,
+        seconds=settings.big_seconds,
+        memory_bytes=settings.big_memory_bytes,
+        spool_directory=settings.spool_dir or None,
+        on_helper_end=helper_ended,
+    )
+    operations = Operations(
+        limits,
+        lane,
+        max_body_bytes=settings.max_body_bytes,
+        big_body_bytes=settings.big_body_bytes,
+        big_work=settings.big_work,
+    )
 
     app = Flask("service", static_folder=None)
     # A path is right or it is 404: no redirect (an HTML page) to a tidier spelling of it.
     app.url_map.merge_slashes = False
-    install_error_handlers(app)
-    app.register_blueprint(operations_blueprint(limits, settings.max_body_bytes))
+    install_observation(app, settings.log_level)
+    install_guard(app, settings, runtime_directory)
+    install_error_handlers(app, settings.retry_after_seconds)
+    app.register_blueprint(operations_blueprint(operations))
     app.register_blueprint(contract_blueprint(shipped_file("openapi.yaml").read_bytes()))
     app.register_blueprint(docs_blueprint())
     app.register_blueprint(health_blueprint())
+    app.register_blueprint(metrics_blueprint(slots))
+    app.extensions["big_lane"] = lane
     return app
+
+
+def _directory_of_its_own() -> str:
+    """Make the runtime directory of an application that shares nothing with other processes."""
+    directory = tempfile.mkdtemp(prefix="rocpr-")
+    atexit.register(shutil.rmtree, directory, ignore_errors=True)
+    return directory

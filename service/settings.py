@@ -132,7 +132,7 @@ class Settings:
         "ROCPR_KEY_CONCURRENCY", 8, 1, 4_096, "How many requests one API key may have at once; more is 429."
     )
     api_keys_file: str = _text(
-        "ROCPR_API_KEYS_FILE", "", "A file of API keys (`rocpr key new`); with it, all but /health needs one of them."
+        "ROCPR_API_KEYS_FILE", "", "A file of API keys (rocpr key new); with it, all but /health needs one of them."
     )
     cors_origins: str = _text(
         "ROCPR_CORS_ORIGINS", "", "Origins, between commas, whose pages may read answers in a browser."
@@ -149,7 +149,7 @@ class Settings:
     runtime_dir: str = _text(
         "ROCPR_RUNTIME_DIR",
         "",
-        "A private directory, best in memory, for what the server's processes share; made at start unless set.",
+        "What the server's processes share lies in this directory; the server makes one and sets this itself.",
     )
     workers: int = _setting(
         "ROCPR_WORKERS", 2, 1, 1024, "How many processes serve requests; one evaluation uses one processor at a time."

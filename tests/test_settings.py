@@ -6,6 +6,9 @@ import pytest
 from service import settings
 from service.settings import Settings, SettingsError, read_settings, shipped_file
 
+NUMBERS = [field.name for field in attrs.fields(Settings) if isinstance(field.default, int)]
+TEXTS = ["api_keys_file", "cors_origins", "spool_dir", "runtime_dir"]
+
 
 def test_defaults() -> None:
     assert attrs.asdict(read_settings({})) == {
@@ -13,23 +16,58 @@ def test_defaults() -> None:
         "max_decompressed_bytes": 268_435_456,
         "max_rows": 5_000_000,
         "max_interpolated_rows": 100_000,
+        "slots": 2,
+        "big_body_bytes": 262_144,
+        "big_work": 200_000,
+        "big_seconds": 30,
+        "big_memory_bytes": 2_147_483_648,
+        "min_body_rate": 32_768,
+        "retry_after_seconds": 2,
+        "drain_seconds": 0,
+        "key_concurrency": 8,
+        "api_keys_file": "",
+        "cors_origins": "",
+        "log_level": "info",
+        "spool_dir": "",
+        "runtime_dir": "",
         "workers": 2,
         "threads": 8,
     }
 
 
-@pytest.mark.parametrize("name", [field.name for field in attrs.fields(Settings)])
+def test_each_kind_of_setting_is_tested() -> None:
+    assert {*NUMBERS, *TEXTS, "log_level"} == {field.name for field in attrs.fields(Settings)}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
 def test_each_setting_is_one_variable(name: str) -> None:
-    value = 2017 if name == "max_interpolated_rows" else 17
+    value = {"max_interpolated_rows": 2017, "big_memory_bytes": 2**30}.get(name, 17)
     assert getattr(read_settings({f"ROCPR_{name.upper()}": f" {value} "}), name) == value
 
 
-@pytest.mark.parametrize("name", [field.name for field in attrs.fields(Settings)])
-@pytest.mark.parametrize("text", ["", "0", "-1", "1e6", "64M", "1_000", "\u0663", "x" * 500, "9" * 5000])
+@pytest.mark.parametrize("name", NUMBERS)
+@pytest.mark.parametrize("text", ["", "-1", "1e6", "64M", "1_000", "\u0663", "x" * 500, "9" * 5000])
 def test_a_value_that_cannot_be_used_is_refused_by_name(name: str, text: str) -> None:
     with pytest.raises(SettingsError, match=f"ROCPR_{name.upper()} must be a whole number") as caught:
         read_settings({f"ROCPR_{name.upper()}": text})
     assert len(str(caught.value)) < 200
+
+
+@pytest.mark.parametrize("name", sorted({*NUMBERS} - {"big_body_bytes", "drain_seconds"}))
+def test_none_is_no_number_of_what_is_needed(name: str) -> None:
+    with pytest.raises(SettingsError, match=f"ROCPR_{name.upper()} must be a whole number"):
+        read_settings({f"ROCPR_{name.upper()}": "0"})
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_text_is_taken_without_the_space_around_it(name: str) -> None:
+    assert getattr(read_settings({f"ROCPR_{name.upper()}": " a b "}), name) == "a b"
+
+
+def test_the_log_level_is_one_of_three() -> None:
+    assert read_settings({"ROCPR_LOG_LEVEL": " Debug"}).log_level == "debug"
+    with pytest.raises(SettingsError, match="ROCPR_LOG_LEVEL must be one of debug, info, warning, not 'loud'"):
+        read_settings({"ROCPR_LOG_LEVEL": "loud"})
 
 
 def test_settings_are_frozen() -> None:

@@ -4,6 +4,7 @@ import click
 
 from service.cli.compare import compare
 from service.cli.curves import curves
+from service.cli.key import key
 from service.cli.serve import serve
 from service.cli.tradeoffs import tradeoffs
 
@@ -18,3 +19,4 @@ main.add_command(curves)
 main.add_command(tradeoffs)
 main.add_command(compare)
 main.add_command(serve)
+main.add_command(key)

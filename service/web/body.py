@@ -4,6 +4,7 @@ Reads the WSGI input itself, because werkzeug's own stream cuts a chunked body a
 complete. Knows lengths and limits; not what the bytes mean.
 """
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, BinaryIO
 
 from gunicorn.http.errors import ParseException
@@ -14,6 +15,9 @@ from service.wire.problems import Problem
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
+_STEP = 1 << 20
+"""How much of a body is read at a time on its way into a file."""
+
 MAX_LENGTH_DIGITS = 18
 """A Content-Length with more digits is refused unread."""
 
@@ -22,23 +26,46 @@ def read_body(environ: "WSGIEnvironment", limit: int) -> bytes:
     """Read the request's body to its end.
 
     Raises Problem body_too_large (before reading when Content-Length tells), incomplete_body when fewer bytes
-    arrive than announced, malformed_request when the chunks cannot be read.
+    arrive than announced, malformed_request when the chunks cannot be read, request_timeout when they come too slowly.
     """
-    stream: BinaryIO = environ["wsgi.input"]
-    if coding := environ.get("HTTP_TRANSFER_ENCODING", ""):
+    return b"".join(_pieces(environ, limit, limit + 1))
+
+
+def spool_body(environ: "WSGIEnvironment", limit: int, file: BinaryIO) -> int:
+    """Write the request's body to a file, to its end, and return its length; raises as read_body does."""
+    return sum(file.write(piece) for piece in _pieces(environ, limit, _STEP))
+
+
+def body_length(environ: "WSGIEnvironment", limit: int) -> int | None:
+    """Tell how long the body is going to be; None where only its end tells.
+
+    Raises Problem body_too_large when that is over the limit, malformed_request when the headers make no sense.
+    """
+    if coding := environ.get("HTTP_TRANSFER_ENCODING"):
         if coding.strip().lower() != "chunked":
             raise Problem("malformed_request", "The only transfer coding that the server reads is chunked.")
-        body = _read(stream, limit + 1)
-        if len(body) > limit:
-            raise _too_large(limit)
-        return body
+        return None
     length = _announced_length(environ.get("CONTENT_LENGTH", ""))
     if length > limit:
         raise _too_large(limit)
-    body = _read(stream, length) if length else b""
-    if len(body) != length:
-        raise _incomplete(f"Content-Length announced {length} bytes, {len(body)} arrived.")
-    return body
+    return length
+
+
+def _pieces(environ: "WSGIEnvironment", limit: int, step: int) -> Iterator[bytes]:
+    """Read the body in pieces of at most `step` bytes, all of it or an error."""
+    stream: BinaryIO = environ["wsgi.input"]
+    length = body_length(environ, limit)
+    read = 0
+    while read != length:
+        piece = _read(stream, min(step, (limit + 1 if length is None else length) - read))
+        read += len(piece)
+        if read > limit:
+            raise _too_large(limit)
+        if not piece:
+            if length is not None:
+                raise _incomplete(f"Content-Length announced {length} bytes, {read} arrived.")
+            return
+        yield piece
 
 
 def _announced_length(text: str) -> int:

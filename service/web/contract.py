@@ -3,14 +3,23 @@
 Knows documents, not operations; needs no network beyond this server to show them.
 """
 
+import re
+from base64 import b64encode
+from hashlib import sha256
+from typing import cast
+
 import orjson
 import yaml
-from flask import Blueprint, Response, abort, request
+from flask import Blueprint, Flask, Response, abort, request
+from flask.blueprints import BlueprintSetupState
+from flask.typing import ResponseReturnValue
 from flask_swagger_ui import get_swaggerui_blueprint
 
 from service.wire.problems import PROBLEM_TYPES
 
 DOCS = "/docs"
+
+_INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 
 def contract_blueprint(contract_yaml: bytes) -> Blueprint:
@@ -57,8 +66,7 @@ def docs_blueprint() -> Blueprint:
         blueprint_name="docs",
     )
 
-    # The library answers at /docs/; the contract says /docs, and a redirect there would be an HTML page.
-    blueprint.record(lambda state: state.app.add_url_rule(DOCS, "docs", state.app.view_functions["docs.show"]))
+    blueprint.record(_serve_page)
 
     @blueprint.before_app_request
     def ignore_range() -> None:
@@ -66,3 +74,39 @@ def docs_blueprint() -> Blueprint:
         request.environ.pop("HTTP_RANGE", None)
 
     return blueprint
+
+
+def _serve_page(state: BlueprintSetupState) -> None:
+    """Answer the page from memory, with a policy that lets a browser run its own scripts and no other.
+
+    The library writes it anew for each request, always the same, and answers at /docs/; the contract says /docs, and
+    a redirect there would be an HTML page.
+    """
+    app = cast("Flask", state.app)
+    show = app.view_functions["docs.show"]
+    with app.test_request_context(DOCS):
+        page = str(show())
+    policy = _page_policy(page)
+
+    def page_or_file(path: str = "index.html") -> ResponseReturnValue:
+        if path != "index.html":
+            return cast("ResponseReturnValue", show(path))
+        response = Response(page, mimetype="text/html")
+        response.headers["Content-Security-Policy"] = policy
+        return response
+
+    app.view_functions["docs.show"] = page_or_file
+    app.add_url_rule(DOCS, "docs.page", page_or_file)
+
+
+def _page_policy(page: str) -> str:
+    """Write the page's Content-Security-Policy: its files, its one script within, and requests to this server alone.
+
+    Swagger UI has its pictures in its styles, a style in the picture above the page, and style attributes in tables.
+    """
+    hashes = [b64encode(sha256(script.encode()).digest()).decode() for script in _INLINE_SCRIPT.findall(page)]
+    scripts = " ".join(f"'sha256-{digest}'" for digest in hashes)
+    return (
+        f"default-src 'none'; script-src 'self' {scripts}; style-src 'self' 'unsafe-inline'; "
+        "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )

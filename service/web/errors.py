@@ -6,7 +6,9 @@ Knows Problem, werkzeug's HTTP errors and what to do about an unexpected excepti
 from flask import Flask, Response, current_app, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
+from service.web.helper import HelperFailed
 from service.web.negotiation import VARY
+from service.web.observation import note
 from service.web.transport import instance_of
 from service.wire.codings import CODINGS
 from service.wire.problems import PROBLEM_JSON, PROBLEM_TYPES, Problem, problem_document
@@ -21,8 +23,13 @@ _DETAILS = {
 }
 
 
-def install_error_handlers(app: Flask) -> None:
+_LATER = frozenset({429, 503})
+"""Statuses that say: not now."""
+
+
+def install_error_handlers(app: Flask, retry_after_seconds: int) -> None:
     """Let the application answer every failure, expected or not, with a problem."""
+    app.config["RETRY_AFTER"] = str(retry_after_seconds)
     app.register_error_handler(Problem, problem_response)
     app.register_error_handler(HTTPException, _http_error_response)
     app.register_error_handler(Exception, _failure_response)
@@ -33,6 +40,9 @@ def problem_response(problem: Problem) -> Response:
     document = problem_document(problem, instance_of(request.path))
     response = Response(document, problem.type.status, content_type=PROBLEM_JSON)
     response.headers["Vary"] = VARY
+    note(problem=problem.type.code)
+    if problem.type.status in _LATER:
+        response.headers["Retry-After"] = current_app.config["RETRY_AFTER"]
     if problem.type.code == "unsupported_content_encoding":
         response.headers["Accept-Encoding"] = ", ".join(CODINGS)  # in an answer: what a request may bring
     return response
@@ -48,5 +58,6 @@ def _http_error_response(error: HTTPException) -> Response:
 
 
 def _failure_response(error: Exception) -> Response:
-    current_app.logger.error("Unexpected failure", exc_info=error)
+    if not isinstance(error, HelperFailed):  # which was logged where it happened
+        current_app.logger.error("Unexpected failure", exc_info=error)
     return problem_response(Problem("internal_error", _DETAILS[500]))

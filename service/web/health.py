@@ -3,11 +3,15 @@
 import orjson
 from flask import Blueprint, Response
 
+from service.web.lifecycle import DRAINING
+from service.wire.problems import Problem
+
 
 def health_blueprint() -> Blueprint:
     """Make the routes /health/live and /health/ready.
 
-    The service keeps no state and needs no other service: a process that answers at all is ready.
+    The service keeps no state and needs no other service: a process that answers at all is ready, until it was told to
+    stop.
     """
     blueprint = Blueprint("health", __name__, url_prefix="/health")
 
@@ -17,6 +21,8 @@ def health_blueprint() -> Blueprint:
 
     @blueprint.get("/ready")
     def ready() -> Response:
+        if DRAINING.is_set():
+            raise Problem("not_ready", "This server was told to stop.")
         return Response(orjson.dumps({"status": "ok"}), mimetype="application/json")
 
     return blueprint

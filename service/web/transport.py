@@ -10,6 +10,11 @@ from gunicorn.http import errors as http
 
 from service.wire.problems import Problem
 
+
+class SlowRequest(http.ParseException):
+    """The request comes more slowly than the server waits for one."""
+
+
 MAX_INSTANCE = 200
 """How many characters of a path a problem repeats."""
 
@@ -27,6 +32,7 @@ _KINDS: tuple[tuple[type[Exception], str, str], ...] = (
     (http.InvalidChunkSize, "malformed_request", "The size of a chunk is not valid."),
     (http.InvalidChunkExtension, "malformed_request", "The extension of a chunk is not valid."),
     (http.ChunkMissingTerminator, "malformed_request", "A chunk does not end where its size says."),
+    (SlowRequest, "request_timeout", "The request came more slowly than this server waits for one."),
     (http.ParseException, "malformed_request", "The request is not valid HTTP/1.1."),
     (http.NoMoreData, "incomplete_body", "The request ended before all that it announced had arrived."),
 )

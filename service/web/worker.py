@@ -1,12 +1,15 @@
 """gunicorn's threaded worker with our manners: its own errors are problems, and a refused client gets its answer.
 
 Knows gunicorn's worker, parser and sockets; nothing of the application. gunicorn answers an unreadable request with
-an HTML page, lets silent clients hold its threads, keeps a connection whose body nobody read, and resets one that it
-closes while the client is sending; what is here changes these four.
+an HTML page, lets slow clients hold its threads, keeps a connection whose body nobody read, resets one that it closes
+while the client is sending, stops taking requests the moment it is told to stop, and does not see that a thread is
+stuck; what is here changes these six.
 """
 
+import errno
 import selectors
 import socket
+import threading
 import time
 from contextlib import suppress
 from functools import partial
@@ -22,7 +25,10 @@ from gunicorn.http.parser import RequestParser
 from gunicorn.http.unreader import SocketUnreader
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
-from service.web.transport import instance_of, transport_problem
+from service.settings import read_settings
+from service.web.lifecycle import DRAINING, longest_evaluation
+from service.web.observation import refused_by_server
+from service.web.transport import SlowRequest, instance_of, transport_problem
 from service.wire.problems import PROBLEM_JSON, Problem, problem_document
 
 MAX_DRAINED_BYTES = 32 * 1024
@@ -34,8 +40,14 @@ LINGER_SECONDS = 5.0
 LINGER_IDLE_SECONDS = 1.0
 """How long it waits for a client that sends nothing and does not close."""
 
-READ_IDLE_SECONDS = 10.0
-"""How long a client may send nothing in the middle of a request; then the request counts as cut short."""
+PATIENCE_SECONDS = 10.0
+"""How long a request may take beyond its bytes at ROCPR_MIN_BODY_RATE, and how long its client may be silent."""
+
+WRITE_IDLE_SECONDS = 30.0
+"""How long a client may take nothing of its answer; then the connection is closed."""
+
+STUCK_SECONDS = 60.0
+"""How long the evaluation of a small request may take; then the master hears nothing more and replaces the process."""
 
 
 class IncompleteHead(ParseException):
@@ -43,16 +55,32 @@ class IncompleteHead(ParseException):
 
 
 class ImpatientUnreader(SocketUnreader):
-    """Reads from a socket, but does not wait for a silent client for ever; writing is not limited."""
+    """Reads from a socket, but waits neither for a silent client nor for one that sends a byte now and then."""
+
+    def __init__(self, sock: socket.socket, rate: float) -> None:
+        super().__init__(sock)
+        self.rate = rate
+        self.too_slow = False
+        self.expect_request()
+
+    def expect_request(self) -> None:
+        """Start counting: the next request begins."""
+        self.patience_ends = time.monotonic() + PATIENCE_SECONDS
 
     def chunk(self, size_hint: int | None = None) -> bytes:
-        """Read what there is; raises TimeoutError when nothing comes."""
+        """Read what there is; raises SlowRequest when it comes too slowly."""
         before = self.sock.gettimeout()
-        self.sock.settimeout(READ_IDLE_SECONDS if before is None else before)
+        left = self.patience_ends - time.monotonic()
         try:
+            # When the time is over, what is there already still counts: it may have waited for this process.
+            self.sock.settimeout(max(0.0, min(left, PATIENCE_SECONDS, before or PATIENCE_SECONDS)))
             data: bytes = super().chunk(size_hint)
+        except (TimeoutError, BlockingIOError) as error:
+            self.too_slow = True
+            raise SlowRequest from error
         finally:
             self.sock.settimeout(before)
+        self.patience_ends += len(data) / self.rate
         return data
 
 
@@ -79,7 +107,7 @@ class WholeRequest(Request):
             # RFC 9112, 3.2; gunicorn refuses a second Host, and lets none pass.
             if self.version >= (1, 1) and not any(name == "HOST" for name, _ in self.headers):
                 raise InvalidHeader("Host")
-        except (NoMoreData, TimeoutError) as error:
+        except NoMoreData as error:
             raise IncompleteHead from error
         except ParseException as error:
             error.path = self.path  # for the problem's instance
@@ -93,7 +121,13 @@ class WholeRequest(Request):
 
     def should_close(self) -> bool:
         """Whether no other request can follow on this connection."""
-        return bool(super().should_close() or self.body.failed or self._much_is_unread())
+        return bool(
+            DRAINING.is_set()
+            or self.unreader.too_slow
+            or super().should_close()
+            or self.body.failed
+            or self._much_is_unread()
+        )
 
     def _much_is_unread(self) -> bool:
         reader = self.body.reader
@@ -107,15 +141,46 @@ class WholeRequestParser(RequestParser):
 
     mesg_class = WholeRequest
 
-    def __init__(self, cfg: object, source: socket.socket, source_addr: object) -> None:
+    def __init__(self, cfg: object, source: socket.socket, source_addr: object, rate: float) -> None:
         super().__init__(cfg, source, source_addr)
-        self.unreader = ImpatientUnreader(source)
+        self.unreader = ImpatientUnreader(source, rate)
+
+    def finish_body(self, *arguments: object, **limits: object) -> bool:
+        """Drop what was not read of the last body; False when that takes too long."""
+        try:
+            return bool(super().finish_body(*arguments, **limits))
+        except SlowRequest:
+            return False
+
+    def __next__(self) -> WholeRequest:
+        """Read the next request's head."""
+        self.unreader.expect_request()
+        request: WholeRequest = super().__next__()
+        return request
 
 
 class Worker(ThreadWorker):
     """The worker that deploy/gunicorn.conf.py names."""
 
     quitting = False
+
+    def init_process(self) -> None:
+        """Start to serve."""
+        settings = read_settings()
+        self.rate = settings.min_body_rate
+        self.drain_seconds = settings.drain_seconds
+        super().init_process()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Stop gracefully; the first time only after the drain, during which every answer ends its connection."""
+        if DRAINING.is_set() or not self.drain_seconds:
+            DRAINING.set()
+            super().handle_exit(sig, frame)
+            return
+        DRAINING.set()
+        later = threading.Timer(self.drain_seconds, super().handle_exit, (sig, frame))
+        later.daemon = True
+        later.start()
 
     def handle_quit(self, sig: int, frame: FrameType | None) -> None:
         """Stop at once, on the first signal only.
@@ -127,6 +192,11 @@ class Worker(ThreadWorker):
             self.quitting = True
             super().handle_quit(sig, frame)
 
+    def notify(self) -> None:
+        """Tell the master that this process is well, unless one of its threads is stuck; then it is replaced."""
+        if longest_evaluation() < STUCK_SECONDS:
+            super().notify()
+
     def enqueue_req(self, conn: TConn) -> None:
         """Give a connection to a thread once it has sent something; silent ones wait in the poller and hold none."""
         if conn.initialized or conn.data_ready:
@@ -136,10 +206,20 @@ class Worker(ThreadWorker):
         self.pending_conns.append(conn)
         self.poller.register(conn.sock, selectors.EVENT_READ, partial(self.on_pending_socket_readable, conn))
 
+    def handle_request(self, req: Request, conn: TConn) -> object:
+        """Answer a request, and do not wait for ever for a client that does not read the answer."""
+        conn.sock.settimeout(WRITE_IDLE_SECONDS)
+        try:
+            return super().handle_request(req, conn)
+        except TimeoutError as error:
+            raise ConnectionResetError(errno.ECONNRESET, "The client reads nothing.") from error
+        finally:
+            conn.sock.settimeout(None)
+
     def handle(self, conn: TConn) -> object:
         """Serve one request of a connection; when that was the last, let the client read the answer."""
         if conn.parser is None:
-            conn.parser = WholeRequestParser(self.cfg, conn.sock, conn.client)
+            conn.parser = WholeRequestParser(self.cfg, conn.sock, conn.client, self.rate)
         kept = super().handle(conn)
         if kept is False:
             _linger(conn.sock)
@@ -154,10 +234,12 @@ class Worker(ThreadWorker):
         path = getattr(req, "path", None) or getattr(exc, "path", None) or "/"
         body = problem_document(problem, instance_of(unquote(path)))
         status = HTTPStatus(problem.type.status)
+        request_id = refused_by_server(status.value, problem.type.code)
         head = (
             f"HTTP/1.1 {status.value} {status.phrase}\r\n"
             f"Date: {util.http_date()}\r\n"
             "Connection: close\r\n"
+            f"X-Request-ID: {request_id}\r\n"
             f"Content-Type: {PROBLEM_JSON}\r\n"
             f"Content-Length: {len(body)}\r\n"
             "\r\n"

@@ -6,7 +6,7 @@ that not more than the limit is made of a small one.
 
 import sys
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from io import BytesIO
 
@@ -59,7 +59,7 @@ class Coding:
     magic: bytes
     decompressed: Callable[[bytes], Iterator[bytes]]
     error: type[Exception]
-    compressed: Callable[[bytes], bytes]
+    compressed: Callable[[Iterable[bytes]], Iterator[bytes]]
     told: Mapping[str, str] = field(default_factory=dict)
 
     def refusal(self, body: bytes, error: Exception) -> str:
@@ -98,8 +98,27 @@ def decompress(coding: str, body: bytes, limit: int) -> bytes:
 
 
 def compress(coding: str, body: bytes) -> bytes:
-    """Compress an answer."""
-    return body if coding == IDENTITY else CODINGS[coding].compressed(body)
+    """Compress a body."""
+    return b"".join(compressed(coding, [body]))
+
+
+def compressed(coding: str, pieces: Iterable[bytes]) -> Iterable[bytes]:
+    """Compress an answer that comes in pieces."""
+    return pieces if coding == IDENTITY else CODINGS[coding].compressed(pieces)
+
+
+def _gzipped(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    stream = zlib.compressobj(_GZIP_LEVEL, zlib.DEFLATED, _GZIP_FORMAT)
+    for piece in pieces:
+        yield stream.compress(piece)
+    yield stream.flush()
+
+
+def _zstd_compressed(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    stream = zstd.ZstdCompressor(_ZSTD_LEVEL)
+    for piece in pieces:
+        yield stream.compress(piece)
+    yield stream.flush()
 
 
 def _gunzipped(body: bytes) -> Iterator[bytes]:
@@ -139,7 +158,7 @@ CODINGS = {
         b"\x28\xb5\x2f\xfd",
         _unzstd,
         zstd.ZstdError,
-        lambda body: zstd.compress(body, _ZSTD_LEVEL),
+        _zstd_compressed,
         {
             "memory": "The Zstandard frame has a window of more than 8 MB; compress it with a smaller one.",
             "Dictionary": "The Zstandard frame needs a dictionary; compress it without one.",
@@ -151,7 +170,7 @@ CODINGS = {
         b"\x1f\x8b",
         _gunzipped,
         zlib.error,
-        lambda body: zlib.compress(body, _GZIP_LEVEL, _GZIP_FORMAT),
+        _gzipped,
     ),
 }
 """{name in Content-Encoding and Accept-Encoding: coding}, the preferred one first."""

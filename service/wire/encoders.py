@@ -6,7 +6,7 @@ appears as a number.
 
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -25,9 +25,9 @@ from service.wire.media_types import ARROW_STREAM, CSV, JSON
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """A body and the headers that go with it."""
+    """A body, in pieces that are made as they are asked for, and the headers that go with it."""
 
-    body: bytes
+    pieces: Iterable[bytes]
     headers: dict[str, str]
 
 
@@ -50,7 +50,7 @@ def _csv_encoder(operation: str) -> Encoder:
         arrays = {name: pa.array(column, from_pandas=True) for name, column in (columns | texts).items()}
         body = io.BytesIO()
         arrow_csv.write_csv(pa.table(arrays), body)
-        return Encoded(body.getvalue(), _warnings_header(result.warnings))
+        return Encoded([body.getvalue()], _warnings_header(result.warnings))
 
     return encode
 
@@ -62,7 +62,7 @@ def _arrow_encoder(operation: str) -> Encoder:
         body = io.BytesIO()
         with pa.ipc.new_stream(body, typed.schema) as stream:
             stream.write_table(typed)
-        return Encoded(body.getvalue(), _warnings_header(result.warnings))
+        return Encoded([body.getvalue()], _warnings_header(result.warnings))
 
     return encode
 

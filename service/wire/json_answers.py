@@ -3,9 +3,10 @@
 Knows the results of the operations and their tables; not who asks.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import orjson
 
 from service.curves.comparison import Comparison
@@ -14,16 +15,45 @@ from service.curves.pr import AtRecall
 from service.curves.tradeoff import Tradeoffs
 from service.wire.answer_tables import best_columns, columns_of, compared_areas, count
 
+_PIECE = 1 << 16
+"""How many rows of a column are written at once."""
 
-def json_answer(operation: str, result: Curves | Tradeoffs | Comparison) -> bytes:
-    """Write a result. Dataclasses and arrays are orjson's: objects and lists."""
+
+def json_answer(operation: str, result: Curves | Tradeoffs | Comparison) -> Iterator[bytes]:
+    """Write a result, in pieces: a whole answer may take more memory than its evaluation."""
     document = {
         "positives": count(result.positives),
         "negatives": count(result.negatives),
         **_CONTENTS[operation](result),
         "warnings": result.warnings,
     }
-    return orjson.dumps(document, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE)
+    yield from _pieces(document)
+    yield b"\n"
+
+
+class _Written(list[bytes]):
+    """The pieces of a value that is written already."""
+
+
+def _pieces(value: object) -> Iterator[bytes]:
+    """Write a value: objects and long columns piece by piece, all else by orjson, dataclasses as objects."""
+    if isinstance(value, _Written):
+        yield from value
+    elif isinstance(value, dict) and value:
+        before = b"{"
+        for name, content in value.items():
+            yield before + orjson.dumps(name) + b":"
+            yield from _pieces(content)
+            before = b","
+        yield b"}"
+    elif isinstance(value, np.ndarray) and value.size > _PIECE:
+        before = b"["
+        for start in range(0, value.size, _PIECE):
+            yield before + orjson.dumps(value[start : start + _PIECE], option=orjson.OPT_SERIALIZE_NUMPY)[1:-1]
+            before = b","
+        yield b"]"
+    else:
+        yield orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY)
 
 
 def _curves(curves: Curves) -> dict[str, Any]:
@@ -49,7 +79,7 @@ def _points(points: Points | None) -> dict[str, Any] | None:
     """The points, of which recall is tpr: it is written as digits once, since digits are what an answer costs."""
     columns = columns_of(points)
     if columns and columns["recall"] is columns["tpr"]:
-        written = orjson.Fragment(orjson.dumps(columns["tpr"], option=orjson.OPT_SERIALIZE_NUMPY))
+        written = _Written(_pieces(columns["tpr"]))
         columns |= {"tpr": written, "recall": written}
     return columns
 

@@ -51,6 +51,11 @@ class CurvesRequest:
         samples = (self.evaluation, self.options.tuning)
         return max(0 if table is None else table.rows for table in samples)
 
+    @property
+    def work(self) -> int:
+        """The rows of the longest table: sorting it is the most of the work."""
+        return self.rows
+
 
 class CurvesRequestSchema(EvaluationSchema):
     """A request for curves: an evaluation and its options side by side."""
@@ -113,6 +118,11 @@ class TradeoffsRequest:
         """The rows of its table."""
         return self.evaluation.rows
 
+    @property
+    def work(self) -> int:
+        """The rows of its table."""
+        return self.evaluation.rows
+
 
 class TradeoffsRequestSchema(EvaluationSchema):
     """A request for trade-offs: an evaluation and its options side by side."""
@@ -148,6 +158,11 @@ class ComparisonsRequest:
     def rows(self) -> int:
         """The rows of the longest table."""
         return max(evaluation.rows for evaluation in self.evaluations.values())
+
+    @property
+    def work(self) -> int:
+        """All rows times the evaluations, because every curve is compared with every other."""
+        return len(self.evaluations) * sum(evaluation.rows for evaluation in self.evaluations.values())
 
 
 class NamedEvaluationSchema(EvaluationSchema):

@@ -5,7 +5,9 @@ Looked at only when a body could not be read: a CSV file may begin with anything
 
 from dataclasses import dataclass
 
+from service.wire.codings import IDENTITY
 from service.wire.media_types import ARROW_STREAM, PARQUET
+from service.wire.problems import Problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,3 +34,19 @@ _SIGNATURES = (
 def signature_of(body: bytes) -> Signature | None:
     """Tell what a body is; None for text, and for what is not known."""
     return next((each for each in _SIGNATURES if body.startswith(each.begins) and body.endswith(each.ends)), None)
+
+
+def mislabelled(body: bytes, content_type: str, content_encoding: str) -> Problem | None:
+    """Make the problem of a body that is something else than its headers say; None for any other."""
+    found = signature_of(body)
+    if found is None or found.media_type == content_type:
+        return None
+    if found is ARROW_FILE and content_type == ARROW_STREAM:
+        return None  # which has said so
+    if found.coding is None:
+        advice = f"say Content-Type: {found.media_type or f'{ARROW_STREAM}, and write it as a stream'}"
+    elif content_encoding == IDENTITY:
+        advice = f"say Content-Encoding: {found.coding}"
+    else:
+        advice = "compress it once"
+    return Problem("malformed_body", f"This looks like {found.name}: {advice}.")

@@ -40,7 +40,7 @@ def test_every_component_is_referred_to() -> None:
         f"{kind}/{name}"
         for kind, named in document()["components"].items()
         for name in named
-        if f'"#/components/{kind}/{name}"' not in text
+        if (f'{{"{name}": []}}' if kind == "securitySchemes" else f'"#/components/{kind}/{name}"') not in text
     ]
     assert unused == []
 
@@ -96,6 +96,16 @@ class TestOperations:
             if status >= 400:
                 assert list(response["content"]) == [PROBLEM_JSON]
                 assert response["content"][PROBLEM_JSON]["schema"] == {"$ref": "#/components/schemas/Problem"}
+
+    @OPERATIONS
+    def test_need_a_key_or_none_but_those_of_health(self, name: str) -> None:
+        found = operation(name)
+        security = found.tree.get("security", document()["security"])
+        is_health = found.tree["tags"] == ["health"]
+        assert security == ([] if is_health else [{}, {"bearerAuth": []}])
+        assert {401, 429} & set(found.responses) == (set() if is_health else {401, 429})
+        assert is_health or {"WWW-Authenticate"} <= set(found.responses[401]["headers"])
+        assert is_health or {"Retry-After"} <= set(found.responses[429]["headers"])
 
 
 class TestProblems:

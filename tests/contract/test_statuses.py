@@ -2,6 +2,7 @@
 
 import gzip
 import io
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,12 +11,15 @@ from flask.testing import FlaskClient
 from gunicorn.http import errors as http
 from werkzeug.test import TestResponse
 
+import service.web.health
 import service.web.operations
 from service.app import create_app
 from service.settings import read_settings
-from service.web.transport import transport_problem
+from service.web.helper import DeadlineExceeded, HelperDied
+from service.web.transport import SlowRequest, transport_problem
 from service.wire.problems import PROBLEM_TYPES
 from tests.contract.document import Operation, evaluations, problem_examples, violations
+from tests.web.guarding import ANN, guarded_app
 
 CURVES, TRADEOFFS, COMPARISONS = (
     {"path": found.path, "method": "POST", "content_type": "application/json"} for found in evaluations()
@@ -28,6 +32,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "truncated_gzip": CURVES | {"headers": {"Content-Encoding": "gzip"}, "data": gzip.compress(b"{}")[:-1]},
     "incomplete_body": CURVES
     | {"environ_overrides": {"wsgi.input": io.BytesIO(b'{"scores": [0.9, '), "CONTENT_LENGTH": "120"}},
+    "unauthorized": CURVES | {"headers": {"Authorization": "Bearer unknown"}, "data": "{}"},
     "not_found": {"path": "/problems/nothing"},
     "method_not_allowed": {"path": "/v1/curves", "method": "PUT"},
     "not_acceptable": CURVES | {"headers": {"Accept": "image/png"}},
@@ -45,7 +50,12 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "totals_differ": COMPARISONS
     | {"json": {"evaluations": [{"name": "old", **SAMPLE}, {"name": "new", "scores": [0.9, 0.8], "labels": [1, 0]}]}},
     "duplicate_name": COMPARISONS | {"json": {"evaluations": [{"name": "old", **SAMPLE}, {"name": "old", **SAMPLE}]}},
+    "too_many_requests": CURVES | {"headers": ANN, "data": "{}"},
     "internal_error": CURVES | {"data": "{}"},
+    "overloaded": CURVES | {"json": SAMPLE},
+    "deadline_exceeded": CURVES | {"json": SAMPLE},
+    "helper_died": CURVES | {"json": SAMPLE},
+    "not_ready": {"path": "/health/ready"},
 }
 """{name of the example: the request that gets it}"""
 
@@ -54,6 +64,7 @@ BEFORE_THE_APPLICATION: dict[str, Exception] = {
     "uri_too_long": http.LimitRequestLine(9000, 8190),
     "expectation_failed": http.ExpectationFailed("x"),
     "headers_too_large": http.LimitRequestHeaders("x"),
+    "request_timeout": SlowRequest(),
 }
 """{name of the example: gunicorn's error}: problems of which the application hears nothing; tests/e2e reaches them."""
 
@@ -65,19 +76,55 @@ def _send(client: FlaskClient, request: dict[str, Any]) -> TestResponse:
 
 
 @pytest.fixture
-def client_for(name: str, app: Flask, monkeypatch: pytest.MonkeyPatch) -> FlaskClient:
+def client_for(name: str, app: Flask, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FlaskClient:
     """A client of the application in the state that the problem needs."""
     if name == "too_many_rows":
         return create_app(read_settings({"ROCPR_MAX_ROWS": "2"})).test_client()
     if name == "decompressed_too_large":
         return create_app(read_settings({"ROCPR_MAX_DECOMPRESSED_BYTES": "50"})).test_client()
+    if name in {"unauthorized", "too_many_requests"}:
+        client = guarded_app(tmp_path, ROCPR_KEY_CONCURRENCY="1").test_client()
+        client.get("/openapi.json", headers=ANN, buffered=False)  # and is never read to its end
+        return client
     if name == "internal_error":
 
         def fail(*_: object) -> None:
             raise RuntimeError("defect")
 
         monkeypatch.setattr(service.web.operations, "answer", fail)
+    if name == "not_ready":
+        monkeypatch.setattr(service.web.health, "DRAINING", type("Set", (), {"is_set": lambda _: True})())
+    if name in HELPERS:
+        return big_client(name, monkeypatch, tmp_path)
     return app.test_client()
+
+
+HELPERS = {"overloaded": None, "deadline_exceeded": DeadlineExceeded, "helper_died": HelperDied}
+"""{name: what becomes of the helper}"""
+
+
+def big_client(name: str, monkeypatch: pytest.MonkeyPatch, directory: Path) -> FlaskClient:
+    """A client of a server with one slot, for which everything is big."""
+    settings = {"ROCPR_BIG_WORK": "1", "ROCPR_SLOTS": "1", "ROCPR_BIG_SECONDS": "1"}
+    app = create_app(read_settings(settings | {"ROCPR_RUNTIME_DIR": str(directory)}))
+    lane = app.extensions["big_lane"]
+    if name == "overloaded":
+        monkeypatch.setattr(lane, "_slots", HeldSlots())
+
+    def end(*_: object) -> None:
+        raise HELPERS[name]
+
+    monkeypatch.setattr(lane, "_answer", end)
+    return app.test_client()
+
+
+class HeldSlots:
+    """One slot, which somebody has."""
+
+    count = 1
+
+    def take(self) -> None:
+        return None
 
 
 def test_every_example_has_its_request() -> None:

@@ -67,4 +67,4 @@ def server(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ser
     assert process.wait(timeout=40) == 0
     text = log.read_text()
     assert "Traceback" not in text, text
-    assert "[ERROR]" not in text, text
+    assert '"level":"error"' not in text, text

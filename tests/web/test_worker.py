@@ -10,7 +10,8 @@ from gunicorn.config import Config
 from gunicorn.http.errors import InvalidHeader, InvalidResponseHeader, LimitRequestLine
 
 from service.web import worker
-from service.web.transport import transport_problem
+from service.web.lifecycle import evaluating, longest_evaluation
+from service.web.transport import SlowRequest, transport_problem
 from service.web.worker import IncompleteHead, WholeRequestParser, Worker
 from service.wire.problems import PROBLEM_JSON, problem_document
 
@@ -63,22 +64,118 @@ def test_a_client_that_is_gone_is_no_failure(pair: Pair) -> None:
     quiet.handle_error(None, pair[0], ("127.0.0.1", 1), IncompleteHead())
 
 
+def parser(pair: Pair, rate: float = 1000.0) -> WholeRequestParser:
+    return WholeRequestParser(Config(), pair[0], ("127.0.0.1", 1), rate)
+
+
 @pytest.mark.parametrize("data", [b"GET / HT", b"GET / HTTP/1.1\r\nHost: a\r\n"])
 def test_a_head_that_stops_coming_is_not_waited_for(pair: Pair, monkeypatch: pytest.MonkeyPatch, data: bytes) -> None:
-    monkeypatch.setattr(worker, "READ_IDLE_SECONDS", 0.05)
+    monkeypatch.setattr(worker, "PATIENCE_SECONDS", 0.05)
     pair[1].sendall(data)
-    with pytest.raises(IncompleteHead):
-        next(WholeRequestParser(Config(), pair[0], ("127.0.0.1", 1)))
+    with pytest.raises(SlowRequest):
+        next(parser(pair))
 
 
 def test_a_body_that_stops_coming_is_not_waited_for(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker, "READ_IDLE_SECONDS", 0.05)
+    monkeypatch.setattr(worker, "PATIENCE_SECONDS", 0.05)
     pair[1].sendall(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabc")
-    request = next(WholeRequestParser(Config(), pair[0], ("127.0.0.1", 1)))
-    with pytest.raises(TimeoutError):
+    request = next(parser(pair))
+    with pytest.raises(SlowRequest):
         request.body.read(9)
     assert request.should_close()
     assert pair[0].gettimeout() is None
+
+
+def test_bytes_have_the_time_that_they_take_at_the_rate(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(worker.time, "monotonic", lambda: now[0])
+    unreader = parser(pair, rate=1000.0).unreader
+    for now[0], size in (
+        (9.9, 1500),
+        (11.4, 1000),
+        (12.6, 10),
+    ):  # the last is late, but there when asked for
+        pair[1].sendall(b"x" * size)
+        assert len(unreader.chunk(size)) == size
+    assert unreader.patience_ends == pytest.approx(12.51)
+    with pytest.raises(SlowRequest):
+        unreader.chunk()
+    assert unreader.too_slow
+
+
+def test_a_rest_that_comes_slowly_is_not_waited_for(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    pair[1].sendall(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc")
+    requests = parser(pair)
+    next(requests)
+    monkeypatch.setattr(worker, "PATIENCE_SECONDS", 0.05)
+    assert not requests.finish_body()
+
+
+def test_every_request_of_a_connection_has_its_own_time(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(worker.time, "monotonic", lambda: now[0])
+    requests = parser(pair)
+    for now[0] in (0.0, 100.0):
+        pair[1].sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        assert next(requests).path == "/"
+        assert requests.unreader.patience_ends == pytest.approx(now[0] + 10, abs=0.1)
+
+
+def test_a_server_that_was_told_to_stop_keeps_no_connection(pair: Pair) -> None:
+    pair[1].sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+    request = next(parser(pair))
+    assert not request.should_close()
+    worker.DRAINING.set()
+    try:
+        assert request.should_close()
+    finally:
+        worker.DRAINING.clear()
+
+
+class Told:
+    """What a worker told the master."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.worker = Worker.__new__(Worker)
+        self.heartbeats = 0
+        self.stops: list[int] = []
+        monkeypatch.setattr(worker.ThreadWorker, "notify", lambda _self: self.beat(), raising=False)
+        monkeypatch.setattr(worker.ThreadWorker, "handle_exit", lambda _self, number, _frame: self.stops.append(number))
+
+    def beat(self) -> None:
+        self.heartbeats += 1
+
+
+def test_a_stuck_evaluation_silences_the_heartbeat(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = Told(monkeypatch)
+    told.worker.notify()
+    with evaluating():
+        told.worker.notify()
+        assert told.heartbeats == 2
+        monkeypatch.setattr(worker, "STUCK_SECONDS", 0.0)
+        told.worker.notify()
+        assert told.heartbeats == 2
+    monkeypatch.setattr(worker, "STUCK_SECONDS", 0.1)
+    told.worker.notify()
+    assert told.heartbeats == 3
+    assert longest_evaluation() == 0
+
+
+@pytest.mark.parametrize("drain_seconds", [0, 0.05])
+def test_the_first_word_to_stop_starts_the_drain(monkeypatch: pytest.MonkeyPatch, drain_seconds: float) -> None:
+    told = Told(monkeypatch)
+    told.worker.drain_seconds = drain_seconds
+    try:
+        told.worker.handle_exit(15, None)
+        assert worker.DRAINING.is_set()
+        assert told.stops == ([] if drain_seconds else [15])
+        told.worker.handle_exit(15, None)
+        end = time.monotonic() + 5
+        while len(told.stops) < 2 and time.monotonic() < end:
+            time.sleep(0.01)
+        assert told.stops == [15, 15]
+    finally:
+        worker.DRAINING.clear()
 
 
 def test_lingering_ends(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,64 @@
+"""`rocpr key`: API keys for a server; knows the file's lines, which service/web/keys.py makes and reads."""
+
+import os
+from pathlib import Path
+
+import click
+
+from service.settings import SettingsError
+from service.web.keys import names_in, new_key
+
+REMARK = (
+    "# Above is the key, for the caller. The line below is for the file that ROCPR_API_KEYS_FILE names, on the server."
+)
+
+
+@click.group()
+def key() -> None:
+    """Make API keys, for a server that lets in those with a key alone."""
+
+
+@key.command()
+@click.argument("name")
+@click.option(
+    "--file",
+    "path",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    help="Append the line to this file, which is made if there is none, in place of printing it.",
+)
+def new(name: str, path: Path | None) -> None:
+    """Print a new key for NAME, and its line for the server's file of keys.
+
+    The key goes to standard output: give it to whoever calls the service. It is kept nowhere, so it cannot be shown
+    again. The line goes to standard error, below a remark, or with --file to the end of that file: it holds a hash
+    from which the key cannot be found. A server that uses the file takes the key at the next request.
+
+    NAME is who the key is for, as the server's log will call them: 1 to 64 of the characters A-Z a-z 0-9 . _ -
+
+    Nothing but the key is printed by: rocpr key new nightly --file keys >nightly.key
+    """
+    try:
+        secret, line = new_key(name)
+    except ValueError as error:
+        raise click.BadParameter(f"{error}.", param_hint="NAME") from error
+    if path is not None:
+        _append(path, name, line)
+    click.echo(secret)
+    if path is None:
+        click.echo(f"{REMARK}\n{line}", err=True)
+
+
+def _append(path: Path, name: str, line: str) -> None:
+    """Add a line to the file in one write, so that a server that reads meanwhile sees all of it or nothing."""
+    try:
+        old = path.read_bytes() if path.exists() else b""
+        if name in names_in(old):
+            raise click.BadParameter(f"{path} has a key for {name} already; remove its line first.", param_hint="NAME")
+        start = "\n" if old and not old.endswith(b"\n") else ""
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "wb", buffering=0) as file:
+            file.write(f"{start}{line}\n".encode())
+    except SettingsError as error:
+        raise click.ClickException(f"{path}: {error}") from error
+    except OSError as error:
+        raise click.ClickException(f"{path}: {error.strerror}") from error

@@ -1,0 +1,135 @@
+"""The API keys of a server: a file of names and SHA-256 hashes, and who a presented key belongs to.
+
+Knows the file, hashes and when to read it again; nothing of HTTP. Neither a key nor a line of the file is ever logged.
+"""
+
+import hmac
+import logging
+import os
+import re
+import secrets
+import threading
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from service.settings import SettingsError
+
+VARIABLE = "ROCPR_API_KEYS_FILE"
+PREFIX = "rocpr_"
+"""What every key that `new_key` makes begins with, so that one that leaked is recognised."""
+
+NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_LINE = re.compile(rf"({NAME.pattern})\s+([0-9a-fA-F]{{64}})".encode())
+_RANDOM_BYTES = 32
+
+_logger = logging.getLogger("service")
+"""The application's own, whose messages the log shows; of other loggers it shows the place alone."""
+
+_Signature = tuple[int, int, int] | None
+"""What tells two states of a file apart: when it was changed (ns), its size, its inode; None without a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    name: str
+    digest: bytes
+
+
+class Keys:
+    """The keys of one file, read again whenever the file has changed; may be used by several threads.
+
+    Raises SettingsError, with the number of the line and never with what it holds, when the file cannot be used.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        self._signature, self._keys = _read(path)
+
+    def name_of(self, token: str) -> str | None:
+        """Return the name that a key belongs to, None when it belongs to none.
+
+        Every hash is compared, each in a time that does not depend on how much of it agrees.
+        """
+        self._read_again_if_changed()
+        presented = sha256(token.encode("utf-8", "surrogatepass")).digest()
+        found = None
+        for key in self._keys:
+            if hmac.compare_digest(key.digest, presented):
+                found = key.name
+        return found
+
+    def _read_again_if_changed(self) -> None:
+        if _signature(self._path) == self._signature:
+            return
+        with self._lock:
+            now = _signature(self._path)
+            if now == self._signature:
+                return  # another thread has read it meanwhile
+            try:
+                self._signature, self._keys = _read(self._path)
+            except SettingsError as error:
+                self._signature = now  # told once; the next change is read again
+                _logger.error("%s The keys that were read before stay in force.", error)  # noqa: TRY400  # where it was raised says nothing
+
+
+def new_key(name: str) -> tuple[str, str]:
+    """Make a random key for `name`: the key itself, and its line for the file.
+
+    Raises ValueError when the name is none.
+    """
+    if not NAME.fullmatch(name):
+        raise ValueError("A name has 1 to 64 of the characters A-Z a-z 0-9 . _ -")
+    key = PREFIX + secrets.token_urlsafe(_RANDOM_BYTES)
+    return key, f"{name} {sha256(key.encode()).hexdigest()}"
+
+
+def names_in(data: bytes) -> frozenset[str]:
+    """Return the names in the contents of a file of keys, none when it holds no key.
+
+    Raises SettingsError for a line that cannot be used.
+    """
+    return frozenset(key.name for key in _parsed(data))
+
+
+def _signature(path: Path) -> _Signature:
+    try:
+        return _signature_of(path.stat())
+    except OSError:
+        return None
+
+
+def _signature_of(status: os.stat_result) -> _Signature:
+    return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+def _read(path: Path) -> tuple[_Signature, tuple[_Key, ...]]:
+    """Read and check the whole file; the signature is from before, so that a change meanwhile is seen later."""
+    try:
+        with path.open("rb") as file:
+            signature = _signature_of(os.fstat(file.fileno()))
+            keys = _parsed(file.read())
+    except OSError as error:
+        raise SettingsError(f"{VARIABLE}: the file cannot be read: {error.strerror}.") from error
+    if not keys:
+        raise SettingsError(f"{VARIABLE}: the file holds no key; make one with rocpr key new NAME.")
+    return signature, keys
+
+
+def _parsed(data: bytes) -> tuple[_Key, ...]:
+    keys: list[_Key] = []
+    for number, line in enumerate(data.splitlines(), start=1):
+        text = line.strip()
+        if not text or text.startswith(b"#"):
+            continue
+        match = _LINE.fullmatch(text)
+        if match is None:
+            raise SettingsError(
+                f"{VARIABLE}: line {number} is not a name, white space and the 64 hexadecimal digits of a SHA-256 hash."
+            )
+        key = _Key(match[1].decode(), bytes.fromhex(match[2].decode()))
+        if any(key.name == other.name or key.digest == other.digest for other in keys):
+            raise SettingsError(f"{VARIABLE}: line {number} has the name or the hash of a line before it.")
+        keys.append(key)
+    return tuple(keys)

@@ -1,0 +1,180 @@
+"""What the service says about each request: an id, a line in the log, its counts, and Server-Timing in the answer.
+
+Knows Flask's hooks and which facts there are; never what a client sent. A line holds numbers, and words of our own: the
+rule that the path matched, a known method, the code of a problem. Of a client's text it repeats only the id.
+
+All of it is done when the answer is ready and before it is sent: the times are the service's own, however slowly the
+client reads, and whoever has an answer finds its line. What a client that goes away did not read is not told.
+"""
+
+import logging
+import os
+import re
+from collections.abc import Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import partial
+from time import perf_counter
+from typing import Any
+from uuid import uuid4
+
+import structlog
+from flask import Flask, Response, request
+from structlog.typing import FilteringBoundLogger
+
+from service.web.log import configure_log, current_request_id, install_failure_log
+from service.web.metrics import (
+    count_request,
+    count_sizes,
+    count_stages,
+    helper_ended,
+    metrics_blueprint,
+    start_counting,
+)
+
+__all__ = ["helper_ended", "install_observation", "metrics_blueprint", "note", "refused_by_server"]
+
+Fact = str | int | float | None
+
+REQUEST_ID = "X-Request-ID"
+_REQUEST_ID_VARIABLE = "HTTP_X_REQUEST_ID"
+SERVER_TIMING = "Server-Timing"
+UNMATCHED = "unmatched"
+"""The route of a request whose path, with its method, is none of ours, or was not read."""
+
+OTHER = "OTHER"
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"})
+
+_STAGES = (
+    ("decode_seconds", "decode", "decode_ms"),
+    ("evaluate_seconds", "evaluate", "evaluate_ms"),
+    ("encode_seconds", "encode", "encode_ms"),
+)
+"""(fact, stage, field of the line)"""
+
+_BEFORE = ("operation", "lane", "rows", "bytes_in")
+_AFTER = ("key", "problem")
+"""Facts that are fields of the line as they are, before and after the times."""
+
+_FACTS = frozenset({*(fact for fact, *_ in _STAGES), *_BEFORE, *_AFTER})
+
+_QUIET = frozenset({"/health/live", "/health/ready", "/metrics"})
+"""Routes that machines ask every few seconds; their lines are level debug unless they fail."""
+
+_INTERNAL_ERROR = 500
+_ID = re.compile("[A-Za-z0-9._-]{1,64}")
+
+
+@dataclass(slots=True)
+class _Observed:
+    """A request: its id, when it began, and the facts that were noted."""
+
+    id: str
+    start: float
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+_current: ContextVar[_Observed | None] = ContextVar("observed", default=None)
+"""The request that this thread serves."""
+
+
+def install_observation(app: Flask, log_level: str) -> None:
+    """Observe every request of the application; to be called before any other hook is registered.
+
+    log_level   "debug" logs every request, "info" all but those of /health and /metrics, "warning" failures only.
+    """
+    configure_log(log_level)
+    log = structlog.get_logger().bind()  # once, not at every line
+    install_failure_log(app.logger)
+    start_counting()
+    app.before_request(_begin)
+    app.after_request(partial(_finish, log))  # the last to run, because the first that was registered
+    app.teardown_request(_forget)
+
+
+def note(**facts: Fact) -> None:
+    """Add facts to the line of the current request, and to its counts; None is no fact.
+
+    The facts are operation, rows, bytes_in, lane, decode_seconds, evaluate_seconds, encode_seconds, key and problem.
+    Without an observed request nothing happens. Raises TypeError for any other fact.
+    """
+    if not facts.keys() <= _FACTS:
+        message = f"no such fact: {', '.join(sorted(facts.keys() - _FACTS))}"
+        raise TypeError(message)
+    observed = _current.get()
+    if observed is not None:
+        for name, value in facts.items():
+            if value is not None:
+                observed.facts[name] = value
+
+
+def refused_by_server(status: int, code: str) -> str:
+    """Log and count a request that was refused before there was an application to ask; return the id that it got."""
+    request_id = uuid4().hex
+    count_request(UNMATCHED, OTHER, status, None, code)
+    line = {"id": request_id, "method": OTHER, "route": UNMATCHED, "status": status, "problem": code}
+    _write_line(structlog.get_logger(), line)
+    return request_id
+
+
+def _begin() -> None:
+    given = request.environ.get("HTTP_X_REQUEST_ID", "")
+    request_id = given if _ID.fullmatch(given) else uuid4().hex
+    _current.set(_Observed(request_id, perf_counter()))
+    current_request_id.set(request_id)
+
+
+def _finish(log: FilteringBoundLogger, response: Response) -> Response:
+    observed = _current.get()
+    if observed is None:  # it failed before the first hook
+        return response
+    seconds = perf_counter() - observed.start
+    facts = observed.facts
+    rule = request.url_rule
+    route = UNMATCHED if rule is None else rule.rule
+    method = request.method if request.method in METHODS else OTHER
+    status = response.status_code
+    bytes_out = 0 if method == "HEAD" else response.content_length
+
+    line: dict[str, Any] = {"id": observed.id, "method": method, "route": route, "status": status}
+    line |= {name: facts[name] for name in _BEFORE if name in facts}
+    if bytes_out is not None:
+        line["bytes_out"] = bytes_out
+    line["duration_ms"] = round(seconds * 1000, 3)
+    line |= {name: round(facts[fact] * 1000, 3) for fact, _, name in _STAGES if fact in facts}
+    line |= {name: facts[name] for name in _AFTER if name in facts}
+
+    response.headers[REQUEST_ID] = observed.id
+    response.headers[SERVER_TIMING] = _server_timing(line)
+    count_request(route, method, status, seconds, facts.get("problem"))
+    count_stages((stage, facts[fact]) for fact, stage, _ in _STAGES if fact in facts)
+    if "operation" in facts:
+        count_sizes(facts["operation"], facts.get("rows"), facts.get("bytes_in"), bytes_out)
+    _write_line(log, line)
+    return response
+
+
+def _forget(_error: BaseException | None) -> None:
+    _current.set(None)
+    current_request_id.set(None)
+
+
+def _server_timing(line: Mapping[str, Any]) -> str:
+    """Write the stages that there were, and the total, in milliseconds; and the lane."""
+    parts = [f"{stage};dur={line[name]}" for _, stage, name in _STAGES if name in line]
+    parts.append(f"total;dur={line['duration_ms']}")
+    if "lane" in line:
+        parts.append(f"lane;desc={line['lane']}")
+    return ", ".join(parts)
+
+
+def _write_line(log: FilteringBoundLogger, line: Mapping[str, Any]) -> None:
+    """Write a request's line, at the level of what happened."""
+    log.log(_level(line["status"], line["route"]), "request", **line, pid=os.getpid())
+
+
+def _level(status: int, route: str) -> int:
+    """Tell failures from refusals, those from what went well, and that from what is asked all the time."""
+    if status >= _INTERNAL_ERROR:
+        return logging.ERROR if status == _INTERNAL_ERROR else logging.WARNING
+    return logging.DEBUG if route in _QUIET else logging.INFO

@@ -1,0 +1,38 @@
+"""Headers that keep a browser from doing more with an answer than it should; on every answer, errors included.
+
+Knows headers only. A page that needs more than the policy here brings a policy of its own (contract.py).
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from flask import Flask, Response, request
+
+HEADERS: Mapping[str, str] = MappingProxyType(
+    {
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "no-referrer",
+        "X-Frame-Options": "DENY",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    }
+)
+"""What an answer carries unless it has another value already. Requests that CORS allows pass the resource policy."""
+
+STORABLE = frozenset({"contract", "docs"})
+"""The blueprints whose answers may be stored: they are the same for everyone until the next version."""
+
+_ERROR = 400
+
+
+def install_security_headers(app: Flask) -> None:
+    """Add the headers to every answer of the application."""
+    app.after_request(_secured)
+
+
+def _secured(response: Response) -> Response:
+    for name, value in HEADERS.items():
+        response.headers.setdefault(name, value)
+    if response.status_code >= _ERROR or request.blueprint not in STORABLE:
+        response.headers["Cache-Control"] = "no-store"
+    return response

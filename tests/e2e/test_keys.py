@@ -1,0 +1,178 @@
+"""API keys on the real server: several workers, raw headers, bodies that nobody reads, clients that go."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import Server, free_port, wait_for_port
+from tests.e2e.wire import Answer, Connection, check_problem, request
+
+KEY = "rocpr_canary-key"
+BEARER = f"Bearer {KEY}"
+SAMPLE = b'{"scores": [0.9, 0.1], "labels": [1, 0], "include": ["auc"]}'
+JSON = {"Content_Type": "application/json", "Authorization": BEARER}
+ORIGIN = "https://app.example.org"
+
+
+@pytest.fixture(scope="module")
+def keys_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("keys") / "keys"
+    path.write_text(f"canary {sha256(KEY.encode()).hexdigest()}\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def guarded(root: Path, keys_file: Path) -> Iterator[Server]:
+    """A server of two processes that asks for keys, each of which may have one request at once."""
+    port, log = free_port(), keys_file.with_name("log")
+    variables = {
+        "ROCPR_API_KEYS_FILE": str(keys_file),
+        "ROCPR_KEY_CONCURRENCY": "1",
+        "ROCPR_CORS_ORIGINS": ORIGIN,
+        "ROCPR_WORKERS": "2",
+        "ROCPR_LOG_LEVEL": "debug",
+    }
+    command = [sys.executable, "-c", "from service.cli.main import main; main()", "serve", "--port", str(port)]
+    with log.open("wb") as stream:
+        process = subprocess.Popen(
+            command, cwd=root, env={**os.environ, **variables}, stdout=stream, stderr=subprocess.STDOUT
+        )
+    wait_for_port(port, process)
+    yield Server(port, process, log)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=40) == 0
+    text = log.read_text()
+    assert "Traceback" not in text, text
+    assert '"key":"canary"' in text
+    assert KEY not in text
+    assert sha256(KEY.encode()).hexdigest() not in text
+
+
+def ask(server: Server, data: bytes) -> Answer:
+    with Connection(server.port) as connection:
+        return connection.send(data).read()
+
+
+def ask_until_free(server: Server, data: bytes) -> Answer:
+    """Ask again while the request before is still being closed: that is after its client has read the answer."""
+    end = time.monotonic() + 10
+    while (answer := ask(server, data)).status == 429 and time.monotonic() < end:
+        time.sleep(0.01)
+    return answer
+
+
+def raw_until_free(server: Server, data: bytes) -> bool:
+    """Do the same with an answer that may have no body; tells whether it was 200 in the end."""
+    end = time.monotonic() + 10
+    answer = b"HTTP/1.1 429 "
+    while answer.startswith(b"HTTP/1.1 429 ") and time.monotonic() < end:
+        with Connection(server.port) as connection:
+            answer = connection.send(data).socket.makefile("rb").read()
+    return answer.startswith(b"HTTP/1.1 200 ")
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"",
+        b"Authorization:\r\n",
+        b"Authorization: Bearer\r\n",
+        b"Authorization: Bearer \xfc\xff\x80\r\n",
+        b"Authorization: \xfc\xff\r\n",
+        b"Authorization: Basic \xff\r\n",
+        b"Authorization: Basic !!!\r\n",
+        b"Authorization: Digest =,=;*=\xff\r\n",
+        f"Authorization: Bearer wrong\r\nAuthorization: {BEARER}\r\n".encode(),
+        f"Authorization: {BEARER}\r\nAuthorization: {BEARER}\r\n".encode(),
+        f"Authorization_: {BEARER}\r\nX-Authorization: {BEARER}\r\n".encode(),
+        b"Authorization: Bearer " + b"x" * 8000 + b"\r\n",
+    ],
+)
+def test_no_header_but_the_right_one_gets_in(guarded: Server, head: bytes) -> None:
+    data = b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n" + head + b"\r\n"
+    answer = ask(guarded, data)
+    check_problem(answer, "unauthorized", closes=False)
+    assert answer.headers["www-authenticate"] == 'Bearer realm="rocpr"'
+
+
+@pytest.mark.parametrize("target", ["/nothing", "/metrics", "/docs", "/v1/curves", f"/openapi.json?key={KEY}", "/%ff"])
+def test_everything_is_closed(guarded: Server, target: str) -> None:
+    check_problem(ask(guarded, request("GET", target)), "unauthorized")
+    assert ask(guarded, request("GET", "/health/ready")).status == 200
+
+
+def test_a_body_that_is_not_read_costs_the_connection(guarded: Server) -> None:
+    """The client gets its answer while it has sent nothing but the head, and what it sends then is dropped."""
+    head = request("POST", "/v1/curves", Content_Type="application/json", Content_Length="50000000")
+    with Connection(guarded.port) as connection:
+        check_problem(connection.send(head).read(), "unauthorized", closes=True)
+        assert connection.is_closed()
+
+
+def test_a_key_has_as_many_at_once_in_all_processes_as_it_may(guarded: Server) -> None:
+    head = request("POST", "/v1/curves", **JSON, Content_Length=str(len(SAMPLE)))
+    with Connection(guarded.port) as first:
+        while first.send(request("GET", "/problems/not_found", Authorization=BEARER)).read().status == 429:
+            time.sleep(0.01)  # the test before this one is still being closed; on one connection all goes in order
+        first.send(head + SAMPLE[:-1])
+        refused: list[Answer] = []
+        end = time.monotonic() + 10
+        while len(refused) < 10:  # one after the other, in whichever process; before them the first may not be read yet
+            assert time.monotonic() < end
+            answer = ask(guarded, request("POST", "/v1/curves", SAMPLE, **JSON))
+            refused = [*refused, answer] if answer.status == 429 else []
+            time.sleep(0.005)
+        for answer in refused:
+            check_problem(answer, "too_many_requests")
+            assert answer.headers["retry-after"] == "2"
+        assert first.send(SAMPLE[-1:]).read().status == 200
+    assert ask_until_free(guarded, request("POST", "/v1/curves", SAMPLE, **JSON)).status == 200
+
+
+@pytest.mark.parametrize("sent", [SAMPLE, SAMPLE[:-1]])
+def test_a_client_that_goes_gives_its_place_back(guarded: Server, sent: bytes) -> None:
+    head = request("POST", "/v1/curves", **JSON, Content_Length=str(len(SAMPLE)))
+    for _ in range(3):
+        Connection(guarded.port).send(head + sent).socket.close()
+    assert ask_until_free(guarded, request("POST", "/v1/curves", SAMPLE, **JSON)).status == 200
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_files_give_their_place_back(guarded: Server, method: str) -> None:
+    """The system sends them (sendfile), werkzeug calls nothing afterwards."""
+    for _ in range(5):
+        assert raw_until_free(
+            guarded, request(method, "/docs/swagger-ui.css", Authorization=BEARER, Connection="close")
+        )
+        assert ask_until_free(guarded, request("POST", "/v1/curves", SAMPLE, **JSON)).status == 200
+
+
+def test_a_preflight_needs_no_key(guarded: Server) -> None:
+    asked = {"Origin": ORIGIN, "Access_Control_Request_Method": "POST"}
+    with Connection(guarded.port) as connection:
+        connection.send(request("OPTIONS", "/v1/curves", **asked, Connection="close"))
+        head = connection.socket.makefile("rb").read()
+    assert head.startswith(b"HTTP/1.1 204 ")
+    assert f"Access-Control-Allow-Origin: {ORIGIN}".encode() in head
+
+
+def test_every_process_reads_the_file_again(guarded: Server, keys_file: Path) -> None:
+    before = keys_file.read_text()
+    mine = request("GET", "/problems/not_found", Authorization=BEARER)
+    try:
+        keys_file.write_text("not a key\n")
+        assert {ask_until_free(guarded, mine).status for _ in range(10)} == {200}
+        assert "ROCPR_API_KEYS_FILE: line 1 is not a name" in guarded.log.read_text()
+        assert "not a key" not in guarded.log.read_text()
+        keys_file.write_text(f"other {sha256(b'other').hexdigest()}\n")
+        assert {ask(guarded, mine).status for _ in range(10)} == {401}
+    finally:
+        keys_file.write_text(before)
+    assert {ask_until_free(guarded, mine).status for _ in range(10)} == {200}

@@ -1,0 +1,17 @@
+"""An application that is observed, for tests of what it says."""
+
+from pathlib import Path
+
+from flask import Flask
+
+from service.app import create_app
+from service.settings import read_settings
+
+CURVES = "/v1/curves"
+CANARY = "canary7731"
+SAMPLE = {"scores": [0.9, 0.6, 0.4, 0.1], "labels": [1, 0, 1, 0], "include": ["auc"]}
+
+
+def observed_app(directory: Path, level: str = "info") -> Flask:
+    variables = {"ROCPR_LOG_LEVEL": level, "ROCPR_RUNTIME_DIR": str(directory), "ROCPR_MAX_BODY_BYTES": "10000"}
+    return create_app(read_settings(variables))

@@ -1,0 +1,119 @@
+"""The counts rise as they should, and none is under a label that a client made up."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+from prometheus_client.parser import text_string_to_metric_families
+
+from service.web.observation import helper_ended, refused_by_server
+from service.wire.problems import PROBLEM_TYPES
+from tests.web.observing import CANARY, CURVES, SAMPLE, observed_app
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> FlaskClient:
+    return observed_app(tmp_path).test_client()
+
+
+def counts(client: FlaskClient) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
+    families = text_string_to_metric_families(client.get("/metrics").text)
+    return {
+        (sample.name, frozenset(sample.labels.items())): sample.value
+        for family in families
+        for sample in family.samples
+    }
+
+
+def risen(before: dict[Any, float], after: dict[Any, float], name: str) -> dict[frozenset[tuple[str, str]], float]:
+    """By how much the samples of a name rose, those that did; without the request for the first counts."""
+    return {
+        labels: value - before.get((found, labels), 0)
+        for (found, labels), value in after.items()
+        if found == name and value != before.get((found, labels), 0) and ("route", "/metrics") not in labels
+    }
+
+
+def labels(**named: str) -> frozenset[tuple[str, str]]:
+    return frozenset(named.items())
+
+
+def test_counts_of_requests(client: FlaskClient) -> None:
+    before = counts(client)
+    answer = client.post(CURVES, json=SAMPLE)
+    client.post(CURVES, data=b"{", content_type="application/json")
+    client.get("/nothing")
+    client.open("/nothing", method=CANARY)
+    after = counts(client)
+    assert risen(before, after, "rocpr_requests_total") == {
+        labels(route=CURVES, method="POST", status="200"): 1,
+        labels(route=CURVES, method="POST", status="400"): 1,
+        labels(route="unmatched", method="GET", status="404"): 1,
+        labels(route="unmatched", method="OTHER", status="404"): 1,
+    }
+    assert risen(before, after, "rocpr_request_seconds_count") == {
+        labels(route=CURVES): 2,
+        labels(route="unmatched"): 2,
+    }
+    stages = risen(before, after, "rocpr_stage_seconds_count")
+    assert stages == {labels(stage="decode"): 2, labels(stage="evaluate"): 1, labels(stage="encode"): 1}
+    curves = labels(operation="curves")
+    assert risen(before, after, "rocpr_request_rows_sum") == {curves: 4}
+    assert risen(before, after, "rocpr_request_body_bytes_count") == {curves: 2}
+    assert risen(before, after, "rocpr_response_body_bytes_count") == {curves: 2}
+    assert risen(before, after, "rocpr_response_body_bytes_sum")[curves] > len(answer.data)
+
+
+def test_counts_of_refusals_and_helpers(client: FlaskClient) -> None:
+    before = counts(client)
+    assert client.post(CURVES, data=b" " * 10_001, content_type="application/json").status_code == 413
+    refused_by_server(408, "request_timeout")
+    refused_by_server(400, "malformed_request")
+    helper_ended("died")
+    after = counts(client)
+    assert risen(before, after, "rocpr_refusals_total") == {
+        labels(code="body_too_large"): 1,
+        labels(code="request_timeout"): 1,
+    }
+    assert risen(before, after, "rocpr_helper_deaths_total") == {labels(reason="died"): 1}
+
+
+def test_counts_that_should_never_rise_are_there_from_the_start(client: FlaskClient) -> None:
+    found = counts(client)
+    for reason in ("died", "deadline"):
+        assert ("rocpr_helper_deaths_total", labels(reason=reason)) in found
+    for code, problem in PROBLEM_TYPES.items():
+        counted = ("rocpr_refusals_total", labels(code=code)) in found
+        assert counted == (problem.status in {401, 408, 413, 429, 503}), code
+
+
+def test_counts_have_no_label_of_a_client(client: FlaskClient) -> None:
+    client.get("/nothing")
+    client.open("/nothing", method="FROB")
+    client.get("/problems/nothing")
+    client.post(CURVES, data=CANARY, content_type="text/csv")
+    before = counts(client)
+    for number in range(20):
+        client.open(f"/{CANARY}{number}", method=f"{CANARY}{number}")
+        client.get(f"/problems/{CANARY}{number}", headers={"X-Request-ID": f"{CANARY}{number}"})
+        client.get(f"/{CANARY}{number}?{CANARY}={number}")
+        client.post(CURVES, data=f"{CANARY}{number}", content_type="text/csv")
+    after = counts(client)
+    assert {key for key in after if "/metrics" not in str(key)} == {key for key in before if "/metrics" not in str(key)}
+    assert CANARY not in client.get("/metrics").text
+
+
+def test_counts_of_slots_are_looked_up(tmp_path: Path) -> None:
+    app = observed_app(tmp_path)
+    before = counts(app.test_client())
+    assert (before["rocpr_slots", labels()], before["rocpr_slots_in_use", labels()]) == (2, 0)
+    with app.extensions["big_lane"].take():
+        assert counts(app.test_client())["rocpr_slots_in_use", labels()] == 1
+    assert counts(app.test_client())["rocpr_slots_in_use", labels()] == 0
+
+
+def test_counts_are_in_the_text_format(client: FlaskClient) -> None:
+    answer = client.get("/metrics", headers={"Accept": "application/openmetrics-text"})
+    assert answer.content_type == "text/plain; version=0.0.4; charset=utf-8"
+    assert ("rocpr_build_info" in answer.text, "_created" in answer.text) == (True, False)

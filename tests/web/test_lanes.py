@@ -1,0 +1,184 @@
+"""The lane of big requests: the same answers as in the server's process, and what happens when a helper dies."""
+
+import os
+import signal
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from service.answer import Request, answer
+from service.web.helper import DeadlineExceeded, Helper, HelperDied
+from service.web.lanes import BigLane, is_big
+from service.web.slots import Slots
+from service.wire.limits import Limits
+from service.wire.media_types import ARROW_STREAM, CSV, JSON, PARQUET
+from service.wire.problems import Problem
+
+LIMITS = Limits(5_000_000, 100_000)
+BODY = b'{"scores": [0.9, 0.8, 0.4, 0.4, 0.1], "labels": [1, 0, 1, 0, 0]}'
+WRONG = b'{"scores": [0.9, "high"], "labels": [1, 0]}'
+
+
+def request(**changes: Any) -> Request:
+    fields = {"operation": "curves", "instance": "/v1/curves", "content_type": JSON, "accept": JSON, "parameters": ()}
+    return Request(**{**fields, "body": b"", **changes})
+
+
+class Lane(BigLane):
+    """A lane that remembers how its helpers ended, and can have them stopped before they work."""
+
+    def __init__(self, directory: Path, seconds: float = 30.0, memory_bytes: int = 1 << 30) -> None:
+        self.ended: list[str] = []
+        self.to_stop = 0
+        self.to_kill = 0
+        super().__init__(
+            Slots(directory, "big", 1),
+            LIMITS,
+            seconds=seconds,
+            memory_bytes=memory_bytes,
+            spool_directory=str(directory),
+            on_helper_end=self.ended.append,
+        )
+
+    def _helper(self) -> Helper:
+        helper = super()._helper()
+        if self.to_stop:
+            self.to_stop -= 1
+            os.kill(helper.pid, signal.SIGSTOP)
+        if self.to_kill:
+            self.to_kill -= 1
+            os.kill(helper.pid, signal.SIGKILL)
+        return helper
+
+    def ask(self, body: bytes, **changes: Any) -> tuple[Any, bytes]:
+        with self.spool() as file:
+            file.write(body)
+            result, content = self.answer(request(**changes), file)
+        with content:
+            content.seek(0)
+            return result, content.read()
+
+
+@pytest.fixture
+def lane(tmp_path: Path) -> Iterator[Lane]:
+    lane = Lane(tmp_path)
+    yield lane
+    lane.close()
+
+
+@pytest.mark.parametrize("body", [BODY, WRONG, b"", b"{"])
+@pytest.mark.parametrize("accept", [JSON, CSV, ARROW_STREAM])
+def test_a_helper_answers_as_the_server_does(lane: Lane, body: bytes, accept: str) -> None:
+    here = answer(request(body=body, accept=accept), LIMITS)
+    there, content = lane.ask(body, accept=accept)
+    assert content == here.body
+    assert there.body == b""
+    assert (there.status, there.media_type, there.headers, there.problem) == (
+        here.status,
+        here.media_type,
+        here.headers,
+        here.problem,
+    )
+    assert there.facts.rows == here.facts.rows
+    assert there.facts.decode_seconds > 0
+
+
+def test_one_helper_answers_request_after_request(lane: Lane) -> None:
+    lane.prepare()
+    (helper,) = lane._idle
+    for _ in range(3):
+        assert lane.ask(BODY)[0].status == 200
+        assert lane._idle == [helper]
+    assert lane.ended == []
+
+
+def test_a_request_survives_one_death(lane: Lane) -> None:
+    lane.to_kill = 1
+    assert lane.ask(BODY)[0].status == 200
+    assert lane.ended == ["died"]
+    lane.to_kill = 2
+    with pytest.raises(Problem, match="died, 2 times") as caught:
+        lane.ask(BODY)
+    assert caught.value.type.code == "helper_died"
+    assert lane.ended == ["died"] * 3
+    assert lane.ask(BODY)[0].status == 200
+
+
+def test_a_helper_that_dies_while_it_waits_costs_no_try(lane: Lane) -> None:
+    lane.prepare()
+    (helper,) = lane._idle
+    os.kill(helper.pid, signal.SIGKILL)
+    helper._process.join(5)
+    lane.to_kill = 1
+    assert lane.ask(BODY)[0].status == 200
+    assert lane.ended == ["died", "died"]
+
+
+def test_the_deadline_ends_a_helper_that_does_not_move(tmp_path: Path) -> None:
+    lane = Lane(tmp_path, seconds=0.2)
+    lane.prepare()
+    (helper,) = lane._idle
+    lane.to_stop = 1
+    with pytest.raises(Problem, match=r"0\.2 seconds") as caught:
+        lane.ask(BODY)
+    assert caught.value.type.code == "deadline_exceeded"
+    assert lane.ended == ["deadline"]
+    assert not helper._process.is_alive()
+    assert lane._idle == []
+
+
+def test_what_takes_more_memory_than_a_helper_has_is_refused(tmp_path: Path) -> None:
+    lane = Lane(tmp_path, memory_bytes=256 << 20)
+    large = b"scores,labels\n" + b"0.25,1\n0.5,0\n" * 1_500_000
+    assert lane.ask(large, content_type=CSV)[0].problem == "body_too_large"
+    assert lane.ask(BODY)[0].status == 200
+    assert lane.ended == []
+    lane.close()
+
+
+def test_bodies_lie_in_files_without_a_name(lane: Lane, tmp_path: Path) -> None:
+    names = {path.name for path in tmp_path.iterdir()}
+    with lane.spool() as file:
+        file.write(b"secret")
+        file.flush()
+        assert {path.name for path in tmp_path.iterdir()} == names
+    assert tempfile.gettempdir() != str(tmp_path)
+
+
+def test_all_slots_held_is_overloaded(lane: Lane) -> None:
+    with lane.take():
+        with pytest.raises(Problem, match="1 big requests") as caught:
+            lane.take()
+        assert caught.value.type.code == "overloaded"
+    lane.take().release()
+
+
+def test_a_helper_of_no_use_says_so() -> None:
+    helper = Helper(LIMITS, 1 << 30)
+    with tempfile.TemporaryFile() as body, tempfile.TemporaryFile() as content:
+        os.kill(helper.pid, signal.SIGSTOP)
+        with pytest.raises(DeadlineExceeded):
+            helper.answer(request(), body, content, 0.0)
+        helper.end()
+        with pytest.raises(HelperDied):
+            helper.answer(request(), body, content, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("content_type", "coding", "length", "big"),
+    [
+        (JSON, "identity", 0, False),
+        (CSV, "identity", 100, False),
+        (JSON, "identity", 101, True),
+        (JSON, "identity", None, True),
+        (JSON, "gzip", 10, True),
+        (CSV, "zstd", 10, True),
+        (ARROW_STREAM, "identity", 10, True),
+        (PARQUET, "identity", 10, True),
+    ],
+)
+def test_headers_tell_what_is_big(content_type: str, coding: str, length: int | None, big: bool) -> None:  # noqa: FBT001  # a table's column
+    assert is_big(content_type, coding, length, 100) is big

@@ -1,0 +1,171 @@
+"""Whatever is logged is a line of JSON, and a failure is told without its messages and values."""
+
+import json
+import logging
+import logging.config
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from service.web import log
+from service.web.log import StderrHandler, current_request_id, install_failure_log, logging_configuration
+
+CANARY = "canary7731"
+
+Lines = Callable[[], list[dict[str, Any]]]
+
+
+@pytest.fixture
+def lines(capfd: pytest.CaptureFixture[str]) -> Lines:
+    return lambda: [json.loads(line) for line in capfd.readouterr().err.splitlines()]
+
+
+@pytest.fixture
+def gunicorn() -> Iterator[logging.Logger]:
+    """gunicorn's logger, configured as its server configures it but for the root, which pytest needs."""
+    logger = logging.getLogger("gunicorn.error")
+    before = (logger.handlers, logger.level, logger.propagate)
+    configuration = logging_configuration("info")
+    assert configuration.pop("root") == {"level": "WARNING", "handlers": ["stderr"]}
+    logging.config.dictConfig(configuration)
+    yield logger
+    logger.handlers, logger.level, logger.propagate = before
+
+
+@pytest.fixture
+def library() -> Iterator[logging.Logger]:
+    logger = logging.getLogger("tests.library")
+    logger.handlers, logger.propagate = [StderrHandler()], False
+    yield logger
+    logger.handlers, logger.propagate = [], True
+
+
+def fail(canary: str) -> None:
+    secret = canary
+    raise ValueError(secret)
+
+
+def test_gunicorns_lines_are_told_as_they_are(gunicorn: logging.Logger, lines: Lines) -> None:
+    gunicorn.info("Booting worker with pid: %s", 17)
+    gunicorn.debug("%s", CANARY)
+    (line,) = lines()
+    assert list(line) == ["time", "level", "event", "logger", "pid"]
+    assert line["event"] == "Booting worker with pid: 17"
+    assert (line["level"], line["logger"], line["pid"]) == ("info", "gunicorn.error", os.getpid())
+
+
+def test_the_lines_below_the_first_may_be_a_traceback(gunicorn: logging.Logger, lines: Lines) -> None:
+    gunicorn.warning("Exception during worker exit:\n%s", CANARY)
+    gunicorn.error(ValueError(CANARY))
+    exits, raised = lines()
+    assert exits["event"] == "Exception during worker exit:"
+    assert raised["event"].startswith("test_log.test_the_lines_below")
+
+
+def test_gunicorn_starts_quietly_when_only_failures_are_wanted() -> None:
+    levels = {
+        level: logging_configuration(level)["loggers"]["gunicorn.error"]["level"] for level in ("debug", "warning")
+    }
+    assert levels == {"debug": "INFO", "warning": "WARNING"}
+
+
+def test_a_failure_is_its_type_and_its_frames(gunicorn: logging.Logger, lines: Lines) -> None:
+    try:
+        try:
+            fail(CANARY)
+        except ValueError as error:
+            error.add_note(CANARY)
+            raise KeyError(CANARY) from error
+    except KeyError as error:
+        gunicorn.exception("Unexpected failure", exc_info=error)
+    (line,) = lines()
+    assert [failure["type"] for failure in line["failures"]] == ["KeyError", "ValueError"]
+    (raised,) = line["failures"][0]["frames"]
+    assert raised.endswith(" test_a_failure_is_its_type_and_its_frames")
+    where = [frame.rpartition("/")[2] for frame in line["failures"][1]["frames"]]
+    assert where[-1] == f"test_log.py:{fail.__code__.co_firstlineno + 2} fail"
+    assert all(failure.keys() == {"type", "frames"} for failure in line["failures"])
+    assert CANARY not in json.dumps(line)
+
+
+def test_failures_in_a_group_are_told_too(gunicorn: logging.Logger, lines: Lines) -> None:
+    gunicorn.error("Unexpected failure", exc_info=ExceptionGroup(CANARY, [ValueError(CANARY), OSError(CANARY)]))
+    (line,) = lines()
+    (group,) = line["failures"]
+    assert [failure["type"] for failure in group["failures"]] == ["ValueError", "OSError"]
+    assert CANARY not in json.dumps(line)
+
+
+@pytest.mark.parametrize(
+    "error", [SyntaxError(CANARY, (CANARY, 1, 1, CANARY)), UnicodeDecodeError("a", b"x", 0, 1, CANARY)]
+)
+def test_no_kind_of_failure_tells_more(gunicorn: logging.Logger, lines: Lines, error: Exception) -> None:
+    gunicorn.error("Unexpected failure", exc_info=error)
+    (line,) = lines()
+    assert line["failures"] == [{"type": type(error).__name__, "frames": []}]
+
+
+def test_a_deep_failure_is_cut(gunicorn: logging.Logger, lines: Lines) -> None:
+    def deeper() -> None:
+        deeper()
+
+    try:
+        deeper()
+    except RecursionError as error:
+        gunicorn.error("Unexpected failure", exc_info=error)
+    (line,) = lines()
+    assert len(line["failures"][0]["frames"]) == 31
+    assert len(json.dumps(line)) < 8000
+
+
+def test_a_failure_has_the_id_of_its_request(gunicorn: logging.Logger, lines: Lines) -> None:
+    token = current_request_id.set("abc")
+    gunicorn.error("Unexpected failure")
+    current_request_id.reset(token)
+    gunicorn.error("Unexpected failure")
+    inside, outside = lines()
+    assert inside["id"] == "abc"
+    assert "id" not in outside
+
+
+def test_a_library_tells_where_but_not_what(library: logging.Logger, lines: Lines) -> None:
+    library.warning(f"with {CANARY}")  # as libraries do
+    library.warning("with %s", CANARY, extra={CANARY: CANARY}, stack_info=True)
+    for line in lines():
+        assert line["event"].startswith("test_log.test_a_library_tells_where_but_not_what:")
+        assert line["logger"] == "tests.library"
+        assert CANARY not in json.dumps(line)
+
+
+def test_a_record_that_cannot_be_written_is_told_without_what_it_holds(lines: Lines) -> None:
+    StderrHandler().handle(logging.LogRecord("tests.library", logging.ERROR, "", 1, "%d", (CANARY,), None))
+    (line,) = lines()
+    assert line == {"level": "error", "event": "A record could not be logged", "logger": "tests.library"}
+
+
+def test_a_log_that_nobody_reads_fails_nothing(monkeypatch: pytest.MonkeyPatch, library: logging.Logger) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    monkeypatch.setattr(log, "_STDERR", writer)
+    library.error("Unexpected failure")
+    os.close(writer)
+
+
+def test_the_application_logs_once(library: logging.Logger, lines: Lines) -> None:
+    """Through the server's handler where there is one, else through its own; installing it twice changes nothing."""
+    application = logging.getLogger("tests.application")
+    application.handlers = []
+    install_failure_log(application)
+    install_failure_log(application)
+    application.error("failed")
+    assert len(lines()) == 1
+    application.handlers = []
+
+    logging.getLogger().addHandler(library.handlers[0])
+    install_failure_log(application)
+    assert application.handlers == []
+    application.error("failed")
+    logging.getLogger().removeHandler(library.handlers[0])
+    assert len(lines()) == 1
