@@ -27,7 +27,7 @@ from service.environment import use_memory_sparingly
 from service.web.log import logging_configuration
 from service.wire.limits import Limits
 
-NICENESS = 10
+NICENESS = 19
 """How much a helper stands back for the processes that answer small requests."""
 
 OOM_SCORE = 500
