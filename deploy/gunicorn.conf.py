@@ -13,13 +13,18 @@ from typing import Any
 
 from service.environment import prepare_process
 from service.settings import SettingsError, read_settings
+from service.web.keys import check_file
 from service.web.log import logging_configuration
+from service.web.origins import allowed_origins
 
 # Here, because the workers are forks of the process that reads this file, and import NumPy after it.
 prepare_process()
 
 try:
     _settings = read_settings()
+    allowed_origins(_settings.cors_origins)
+    if _settings.api_keys_file:
+        check_file(Path(_settings.api_keys_file))
 except SettingsError as error:
     sys.exit(f"rocpr: {error}")
 

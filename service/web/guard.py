@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 OPEN = frozenset({"/health/live", "/health/ready"})
 """The paths that need no key: supervisors and load balancers have none."""
 
+_SHORT = 1 << 16
+"""An answer up to this length lies in the system's buffers as soon as it is sent, whether its client reads or not."""
+
 CHALLENGE = 'Bearer realm="rocpr"'
 _UNTIL_SENT = "rocpr.until_sent"
 """The key of a request's environment under which lies what is given back once its answer was sent."""
@@ -41,7 +44,8 @@ def install_guard(app: Flask, settings: Settings, runtime_directory: Path) -> No
     """Guard the whole application; call it after what observes requests and before everything else.
 
     `runtime_directory` is one that all processes of the server share; it is used when there are keys.
-    Raises SettingsError when the file of keys or the origins cannot be used.
+    Raises SettingsError when the origins cannot be used. A file of keys that cannot be used lets nobody in: a worker
+    that is replaced while somebody writes the file must not end the server, which has checked it at its start.
     """
     origins = allowed_origins(settings.cors_origins)
     install_security_headers(app)
@@ -51,6 +55,7 @@ def install_guard(app: Flask, settings: Settings, runtime_directory: Path) -> No
     if settings.api_keys_file:
         slots_of = _slots_of_keys(runtime_directory, settings.key_concurrency)
         app.before_request(_checker(Keys(Path(settings.api_keys_file)), slots_of))
+        app.after_request(_give_back_early)
         app.wsgi_app = _GivingBack(app.wsgi_app)  # type: ignore[method-assign]  # Flask's documented place for it
 
 
@@ -78,6 +83,13 @@ def _checker(keys: Keys, slots_of: "Callable[[str], Slots]") -> "Callable[[], Re
         return None
 
     return check
+
+
+def _give_back_early(response: Response) -> Response:
+    """Count a request with a short answer as over before that is sent: whoever has the answer may ask again."""
+    if response.is_sequence and (response.calculate_content_length() or 0) <= _SHORT:
+        request.environ[_UNTIL_SENT].close()
+    return response
 
 
 def _bearer_token() -> str | None:

@@ -39,13 +39,15 @@ class _Key:
 class Keys:
     """The keys of one file, read again whenever the file has changed; may be used by several threads.
 
-    Raises SettingsError, with the number of the line and never with what it holds, when the file cannot be used.
+    A file that cannot be used at first is an error in the log, and nobody's key counts until it can.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = threading.Lock()
-        self._signature, self._keys = _read(path)
+        self._signature: _Signature = (0, 0, 0)
+        self._keys: tuple[_Key, ...] = ()
+        self._read_again_if_changed()
 
     def name_of(self, token: str) -> str | None:
         """Return the name that a key belongs to, None when it belongs to none.
@@ -72,6 +74,14 @@ class Keys:
             except SettingsError as error:
                 self._signature = now  # told once; the next change is read again
                 _logger.error("%s The keys that were read before stay in force.", error)  # noqa: TRY400  # where it was raised says nothing
+
+
+def check_file(path: Path) -> None:
+    """Look at a file of keys as a start of the server does.
+
+    Raises SettingsError, with the number of the line and never with what it holds, when the file cannot be used.
+    """
+    _read(path)
 
 
 def new_key(name: str) -> tuple[str, str]:

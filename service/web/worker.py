@@ -28,6 +28,7 @@ from gunicorn.workers.gthread import TConn, ThreadWorker
 from service.settings import read_settings
 from service.web.lifecycle import DRAINING, longest_evaluation
 from service.web.observation import refused_by_server
+from service.web.security_headers import HEADERS
 from service.web.transport import SlowRequest, instance_of, transport_problem
 from service.wire.problems import PROBLEM_JSON, Problem, problem_document
 
@@ -48,6 +49,8 @@ WRITE_IDLE_SECONDS = 30.0
 
 STUCK_SECONDS = 60.0
 """How long the evaluation of a small request may take; then the master hears nothing more and replaces the process."""
+
+_SECURITY = "".join(f"{name}: {value}\r\n" for name, value in {**HEADERS, "Cache-Control": "no-store"}.items())
 
 
 class IncompleteHead(ParseException):
@@ -242,6 +245,7 @@ class Worker(ThreadWorker):
             f"X-Request-ID: {request_id}\r\n"
             f"Content-Type: {PROBLEM_JSON}\r\n"
             f"Content-Length: {len(body)}\r\n"
+            f"{_SECURITY}"
             "\r\n"
         )
         with suppress(OSError):  # the client may be gone

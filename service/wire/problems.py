@@ -184,8 +184,9 @@ PROBLEM_TYPES = {
         ProblemType(
             "too_many_requests",
             429,
-            "The API key has too many requests at once",
-            "Wait for those that are under way (ROCPR_KEY_CONCURRENCY), at least as long as Retry-After says.",
+            "Too many requests at once",
+            "The API key (ROCPR_KEY_CONCURRENCY), or the address where a proxy counts, has as many requests under way "
+            "as it may. Wait for them, at least as long as Retry-After says.",
         ),
         ProblemType(
             "headers_too_large",
@@ -198,6 +199,13 @@ PROBLEM_TYPES = {
             500,
             "The server failed",
             "This is a defect of the service, not of the request. Please report it.",
+        ),
+        ProblemType(
+            "unavailable",
+            503,
+            "The service cannot be reached",
+            "The proxy in front of the service has no answer from it. Send the request again after as many seconds as "
+            "Retry-After says.",
         ),
         ProblemType(
             "overloaded",

@@ -68,6 +68,9 @@ BEFORE_THE_APPLICATION: dict[str, Exception] = {
 }
 """{name of the example: gunicorn's error}: problems of which the application hears nothing; tests/e2e reaches them."""
 
+BY_THE_PROXY = {"unavailable"}
+"""Problems that nginx tells; tests/deploy reaches them."""
+
 EXAMPLES = {name: (status, value) for _, status, name, value in problem_examples()}
 
 
@@ -128,7 +131,7 @@ class HeldSlots:
 
 
 def test_every_example_has_its_request() -> None:
-    assert set(EXAMPLES) == set(REQUESTS) | set(BEFORE_THE_APPLICATION)
+    assert set(EXAMPLES) == set(REQUESTS) | set(BEFORE_THE_APPLICATION) | BY_THE_PROXY
 
 
 @pytest.mark.parametrize("name", REQUESTS)
@@ -151,7 +154,7 @@ def test_the_servers_own_errors_are_the_problems_shown(name: str) -> None:
 
 
 def test_every_type_of_problem_is_reached() -> None:
-    reached = {value["type"] for name, (_, value) in EXAMPLES.items() if name in {*REQUESTS, *BEFORE_THE_APPLICATION}}
+    reached = {value["type"] for _, value in EXAMPLES.values()}
     assert reached == {problem.uri for problem in PROBLEM_TYPES.values()}
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from service.settings import SettingsError
 from service.web import keys as module
-from service.web.keys import Keys, names_in, new_key
+from service.web.keys import Keys, check_file, names_in, new_key
 
 
 def line(name: str, token: str) -> str:
@@ -111,7 +111,7 @@ def test_a_file_that_cannot_be_used_is_refused_by_line(tmp_path: Path, text: str
     path = tmp_path / "keys"
     path.write_text(text)
     with pytest.raises(SettingsError, match=says) as caught:
-        Keys(path)
+        check_file(path)
     message = str(caught.value)
     assert message.startswith("ROCPR_API_KEYS_FILE: ")
     assert not any(word in message for word in text.split() if len(word) > 3)
@@ -119,9 +119,18 @@ def test_a_file_that_cannot_be_used_is_refused_by_line(tmp_path: Path, text: str
 
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="ROCPR_API_KEYS_FILE: the file cannot be read: No such file"):
-        Keys(tmp_path / "none")
+        check_file(tmp_path / "none")
     with pytest.raises(SettingsError, match="ROCPR_API_KEYS_FILE: the file cannot be read: Is a directory"):
-        Keys(tmp_path)
+        check_file(tmp_path)
+
+
+def test_nobody_has_a_key_until_the_file_can_be_used(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "keys"
+    keys = Keys(path)
+    assert keys.name_of("a-key") is None
+    assert [record.levelname for record in caplog.records] == ["ERROR"]
+    path.write_text(line("ann", "a-key"))
+    assert keys.name_of("a-key") == "ann"
 
 
 class TestReload:

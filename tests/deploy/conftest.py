@@ -1,0 +1,87 @@
+"""The real server, and the real nginx with deploy/nginx.conf before it."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import free_port, wait_for_port
+
+NGINX = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+MANY_OF_ONE_ADDRESS = 2000
+"""In place of the limit for each address where all clients of a test have the same one."""
+
+
+@dataclass(frozen=True)
+class Proxy:
+    """A running nginx, its port, the port of the service behind it, and its access log."""
+
+    port: int
+    behind: int
+    log: Path
+
+
+def configuration(root: Path, directory: Path, port: int, behind: int) -> str:
+    """deploy/nginx.conf with another port, service and directory."""
+    text = (root / "deploy/nginx.conf").read_text()
+    for old, new, times in (
+        ("listen 8080 backlog=4096;", f"listen 127.0.0.1:{port} backlog=4096;", 1),
+        ("server 127.0.0.1:8000;", f"server 127.0.0.1:{behind};", 1),
+        ("/dev/stdout", str(directory / "access.log"), 1),
+        ("/var/cache/nginx/", f"{directory}/", 6),
+    ):
+        assert text.count(old) == times, old
+        text = text.replace(old, new)
+    return text
+
+
+@contextmanager
+def running_nginx(text: str, directory: Path, port: int) -> Iterator[None]:
+    """Run nginx with this configuration; at the end it must stop by itself when told to."""
+    if NGINX is None:
+        pytest.skip("there is no nginx on this machine")
+    file = directory / "nginx.conf"
+    file.write_text(text)
+    # As root it would give its work to another user, who must not enter pytest's directories.
+    user = ["-g", "user root;"] if os.geteuid() == 0 else []
+    with (directory / "nginx.log").open("wb") as stream:
+        process = subprocess.Popen([NGINX, "-c", str(file), *user], stdout=stream, stderr=stream)
+    try:
+        wait_for_port(port, process)
+        yield
+    finally:
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=20) == 0
+
+
+@pytest.fixture(scope="session")
+def service(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """The port of the service as the deployments start it."""
+    port = free_port()
+    log = tmp_path_factory.mktemp("service") / "log"
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("ROCPR_")}
+    command = [sys.executable, "-m", "gunicorn", "--config", "deploy/gunicorn.conf.py", "--bind", f"127.0.0.1:{port}"]
+    with log.open("wb") as stream:
+        process = subprocess.Popen(command, cwd=root, env=variables, stdout=stream, stderr=stream)
+    wait_for_port(port, process)
+    yield port
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=40) == 0
+
+
+@pytest.fixture(scope="session")
+def proxy(root: Path, service: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
+    """nginx as it ships, but for the limit of requests for each address: all of a test's clients have the same."""
+    directory = tmp_path_factory.mktemp("nginx")
+    port = free_port()
+    text = configuration(root, directory, port, service)
+    text = text.replace("limit_conn addresses 100;", f"limit_conn addresses {MANY_OF_ONE_ADDRESS};")
+    with running_nginx(text, directory, port):
+        yield Proxy(port, service, directory / "access.log")

@@ -1,0 +1,165 @@
+"""What runs the service in containers is well-formed, names what there is, and fits the settings."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from service.settings import read_settings
+
+SETTINGS = read_settings({})
+GIBIBYTE = 1024**3
+AFTER_THE_DRAIN = SETTINGS.big_seconds + 30
+"""What gunicorn.conf.py adds to the drain, in seconds."""
+
+PINNED = re.compile(r"[\w./-]+(:v?\d[\w.-]*|@sha256:[0-9a-f]{64})")
+
+
+def run(*command: str | Path, root: Path) -> None:
+    program = Path(sys.executable).parent / command[0]
+    done = subprocess.run([program, *command[1:]], cwd=root, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def load(path: Path) -> Any:
+    return yaml.safe_load(path.read_text())
+
+
+@pytest.fixture(scope="module")
+def compose(root: Path) -> dict[str, Any]:
+    return load(root / "deploy/compose.yaml")
+
+
+@pytest.fixture(scope="module")
+def pod(root: Path) -> dict[str, Any]:
+    return load(root / "deploy/kubernetes/deployment.yaml")["spec"]["template"]["spec"]
+
+
+def containers(pod: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {container["name"]: container for container in pod["containers"]}
+
+
+def test_scripts(root: Path) -> None:
+    run("shellcheck", ".ci/run", *sorted((root / "deploy").glob("*.sh")), root=root)
+
+
+def test_dockerfile(root: Path) -> None:
+    run("hadolint", "--failure-threshold", "style", "deploy/Dockerfile", root=root)
+
+
+def test_the_image_gets_what_it_copies(root: Path) -> None:
+    """Every path that is copied from the checkout exists and is let through .dockerignore, and no other path is."""
+    copies = re.findall(r"^COPY (?!--from)(.+) \S+$", (root / "deploy/Dockerfile").read_text(), re.MULTILINE)
+    copied = {path for line in copies for path in line.split()}
+    assert all((root / path).exists() for path in copied)
+    ignored, *let_through = re.findall(r"^(?!#)(.+)$", (root / ".dockerignore").read_text(), re.MULTILINE)
+    assert ignored == "*"
+    assert {line.removeprefix("!") for line in let_through if line.startswith("!")} == copied
+
+
+def test_kubernetes(root: Path) -> None:
+    files = load(root / "deploy/kubernetes/kustomization.yaml")["resources"]
+    there = {path.name for path in (root / "deploy/kubernetes").glob("*.yaml")}
+    assert {*files, "kustomization.yaml"} == there
+    run("kubernetes-validate", "--strict", "--quiet", *(f"deploy/kubernetes/{name}" for name in files), root=root)
+
+
+def test_kustomization_names_what_there_is(root: Path, pod: dict[str, Any]) -> None:
+    kustomization = load(root / "deploy/kubernetes/kustomization.yaml")
+    (generated,) = kustomization["configMapGenerator"]
+    assert all((root / "deploy/kubernetes" / file).is_file() for file in generated["files"])
+    assert generated["name"] in {volume.get("configMap", {}).get("name") for volume in pod["volumes"]}
+    assert {image["name"] for image in kustomization["images"]} <= {one["image"] for one in pod["containers"]}
+
+
+def test_pods_are_restricted_and_limited(pod: dict[str, Any]) -> None:
+    assert pod["securityContext"]["runAsNonRoot"]
+    volumes = {volume["name"] for volume in pod["volumes"]}
+    for container in pod["containers"]:
+        security = container["securityContext"]
+        assert security["readOnlyRootFilesystem"]
+        assert not security["allowPrivilegeEscalation"]
+        assert security["capabilities"] == {"drop": ["ALL"]}
+        assert container["resources"]["limits"]["memory"]
+        assert {"livenessProbe", "readinessProbe"} <= set(container)
+        assert {mount["name"] for mount in container["volumeMounts"]} <= volumes
+
+
+def test_pods_go_in_order(pod: dict[str, Any]) -> None:
+    """nginx takes requests for some seconds and then none; the service takes them for longer than nginx does."""
+    both = containers(pod)
+    (drain,) = (int(one["value"]) for one in both["rocpr"]["env"] if one["name"] == "ROCPR_DRAIN_SECONDS")
+    waits = int(both["nginx"]["lifecycle"]["preStop"]["exec"]["command"][1])
+    assert waits < drain
+    assert drain + AFTER_THE_DRAIN < pod["terminationGracePeriodSeconds"]
+    probe = both["rocpr"]["readinessProbe"]
+    assert probe["periodSeconds"] * probe["failureThreshold"] < waits
+
+
+def test_memory_holds_the_helpers(compose: dict[str, Any], pod: dict[str, Any]) -> None:
+    limits = [compose["services"]["rocpr"]["mem_limit"], containers(pod)["rocpr"]["resources"]["limits"]["memory"]]
+    for limit in limits:
+        assert int(re.match(r"\d+", limit)[0]) * GIBIBYTE > SETTINGS.slots * SETTINGS.big_memory_bytes
+
+
+def test_compose_names_what_there_is(root: Path, compose: dict[str, Any]) -> None:
+    used = set()
+    for service in compose["services"].values():
+        for volume in service["volumes"]:
+            source = volume.split(":")[0]
+            if source.startswith("."):
+                assert (root / "deploy" / source).exists(), source
+            else:
+                used.add(source)
+        assert set(service.get("depends_on", {})) <= set(compose["services"])
+        if "build" in service:
+            assert (root / "deploy" / service["build"]["context"] / service["build"]["dockerfile"]).is_file()
+        else:
+            assert PINNED.fullmatch(service["image"]), service["image"]
+    assert used == set(compose["volumes"])
+
+
+def test_compose_restricts_and_limits(compose: dict[str, Any]) -> None:
+    for name, service in compose["services"].items():
+        assert service["read_only"]
+        assert service["cap_drop"] == ["ALL"]
+        assert service["security_opt"] == ["no-new-privileges:true"]
+        assert {"mem_limit", "pids_limit"} <= set(service)
+        # The service's is that of its image.
+        assert "healthcheck" in service or name == "rocpr"
+    rocpr = compose["services"]["rocpr"]
+    drain = rocpr["environment"]["ROCPR_DRAIN_SECONDS"]
+    assert drain + AFTER_THE_DRAIN < int(rocpr["stop_grace_period"].removesuffix("s"))
+
+
+def test_compose_has_one_network_in_which_the_files_are_right(root: Path, compose: dict[str, Any]) -> None:
+    """The service listens on loopback alone, where nginx.conf and prometheus.yml look for it."""
+    services = compose["services"]
+    assert {services[name]["network_mode"] for name in ("nginx", "prometheus")} == {"service:rocpr"}
+    assert services["rocpr"]["command"] == ["serve", "--host", "127.0.0.1", "--port", "8000"]
+    assert "server 127.0.0.1:8000;" in (root / "deploy/nginx.conf").read_text()
+    (job,) = load(root / "deploy/prometheus/prometheus.yml")["scrape_configs"]
+    assert job["static_configs"] == [{"targets": ["127.0.0.1:8000"]}]
+    assert not any(port.endswith(":8000") for port in services["rocpr"]["ports"])
+
+
+def test_workflow(root: Path) -> None:
+    """It runs what README says runs every check, builds the image, and takes actions by their versions."""
+    workflow = load(root / ".github/workflows/ci.yml")
+    assert set(workflow[True]) == {"push", "pull_request"}  # YAML reads the key `on` so
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+    assert all(re.fullmatch(r"[\w/-]+@(v\d+|[0-9a-f]{40})", step["uses"]) for step in steps if "uses" in step)
+    commands = [step["run"] for step in steps if "run" in step]
+    assert "sh deploy/test.sh" in commands
+    assert "```sh\nsh deploy/test.sh\n```" in (root / "README.md").read_text()
+    named = {path for command in commands for path in re.findall(r"\bdeploy/[\w./-]+", command)}
+    assert named == {"deploy/test.sh", "deploy/Dockerfile"}
+    assert all((root / path).is_file() for path in named)
+    assert all(job["timeout-minutes"] for job in workflow["jobs"].values())
+    installed = re.findall(r"nginx-light slowhttptest", " ".join(commands))
+    assert installed
+    assert installed[0] in (root / ".ci/run").read_text()

@@ -1,0 +1,70 @@
+"""The image is built and serves; only where buildah and a base for it are at hand, as it takes minutes.
+
+ROCPR_IMAGE_BASE names the base: a directory made by `debootstrap --variant=minbase
+--include=python3,python3-venv,ca-certificates bookworm DIRECTORY`. It needs root, and the package registry.
+"""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+BASE = os.environ.get("ROCPR_IMAGE_BASE")
+# How this machine reaches its package registry.
+OF_PIP = [Path("/etc/pip.conf"), Path.home() / ".config/pip/pip.conf", Path("/etc/ssl/certs")]
+IN_IMAGE = ["/etc/pip.conf", "/etc/xdg/pip/pip.conf", "/etc/ssl/certs"]
+ASK = """
+import json, os, subprocess, time, urllib.request
+server = subprocess.Popen(["rocpr", "serve", "--host", "127.0.0.1", "--port", "18765"])
+url = "http://127.0.0.1:18765"
+for _ in range(100):
+    try:
+        urllib.request.urlopen(url + "/health/ready", timeout=5)
+        break
+    except OSError:
+        time.sleep(0.1)
+sample = {"scores": list(range(50_000)), "labels": [0, 1] * 25_000}
+headers = {"Content-Type": "application/json"}
+request = urllib.request.Request(url + "/v1/curves", json.dumps(sample).encode(), headers)
+status = urllib.request.urlopen(request, timeout=60).status
+server.terminate()
+print(json.dumps([os.getuid(), status, server.wait(60)]))
+"""
+"""Asks a server in the container for a big evaluation: its helper and its files work there too."""
+
+
+@pytest.fixture(scope="module")
+def image(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The name of the image, in a store of its own."""
+    if shutil.which("buildah") is None or BASE is None:
+        pytest.skip("there is no buildah on this machine, or ROCPR_IMAGE_BASE does not name a base")
+    store = tmp_path_factory.mktemp("store")
+    configuration = store / "storage.conf"
+    configuration.write_text(f'[storage]\ndriver = "vfs"\nrunroot = "{store}/run"\ngraphroot = "{store}/graph"\n')
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CONTAINERS_STORAGE_CONF", str(configuration))
+        patch.setenv("BUILDAH_ISOLATION", "chroot")
+        base = buildah("from", "scratch")
+        buildah("add", "--quiet", base, f"{BASE}/", "/")
+        buildah("commit", "--quiet", base, "localhost/base")
+        mounts = [f"--volume={here}:{there}:ro" for here, there in zip(OF_PIP, IN_IMAGE, strict=True) if here.exists()]
+        options = ["--network=host", "--pull-never", "--format=docker", "--build-arg=BASE=localhost/base", *mounts]
+        buildah("build", *options, "--file", str(root / "deploy/Dockerfile"), "--tag", "localhost/rocpr", str(root))
+        yield "localhost/rocpr"
+        buildah("rm", "--all")
+        buildah("rmi", "--all", "--force")
+
+
+def buildah(*words: str) -> str:
+    done = subprocess.run(["buildah", *words], capture_output=True, text=True, timeout=900, check=False)
+    assert done.returncode == 0, done.stderr[-4000:]
+    return done.stdout.strip()
+
+
+def test_the_image_serves_as_nobody(image: str) -> None:
+    container = buildah("from", "--pull-never", image)
+    printed = buildah("run", "--network=host", container, "--", "python", "-c", ASK)
+    assert printed.splitlines()[-1] == "[10001, 200, 0]"

@@ -1,0 +1,211 @@
+"""nginx with deploy/nginx.conf before the real server: nothing changes on the way, what it refuses is a problem."""
+
+import json
+import re
+from contextlib import ExitStack
+from http import HTTPStatus
+from pathlib import Path
+
+import pytest
+
+from service.settings import read_settings
+from service.wire.problems import PROBLEM_TYPES
+from tests.deploy.conftest import Proxy, configuration, running_nginx
+from tests.e2e.conftest import free_port
+from tests.e2e.wire import Answer, Connection, check_problem, chunked, request
+
+SAMPLE = b'{"scores": [0.9, 0.6, 0.4, 0.1], "labels": [1, 0, 1, 0], "include": ["auc"]}'
+PLAIN = b'{"scores": [0.9, 0.6, 0.4, 0.1], "labels": [1, 0, 1, 0]}'
+JSON = {"Content_Type": "application/json"}
+CHUNKED = {**JSON, "Transfer_Encoding": "chunked"}
+POST = b"POST /v1/curves HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+OF_EACH_HOP = {"connection", "date", "keep-alive", "server", "server-timing", "transfer-encoding", "x-request-id"}
+"""Headers that are each server's own, or differ from answer to answer."""
+
+MEGABYTE = 1_000_000
+LIMIT = read_settings({}).max_body_bytes
+
+
+def ask(port: int, data: bytes) -> Answer:
+    with Connection(port, timeout=60) as connection:
+        return connection.send(data).read()
+
+
+def same(answer: Answer) -> tuple[int, dict[str, str], bytes]:
+    return answer.status, {k: v for k, v in answer.headers.items() if k not in OF_EACH_HOP}, answer.body
+
+
+PASSED = {
+    "evaluation": request("POST", "/v1/curves", SAMPLE, **JSON),
+    "CSV": request("POST", "/v1/curves", b"score,label\n0.9,1\n0.1,0\n", Content_Type="text/csv", Accept="text/csv"),
+    "compressed": request("POST", "/v1/curves", SAMPLE, **JSON, Accept_Encoding="gzip"),
+    "health": request("GET", "/health/live"),
+    "page": request("GET", "/openapi.json"),
+    "stays with its query": request(
+        "POST", "/v1/curves?include=auc,points", SAMPLE.replace(b'"include"', b'"x"'), **JSON
+    ),
+    "wrong value": request("POST", "/v1/curves", b'{"scores": ["a"], "labels": [1]}', **JSON),
+    "not JSON": request("POST", "/v1/curves", b"{", **JSON),
+    "unknown path": request("GET", "/v1//curves/../nothing%20here?a=b"),
+    "wrong method": request("DELETE", "/v1/curves"),
+    "wrong type": request("POST", "/v1/curves", SAMPLE, Content_Type="text/plain"),
+    "not acceptable": request("POST", "/v1/curves", SAMPLE, **JSON, Accept="image/png"),
+    "a line that the service finds too long": request("GET", "/?" + "a" * 9000),
+    "a header that the service finds too long": request("GET", "/", X="a" * 9000),
+}
+
+
+@pytest.mark.parametrize("name", PASSED)
+def test_answers_and_problems_pass_as_they_are(proxy: Proxy, name: str) -> None:
+    assert same(ask(proxy.port, PASSED[name])) == same(ask(proxy.behind, PASSED[name]))
+
+
+UPLOADS = {
+    "chunked": request("POST", "/v1/curves", **CHUNKED) + chunked(SAMPLE[:10], SAMPLE[10:]),
+    "20 MB": request("POST", "/v1/curves", SAMPLE + b" " * (20 * MEGABYTE), **JSON),
+    "20 MB chunked": request("POST", "/v1/curves", **CHUNKED) + chunked(SAMPLE, *[b" " * MEGABYTE] * 20),
+}
+
+
+@pytest.mark.parametrize("name", UPLOADS)
+def test_bodies_pass(proxy: Proxy, name: str) -> None:
+    answer = ask(proxy.port, UPLOADS[name])
+    assert (answer.status, answer.document["auc"]["roc"]) == (200, 0.75)
+
+
+def test_a_long_answer_passes(proxy: Proxy) -> None:
+    sample = {"scores": [number / 7 for number in range(100_000)], "labels": [number % 2 for number in range(100_000)]}
+    data = request("POST", "/v1/curves", json.dumps(sample).encode(), **JSON)
+    through, direct = ask(proxy.port, data), ask(proxy.behind, data)
+    assert len(through.body) > 5 * MEGABYTE
+    assert same(through) == same(direct)
+
+
+def test_a_client_that_waits_for_100_continue_is_told_to_go_on(proxy: Proxy) -> None:
+    head = request("POST", "/v1/curves", **JSON, Expect="100-continue", Content_Length=str(len(SAMPLE)))
+    with Connection(proxy.port) as connection:
+        assert connection.send(head).socket.recv(100).startswith(b"HTTP/1.1 100 ")
+        assert connection.send(SAMPLE).read().status == HTTPStatus.OK
+
+
+REFUSED = {
+    "length over the limit": (POST + b"Content-Length: %d\r\n\r\n" % (LIMIT + 1), "body_too_large"),
+    "length over the limit, expecting": (
+        POST + b"Expect: 100-continue\r\nContent-Length: %d\r\n\r\n" % (LIMIT + 1),
+        "body_too_large",
+    ),
+    "chunk over the limit": (
+        request("POST", "/v1/curves", **CHUNKED) + b"%x\r\n{}" % (LIMIT + 1),
+        "body_too_large",
+    ),
+    "long line": (b"GET /" + b"a" * 40_000 + b" HTTP/1.1\r\nHost: a\r\n\r\n", "uri_too_long"),
+    "long header": (request("GET", "/", X="a" * 40_000), "headers_too_large"),
+    "no request line": (b"hello\r\n\r\n", "malformed_request"),
+    "no host": (b"GET / HTTP/1.1\r\n\r\n", "malformed_request"),
+    "two lengths": (POST + b"Content-Length: 2\r\nContent-Length: 3\r\n\r\n{} ", "malformed_request"),
+    "unknown coding": (request("POST", "/v1/curves", **JSON, Transfer_Encoding="rot13"), "malformed_request"),
+    "HTTP/9.9": (b"GET / HTTP/9.9\r\nHost: a\r\n\r\n", "malformed_request"),
+    "TRACE": (request("TRACE", "/v1/curves"), "method_not_allowed"),
+    "metrics": (request("GET", "/metrics"), "not_found"),
+    "metrics, other spellings": (request("GET", "//%6detrics/../x/../metrics?a"), "not_found"),
+    "where problems are made": (request("GET", "/-/unavailable"), "not_found"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_nginx_refuses_is_a_problem(proxy: Proxy, name: str) -> None:
+    data, code = REFUSED[name]
+    answer = ask(proxy.port, data)
+    check_problem(answer, code)
+    assert re.fullmatch("[0-9a-f]{32}", answer.headers["x-request-id"])
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert ("allow" in answer.headers) is (code == "method_not_allowed")
+    assert "retry-after" not in answer.headers
+
+
+def test_a_path_that_is_no_plain_text_is_not_repeated(proxy: Proxy) -> None:
+    large = {"Content_Length": str(LIMIT + 1)}
+    for target, instance in {
+        "/v1/curves?secret": "/v1/curves",
+        '/"},"x":{"': "/",
+        "/<b>": "/",
+        "/\\": "/",
+        "/" + "a" * 300: "/",
+        "/a%22b": "/a%22b",
+    }.items():
+        assert ask(proxy.port, request("POST", target, **large)).document["instance"] == instance
+
+
+def test_every_problem_of_nginx_is_one_of_the_service(root: Path) -> None:
+    text = (root / "deploy/nginx.conf").read_text()
+    documents = re.findall(r"return (\d+) '(.*)\\n';", text)
+    assert len(documents) >= 11
+    for status, document in documents:
+        problem = json.loads(document)
+        known = PROBLEM_TYPES[problem["type"].removeprefix("/problems/")]
+        assert (problem["title"], problem["status"], int(status)) == (known.title, known.status, known.status)
+        assert f"location = /-/{known.code} {{" in text
+
+
+def test_without_the_service_all_is_503_and_may_be_asked_again(root: Path, tmp_path: Path) -> None:
+    port = free_port()
+    with running_nginx(configuration(root, tmp_path, port, behind=free_port()), tmp_path, port):
+        for data in (request("GET", "/health/ready"), request("POST", "/v1/curves", SAMPLE, **JSON)):
+            answer = ask(port, data)
+            check_problem(answer, "unavailable")
+            assert answer.headers["retry-after"] == str(read_settings({}).retry_after_seconds)
+
+
+def test_one_address_has_so_many_requests_at_once(root: Path, service: int, tmp_path: Path) -> None:
+    port = free_port()
+    head = request("POST", "/v1/curves", **JSON, Expect="100-continue", Content_Length="10")
+    with running_nginx(configuration(root, tmp_path, port, service), tmp_path, port), ExitStack() as stack:
+        for _ in range(100):
+            connection = stack.enter_context(Connection(port)).send(head)
+            assert connection.socket.recv(100).startswith(b"HTTP/1.1 100 ")
+        answer = ask(port, request("GET", "/health/live"))
+        check_problem(answer, "too_many_requests")
+        assert answer.headers["retry-after"] == str(read_settings({}).retry_after_seconds)
+
+
+def test_ids_are_the_client_s_or_made(proxy: Proxy) -> None:
+    assert (
+        ask(proxy.port, request("GET", "/health/live", X_Request_ID="mine-1.2_3")).headers["x-request-id"]
+        == "mine-1.2_3"
+    )
+    made = ask(proxy.port, request("GET", "/health/live", X_Request_ID='a"b')).headers["x-request-id"]
+    assert re.fullmatch("[0-9a-f]{32}", made)
+
+
+def test_the_log_repeats_nothing(proxy: Proxy) -> None:
+    """Neither a path, a query, a header, a method nor a body; ids alone, which name the lines here."""
+    secret = "canary7531"
+    for number, data in enumerate(
+        (
+            request("POST", f"/v1/curves?include={secret}", SAMPLE + secret.encode(), **JSON, X_Request_ID="log-0"),
+            request("GET", f"/{secret}", X_Request_ID="log-1", Authorization=f"Bearer {secret}", User_Agent=secret),
+            request(secret.upper().rstrip("1357"), "/metrics", X_Request_ID="log-2", Referer=secret, Cookie=secret),
+        )
+    ):
+        assert ask(proxy.port, data).headers["x-request-id"] == f"log-{number}"
+    text = proxy.log.read_text()
+    assert "canary" not in text.lower()
+    lines = {line["id"]: line for line in map(json.loads, text.splitlines())}
+    found = [(lines[f"log-{n}"]["method"], lines[f"log-{n}"]["route"], lines[f"log-{n}"]["status"]) for n in range(3)]
+    assert found == [("POST", "/v1/curves", 422), ("GET", "unmatched", 404), ("OTHER", "/metrics", 404)]
+    assert "canary" not in (proxy.log.parent / "nginx.log").read_text().lower()
+
+
+def test_values_that_follow_from_the_service_s(root: Path) -> None:
+    text = (root / "deploy/nginx.conf").read_text()
+    settings = read_settings({})
+    gunicorn = (root / "deploy/gunicorn.conf.py").read_text()
+
+    def seconds(pattern: str, within: str = text) -> int:
+        return int(re.search(pattern, within, re.MULTILINE)[1])
+
+    assert seconds(r"^ *client_max_body_size (\d+);") == settings.max_body_bytes
+    assert seconds(r'"~\^\(429\|503\)\$" (\d+);') == settings.retry_after_seconds
+    assert seconds(r"^ *proxy_read_timeout (\d+)s;") >= 2 * settings.big_seconds + 30
+    kept = seconds(r"keepalive 16;[^}]*keepalive_timeout (\d+)s;")
+    assert kept < seconds(r"^keepalive = (\d+)$", gunicorn)
