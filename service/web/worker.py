@@ -103,6 +103,7 @@ class WholeRequest(Request):
     """A request whose connection is closed after the answer when its body was not read whole."""
 
     body: Body
+    last: bool | None = None
 
     def __init__(self, *arguments: object) -> None:
         try:
@@ -123,9 +124,15 @@ class WholeRequest(Request):
             self.body = Body(WholeLengthReader(self.unreader, self.body.reader.length))
 
     def should_close(self) -> bool:
-        """Whether no other request can follow on this connection."""
+        """Whether no other request can follow on this connection.
+
+        Asked for the answer's head, and again when it is sent: what the client was told is what holds, so a stop in
+        between ends the connection with the next request.
+        """
+        if self.last is None:
+            self.last = DRAINING.is_set()
         return bool(
-            DRAINING.is_set()
+            self.last
             or self.unreader.too_slow
             or super().should_close()
             or self.body.failed

@@ -121,13 +121,15 @@ def test_every_request_of_a_connection_has_its_own_time(pair: Pair, monkeypatch:
         assert requests.unreader.patience_ends == pytest.approx(now[0] + 10, abs=0.1)
 
 
-def test_a_server_that_was_told_to_stop_keeps_no_connection(pair: Pair) -> None:
-    pair[1].sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-    request = next(parser(pair))
-    assert not request.should_close()
+def test_a_server_that_was_told_to_stop_ends_connections_with_the_next_answer(pair: Pair) -> None:
+    requests = parser(pair)
+    pair[1].sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n" * 2)
+    told_before = next(requests)
+    assert not told_before.should_close()
     worker.DRAINING.set()
     try:
-        assert request.should_close()
+        assert not told_before.should_close()
+        assert next(requests).should_close()
     finally:
         worker.DRAINING.clear()
 
