@@ -3,10 +3,11 @@
 Knows what makes a request big, slots and helpers; not what a request means, nor how an answer is sent.
 """
 
+import math
 import tempfile
 import time
 from collections.abc import Callable
-from threading import Lock
+from threading import Lock, Timer
 from typing import BinaryIO
 
 from service.answer import Answer, Request
@@ -19,6 +20,9 @@ from service.wire.problems import Problem
 
 TRIES = 2
 """How often a request is tried when helpers die under it."""
+
+IDLE_SECONDS = 5.0
+"""How long a helper waits for another request before it is ended: a new one takes milliseconds, one kept memory."""
 
 _COMPACT = frozenset({ARROW_STREAM, PARQUET})
 """Media types whose length says little about the rows within."""
@@ -43,7 +47,9 @@ class BigLane:
         self._memory_bytes = memory_bytes
         self._directory = spool_directory
         self._on_helper_end = on_helper_end
-        self._idle: list[Helper] = []
+        self._idle: list[tuple[Helper, float]] = []
+        """The helpers that wait, each with when it began to; the one that worked last is the last."""
+        self._sweep: Timer | None = None
         self._lock = Lock()
 
     def take(self) -> Slot:
@@ -87,10 +93,7 @@ class BigLane:
 
     def close(self) -> None:
         """End the helpers that wait."""
-        with self._lock:
-            idle, self._idle = self._idle, []
-        for helper in idle:
-            helper.end()
+        self._end_idle(since=math.inf)
 
     def _answer(self, request: Request, body: BinaryIO, content: BinaryIO, seconds: float) -> Answer:
         helper = self._helper()
@@ -106,7 +109,7 @@ class BigLane:
         """Take the helper that worked last, else a new one."""
         while True:
             with self._lock:
-                helper = self._idle.pop() if self._idle else None
+                helper = self._idle.pop()[0] if self._idle else None
             if helper is None:
                 return Helper(self._limits, self._memory_bytes)
             if helper.is_alive():
@@ -116,7 +119,30 @@ class BigLane:
 
     def _keep(self, helper: Helper) -> None:
         with self._lock:
-            self._idle.append(helper)
+            self._idle.append((helper, time.monotonic()))
+            self._sweep_later()
+
+    def _sweep_later(self) -> None:
+        """See to it that helpers that wait for too long are ended; to be called with the lock."""
+        if self._sweep is None:
+            self._sweep = Timer(IDLE_SECONDS, self._sweep_now)
+            self._sweep.daemon = True
+            self._sweep.start()
+
+    def _sweep_now(self) -> None:
+        self._end_idle(since=time.monotonic() - IDLE_SECONDS)
+        with self._lock:
+            self._sweep = None
+            if self._idle:
+                self._sweep_later()
+
+    def _end_idle(self, since: float) -> None:
+        """End the helpers that have waited since then or longer."""
+        with self._lock:
+            ended = [helper for helper, began in self._idle if began <= since]
+            self._idle = [(helper, began) for helper, began in self._idle if began > since]
+        for helper in ended:
+            helper.end()
 
 
 def is_big(content_type: str, content_encoding: str, length: int | None, big_body_bytes: int) -> bool:

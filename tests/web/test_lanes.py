@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from service.answer import Request, answer
+from service.web import lanes
 from service.web.helper import DeadlineExceeded, Helper, HelperDied
 from service.web.lanes import BigLane, is_big
 from service.web.slots import Slots
@@ -88,10 +89,10 @@ def test_a_helper_answers_as_the_server_does(lane: Lane, body: bytes, accept: st
 
 def test_one_helper_answers_request_after_request(lane: Lane) -> None:
     lane.prepare()
-    (helper,) = lane._idle
+    ((helper, _),) = lane._idle
     for _ in range(3):
         assert lane.ask(BODY)[0].status == 200
-        assert lane._idle == [helper]
+        assert [kept for kept, _ in lane._idle] == [helper]
     assert lane.ended == []
 
 
@@ -109,7 +110,7 @@ def test_a_request_survives_one_death(lane: Lane) -> None:
 
 def test_a_helper_that_dies_while_it_waits_costs_no_try(lane: Lane) -> None:
     lane.prepare()
-    (helper,) = lane._idle
+    ((helper, _),) = lane._idle
     os.kill(helper.pid, signal.SIGKILL)
     helper._process.join(5)
     lane.to_kill = 1
@@ -117,10 +118,21 @@ def test_a_helper_that_dies_while_it_waits_costs_no_try(lane: Lane) -> None:
     assert lane.ended == ["died", "died"]
 
 
+def test_helpers_that_wait_for_long_are_ended(lane: Lane, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lanes, "IDLE_SECONDS", 0.05)
+    lane.prepare()
+    ((helper, _),) = lane._idle
+    helper._process.join(10)
+    assert not helper._process.is_alive()
+    assert lane._idle == []
+    assert lane.ask(BODY)[0].status == 200
+    assert lane.ended == []
+
+
 def test_the_deadline_ends_a_helper_that_does_not_move(tmp_path: Path) -> None:
     lane = Lane(tmp_path, seconds=0.2)
     lane.prepare()
-    (helper,) = lane._idle
+    ((helper, _),) = lane._idle
     lane.to_stop = 1
     with pytest.raises(Problem, match=r"0\.2 seconds") as caught:
         lane.ask(BODY)
