@@ -13,6 +13,7 @@ from service.curves.exact import (
     LARGEST_EXACT_INTEGER,
     FloatArray,
     blocks,
+    exact_sum,
     lift,
     positive_parts,
     two_product,
@@ -59,7 +60,7 @@ def roc_area(table: ConfusionTable) -> float:
     up, across = lift(table.positives), lift(table.negatives)
     parts = (part for tp, fp in _blocks(table.tp, table.fp) for part in _trapezoids(tp * up, fp * across))
     whole = 2 * Fraction(table.positives * up) * Fraction(table.negatives * across)
-    return float(sum(map(Fraction, parts)) / whole)
+    return float(exact_sum(parts) / whole)
 
 
 def _blocks(*columns: FloatArray) -> Iterator[tuple[FloatArray, ...]]:

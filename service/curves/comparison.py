@@ -6,14 +6,14 @@ Sources: Davis & Goadrich 2006, section 3; Hanczar & Nadif 2014, section 5.2.
 
 import itertools
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from service.curves.areas import Areas, areas
 from service.curves.confusion import ConfusionTable
 from service.curves.counts import Counts
-from service.curves.crossings import Axis, Leads, leads
+from service.curves.crossings import Leads, leads
 from service.curves.envelope import Frontier, envelope
 from service.curves.errors import CurvesError, TotalsDiffer
 from service.curves.evaluation import TRAPEZOID_OMITTED, CurvesWarning
@@ -90,8 +90,8 @@ def evaluate_comparison(
     joint, suppliers = _joint_hull(names, hulls)
     curves = [table.select(corners(table)) for table in tables if table.sweep]
     curves = curves if len(curves) == len(tables) else []
-    best_roc = _best_of_curves(names, _compare_all(curves, "fp")) if curves else None
-    over_tp = _compare_all(curves, "tp")
+    best_roc = _best_of_curves(names, leads(curves, "fp")) if curves else None
+    over_tp = leads(curves, "tp") if curves else None
     return Comparison(
         positives=joint.positives,
         negatives=joint.negatives,
@@ -159,35 +159,30 @@ def _merged(start: FloatArray, end: FloatArray, best: list[Names]) -> Best:
     return Best(start[first], end[[*(k - 1 for k in first[1:]), -1]], tuple(best[k] for k in first))
 
 
-Pairs = dict[tuple[int, int], Leads]
-"""What `leads` found, by the numbers of two curves."""
-
-
-def _compare_all(curves: list[ConfusionTable], axis: Axis) -> Pairs:
-    return {(a, b): leads(curves[a], curves[b], axis) for a, b in itertools.combinations(range(len(curves)), 2)}
-
-
-def _dominance(names: Names, pairs: Pairs) -> Dominance:
+def _dominance(names: Names, pairs: Leads) -> Dominance:
     """A curve dominates another that is never ahead of it."""
-    ahead = {pair: found.first_ever for pair, found in pairs.items()}
-    ahead |= {(b, a): found.second_ever for (a, b), found in pairs.items()}
+    dominates = np.ones((len(names), len(names)), dtype=np.bool_)
+    dominates[pairs.second, pairs.first] = ~pairs.first_ever
+    dominates[pairs.first, pairs.second] = ~pairs.second_ever
     ordered = list(itertools.permutations(range(len(names)), 2))
     return Dominance(
         tuple(names[a] for a, _ in ordered),
         tuple(names[b] for _, b in ordered),
-        np.array([not ahead[b, a] for a, b in ordered]),
+        dominates[~np.eye(len(names), dtype=np.bool_)],
     )
 
 
-def _best_of_curves(names: Names, pairs: Pairs) -> Best:
+def _best_of_curves(names: Names, pairs: Leads) -> Best:
     """A curve is best where no other is ahead of it; the sets of best curves are sums of powers of two."""
-    behind: list[list[Leads]] = [[] for _ in names]
-    for (a, b), found in pairs.items():
-        behind[a].append(found)
-        behind[b].append(replace(found, leader=-found.leader))
+    ahead = np.flatnonzero(pairs.leader)
+    pair, leader = pairs.pair[ahead], pairs.leader[ahead]
+    behind = np.where(leader > 0, pairs.first[pair], pairs.second[pair])
+    order = np.argsort(behind, kind="stable")
+    stops = np.searchsorted(behind[order], np.arange(len(names)), side="right").tolist()
     ends, changes = [np.array([0.0, 1.0])], [np.zeros(2, dtype=np.int64)]
-    for number, others in enumerate(behind):
-        start, end = _never_behind(others)
+    for number, stretch in enumerate(itertools.pairwise([0, *stops])):
+        intervals = ahead[order[slice(*stretch)]]
+        start, end = _uncovered(pairs.start[intervals], pairs.end[intervals])
         ends += [start, end]
         changes += [np.full(start.size, 1 << number), np.full(end.size, -(1 << number))]
     at, sets = _running_sums(np.concatenate(ends), np.concatenate(changes))
@@ -195,14 +190,12 @@ def _best_of_curves(names: Names, pairs: Pairs) -> Best:
     return _merged(at[:-1], at[1:], [members[key] for key in sets.tolist()])
 
 
-def _never_behind(others: list[Leads]) -> tuple[FloatArray, FloatArray]:
-    """The intervals on which no other curve is ahead, (starts, ends); neighbours may touch."""
-    starts = np.concatenate([found.start[found.leader > 0] for found in others])
-    ends = np.concatenate([found.end[found.leader > 0] for found in others])
-    at, ahead = _running_sums(
+def _uncovered(starts: FloatArray, ends: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The intervals of [0, 1] that none of those given covers, (starts, ends); neighbours may touch."""
+    at, covers = _running_sums(
         np.concatenate(([0.0], starts, ends, [1.0])), np.repeat([0, 1, -1, 0], [1, starts.size, ends.size, 1])
     )
-    return at[:-1][ahead == 0], at[1:][ahead == 0]
+    return at[:-1][covers == 0], at[1:][covers == 0]
 
 
 def _running_sums(at: FloatArray, change: IntArray) -> tuple[FloatArray, IntArray]:

@@ -6,8 +6,10 @@ sum of doubles does not depend on the order of its rows (Rump, Ogita & Oishi 200
 Products must stay clear of overflow and underflow: |a|, |b| below 2^500, |a b| above 2^-960 or zero.
 """
 
+import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
@@ -23,6 +25,10 @@ LARGEST_EXACT_INTEGER = 2.0**53
 
 BLOCK = 1 << 15
 """Long columns are worked in blocks of so many rows, whose intermediate results stay in the processor's cache."""
+
+_FEW = 200
+_SPARSE = 8
+"""Fewer weights, whose powers of two are further apart than so much for each, are summed one by one."""
 
 _SPLITTER = 2.0**27 + 1
 
@@ -89,6 +95,13 @@ def as_integers(*numbers: float) -> list[int]:
     return [numerator * (scale // denominator) for numerator, denominator in ratios]
 
 
+def exact_sum(numbers: Iterable[float]) -> Fraction:
+    """Σ of doubles, without rounding; all at once, because each sum of two fractions looks for a common factor."""
+    ratios = [number.as_integer_ratio() for number in numbers]
+    scale = max((denominator for _, denominator in ratios), default=1)
+    return Fraction(sum(numerator * (scale // denominator) for numerator, denominator in ratios), scale)
+
+
 def positive_parts(column: FloatArray) -> list[float]:
     """Σ over the elements, all >= 0, in two parts: the first is exact, the second small.
 
@@ -111,8 +124,10 @@ def class_sums(weights: FloatArray, labels: BoolArray) -> Pair:
     """Σ of the weights >= 0 up to and including each row, of the rows labelled True and of the others, (n,) each.
 
     Each sum is within one ulp and the same for any order of the rows up to it: it is taken in integers, slice by slice
-    of the weights' bits.
+    of the weights' bits, or, a few weights from far apart, one by one.
     """
+    if 0 < weights.size < _FEW and np.ptp(np.frexp(weights)[1]) > _SPARSE * weights.size:
+        return _sums_in_integers(weights, labels)
     bits = min(51, 62 - weights.size.bit_length())  # so many of each weight leave room for the sum of all
     top = float(weights.max(initial=0.0))
     hits, misses = np.zeros(weights.size), np.zeros(weights.size)
@@ -123,6 +138,15 @@ def class_sums(weights: FloatArray, labels: BoolArray) -> Pair:
         hits[rows] = _nearest([(unit, of_hits) for unit, of_hits, _ in slices])
         misses[rows] = _nearest([(unit, of_misses) for unit, _, of_misses in slices])
     return hits, misses
+
+
+def _sums_in_integers(weights: FloatArray, labels: BoolArray) -> Pair:
+    *units, one = as_integers(*weights.tolist(), 1.0)
+    hits = list(itertools.accumulate(unit if label else 0 for unit, label in zip(units, labels.tolist(), strict=True)))
+    called = itertools.accumulate(units)
+    misses = [both - hit for both, hit in zip(called, hits, strict=True)]
+    # Of two integers a quotient rounds once.
+    return np.array([hit / one for hit in hits]), np.array([miss / one for miss in misses])
 
 
 def _class_counts(

@@ -18,6 +18,7 @@ from service.curves.exact import (
     LARGEST_EXACT_INTEGER,
     FloatArray,
     blocks,
+    exact_sum,
     exactly,
     lift,
     pair_product,
@@ -26,9 +27,10 @@ from service.curves.exact import (
     two_product,
     two_sum,
 )
+from service.curves.long_climbs import SHORTEST, LongClimbs
 
 LARGEST_TRAPEZOID = 1e7
-"""`pr_trapezoid` visits every whole true positive, so it is left out when P is above this."""
+"""`pr_trapezoid` is left out when P is above this: visiting every whole true positive is how it is defined."""
 
 _SERIES = 1 / 201
 """Up to this z, x = 0.01, a series is taken for log(1 + x); above it 1 - log(1 + x)/x loses no more than seven bits."""
@@ -95,7 +97,7 @@ def pr_areas(table: ConfusionTable) -> PrAreas:
             parts[2].extend(_trapezoid(climbs))
     whole = Fraction(table.positives * up)
     pr = math.fsum(parts[0]) / float(whole)
-    average_precision, composite = (float(sum(map(Fraction, part)) / whole) for part in parts[1:])
+    average_precision, composite = (float(exact_sum(part) / whole) for part in parts[1:])
     return PrAreas(min(pr, 1.0), composite if trapezoid else None, average_precision)
 
 
@@ -106,7 +108,7 @@ def pr_area(table: ConfusionTable) -> float:
 
 
 def has_trapezoid(table: ConfusionTable) -> bool:
-    """Whether `pr_trapezoid` is defined (whole counts, of any size) and affordable (P at most 1e7)."""
+    """Whether `pr_trapezoid` is answered: whole counts, of any size, and P at most 1e7."""
     return table.positives <= LARGEST_TRAPEZOID and table.integral
 
 
@@ -202,6 +204,11 @@ def _inside(climbs: _Climbs) -> Iterator[float]:
     gained = climbs.fp_after - climbs.fp
     exact = float(climbs.climb.max()) * float(climbs.called_after[-1]) <= LARGEST_EXACT_INTEGER
     inside = climbs.climb.astype(np.int64) - 1
+    rows = (climbs.climb > SHORTEST).nonzero()[0]
+    if rows.size:  # point by point only as far as the closed form needs it
+        long = LongClimbs(*(column[rows] for column in (climbs.tp, climbs.tp_after, climbs.fp, climbs.fp_after)))
+        inside[rows] = long.near.astype(np.int64)
+        yield from long.beyond()
     stops = np.cumsum(inside)
     for start in range(0, int(stops[-1]), BLOCK):
         stop = min(start + BLOCK, int(stops[-1]))

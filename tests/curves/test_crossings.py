@@ -29,7 +29,7 @@ Pair = tuple[Rows, Rows]
 
 def led(first: Rows, second: Rows, axis: Axis) -> Leads:
     """What is answered of two sweeps."""
-    return leads(ConfusionTable.of(first.counts()), ConfusionTable.of(second.counts()), axis)
+    return leads([ConfusionTable.of(first.counts()), ConfusionTable.of(second.counts())], axis)
 
 
 def intervals(found: Leads) -> list[Interval]:
@@ -127,8 +127,8 @@ def shares(points: Sequence[Points], total: float) -> list[Fraction]:
 def met(points: Sequence[Points], total: float) -> list[float]:
     """The same as the service has it: a to b of the first curve, c to d of the second."""
     x, y = (np.concatenate([point[k] for point in points]) for k in (0, 1))
-    pool = crossings._Pool(CountSpace(x, y, small=False))
-    found: list[float] = pool.crossings(list(np.arange(x.size).reshape(4, -1)), "fp", total).tolist()
+    pool = crossings._Pool(CountSpace(x, y, small=False), np.array([x.size]), "fp", total)
+    found: list[float] = pool.crossings(list(np.arange(x.size).reshape(4, -1))).tolist()
     return found
 
 
@@ -191,3 +191,23 @@ def test_who_is_never_ahead(axis: Axis) -> None:
     assert (led(diagonal, above, axis).first_ever, led(diagonal, above, axis).second_ever) == (False, True)
     same = led(above, above, axis)
     assert (same.first_ever, same.second_ever, same.leader.tolist()) == (False, False, [0])
+
+
+@pytest.mark.parametrize("axis", ["fp", "tp"])
+@pytest.mark.parametrize("block", [1, 30, 10**6])
+def test_pairs_compared_together_and_alone(axis: Axis, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many curves of different lengths, some equal: in runs of any length each pair gets what it gets alone."""
+    random = np.random.default_rng(5)
+    sizes = [0, 3, 3, 20, 1, 7]
+    rows = [Rows(*np.sort(random.integers(0, 30, (2, size)), axis=1).tolist(), 30, 40) for size in sizes]
+    tables = [ConfusionTable.of(one.counts()) for one in [*rows, rows[3]]]
+    monkeypatch.setattr("service.curves.crossings.BLOCK", block)
+    found = leads(tables, axis)
+    pairs = list(itertools.combinations(range(len(tables)), 2))
+    assert list(zip(found.first.tolist(), found.second.tolist(), strict=True)) == pairs
+    for number, (a, b) in enumerate(pairs):
+        alone, here = leads([tables[a], tables[b]], axis), found.pair == number
+        for name in ("start", "end", "leader"):
+            np.testing.assert_array_equal(getattr(found, name)[here], getattr(alone, name))
+        assert found.first_ever[number] == alone.first_ever[0]
+        assert found.second_ever[number] == alone.second_ever[0]

@@ -1,0 +1,221 @@
+"""Small requests that cost the most: bodies of 1 KiB or less, default options.
+
+The law: none takes more than 100 ms of CPU or answers more than 1 MB. CPU depends on the machine, so the tests count
+what it is made of: calls of functions, and elements of the arrays that functions hold when they return. `python -m
+tests.properties.small_requests` measures CPU, too, and fails where the law does not hold.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from service.answer import Answer, Request, answer
+from tests.asking import LIMITS
+
+LONGEST_BODY = 1024
+MOST_CPU = 0.1
+"""Seconds."""
+MOST_BYTES = 1_000_000
+
+_JSON, _CSV = "application/json", "text/csv"
+_OURS = ("service.curves", "service.wire", "service.answer")
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one request takes: calls and elements hardly differ from run to run."""
+
+    calls: int
+    elements: int
+    answered: int
+    status: int
+
+
+def requests() -> Iterator[tuple[str, Request]]:
+    """The worst kinds that were found, and generated ones around them."""
+    draw = random.Random(2014)
+    for positives in (1999, 1e7, 1e8, 2.0**53, 1e16, 1e150, 1999.5, 7.3, 1e-150):
+        for negatives in (1, 1e7, 2.0**53, 1e150, 0.3, 1e-150):
+            shape = draw.choice(list(_SHAPES))
+            for operation in ("curves", "tradeoffs"):
+                name = f"{operation}, P = {positives:g}, N = {negatives:g}, {shape}"
+                yield name, _longest(operation, partial(_counts, draw, positives, negatives, shape))
+            yield (
+                f"comparisons, P = {positives:g}, N = {negatives:g}, {shape}",
+                _longest("comparisons", partial(_compared, _counts(draw, positives, negatives, shape, 1)), 2),
+            )
+    for scores in _SCORES:
+        for weights in _WEIGHTS:
+            name = f"scores {scores}, weights {weights}"
+            for operation in ("curves", "tradeoffs"):
+                yield f"{operation}, {name}", _longest(operation, partial(_sample, draw, scores, weights), 4)
+            for rows in (2, 8):
+                yield f"comparisons of {rows} rows, {name}", _table(draw, rows, scores, weights)
+    yield (
+        "curves, one row at 1e7",
+        _request("curves", '{"counts":{"tp":[1],"fp":[1],"positives":1e7,"negatives":1e16}}'),
+    )
+    yield "curves, all tied at 1e7", _request("curves", '{"scores":[1,1],"labels":[0,1],"weights":[1e7,1e7]}')
+    for name, text in _TEXTS.items():
+        for operation in ("curves", "tradeoffs", "comparisons"):
+            yield f"{operation}, {name}", _request(operation, text)
+
+
+_SHAPES: dict[str, Callable[[float], float]] = {
+    "on a line": lambda share: share,
+    "on an arc": lambda share: share**4,
+    "under the diagonal": lambda share: share**0.25,
+    "of all scales": lambda share: 10 ** (150 * (share - 1)),
+}
+_SCORES: dict[str, Callable[[random.Random, int], str]] = {
+    "of digits": lambda draw, _: str(draw.randint(0, 9)),
+    "of all scales": lambda draw, _: f"{draw.choice('- ')}{draw.randint(1, 9)}e{draw.randint(-320, 307)}".strip(),
+    "tied": lambda _, __: "0",
+    "ending the same": lambda draw, row: "0" if row < 2 else str(draw.randint(1, 9)),
+}
+_WEIGHTS: dict[str, Callable[[random.Random, int], str]] = {
+    "1": lambda _, __: "1",
+    "whole and large": lambda _, __: "4e6",
+    "of two large rows": lambda _, row: "1e7" if row < 2 else "0",
+    "fractional": lambda draw, _: f"{draw.random():.2}",
+    "of 300 decades": lambda draw, row: "1e140" if row < 2 else f"1e-{draw.randint(150, 305)}",
+    "tiny beside 1": lambda draw, row: "1" if row < 2 else f"{draw.randint(1, 9)}e-30{draw.randint(0, 9)}",
+}
+_TEXTS = {
+    "deep lists": "[" * LONGEST_BODY,
+    "deep objects": '{"a":' * 204,
+    "a long integer": '{"scores":[' + "9" * 990 + '],"labels":[1]}',
+    "a long fraction": '{"scores":[0.' + "9" * 980 + ',1],"labels":[0,1]}',
+    "unknown fields": "{" + ",".join(f'"{key}":0' for key in range(140)) + "}",
+    "wrong values": '{"scores":[' + ",".join(['""'] * 300) + '],"labels":[1]}',
+    "long names": '{"evaluations":['
+    + ",".join(f'{{"name":"{key}{"x" * 100}","scores":[1,2],"labels":[0,1]}}' for key in range(6))
+    + "]}",
+}
+
+
+def _request(operation: str, text: str, content_type: str = _JSON, **parameters: str) -> Request:
+    body = text.encode()
+    return Request(operation, f"/v1/{operation}", content_type, _JSON, tuple(parameters.items()), body)
+
+
+def _longest(operation: str, text: Callable[[int], str], least: int = 1) -> Request:
+    """The request of the most rows, or evaluations, that is short enough."""
+    short, long = least, LONGEST_BODY
+    best = text(short)
+    while short + 1 < long:
+        middle = (short + long) // 2
+        drawn = text(middle)
+        if len(drawn) <= LONGEST_BODY:
+            short, best = middle, drawn
+        else:
+            long = middle
+    return _request(operation, best)
+
+
+def _counts(draw: random.Random, positives: float, negatives: float, shape: str, rows: int) -> str:
+    shares = sorted(draw.random() for _ in range(rows))
+    columns = [
+        [float(np.floor(share * total)) if total >= 2**53 or total % 1 == 0 else share * total for share in column]
+        for column, total in ((shares, positives), ([_SHAPES[shape](share) for share in shares], negatives))
+    ]
+    digits = [3 if total > 1e9 or total % 1 else 17 for total in (positives, negatives)]
+    tp, fp = (
+        ",".join(_short(min(float(f"{count:.{size}g}"), total)) for count in column)
+        for column, size, total in zip(columns, digits, (positives, negatives), strict=True)
+    )
+    return f'{{"counts":{{"tp":[{tp}],"fp":[{fp}],"positives":{_short(positives)},"negatives":{_short(negatives)}}}}}'
+
+
+def _short(number: float) -> str:
+    text = str(int(number)) if number % 1 == 0 and number < 1e17 else repr(number)
+    return min(text, f"{number:g}", key=lambda one: (float(one) != number, len(one))).replace("e+", "e")
+
+
+def _compared(evaluation: str, times: int) -> str:
+    """The same curve so many times: all tie."""
+    named = (f'{{"name":"{chr(97 + key % 26)}{key // 26}",{evaluation[1:]}' for key in range(times))
+    return f'{{"evaluations":[{",".join(named)}]}}'
+
+
+def _sample(draw: random.Random, scores: str, weights: str, rows: int) -> str:
+    columns = {
+        "scores": [_SCORES[scores](draw, row) for row in range(rows)],
+        "labels": [str(row % 2) for row in range(rows)],
+        "weights": [_WEIGHTS[weights](draw, row) for row in range(rows)],
+    }
+    return "{" + ",".join(f'"{name}":[{",".join(column)}]' for name, column in columns.items()) + "}"
+
+
+def _table(draw: random.Random, rows: int, scores: str, weights: str) -> Request:
+    """As many samples over shared labels and weights as a table of some rows holds, 50 at most."""
+    names = [character for character in map(chr, range(35, 127)) if character not in ",'0123456789"][:50]
+    lines = [f",{row % 2},{_WEIGHTS[weights](draw, row)}" for row in range(rows)]
+    cells = [[f"{_SCORES[scores](draw, row)}" for row in range(rows)] for _ in names]
+    while True:
+        table = [",".join(cells[k][row] for k in range(len(names))) + lines[row] for row in range(rows)]
+        text = "\n".join([",".join(names) + ",labels,weights", *table])
+        if len(text) <= LONGEST_BODY:
+            return _request("comparisons", text, _CSV, scores=",".join(names))
+        names.pop()
+
+
+def cost(request: Request) -> Cost:
+    """Answer a request and count. The first of a kind also counts what is imported and kept for the next."""
+    calls = elements = 0
+
+    def count(frame: FrameType, event: str, _: Any) -> None:
+        nonlocal calls, elements
+        if event in {"call", "c_call"}:
+            calls += 1
+        elif event == "return" and frame.f_globals.get("__name__", "").startswith(_OURS):
+            elements += sum(value.size for value in frame.f_locals.values() if isinstance(value, np.ndarray))
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        found = answer(request, LIMITS)
+    finally:
+        sys.setprofile(before)
+    return Cost(calls, elements, len(found.body), found.status)
+
+
+def cpu(request: Request) -> tuple[float, Answer]:
+    """Seconds of CPU, the least of a few runs."""
+    best = float("inf")
+    for _ in range(3):
+        start = time.process_time()
+        found = answer(request, LIMITS)
+        best = min(best, time.process_time() - start)
+    return best, found
+
+
+def main() -> int:
+    """Measure all, print the worst, and tell by the exit status whether the law holds here."""
+    measured = []
+    for name, request in requests():
+        seconds, found = cpu(request)
+        measured.append((seconds, len(found.body), len(request.body), found.status, cost(request), name))
+    measured.sort(key=lambda row: -row[0])
+    print(f"{'CPU ms':>7} {'answer B':>9} {'body B':>6} {'status':>6} {'calls':>8} {'elements':>9}  request")
+    largest = max(measured, key=lambda row: row[1])
+    for seconds, answered, body, status, counted, name in [*measured[:25], largest]:
+        line = f"{1000 * seconds:7.1f} {answered:9d} {body:6d} {status:6d}"
+        print(f"{line} {counted.calls:8d} {counted.elements:9d}  {name}")
+    print(
+        f"{len(measured)} requests; the most CPU is {1000 * measured[0][0]:.1f} ms, the longest answer {largest[1]} B."
+    )
+    return int(measured[0][0] > MOST_CPU or largest[1] > MOST_BYTES)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
