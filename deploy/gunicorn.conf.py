@@ -4,7 +4,6 @@ gunicorn 27 or newer: 23 lost requests when it was reloaded and when it replaced
 """
 
 import os
-import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -12,39 +11,30 @@ from threading import Thread
 from typing import Any
 
 from service.environment import prepare_process
-from service.settings import SettingsError, read_settings
+from service.settings import SettingsError, check_spool_directory, read_settings
 from service.web.keys import check_file
 from service.web.log import logging_configuration
 from service.web.origins import allowed_origins
+from service.web.runtime import is_reload, runtime_directory
 
 # Here, because the workers are forks of the process that reads this file, and import NumPy after it.
 prepare_process()
 
 try:
     _settings = read_settings()
-    allowed_origins(_settings.cors_origins)
-    if _settings.api_keys_file:
-        check_file(Path(_settings.api_keys_file))
+    if not is_reload():  # a mistake made while it serves must not end the server
+        allowed_origins(_settings.cors_origins)
+        check_spool_directory(_settings)
+        if _settings.api_keys_file:
+            check_file(Path(_settings.api_keys_file))
 except SettingsError as error:
     sys.exit(f"rocpr: {error}")
 
 # Memory where there is some: what is written there must not wait for a disk.
 _MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else tempfile.gettempdir()  # noqa: S108  # files in it are private
 
-
-def _runtime_directory() -> Path:
-    """Make what the workers share: the locks of the slots, and the counts for /metrics.
-
-    It is made once for a master: a reload reads this file again in the same process, and a new master that an old one
-    starts (USR2) inherits the variables of the old one, whose directory goes when that one goes.
-    """
-    if os.environ.get("ROCPR_RUNTIME_OWNER") != str(os.getpid()):
-        os.environ["ROCPR_RUNTIME_OWNER"] = str(os.getpid())
-        os.environ["ROCPR_RUNTIME_DIR"] = tempfile.mkdtemp(prefix="rocpr-", dir=_MEMORY)
-    return Path(os.environ["ROCPR_RUNTIME_DIR"])
-
-
-_runtime = _runtime_directory()
+# What the workers share: the locks of the slots, and the counts for /metrics.
+_runtime = runtime_directory(Path(_MEMORY))
 # prometheus_client reads this when it is imported, and then counts in files, so that all workers count together.
 os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(_runtime / "metrics")
 (_runtime / "metrics").mkdir(exist_ok=True)
@@ -100,8 +90,3 @@ def post_worker_init(worker: Any) -> None:  # noqa: ANN401  # gunicorn has no ty
     """Start the worker's first helper, beside the first requests."""
     lane = worker.wsgi.extensions["big_lane"]
     Thread(target=lane.prepare, name="prepare", daemon=True).start()
-
-
-def on_exit(_server: object) -> None:
-    """Remove what the workers shared."""
-    shutil.rmtree(_runtime, ignore_errors=True)

@@ -17,6 +17,7 @@ step ruff format --check .
 step mypy --strict service
 step lint-imports
 coverage erase
-step coverage run -m pytest
+# Two at a time: the tests wait for servers half of their time.
+step coverage run -m pytest -n 2 --dist worksteal
 coverage combine --quiet
 step coverage report

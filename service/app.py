@@ -15,7 +15,7 @@ from service.web.contract import contract_blueprint, docs_blueprint
 from service.web.errors import install_error_handlers
 from service.web.guard import install_guard
 from service.web.health import health_blueprint
-from service.web.lanes import BigLane
+from service.web.lanes import UNREAD_PER_SLOT, BigLane
 from service.web.observation import helper_ended, install_observation, metrics_blueprint
 from service.web.operations import Operations, operations_blueprint
 from service.web.slots import Slots
@@ -31,6 +31,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     slots = Slots(runtime_directory, "big", settings.slots)
     lane = BigLane(
         slots,
+        Slots(runtime_directory, "unread", settings.slots * UNREAD_PER_SLOT),
         limits,
         seconds=settings.big_seconds,
         memory_bytes=settings.big_memory_bytes,

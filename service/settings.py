@@ -155,7 +155,7 @@ class Settings:
         "ROCPR_WORKERS", 2, 1, 1024, "How many processes serve requests; one evaluation uses one processor at a time."
     )
     threads: int = _setting(
-        "ROCPR_THREADS", 8, 1, 1024, "How many requests one process serves at a time; slow clients hold a thread each."
+        "ROCPR_THREADS", 32, 1, 1024, "How many requests one process serves at a time; slow clients hold a thread each."
     )
 
 
@@ -165,6 +165,13 @@ def read_settings(variables: Mapping[str, str] | None = None) -> Settings:
     Raises SettingsError, with the variable's name, when a value cannot be used.
     """
     return environ.to_config(Settings, environ=dict(os.environ if variables is None else variables))
+
+
+def check_spool_directory(settings: Settings) -> None:
+    """Raise SettingsError unless files can be made where bodies are to lie."""
+    directory = settings.spool_dir
+    if directory and not (Path(directory).is_dir() and os.access(directory, os.W_OK | os.X_OK)):
+        raise SettingsError(f"ROCPR_SPOOL_DIR must be a directory to write in, not {directory[:80]!r}")
 
 
 def shipped_file(name: str) -> Path:

@@ -4,7 +4,7 @@ import attrs
 import pytest
 
 from service import settings
-from service.settings import Settings, SettingsError, read_settings, shipped_file
+from service.settings import Settings, SettingsError, check_spool_directory, read_settings, shipped_file
 
 NUMBERS = [field.name for field in attrs.fields(Settings) if isinstance(field.default, int)]
 TEXTS = ["api_keys_file", "cors_origins", "spool_dir", "runtime_dir"]
@@ -31,7 +31,7 @@ def test_defaults() -> None:
         "spool_dir": "",
         "runtime_dir": "",
         "workers": 2,
-        "threads": 8,
+        "threads": 32,
     }
 
 
@@ -68,6 +68,15 @@ def test_the_log_level_is_one_of_three() -> None:
     assert read_settings({"ROCPR_LOG_LEVEL": " Debug"}).log_level == "debug"
     with pytest.raises(SettingsError, match="ROCPR_LOG_LEVEL must be one of debug, info, warning, not 'loud'"):
         read_settings({"ROCPR_LOG_LEVEL": "loud"})
+
+
+def test_the_spool_directory_has_to_be_one(tmp_path) -> None:
+    check_spool_directory(read_settings({}))
+    check_spool_directory(read_settings({"ROCPR_SPOOL_DIR": str(tmp_path)}))
+    (tmp_path / "file").touch()
+    for name in ("none", "file"):
+        with pytest.raises(SettingsError, match="ROCPR_SPOOL_DIR must be a directory"):
+            check_spool_directory(read_settings({"ROCPR_SPOOL_DIR": str(tmp_path / name)}))
 
 
 def test_settings_are_frozen() -> None:

@@ -34,6 +34,11 @@ class Sample:
         """How many rows there are, n."""
         return self.scores.size
 
+    @property
+    def positives(self) -> float:
+        """About how much the positives weigh, P up to rounding; the exact total is the table's."""
+        return float(self.labels.sum() if self.weights is None else self.weights @ self.labels)
+
     def __post_init__(self) -> None:
         for name, column in (("labels", self.labels), ("weights", self.weights)):
             if column is not None and column.size != self.scores.size:

@@ -27,7 +27,7 @@ from service.environment import use_memory_sparingly
 from service.web.log import logging_configuration
 from service.wire.limits import Limits
 
-NICENESS = 19
+NICENESS = 10
 """How much a helper stands back for the processes that answer small requests."""
 
 OOM_SCORE = 500
@@ -56,23 +56,33 @@ class HelperFailed(Exception):
     """The process could not answer, in a way that it should not; it has logged why."""
 
 
+class NoRoom(Exception):
+    """The answer could not be written into its file."""
+
+
 class DeadlineExceeded(Exception):
     """The process had not answered in time, and was ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
-    """What a helper sends in place of an answer when it failed."""
+    """What a helper sends in place of an answer when it failed, and what that is for the server."""
+
+    error: type[Exception]
 
 
 class Helper:
-    """One process; used by one thread at a time."""
+    """One process; used by one thread at a time. Raises HelperDied when it cannot be started."""
 
     def __init__(self, limits: Limits, memory_bytes: int) -> None:
         self._pipe, theirs = _CONTEXT.Pipe()
-        with theirs, _STARTING, _without_interrupts():
-            self._process = _CONTEXT.Process(target=_serve, args=(theirs, limits, memory_bytes), daemon=True)
-            self._process.start()
+        try:
+            with theirs, _STARTING, _without_interrupts():
+                self._process = _CONTEXT.Process(target=_serve, args=(theirs, limits, memory_bytes), daemon=True)
+                self._process.start()
+        except (EOFError, OSError) as error:
+            self._pipe.close()
+            raise HelperDied from error
         self.pid = self._process.pid
 
     def is_alive(self) -> bool:
@@ -82,8 +92,7 @@ class Helper:
     def answer(self, request: Request, body: BinaryIO, content: BinaryIO, seconds: float) -> Answer:
         """Answer a request whose body is in one file, into another; the Answer itself has no body.
 
-        Raises HelperDied, HelperFailed, or DeadlineExceeded after `seconds`; but for HelperFailed it is of no use
-        afterwards.
+        Raises HelperDied, HelperFailed, NoRoom, or DeadlineExceeded after `seconds`; it is of no use afterwards.
         """
         try:
             self._pipe.send(request)
@@ -95,7 +104,7 @@ class Helper:
         except (EOFError, OSError) as error:
             raise HelperDied from error
         if isinstance(result, _Failure):
-            raise HelperFailed
+            raise result.error
         given: Answer = result
         return given
 
@@ -133,19 +142,22 @@ def _serve(pipe: Connection, limits: Limits, memory_bytes: int) -> None:
 
 
 def _answered(request: Request, limits: Limits, body: int, content: int) -> Answer | _Failure:
-    with open(body, "rb") as source, open(content, "wb") as target:  # descriptors
-        source.seek(0)
-        try:
-            result = answer(replace(request, body=source.read()), limits, write=target.write)
-        except MemoryError:  # there is not even enough to read the body
-            result = lack_of_memory(request)
-        except Exception as error:  # noqa: BLE001  # whatever it is, the request is answered with 500
-            _LOG.error("Unexpected failure", exc_info=error)
-            return _Failure()
-        if result.body:  # a problem, perhaps after a part of an answer
-            target.seek(0)
-            target.truncate()
-            target.write(result.body)
+    try:
+        with open(body, "rb") as source, open(content, "wb") as target:  # descriptors
+            source.seek(0)
+            try:
+                result = answer(replace(request, body=source.read()), limits, write=target.write)
+            except MemoryError:  # there is not even enough to read the body
+                result = lack_of_memory(request)
+            if result.body:  # a problem, perhaps after a part of an answer
+                target.seek(0)
+                target.truncate()
+                target.write(result.body)
+    except OSError:  # of these two files; nothing else here is one
+        return _Failure(NoRoom)
+    except Exception as error:  # noqa: BLE001  # whatever it is, the request is answered with 500
+        _LOG.error("Unexpected failure", exc_info=error)
+        return _Failure(HelperFailed)
     return replace(result, body=b"")
 
 

@@ -3,15 +3,18 @@
 Knows what makes a request big, slots and helpers; not what a request means, nor how an answer is sent.
 """
 
-import math
+import io
+import logging
+import os
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from threading import Lock, Timer
 from typing import BinaryIO
 
 from service.answer import Answer, Request
-from service.web.helper import DeadlineExceeded, Helper, HelperDied
+from service.web.helper import DeadlineExceeded, Helper, HelperDied, NoRoom
 from service.web.slots import Slot, Slots
 from service.wire.codings import IDENTITY
 from service.wire.limits import Limits
@@ -21,11 +24,53 @@ from service.wire.problems import Problem
 TRIES = 2
 """How often a request is tried when helpers die under it."""
 
+UNREAD_PER_SLOT = 4
+"""How many answers may wait in files for clients that read slowly, for each slot."""
+
 IDLE_SECONDS = 5.0
 """How long a helper waits for another request before it is ended: a new one takes milliseconds, one kept memory."""
 
+_LOG = logging.getLogger("service")
+
 _COMPACT = frozenset({ARROW_STREAM, PARQUET})
 """Media types whose length says little about the rows within."""
+
+
+class Place:
+    """What a big request holds: a slot until it is evaluated, and a place among the unread answers until it is sent."""
+
+    def __init__(self, slot: Slot, unread: Slot) -> None:
+        self._slot = slot
+        self._unread: Slot | None = unread
+
+    def evaluated(self) -> None:
+        """Make the slot free for another request."""
+        self._slot.release()
+
+    def sent_from(self, content: BinaryIO) -> "AnswerFile":
+        """Make a file of an answer that gives its place among the unread ones back when it is closed."""
+        unread, self._unread = self._unread, None
+        return AnswerFile(content, unread)
+
+    def leave(self) -> None:
+        """Give back what was not handed on."""
+        self._slot.release()
+        if self._unread is not None:
+            self._unread.release()
+
+
+class AnswerFile(io.FileIO):
+    """An answer that is being sent."""
+
+    def __init__(self, content: BinaryIO, unread: Slot | None) -> None:
+        super().__init__(os.dup(content.fileno()), "rb")
+        self._unread = unread
+
+    def close(self) -> None:
+        """Close the file, and give its place back."""
+        super().close()
+        if self._unread is not None:
+            self._unread.release()
 
 
 class BigLane:
@@ -34,6 +79,7 @@ class BigLane:
     def __init__(
         self,
         slots: Slots,
+        unread: Slots,
         limits: Limits,
         *,
         seconds: float,
@@ -42,6 +88,7 @@ class BigLane:
         on_helper_end: Callable[[str], None],
     ) -> None:
         self._slots = slots
+        self._unread = unread
         self._limits = limits
         self._seconds = seconds
         self._memory_bytes = memory_bytes
@@ -52,12 +99,31 @@ class BigLane:
         self._sweep: Timer | None = None
         self._lock = Lock()
 
-    def take(self) -> Slot:
-        """Take a slot; raises Problem overloaded when all are held."""
-        slot = self._slots.take()
-        if slot is None:
-            raise Problem("overloaded", f"{self._slots.count} big requests are under way, as many as there may be.")
-        return slot
+    @contextmanager
+    def admitted(self) -> Iterator["Place"]:
+        """Hold a place for one request.
+
+        Raises Problem overloaded when there is none, or when the spool directory takes no more of what is written.
+        """
+        place = self._take()
+        try:
+            yield place
+        except (NoRoom, OSError) as error:
+            _LOG.error("The spool directory takes no more", exc_info=error)
+            raise Problem("overloaded", "There is no room for the body or its answer now.") from error
+        finally:
+            place.leave()
+
+    def _take(self) -> "Place":
+        held: list[Slot] = []
+        for slots, what in ((self._slots, "big requests are under way"), (self._unread, "answers wait to be read")):
+            slot = slots.take()
+            if slot is None:
+                for other in held:
+                    other.release()
+                raise Problem("overloaded", f"{slots.count} {what}, as many as there may be.")
+            held.append(slot)
+        return Place(*held)
 
     def spool(self) -> BinaryIO:
         """Open a file without a name, for a body."""
@@ -66,7 +132,7 @@ class BigLane:
     def answer(self, request: Request, body: BinaryIO) -> tuple[Answer, BinaryIO]:
         """Answer a request whose body is in a file; the answer's body is in the file that comes with it.
 
-        Raises Problem deadline_exceeded, helper_died when two helpers died of it; HelperFailed for a defect.
+        Raises Problem deadline_exceeded, helper_died when two helpers died of it; HelperFailed for a defect; NoRoom.
         """
         body.flush()
         end = time.monotonic() + self._seconds
@@ -91,12 +157,8 @@ class BigLane:
         """Start a helper before there is a request for it."""
         self._keep(self._helper())
 
-    def close(self) -> None:
-        """End the helpers that wait."""
-        self._end_idle(since=math.inf)
-
     def _answer(self, request: Request, body: BinaryIO, content: BinaryIO, seconds: float) -> Answer:
-        helper = self._helper()
+        helper = self._helper()  # which may raise HelperDied, too
         try:
             result = helper.answer(request, body, content, seconds)
         except BaseException:

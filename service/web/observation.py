@@ -118,7 +118,7 @@ def refused_by_server(status: int, code: str) -> str:
 
 
 def _begin() -> None:
-    given = request.environ.get("HTTP_X_REQUEST_ID", "")
+    given = request.environ.get(_REQUEST_ID_VARIABLE, "")
     request_id = given if _ID.fullmatch(given) else uuid4().hex
     _current.set(_Observed(request_id, perf_counter()))
     current_request_id.set(request_id)

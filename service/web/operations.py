@@ -4,6 +4,7 @@ Knows methods, headers, the query, and which lane a request takes; what an opera
 """
 
 import os
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import BinaryIO
 from urllib.parse import parse_qsl
@@ -17,7 +18,6 @@ from service.web.lanes import BigLane, is_big
 from service.web.lifecycle import evaluating
 from service.web.negotiation import VARY, request_coding, request_media_type, response_coding, response_media_type
 from service.web.observation import note
-from service.web.slots import Slot
 from service.web.transport import instance_of
 from service.wire.codings import CODINGS, IDENTITY
 from service.wire.limits import Limits
@@ -25,6 +25,9 @@ from service.wire.problems import Problem
 
 _SHORT = 1 << 16
 """An answer up to this length is not worth a file of its own to be sent from."""
+
+_PIECE = 1 << 18
+"""How much of an answer is sent at once."""
 
 
 class Operations:
@@ -45,35 +48,33 @@ class Operations:
         note(operation=operation, lane="small")
         length = body_length(request.environ, self._max_body_bytes)
         if is_big(asked.content_type, asked.content_encoding, length, self._big_body_bytes):
-            with self._take_slot() as slot, self._lane.spool() as body:
-                note(bytes_in=spool_body(request.environ, self._max_body_bytes, body))
-                return self._answer_in_helper(asked, body, slot)
+            return self._answer_big(asked, lambda body: spool_body(request.environ, self._max_body_bytes, body))
         asked = replace(asked, body=read_body(request.environ, self._max_body_bytes))
         note(bytes_in=len(asked.body))
         try:
             with evaluating():
                 result = answer(asked, self._limits, self._big_work)
         except TooMuchWork:
-            with self._take_slot() as slot, self._lane.spool() as body:
-                body.write(asked.body)
-                return self._answer_in_helper(replace(asked, body=b""), body, slot)
-        return _response(result, Response(result.body))
+            return self._answer_big(replace(asked, body=b""), lambda body: body.write(asked.body))
+        response = Response(_in_pieces(result.body))
+        response.content_length = len(result.body)
+        return _response(result, response)
 
-    def _take_slot(self) -> Slot:
-        note(lane="big")
-        return self._lane.take()
-
-    def _answer_in_helper(self, asked: Request, body: BinaryIO, slot: Slot) -> Response:
+    def _answer_big(self, asked: Request, write_body: Callable[[BinaryIO], int]) -> Response:
         """Answer in a helper; the slot is free as soon as it has answered, not when the client has read it all."""
-        result, content = self._lane.answer(asked, body)
-        slot.release()
-        length = content.seek(0, os.SEEK_END)
-        content.seek(0)
-        if length <= _SHORT:
+        note(lane="big")
+        with self._lane.admitted() as place, self._lane.spool() as body:
+            note(bytes_in=write_body(body))
+            result, content = self._lane.answer(asked, body)
+            place.evaluated()
             with content:
-                return _response(result, Response(content.read()))
-        # The server lets the system send a file, recognises one by its wrapper, and closes it.
-        response = Response(wrap_file(request.environ, content), direct_passthrough=True)
+                length = content.seek(0, os.SEEK_END)
+                content.seek(0)
+                if length <= _SHORT:
+                    return _response(result, Response(content.read()))
+                file = place.sent_from(content)
+        # The server recognises a file by its wrapper, lets the system send it, and closes it.
+        response = Response(wrap_file(request.environ, file), direct_passthrough=True)
         response.content_length = length
         return _response(result, response)
 
@@ -113,6 +114,11 @@ def _response(result: Answer, response: Response) -> Response:
     if result.content_encoding != IDENTITY:
         response.content_encoding = result.content_encoding
     return response
+
+
+def _in_pieces(body: bytes) -> list[bytes]:
+    """Cut an answer, because the server gives a client a time for each piece that it sends."""
+    return [body[start : start + _PIECE] for start in range(0, len(body), _PIECE)]
 
 
 def _query_parameters(query: bytes) -> tuple[tuple[str, str], ...]:

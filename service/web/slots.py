@@ -40,7 +40,7 @@ class Slots:
 
     def take(self) -> Slot | None:
         """Take a free slot; None when all are held."""
-        for path in self._paths:
+        for path in self._paths * 2:  # twice, because in_use holds one for a moment while it looks
             descriptor = _locked(path)
             if descriptor is not None:
                 return Slot(descriptor)

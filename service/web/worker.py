@@ -45,7 +45,7 @@ PATIENCE_SECONDS = 10.0
 """How long a request may take beyond its bytes at ROCPR_MIN_BODY_RATE, and how long its client may be silent."""
 
 WRITE_IDLE_SECONDS = 30.0
-"""How long a client may take nothing of its answer; then the connection is closed."""
+"""How long a client may take for a piece of its answer (operations.py); then the connection is closed."""
 
 STUCK_SECONDS = 60.0
 """How long the evaluation of a small request may take; then the master hears nothing more and replaces the process."""
@@ -132,11 +132,7 @@ class WholeRequest(Request):
         if self.last is None:
             self.last = DRAINING.is_set()
         return bool(
-            self.last
-            or self.unreader.too_slow
-            or super().should_close()
-            or self.body.failed
-            or self._much_is_unread()
+            self.last or self.unreader.too_slow or super().should_close() or self.body.failed or self._much_is_unread()
         )
 
     def _much_is_unread(self) -> bool:
@@ -255,7 +251,8 @@ class Worker(ThreadWorker):
             f"{_SECURITY}"
             "\r\n"
         )
-        with suppress(OSError):  # the client may be gone
+        with suppress(OSError):  # the client may be gone, or not read
+            client.settimeout(WRITE_IDLE_SECONDS)
             util.write(client, head.encode("ascii") + body)
 
 

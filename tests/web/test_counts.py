@@ -108,7 +108,7 @@ def test_counts_of_slots_are_looked_up(tmp_path: Path) -> None:
     app = observed_app(tmp_path)
     before = counts(app.test_client())
     assert (before["rocpr_slots", labels()], before["rocpr_slots_in_use", labels()]) == (2, 0)
-    with app.extensions["big_lane"].take():
+    with app.extensions["big_lane"].admitted():
         assert counts(app.test_client())["rocpr_slots_in_use", labels()] == 1
     assert counts(app.test_client())["rocpr_slots_in_use", labels()] == 0
 

@@ -1,5 +1,7 @@
 """The lane of big requests: the same answers as in the server's process, and what happens when a helper dies."""
 
+import errno
+import math
 import os
 import signal
 import tempfile
@@ -11,7 +13,7 @@ import pytest
 
 from service.answer import Request, answer
 from service.web import lanes
-from service.web.helper import DeadlineExceeded, Helper, HelperDied
+from service.web.helper import DeadlineExceeded, Helper, HelperDied, NoRoom
 from service.web.lanes import BigLane, is_big
 from service.web.slots import Slots
 from service.wire.limits import Limits
@@ -37,6 +39,7 @@ class Lane(BigLane):
         self.to_kill = 0
         super().__init__(
             Slots(directory, "big", 1),
+            Slots(directory, "unread", 2),
             LIMITS,
             seconds=seconds,
             memory_bytes=memory_bytes,
@@ -62,12 +65,15 @@ class Lane(BigLane):
             content.seek(0)
             return result, content.read()
 
+    def end(self) -> None:
+        self._end_idle(since=math.inf)
+
 
 @pytest.fixture
 def lane(tmp_path: Path) -> Iterator[Lane]:
     lane = Lane(tmp_path)
     yield lane
-    lane.close()
+    lane.end()
 
 
 @pytest.mark.parametrize("body", [BODY, WRONG, b"", b"{"])
@@ -148,7 +154,7 @@ def test_what_takes_more_memory_than_a_helper_has_is_refused(tmp_path: Path) -> 
     assert lane.ask(large, content_type=CSV)[0].problem == "body_too_large"
     assert lane.ask(BODY)[0].status == 200
     assert lane.ended == []
-    lane.close()
+    lane.end()
 
 
 def test_bodies_lie_in_files_without_a_name(lane: Lane, tmp_path: Path) -> None:
@@ -157,15 +163,58 @@ def test_bodies_lie_in_files_without_a_name(lane: Lane, tmp_path: Path) -> None:
         file.write(b"secret")
         file.flush()
         assert {path.name for path in tmp_path.iterdir()} == names
-    assert tempfile.gettempdir() != str(tmp_path)
+        assert os.fstat(file.fileno()).st_nlink == 0
 
 
-def test_all_slots_held_is_overloaded(lane: Lane) -> None:
-    with lane.take():
-        with pytest.raises(Problem, match="1 big requests") as caught:
-            lane.take()
-        assert caught.value.type.code == "overloaded"
-    lane.take().release()
+def check_overloaded(lane: Lane, says: str) -> None:
+    with pytest.raises(Problem, match=says) as caught, lane.admitted():
+        pytest.fail("there was no place")
+    assert caught.value.type.code == "overloaded"
+
+
+def test_a_slot_is_held_until_the_evaluation_is_over(lane: Lane) -> None:
+    with lane.admitted() as place:
+        check_overloaded(lane, "1 big requests are under way")
+        place.evaluated()
+        with lane.admitted():
+            check_overloaded(lane, "1 big requests are under way")
+    with lane.admitted():
+        pass
+
+
+def test_an_unread_answer_holds_its_place_until_it_is_closed(lane: Lane) -> None:
+    files = []
+    for _ in range(2):
+        with lane.admitted() as place, lane.spool() as content:
+            content.write(b"answer")
+            content.seek(0)
+            files.append(place.sent_from(content))
+    check_overloaded(lane, "2 answers wait to be read")
+    assert files[0].read() == b"answer"
+    files[0].close()
+    files[0].close()
+    with lane.admitted():
+        pass
+    files[1].close()
+
+
+@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "full"), NoRoom()])
+def test_no_room_in_the_spool_directory_is_overloaded(lane: Lane, error: Exception) -> None:
+    with pytest.raises(Problem, match="no room") as caught, lane.admitted():
+        raise error
+    assert caught.value.type.code == "overloaded"
+    with lane.admitted():
+        pass
+
+
+def test_an_answer_that_cannot_be_written_is_no_failure(lane: Lane) -> None:
+    helper = lane._helper()
+    with lane.spool() as body, Path("/dev/full").open("wb") as full:
+        body.write(BODY)
+        body.flush()
+        with pytest.raises(NoRoom):
+            helper.answer(request(), body, full, 30.0)
+    helper.end()
 
 
 def test_a_helper_of_no_use_says_so() -> None:
