@@ -212,8 +212,7 @@ PROBLEM_TYPES = {
             503,
             "The server is busy with other big requests",
             "As many big requests as the server serves at once (ROCPR_SLOTS) are under way, or there is no room for "
-            "another body or answer. Nothing was evaluated; send the request again after as many seconds as Retry-After "
-            "says.",
+            "another body or answer. Send the request again after as many seconds as Retry-After says.",
         ),
         ProblemType(
             "deadline_exceeded",
