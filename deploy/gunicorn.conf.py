@@ -4,13 +4,14 @@ gunicorn 27 or newer: 23 lost requests when it was reloaded and when it replaced
 """
 
 import os
+import resource
 import sys
 import tempfile
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from service.environment import prepare_process
+from service.environment import prepare_process, without_folder_of
 from service.settings import SettingsError, check_spool_directory, read_settings
 from service.web.keys import check_file
 from service.web.log import logging_configuration
@@ -19,6 +20,9 @@ from service.web.runtime import is_reload, runtime_directory
 
 # Here, because the workers are forks of the process that reads this file, and import NumPy after it.
 prepare_process()
+
+# A master that SIGUSR2 starts runs gunicorn/__main__.py as a file: Python then takes gunicorn's http for its own.
+without_folder_of("gunicorn")
 
 try:
     _settings = read_settings()
@@ -29,6 +33,10 @@ try:
             check_file(Path(_settings.api_keys_file))
 except SettingsError as error:
     sys.exit(f"rocpr: {error}")
+
+# Connections, spooled bodies and answers are files: as many as the system allows, not the 1024 of old.
+_soft, _hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+resource.setrlimit(resource.RLIMIT_NOFILE, (min(_hard, 65_536) if _hard >= 0 else 65_536, _hard))
 
 # Memory where there is some: what is written there must not wait for a disk.
 _MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else tempfile.gettempdir()  # noqa: S108  # files in it are private

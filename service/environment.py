@@ -6,6 +6,8 @@ library; imports neither NumPy nor anything of ours. What the operator has set s
 
 import ctypes
 import os
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 _CPUINFO = Path("/proc/cpuinfo")
@@ -49,6 +51,13 @@ def prepare_process() -> None:
                 continue
             mallopt(_MALLOC[name][0], int(value))  # glibc read the variable when this process started
         os.environ[name] = value
+
+
+def without_folder_of(package: str) -> None:
+    """Let no import look into a package's own folder, where a script of it that was started as a file has put us."""
+    spec = find_spec(package)
+    folders = set(spec.submodule_search_locations or ()) if spec else set()
+    sys.path[:] = [path for path in sys.path if path not in folders]
 
 
 def use_memory_sparingly() -> None:

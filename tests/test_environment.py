@@ -9,10 +9,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import gunicorn
 import pytest
 
 from service import environment
-from service.environment import prepare_process, server_environment
+from service.environment import prepare_process, server_environment, without_folder_of
 
 SORTING = "NPY_DISABLE_CPU_FEATURES"
 MALLOC = ("MALLOC_ARENA_MAX", "MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_")
@@ -123,3 +124,12 @@ def test_arrays_come_from_memory_that_was_used_before(root: Path) -> None:
     without = {"MALLOC_MMAP_THRESHOLD_": "131072", "MALLOC_TRIM_THRESHOLD_": "131072"}
     assert in_the_server(root, FAULTS, **plain) < 100
     assert in_the_server(root, FAULTS, **plain, **without) > 10_000
+
+
+def test_a_packages_own_folder_is_not_searched(monkeypatch):
+    folder = str(Path(gunicorn.__file__).parent)
+    monkeypatch.setattr(sys, "path", [folder, "a", folder, "b"])
+    without_folder_of("gunicorn")
+    assert sys.path == ["a", "b"]
+    without_folder_of("no_such_package")
+    assert sys.path == ["a", "b"]

@@ -7,6 +7,7 @@ more; their descriptors go through the pipe.
 
 import ctypes
 import logging
+import mmap
 import multiprocessing
 import os
 import resource
@@ -15,6 +16,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from logging.config import dictConfig
 from multiprocessing import reduction, resource_tracker
 from multiprocessing.connection import Connection
@@ -32,6 +34,9 @@ NICENESS = 10
 
 OOM_SCORE = 500
 """How much rather a helper is killed than the server when the machine has no memory left; up to 1000."""
+
+HEADROOM_BYTES = 32 << 20
+"""How much memory has to be free for the next piece of an answer: orjson crashes where it gets none."""
 
 JOIN_SECONDS = 5.0
 """How long a killed process is waited for."""
@@ -146,7 +151,7 @@ def _answered(request: Request, limits: Limits, body: int, content: int) -> Answ
         with open(body, "rb") as source, open(content, "wb") as target:  # descriptors
             source.seek(0)
             try:
-                result = answer(replace(request, body=source.read()), limits, write=target.write)
+                result = answer(replace(request, body=source.read()), limits, write=partial(_write, target))
             except MemoryError:  # there is not even enough to read the body
                 result = lack_of_memory(request)
             if result.body:  # a problem, perhaps after a part of an answer
@@ -159,6 +164,15 @@ def _answered(request: Request, limits: Limits, body: int, content: int) -> Answ
         _LOG.error("Unexpected failure", exc_info=error)
         return _Failure(HelperFailed)
     return replace(result, body=b"")
+
+
+def _write(target: BinaryIO, piece: bytes) -> None:
+    """Write a piece of an answer; raises MemoryError before so little is left that a library fails without a word."""
+    target.write(piece)
+    try:
+        mmap.mmap(-1, HEADROOM_BYTES, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
+    except OSError as error:
+        raise MemoryError from error
 
 
 def _stand_back(memory_bytes: int) -> None:

@@ -8,6 +8,7 @@ import logging
 import os
 import re
 import secrets
+import stat
 import threading
 from dataclasses import dataclass
 from hashlib import sha256
@@ -117,6 +118,8 @@ def _signature_of(status: os.stat_result) -> _Signature:
 def _read(path: Path) -> tuple[_Signature, tuple[_Key, ...]]:
     """Read and check the whole file; the signature is from before, so that a change meanwhile is seen later."""
     try:
+        if not stat.S_ISREG(path.stat().st_mode):  # a pipe would be waited for
+            raise SettingsError(f"{VARIABLE}: this is no file.")
         with path.open("rb") as file:
             signature = _signature_of(os.fstat(file.fileno()))
             keys = _parsed(file.read())
@@ -129,6 +132,7 @@ def _read(path: Path) -> tuple[_Signature, tuple[_Key, ...]]:
 
 def _parsed(data: bytes) -> tuple[_Key, ...]:
     keys: list[_Key] = []
+    seen: set[str | bytes] = set()
     for number, line in enumerate(data.splitlines(), start=1):
         text = line.strip()
         if not text or text.startswith(b"#"):
@@ -139,7 +143,8 @@ def _parsed(data: bytes) -> tuple[_Key, ...]:
                 f"{VARIABLE}: line {number} is not a name, white space and the 64 hexadecimal digits of a SHA-256 hash."
             )
         key = _Key(match[1].decode(), bytes.fromhex(match[2].decode()))
-        if any(key.name == other.name or key.digest == other.digest for other in keys):
+        if not seen.isdisjoint((key.name, key.digest)):
             raise SettingsError(f"{VARIABLE}: line {number} has the name or the hash of a line before it.")
+        seen |= {key.name, key.digest}
         keys.append(key)
     return tuple(keys)

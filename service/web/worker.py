@@ -19,7 +19,7 @@ from urllib.parse import unquote
 
 from gunicorn import util
 from gunicorn.http.body import Body, ChunkedReader, LengthReader
-from gunicorn.http.errors import InvalidHeader, NoMoreData, ParseException
+from gunicorn.http.errors import InvalidHeader, InvalidHTTPVersion, NoMoreData, ParseException
 from gunicorn.http.message import Request
 from gunicorn.http.parser import RequestParser
 from gunicorn.http.unreader import SocketUnreader
@@ -38,6 +38,9 @@ MAX_DRAINED_BYTES = 32 * 1024
 LINGER_SECONDS = 5.0
 """How long a closed connection still takes (and drops) what the client is sending, so that it reads its answer."""
 
+LINGER_SHARE = 4
+"""One thread in so many, at most, waits like this; other connections are closed at once."""
+
 LINGER_IDLE_SECONDS = 1.0
 """How long it waits for a client that sends nothing and does not close."""
 
@@ -47,8 +50,15 @@ PATIENCE_SECONDS = 10.0
 WRITE_IDLE_SECONDS = 30.0
 """How long a client may take for a piece of its answer (operations.py); then the connection is closed."""
 
+ACCEPT_PAUSE_SECONDS = 0.1
+"""How long a process waits that cannot open another connection, so that it does not only try."""
+
 STUCK_SECONDS = 60.0
 """How long the evaluation of a small request may take; then the master hears nothing more and replaces the process."""
+
+_VERSIONS = frozenset({(1, 0), (1, 1)})
+
+_TOO_MANY_FILES = frozenset({errno.EMFILE, errno.ENFILE})
 
 _SECURITY = "".join(f"{name}: {value}\r\n" for name, value in {**HEADERS, "Cache-Control": "no-store"}.items())
 
@@ -108,6 +118,8 @@ class WholeRequest(Request):
     def __init__(self, *arguments: object) -> None:
         try:
             super().__init__(*arguments)
+            if self.version not in _VERSIONS:  # gunicorn takes 1.2 to 1.9, too
+                raise InvalidHTTPVersion(self.version)
             # RFC 9112, 3.2; gunicorn refuses a second Host, and lets none pass.
             if self.version >= (1, 1) and not any(name == "HOST" for name, _ in self.headers):
                 raise InvalidHeader("Host")
@@ -174,6 +186,7 @@ class Worker(ThreadWorker):
         """Start to serve."""
         settings = read_settings()
         self.rate = settings.min_body_rate
+        self.lingering = threading.BoundedSemaphore(max(1, self.cfg.threads // LINGER_SHARE))
         self.drain_seconds = settings.drain_seconds
         super().init_process()
 
@@ -203,6 +216,17 @@ class Worker(ThreadWorker):
         if longest_evaluation() < STUCK_SECONDS:
             super().notify()
 
+    def accept(self, listener: socket.socket) -> None:
+        """Accept a connection; where no descriptor is left for it, let it wait instead of ending the process."""
+        try:
+            super().accept(listener)
+        except OSError as error:
+            if error.errno not in _TOO_MANY_FILES:
+                raise
+            self.log.warning("No descriptor is left for another connection: raise the limit of open files.")
+            self.set_accept_enabled(enabled=False)  # the next round of the loop tries again
+            time.sleep(ACCEPT_PAUSE_SECONDS)
+
     def enqueue_req(self, conn: TConn) -> None:
         """Give a connection to a thread once it has sent something; silent ones wait in the poller and hold none."""
         if conn.initialized or conn.data_ready:
@@ -227,8 +251,11 @@ class Worker(ThreadWorker):
         if conn.parser is None:
             conn.parser = WholeRequestParser(self.cfg, conn.sock, conn.client, self.rate)
         kept = super().handle(conn)
-        if kept is False:
-            _linger(conn.sock)
+        if kept is False and self.lingering.acquire(blocking=False):
+            try:
+                _linger(conn.sock)
+            finally:
+                self.lingering.release()
         return kept
 
     def handle_error(self, req: Request | None, client: socket.socket, addr: object, exc: Exception) -> None:  # noqa: ARG002  # gunicorn's signature

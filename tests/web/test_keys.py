@@ -120,8 +120,11 @@ def test_a_file_that_cannot_be_used_is_refused_by_line(tmp_path: Path, text: str
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="ROCPR_API_KEYS_FILE: the file cannot be read: No such file"):
         check_file(tmp_path / "none")
-    with pytest.raises(SettingsError, match="ROCPR_API_KEYS_FILE: the file cannot be read: Is a directory"):
+    with pytest.raises(SettingsError, match="ROCPR_API_KEYS_FILE: this is no file"):
         check_file(tmp_path)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(SettingsError, match="ROCPR_API_KEYS_FILE: this is no file"):
+        check_file(tmp_path / "pipe")
 
 
 def test_nobody_has_a_key_until_the_file_can_be_used(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
