@@ -1,0 +1,7 @@
+"""A secret and hostile texts in every string: they come out nowhere that they should not."""
+
+from tests.soak.canary import run
+
+
+def test_the_canary_is_nowhere() -> None:
+    assert run().missed == []

@@ -1,0 +1,11 @@
+"""Helpers and workers that are killed at random moments: nothing is lost that was not in a killed worker."""
+
+from tests.soak.kills import kill_helpers, kill_workers
+
+
+def test_a_killed_helper_costs_nothing() -> None:
+    assert kill_helpers(10).missed == []
+
+
+def test_a_killed_worker_costs_what_it_was_answering() -> None:
+    assert kill_workers(5).missed == []

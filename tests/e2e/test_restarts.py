@@ -1,0 +1,34 @@
+"""Restarts as deploy/systemd does them lose nothing; a server that drains says so and goes on meanwhile."""
+
+import signal
+from contextlib import ExitStack
+
+from tests.soak import processes
+from tests.soak.clients import Client
+from tests.soak.restarts import roll
+from tests.soak.samples import small
+from tests.soak.servers import STOP_SECONDS, serving
+
+RESTARTS = 10
+
+
+def test_rolling_restarts_lose_nothing() -> None:
+    found = roll(RESTARTS, ahead=2, workers=1)
+    assert found.missed == []
+
+
+def test_a_drain_is_announced_and_answers_what_comes() -> None:
+    with serving(workers=1, drain_seconds=2) as service, ExitStack() as clients:
+        kept = clients.enter_context(Client(service.port))
+        assert not kept.post(small().body).closes
+        service.process.send_signal(signal.SIGTERM)
+        asking = clients.enter_context(Client(service.port))
+        processes.wait_until(lambda: asking.ask("GET", "/health/ready").status == 503, 10, "it is not ready any more")
+        refused = asking.ask("GET", "/health/ready")
+        assert (refused.problem, refused.closes, "retry-after" in refused.headers) == ("not_ready", True, True)
+        assert asking.ask("GET", "/health/live").status == 200
+        for client in (kept, asking):  # one that was there before, and a new one
+            answer = client.post(small().body)
+            assert (answer.status, answer.closes, answer.body) == (200, True, small().answer)
+        assert service.process.wait(STOP_SECONDS) == 0
+        assert service.failures() == []

@@ -1,0 +1,60 @@
+"""Clients that always have a big request under way, in a process of their own that stands back for the others.
+
+`python -m tests.soak.big_clients PORT CLIENTS ROWS [INCLUDE]`: asks until its standard input ends, then prints counts
+as JSON. In one process with those who measure, reading its answers would take their time.
+"""
+
+import json
+import os
+import sys
+import threading
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+
+from tests.soak.clients import LOST, Client
+from tests.soak.samples import question
+
+NICENESS = 10
+PIECE = 1 << 20
+
+
+def main(port: int, clients: int, rows: int, *include: str) -> None:
+    """Ask, and come again after Retry-After."""
+    os.nice(NICENESS)
+    asked = question(rows, *include)
+    counts: Counter[str] = Counter()
+    over, lock = threading.Event(), threading.Lock()
+
+    def one(_: int) -> None:
+        memory = bytearray(PIECE)
+        while not over.is_set():
+            try:
+                with Client(port) as client:
+                    answer = client.begin("POST", "/v1/curves", asked.body, {"Content-Type": "application/json"})
+                    place = 0
+                    right = True
+                    while read := answer.readinto(memory):
+                        right &= answer.status != 200 or memory[:read] == asked.answer[place : place + read]
+                        place += read
+                    right &= answer.status != 200 or place == len(asked.answer)
+            except LOST:
+                what = "lost"
+            else:
+                what = str(answer.status) if right else "wrong"
+            with lock:
+                counts[what] += 1
+            if what == "503":
+                time.sleep(float(answer.headers["Retry-After"]))
+
+    print("ready", flush=True)
+    with ThreadPoolExecutor(clients) as pool:
+        waiting = pool.map(one, range(clients))
+        sys.stdin.read()
+        over.set()
+        list(waiting)
+    print(json.dumps(counts))
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:4]), *sys.argv[4:])

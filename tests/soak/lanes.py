@@ -1,0 +1,117 @@
+"""Small requests beside big ones: how long they take with two lanes, with one, and alone."""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from tests.soak.clients import LOST, Client
+from tests.soak.report import Found
+from tests.soak.samples import small
+from tests.soak.servers import ROOT, serving
+
+BIG_CLIENTS = 4
+BIG_ROWS = 1_000_000
+PAUSE = 0.005
+HEALTH_EVERY = 10
+MOST_SECONDS = 0.25
+MOST_OF_ONE_LANE = 0.1
+ONE_LANE = {"big_body_bytes": 1 << 40, "big_work": 1 << 40}
+"""Settings with which nothing that is sent here is big."""
+
+
+@dataclass
+class Times:
+    """How long each request took, in seconds, and what went wrong."""
+
+    small: list[float] = field(default_factory=list)
+    health: list[float] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+
+    def p99(self) -> float:
+        return sorted(self.small)[int(len(self.small) * 0.99)]
+
+    def told(self) -> str:
+        ms = [
+            f"{1000 * value:.1f}" for value in (sorted(self.small)[len(self.small) // 2], self.p99(), max(self.small))
+        ]
+        return f"{' / '.join(ms)} ms ({len(self.small):,})"
+
+
+def time_small(port: int, seconds: float, pause: float = PAUSE, *, keep: bool = True) -> Times:
+    """Ask one small question after the other, and for the health now and then; `keep` the connection."""
+    asked, found = small(), Times()
+    end = time.monotonic() + seconds
+    client = Client(port, timeout=30)
+    number = 0
+    while time.monotonic() < end:
+        number += 1
+        is_health = number % HEALTH_EVERY == 0
+        start = time.perf_counter()
+        try:
+            answer = client.ask("GET", "/health/ready") if is_health else client.post(asked.body)
+        except LOST as error:
+            found.wrong.append(f"{'health' if is_health else 'small'}: {error!r}")
+            continue
+        (found.health if is_health else found.small).append(time.perf_counter() - start)
+        if answer.status != 200 or (not is_health and answer.body != asked.answer):
+            found.wrong.append(f"{'health' if is_health else 'small'}: {answer.status}, or a wrong answer")
+        if not keep:
+            client.wire.close()
+        time.sleep(pause)
+    client.wire.close()
+    return found
+
+
+@contextmanager
+def big_load(port: int, clients: int, rows: int, *include: str) -> Iterator[dict[str, int]]:
+    """Big requests all the time; what came of them is there at the end."""
+    counts: dict[str, int] = {}
+    command = [sys.executable, "-m", "tests.soak.big_clients", str(port), str(clients), str(rows), *include]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+            yield counts
+            told, _ = process.communicate(timeout=180)
+            counts |= json.loads(told)
+        finally:
+            if process.poll() is None:
+                process.kill()
+
+
+def run(seconds: float = 30, rows: int = BIG_ROWS) -> Found:
+    """Measure the three in one run, the same way."""
+    found = Found(
+        f"{BIG_CLIENTS} clients with {rows:,} rows of JSON each, all outputs, for {seconds:g} s on each server"
+    )
+    with serving() as service:
+        alone = time_small(service.port, seconds / 3)
+        with big_load(service.port, BIG_CLIENTS, rows) as big:
+            two = time_small(service.port, seconds)
+        found.require(not service.failures(), f"the log: {service.failures()[:1]}")
+    with serving(**ONE_LANE) as service, big_load(service.port, BIG_CLIENTS, rows) as big_in_one:
+        one = time_small(service.port, seconds)
+    found.figures = {
+        "small p50 / p99 / max, alone": alone.told(),
+        "beside big ones": two.told(),
+        "with one lane": one.told(),
+        "p99 of one lane's": f"{two.p99() / one.p99():.3f}",
+        "health at most": f"{1000 * max(two.health):.0f} ms",
+        "big answered": f"{big.get('200', 0)}, told to come again {big.get('503', 0)}",
+        "big with one lane": str(big_in_one.get("200", 0)),
+    }
+    found.missed += [
+        *alone.wrong,
+        *two.wrong,
+        *(f"big: {what} {big[what]}" for what in ("lost", "wrong") if what in big),
+    ]
+    unknown = set(big) - {"200", "503", "lost", "wrong"}
+    found.require(not unknown, f"big: {unknown}")
+    found.require(big.get("200", 0) > 0, "no big request was answered")
+    found.require(two.p99() <= MOST_OF_ONE_LANE * one.p99(), f"p99 is {two.p99() / one.p99():.2f} of one lane's")
+    found.require(max(two.small) <= MOST_SECONDS, f"the slowest took {1000 * max(two.small):.0f} ms")
+    return found

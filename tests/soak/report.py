@@ -1,0 +1,117 @@
+"""What the rows came to: as a table to read, as JSON, and as the section of README.md."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+README = Path(__file__).resolve().parent.parent.parent / "README.md"
+BEGIN, END = "<!-- tests.soak: begin -->", "<!-- tests.soak: end -->"
+"""What stands around the last report in README.md."""
+
+HEADER = ("test", "what was done", "figures", "reach", "")
+
+
+@dataclass
+class Found:
+    """What a row found out.
+
+    figures   {what: number with its unit}, in the order in which they are told.
+    missed    Why the row misses; it is ok when there is nothing.
+    """
+
+    done: str = ""
+    figures: dict[str, str] = field(default_factory=dict)
+    missed: list[str] = field(default_factory=list)
+    left_out: str = ""
+
+    def require(self, holds: bool, otherwise: str) -> None:  # noqa: FBT001  # the one thing that it is about
+        """Miss unless something holds."""
+        if not holds:
+            self.missed.append(otherwise)
+
+    def take(self, other: "Found") -> None:
+        """Add what another part of the row found."""
+        assert not self.figures.keys() & other.figures.keys(), "two figures of one name"
+        self.figures |= other.figures
+        self.missed += other.missed
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row: its name for --only, what the issue calls it, its reach, and how it is run for so many minutes."""
+
+    name: str
+    test: str
+    reach: str
+    run: Callable[[float], Found]
+
+
+Result = tuple[Row, Found]
+
+
+def verdict(found: Found) -> str:
+    if found.left_out:
+        return "left out"
+    return "MISSED" if found.missed else "ok"
+
+
+def cells(result: Result) -> tuple[str, ...]:
+    """One line of the table."""
+    row, found = result
+    figures = "; ".join(f"{what} {figure}" for what, figure in found.figures.items())
+    return row.test, found.done, figures, row.reach, verdict(found)
+
+
+def notes(results: Sequence[Result]) -> list[str]:
+    """Why rows miss or were left out."""
+    return [
+        f"{row.test}: {reason}"
+        for row, found in results
+        for reason in (*found.missed[:5], *([found.left_out] if found.left_out else []))
+    ]
+
+
+def text(results: Sequence[Result], about: dict[str, object]) -> str:
+    """A block for each row, because its figures do not fit in a line."""
+    blocks = []
+    for result in results:
+        test, done, figures, reach, ended = cells(result)
+        blocks += [f"{ended:8} {test}", f"         done:    {done}", f"         figures: {figures}"]
+        blocks += [f"         reach:   {reach}", *(f"         why:     {note}" for note in result[1].missed[:20]), ""]
+    return "\n".join([*blocks, *(f"{name}: {value}" for name, value in about.items()), ""])
+
+
+def as_json(results: Sequence[Result], about: dict[str, object]) -> str:
+    rows = [
+        {
+            "name": row.name,
+            "test": row.test,
+            "done": found.done,
+            "figures": found.figures,
+            "reach": row.reach,
+            "verdict": verdict(found),
+            "missed": found.missed,
+            "left_out": found.left_out,
+        }
+        for row, found in results
+    ]
+    return json.dumps({"machine": about, "rows": rows}, indent=2) + "\n"
+
+
+def markdown(results: Sequence[Result], about: dict[str, object]) -> str:
+    """What stands between the markers of README.md."""
+    lines = [HEADER, tuple("---" for _ in HEADER), *map(cells, results)]
+    table = "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+    remarks = "\n".join(f"* {note}" for note in notes(results))
+    machine = ", ".join(f"{name} {value}" for name, value in about.items())
+    return "\n\n".join(filter(None, [table, remarks, f"Machine: {machine}."]))
+
+
+def rewrite(path: Path, section: str) -> None:
+    """Put a new section between the markers of a file."""
+    before, begin, rest = path.read_text(encoding="utf-8").partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise ValueError(f"{path} has no markers {BEGIN} and {END}")
+    path.write_text(f"{before}{BEGIN}\n{section}\n{END}{after}", encoding="utf-8")

@@ -1,0 +1,138 @@
+"""Requests that schemathesis makes up from openapi.yaml, over HTTP, and what is no HTTP, on raw sockets."""
+
+import copy
+import itertools
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import requests
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+from hypothesis.errors import Unsatisfiable
+from schemathesis.generation import GenerationMode
+from schemathesis.specs.openapi.checks import positive_data_acceptance
+
+from tests.contract.document import document, evaluations
+from tests.contract.table_bodies import TABLES
+from tests.contract.test_schemathesis import BODIES, CONFIG, QUERIES
+from tests.e2e.test_transport import SHORT, UNREADABLE
+from tests.e2e.wire import Connection, check_problem
+from tests.soak.clients import Answer, Client, wrong_with
+from tests.soak.report import Found
+from tests.soak.servers import Service
+
+Strategy = st.SearchStrategy[schemathesis.Case[Any]]
+
+AT_ONCE = 50
+"""How many cases of a strategy are tried before the next one has its turn."""
+
+MOST_MISSED = 50
+"""After so many wrong answers no more are asked for."""
+
+
+def strategies(contract: schemathesis.BaseSchema) -> dict[str, Strategy]:
+    """{what: cases}: operations as their schemas allow and forbid, tables, bodies that fit together."""
+    modes = {"right": GenerationMode.POSITIVE, "wrong": GenerationMode.NEGATIVE}
+    found: dict[str, Strategy] = {}
+    for one in contract.get_all_operations():
+        operation = one.ok()
+        for name, mode in modes.items():
+            found[f"{operation.method} {operation.path} {name}"] = operation.as_strategy(generation_mode=mode)
+    for evaluation in evaluations():
+        name = evaluation.name
+        operation = contract.find_operation_by_id(name)
+        found[f"{name} that fits together"] = BODIES[name].map(
+            lambda body, made=operation: made.Case(body=body, media_type="application/json")
+        )
+        for media_type, tables in TABLES.items():
+            query = QUERIES.get(name, {})
+            found[f"{name} of {media_type}"] = tables.map(
+                lambda table, made=operation, kind=media_type, query=query: made.Case(
+                    body=table, media_type=kind, query=dict(query)
+                )
+            )
+    return found
+
+
+def send_cases(service: Service, wanted: int, tell: Callable[[str], None] = lambda _: None) -> Found:
+    """Send so many cases; each answer is checked against the document."""
+    contract = schemathesis.openapi.from_dict(copy.deepcopy(document()), config=CONFIG)
+    found, statuses = Found(), Counter[int]()
+    workers = service.workers()
+    known = strategies(contract)
+    turns = itertools.count()
+    with requests.Session() as session:
+        while statuses.total() < wanted and len(found.missed) < MOST_MISSED:
+            turn = next(turns)
+            for what, cases in list(known.items()):
+                tell(f"schemathesis: {statuses.total():,} of {wanted:,}, {what}")
+                times = min(AT_ONCE, wanted - statuses.total())
+                if times <= 0:
+                    break
+                try:
+                    _send(cases, turn, times, _sender(service.port, session, statuses))
+                except Unsatisfiable:  # an operation without parameters can hardly be asked wrongly
+                    del known[what]
+                except Exception as error:  # noqa: BLE001  # whatever is wrong with an answer, or with none
+                    found.missed.append(f"{what}: {' '.join(str(error).split())[:600]}")
+    found.figures = {"schemathesis cases": f"{statuses.total():,}"}
+    found.figures |= {f"cases, {status}": f"{times:,}" for status, times in sorted(statuses.items())}
+    wrong = {status: times for status, times in statuses.items() if status >= 500 and status != 503}
+    found.require(not wrong, f"answers {wrong}")
+    found.require(service.workers() == workers, "a worker died")
+    return found
+
+
+def _sender(port: int, session: requests.Session, statuses: Counter[int]) -> Callable[[schemathesis.Case[Any]], None]:
+    def send(case: schemathesis.Case[Any]) -> None:
+        response = case.call(base_url=f"http://127.0.0.1:{port}", session=session)
+        statuses[response.status_code] += 1
+        if response.status_code >= 400 and case.method != "HEAD":
+            headers = {name: values[0] for name, values in response.headers.items()}
+            why = wrong_with(Answer(response.status_code, headers, response.content))
+            assert not why, why
+        is_table = case.media_type in TABLES
+        case.validate_response(response, excluded_checks=[positive_data_acceptance] if is_table else [])
+
+    return send
+
+
+def _send(cases: Strategy, turn: int, times: int, send: Callable[[schemathesis.Case[Any]], None]) -> None:
+    @seed(turn)
+    @settings(
+        max_examples=times,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=cases)
+    def each(case: schemathesis.Case[Any]) -> None:
+        send(case)
+
+    each()
+
+
+def send_raw(service: Service) -> Found:
+    """Send what is no HTTP, or not all of it, each on a connection of its own; after each the server serves."""
+    found = Found()
+    workers = service.workers()
+    for name, (data, code) in {
+        **UNREADABLE,
+        **{name: (data, "incomplete_body") for name, data in SHORT.items()},
+    }.items():
+        try:
+            with Connection(service.port) as connection:
+                connection.send(data)
+                if name in SHORT:
+                    connection.half_close()
+                check_problem(connection.read(), code, closes=True)
+            with Client(service.port, timeout=5) as client:
+                assert client.ask("GET", "/health/live").status == 200
+        except (AssertionError, OSError, ValueError) as error:
+            found.missed.append(f"{name}: {error!r}"[:300])
+    found.figures = {"raw requests": str(len(UNREADABLE) + len(SHORT))}
+    found.require(service.workers() == workers, "a worker died")
+    return found

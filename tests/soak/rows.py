@@ -1,0 +1,97 @@
+"""The rows of the report, in the order in which they are run: what each does at its full size."""
+
+from collections.abc import Callable
+
+from tests.soak import canary, cuts, kills, lanes, malformed, memory, restarts, slow, steady
+from tests.soak.progress import tell
+from tests.soak.report import Found, Row
+from tests.soak.requests_made_up import send_cases, send_raw
+from tests.soak.servers import serving
+
+CASES = 10_000
+MALFORMED = 20_000
+PLACES = 1_000
+BODIES = 24
+RESTARTS = KILLS = 100
+SECONDS = 30.0
+RAW_LIMIT = 1_000_000
+"""ROCPR_MAX_BODY_BYTES that the raw requests are written for."""
+
+
+def _requests(_: float) -> Found:
+    found = Found(
+        f"{CASES:,} cases from openapi.yaml, {MALFORMED:,} broken bodies, all on kept connections, and raw sockets"
+    )
+    with serving(slots=4) as service:
+        found.take(send_cases(service, CASES, tell))
+        found.take(malformed.send_all(service, 0, MALFORMED, tell))
+    with serving(max_body_bytes=RAW_LIMIT) as service:
+        found.take(send_raw(service))
+    return found
+
+
+def _cuts(_: float) -> Found:
+    return cuts.run(PLACES)
+
+
+def _slow(_: float) -> Found:
+    return slow.run(SECONDS, tell)
+
+
+def _lanes(_: float) -> Found:
+    return lanes.run(SECONDS)
+
+
+def _memory(_: float) -> Found:
+    found = Found(f"{BODIES} x 50 MB of JSON, all outputs, and every bomb, each on a fresh server")
+    with serving() as service:
+        found.take(memory.large_bodies(service, BODIES))
+    with serving() as service:
+        found.take(memory.bombs_in_time(service, tell))
+    return found
+
+
+def _restarts(_: float) -> Found:
+    return restarts.roll(RESTARTS, tell)
+
+
+def _kills(_: float) -> Found:
+    found = Found(f"{KILLS} helpers under big requests, then {KILLS} workers under big and small ones")
+    found.take(kills.kill_helpers(KILLS, tell))
+    found.take(kills.kill_workers(KILLS, tell))
+    return found
+
+
+def _canary(_: float) -> Found:
+    return canary.run()
+
+
+def _steady(minutes: float) -> Found:
+    return steady.run(minutes, tell)
+
+
+def _row(name: str, test: str, reach: str, run: Callable[[float], Found]) -> Row:
+    return Row(name, test, reach, run)
+
+
+ROWS = (
+    _row(
+        "requests",
+        "made-up, malformed and raw requests",
+        "no 5xx but deliberate 503, no dead process, all problems",
+        _requests,
+    ),
+    _row("cuts", "bodies cut short", "never a 200", _cuts),
+    _row("slow", "1,000 slow clients, through nginx", "every call within 250 ms", _slow),
+    _row("lanes", "four 1e6-row bodies always in flight", "small p99 <= 1/10 of one lane's, max <= 250 ms", _lanes),
+    _row(
+        "memory",
+        "large bodies at once, and bombs",
+        "memory <= 1 GiB, < 400 MiB after 10 s, all answered; a bomb <= 0.5 s",
+        _memory,
+    ),
+    _row("restarts", "rolling restarts", "nothing lost, refused or truncated", _restarts),
+    _row("kills", "killed helpers and workers", "nothing lost; only what the worker had, none with a retry", _kills),
+    _row("canary", "a secret in every string", "in no log, answer as markup, connection or file", _canary),
+    _row("steady", "soak", "memory slope <= 10 MiB, descriptors constant", _steady),
+)
