@@ -34,6 +34,9 @@ zstd 3 gains nothing."""
 _GZIP_FORMAT = 31
 """zlib's number for a gzip member, of which the header and the checksum are verified, with a window of up to 32 KiB."""
 
+_ZSTD_HEADER = 18
+"""The longest header of a frame."""
+
 _ZSTD_WINDOW: dict[int, int] = {zstd.DecompressionParameter.window_log_max: 23}
 """8 MB, the most that a frame may ask for as a content coding (RFC 9659)."""
 
@@ -52,6 +55,7 @@ class Coding:
 
     decompressed  gives the content in pieces of at most _STEP; raises `error`, _Early or _Trailing.
     told          what words of an error mean, where they mean more than damage.
+    announced     how long the content says that it is, 0 where it does not; what is longer need not be looked at.
     """
 
     name: str
@@ -61,6 +65,7 @@ class Coding:
     error: type[Exception]
     compressed: Callable[[Iterable[bytes]], Iterator[bytes]]
     told: Mapping[str, str] = field(default_factory=dict)
+    announced: Callable[[bytes], int] = lambda _: 0
 
     def refusal(self, body: bytes, error: Exception) -> str:
         """Say why a body could not be decompressed."""
@@ -83,18 +88,24 @@ def decompress(coding: str, body: bytes, limit: int) -> bytes:
     if coding == IDENTITY:
         return body
     found = CODINGS[coding]
+    if found.announced(body) > limit:
+        raise _too_large(limit)
     content = BytesIO()  # its buffer becomes the result without a copy
     try:
         for piece in found.decompressed(body):
             if content.tell() + len(piece) > limit:
-                raise Problem(
-                    "body_too_large",
-                    f"Decompressed, the body is longer than {limit} bytes, the most that this server makes of one.",
-                )
+                raise _too_large(limit)
             content.write(piece)
     except (found.error, _Early, _Trailing) as error:
         raise Problem("malformed_body", found.refusal(body, error)) from None
     return content.getvalue()
+
+
+def _too_large(limit: int) -> Problem:
+    return Problem(
+        "body_too_large",
+        f"Decompressed, the body is longer than {limit} bytes, the most that this server makes of one.",
+    )
 
 
 def compress(coding: str, body: bytes) -> bytes:
@@ -144,6 +155,13 @@ def _unzstd(body: bytes) -> Iterator[bytes]:
     _check_end(eof=stream.eof, unused=stream.unused_data)
 
 
+def _zstd_announced(body: bytes) -> int:
+    try:
+        return zstd.get_frame_info(body[:_ZSTD_HEADER]).decompressed_size or 0
+    except zstd.ZstdError:  # no frame, or not all of its header
+        return 0
+
+
 def _check_end(*, eof: bool, unused: bytes) -> None:
     if not eof:
         raise _Early
@@ -163,6 +181,7 @@ CODINGS = {
             "memory": "The Zstandard frame has a window of more than 8 MB; compress it with a smaller one.",
             "Dictionary": "The Zstandard frame needs a dictionary; compress it without one.",
         },
+        _zstd_announced,
     ),
     "gzip": Coding(
         "gzip",

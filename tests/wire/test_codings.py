@@ -4,6 +4,7 @@ import gzip
 import random
 import tracemalloc
 import zlib
+from dataclasses import replace
 
 import pytest
 
@@ -21,7 +22,7 @@ EACH = pytest.mark.parametrize("coding", CODINGS)
 
 def told(coding: str, body: bytes) -> str:
     with pytest.raises(Problem) as caught:
-        decompress(coding, body, LIMIT)
+        decompress(coding, body, 4 * LIMIT)
     assert caught.value.type.code == "malformed_body"
     return caught.value.detail
 
@@ -140,6 +141,14 @@ def test_a_skippable_frame_is_no_body() -> None:
     skippable = b"\x50\x2a\x4d\x18\x04\0\0\0abcd"
     assert refusal("zstd", skippable + compress("zstd", b"a")) == "malformed_body"
     assert refusal("zstd", compress("zstd", b"a") + skippable) == "malformed_body"
+
+
+def test_what_a_zstandard_frame_announces_is_believed_when_it_is_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = zstd.compress(CONTENT)
+    assert decompress("zstd", whole, LIMIT) == CONTENT
+    never = replace(CODINGS["zstd"], decompressed=lambda _: pytest.fail("it was looked at"))
+    monkeypatch.setitem(CODINGS, "zstd", never)
+    assert refusal("zstd", whole, LIMIT - 1) == "body_too_large"
 
 
 @EACH
