@@ -45,7 +45,10 @@ def main() -> int:
         signal.signal(number, stop)
     try:
         _wait_until_ready(server, url)
-        _show(url)
+        if os.environ.get("ROCPR_API_KEYS_FILE"):
+            print(f"\nServing on {url}, for those with a key; the sample needs one, too. Stop with Ctrl-C.", flush=True)
+        else:
+            _show(url)
     except (OSError, RuntimeError) as error:
         server.terminate()
         server.wait()

@@ -5,7 +5,6 @@ Knows the file, hashes and when to read it again; nothing of HTTP. Neither a key
 
 import hmac
 import logging
-import os
 import re
 import secrets
 import stat
@@ -23,6 +22,8 @@ PREFIX = "rocpr_"
 NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _LINE = re.compile(rf"({NAME.pattern})\s+([0-9a-fA-F]{{64}})".encode())
 _RANDOM_BYTES = 32
+_MAX_TOLD = 5
+"""How many lines of a file are told about at once."""
 
 _logger = logging.getLogger("service")
 """The application's own, whose messages the log shows; of other loggers it shows the place alone."""
@@ -40,7 +41,9 @@ class _Key:
 class Keys:
     """The keys of one file, read again whenever the file has changed; may be used by several threads.
 
-    A file that cannot be used at first is an error in the log, and nobody's key counts until it can.
+    Who has a key depends on nothing but what the file holds now, so that all processes of a server agree, and a key
+    that was taken out never comes back. A line that cannot be used is an error in the log, and nobody's key; the others
+    count.
     """
 
     def __init__(self, path: Path) -> None:
@@ -70,11 +73,11 @@ class Keys:
             now = _signature(self._path)
             if now == self._signature:
                 return  # another thread has read it meanwhile
-            try:
-                self._signature, self._keys = _read(self._path)
-            except SettingsError as error:
-                self._signature = now  # told once; the next change is read again
-                _logger.error("%s The keys that were read before stay in force.", error)  # noqa: TRY400  # where it was raised says nothing
+            self._keys, faults = _read(self._path)
+            self._signature = now  # from before, so that a change meanwhile is seen later
+            for fault in faults[:_MAX_TOLD]:
+                _logger.error("%s", fault)
+            _logger.info("%s: %d keys were read.", VARIABLE, len(self._keys))
 
 
 def check_file(path: Path) -> None:
@@ -82,7 +85,11 @@ def check_file(path: Path) -> None:
 
     Raises SettingsError, with the number of the line and never with what it holds, when the file cannot be used.
     """
-    _read(path)
+    keys, faults = _read(path)
+    if faults:
+        raise SettingsError(faults[0])
+    if not keys:
+        raise SettingsError(f"{VARIABLE}: the file holds no key; make one with rocpr key new NAME.")
 
 
 def new_key(name: str) -> tuple[str, str]:
@@ -101,37 +108,33 @@ def names_in(data: bytes) -> frozenset[str]:
 
     Raises SettingsError for a line that cannot be used.
     """
-    return frozenset(key.name for key in _parsed(data))
+    keys, faults = _parsed(data)
+    if faults:
+        raise SettingsError(faults[0])
+    return frozenset(key.name for key in keys)
 
 
 def _signature(path: Path) -> _Signature:
     try:
-        return _signature_of(path.stat())
+        status = path.stat()
     except OSError:
         return None
-
-
-def _signature_of(status: os.stat_result) -> _Signature:
     return status.st_mtime_ns, status.st_size, status.st_ino
 
 
-def _read(path: Path) -> tuple[_Signature, tuple[_Key, ...]]:
-    """Read and check the whole file; the signature is from before, so that a change meanwhile is seen later."""
+def _read(path: Path) -> tuple[tuple[_Key, ...], list[str]]:
+    """Read the whole file: its keys, and a sentence for each thing that is wrong with it."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):  # a pipe would be waited for
-            raise SettingsError(f"{VARIABLE}: this is no file.")
-        with path.open("rb") as file:
-            signature = _signature_of(os.fstat(file.fileno()))
-            keys = _parsed(file.read())
+            return (), [f"{VARIABLE}: this is no file."]
+        return _parsed(path.read_bytes())
     except OSError as error:
-        raise SettingsError(f"{VARIABLE}: the file cannot be read: {error.strerror}.") from error
-    if not keys:
-        raise SettingsError(f"{VARIABLE}: the file holds no key; make one with rocpr key new NAME.")
-    return signature, keys
+        return (), [f"{VARIABLE}: the file cannot be read: {error.strerror}."]
 
 
-def _parsed(data: bytes) -> tuple[_Key, ...]:
+def _parsed(data: bytes) -> tuple[tuple[_Key, ...], list[str]]:
     keys: list[_Key] = []
+    faults: list[str] = []
     seen: set[str | bytes] = set()
     for number, line in enumerate(data.splitlines(), start=1):
         text = line.strip()
@@ -139,12 +142,13 @@ def _parsed(data: bytes) -> tuple[_Key, ...]:
             continue
         match = _LINE.fullmatch(text)
         if match is None:
-            raise SettingsError(
-                f"{VARIABLE}: line {number} is not a name, white space and the 64 hexadecimal digits of a SHA-256 hash."
-            )
+            wanted = "a name, white space and the 64 hexadecimal digits of a SHA-256 hash"
+            faults.append(f"{VARIABLE}: line {number} is not {wanted}.")
+            continue
         key = _Key(match[1].decode(), bytes.fromhex(match[2].decode()))
         if not seen.isdisjoint((key.name, key.digest)):
-            raise SettingsError(f"{VARIABLE}: line {number} has the name or the hash of a line before it.")
+            faults.append(f"{VARIABLE}: line {number} has the name or the hash of a line before it.")
+            continue
         seen |= {key.name, key.digest}
         keys.append(key)
-    return tuple(keys)
+    return tuple(keys), faults

@@ -15,7 +15,7 @@ README = Path(__file__).resolve().parent.parent.parent / "README.md"
 SET_UP = {"sh deploy/run.sh", "sh deploy/test.sh", "sh deploy/setup.sh dev\n.venv/bin/python -m tests.bench"}
 """Commands that are not run here: the first is tested in e2e, the second runs this test, the third in tests/bench."""
 
-ELSEWHERE = {"nginx", "cp", "systemctl", "docker", "kubectl"}
+ELSEWHERE = {"nginx", "install", "cp", "systemctl", "docker", "kubectl"}
 """Programs whose commands change a machine or need one that is set up; tests/deploy checks the files that they name."""
 
 SERVICE = "http://127.0.0.1:8000"
