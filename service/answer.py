@@ -82,7 +82,7 @@ class Answer:
     headers: Mapping[str, str] = field(default_factory=dict)
     content_encoding: str = IDENTITY
     problem: str | None = None
-    facts: Facts = field(default_factory=Facts)
+    facts: Facts = field(default_factory=Facts, compare=False)
 
 
 class TooMuchWork(Exception):

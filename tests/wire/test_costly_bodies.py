@@ -191,7 +191,7 @@ def test_a_lack_of_memory_is_a_problem(monkeypatch):
     def fail(*_):
         raise MemoryError
 
-    monkeypatch.setattr(answering, "_encoded", fail)
+    monkeypatch.setattr(answering, "_write_answer", fail)
     result = ask("curves", {"scores": [1], "labels": [1]}, limits=LIMITS)
     assert (result.status, json.loads(result.body)["type"]) == (413, "/problems/body_too_large")
 
