@@ -39,7 +39,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Row:
-    """A row: its name for --only, what the issue calls it, its reach, and how it is run for so many minutes."""
+    """A row: its name for --only, what it is called, its reach, and how it is run for so many minutes."""
 
     name: str
     test: str
