@@ -13,6 +13,8 @@ from pathlib import Path
 from service.web.slots import Slot, Slots
 
 PREFIX = "rocpr-"
+_NEW = "new-"
+_UNHELD = _NEW + PREFIX
 _OWNER = "ROCPR_RUNTIME_OWNER"
 _DIRECTORY = "ROCPR_RUNTIME_DIR"
 
@@ -33,10 +35,13 @@ def runtime_directory(parent: Path) -> Path:
     """
     if not is_reload():
         _sweep(parent)
-        directory = tempfile.mkdtemp(prefix=PREFIX, dir=parent)
-        owner = _owner(Path(directory)).take()
+        unheld = Path(tempfile.mkdtemp(prefix=_UNHELD, dir=parent))
+        owner = _owner(unheld).take()
         if owner is not None:
             _held.append(owner)
+        directory = str(
+            unheld.rename(parent / unheld.name.removeprefix(_NEW))
+        )  # before it is held, nobody may sweep it
         os.environ[_OWNER], os.environ[_DIRECTORY] = str(os.getpid()), directory
         atexit.register(_remove, directory, os.getpid())
     return Path(os.environ[_DIRECTORY])
