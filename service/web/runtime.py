@@ -41,7 +41,7 @@ def runtime_directory(parent: Path) -> Path:
             _held.append(owner)
         directory = str(
             unheld.rename(parent / unheld.name.removeprefix(_NEW))
-        )  # before it is held, nobody may sweep it
+        )  # nobody sweeps it before it is held
         os.environ[_OWNER], os.environ[_DIRECTORY] = str(os.getpid()), directory
         atexit.register(_remove, directory, os.getpid())
     return Path(os.environ[_DIRECTORY])
