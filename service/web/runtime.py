@@ -39,9 +39,7 @@ def runtime_directory(parent: Path) -> Path:
         owner = _owner(unheld).take()
         if owner is not None:
             _held.append(owner)
-        directory = str(
-            unheld.rename(parent / unheld.name.removeprefix(_NEW))
-        )  # nobody sweeps it before it is held
+        directory = str(unheld.rename(parent / unheld.name.removeprefix(_NEW)))  # nobody sweeps it before it is held
         os.environ[_OWNER], os.environ[_DIRECTORY] = str(os.getpid()), directory
         atexit.register(_remove, directory, os.getpid())
     return Path(os.environ[_DIRECTORY])
