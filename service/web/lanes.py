@@ -9,7 +9,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Lock, Timer
 from typing import BinaryIO
 
@@ -100,7 +100,7 @@ class BigLane:
         self._lock = Lock()
 
     @contextmanager
-    def admitted(self) -> Iterator["Place"]:
+    def admitted(self) -> Iterator[Place]:
         """Hold a place for one request.
 
         Raises Problem overloaded when there is none, or when the spool directory takes no more of what is written.
@@ -114,7 +114,7 @@ class BigLane:
         finally:
             place.leave()
 
-    def _take(self) -> "Place":
+    def _take(self) -> Place:
         held: list[Slot] = []
         for slots, what in ((self._slots, "big requests are under way"), (self._unread, "answers wait to be read")):
             slot = slots.take()
@@ -154,8 +154,9 @@ class BigLane:
         raise Problem("helper_died", f"The process that evaluated the request died, {TRIES} times.")
 
     def prepare(self) -> None:
-        """Start a helper before there is a request for it."""
-        self._keep(self._helper())
+        """Start a helper before there is a request for it, which tries again when that fails."""
+        with suppress(HelperDied):
+            self._keep(self._helper())
 
     def _answer(self, request: Request, body: BinaryIO, content: BinaryIO, seconds: float) -> Answer:
         helper = self._helper()  # which may raise HelperDied, too

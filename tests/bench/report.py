@@ -148,10 +148,10 @@ def markdown(results: Sequence[Result], about: dict[str, object]) -> str:
     return f"{table}\n\n{remarks}\n\n{where} The server's variables: {server}."
 
 
-def rewrite(path: Path, section: str) -> None:
+def rewrite(path: Path, section: str, begins: str = BEGIN, ends: str = END) -> None:
     """Put a new section between the markers of a file."""
-    before, begin, rest = path.read_text(encoding="utf-8").partition(BEGIN)
-    _, end, after = rest.partition(END)
+    before, begin, rest = path.read_text(encoding="utf-8").partition(begins)
+    _, end, after = rest.partition(ends)
     if not begin or not end:
-        raise ValueError(f"{path} has no markers {BEGIN} and {END}")
-    path.write_text(f"{before}{BEGIN}\n{section}\n{END}{after}", encoding="utf-8")
+        raise ValueError(f"{path} has no markers {begins} and {ends}")
+    path.write_text(f"{before}{begin}\n{section}\n{end}{after}", encoding="utf-8")

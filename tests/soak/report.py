@@ -5,6 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.bench import report as bench
+
 README = Path(__file__).resolve().parent.parent.parent / "README.md"
 BEGIN, END = "<!-- tests.soak: begin -->", "<!-- tests.soak: end -->"
 """What stands around the last report in README.md."""
@@ -110,8 +112,4 @@ def markdown(results: Sequence[Result], about: dict[str, object]) -> str:
 
 def rewrite(path: Path, section: str) -> None:
     """Put a new section between the markers of a file."""
-    before, begin, rest = path.read_text(encoding="utf-8").partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise ValueError(f"{path} has no markers {BEGIN} and {END}")
-    path.write_text(f"{before}{BEGIN}\n{section}\n{END}{after}", encoding="utf-8")
+    bench.rewrite(path, section, BEGIN, END)
