@@ -94,6 +94,11 @@ accesslog = None
 logconfig_dict = logging_configuration(_settings.log_level)
 
 
+def post_fork(server: Any, worker: Any) -> None:  # noqa: ANN401  # gunicorn has no types
+    """Give the worker what it was sent before it listens."""
+    worker.signals = server.SIG_QUEUE
+
+
 def post_worker_init(worker: Any) -> None:  # noqa: ANN401  # gunicorn has no types
     """Let Arrow use the C library's memory, and start the worker's first helper beside the first requests."""
     import pyarrow as pa  # noqa: PLC0415  # not before the fork: it may start threads

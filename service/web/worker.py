@@ -1,39 +1,35 @@
 """gunicorn's threaded worker with our manners: its own errors are problems, and a refused client gets its answer.
 
 Knows gunicorn's worker, parser and sockets; nothing of the application. gunicorn answers an unreadable request with
-an HTML page, lets slow clients hold its threads, keeps a connection whose body nobody read, resets one that it closes
-while the client is sending, stops taking requests the moment it is told to stop, and does not see that a thread is
-stuck; what is here changes these six.
+an HTML page, lets a client that reads nothing hold a thread, resets a connection that it closes while the client is
+sending, stops taking requests the moment it is told to stop, misses that when it is told too early, and does not see
+that a thread is stuck; what is here and in reading.py changes these.
 """
 
 import errno
 import selectors
+import signal
 import socket
 import threading
 import time
 from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
+from queue import Empty, SimpleQueue
 from types import FrameType
 from urllib.parse import unquote
 
 from gunicorn import util
-from gunicorn.http.body import Body, ChunkedReader, LengthReader
-from gunicorn.http.errors import InvalidHeader, InvalidHTTPVersion, NoMoreData, ParseException
 from gunicorn.http.message import Request
-from gunicorn.http.parser import RequestParser
-from gunicorn.http.unreader import SocketUnreader
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
 from service.settings import read_settings
 from service.web.lifecycle import DRAINING, longest_evaluation
 from service.web.observation import refused_by_server
+from service.web.reading import WholeRequestParser
 from service.web.security_headers import HEADERS
-from service.web.transport import SlowRequest, instance_of, transport_problem
+from service.web.transport import instance_of, transport_problem
 from service.wire.problems import PROBLEM_JSON, Problem, problem_document
-
-MAX_DRAINED_BYTES = 32 * 1024
-"""An unread body up to this length is read and dropped to keep its connection; a longer one costs the connection."""
 
 LINGER_SECONDS = 5.0
 """How long a closed connection still takes (and drops) what the client is sending, so that it reads its answer."""
@@ -44,9 +40,6 @@ LINGER_SHARE = 4
 LINGER_IDLE_SECONDS = 1.0
 """How long it waits for a client that sends nothing and does not close."""
 
-PATIENCE_SECONDS = 10.0
-"""How long a request may take beyond its bytes at ROCPR_MIN_BODY_RATE, and how long its client may be silent."""
-
 WRITE_IDLE_SECONDS = 30.0
 """How long a client may take for a piece of its answer (operations.py); then the connection is closed."""
 
@@ -56,131 +49,18 @@ ACCEPT_PAUSE_SECONDS = 0.1
 STUCK_SECONDS = 60.0
 """How long the evaluation of a small request may take; then the master hears nothing more and replaces the process."""
 
-_VERSIONS = frozenset({(1, 0), (1, 1)})
+_STOPS = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGQUIT})
 
 _TOO_MANY_FILES = frozenset({errno.EMFILE, errno.ENFILE})
 
 _SECURITY = "".join(f"{name}: {value}\r\n" for name, value in {**HEADERS, "Cache-Control": "no-store"}.items())
 
 
-class IncompleteHead(ParseException):
-    """The connection ended inside the request line or the header fields."""
-
-
-class ImpatientUnreader(SocketUnreader):
-    """Reads from a socket, but waits neither for a silent client nor for one that sends a byte now and then."""
-
-    def __init__(self, sock: socket.socket, rate: float) -> None:
-        super().__init__(sock)
-        self.rate = rate
-        self.too_slow = False
-        self.expect_request()
-
-    def expect_request(self) -> None:
-        """Start counting: the next request begins."""
-        self.patience_ends = time.monotonic() + PATIENCE_SECONDS
-
-    def chunk(self, size_hint: int | None = None) -> bytes:
-        """Read what there is; raises SlowRequest when it comes too slowly."""
-        before = self.sock.gettimeout()
-        left = self.patience_ends - time.monotonic()
-        try:
-            # When the time is over, what is there already still counts: it may have waited for this process.
-            self.sock.settimeout(max(0.0, min(left, PATIENCE_SECONDS, before or PATIENCE_SECONDS)))
-            data: bytes = super().chunk(size_hint)
-        except (TimeoutError, BlockingIOError) as error:
-            self.too_slow = True
-            raise SlowRequest from error
-        finally:
-            self.sock.settimeout(before)
-        self.patience_ends += len(data) / self.rate
-        return data
-
-
-class WholeLengthReader(LengthReader):
-    """A body of known length that raises when the connection ends before it does, as a chunked one does."""
-
-    def read(self, size: int) -> bytes:
-        """Read up to `size` bytes, fewer only at the end of the body."""
-        wanted = min(size, self.length)
-        data: bytes = super().read(size)
-        if len(data) < wanted:
-            raise NoMoreData
-        return data
-
-
-class WholeRequest(Request):
-    """A request whose connection is closed after the answer when its body was not read whole."""
-
-    body: Body
-    last: bool | None = None
-
-    def __init__(self, *arguments: object) -> None:
-        try:
-            super().__init__(*arguments)
-            if self.version not in _VERSIONS:  # gunicorn takes 1.2 to 1.9, too
-                raise InvalidHTTPVersion(self.version)
-            # RFC 9112, 3.2; gunicorn refuses a second Host, and lets none pass.
-            if self.version >= (1, 1) and not any(name == "HOST" for name, _ in self.headers):
-                raise InvalidHeader("Host")
-        except NoMoreData as error:
-            raise IncompleteHead from error
-        except ParseException as error:
-            error.path = self.path  # for the problem's instance
-            raise
-
-    def set_body_reader(self) -> None:
-        """Choose how the body is read; one of known length must not end early."""
-        super().set_body_reader()
-        if isinstance(self.body.reader, LengthReader):
-            self.body = Body(WholeLengthReader(self.unreader, self.body.reader.length))
-
-    def should_close(self) -> bool:
-        """Whether no other request can follow on this connection.
-
-        Asked for the answer's head, and again when it is sent: what the client was told is what holds, so a stop in
-        between ends the connection with the next request.
-        """
-        if self.last is None:
-            self.last = DRAINING.is_set()
-        return bool(
-            self.last or self.unreader.too_slow or super().should_close() or self.body.failed or self._much_is_unread()
-        )
-
-    def _much_is_unread(self) -> bool:
-        reader = self.body.reader
-        if isinstance(reader, ChunkedReader):
-            return reader.parser is not None
-        return bool(reader.length > MAX_DRAINED_BYTES)
-
-
-class WholeRequestParser(RequestParser):
-    """The parser of a connection whose requests are WholeRequests."""
-
-    mesg_class = WholeRequest
-
-    def __init__(self, cfg: object, source: socket.socket, source_addr: object, rate: float) -> None:
-        super().__init__(cfg, source, source_addr)
-        self.unreader = ImpatientUnreader(source, rate)
-
-    def finish_body(self, *arguments: object, **limits: object) -> bool:
-        """Drop what was not read of the last body; False when that takes too long."""
-        try:
-            return bool(super().finish_body(*arguments, **limits))
-        except SlowRequest:
-            return False
-
-    def __next__(self) -> WholeRequest:
-        """Read the next request's head."""
-        self.unreader.expect_request()
-        request: WholeRequest = super().__next__()
-        return request
-
-
 class Worker(ThreadWorker):
     """The worker that deploy/gunicorn.conf.py names."""
 
     quitting = False
+    signals: "SimpleQueue[int]"  # what the master was sent, and after the fork this process; see init_signals
 
     def init_process(self) -> None:
         """Start to serve."""
@@ -189,6 +69,18 @@ class Worker(ThreadWorker):
         self.lingering = threading.BoundedSemaphore(max(1, self.cfg.threads // LINGER_SHARE))
         self.drain_seconds = settings.drain_seconds
         super().init_process()
+
+    def init_signals(self) -> None:
+        """Handle signals from here on, and those that came since the fork.
+
+        Until here the handlers are the master's, whose copy in this process only queues: a master that is stopped while
+        it starts a worker would wait its whole graceful timeout for one that has not heard of it.
+        """
+        super().init_signals()
+        with suppress(Empty):
+            while True:
+                if (sig := self.signals.get_nowait()) in _STOPS:
+                    signal.raise_signal(sig)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stop gracefully; the first time only after the drain, during which every answer ends its connection."""

@@ -85,6 +85,25 @@ def test_a_new_master_takes_over(root: Path, tmp_path: Path) -> None:
         assert '"level":"error"' not in server.log.read_text()
 
 
+@pytest.mark.parametrize("stop", ["SIGTERM", "SIGQUIT"])
+def test_a_worker_that_is_stopped_before_it_listens_ends_at_once(root: Path, tmp_path: Path, stop: str) -> None:
+    """Between the fork and its own handlers, a process has the master's, which leave a signal in a queue."""
+    early = tmp_path / "early.conf.py"
+    early.write_text(
+        f"import os, runpy, signal\n"
+        f"globals().update(runpy.run_path({str(root / 'deploy' / 'gunicorn.conf.py')!r}))\n"
+        f"listens = post_fork\n"
+        f"def post_fork(server, worker):\n"
+        f"    if worker.age == 1:\n"
+        f"        os.kill(os.getpid(), signal.{stop})\n"
+        f"    listens(server, worker)\n"
+    )
+    with running(root, tmp_path / "log", "--config", str(early)) as server:
+        wait_until(lambda: len(server.started()) == 2)
+        wait_until(server.is_live)
+        assert "SIGKILL" not in server.log.read_text()
+
+
 def test_a_worker_that_is_stuck_is_replaced(root: Path, tmp_path: Path) -> None:
     with running(root, tmp_path / "log", "--timeout", "2") as server:
         wait_until(server.is_live)

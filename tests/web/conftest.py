@@ -1,4 +1,7 @@
-"""The application in process."""
+"""The application in process, and a pair of sockets."""
+
+import socket
+from collections.abc import Iterator
 
 import pytest
 from flask import Flask
@@ -9,6 +12,8 @@ from service.settings import read_settings
 
 MAX_BODY_BYTES = 1000
 
+Pair = tuple[socket.socket, socket.socket]
+
 
 @pytest.fixture(scope="session")
 def app() -> Flask:
@@ -18,3 +23,12 @@ def app() -> Flask:
 @pytest.fixture
 def client(app: Flask) -> FlaskClient:
     return app.test_client()
+
+
+@pytest.fixture
+def pair() -> Iterator[Pair]:
+    """The server's end and the client's."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.settimeout(5)
+        yield ours, theirs

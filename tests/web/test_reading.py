@@ -1,0 +1,80 @@
+"""How requests are read, on a pair of sockets; the whole of it is in tests/e2e."""
+
+import pytest
+from gunicorn.config import Config
+
+from service.web import reading
+from service.web.lifecycle import DRAINING
+from service.web.reading import WholeRequestParser
+from service.web.transport import SlowRequest
+from tests.web.conftest import Pair
+
+
+def parser(pair: Pair, rate: float = 1000.0) -> WholeRequestParser:
+    return WholeRequestParser(Config(), pair[0], ("127.0.0.1", 1), rate)
+
+
+@pytest.mark.parametrize("data", [b"GET / HT", b"GET / HTTP/1.1\r\nHost: a\r\n"])
+def test_a_head_that_stops_coming_is_not_waited_for(pair: Pair, monkeypatch: pytest.MonkeyPatch, data: bytes) -> None:
+    monkeypatch.setattr(reading, "PATIENCE_SECONDS", 0.05)
+    pair[1].sendall(data)
+    with pytest.raises(SlowRequest):
+        next(parser(pair))
+
+
+def test_a_body_that_stops_coming_is_not_waited_for(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "PATIENCE_SECONDS", 0.05)
+    pair[1].sendall(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabc")
+    request = next(parser(pair))
+    with pytest.raises(SlowRequest):
+        request.body.read(9)
+    assert request.should_close()
+    assert pair[0].gettimeout() is None
+
+
+def test_bytes_have_the_time_that_they_take_at_the_rate(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(reading.time, "monotonic", lambda: now[0])
+    unreader = parser(pair, rate=1000.0).unreader
+    for now[0], size in (
+        (9.9, 1500),
+        (11.4, 1000),
+        (12.6, 10),
+    ):  # the last is late, but there when asked for
+        pair[1].sendall(b"x" * size)
+        assert len(unreader.chunk(size)) == size
+    assert unreader.patience_ends == pytest.approx(12.51)
+    with pytest.raises(SlowRequest):
+        unreader.chunk()
+    assert unreader.too_slow
+
+
+def test_a_rest_that_comes_slowly_is_not_waited_for(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    pair[1].sendall(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc")
+    requests = parser(pair)
+    next(requests)
+    monkeypatch.setattr(reading, "PATIENCE_SECONDS", 0.05)
+    assert not requests.finish_body()
+
+
+def test_every_request_of_a_connection_has_its_own_time(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(reading.time, "monotonic", lambda: now[0])
+    requests = parser(pair)
+    for now[0] in (0.0, 100.0):
+        pair[1].sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        assert next(requests).path == "/"
+        assert requests.unreader.patience_ends == pytest.approx(now[0] + 10, abs=0.1)
+
+
+def test_a_server_that_was_told_to_stop_ends_connections_with_the_next_answer(pair: Pair) -> None:
+    requests = parser(pair)
+    pair[1].sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n" * 2)
+    told_before = next(requests)
+    assert not told_before.should_close()
+    DRAINING.set()
+    try:
+        assert not told_before.should_close()
+        assert next(requests).should_close()
+    finally:
+        DRAINING.clear()
