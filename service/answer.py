@@ -4,36 +4,24 @@ A request thread and the command line both call `answer`. An expected failure co
 an exception. Knows no HTTP beyond media types and statuses.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
 from time import perf_counter
-from typing import Any, Protocol
 
-from marshmallow import Schema, ValidationError
+from marshmallow import ValidationError
 
-from service.curves.comparison import Comparison, evaluate_comparison
 from service.curves.errors import CurvesError
-from service.curves.evaluation import Curves, evaluate_curves
-from service.curves.tradeoff import Tradeoffs, evaluate_tradeoffs
-from service.wire.answer_tables import TABLES
+from service.operations import OPERATIONS, Checked, Operation
 from service.wire.codings import IDENTITY, MIN_COMPRESSED_BYTES, compressed, decompress
 from service.wire.decoders import DECODERS
-from service.wire.encoders import ENCODERS, ONE_TABLE
+from service.wire.encoders import ENCODERS, ONE_TABLE, Encoded
 from service.wire.faults import fact_error, field_errors
 from service.wire.limits import Limits
 from service.wire.problems import PROBLEM_JSON, Problem, invalid_value, pointer_token, problem_document
-from service.wire.schemas import (
-    ComparisonsRequest,
-    ComparisonsRequestSchema,
-    CurvesRequest,
-    CurvesRequestSchema,
-    TradeoffsRequest,
-    TradeoffsRequestSchema,
-)
 from service.wire.signatures import mislabelled
-from service.wire.tables import Decoded, TableForm, one_evaluation, several_evaluations, too_many_rows
+from service.wire.tables import Decoded, too_many_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,88 +77,6 @@ class TooMuchWork(Exception):
     """The request is right, and more work than `max_work`: it has to be answered where it holds up nobody."""
 
 
-class Checked(Protocol):
-    """A request that passed its schema."""
-
-    @property
-    def rows(self) -> int:
-        """The rows of its longest table."""
-
-    @property
-    def work(self) -> int:
-        """How much work it is, in rows that one evaluation has."""
-
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """What `answer` has to know of an operation, beside its encoders.
-
-    form         what a body is that is a table, and which query parameters go with it.
-    tables       the tables of an answer, the default first, for formats that hold only one.
-    evaluate     from the checked request and the table asked for (None for all) to the result.
-    included     the tables that a checked request asks for; all unless said.
-    """
-
-    schema: Schema
-    form: TableForm
-    tables: tuple[str, ...]
-    evaluate: Callable[[Any, str | None, Limits], object]
-    included: Callable[[Any], Collection[str]] | None = None
-
-    def first_table(self, checked: Checked) -> str:
-        """Choose the table of an answer of one table when none is named."""
-        included = self.tables if self.included is None else self.included(checked)
-        return next(name for name in self.tables if name in included)
-
-    @property
-    def parameters(self) -> tuple[str, ...]:
-        """The query parameters that go with a table, `table` apart."""
-        return self.form.parameters
-
-
-def _evaluate_curves(checked: CurvesRequest, table: str | None, limits: Limits) -> Curves:
-    options = replace(checked.options, max_interpolated_rows=limits.max_interpolated_rows)
-    if table is not None:
-        if table not in options.include:
-            raise invalid_value("/table", "not_one_of", "This table is not among those that include names.")
-        options = replace(options, include=frozenset({table}))
-    return evaluate_curves(checked.evaluation, options)
-
-
-def _evaluate_tradeoffs(checked: TradeoffsRequest, table: str | None, limits: Limits) -> Tradeoffs:
-    at_lambda = checked.options.at_lambda
-    if table == "at" and at_lambda is None:
-        raise invalid_value("/table", "missing", "This table needs at_lambda, the values to read off.")
-    if at_lambda is not None and at_lambda.size > limits.max_interpolated_rows:
-        message = f"These are {at_lambda.size} values to read off, the limit is {limits.max_interpolated_rows}."
-        raise invalid_value("/at_lambda", "too_many_points", message)
-    return evaluate_tradeoffs(checked.evaluation, checked.options)
-
-
-def _evaluate_comparison(checked: ComparisonsRequest, _table: str | None, _limits: Limits) -> Comparison:
-    return evaluate_comparison(checked.evaluations, checked.indices)
-
-
-OPERATIONS = {
-    "curves": Operation(
-        CurvesRequestSchema(),
-        one_evaluation("include", "keep", "interpolation", "thresholds"),
-        tuple(TABLES["curves"]),
-        _evaluate_curves,
-        lambda checked: checked.options.include,
-    ),
-    "tradeoffs": Operation(
-        TradeoffsRequestSchema(),
-        one_evaluation("indices", "min_precision", "min_recall", "lambda_range", "lambda_density", "at_lambda"),
-        tuple(TABLES["tradeoffs"]),
-        _evaluate_tradeoffs,
-    ),
-    "comparisons": Operation(
-        ComparisonsRequestSchema(), several_evaluations("indices"), tuple(TABLES["comparisons"]), _evaluate_comparison
-    ),
-}
-"""{operation: what it is}; its path is /v1/ and its name."""
-
 REQUEST_MEDIA_TYPES = tuple(DECODERS)
 """The media types that every operation reads, the default first."""
 
@@ -188,11 +94,28 @@ def answer(
     With `write` it gets the body, in pieces, and the Answer has none; after a failure in between, what it got is of no
     use. Raises TooMuchWork, before it evaluates, when the work is estimated at more than `max_work`.
     """
+    return _answer(request, lambda operation: _decoded(request, operation, limits), limits, max_work, write)
+
+
+def answer_decoded(request: Request, decoded: Decoded, limits: Limits) -> Answer:
+    """Evaluate a document that was decoded before; the request's own body and parameters are not read."""
+    return _answer(request, lambda _: (decoded, None), limits)
+
+
+def _answer(
+    request: Request,
+    decode: Callable[[Operation], tuple[Decoded, str | None]],
+    limits: Limits,
+    max_work: int | None = None,
+    write: Callable[[bytes], object] | None = None,
+) -> Answer:
     facts = Facts()
     pieces: list[bytes] = []
     try:
-        headers, coding = _write_answer(request, limits, max_work, facts, write or pieces.append)
-        return Answer(200, request.accept, b"".join(pieces), headers, coding, None, facts)
+        status, encoded, coding = _write_answer(
+            request, decode, limits, max_work, facts=facts, write=write or pieces.append
+        )
+        return Answer(status, request.accept, b"".join(pieces), encoded.headers, coding, None, facts)
     except Problem as problem:
         return problem_answer(problem, request.instance, facts)
     except MemoryError:  # what took the memory goes with the error
@@ -215,12 +138,18 @@ def problem_answer(problem: Problem, instance: str, facts: Facts | None = None) 
 
 
 def _write_answer(
-    request: Request, limits: Limits, max_work: int | None, facts: Facts, write: Callable[[bytes], object]
-) -> tuple[dict[str, str], str]:
-    """Write the encoded answer; return its headers and the coding that it has."""
+    request: Request,
+    decode: Callable[[Operation], tuple[Decoded, str | None]],
+    limits: Limits,
+    max_work: int | None,
+    *,
+    facts: Facts,
+    write: Callable[[bytes], object],
+) -> tuple[int, Encoded, str]:
+    """Write the encoded answer; return its status, what was encoded, and the coding that it has."""
     operation = OPERATIONS[request.operation]
     with facts.timed("decode_seconds"):
-        decoded, table = _decoded(request, operation, limits)
+        decoded, table = decode(operation)
         checked = _check(operation, decoded)
         facts.rows = checked.rows
         if checked.rows > limits.max_rows:
@@ -234,6 +163,7 @@ def _write_answer(
             result = operation.evaluate(checked, table, limits)
         except CurvesError as fact:
             raise Problem("invalid_request", fact.detail, [fact_error(fact, decoded.pointer)]) from None
+    status = operation.status(checked, result)
     del decoded, checked  # encoding may need the memory
     with facts.timed("encode_seconds"):
         encoded = ENCODERS[request.operation, request.accept](result, table)
@@ -242,7 +172,7 @@ def _write_answer(
         coding = request.accept_encoding if len(first) >= MIN_COMPRESSED_BYTES else IDENTITY
         for piece in compressed(coding, chain([first], pieces)):
             write(piece)
-    return encoded.headers, coding
+    return status, encoded, coding
 
 
 def _beginning(pieces: Iterator[bytes], size: int) -> bytes:

@@ -61,6 +61,8 @@ def tables(whole: dict[str, Any]) -> dict[str, Columns]:
         found |= {name: _stacked(indices, itemgetter(name)) for name in _columnar(indices)}
         return found
     found = {name: value for name, value in whole.items() if isinstance(value, dict) and name != "interpolation"}
+    if "intervals" in found:
+        found["intervals"] = _interval_rows(found["intervals"])
     if "best_tradeoff" in found:
         found["best_tradeoff"] = _stacked(found["best_tradeoff"], lambda one: one)
     return {
@@ -85,6 +87,12 @@ def _stacked(indices: dict[str, Any], columns_of: Callable[[Any], Columns]) -> C
     first = next(iter(parts.values()))
     names = [index for index, columns in parts.items() for _ in next(iter(columns.values()))]
     return {"index": names} | {key: [value for columns in parts.values() for value in columns[key]] for key in first}
+
+
+def _interval_rows(intervals: dict[str, dict[str, Any] | None]) -> Columns:
+    """One row for each area; of an interval that is null the area alone."""
+    keys = ("lower", "upper", "level", "method", "standard_error")
+    return {"area": list(intervals)} | {key: [one and one[key] for one in intervals.values()] for key in keys}
 
 
 def _cell(text: str) -> Any:

@@ -1,13 +1,12 @@
 """Asks answer.py as a server would, and tells a reader what is wrong when it answers a problem."""
 
-import sys
 from collections.abc import Iterable
-from typing import Any, NoReturn
+from typing import Any
 
-import click
 import orjson
 
 from service.answer import Answer, Request, answer
+from service.cli.complaints import fail
 from service.cli.files import InputFile
 from service.settings import SettingsError, read_settings
 from service.wire.limits import Limits
@@ -76,9 +75,3 @@ def problem_lines(problem: dict[str, Any], name: str, if_missing: str = "") -> I
         yield "  Rows are counted from 0."
     if if_missing and any((error["pointer"], error["code"]) in _NO_SAMPLE for error in errors):
         yield f"  {if_missing}"
-
-
-def fail(lines: Iterable[str]) -> NoReturn:
-    """End the command with a message."""
-    click.echo("\n".join(lines), err=True)
-    sys.exit(2)

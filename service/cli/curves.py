@@ -41,6 +41,10 @@ SUMMARY = {"include": "auc,points", "keep": "corners"}
 @click.argument("file", type=click.File("rb"))
 @evaluation_options
 @click.option("--thresholds", metavar="JSON", help="Evaluate these cuts alone: '[0.5, 0.9]'.")
+@click.option("--intervals", metavar="JSON", help="""How sure the areas are: '{}' or '{"level": 0.9}'.""")
+@click.option(
+    "--operating-points", metavar="JSON", help="""Read them off: '[{"metric": "precision_at_recall", "at": 0.9}]'."""
+)
 @click.option("--include", metavar="NAMES", help="With --json: of auc,points,interpolated_pr,achievable_pr.")
 @click.option("--keep", metavar="NAME", help="With --json: which points: all, corners or hull.")
 @click.option("--interpolation", metavar="JSON", help="""With --json: '{"every": 10}' or '{"at_recall": [0.5]}'.""")
@@ -75,10 +79,50 @@ def summary_lines(document: dict[str, Any], name: str) -> Iterable[str]:
         yield ""
         yield "Areas"
         yield from table_lines([[key, fraction(document["auc"][key]), AREAS[key]] for key in AREAS], "<><")
+    if "intervals" in document:
+        yield ""
+        yield from _interval_lines(document["intervals"])
+    if "operating_points" in document:
+        yield ""
+        yield from _operating_point_lines(document["operating_points"])
     if document.get("points"):
         yield ""
         yield from _hull_lines(document["points"])
     yield from warning_lines(document)
+
+
+def _interval_lines(intervals: dict[str, dict[str, Any] | None]) -> Iterable[str]:
+    """Lay out the areas' intervals; of an area that has none, its name."""
+    columns: dict[str, Callable[[Any], str]] = {
+        "lower": fraction,
+        "upper": fraction,
+        "standard_error": fraction,
+        "level": in_full,
+        "method": str,
+    }
+    rows = [
+        [area, *("-" if interval is None else write(interval[key]) for key, write in columns.items())]
+        for area, interval in intervals.items()
+    ]
+    yield "Intervals of the areas"
+    yield from table_lines([["", *columns], *rows], "<>>>><")
+
+
+def _operating_point_lines(points: dict[str, list[Any]]) -> Iterable[str]:
+    """Lay out all operating points, each with the row to use; thresholds are left out where there are none."""
+    columns: dict[str, Callable[[Any], str]] = {
+        "metric": str,
+        "at": in_full,
+        "value": fraction,
+        "threshold": in_full,
+        "tp": count,
+        "fp": count,
+    }
+    if all(threshold is None for threshold in points["threshold"]):
+        del columns["threshold"]
+    cells = [["-" if cell is None else write(cell) for cell in points[key]] for key, write in columns.items()]
+    yield "Operating points"
+    yield from table_lines([list(columns), *map(list, zip(*cells, strict=True))], "<" + ">" * (len(columns) - 1))
 
 
 def _hull_lines(points: dict[str, list[Any]]) -> Iterable[str]:

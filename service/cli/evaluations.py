@@ -14,13 +14,14 @@ from typing import Any, BinaryIO, cast
 import click
 import orjson
 
-from service.cli.answers import fail, limits, lines_of_file, problem_lines
+from service.cli.answers import limits, lines_of_file, problem_lines
+from service.cli.complaints import fail
 from service.cli.files import InputFile
 from service.curves.comparison import MOST_EVALUATIONS
 from service.wire.columns import ColumnError, items, labels, numbers
 from service.wire.decoders import DECODERS
 from service.wire.problems import FieldError, Problem, problem_document
-from service.wire.tables import COUNTS_COLUMNS, SAMPLE_COLUMNS, Decoded, one_evaluation
+from service.wire.tables import COUNTS_COLUMNS, SAMPLE_COLUMNS, Decoded, TableForm, one_evaluation
 
 _FEWEST = 2
 _OF_EVALUATION = re.compile(r"/evaluations/(\d+)((?:/.*)?)", re.DOTALL)
@@ -55,7 +56,21 @@ class Evaluation:
 
 def read_evaluations(files: dict[str, InputFile], given: dict[str, str]) -> list[Evaluation]:
     """Read every file, the tables with the options given; a problem of a file is told and ends the command."""
-    return [Evaluation(name, file, _read(file, given if file.is_table else {})) for name, file in files.items()]
+    return [Evaluation(name, file, read_evaluation(file, given, one_evaluation())) for name, file in files.items()]
+
+
+def read_evaluation(file: InputFile, given: dict[str, str], form: TableForm, *, plain: bool = True) -> Decoded:
+    """Read a file, a table with the options given; a problem of it is told and ends the command.
+
+    A table's columns are lists, as JSON takes them, unless they are not to be `plain`.
+    """
+    body = file.read()
+    given = given if file.is_table else {}
+    try:
+        decoded = DECODERS[file.media_type](body, given, form, limits())
+        return _plain(decoded) if plain and file.is_table else decoded
+    except Problem as problem:
+        fail(lines_of_file(orjson.loads(problem_document(problem, "")), file, body, given))
 
 
 def request_body(evaluations: Iterable[Evaluation], options: dict[str, object]) -> bytes:
@@ -81,15 +96,6 @@ def lines_of_problem(problem: dict[str, Any], evaluations: list[Evaluation]) -> 
         evaluation = evaluations[position]
         renamed = [error | {"pointer": evaluation.decoded.pointer(error["pointer"])} for error in errors]
         yield from problem_lines(problem | {"errors": renamed}, evaluation.file.name)
-
-
-def _read(file: InputFile, given: dict[str, str]) -> Decoded:
-    body = file.read()
-    try:
-        decoded = DECODERS[file.media_type](body, given, one_evaluation(), limits())
-        return _plain(decoded) if file.is_table else decoded
-    except Problem as problem:
-        fail(lines_of_file(orjson.loads(problem_document(problem, "")), file, body, given))
 
 
 def _plain(decoded: Decoded) -> Decoded:

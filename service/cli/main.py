@@ -4,6 +4,7 @@ import click
 
 from service.cli.compare import compare
 from service.cli.curves import curves
+from service.cli.gate import gate
 from service.cli.key import key
 from service.cli.serve import serve
 from service.cli.tradeoffs import tradeoffs
@@ -12,11 +13,12 @@ from service.cli.tradeoffs import tradeoffs
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="rocpr")
 def main() -> None:
-    """Evaluate binary classifiers: curves, the areas under them, trade-offs and comparisons."""
+    """Evaluate binary classifiers: curves, the areas under them, trade-offs, comparisons, and a gate for CI."""
 
 
 main.add_command(curves)
 main.add_command(tradeoffs)
 main.add_command(compare)
+main.add_command(gate)
 main.add_command(serve)
 main.add_command(key)

@@ -12,7 +12,7 @@ import numpy as np
 from service.curves.counts import Counts
 from service.curves.errors import RisingThresholds
 from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray, blocks
-from service.curves.groups import groups
+from service.curves.groups import Groups, groups, numbered_groups
 from service.curves.sample import Sample
 
 
@@ -95,7 +95,19 @@ class ConfusionTable:
 
         Weighted sums are within one ulp of exact, whatever the order of rows.
         """
-        rows = groups(sample)
+        return cls._of_groups(sample, groups(sample))
+
+    @classmethod
+    def with_rows(cls, sample: Sample) -> tuple["ConfusionTable", IntArray]:
+        """Build the table of a sample, and find the row at which each of its examples is first called positive, (n,).
+
+        That of an example which weighs nothing is 0. Quicker than to find them later, slower than the table alone.
+        """
+        found, rows = numbered_groups(sample)
+        return cls._of_groups(sample, found), rows
+
+    @classmethod
+    def _of_groups(cls, sample: Sample, rows: Groups) -> "ConfusionTable":
         totals = float(rows.tp[-1]), float(rows.fp[-1])
         return cls(rows.scores, rows.tp, rows.fp, *totals, sample.lower_is_positive, counted=sample.weights is None)
 

@@ -138,6 +138,18 @@ def envelope(frontier: Frontier, index: Index) -> Envelope:
     )
 
 
+def read_off(frontier: Frontier, index: Index, best: Envelope, at_lambda: FloatArray) -> tuple[IntArray, FloatArray]:
+    """The best row at each λ and its f(λ), (n,) each; of two rows that meet there the one of more recall.
+
+    At a breakpoint that was rounded down the row below it still has the greater value.
+    """
+    place = np.searchsorted(best.breakpoints, at_lambda, side="right")
+    rows, rows_below = best.rows[place], best.rows[np.maximum(place - 1, 0)]
+    with np.errstate(over="ignore", invalid="ignore"):  # in the low parts of pairs, which then are left out
+        value = np.maximum(*(index.reading(frontier.rows[each], at_lambda) for each in (rows, rows_below)))
+    return rows, np.minimum(value, 1.0)
+
+
 @dataclass(frozen=True, eq=False)
 class _IndexPlane:
     """Rows as points whose coordinates are recall and precision as one index transforms them."""

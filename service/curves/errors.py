@@ -2,14 +2,14 @@
 
 Each is raised where it is found out, with a sentence about the numbers; none knows codes, pointers or statuses.
 `column` and `row` say where, in the words and order of the input, when one place is to blame; `evaluation` is the
-number of the one to blame among several.
+number of the one to blame among several, or its name beside another one.
 """
 
 
 class CurvesError(ValueError):
     """An evaluation that cannot be answered."""
 
-    evaluation: int | None = None
+    evaluation: int | str | None = None
 
     def __init__(self, detail: str, column: str | None = None, row: int | None = None) -> None:
         super().__init__(detail)
@@ -48,3 +48,7 @@ class NoRowMeets(CurvesError):
 
 class TotalsDiffer(CurvesError):
     """Two evaluations that are to be compared are not of the same number of positives and negatives."""
+
+
+class NotPaired(CurvesError):
+    """Two evaluations are not of the same examples, row by row."""

@@ -4,6 +4,7 @@ Builds the table once and reads every view off it. Knows the other modules of th
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,7 @@ from service.curves.confusion import ConfusionTable
 from service.curves.counts import Counts
 from service.curves.exact import BoolArray, FloatArray
 from service.curves.hull import RocHull, corners
+from service.curves.operating_points import OperatingPoint, OperatingPoints, operating_points
 from service.curves.pr import AtRecall, Every, PrCurve, default_interpolation, interpolated_pr
 from service.curves.pr_areas import has_trapezoid
 from service.curves.roc import fpr, tpr
@@ -31,6 +33,7 @@ class CurvesOptions:
     interpolation: Every | AtRecall | None = None
     thresholds: FloatArray | None = None
     tuning: Sample | None = None
+    operating_points: Sequence[OperatingPoint] = ()
     max_interpolated_rows: float = math.inf
 
 
@@ -42,6 +45,11 @@ class CurvesWarning:
     detail: str
 
 
+NOT_A_SWEEP = CurvesWarning(
+    "not_a_sweep",
+    "fp rises while tp falls between some rows, so no single sweep gives them and they form no curve: "
+    "roc, pr, pr_trapezoid, average_precision and interpolated_pr are null; the hull is not.",
+)
 TRAPEZOID_OMITTED = CurvesWarning(
     "pr_trapezoid_omitted",
     "pr_trapezoid visits every whole true positive: it is null with fractional counts or more than 1e7 positives.",
@@ -77,13 +85,34 @@ class Curves:
     interpolated_pr: PrCurve | None
     achievable_pr: PrCurve | None
     selected_thresholds: FloatArray | None
+    operating_points: OperatingPoints | None
     warnings: tuple[CurvesWarning, ...]
 
 
 def evaluate_curves(evaluation: Sample | Counts, options: CurvesOptions | None = None) -> Curves:
     """Evaluate a sample or counts. Raises TooManyPoints, and RisingThresholds for counts."""
     options = options or CurvesOptions()
-    table, selected = _table(evaluation, options)
+    return curves_of(*evaluated_table(evaluation, options), options)
+
+
+def evaluated_table(evaluation: Sample | Counts, options: CurvesOptions) -> tuple[ConfusionTable, FloatArray | None]:
+    """Build the table that everything is read off, and tell the thresholds that a tuning sample chose.
+
+    It is cut at the given thresholds, or at those of the tuning sample's hull (D&G, end of section 3), where there are
+    any. Raises RisingThresholds for counts.
+    """
+    table = ConfusionTable.of(evaluation)
+    if options.tuning is not None:
+        tuning = ConfusionTable.from_sample(options.tuning)
+        selected = tuning.thresholds[RocHull.of(tuning).boundary][1:]
+        return table.at_thresholds(selected), selected
+    if options.thresholds is not None:
+        return table.at_thresholds(options.thresholds), None
+    return table, None
+
+
+def curves_of(table: ConfusionTable, selected: FloatArray | None, options: CurvesOptions) -> Curves:
+    """Read off a table what is asked for. Raises TooManyPoints."""
     hull = RocHull.of(table)
     drawn = options.include & {"interpolated_pr", "achievable_pr"}
     interpolation = _interpolation(table, options) if drawn else None
@@ -101,20 +130,9 @@ def evaluate_curves(evaluation: Sample | Counts, options: CurvesOptions | None =
         if interpolation and "achievable_pr" in drawn
         else None,
         selected_thresholds=selected,
+        operating_points=operating_points(table, options.operating_points) if options.operating_points else None,
         warnings=_warnings(table, options),
     )
-
-
-def _table(evaluation: Sample | Counts, options: CurvesOptions) -> tuple[ConfusionTable, FloatArray | None]:
-    """Build the table, cut at the given thresholds or at those of the tuning sample's hull (D&G, end of section 3)."""
-    table = ConfusionTable.of(evaluation)
-    if options.tuning is not None:
-        tuning = ConfusionTable.from_sample(options.tuning)
-        selected = tuning.thresholds[RocHull.of(tuning).boundary][1:]
-        return table.at_thresholds(selected), selected
-    if options.thresholds is not None:
-        return table.at_thresholds(options.thresholds), None
-    return table, None
 
 
 def _interpolation(table: ConfusionTable, options: CurvesOptions) -> Every | AtRecall:
@@ -151,13 +169,7 @@ def _warnings(table: ConfusionTable, options: CurvesOptions) -> tuple[CurvesWarn
             )
         )
     if not table.sweep:
-        warnings.append(
-            CurvesWarning(
-                "not_a_sweep",
-                "fp rises while tp falls between some rows, so no single sweep gives them and they form no curve: "
-                "roc, pr, pr_trapezoid, average_precision and interpolated_pr are null; the hull is not.",
-            )
-        )
+        warnings.append(NOT_A_SWEEP)
     elif "auc" in options.include and not has_trapezoid(table):
         warnings.append(TRAPEZOID_OMITTED)
     return tuple(warnings)

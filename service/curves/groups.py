@@ -41,7 +41,7 @@ def groups(sample: Sample) -> Groups:
     """Group the rows of a sample by score. Weighted sums are within one ulp of exact, whatever the order of rows."""
     descending = not sample.lower_is_positive
     if sample.weights is not None:
-        return _weighted(sample.scores, sample.labels, sample.weights, descending=descending)
+        return _grouped(sample, *_order(sample))
     low, high = float(sample.scores.min()), float(sample.scores.max())
     counted = _counted(sample.scores, sample.labels, low, high, descending=descending)
     if counted:
@@ -55,6 +55,48 @@ def groups(sample: Sample) -> Groups:
         scores, tp, fp = scores[ends], hits[ends].astype(np.float64), ends.astype(np.float64)
     fp -= tp
     return Groups(scores, tp, fp)
+
+
+def numbered_groups(sample: Sample) -> tuple[Groups, IntArray]:
+    """Group the rows of a sample by score, and number the group of each row, (n,): 0 where a row weighs nothing."""
+    order, scores = _order(sample)
+    numbers = np.zeros(sample.rows, dtype=np.int64)
+    numbers[order] = np.append(1, (scores[1:] != scores[:-1]).cumsum() + 1)
+    return _grouped(sample, order, scores), numbers
+
+
+def ordered(scores: FloatArray, *, descending: bool) -> tuple[IntArray, FloatArray]:
+    """Order the rows by score, and return the scores in that order: np.argsort in a third of its time.
+
+    The last bits of each score give way to the number of its row; one sort of doubles then orders both. Where scores
+    agree in all other bits their order is mended.
+    """
+    keyed = scores * _scale(float(scores.min()), float(scores.max()))
+    if descending:
+        np.negative(keyed, out=keyed)
+    bits = np.uint64(scores.size.bit_length())
+    keys = keyed.view(np.uint64)
+    keys >>= bits
+    keys <<= bits
+    keys |= np.arange(scores.size, dtype=np.uint64)
+    keyed.sort()
+    order = (keys & ((_ONE << bits) - _ONE)).view(np.int64)
+    in_order = scores.take(order)
+    wrong = np.flatnonzero(in_order[1:] > in_order[:-1] if descending else in_order[1:] < in_order[:-1])
+    if wrong.size > _MENDED:
+        order = np.argsort(-scores if descending else scores)
+        in_order = scores.take(order)
+    elif wrong.size:
+        keys >>= bits
+        like_next = np.flatnonzero(keys[1:] == keys[:-1])
+        first = np.diff(like_next, prepend=-2) > 1
+        starts, ends = like_next[first], like_next[np.roll(first, -1)] + 2
+        for group in np.unique(starts.searchsorted(wrong, side="right")) - 1:
+            rows = slice(starts[group], ends[group])
+            mended = np.argsort(-in_order[rows] if descending else in_order[rows])
+            order[rows], in_order[rows] = order[rows][mended], in_order[rows][mended]
+    in_order += 0.0
+    return order, in_order
 
 
 def _sorted(
@@ -137,45 +179,24 @@ def _counted(scores: FloatArray, labels: BoolArray, low: float, high: float, *, 
     return Groups(np.concatenate(([np.nan], (levels + first) / scale)), tp, fp)
 
 
-def _weighted(scores: FloatArray, labels: BoolArray, weights: FloatArray, *, descending: bool) -> Groups:
-    if not weights.all():
-        rows = np.flatnonzero(weights)
-        scores, labels, weights = scores[rows], labels[rows], weights[rows]
-    order, scores = _ordered(scores, descending=descending)
-    tp, fp = class_sums(weights.take(order), labels.take(order))
+def _order(sample: Sample) -> tuple[IntArray, FloatArray]:
+    """Order the rows of a sample that weigh anything, by score, and return their scores in that order."""
+    descending = not sample.lower_is_positive
+    if sample.weights is None or sample.weights.all():
+        return ordered(sample.scores, descending=descending)
+    rows = np.flatnonzero(sample.weights)
+    order, scores = ordered(sample.scores[rows], descending=descending)
+    return rows.take(order), scores
+
+
+def _grouped(sample: Sample, order: IntArray, scores: FloatArray) -> Groups:
+    labels = sample.labels.take(order)
+    if sample.weights is None:
+        tp = labels.cumsum().astype(np.float64)
+        fp = np.arange(1.0, labels.size + 1) - tp
+    else:
+        tp, fp = class_sums(sample.weights.take(order), labels)
     ends = np.append(np.flatnonzero(scores[1:] != scores[:-1]), scores.size - 1)
     if ends.size < scores.size:
         scores, tp, fp = scores[ends], tp[ends], fp[ends]
     return Groups(*(np.concatenate(([first], column)) for first, column in ((np.nan, scores), (0, tp), (0, fp))))
-
-
-def _ordered(scores: FloatArray, *, descending: bool) -> tuple[IntArray, FloatArray]:
-    """Order the rows by score, and return the scores in that order: np.argsort in a third of its time.
-
-    The last bits of each score give way to the number of its row; one sort of doubles then orders both. Where scores
-    agree in all other bits their order is mended.
-    """
-    keyed = scores * _scale(float(scores.min()), float(scores.max()))
-    if descending:
-        np.negative(keyed, out=keyed)
-    bits = np.uint64(scores.size.bit_length())
-    keys = keyed.view(np.uint64)
-    keys >>= bits
-    keys <<= bits
-    keys |= np.arange(scores.size, dtype=np.uint64)
-    keyed.sort()
-    order = (keys & ((_ONE << bits) - _ONE)).view(np.int64)
-    ordered = scores.take(order)
-    wrong = np.flatnonzero(ordered[1:] > ordered[:-1] if descending else ordered[1:] < ordered[:-1])
-    if wrong.size > _MENDED:
-        order = np.argsort(-scores if descending else scores)
-    elif wrong.size:
-        keys >>= bits
-        starts = np.concatenate(([0], np.flatnonzero(keys[1:] != keys[:-1]) + 1, [keys.size]))
-        for group in np.unique(starts.searchsorted(wrong, side="right")):
-            rows = slice(starts[group - 1], starts[group])
-            order[rows] = order[rows][np.argsort(-ordered[rows] if descending else ordered[rows])]
-    if wrong.size:
-        ordered = scores.take(order)
-    ordered += 0.0
-    return order, ordered

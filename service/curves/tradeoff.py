@@ -11,7 +11,7 @@ import numpy as np
 from service.curves.confusion import ConfusionTable
 from service.curves.counts import Counts
 from service.curves.density import BetaDensity
-from service.curves.envelope import Envelope, Frontier, envelope
+from service.curves.envelope import Envelope, Frontier, envelope, read_off
 from service.curves.errors import NoRowMeets
 from service.curves.evaluation import CurvesWarning
 from service.curves.exact import FloatArray, IntArray
@@ -133,12 +133,6 @@ def _area(frontier: Rows, index: Index, best: tuple[IntArray, Pieces], density: 
 
 
 def _read_off(frontier: Frontier, index: Index, best: Envelope, at_lambda: FloatArray) -> TradeoffReading:
-    """Read the optimal curve at each λ; of the rows that meet there the one of more recall.
-
-    At a breakpoint that was rounded down the row below it still has the greater value.
-    """
-    place = np.searchsorted(best.breakpoints, at_lambda, side="right")
-    rows, rows_below = best.rows[place], best.rows[np.maximum(place - 1, 0)]
-    with np.errstate(over="ignore", invalid="ignore"):  # in the low parts of pairs, which then are left out
-        value = np.maximum(*(index.reading(frontier.rows[each], at_lambda) for each in (rows, rows_below)))
-    return TradeoffReading(at_lambda, np.minimum(value, 1.0), frontier.table.thresholds[rows])
+    """Read the optimal curve at each λ."""
+    rows, value = read_off(frontier, index, best, at_lambda)
+    return TradeoffReading(at_lambda, value, frontier.table.thresholds[rows])

@@ -4,6 +4,7 @@ A statistic of a sample is a function of how many positives and negatives there 
 example is the row at which it is first called positive. Knows samples and tables; nothing of statistics.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,16 +12,25 @@ import numpy as np
 from service.curves.confusion import ConfusionTable
 from service.curves.counts import Counts
 from service.curves.exact import BoolArray, FloatArray, IntArray
+from service.curves.groups import ordered
 from service.curves.sample import Sample
+
+FEWEST = 2
+"""So many examples a class must have for its spread to be estimated."""
+
+_LARGEST_KEY = (1 << 63) - 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stratum:
-    """The examples of one class, of one evaluation or of two: columns (n,).
+    """The examples of one class, of one evaluation or of two: columns (n,), one element per kind.
 
     rows      for each evaluation the table's row, 1 or higher, at which they are first called positive.
     examples  how many there are of each kind; fractional only where counts are.
     weights   what one of each kind weighs; None is 1 each.
+
+    No two kinds agree in rows and weight, and they are in order of rows, then of weight: the order of the input's
+    rows, and whether equal ones came as one count or one by one, leaves no trace.
     """
 
     rows: tuple[IntArray, ...]
@@ -39,50 +49,105 @@ class Stratum:
 
     @property
     def effective(self) -> float:
-        """How many examples of equal weight would tell as much: (Σ w)²/Σ w² (Kish 1965), which is `size` without weights."""
-        if self.weights is None:
-            return self.size
-        scaled = self.weights / self.weights.max()
-        return float((self.examples @ scaled) ** 2 / (self.examples @ scaled**2))
+        """How many examples of equal weight would tell as much: (Σ w)²/Σ w² (Kish 1965); `size` without weights."""
+        return self.size if self.weights is None else _effective(self.examples, self.weights)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Strata:
-    """The examples of both classes; `table_rows` is how many rows each evaluation's table has."""
+    """The examples of both classes, and the table of each evaluation."""
 
     positives: Stratum
     negatives: Stratum
-    table_rows: tuple[int, ...]
+    tables: tuple[ConfusionTable, ...]
+
+    @property
+    def table_rows(self) -> tuple[int, ...]:
+        """How many rows each evaluation's table has."""
+        return tuple(table.tp.size for table in self.tables)
+
+    @property
+    def classes(self) -> tuple[Stratum, Stratum]:
+        """Positives and negatives."""
+        return self.positives, self.negatives
+
+    @property
+    def enough(self) -> bool:
+        """Whether both classes have examples enough for a spread."""
+        return min(each.size for each in self.classes) >= FEWEST
+
+    @property
+    def trials(self) -> float:
+        """The effective number of examples of the smaller class: how many trials an area of 0 or 1 stands for."""
+        return min(each.effective for each in self.classes)
+
+    @property
+    def ranked_alike(self) -> bool:
+        """Whether two evaluations put their examples in the same order, ties included."""
+        return all(np.array_equal(each.rows[0], each.rows[1]) for each in self.classes)
 
 
 def strata(evaluation: Sample | Counts, table: ConfusionTable) -> Strata:
-    """Split one evaluation, whose whole table this is, a sweep."""
+    """Split one evaluation of which this is the table, a sweep."""
     if isinstance(evaluation, Sample) and evaluation.weights is not None:
         at = (rows_of(evaluation, table),)
-        return Strata(*(_weighted(at, chosen, evaluation.weights) for chosen in _classes(evaluation)), (table.tp.size,))
-    return Strata(*(_counted(np.diff(column)) for column in (table.tp, table.fp)), (table.tp.size,))
+        positives, negatives = (_kinds(at, rows, evaluation.weights, (table,)) for rows in _classes(evaluation))
+    else:
+        positives, negatives = (_counted(np.diff(column)) for column in (table.tp, table.fp))
+    return Strata(positives, negatives, (table,))
 
 
-def paired_strata(samples: tuple[Sample, Sample], tables: tuple[ConfusionTable, ConfusionTable]) -> Strata:
-    """Split two samples of the same examples: row by row equal labels and equal weights."""
-    at = (rows_of(samples[0], tables[0]), rows_of(samples[1], tables[1]))
-    weights = samples[0].weights
-    weights = np.ones(samples[0].rows) if weights is None else weights
-    classes = [_weighted(at, chosen, weights) for chosen in _classes(samples[0])]
-    if samples[0].weights is None:
-        classes = [Stratum(each.rows, each.examples, None) for each in classes]
-    return Strata(classes[0], classes[1], (tables[0].tp.size, tables[1].tp.size))
+def paired_strata(
+    samples: tuple[Sample, Sample],
+    tables: tuple[ConfusionTable, ConfusionTable],
+    rows: tuple[IntArray, IntArray] | None = None,
+) -> Strata:
+    """Split two samples of the same examples: row by row equal labels and equal weights.
+
+    `rows` are those of `ConfusionTable.with_rows`, where they are known.
+    """
+    at = rows or (rows_of(samples[0], tables[0]), rows_of(samples[1], tables[1]))
+    positives, negatives = (_kinds(at, chosen, samples[0].weights, tables) for chosen in _classes(samples[0]))
+    return Strata(positives, negatives, tables)
+
+
+def effective_up_to(strata: Strata, row: int) -> float:
+    """How many examples of equal weight would tell as much as those called positive at a row; 0 where none are."""
+    called = [each.rows[0] <= row for each in strata.classes]
+    examples = np.concatenate([each.examples[there] for each, there in zip(strata.classes, called, strict=True)])
+    if strata.positives.weights is None or strata.negatives.weights is None:
+        return float(examples.sum())
+    weights = (strata.positives.weights[called[0]], strata.negatives.weights[called[1]])
+    return _effective(examples, np.concatenate(weights))
 
 
 def rows_of(sample: Sample, table: ConfusionTable) -> IntArray:
-    """The row of a sample's table at which each example is first called positive, (n,) in the sample's order."""
-    direction = 1.0 if sample.lower_is_positive else -1.0
-    return np.searchsorted(direction * table.thresholds[1:], direction * sample.scores) + 1
+    """The row of a sample's table at which each example is first called positive, (n,) in the sample's order.
+
+    One of weight 0 may have none; its row may then be behind the last.
+    """
+    descending = not sample.lower_is_positive
+    scores, ranks = _ranked(sample.scores, descending=descending)
+    thresholds = table.thresholds[1:]
+    if np.array_equal(scores, thresholds):
+        return ranks + 1
+    if descending:
+        scores, thresholds = -scores, -thresholds
+    return (np.searchsorted(thresholds, scores) + 1).take(ranks)
 
 
-def _classes(sample: Sample) -> tuple[BoolArray, BoolArray]:
-    there = True if sample.weights is None else sample.weights > 0
-    return sample.labels & there, ~sample.labels & there
+def _effective(examples: FloatArray, weights: FloatArray) -> float:
+    """(Σ c w)²/Σ c w² of c examples that weigh w each; 0 of none."""
+    if not weights.size:
+        return 0.0
+    shares = weights / weights.max()
+    return float((examples * shares).sum() ** 2 / (examples * shares**2).sum())
+
+
+def _classes(sample: Sample) -> tuple[IntArray, IntArray]:
+    """Which examples are positive and which are negative, of those that weigh anything."""
+    there: BoolArray = np.ones(sample.rows, dtype=np.bool_) if sample.weights is None else sample.weights > 0
+    return np.flatnonzero(sample.labels & there), np.flatnonzero(~sample.labels & there)
 
 
 def _counted(steps: FloatArray) -> Stratum:
@@ -90,9 +155,39 @@ def _counted(steps: FloatArray) -> Stratum:
     return Stratum((rows + 1,), steps[rows], None)
 
 
-def _weighted(at: tuple[IntArray, ...], chosen: BoolArray, weights: FloatArray) -> Stratum:
-    """One kind per example, in the order of the first table's rows, so that the order of the sample changes nothing."""
-    columns = [column[chosen] for column in at]
-    weight = weights[chosen]
-    order = np.lexsort((weight, *columns[::-1]))
-    return Stratum(tuple(column[order] for column in columns), np.ones(order.size), weight[order])
+def _kinds(
+    at: tuple[IntArray, ...], chosen: IntArray, weights: FloatArray | None, tables: tuple[ConfusionTable, ...]
+) -> Stratum:
+    """Sort the chosen examples into kinds: each becomes one integer, so that one sort of integers orders them."""
+    sizes = [table.tp.size for table in tables]
+    keys, places = at[0].take(chosen), None
+    if len(at) > 1:
+        keys = keys * sizes[1] + at[1].take(chosen)
+    if weights is not None:
+        each, ranks = _ranked(weights.take(chosen), descending=False)
+        if math.prod(sizes) * each.size > _LARGEST_KEY:
+            places, keys = _ranked(keys.astype(np.float64), descending=False)
+        keys = keys * each.size + ranks
+    keys.sort()
+    changes = keys[1:] != keys[:-1]
+    if changes.all():
+        examples = np.ones(keys.size)
+    else:
+        starts = np.append(0, np.flatnonzero(changes) + 1)
+        examples = np.diff(starts, append=keys.size).astype(np.float64)
+        keys = keys.take(starts)
+    if weights is not None:
+        keys, ranks = np.divmod(keys, each.size)
+        weights = each.take(ranks)
+    if places is not None:
+        keys = places.take(keys).astype(np.int64)
+    return Stratum((keys,) if len(at) == 1 else np.divmod(keys, sizes[1]), examples, weights)
+
+
+def _ranked(column: FloatArray, *, descending: bool) -> tuple[FloatArray, IntArray]:
+    """The distinct values of a column in order, and which of them each element is, (n,)."""
+    order, values = ordered(column, descending=descending)
+    changes = values[1:] != values[:-1]
+    ranks = np.empty(column.size, dtype=np.int64)
+    ranks[order] = np.append(0, np.cumsum(changes))
+    return values[np.append(True, changes)], ranks

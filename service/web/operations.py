@@ -12,7 +12,8 @@ from urllib.parse import parse_qsl
 from flask import Blueprint, Response, request
 from werkzeug.wsgi import wrap_file
 
-from service.answer import OPERATIONS, REQUEST_MEDIA_TYPES, Answer, Request, TooMuchWork, answer, response_media_types
+from service.answer import REQUEST_MEDIA_TYPES, Answer, Request, TooMuchWork, answer, response_media_types
+from service.operations import OPERATIONS
 from service.web.body import body_length, read_body, spool_body
 from service.web.lanes import BigLane, is_big
 from service.web.lifecycle import evaluating

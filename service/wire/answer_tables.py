@@ -3,7 +3,7 @@
 Knows the results of the operations; nothing of formats. Names are those of the contract.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields
 from typing import Any
 
@@ -11,15 +11,19 @@ import numpy as np
 
 from service.curves.areas import Areas
 from service.curves.comparison import Best, Comparison, Dominance
-from service.curves.evaluation import Curves, Points
+from service.curves.evaluation import Points
 from service.curves.exact import LARGEST_EXACT_INTEGER
+from service.curves.operating_points import OperatingPoints
 from service.curves.pr import PrCurve
 from service.curves.tradeoff import Tradeoffs
+from service.inference.evaluation import EvaluatedCurves
+from service.inference.intervals import Interval
 
 Columns = dict[str, Any]
 """A table: columns of equal length by name, arrays or sequences; NaN and None are cells without a value."""
 
-_COUNTS = ("tp", "fp", "fn", "tn")
+COUNTS = ("tp", "fp", "fn", "tn")
+"""Columns that are of integers where all of their cells are."""
 
 
 def columns_of(table: object | None) -> Columns | None:
@@ -27,7 +31,7 @@ def columns_of(table: object | None) -> Columns | None:
     if table is None:
         return None
     columns = {column.name: getattr(table, column.name) for column in fields(table)}  # type: ignore[arg-type]  # a table is a dataclass
-    for name in _COUNTS:
+    for name in COUNTS:
         if name in columns:
             columns[name] = _whole(columns[name])
     return columns
@@ -49,22 +53,37 @@ def compared_areas(comparison: Comparison) -> Columns:
     return {"name": comparison.names} | {field.name: [row[field.name] for row in rows] for field in fields(Areas)}
 
 
-def _whole(column: np.ndarray) -> np.ndarray:
-    """Return a column of counts as integers, or as it is where not all of it are."""
-    if np.max(column, initial=0.0) > LARGEST_EXACT_INTEGER:
-        return column
+def interval_columns(intervals: Mapping[str, Interval | None]) -> Columns:
+    """Return the intervals, a row for each area; of one that does not exist the name alone."""
+    columns: Columns = {"area": list(intervals)}
+    for field in fields(Interval):
+        columns[field.name] = [interval and getattr(interval, field.name) for interval in intervals.values()]
+    return columns
+
+
+def _whole(column: np.ndarray) -> np.ndarray | list[int | None]:
+    """Return a column of counts as integers, or as it is where not all of it are; NaN among integers is None."""
+    greatest = np.max(column, initial=0.0)
+    if np.isnan(greatest):
+        known = _integers(column[~np.isnan(column)])
+        return column if known is None else [None if np.isnan(cell) else int(cell) for cell in column]
+    integers = None if greatest > LARGEST_EXACT_INTEGER else _integers(column)
+    return column if integers is None else integers
+
+
+def _integers(column: np.ndarray) -> np.ndarray | None:
     integers = column.astype(np.int64)
-    return integers if np.array_equal(integers, column) else column
+    return integers if np.array_equal(integers, column) else None
 
 
-def _one_row_of_areas(curves: Curves) -> Columns:
-    return {area.name: [getattr(curves.auc, area.name)] for area in fields(Areas)}
+def _one_row_of_areas(answer: EvaluatedCurves) -> Columns:
+    return {area.name: [getattr(answer.curves.auc, area.name)] for area in fields(Areas)}
 
 
 def _or_no_rows(table: object | None, kind: type[Any]) -> Columns:
     """A table that does not exist has no rows."""
     no_counts = np.empty(0, np.int64)
-    return columns_of(table) or {field.name: no_counts if field.name in _COUNTS else () for field in fields(kind)}
+    return columns_of(table) or {field.name: no_counts if field.name in COUNTS else () for field in fields(kind)}
 
 
 def _index_areas(answer: Tradeoffs) -> Columns:
@@ -95,10 +114,12 @@ def _joined(columns: list[Any]) -> Any:  # noqa: ANN401  # an array of arrays, a
 
 TABLES: dict[str, dict[str, Callable[[Any], Columns]]] = {
     "curves": {
-        "points": lambda curves: _or_no_rows(curves.points, Points),
+        "points": lambda answer: _or_no_rows(answer.curves.points, Points),
         "auc": _one_row_of_areas,
-        "interpolated_pr": lambda curves: _or_no_rows(curves.interpolated_pr, PrCurve),
-        "achievable_pr": lambda curves: _or_no_rows(curves.achievable_pr, PrCurve),
+        "interpolated_pr": lambda answer: _or_no_rows(answer.curves.interpolated_pr, PrCurve),
+        "achievable_pr": lambda answer: _or_no_rows(answer.curves.achievable_pr, PrCurve),
+        "intervals": lambda answer: interval_columns(answer.intervals or {}),
+        "operating_points": lambda answer: _or_no_rows(answer.curves.operating_points, OperatingPoints),
     },
     "tradeoffs": {
         "optimal": lambda answer: _stacked({name: columns_of(each.optimal) for name, each in answer.tradeoffs.items()}),

@@ -16,11 +16,15 @@ import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
 from service.curves.comparison import Comparison
-from service.curves.evaluation import Curves, CurvesWarning
+from service.curves.evaluation import CurvesWarning
 from service.curves.tradeoff import Tradeoffs
-from service.wire.answer_tables import TABLES, Columns
+from service.inference.evaluation import EvaluatedCurves
+from service.inference.gate import Gate
+from service.wire.answer_tables import COUNTS, TABLES, Columns
+from service.wire.gate_answers import gate_document
+from service.wire.gate_reports import junit_report, markdown_report
 from service.wire.json_answers import json_answer
-from service.wire.media_types import ARROW_STREAM, CSV, JSON
+from service.wire.media_types import ARROW_STREAM, CSV, JSON, MARKDOWN, XML
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +40,14 @@ Encoder = Callable[[Any, str | None], Encoded]
 
 
 def _json_encoder(operation: str) -> Encoder:
-    def encode(result: Curves | Tradeoffs | Comparison, _: str | None) -> Encoded:
+    def encode(result: EvaluatedCurves | Tradeoffs | Comparison, _: str | None) -> Encoded:
         return Encoded(json_answer(operation, result), {})
 
     return encode
 
 
 def _csv_encoder(operation: str) -> Encoder:
-    def encode(result: Curves | Tradeoffs | Comparison, table: str | None) -> Encoded:
+    def encode(result: EvaluatedCurves | Tradeoffs | Comparison, table: str | None) -> Encoded:
         """One table, lists of names as JSON text."""
         columns = TABLES[operation][str(table)](result)
         texts = {name: [orjson.dumps(names).decode() for names in columns[name]] for name in _NAME_LISTS & set(columns)}
@@ -56,7 +60,7 @@ def _csv_encoder(operation: str) -> Encoder:
 
 
 def _arrow_encoder(operation: str) -> Encoder:
-    def encode(result: Curves | Tradeoffs | Comparison, table: str | None) -> Encoded:
+    def encode(result: EvaluatedCurves | Tradeoffs | Comparison, table: str | None) -> Encoded:
         """One table, its columns typed: counts are integers where all in a column are, lists of names are lists."""
         typed = _typed(TABLES[operation][str(table)](result))
         body = io.BytesIO()
@@ -67,17 +71,33 @@ def _arrow_encoder(operation: str) -> Encoder:
     return encode
 
 
+def _verdict(write: Callable[[dict[str, Any]], bytes]) -> Encoder:
+    def encode(result: Gate, _: str | None) -> Encoded:
+        return Encoded([write(gate_document(result))], {})
+
+    return encode
+
+
 def _typed(columns: Columns) -> pa.Table:
     """Make a table whose types do not depend on its cells, but for counts."""
-    kinds = {name: kind for kind, names in _KINDS.items() for name in names}
     arrays = {}
     for name, column in columns.items():
-        whole = isinstance(column, np.ndarray) and column.dtype == np.int64
-        kind = kinds.get(name, pa.int64() if whole else pa.float64())
         # pyarrow's own search for NaN takes ten times as long.
         full = isinstance(column, np.ndarray) and not (column.dtype == np.float64 and np.isnan(column).any())
-        arrays[name] = pa.array(column, kind, from_pandas=not full)
+        arrays[name] = pa.array(column, _kind(name, column), from_pandas=not full)
     return pa.table(arrays)
+
+
+def _kind(name: str, column: Any) -> pa.DataType:  # noqa: ANN401  # an array or a sequence
+    """Tell the type of a column: by its name, by being whole, and `area` is a number or the name of one."""
+    for kind, names in _KINDS.items():
+        if name in names:
+            return kind
+    if isinstance(column, np.ndarray):
+        return pa.int64() if column.dtype == np.int64 else pa.float64()
+    if any(isinstance(cell, str) for cell in column):
+        return pa.string()
+    return pa.int64() if name in COUNTS else pa.float64()
 
 
 _FORMATS: dict[str, Callable[[str], Encoder]] = {
@@ -88,7 +108,10 @@ _FORMATS: dict[str, Callable[[str], Encoder]] = {
 """{media type: what makes an operation's encoder}, the default first."""
 
 ENCODERS: dict[tuple[str, str], Encoder] = {
-    (operation, media_type): make(operation) for operation in TABLES for media_type, make in _FORMATS.items()
+    **{(operation, media_type): make(operation) for operation in TABLES for media_type, make in _FORMATS.items()},
+    ("gates", JSON): _verdict(lambda document: orjson.dumps(document) + b"\n"),
+    ("gates", MARKDOWN): _verdict(lambda document: markdown_report(document).encode()),
+    ("gates", XML): _verdict(junit_report),
 }
 """{(operation, media type): encoder}, an operation's default first."""
 
@@ -99,7 +122,7 @@ _NAME_LISTS = {"best", "suppliers"}
 """Columns whose cells are lists of names."""
 
 _KINDS: dict[pa.DataType, set[str]] = {
-    pa.string(): {"index", "name", "curve", "over"},
+    pa.string(): {"index", "name", "curve", "over", "metric", "method"},
     pa.list_(pa.string()): _NAME_LISTS,
     pa.bool_(): {"on_hull", "dominates"},
 }

@@ -118,6 +118,17 @@ class EvaluationSchema(SampleFields):
         return _sample(data)
 
 
+def inheriting(data: dict[str, Any], name: str) -> dict[str, Any]:
+    """Let an evaluation within a request inherit what labels and scores mean, unless it says so itself."""
+    inner = data.get(name)
+    if not isinstance(inner, dict):
+        return data
+    meaning = {key: data[key] for key in ("positive_label", "lower_is_positive") if key in data}
+    if "counts" in inner:
+        meaning.pop("positive_label", None)
+    return data | {name: meaning | {key: value for key, value in inner.items() if value is not None}}
+
+
 def _total(data: dict[str, Any], names: tuple[str, str, str]) -> float:
     hits, misses, stated = names
     if misses in data:

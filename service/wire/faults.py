@@ -12,6 +12,7 @@ from service.curves.errors import (
     CurvesError,
     LengthsDiffer,
     NoRowMeets,
+    NotPaired,
     OneClassLabels,
     RisingThresholds,
     TooManyPoints,
@@ -30,6 +31,7 @@ FACT_CODES: dict[type[CurvesError], str] = {
     TooManyPoints: "too_many_points",
     NoRowMeets: "no_row_meets",
     TotalsDiffer: "totals_differ",
+    NotPaired: "not_paired",
 }
 """The one place where a fact of the mathematics gets the code that clients see."""
 
@@ -43,9 +45,11 @@ FACT_POINTERS: dict[type[CurvesError], str] = {
 
 def fact_error(fact: CurvesError, rename: Callable[[str], str]) -> FieldError:
     """Write a fact that evaluating found; `rename` turns a pointer into the document to the caller's."""
-    evaluation = "" if fact.evaluation is None else f"/evaluations/{fact.evaluation}"
+    evaluation = f"/evaluations/{fact.evaluation}" if isinstance(fact.evaluation, int) else f"/{fact.evaluation}"
+    place = FACT_POINTERS.get(type(fact), "" if fact.column is None else f"/{fact.column}")
     row = "" if fact.row is None else f"/{fact.row}"
-    return FieldError(rename(evaluation + FACT_POINTERS.get(type(fact), "") + row), FACT_CODES[type(fact)], fact.detail)
+    pointer = ("" if fact.evaluation is None else evaluation) + place + row
+    return FieldError(rename(pointer), FACT_CODES[type(fact)], fact.detail)
 
 
 def field_errors(error: ValidationError, rename: Callable[[str], str]) -> list[FieldError]:

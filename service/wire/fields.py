@@ -95,28 +95,51 @@ class Scalar(fields.Field[object]):
 
 
 class Number(fields.Field[float]):
-    """One finite number, from `minimum` to `maximum`, or above `exclusive_minimum`."""
+    """One finite number, from `minimum` to `maximum`, above `exclusive_minimum` and below `exclusive_maximum`."""
 
     def __init__(
-        self, *, minimum: float | None = None, maximum: float | None = None, exclusive_minimum: float | None = None
+        self,
+        *,
+        minimum: float | None = None,
+        maximum: float | None = None,
+        exclusive_minimum: float | None = None,
+        exclusive_maximum: float | None = None,
     ) -> None:
         super().__init__()
         self.minimum = minimum
         self.maximum = maximum
         self.exclusive_minimum = exclusive_minimum
+        self.exclusive_maximum = exclusive_maximum
 
     def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> float:
-        try:
-            number = float(columns.numbers([value], nullable=False)[0])
-        except columns.ColumnError as error:
-            raise ValidationError([Fault(error.code, error.detail)]) from None
+        number = _one_number(value)
         if self.minimum is not None and number < self.minimum:
             raise ValidationError([_beyond(self.minimum, "below")])
         if self.maximum is not None and number > self.maximum:
             raise ValidationError([_beyond(self.maximum, "above")])
         if self.exclusive_minimum is not None and number <= self.exclusive_minimum:
             raise ValidationError([Fault("out_of_range", f"This is not above {self.exclusive_minimum:g}.")])
+        if self.exclusive_maximum is not None and number >= self.exclusive_maximum:
+            raise ValidationError([Fault("out_of_range", f"This is not below {self.exclusive_maximum:g}.")])
         return number
+
+
+class Whole(fields.Field[int]):
+    """One whole number from `minimum` to `maximum`; 2.0 is one."""
+
+    def __init__(self, *, minimum: int, maximum: int) -> None:
+        super().__init__()
+        self.minimum = minimum
+        self.maximum = maximum
+
+    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> int:
+        number = _one_number(value)
+        if not number.is_integer():
+            raise ValidationError([Fault("not_whole", "A whole number belongs here.")])
+        if not self.minimum <= number <= self.maximum:
+            message = f"A whole number from {self.minimum} to {self.maximum} belongs here."
+            raise ValidationError([Fault("out_of_range", message)])
+        return int(number)
 
 
 class Flag(fields.Field[bool]):
@@ -206,6 +229,13 @@ class ChoiceSet(fields.Field[frozenset[str]]):
                 raise ValidationError([Fault("not_one_of", f"One of {', '.join(self.choices)} belongs here.", row)])
             names.add(name)
         return frozenset(names)
+
+
+def _one_number(value: object) -> float:
+    try:
+        return float(columns.numbers([value], nullable=False)[0])
+    except columns.ColumnError as error:
+        raise ValidationError([Fault(error.code, error.detail)]) from None
 
 
 def _beyond(bound: float, word: str, row: int | None = None) -> Fault:

@@ -10,16 +10,17 @@ import numpy as np
 import orjson
 
 from service.curves.comparison import Comparison
-from service.curves.evaluation import Curves, Points
+from service.curves.evaluation import Points
 from service.curves.pr import AtRecall
 from service.curves.tradeoff import Tradeoffs
+from service.inference.evaluation import EvaluatedCurves
 from service.wire.answer_tables import best_columns, columns_of, compared_areas, count
 
 _PIECE = 1 << 16
 """How many rows of a column are written at once."""
 
 
-def json_answer(operation: str, result: Curves | Tradeoffs | Comparison) -> Iterator[bytes]:
+def json_answer(operation: str, result: EvaluatedCurves | Tradeoffs | Comparison) -> Iterator[bytes]:
     """Write a result, in pieces: a whole answer may take more memory than its evaluation."""
     document = {
         "positives": count(result.positives),
@@ -56,9 +57,10 @@ def _pieces(value: object) -> Iterator[bytes]:
         yield orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY)
 
 
-def _curves(curves: Curves) -> dict[str, Any]:
+def _curves(answer: EvaluatedCurves) -> dict[str, Any]:
     """All that was asked for; what was asked for and does not exist is null."""
     document: dict[str, Any] = {}
+    curves = answer.curves
     if curves.auc is not None:
         document["auc"] = curves.auc
     if "points" in curves.include:
@@ -72,6 +74,10 @@ def _curves(curves: Curves) -> dict[str, Any]:
             document[name] = columns_of(getattr(curves, name))
     if curves.selected_thresholds is not None:
         document["selected_thresholds"] = curves.selected_thresholds
+    if answer.intervals is not None:
+        document["intervals"] = dict(answer.intervals)
+    if curves.operating_points is not None:
+        document["operating_points"] = columns_of(curves.operating_points)
     return document
 
 

@@ -17,14 +17,20 @@ from service.curves.indices import INDICES
 from service.curves.pr import AtRecall, Every
 from service.curves.sample import Sample
 from service.curves.tradeoff import TradeoffOptions
+from service.inference.evidence import RESAMPLED_METHODS
+from service.inference.intervals import IntervalOptions
 from service.wire.evaluation_schemas import EvaluationSchema, ObjectSchema, SampleSchema
 from service.wire.fields import Choice, ChoiceSet, Fault, Number, NumberColumn, ObjectList, Text, invalid
+from service.wire.interval_schemas import MOST_OPERATING_POINTS, IntervalsSchema, OperatingPointSchema
 
 MOST_POINTS = 10**9
 """More than any server lets one ask for; keeps an estimate of work a number."""
 
 _ROWS_PER_POINT = 5
 """An interpolated point, with its place in the answer, takes about as long as five rows of a sample without points."""
+
+_ROWS_PER_OPERATING_POINT = 100
+"""The same of an operating point, which is read in rational numbers."""
 
 LONGEST_NAME = 100
 """How many characters the name of an evaluation has."""
@@ -46,10 +52,11 @@ class InterpolationSchema(ObjectSchema):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CurvesRequest:
-    """A checked request for curves."""
+    """A checked request for curves, and for intervals of their areas where it has options of those."""
 
     evaluation: Sample | Counts
     options: CurvesOptions
+    intervals: IntervalOptions | None = None
 
     @property
     def rows(self) -> int:
@@ -58,11 +65,18 @@ class CurvesRequest:
         return max(0 if table is None else table.rows for table in samples)
 
     @property
+    def resamples(self) -> int:
+        """How many resamples its intervals take; 0 where they take none."""
+        return self.intervals.resamples if self.intervals and self.intervals.method in RESAMPLED_METHODS else 0
+
+    @property
     def work(self) -> int:
-        """The rows of the longest table, and the points that are asked for, each as much work as some rows."""
+        """The rows of the longest table, those of all resamples, and points, each as much work as some rows."""
         every = self.options.interpolation
         points = self.evaluation.positives / every.every if isinstance(every, Every) else 0
-        return self.rows + int(min(points, MOST_POINTS)) * _ROWS_PER_POINT
+        resampled = self.evaluation.rows * self.resamples
+        read = len(self.options.operating_points) * _ROWS_PER_OPERATING_POINT
+        return self.rows + resampled + int(min(points, MOST_POINTS)) * _ROWS_PER_POINT + read
 
 
 class CurvesRequestSchema(EvaluationSchema):
@@ -73,6 +87,8 @@ class CurvesRequestSchema(EvaluationSchema):
     interpolation = fields.Nested(InterpolationSchema)
     thresholds = NumberColumn()
     tuning = fields.Nested(SampleSchema)
+    intervals = fields.Nested(IntervalsSchema)
+    operating_points = ObjectList(OperatingPointSchema(), minimum=0, maximum=MOST_OPERATING_POINTS)
     sample_only = (*EvaluationSchema.sample_only, "thresholds", "tuning")
 
     @pre_load
@@ -95,8 +111,9 @@ class CurvesRequestSchema(EvaluationSchema):
         if tuning is not None and tuning.lower_is_positive != evaluation.lower_is_positive:
             message = "The tuning sample's thresholds cannot be applied to scores that run the other way."
             raise invalid("exclusive", message, "tuning")
-        names = ("include", "keep", "interpolation", "thresholds", "tuning")
-        return CurvesRequest(evaluation, CurvesOptions(**{name: data[name] for name in names if name in data}))
+        names = ("include", "keep", "interpolation", "thresholds", "tuning", "operating_points")
+        options = CurvesOptions(**{name: data[name] for name in names if name in data})
+        return CurvesRequest(evaluation, options, data.get("intervals"))
 
 
 class LambdaDensitySchema(ObjectSchema):

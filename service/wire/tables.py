@@ -17,6 +17,8 @@ SAMPLE_COLUMNS = ("scores", "labels", "weights")
 COUNTS_COLUMNS = ("tp", "fp", "fn", "tn", "threshold")
 TOTALS = ("positives", "negatives")
 MEANING = ("positive_label", "lower_is_positive")
+BASELINE = "baseline_scores"
+"""The column of a baseline's scores; its labels and weights are the table's."""
 
 _TEXT_PARAMETERS = ("positive_label", "keep")
 _NAME_LISTS = ("include", "indices")
@@ -79,14 +81,32 @@ def one_evaluation(*options: str) -> TableForm:
     return TableForm((*SAMPLE_COLUMNS, *TOTALS, *MEANING, *options), _read_one)
 
 
+def evaluation_and_baseline(*options: str) -> TableForm:
+    """Form of a table that is one evaluation, and where `baseline_scores` names a column, another one of its rows."""
+    return TableForm((*SAMPLE_COLUMNS, BASELINE, *TOTALS, *MEANING, *options), _read_with_baseline)
+
+
 def several_evaluations(*options: str) -> TableForm:
     """Form of a table that is several samples: `scores` names their columns, labels and weights are shared."""
     return TableForm((*SAMPLE_COLUMNS, *MEANING, *options), _read_several)
 
 
-def _read_one(table: Table, parameters: Mapping[str, str]) -> Decoded:
+def _read_with_baseline(table: Table, parameters: Mapping[str, str]) -> Decoded:
+    """Read one evaluation, and a baseline that shares its labels and weights."""
+    decoded = _read_one(table, parameters, (*SAMPLE_COLUMNS, BASELINE))
+    document = decoded.document
+    if not isinstance(document, dict) or BASELINE not in document:
+        return decoded
+    scores = document.pop(BASELINE)
+    shared = {key: SharedColumn(document[key]) for key in ("labels", "weights") if key in document}
+    pointers = {f"/baseline/{key}": decoded.pointer(f"/{key}") for key in (*shared, *MEANING)}
+    pointers["/baseline/scores"] = decoded.pointer(f"/{BASELINE}")
+    return Decoded(document | shared | {"baseline": {"scores": scores} | shared}, {**decoded.pointers, **pointers})
+
+
+def _read_one(table: Table, parameters: Mapping[str, str], sample: tuple[str, ...] = SAMPLE_COLUMNS) -> Decoded:
     """Read the columns from the table, a sample's before counts, and everything else from the query parameters."""
-    chosen = _columns(table, parameters, SAMPLE_COLUMNS)
+    chosen = _columns(table, parameters, sample)
     counts = _counts_columns(table) if "scores" not in parameters else []
     if not counts and not {"scores", "labels"} <= set(chosen):
         message = f"Columns scores and labels, or tp and fp, are needed; {_header(table)}."
@@ -170,7 +190,7 @@ def _options(parameters: Mapping[str, str]) -> dict[str, object]:
     return {
         key: text if key in _TEXT_PARAMETERS else _json_value(key, text)
         for key, text in parameters.items()
-        if key not in {*SAMPLE_COLUMNS, *TOTALS}
+        if key not in {*SAMPLE_COLUMNS, BASELINE, *TOTALS}
     }
 
 

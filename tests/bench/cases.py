@@ -15,7 +15,8 @@ from service.curves.evaluation import CurvesOptions, evaluate_curves
 from service.curves.hull import roc_convex_hull
 from service.curves.sample import Sample
 from tests.bench import agreement, rivals
-from tests.bench.rows import HULL_SHAPES, OURS, SKLEARN, SORT, TORCHMETRICS
+from tests.bench.bootstrap import Bootstrap
+from tests.bench.rows import HULL_SHAPES, OURS, SCIPY, SKLEARN, SORT, TORCHMETRICS, VECTORISED
 
 ALL_OUTPUTS = CurvesOptions(include=frozenset({"auc", "points"}))
 """Every column of `points`, on_hull with them, and all six areas."""
@@ -181,12 +182,22 @@ def request(rows: int) -> Case:
     return Case({OURS: lambda: post("/v1/curves"), "constant": lambda: post("/constant")}, check)
 
 
+def bootstrap(rows: int, share: float = 0.5) -> Case:
+    """Scores of which a given share is positive, resampled once for every five of them."""
+    random = np.random.default_rng(8)
+    labels = random.permutation(np.arange(rows) < share * rows)
+    case = Bootstrap(Sample(random.normal(1.5 * labels, 1), labels), rows // 5)
+    return Case({OURS: case.ours, SCIPY: case.scipys, VECTORISED: case.vectorised}, case.check)
+
+
 CASES: dict[str, Callable[[int], Case]] = {
     "distinct": distinct,
     "levels": levels,
     "logits": logits,
     "weighted": weighted,
     "request": request,
+    "bootstrap": bootstrap,
+    "bootstrap, one in ten positive": lambda rows: bootstrap(rows, share=0.1),
     **dict(
         zip(
             (f"hull: {shape}" for shape in HULL_SHAPES),

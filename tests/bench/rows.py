@@ -14,6 +14,8 @@ PLAIN = "plain"
 
 SKLEARN = "scikit-learn"
 TORCHMETRICS = "torchmetrics"
+SCIPY = "scipy"
+VECTORISED = "scipy with a vectorised statistic"
 SORT = "np.sort"
 OURS = "rocpr"
 
@@ -151,6 +153,11 @@ ROWS: tuple[Row, ...] = (
     ),
     Scaling(
         "cost per row over log n from 1e4 to 1e7 rows", "<=", 1.6, "distinct", (10_000, 100_000, 1_000_000, 10_000_000)
+    ),
+    *(
+        Timed(f"{case}, 2,000 resamples of 1e4, against {theirs}", ">=", reach, 10_000, case, theirs)
+        for case in ("bootstrap", "bootstrap, one in ten positive")
+        for theirs, reach in ((SCIPY, 8), (VECTORISED, None))
     ),
     Timed("100 rows, areas only, in process, against a constant answer", "<=", 3.5, 100, "request", "constant"),
     *(

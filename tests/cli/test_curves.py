@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from service.answer import OPERATIONS, Request, answer
+from service.answer import Request, answer
+from service.operations import OPERATIONS
 from service.cli.answers import NAME_LABEL
 from service.cli.curves import AREAS, SUMMARY
 from service.cli.layout import MOST_ROWS
@@ -124,6 +125,62 @@ def test_weights_are_read_and_counts_need_not_be_whole() -> None:
 def test_thresholds_reduce_the_table(named: Path) -> None:
     run = rocpr(named, "--scores", "score", "--labels", "y", "--positive-label", "spam", "--thresholds", "[0.35]")
     assert "\nWarnings\n  reduced_table: " in run.stdout
+
+
+def test_intervals_are_laid_out_beside_their_areas(tmp_path: Path) -> None:
+    path = DATA / "breast_cancer.csv"
+    run = rocpr(path, "--intervals", '{"level": 0.9}')
+    found = json.loads(answered(path.read_bytes(), intervals='{"level": 0.9}'))["intervals"]
+    shown = run.stdout.partition("\nIntervals of the areas\n")[2].partition("\n\n")[0].splitlines()
+    assert shown[0].split() == ["lower", "upper", "standard_error", "level", "method"]
+    assert [line.split() for line in shown[1:]] == [
+        [area, *(f"{one[key]:.6f}" for key in ("lower", "upper", "standard_error")), "0.9", "logit"]
+        for area, one in found.items()
+    ]
+    assert max(map(len, run.stdout.splitlines()[1:])) <= 80
+    request = tmp_path / "request.json"
+    request.write_text(json.dumps({**CLASSIFIERS, "intervals": {}}))
+    assert "\n  average_precision      -      -               -      -  -\n" in rocpr(request).stdout
+
+
+def test_operating_points_are_laid_out_with_their_rows() -> None:
+    points = [
+        {"metric": "precision_at_recall", "at": 0.75},
+        {"metric": "recall_at_precision", "at": 0.9},
+        {"metric": "f_measure", "at": 0.5},
+    ]
+    table = "scores,labels\n0.9,0\n0.75,1\n0.5,1\n0.25,0\n"
+    run = rocpr("-", "--format", "csv", "--operating-points", json.dumps(points), given=table)
+    assert (run.exit_code, run.stderr) == (0, "")
+    assert run.stdout.partition("\nOperating points\n")[2].partition("\n\n")[0].splitlines() == [
+        "  metric                 at     value  threshold  tp  fp",
+        "  precision_at_recall  0.75  0.600000        0.5   2   1",
+        "  recall_at_precision   0.9         -          -   -   -",
+        "  f_measure             0.5  0.800000        0.5   2   1",
+    ]
+    counts = rocpr(
+        *("-", "--format", "csv", "--positives", "4", "--negatives", "4"),
+        *("--operating-points", '[{"metric": "tpr_at_fpr", "at": 0.25}]'),
+        given="tp,fp\n1,0\n3,1\n",
+    )
+    assert counts.stdout.partition("\nOperating points\n")[2].partition("\n\n")[0].splitlines() == [
+        "  metric        at     value  tp  fp",
+        "  tpr_at_fpr  0.25  0.750000   3   1",
+    ]
+
+
+def test_intervals_and_operating_points_may_be_a_whole_answer(named: Path) -> None:
+    flags = ["--scores", "score", "--labels", "y", "--positive-label", "spam", "--json"]
+    options = {"intervals": "{}", "operating_points": '[{"metric": "jaccard", "at": 0.5}]', "include": "auc"}
+    given = [word for name, text in options.items() for word in (f"--{name.replace('_', '-')}", text)]
+    columns = {"scores": "score", "labels": "y", "positive_label": "spam"}
+    assert rocpr(named, *flags, *given).stdout_bytes == answered(NAMED.encode(), **columns, **options)
+
+
+def test_a_wrong_option_is_pointed_to(named: Path) -> None:
+    run = rocpr(named, "--scores", "score", "--labels", "y", "--positive-label", "spam", "--intervals", '{"level": 2}')
+    assert run.exit_code == 2
+    assert "\n  /intervals/level: " in run.stderr
 
 
 def test_json_prints_the_answer_as_the_service_gives_it() -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from service.answer import OPERATIONS, Request, answer
+from service.answer import Request, answer
+from service.operations import OPERATIONS
 from service.cli.answers import NAME_LABEL
 from service.cli.layout import MOST_ROWS
 from service.cli.main import main

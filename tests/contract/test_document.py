@@ -199,6 +199,8 @@ class TestRequest:
         "Counts",
         "TuningSample",
         "Interpolation",
+        "IntervalOptions",
+        "OperatingPoint",
         "TradeoffsRequest",
         "LambdaDensity",
         "ComparisonsRequest",

@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 from marshmallow import RAISE, Schema, fields
 
-from service.answer import OPERATIONS, REQUEST_MEDIA_TYPES, response_media_types
+from service.answer import REQUEST_MEDIA_TYPES, response_media_types
+from service.operations import OPERATIONS
 from service.wire import fields as own
 from service.wire.evaluation_schemas import CountsSchema, SampleSchema
 from service.wire.faults import FACT_CODES
+from service.wire.interval_schemas import IntervalsSchema, Level, OperatingPointSchema
 from service.wire.schemas import (
     ComparisonsRequestSchema,
     CurvesRequestSchema,
@@ -28,6 +30,8 @@ NAMES: dict[type[Schema], str] = {
     CountsSchema: "Counts",
     SampleSchema: "TuningSample",
     InterpolationSchema: "Interpolation",
+    IntervalsSchema: "IntervalOptions",
+    OperatingPointSchema: "OperatingPoint",
     TradeoffsRequestSchema: "TradeoffsRequest",
     LambdaDensitySchema: "LambdaDensity",
     ComparisonsRequestSchema: "ComparisonsRequest",
@@ -39,7 +43,10 @@ EVALUATIONS = {found.path.removeprefix(EVALUATION_PREFIX): found for found in ev
 """{operation at run time: operation of the document}"""
 TEXT = {"scores", "labels", "weights", "positive_label"}
 """Parameters that are text: the names of columns, and a label."""
-JSON_TEXT = {"interpolation", "thresholds", "lambda_range", "lambda_density", "at_lambda"}
+JSON_TEXT = {
+    *("interpolation", "thresholds", "intervals", "operating_points"),
+    *("lambda_range", "lambda_density", "at_lambda"),
+}
 """Parameters whose text is JSON, because an object or a list of numbers has no other form in a query."""
 
 CODE_AT = {"Fault": 0, "ColumnError": 0, "invalid": 0, "invalid_value": 1, "FieldError": 1}
@@ -66,7 +73,12 @@ def _of_fields(names: set[str] | None = None) -> pytest.MarkDecorator:
 
 
 def _bounds(field: Any) -> dict[str, float]:
-    keywords = {"minimum": "minimum", "maximum": "maximum", "exclusive_minimum": "exclusiveMinimum"}
+    keywords = {
+        "minimum": "minimum",
+        "maximum": "maximum",
+        "exclusive_minimum": "exclusiveMinimum",
+        "exclusive_maximum": "exclusiveMaximum",
+    }
     found = {keyword: getattr(field, name, None) for name, keyword in keywords.items()}
     return {keyword: bound for keyword, bound in found.items() if bound is not None}
 
@@ -75,7 +87,8 @@ def _lengths(field: Any, thing: str) -> dict[str, int]:
     """The bounds of how many there are. What has an exact length may be empty all the same: [] reads as absent."""
     if isinstance(field, own.NumberColumn):
         return {} if field.length is None else {f"max{thing}": field.length}
-    return {f"min{thing}": field.minimum, f"max{thing}": field.maximum}
+    least = {f"min{thing}": field.minimum} if field.minimum else {}
+    return {**least, f"max{thing}": field.maximum}
 
 
 def _in_the_documents_words(field: fields.Field[Any]) -> dict[str, Any]:
@@ -98,6 +111,8 @@ def _in_the_documents_words(field: fields.Field[Any]) -> dict[str, Any]:
         },
         own.Scalar: dict,
         own.Number: lambda: {"type": ["number", "null"], "format": "double", **_bounds(field)},
+        Level: lambda: {"type": ["number", "null"], "format": "double", **_bounds(field)},
+        own.Whole: lambda: {"type": ["integer", "null"], "format": "int64", **_bounds(field)},
         own.Text: lambda: {"type": ["string", "null"], **_lengths(field, "Length")},
         own.Flag: lambda: {"type": ["boolean", "null"]},
         own.Choice: lambda: {"type": ["string", "null"], "enum": [*words, None]},

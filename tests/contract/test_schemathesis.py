@@ -53,6 +53,24 @@ CURVES_OPTIONS = {
         st.fixed_dictionaries({"every": st.sampled_from([0.5, 1, 2, 7])}),
         st.fixed_dictionaries({"at_recall": st.lists(st.floats(0, 1), min_size=1)}),
     ),
+    "intervals": st.fixed_dictionaries(
+        {},
+        optional={
+            "level": st.sampled_from([5e-324, 0.5, 0.95, 1 - 2**-53]),
+            "method": st.sampled_from(schema("IntervalMethod")["enum"]),
+            "resamples": st.just(100),
+            "seed": st.sampled_from([0, 1, 2**32 - 1]),
+        },
+    ),
+    "operating_points": st.lists(
+        st.fixed_dictionaries(
+            {
+                "metric": st.sampled_from(schema("OperatingPoint")["properties"]["metric"]["enum"][:-1]),
+                "at": st.one_of(st.floats(0, 1), st.sampled_from([-0.0, 0.5, 5e-324, 1 - 2**-53])),
+            }
+        ),
+        max_size=3,
+    ),
     "lower_is_positive": st.booleans(),
 }
 TRADEOFFS_OPTIONS = {

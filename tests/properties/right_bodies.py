@@ -90,9 +90,10 @@ def right_bodies() -> Iterator[Body]:
             content = parquet_body(table, **written)
             yield Body(operation, PARQUET, content, query, _headers(content))
     sample: dict[str, Any] = {"scores": SCORES, "labels": LABELS}
+    points = [{"metric": "tpr_at_fpr", "at": 0.25}, {"metric": "f_measure", "at": 0.5}]
     counts = {"tp": [1, 2], "fp": [0, 1.5], "positives": 4, "negatives": 5}
     for operation, document in (
-        ("curves", sample | {"include": ["auc"]}),
+        ("curves", sample | {"include": ["auc"], "intervals": {"level": 0.9}, "operating_points": points}),
         ("tradeoffs", {"counts": counts, "lambda_density": {"a": 2, "b": 1}}),
         ("comparisons", {"evaluations": [{"name": "a", **sample}, {"name": "b", **sample, "scores": SCORES[::-1]}]}),
     ):

@@ -8,11 +8,12 @@ import pytest
 
 from service.curves.evaluation import CurvesOptions, evaluate_curves
 from service.curves.sample import Sample
+from service.inference.evaluation import EvaluatedCurves
 from service.wire import json_answers
 
 
-def json_answer(operation, result):
-    return b"".join(json_answers.json_answer(operation, result))
+def json_answer(curves):
+    return b"".join(json_answers.json_answer("curves", EvaluatedCurves(curves)))
 
 
 @pytest.mark.parametrize("keep", ["all", "corners", "hull"])
@@ -22,16 +23,16 @@ def test_recall_is_written_as_tpr_is(keep):
     curves = evaluate_curves(sample, CurvesOptions(include=frozenset({"points"}), keep=keep))
     assert curves.points.recall is curves.points.tpr
     by_itself = replace(curves, points=replace(curves.points, recall=curves.points.tpr.copy()))
-    assert json_answer("curves", curves) == json_answer("curves", by_itself)
-    points = json.loads(json_answer("curves", curves))["points"]
+    assert json_answer(curves) == json_answer(by_itself)
+    points = json.loads(json_answer(curves))["points"]
     assert points["recall"] == points["tpr"] == curves.points.tpr.tolist()
     other = replace(curves, points=replace(curves.points, recall=curves.points.tpr / 2))
-    assert json.loads(json_answer("curves", other))["points"]["recall"] == (curves.points.tpr / 2).tolist()
+    assert json.loads(json_answer(other))["points"]["recall"] == (curves.points.tpr / 2).tolist()
 
 
 def test_numbers_are_the_shortest_that_read_back_the_same():
     sample = Sample(np.array([-0.0, 1e-7, 2.5, 0.1, 123456789.125]), np.array([True, False, True, False, True]))
-    text = json_answer("curves", evaluate_curves(sample)).decode()
+    text = json_answer(evaluate_curves(sample)).decode()
     assert '"threshold":[null,123456789.125,2.5,0.1,1e-7,0.0],' in text
     assert '"tp":[0,1,2,2,2,3],' in text
     assert text.endswith('"warnings":[]}\n')
@@ -39,7 +40,7 @@ def test_numbers_are_the_shortest_that_read_back_the_same():
 
 def test_areas_and_warnings_are_objects():
     curves = evaluate_curves(Sample(np.array([1.0, 2.0]), np.array([False, True]), np.array([0.5, 1.25])))
-    document = json.loads(json_answer("curves", curves))
+    document = json.loads(json_answer(curves))
     assert list(document) == [
         *("positives", "negatives", "auc", "points", "interpolation", "interpolated_pr", "achievable_pr", "warnings")
     ]

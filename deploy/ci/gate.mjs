@@ -1,0 +1,117 @@
+// Stops a CI job when a model does not meet its rules. Asks a rocpr server; needs Node 18 or newer and nothing else.
+//
+//   ROCPR_SERVER=https://rocpr.example.org node gate.mjs RULES.json SCORES [NAME=VALUE ...]
+//
+// The files, the options and ROCPR_SERVER, ROCPR_API_KEY, ROCPR_SECONDS are those of gate.sh, whose head tells them.
+// Prints each rule with its numbers, and why it is not met. The exit status is 0 when every rule is met, 1 when one is
+// not, and 2 when that cannot be decided, or there is no verdict.
+
+import { readFile } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+
+const TYPES = {
+  csv: "text/csv",
+  json: "application/json",
+  parquet: "application/vnd.apache.parquet",
+  arrow: "application/vnd.apache.arrow.stream",
+  arrows: "application/vnd.apache.arrow.stream",
+};
+const AGAIN = [429, 503];
+const ANSWER_MILLISECONDS = 300_000;
+const MOST_TRIES = 30;
+
+class Complaint extends Error {}
+
+/** Makes the address and the body of a request. */
+async function request(server, rulesPath, scoresPath, options) {
+  const rules = JSON.parse(await readFile(rulesPath, "utf8"));
+  const scores = await readFile(scoresPath);
+  const type = TYPES[scoresPath.split(".").pop()];
+  if (!type) throw new Complaint(`${scoresPath} does not end in .${Object.keys(TYPES).join(", .")}`);
+  const url = new URL(`${server.replace(/\/+$/, "")}/v1/gates`);
+  if (type !== TYPES.json) {
+    url.searchParams.set("rules", JSON.stringify(rules));
+    for (const option of options) {
+      const [, name, value] = /^([^=]+)=(.*)$/s.exec(option) ?? [];
+      if (!name) throw new Complaint(`${option} is not NAME=VALUE`);
+      url.searchParams.append(name, value);
+    }
+    return { url, type, body: scores };
+  }
+  if (options.length) throw new Complaint("options go with a table; a JSON file carries them itself");
+  // As text, since numbers that JavaScript reads lose digits.
+  const text = scores.toString("utf8").trimStart();
+  if (!text.startsWith("{")) throw new Complaint(`${scoresPath} does not start with {`);
+  return { url, type, body: `{"rules": ${JSON.stringify(rules)}, ${text.slice(1)}` };
+}
+
+/** Asks until there is an answer that is not "come again", or no time is left. */
+async function ask({ url, type, body }, key, seconds) {
+  const end = Date.now() + seconds * 1000;
+  const headers = { "Content-Type": type, Accept: "application/json" };
+  if (key) headers.Authorization = `Bearer ${key}`;
+  for (let tries = 1; ; tries++) {
+    let wait = Math.min(500 * 2 ** tries, 10_000);
+    let response;
+    let lost;
+    try {
+      const signal = AbortSignal.timeout(ANSWER_MILLISECONDS);
+      response = await fetch(url, { method: "POST", headers, body, signal, redirect: "manual" });
+      if (!AGAIN.includes(response.status)) return response;
+      const after = Number(response.headers.get("Retry-After"));
+      if (after > 0) wait = after * 1000;
+    } catch (error) {
+      lost = error;
+    }
+    if (tries > MOST_TRIES || Date.now() + wait > end) {
+      if (response) return response;
+      throw new Complaint(`${url.origin} gives no answer: ${lost.cause?.message || lost.cause?.code || lost.message}`);
+    }
+    await response?.body?.cancel();
+    await sleep(wait);
+  }
+}
+
+/** Reads the verdict; anything else that a server may answer is none. */
+async function verdict(response) {
+  const type = (response.headers.get("Content-Type") ?? "").split(";")[0];
+  const answer = /[/+]json$/.test(type) ? await response.json().catch(() => null) : null;
+  if (type === "application/json" && Array.isArray(answer?.checks) && typeof answer.passed === "boolean") return answer;
+  const errors = (answer?.errors ?? []).map(({ pointer, detail }) => `\n  ${pointer}: ${detail}`);
+  const said = answer?.title ? `: ${answer.title}. ${answer.detail}${errors.join("")}` : " without a verdict";
+  throw new Complaint(`the server answers ${response.status}${said}`);
+}
+
+/** Writes one check on a line, and below it why it is not met. */
+function lines({ rule, status, value, interval, baseline, difference, p_value: p, reason }) {
+  const { metric, ...rest } = rule;
+  const asked = Object.entries(rest).map(([name, given]) => `${name} ${given}`);
+  const numbers = { value, baseline, difference, p };
+  const found = Object.entries(numbers).filter(([, number]) => number !== null);
+  const shown = found.map(([name, number]) => `${name} ${Number(number.toPrecision(6))}`);
+  if (interval) shown.push(`interval ${interval.lower.toFixed(6)} to ${interval.upper.toFixed(6)}`);
+  const line = `${status.padEnd(9)}  ${metric} (${asked.join(", ")}): ${shown.join(", ") || "no value"}`;
+  return reason ? [line, `           ${reason}`] : [line];
+}
+
+async function main([rulesPath, scoresPath, ...options], environment) {
+  if (!scoresPath) throw new Complaint("give RULES.json and SCORES; the head of this file tells more");
+  const server = environment.ROCPR_SERVER;
+  if (!/^https?:\/\/./.test(server ?? "")) throw new Complaint("set ROCPR_SERVER, the address of a rocpr server");
+  const key = (environment.ROCPR_API_KEY ?? "").trim();
+  if (/[^\x21-\x7e]/.test(key)) throw new Complaint("ROCPR_API_KEY holds characters that no key has");
+  const asked = await request(server, rulesPath, scoresPath, options);
+  const { passed, checks, warnings } = await verdict(await ask(asked, key, Number(environment.ROCPR_SECONDS || 120)));
+  for (const check of checks) console.log(lines(check).join("\n"));
+  for (const { code, detail } of warnings) console.log(`warning    ${code}: ${detail}`);
+  const failed = checks.some(({ status }) => status === "failed");
+  console.log(passed ? "Gate passed." : failed ? "Gate failed." : "Gate undecided.");
+  return passed ? 0 : failed ? 1 : 2;
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2), process.env);
+} catch (error) {
+  console.error(`gate.mjs: ${error instanceof Complaint ? error.message : error}`);
+  process.exitCode = 2;
+}

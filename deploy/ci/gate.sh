@@ -1,0 +1,124 @@
+#!/bin/sh
+# Stops a CI job when a model does not meet its rules. Asks a rocpr server; needs curl (7.76 or newer) and no Python.
+#
+#   ROCPR_SERVER=https://rocpr.example.org sh gate.sh RULES.json SCORES [NAME=VALUE ...]
+#
+# RULES.json  the rules, a JSON list: [{"metric": "roc", "min": 0.9}]
+# SCORES      a table: .csv, .parquet, or an Arrow stream .arrow, .arrows; or .json, an evaluation as POST /v1/gates
+#             takes it, with a baseline, intervals, paired in it where they are wanted.
+# NAME=VALUE  options that go with a table: scores=prob labels=y positive_label=yes baseline_scores=old paired=true
+#             'intervals={"seed": 7}' ...
+#
+# ROCPR_SERVER    the address that /v1/gates is below.
+# ROCPR_API_KEY   the key for it, where it wants one. It is not shown, and is in no command line.
+# ROCPR_JUNIT     a file for a JUnit report; the server is asked once more for it.
+# ROCPR_SECONDS   for how long a server that is busy or not up yet is asked again; 120 unless set.
+#
+# Prints the verdict in Markdown, and adds it to $GITHUB_STEP_SUMMARY where that is set. The exit status is 0 when every
+# rule is met, 1 when one is not met or cannot be decided, and 2 when there is no verdict.
+set -eu
+
+fail() {
+    echo "gate.sh: $*" >&2
+    exit 2
+}
+
+# Percent-encodes standard input, byte by byte, but for the characters that stand for themselves (RFC 3986, 2.3).
+encoded() {
+    od -An -v -tx1 | LC_ALL=C awk '
+        BEGIN {
+            for (code = 33; code < 127; code++) {
+                character = sprintf("%c", code)
+                if (character ~ /[A-Za-z0-9._~-]/) plain[sprintf("%02x", code)] = character
+            }
+        }
+        { for (place = 1; place <= NF; place++) printf "%s", ($place in plain) ? plain[$place] : "%" $place }'
+}
+
+[ $# -ge 2 ] || fail 'give RULES.json and SCORES; the head of this file tells more'
+rules=$1
+scores=$2
+shift 2
+server=${ROCPR_SERVER:-}
+[ -n "$server" ] || fail 'set ROCPR_SERVER, the address of a rocpr server'
+[ -r "$rules" ] || fail "cannot read $rules"
+[ -r "$scores" ] || fail "cannot read $scores"
+case $rules in
+    *.toml) fail "$rules: the rules are JSON here; rocpr gate reads TOML" ;;
+esac
+case ${ROCPR_API_KEY:-} in
+    *[!A-Za-z0-9._~+/=-]*) fail 'ROCPR_API_KEY holds characters that no key has' ;;
+esac
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+trap 'exit 2' HUP INT TERM
+
+url=${server%/}/v1/gates
+data=$scores
+case $scores in
+    *.json)
+        [ $# -eq 0 ] || fail 'options go with a table; a JSON file carries them itself'
+        # The rules and the status are put before the evaluation's own fields, behind its first brace.
+        first=$(head -c 1000 "$scores" | LC_ALL=C tr -d ' \t\r\n' | head -c 1)
+        [ "$first" = '{' ] || fail "$scores does not start with {"
+        before=$(head -c 1000 "$scores" | LC_ALL=C tr '\n' ' ' | LC_ALL=C awk '{ print index($0, "{") }')
+        {
+            printf '{"fail_status": 409, "rules": '
+            cat "$rules"
+            printf ', '
+            tail -c "+$((before + 1))" "$scores"
+        } >"$folder/body"
+        data=$folder/body
+        type=application/json
+        ;;
+    *.csv) type=text/csv ;;
+    *.parquet) type=application/vnd.apache.parquet ;;
+    *.arrow | *.arrows) type=application/vnd.apache.arrow.stream ;;
+    *) fail "$scores does not end in .csv, .json, .parquet, .arrow or .arrows" ;;
+esac
+if [ "$type" != application/json ]; then
+    url="$url?fail_status=409&rules=$(encoded <"$rules")"
+    for option in "$@"; do
+        case $option in
+            ?*=*) url="$url&$(printf '%s' "${option%%=*}" | encoded)=$(printf '%s' "${option#*=}" | encoded)" ;;
+            *) fail "$option is not NAME=VALUE" ;;
+        esac
+    done
+fi
+
+# Asks for the verdict as the media type $1, into the file $2. Prints the status and the media type of the answer, or
+# 000 where there is none. The key goes in by standard input, since others may see a command line.
+ask() {
+    if [ -n "${ROCPR_API_KEY:-}" ]; then
+        printf 'header = "Authorization: Bearer %s"\n' "$ROCPR_API_KEY"
+    fi | curl --config - --silent --show-error --fail-with-body \
+        --header "Content-Type: $type" --header "Accept: $1, application/problem+json;q=0.5" --data-binary "@$data" \
+        --connect-timeout 10 --max-time 300 \
+        --retry 30 --retry-max-time "${ROCPR_SECONDS:-120}" --retry-connrefused \
+        --output "$2" --write-out '%{http_code} %{content_type}' "$url" 2>"$folder/complaints" || :
+}
+
+# Another server than rocpr may answer 200, too; its answer is no verdict.
+answer=$(ask text/markdown "$folder/verdict")
+case $answer in
+    '200 text/markdown'*) passed=0 ;;
+    '409 text/markdown'*) passed=1 ;;
+    *)
+        cat "$folder/complaints" >&2
+        case $answer in *json*) cat "$folder/verdict" >&2 ;; esac
+        fail "no verdict from $server (status $answer)"
+        ;;
+esac
+cat "$folder/verdict"
+if [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then
+    cat "$folder/verdict" >>"$GITHUB_STEP_SUMMARY"
+fi
+if [ -n "${ROCPR_JUNIT:-}" ]; then
+    again=$(ask application/xml "$folder/junit")
+    case $again in
+        '200 application/xml'* | '409 application/xml'*) cat "$folder/junit" >"$ROCPR_JUNIT" ;;
+        *) fail "no JUnit report from $server (status $again)" ;;
+    esac
+fi
+exit "$passed"

@@ -1,0 +1,90 @@
+"""A first file of rules, made from today's numbers: what holds today, with room for another draw of the same data.
+
+Knows which rules suit most models, and how TOML is written; the numbers come from the gate itself.
+"""
+
+import json
+import math
+from collections.abc import Iterator
+from typing import Any
+
+LEVEL = 0.95
+FPR = 0.1
+"""The false-positive rate of the operating point."""
+
+PROBE: dict[str, Any] = {
+    "rules": [
+        {"metric": "roc", "min": 0, "confidence": LEVEL},
+        {"metric": "average_precision", "min": 0, "confidence": LEVEL},
+        {"metric": "tpr_at_fpr", "at": FPR, "min": 0, "confidence": LEVEL},
+        {"metric": "roc_hull", "min": 0},
+    ]
+}
+"""What the numbers are asked for with; every model passes it that has them."""
+
+_STEPS = 1000
+"""Bounds are whole thousandths: below today's numbers, and easy to read."""
+
+_HEAD = """\
+# What a model has to meet, for rocpr gate. Made from {name}: every rule below holds for it.
+# Each minimum is a little below the lower end of the {percent} % interval, so that another test set of this size
+# would rarely fail by chance alone. Raise it to what you need.
+#
+#   rocpr gate RULES.toml SCORES
+#
+# A rule has a metric and one of min, max and max_drop. With confidence = 0.95 the bound has to hold at the
+# interval's unfavourable end, not only at the value itself.
+"""
+
+_MEANINGS = {
+    "roc": "The area under the ROC curve.",
+    "average_precision": "Average precision: each rise in recall times the precision there.",
+    "tpr_at_fpr": "The true-positive rate at the false-positive rate that can be afforded.",
+    "roc_hull": "The area under the convex hull of the ROC curve.",
+}
+
+_DROP = """
+# Against the model before, with --baseline OLD. paired = true, above the first rule, where both have the same rows.
+#[[rules]]
+#metric = "roc"
+#max_drop = 0.01
+#confidence = 0.95
+"""
+
+_DEPLOYED = """
+# At the threshold that you deploy; precision, recall, fpr and the trade-off indices can be asked for there.
+#[[rules]]
+#metric = "precision"
+#at_threshold = 0.5
+#min = 0.9
+"""
+
+
+def rules_text(document: dict[str, Any], name: str, reading: dict[str, Any]) -> str:
+    """Write RULES.toml from the answer to PROBE; `reading` are the keys that tell how the file is read."""
+    checks = [check for check in document["checks"] if check["value"] is not None]
+    if len(checks) > 1:
+        checks = [check for check in checks if check["rule"]["metric"] != "roc_hull"]  # for want of another rule alone
+    lines = [_HEAD.format(name=json.dumps(name, ensure_ascii=False), percent=f"{100 * LEVEL:g}")]
+    lines += [f"{key} = {_toml(value)}\n" for key, value in reading.items()]
+    lines += ["".join(_rule_lines(check)) for check in checks]
+    return "".join([*lines, _DROP, _DEPLOYED])
+
+
+def _rule_lines(check: dict[str, Any]) -> Iterator[str]:
+    rule, value, interval = check["rule"], check["value"], check["interval"]
+    yield f"\n# {_MEANINGS[rule['metric']]}\n"
+    if interval is None:
+        yield f"# Today {value:.6f}, without an interval.\n"
+    else:
+        yield f"# Today {value:.6f}, {100 * LEVEL:g} % interval {interval['lower']:.6f} to {interval['upper']:.6f}.\n"
+    yield f'[[rules]]\nmetric = "{rule["metric"]}"\n'
+    if "at" in rule:
+        yield f"at = {rule['at']}\n"
+    lowest = value if interval is None else min(value, interval["lower"])
+    yield f"min = {math.floor(lowest * _STEPS) / _STEPS}\n"
+
+
+def _toml(value: object) -> str:
+    """Write a text, a number or a boolean: as in JSON, but for a character that TOML alone wants escaped."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,292 @@
+"""Metrics at an operating point: a curve read at a recall, a precision or a rate, and the best row there.
+
+Also the metrics of the one row that a deployed threshold gives. A row has the recall, the precision and the rate that
+an answer reports of it, the doubles. What lies between two rows is rational: in Fractions it is rounded once, in
+doubles it is quick, as resamples need it, by the same formulas. Knows the table and the indices; nothing of statistics.
+Sources: Davis & Goadrich 2006, section 4, for what lies between two rows; Hanczar & Nadif 2014 for the indices.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from service.curves.confusion import ConfusionTable
+from service.curves.counts import Counts
+from service.curves.envelope import Frontier, envelope, read_off
+from service.curves.exact import FloatArray
+from service.curves.indices import INDICES, Rows
+from service.curves.roc import fpr, tpr
+from service.curves.sample import Sample
+
+
+@dataclass(frozen=True, slots=True)
+class OperatingPoint:
+    """A metric and the place, in [0, 1], to read it at: a recall, a precision, a false positive rate, or a λ."""
+
+    metric: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OperatingPoints:
+    """Metrics at their places, as columns (n,) in the order asked for; NaN where there is none.
+
+    value               on the curve.
+    threshold, tp, fp   of the best row that keeps to the place.
+    """
+
+    metric: tuple[str, ...]
+    at: FloatArray
+    value: FloatArray
+    threshold: FloatArray
+    tp: FloatArray
+    fp: FloatArray
+
+
+def operating_points(table: ConfusionTable, points: Sequence[OperatingPoint]) -> OperatingPoints:
+    """Read a table at operating points.
+
+        metric                value                                      row
+        precision_at_recall   of the PR curve at this recall             of those of recall ≥ at the one of the greatest
+                                                                         precision, then of the greatest tp
+        recall_at_precision   the greatest at which the PR curve has     of those of precision ≥ at the one of the
+                              precision ≥ at                             greatest recall
+        tpr_at_fpr            of the ROC curve at this rate, on a        of those of fpr ≤ at the one of the greatest
+                              vertical step its top                      tpr
+        an index              the greatest f(λ) of all rows              that row; of two at a breakpoint the one of
+                                                                         more recall
+
+    Of rows that agree in this the one of the least fp is taken, of equal rows the first. The PR curve takes the least
+    fp on a vertical step, and at the origin its precision is the limit along the first segment. A set that is no sweep
+    has no curves; it has rows, and indices.
+    """
+    metrics = tuple(point.metric for point in points)
+    at = np.array([point.at for point in points], dtype=np.float64) + 0.0  # -0.0 is 0.0
+    readings = _Readings(table)
+    columns = np.full((4, len(points)), np.nan)
+    for metric in dict.fromkeys(metrics):
+        there = np.array([each == metric for each in metrics])
+        read = readings.of_index if metric in INDICES else readings.of_curve
+        columns[:, there] = read(metric, at[there])
+    return OperatingPoints(metrics, at, *columns)
+
+
+def value_of(metric: str, at: float, tp: FloatArray, fp: FloatArray) -> float:
+    """The value that `operating_points` has, in doubles, of the bare counts of a sweep from (0, 0) to the totals.
+
+    NaN where there is none.
+    """
+    if metric in INDICES:
+        rows = slice(int(tp.searchsorted(0, side="right")), None)
+        values = INDICES[metric].value(Rows(tp[rows], fp[rows], float(tp[-1])), np.array(at), np.array(1 - at))
+        return min(float(values.max()), 1.0)
+    table = ConfusionTable(np.empty(0), tp, fp, float(tp[-1]), float(fp[-1]))
+    return _ON_CURVES[metric].value(_View(table), at, float)
+
+
+def row_at_threshold(table: ConfusionTable, evaluation: Sample | Counts, threshold: float) -> int | None:
+    """The row that calls positive what scores at or beyond a threshold; of counts it is one that has this threshold.
+
+    None where counts list no such row, or different ones.
+    """
+    if isinstance(evaluation, Sample):
+        direction = 1.0 if table.lower_is_positive else -1.0
+        return int(np.searchsorted(direction * table.thresholds[1:], direction * threshold, side="right"))
+    rows = np.flatnonzero(table.thresholds == threshold)
+    told = rows.size and not (np.ptp(table.tp[rows]) or np.ptp(table.fp[rows]))
+    return int(rows[0]) if told else None
+
+
+def at_threshold(
+    table: ConfusionTable, evaluation: Sample | Counts, threshold: float, metric: str, at: float | None = None
+) -> tuple[float, int | None]:
+    """A metric of the row of a deployed threshold, and the row; NaN where there is none. `at` is the λ of an index."""
+    row = row_at_threshold(table, evaluation, threshold)
+    if row is None:
+        return np.nan, None
+    if metric == "precision":
+        return float(table.precision[row]), row
+    counts, totals = (float(table.tp[row]), float(table.fp[row])), (table.positives, table.negatives)
+    return rate(metric, at, counts, totals), row
+
+
+def rate(metric: str, at: float | None, counts: tuple[float, float], totals: tuple[float, float]) -> float:
+    """Precision, recall, fpr, or an index at λ, of (tp, fp) out of (P, N); NaN where there is none.
+
+    Precision is tp/(tp + fp), undefined where nothing is called positive; an index is 0 where tp is.
+    """
+    (tp, fp), (positives, negatives) = counts, totals
+    if metric == "recall":
+        return tp / positives
+    if metric == "fpr":
+        return fp / negatives
+    if metric == "precision":
+        return tp / (tp + fp) if tp + fp else np.nan
+    if tp == 0:
+        return 0.0
+    rows = Rows(np.array([tp]), np.array([fp]), positives)
+    with np.errstate(over="ignore", invalid="ignore"):  # in the low parts of pairs, which then are left out
+        return min(float(INDICES[metric].reading(rows, np.array([at], dtype=np.float64))[0]), 1.0)
+
+
+Number = Callable[[float], Any]
+"""What a double is read as before it is worked with: Fraction or float."""
+
+
+@dataclass(frozen=True, eq=False)
+class _View:
+    """A table whose rows stand in the order of one of its rates, and what is looked up in it, (n,) each."""
+
+    table: ConfusionTable
+
+    @cached_property
+    def recall(self) -> FloatArray:
+        return tpr(self.table)
+
+    @cached_property
+    def fpr(self) -> FloatArray:
+        return fpr(self.table)
+
+    @cached_property
+    def precision_from_end(self) -> FloatArray:
+        """From the last row backwards, the greatest precision so far."""
+        best: FloatArray = np.fmax.accumulate(self.table.precision[::-1])
+        return best
+
+    @cached_property
+    def tp_so_far(self) -> FloatArray:
+        """The greatest tp up to each row."""
+        return np.maximum.accumulate(self.table.tp)
+
+    def last_of_precision(self, least: float) -> int:
+        """The last row of that precision or more; -1 where there is none."""
+        return self.recall.size - 1 - int(self.precision_from_end.searchsorted(least))
+
+    def counts(self, row: int, number: Number) -> tuple[Any, Any]:
+        """Read tp and fp of a row."""
+        return number(self.table.tp[row]), number(self.table.fp[row])
+
+
+def _share(part: Any, whole: Any) -> Any:  # noqa: ANN401  # Fractions or doubles
+    """How far along a segment: doubles may be rounded to beyond its ends."""
+    return min(max(part / whole, 0), 1)
+
+
+def _precision_at_recall(view: _View, recall: float, number: Number) -> float:
+    """Precision t/(t + fp) of the PR curve at t = recall · P; fp is linear in t between two rows.
+
+    A recall that is reported of a row means that row.
+    """
+    table = view.table
+    row = int(view.recall.searchsorted(recall))
+    after = float(table.precision[max(row, table.origins)])
+    if view.recall[row] == recall:
+        return after
+    (tp_a, fp_a), (tp_b, fp_b) = view.counts(row - 1, number), view.counts(row, number)
+    tp = number(recall) * number(table.positives)
+    called = tp + fp_a + (fp_b - fp_a) * _share(tp - tp_a, tp_b - tp_a)
+    return float(tp / called) if called else after  # doubles: the product may underflow next to the origin
+
+
+def _recall_at_precision(view: _View, precision: float, number: Number) -> float:
+    """The greatest recall at which the PR curve has this precision p or more; NaN where it has it nowhere.
+
+    Precision is monotone between two rows, so that the curve falls below p after the last row A that has it, where
+    t = p (t + fp) for fp linear in t. t - p (t + fp) is linear, too: it is 0 at the share a/(a - b) of the way from A
+    to B, a and b being what it is there. With precision = t/(m t + c), m = 1 + Δfp/Δtp, that is t = p c/(1 - p m).
+    """
+    table, row = view.table, view.last_of_precision(precision)
+    if row < 0:
+        return np.nan
+    tp, fp = view.counts(row, number)
+    if row + 1 < table.tp.size:
+        tp_b, fp_b = view.counts(row + 1, number)
+        least = number(precision)
+        over, under = max(tp - least * (tp + fp), 0), max(least * (tp_b + fp_b) - tp_b, 0)
+        if over:
+            tp += (tp_b - tp) * _share(over, over + under)
+    return float(tp / number(table.positives))
+
+
+def _tpr_at_fpr(view: _View, rate: float, number: Number) -> float:
+    """The greatest tpr of the ROC curve at this false positive rate; straight lines between rows."""
+    table = view.table
+    row = int(view.fpr.searchsorted(rate, side="right")) - 1
+    tp, fp = view.counts(row, number)
+    if view.fpr[row] != rate:
+        tp_b, fp_b = view.counts(row + 1, number)
+        tp += (tp_b - tp) * _share(number(rate) * number(table.negatives) - fp, fp_b - fp)
+    return float(tp / number(table.positives))
+
+
+def _best_of_recall(view: _View, recall: float) -> int:
+    """Of rows by recall, of those of this recall or more, the one of the greatest precision."""
+    rows = view.recall.size - int(view.recall.searchsorted(recall))
+    return view.last_of_precision(float(view.precision_from_end[rows - 1]))
+
+
+@dataclass(frozen=True, slots=True)
+class _OnCurve:
+    """How a metric is read off a curve: its value, and the row, -1 where there is none, of rows by recall or by fpr."""
+
+    value: Callable[[_View, float, Number], float]
+    row: Callable[[_View, float], int]
+    by_recall: bool
+
+
+_ON_CURVES = {
+    "precision_at_recall": _OnCurve(_precision_at_recall, _best_of_recall, by_recall=True),
+    "recall_at_precision": _OnCurve(_recall_at_precision, _View.last_of_precision, by_recall=True),
+    "tpr_at_fpr": _OnCurve(
+        _tpr_at_fpr, lambda view, rate: int(view.fpr.searchsorted(rate, side="right")) - 1, by_recall=False
+    ),
+}
+
+METRICS = (*_ON_CURVES, *INDICES)
+"""What an operating point may be asked for."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Readings:
+    """One table and what is made of it to read it at many places."""
+
+    table: ConfusionTable
+
+    @cached_property
+    def _by_fpr(self) -> _View:
+        return _View(self.table)
+
+    @cached_property
+    def _by_recall(self) -> _View:
+        if self.table.sweep:
+            return self._by_fpr
+        return _View(self.table.select(np.lexsort((self.table.fp, self.table.tp))))
+
+    @cached_property
+    def _frontier(self) -> Frontier:
+        return Frontier.of(self.table)
+
+    def of_curve(self, metric: str, at: FloatArray) -> FloatArray:
+        """A metric of a curve: value, threshold, tp and fp at each place, (4, n)."""
+        on_curve = _ON_CURVES[metric]
+        view = self._by_recall if on_curve.by_recall else self._by_fpr
+        found = np.full((4, at.size), np.nan)
+        for place, where in enumerate(at.tolist()):
+            if self.table.sweep:
+                found[0, place] = on_curve.value(view, where, Fraction)
+            row = on_curve.row(view, where)
+            if row >= 0:
+                row = int(view.tp_so_far.searchsorted(view.tp_so_far[row]))
+                found[1:, place] = view.table.thresholds[row], view.table.tp[row], view.table.fp[row]
+        return found
+
+    def of_index(self, metric: str, at: FloatArray) -> FloatArray:
+        """An index: value, threshold, tp and fp at each λ, (4, n)."""
+        frontier, index = self._frontier, INDICES[metric]
+        rows, value = read_off(frontier, index, envelope(frontier, index), at)
+        table = frontier.table.select(rows)
+        return np.stack((value, table.thresholds, table.tp, table.fp))

@@ -1,0 +1,170 @@
+"""The stratified bootstrap: replicates of statistics under resampling within each class, and interval ends from them.
+
+A resample is a count for every example; summed onto the rows of the table that the whole sample has, never sorted
+again. Knows strata and statistics of cumulated counts; not which statistic has which interval.
+Sources: Efron & Tibshirani 1993, "An introduction to the bootstrap", sections 13.3, 14.3 and 15.4.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+
+from service.curves.exact import LARGEST_EXACT_INTEGER, FloatArray, IntArray
+from service.inference.cumulated import Examples, Statistics, Tables
+from service.inference.draws import draws
+from service.inference.resampled import RESAMPLED, Statistic, row_by_row
+from service.inference.strata import Strata
+
+__all__ = [
+    "RESAMPLED",
+    "LeftOut",
+    "Statistic",
+    "bca_ends",
+    "can_resample",
+    "jackknife",
+    "percentile_ends",
+    "replicates",
+    "row_by_row",
+]
+
+MOST_LEFT_OUT = 500
+"""The jackknife leaves out each kind of example of a class in turn, or so many evenly spaced examples of it."""
+
+_TILE = 1 << 17
+"""As many numbers in a block of resamples keep it in the processor's cache."""
+_SAME = 1e-9
+"""Replicates so close to the estimate, relatively, are it: they are rounded in other ways."""
+
+_NORMAL = NormalDist()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LeftOut:
+    """A statistic without one example of a class: `values` (g,) for g examples, each standing for so many of them."""
+
+    values: FloatArray
+    examples: FloatArray
+
+
+def can_resample(strata: Strata) -> bool:
+    """Whether examples can be drawn: there is a whole number of each kind, and of all at most 2^53."""
+    return all(
+        bool((np.floor(each.examples) == each.examples).all()) and each.size <= LARGEST_EXACT_INTEGER
+        for each in (strata.positives, strata.negatives)
+    )
+
+
+def replicates(
+    strata: Strata, statistics: Statistics, resamples: int, seed: int, stream: int = 0
+) -> dict[str, FloatArray]:
+    """Statistics of B resamples, (E, B) each, of strata that `can_resample`.
+
+    Two evaluations see the same resamples. Other streams of a seed are independent of each other.
+    """
+    seeds = [np.random.SeedSequence(seed, spawn_key=(stream, number)) for number in range(2)]
+    of_positives, positives = draws(strata.positives.examples, seeds[0])
+    of_negatives, negatives = draws(strata.negatives.examples, seeds[1])
+    classes = Examples(strata.positives, of_positives), Examples(strata.negatives, of_negatives)
+    tables = Tables(classes, strata.table_rows, statistics)
+    found = {name: np.empty((len(strata.table_rows), resamples)) for name in statistics}
+    for block in _blocks(resamples, tables.width):
+        drawn = (each.counts(block.stop - block.start) for each in (positives, negatives))
+        for name, values in tables.evaluate(*drawn).items():
+            found[name][:, block] = values
+    return found
+
+
+def jackknife(strata: Strata, statistics: Statistics) -> dict[str, list[tuple[LeftOut, LeftOut]]]:
+    """Statistics without one example, of positives and of negatives, for each evaluation; for `bca_ends`.
+
+    All examples of a kind are alike. Of more than 500 kinds 500 examples stand for all, evenly spaced.
+    """
+    both = strata.positives, strata.negatives
+    tables = Tables((Examples(both[0]), Examples(both[1])), strata.table_rows, statistics)
+    whole = [each.examples[np.newaxis, :] for each in both]
+    per_class = []
+    for number, stratum in enumerate(both):
+        kinds, examples = _representatives(stratum.examples)
+        found = {name: np.empty((len(strata.table_rows), kinds.size)) for name in statistics}
+        for block in _blocks(kinds.size, tables.width):
+            counts = np.repeat(whole[number], block.stop - block.start, axis=0)
+            counts[np.arange(counts.shape[0]), kinds[block]] -= 1
+            for name, values in tables.evaluate(*whole[:number], counts, *whole[number + 1 :]).items():
+                found[name][:, block] = values
+        per_class.append({name: [LeftOut(row, examples) for row in values] for name, values in found.items()})
+    return {name: list(zip(per_class[0][name], per_class[1][name], strict=True)) for name in statistics}
+
+
+def percentile_ends(values: FloatArray, level: float) -> tuple[float, float]:
+    """The quantiles of the replicates (B,) that leave (1 - level)/2 on either side, between two of them linearly.
+
+    An undefined replicate may be anything: it counts as below all and as above all. An end that it decides is NaN.
+    """
+    outside = (1 - level) / 2
+    return _quantile(values, outside), -_quantile(-values, outside)
+
+
+def bca_ends(values: FloatArray, estimate: float, left_out: Sequence[LeftOut], level: float) -> tuple[float, float]:
+    """The quantiles of the replicates (B,) after correction for bias and acceleration (equations 14.10, 15.36).
+
+        α' = Φ(z0 + (z0 + z_α)/(1 - a (z0 + z_α)))        z0 = Φ⁻¹(share of the replicates below the estimate)
+
+    with those equal to it counted half, and with U = (n - 1)(mean - value) of the n examples of each class
+
+        a = Σ_classes ΣU³/n³ / (6 (Σ_classes ΣU²/n²)^(3/2))
+
+    Both are NaN where a replicate is undefined or all of them are on one side of the estimate.
+    """
+    equal = np.isclose(values, estimate, rtol=_SAME, atol=0)
+    share = float(np.mean((values < estimate) & ~equal) + np.mean(equal) / 2)
+    undefined = np.isnan(values).any() or any(np.isnan(each.values).any() for each in left_out)
+    if undefined or not 0 < share < 1:
+        return math.nan, math.nan
+    bias, acceleration = _NORMAL.inv_cdf(share), _acceleration(left_out)
+    quantile = _NORMAL.inv_cdf((1 - level) / 2)
+    shares = []
+    for moved in (bias + quantile, bias - quantile):
+        slope = 1 - acceleration * moved
+        shares.append(_NORMAL.cdf(bias + moved / slope if slope > 0 else math.copysign(math.inf, moved)))
+    return _quantile(values, shares[0]), _quantile(values, shares[1])
+
+
+def _acceleration(left_out: Sequence[LeftOut]) -> float:
+    cubes = squares = 0.0
+    for each in left_out:
+        size = each.examples.sum()
+        influence = (size - 1) / size * (each.examples @ each.values / size - each.values)
+        cubes += float(each.examples @ influence**3)
+        squares += float(each.examples @ influence**2)
+    return cubes / (6 * squares**1.5) if squares > 0 else 0.0
+
+
+def _quantile(values: FloatArray, share: float) -> float:
+    """The value at `share` of the way through the sorted values, between two of them linearly; NaN comes before all."""
+    ordered = np.sort(np.where(np.isnan(values), -np.inf, values))
+    at = share * (ordered.size - 1)
+    below = math.floor(at)
+    low, high = float(ordered[below]), float(ordered[min(below + 1, ordered.size - 1)])
+    if low == -math.inf:
+        return math.nan
+    return low + (high - low) * (at - below)
+
+
+def _representatives(examples: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Kinds to leave one example out of, and how many examples each stands for."""
+    if examples.size <= MOST_LEFT_OUT:
+        return np.arange(examples.size), examples
+    ends = np.cumsum(examples)
+    middles = (np.arange(MOST_LEFT_OUT) + 0.5) * (ends[-1] / MOST_LEFT_OUT)
+    kinds, times = np.unique(np.searchsorted(ends, middles, side="right"), return_counts=True)
+    return kinds, times * (ends[-1] / MOST_LEFT_OUT)
+
+
+def _blocks(resamples: int, width: int) -> Iterator[slice]:
+    """Cut so many resamples of `width` numbers each into blocks."""
+    step = max(1, _TILE // width)
+    for start in range(0, resamples, step):
+        yield slice(start, min(start + step, resamples))

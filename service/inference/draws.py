@@ -1,0 +1,133 @@
+"""How often each example of a class occurs in a bootstrap resample: n draws with replacement from n examples.
+
+Counts are drawn, not indices. Poisson counts given their total are the counts of so many draws, each example as likely
+as any other. So every example gets a Poisson count of a mean a little below 1, in passes over memory; the few draws
+that are then missing are made one by one, and where the total is above n, one time in a thousand, all n are. Every
+resample takes from the streams what it needs, in turn: resamples do not depend on how many are asked for at once.
+Source of the Poisson counts: Marsaglia, Tsang & Wang 2004, "Fast generation of discrete random variables".
+"""
+
+import math
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from service.curves.exact import FloatArray, IntArray
+
+CountArray: TypeAlias = NDArray[np.integer[Any]]
+
+CROWD = 32
+"""From so many examples of each kind on, it is faster to draw the counts of the kinds than those of the examples."""
+
+_BELOW = 3.0
+"""By how many standard deviations the total of the Poisson counts falls short of n on average."""
+_WORDS = 1 << 15
+"""So many counts are drawn at a time, in the processor's cache."""
+_CELLS = 1 << 16
+_COMMON = 4
+"""Counts up to this one are read off 16 random bits; others, and what a cell is too coarse for, need more."""
+_NOTHING = 2.0**-64
+"""Of counts that are rarer no uniform double tells."""
+
+
+class Draws(Protocol):
+    """The counts of one class, resample after resample."""
+
+    def counts(self, resamples: int) -> CountArray:
+        """Counts in the next b resamples, (b, kinds); the array may be written over by the next call."""
+        ...
+
+
+def draws(examples: FloatArray, seed: np.random.SeedSequence) -> tuple[IntArray | None, Draws]:
+    """Start drawing from kinds of so many examples each, (kinds,), whole numbers that sum to at most 2^53.
+
+    Returns the kinds that have a count, (n,), where examples are drawn one by one; None if they are the given ones.
+    """
+    size = int(examples.sum())
+    if size > CROWD * examples.size:
+        return None, KindDraws(examples, seed)
+    kinds = None if size == examples.size else np.repeat(np.arange(examples.size), examples.astype(np.int64))
+    return kinds, SingleDraws(size, seed)
+
+
+class KindDraws:
+    """Draws from kinds of many examples each: every count is binomial given those before it."""
+
+    def __init__(self, examples: FloatArray, seed: np.random.SeedSequence) -> None:
+        # In rising order, for then the chance that is left, a difference, is never small beside its rounding error.
+        self._order = np.argsort(examples, kind="stable")
+        self._chances = examples[self._order] / examples.sum()
+        self._size = int(examples.sum())
+        self._random = np.random.Generator(np.random.PCG64(seed))
+
+    def counts(self, resamples: int) -> CountArray:
+        """Counts in the next b resamples, (b, kinds)."""
+        out = np.empty((resamples, self._order.size), np.int64)
+        out[:, self._order] = self._random.multinomial(self._size, self._chances, size=resamples)
+        return out
+
+
+class SingleDraws:
+    """Draws from n single examples."""
+
+    def __init__(self, size: int, seed: np.random.SeedSequence) -> None:
+        words, rare, missing = (np.random.PCG64(child) for child in seed.spawn(3))
+        self._size = size
+        self._padded = size + -size % 4  # four counts from each random word
+        self._words = words
+        self._rare, self._missing = np.random.Generator(rare), np.random.Generator(missing)
+        self._mean = max(1 - _BELOW / math.sqrt(size), 0.0)
+        cells, self._rare_ends = poisson_cells(self._mean)
+        # Rare counts have the first cells, then come those of 4, 3, 2, 1 and 0: below each bound a count is greater.
+        self._bounds = [np.uint16(_CELLS - sum(cells[: count + 1])) for count in range(_COMMON + 1)]
+        self._more = np.empty(_WORDS, np.bool_)
+        self._out = np.empty(0, np.uint8)
+
+    def counts(self, resamples: int) -> CountArray:
+        """Counts in the next b resamples, (b, n)."""
+        if self._out.size < resamples * self._padded:
+            self._out = np.empty(resamples * self._padded, np.uint8)
+        flat = self._out[: resamples * self._padded]
+        table = flat.reshape(resamples, self._padded)
+        if self._mean == 0:
+            flat[:] = 0
+        else:
+            for start in range(0, flat.size, _WORDS):
+                self._poisson(flat[start : start + _WORDS])
+            table[:, self._size :] = 0
+        missing = self._size - table.sum(axis=1, dtype=np.int32)  # which is summed faster than 64 bits
+        above = missing < 0
+        table[above] = 0
+        missing[above] = self._size
+        at = self._missing.integers(0, self._size, size=int(missing.sum()))
+        at += np.repeat(np.arange(resamples) * self._padded, missing)
+        np.add.at(flat, at, np.uint8(1))
+        return table[:, : self._size]
+
+    def _poisson(self, out: NDArray[np.uint8]) -> None:
+        """Fill with Poisson counts, a multiple of four."""
+        words = self._words.random_raw(out.size // 4).view(np.uint16)
+        more = self._more[: out.size]
+        np.less(words, self._bounds[0], out=out.view(np.bool_))
+        for bound in self._bounds[1:_COMMON]:
+            np.less(words, bound, out=more)
+            np.add(out, more.view(np.uint8), out=out)
+        rare = np.flatnonzero(np.less(words, self._bounds[_COMMON], out=more))
+        out[rare] = np.searchsorted(self._rare_ends, self._rare.random(rare.size), side="right")
+
+
+def poisson_cells(mean: float) -> tuple[list[int], FloatArray]:
+    """Share 2^16 cells among the counts 0, 1, ... of a Poisson distribution whose mean is at most 1.
+
+    A count up to 4 gets the whole part of its probability times 2^16. The rest of it, and all of the others', is left
+    for a second draw: returned are the cells, and the second draw's distribution function at 0, 1, ....
+    """
+    chances = [math.exp(-mean)]
+    while chances[-1] > _NOTHING:
+        chances.append(chances[-1] * mean / len(chances))
+    cells = [int(chance * _CELLS) for chance in chances[: _COMMON + 1]]
+    rest = np.array(chances) * _CELLS
+    rest[: len(cells)] -= cells
+    ends = np.cumsum(rest)
+    return cells, ends / ends[-1] if ends[-1] > 0 else ends

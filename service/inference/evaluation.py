@@ -1,0 +1,55 @@
+"""One evaluation with how sure its areas are: the curves of `POST /v1/curves`, and the intervals that go with them.
+
+Builds the table once, for both. Knows the curves and the intervals; nothing of how either is made.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from service.curves.areas import areas
+from service.curves.counts import Counts
+from service.curves.evaluation import Curves, CurvesOptions, CurvesWarning, curves_of, evaluated_table
+from service.curves.hull import roc_convex_hull
+from service.curves.sample import Sample
+from service.inference.intervals import Interval, IntervalOptions, area_intervals
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EvaluatedCurves:
+    """The answer: the curves, and the areas' intervals where they were asked for; an area that has none has None."""
+
+    curves: Curves
+    intervals: Mapping[str, Interval | None] | None = None
+    interval_warnings: tuple[CurvesWarning, ...] = ()
+
+    @property
+    def positives(self) -> float:
+        """The total P."""
+        return self.curves.positives
+
+    @property
+    def negatives(self) -> float:
+        """The total N."""
+        return self.curves.negatives
+
+    @property
+    def warnings(self) -> tuple[CurvesWarning, ...]:
+        """What the caller should know."""
+        return self.curves.warnings + self.interval_warnings
+
+
+def evaluate_with_intervals(
+    evaluation: Sample | Counts, options: CurvesOptions, intervals: IntervalOptions | None = None
+) -> EvaluatedCurves:
+    """Evaluate a sample or counts. Raises TooManyPoints, and RisingThresholds for counts.
+
+    Of a table that is cut at thresholds the intervals are those of the scores as the cuts leave them, each of which
+    says only between which two it lies; they hold for these cuts, however those were found in other data.
+    """
+    table, selected = evaluated_table(evaluation, options)
+    curves = curves_of(table, selected, options)
+    if intervals is None:
+        return EvaluatedCurves(curves)
+    estimates = curves.auc or areas(table, table.select(roc_convex_hull(table)))
+    found, warnings = area_intervals(evaluation, table, estimates, intervals)
+    return EvaluatedCurves(curves, found, tuple(warnings))

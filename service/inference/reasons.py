@@ -1,0 +1,71 @@
+"""Why a rule is not met, in one sentence with its numbers. Knows rules and intervals only."""
+
+from service.inference.intervals import Interval
+from service.inference.rules import Rule
+
+_SIGNIFICANT = 4
+_MOST_SIGNIFICANT = 17
+
+
+def missed(rule: Rule, value: float) -> str:
+    """Say that the value is beyond the bound."""
+    value_text, bound = _apart(value, rule.bound)
+    return f"{rule.of} is {value_text}, {_beyond(rule)} {rule.kind} {bound}."
+
+
+def out_of_reach(rule: Rule, value: float, interval: Interval) -> str:
+    """Say that the interval's unfavourable end is beyond the bound."""
+    end, word = (interval.lower, "low") if rule.kind == "min" else (interval.upper, "high")
+    end_text, bound = _apart(end, rule.bound)
+    return (
+        f"{rule.of} is {_short(value)}, but with {_percent(interval)} confidence it may be as {word} as {end_text}, "
+        f"{_beyond(rule)} {rule.kind} {bound}."
+    )
+
+
+def dropped(rule: Rule, value: float, baseline: float, interval: Interval | None) -> str:
+    """Say how far it dropped, or may have dropped, or provably has."""
+    from_to = f"from {_short(baseline)} to {_short(value)}"
+    drop = baseline - value if interval is None else -(interval.upper if rule.prove else interval.lower)
+    drop_text, bound = _apart(drop, rule.bound)
+    if interval is None:
+        return f"{rule.of} dropped by {drop_text}, {from_to}, more than max_drop {bound}."
+    least = "at least" if rule.prove else "as much as"
+    may = "dropped" if rule.prove else "may have dropped"
+    return (
+        f"{rule.of} went {from_to}; with {_percent(interval)} confidence it {may} by {least} {drop_text}, "
+        f"more than max_drop {bound}."
+    )
+
+
+def no_value(rule: Rule, value: float | None) -> str:
+    """Say that there is nothing to hold against the bound."""
+    whose = "" if value is None else " in the baseline"
+    return f"{rule.of} has no value{whose}, so the rule cannot be decided."
+
+
+def no_interval(rule: Rule) -> str:
+    """Say that there is no interval, and so no confidence."""
+    what = "the difference of " if rule.kind == "max_drop" else ""
+    return f"There is no interval for {what}{rule.of} on these data, so the rule cannot be decided."
+
+
+def _beyond(rule: Rule) -> str:
+    return "below" if rule.kind == "min" else "above"
+
+
+def _percent(interval: Interval) -> str:
+    return f"{100 * interval.level:g} %"
+
+
+def _short(value: float) -> str:
+    return f"{value:.{_SIGNIFICANT}g}"
+
+
+def _apart(value: float, bound: float) -> tuple[str, str]:
+    """Write two different numbers with as many digits as tell them apart."""
+    for digits in range(_SIGNIFICANT, _MOST_SIGNIFICANT):
+        texts = f"{value:.{digits}g}", f"{bound:.{digits}g}"
+        if texts[0] != texts[1]:
+            return texts
+    return repr(value), repr(bound)

@@ -1,0 +1,174 @@
+"""The areas of many resamples at once, from blocks of cumulated counts, to about ten digits.
+
+Knows blocks of tp and fp alone; how they were drawn is bootstrap.py's. The formulas are those of areas.py and
+pr_areas.py in service/curves.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TypeAlias
+
+import numpy as np
+
+from service.curves.exact import BoolArray, FloatArray, IntArray
+
+Statistic: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
+"""From tp and fp of b resamples, (b, K) each, not to be changed, to (b,); NaN where it is undefined.
+
+A resample's counts are cumulated over the K rows of its table: the first column is 0, the last one has its own totals.
+"""
+
+_SERIES = 1 / 21
+"""Up to this z, x = 0.1, three terms of a series are taken for log(1 + x): what they leave out is below 1e-10 of it."""
+_TILE = 1 << 13
+"""The steps are worked in tiles of about so many, whose intermediate results stay in the processor's cache."""
+_SMALL = 2.0**-480
+"""Totals below this, of tiny weights, are scaled before they are multiplied."""
+
+_TINIEST, _GREATEST = np.finfo(np.float64).tiny, np.finfo(np.float64).max
+
+
+def _roc(tp: FloatArray, fp: FloatArray) -> FloatArray:
+    """Area under the ROC curve, Σ (fp_k - fp_{k-1})(tp_k + tp_{k-1}) / (2 P N)."""
+    if tp[:, -1].min() < _SMALL:
+        tp = tp / tp[:, -1:]
+    return _summed(_trapezoids, tp, fp) / (2 * tp[:, -1] * fp[:, -1])
+
+
+def _average_precision(tp: FloatArray, fp: FloatArray) -> FloatArray:
+    """Average precision, Σ (tp_k - tp_{k-1}) / P · tp_k/(tp_k + fp_k)."""
+    return _summed(_stairs, tp, fp) / tp[:, -1]
+
+
+def _pr(tp: FloatArray, fp: FloatArray) -> FloatArray:
+    """Area under the PR curve, the integral of precision over tp along D&G's interpolation, over P."""
+    return np.minimum(_summed(_integrals, tp, fp) / tp[:, -1], 1.0)
+
+
+def _summed(part: Statistic, tp: FloatArray, fp: FloatArray) -> FloatArray:
+    """Σ over the steps from row to row of something, (b,); tile by tile, which no sum depends on."""
+    resamples, rows = tp.shape
+    sums = np.zeros(resamples)
+    step = max(_TILE // rows, 1)
+    for start in range(0, resamples, step):
+        block = slice(start, start + step)
+        for first in range(0, rows - 1, _TILE):
+            columns = slice(first, first + _TILE + 1)
+            sums[block] += part(tp[block, columns], fp[block, columns])
+    return sums
+
+
+def _trapezoids(tp: FloatArray, fp: FloatArray) -> FloatArray:
+    doubled: FloatArray = np.einsum("ij,ij->i", fp[:, 1:] - fp[:, :-1], tp[:, 1:] + tp[:, :-1])
+    return doubled
+
+
+def _stairs(tp: FloatArray, fp: FloatArray) -> FloatArray:
+    precision = tp[:, 1:] + fp[:, 1:]
+    np.maximum(precision, _TINIEST, out=precision)  # where nothing is called, tp does not grow either
+    np.divide(tp[:, 1:], precision, out=precision)
+    area: FloatArray = np.einsum("ij,ij->i", tp[:, 1:] - tp[:, :-1], precision)
+    return area
+
+
+def _integrals(tp: FloatArray, fp: FloatArray) -> FloatArray:
+    """Σ over the steps of the integral of precision, in the form of pr_areas.py.
+
+    With Δt and Δn the growth of tp and of n = tp + fp, and z = Δn/(2n + Δn), s = z/3 + z³/5 + ..., a step's integral is
+
+        Δt/(2n + Δn) · (2t (1 + z s) + Δt (1 - s (1 - z)))
+    """
+    called = tp + fp
+    climb, growth = tp[:, 1:] - tp[:, :-1], called[:, 1:] - called[:, :-1]
+    below = called[:, 1:] + called[:, :-1]
+    np.maximum(below, _TINIEST, out=below)
+    z = growth / below
+    series = z * z
+    rest = series / 7
+    rest += 1 / 5
+    rest *= series
+    rest += 1 / 3
+    np.multiply(rest, z, out=series)
+    part = z * series
+    part += 1
+    part *= tp[:, :-1]
+    part += part
+    np.subtract(1, z, out=rest)
+    rest *= series
+    np.subtract(1, rest, out=rest)
+    rest *= climb
+    part += rest
+    part *= climb
+    part /= below
+    large = np.nonzero(z > _SERIES)
+    if large[0].size:
+        part[large] = _long_steps(tp[:, :-1][large], climb[large], called[:, :-1][large], growth[large])
+    out: FloatArray = part.sum(axis=1)
+    return out
+
+
+def _long_steps(tp: FloatArray, climb: FloatArray, called: FloatArray, growth: FloatArray) -> FloatArray:
+    """The same integral as (Δt/Δn) (t log(1 + x) + Δt (1 - log(1 + x)/x)), x = Δn/n, of steps where x is not small."""
+    # From the origin x is infinite, where t = 0 outweighs its logarithm.
+    with np.errstate(divide="ignore", over="ignore"):
+        x = np.minimum(growth / called, _GREATEST)
+    logarithm = np.log1p(x)
+    return (climb / growth) * (tp * logarithm + climb * (1 - logarithm / x))
+
+
+def corners(gains: BoolArray, losses: BoolArray) -> BoolArray:
+    """Rows where another class starts to grow, or both grow at once.
+
+    The others lie within a stretch of the curves along which one class alone is added, in every resample.
+    """
+    kept = np.zeros(gains.size, np.bool_)
+    rows = np.flatnonzero(gains | losses)
+    gains, losses = gains[rows], losses[rows]
+    kept[rows[:-1]] = (gains & losses)[:-1] | (gains[1:] != gains[:-1]) | (losses[1:] != losses[:-1])
+    return kept
+
+
+def climbs(gains: BoolArray, _: BoolArray) -> BoolArray:
+    """Rows at which tp may grow."""
+    return gains.copy()
+
+
+@dataclass(frozen=True, slots=True)
+class OnRows:
+    """A statistic that some of the rows tell: from at which rows, (K,), there are positives and negatives, which."""
+
+    statistic: Statistic
+    needed: Callable[[BoolArray, BoolArray], BoolArray]
+
+    def __call__(self, tp: FloatArray, fp: FloatArray) -> FloatArray:
+        """Give the statistic of resamples, on those rows or on more."""
+        return self.statistic(tp, fp)
+
+
+RESAMPLED: Mapping[str, Statistic] = MappingProxyType(
+    {"roc": OnRows(_roc, corners), "pr": OnRows(_pr, corners), "average_precision": OnRows(_average_precision, climbs)}
+)
+"""The areas that have intervals."""
+
+
+def row_by_row(function: Callable[[FloatArray, FloatArray], float | None], *, at_corners: bool = False) -> Statistic:
+    """Make a statistic of a function of one resample's tp and fp, (K,) each; its None is undefined.
+
+    With `at_corners` it is shown corners alone: for what is read off the curves, or is best where a stretch ends.
+    """
+
+    def statistic(tp: FloatArray, fp: FloatArray) -> FloatArray:
+        values = (function(*rows) for rows in zip(tp, fp, strict=True))
+        return np.array([np.nan if value is None else value for value in values], np.float64)
+
+    return OnRows(statistic, corners) if at_corners else statistic
+
+
+def rows_needed(statistic: Statistic, gains: BoolArray, losses: BoolArray) -> IntArray:
+    """Which rows tell a statistic, the first and the last among them: all, unless it says less."""
+    if not isinstance(statistic, OnRows):
+        return np.arange(gains.size)
+    kept = statistic.needed(gains, losses)
+    kept[[0, -1]] = True
+    return np.flatnonzero(kept)

@@ -1,0 +1,82 @@
+"""What a gate may be asked: a rule is a metric, a bound, and how sure the verdict has to be.
+
+Knows names and numbers only.
+"""
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from service.curves.areas import Areas
+from service.curves.indices import INDICES
+from service.curves.operating_points import METRICS
+
+AREAS = tuple(field.name for field in fields(Areas))
+"""The areas, which are metrics without a place."""
+
+AREAS_WITH_INTERVALS = ("roc", "pr", "average_precision")
+"""Those that have intervals. A hull is fitted to its own test data, so it lies above what other data would give."""
+
+RATES = ("precision", "recall", "fpr")
+"""The metrics of one row, at a threshold."""
+
+BOUNDS = ("min", "max", "max_drop")
+"""The kinds of bounds; all of them are inclusive."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A number that an evaluation has: an area, one at an operating point (`at`), or one at a deployed threshold."""
+
+    name: str
+    at: float | None = None
+    at_threshold: float | None = None
+
+    def __str__(self) -> str:
+        """Name it in a sentence."""
+        at = "" if self.at is None else f" at {_PLACES.get(self.name, 'lambda')} {self.at:g}"
+        return self.name + at + ("" if self.at_threshold is None else f" at threshold {self.at_threshold:g}")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule, in the words of the contract; exactly one of `min`, `max` and `max_drop` is given.
+
+    confidence  the two-sided level of the interval whose unfavourable end has to meet the bound.
+    prove       "drop": a `max_drop` fails only where the interval shows the drop.
+    """
+
+    metric: str
+    at: float | None = None
+    at_threshold: float | None = None
+    min: float | None = None
+    max: float | None = None
+    max_drop: float | None = None
+    confidence: float | None = None
+    prove: str | None = None
+
+    @property
+    def of(self) -> Metric:
+        """The metric, with its place."""
+        return Metric(self.metric, self.at, self.at_threshold)
+
+    @property
+    def kind(self) -> str:
+        """Which of BOUNDS it has."""
+        return next(kind for kind in BOUNDS if getattr(self, kind) is not None)
+
+    @property
+    def bound(self) -> float:
+        """The bound itself."""
+        bound: float = getattr(self, self.kind)
+        return bound
+
+    def given(self) -> dict[str, Any]:
+        """What was given of it."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+
+_PLACES = {"precision_at_recall": "recall", "recall_at_precision": "precision", "tpr_at_fpr": "fpr"}
+"""What `at` is to a metric, where it is not lambda."""
+
+METRIC_NAMES = tuple(dict.fromkeys((*AREAS, *METRICS, *RATES, *INDICES)))
+"""All names that a rule may have as its metric."""

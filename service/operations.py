@@ -1,0 +1,135 @@
+"""What each operation is: its schema, its tables, and how it is evaluated. One entry here makes an operation.
+
+Knows the mathematics, the statistics and the schemas; nothing of bytes.
+"""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from marshmallow import Schema
+
+from service.curves.comparison import Comparison, evaluate_comparison
+from service.curves.tradeoff import Tradeoffs, evaluate_tradeoffs
+from service.inference.evaluation import EvaluatedCurves, evaluate_with_intervals
+from service.inference.gate import Gate, evaluate_gate
+from service.wire.answer_tables import TABLES
+from service.wire.gate_schemas import GatesRequest, GatesRequestSchema
+from service.wire.limits import Limits
+from service.wire.problems import invalid_value
+from service.wire.schemas import (
+    ComparisonsRequest,
+    ComparisonsRequestSchema,
+    CurvesRequest,
+    CurvesRequestSchema,
+    TradeoffsRequest,
+    TradeoffsRequestSchema,
+)
+from service.wire.tables import TableForm, evaluation_and_baseline, one_evaluation, several_evaluations
+
+
+class Checked(Protocol):
+    """A request that passed its schema."""
+
+    @property
+    def rows(self) -> int:
+        """The rows of its longest table."""
+
+    @property
+    def work(self) -> int:
+        """How much work it is, in rows that one evaluation has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What `answer` has to know of an operation, beside its encoders.
+
+    form         what a body is that is a table, and which query parameters go with it.
+    tables       the tables of an answer, the default first, for formats that hold only one.
+    evaluate     from the checked request and the table asked for (None for all) to the result.
+    included     the tables that a checked request asks for; all unless said.
+    status       the status of a result; 200 unless said.
+    """
+
+    schema: Schema
+    form: TableForm
+    tables: tuple[str, ...]
+    evaluate: Callable[[Any, str | None, Limits], object]
+    included: Callable[[Any], Collection[str]] | None = None
+    status: Callable[[Any, Any], int] = lambda _checked, _result: 200
+
+    def first_table(self, checked: Checked) -> str:
+        """Choose the table of an answer of one table when none is named."""
+        included = self.tables if self.included is None else self.included(checked)
+        return next(name for name in self.tables if name in included)
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The query parameters that go with a table, `table` apart."""
+        return self.form.parameters
+
+
+def _evaluate_curves(checked: CurvesRequest, table: str | None, limits: Limits) -> EvaluatedCurves:
+    options = replace(checked.options, max_interpolated_rows=limits.max_interpolated_rows)
+    intervals = checked.intervals
+    if table is not None:
+        _check_curves_table(checked, table)
+        points = options.operating_points if table == "operating_points" else ()
+        options = replace(options, include=options.include & {table}, operating_points=points)
+        intervals = intervals if table == "intervals" else None
+    return evaluate_with_intervals(checked.evaluation, options, intervals)
+
+
+def _check_curves_table(checked: CurvesRequest, table: str) -> None:
+    """Refuse a table that was not asked for."""
+    asked_for = {"operating_points": checked.options.operating_points, "intervals": checked.intervals}
+    if table in asked_for and not asked_for[table]:
+        raise invalid_value("/table", "missing", f"This table needs the option {table}.")
+    if table not in asked_for and table not in checked.options.include:
+        raise invalid_value("/table", "not_one_of", "This table is not among those that include names.")
+
+
+def _evaluate_tradeoffs(checked: TradeoffsRequest, table: str | None, limits: Limits) -> Tradeoffs:
+    at_lambda = checked.options.at_lambda
+    if table == "at" and at_lambda is None:
+        raise invalid_value("/table", "missing", "This table needs at_lambda, the values to read off.")
+    if at_lambda is not None and at_lambda.size > limits.max_interpolated_rows:
+        message = f"These are {at_lambda.size} values to read off, the limit is {limits.max_interpolated_rows}."
+        raise invalid_value("/at_lambda", "too_many_points", message)
+    return evaluate_tradeoffs(checked.evaluation, checked.options)
+
+
+def _evaluate_comparison(checked: ComparisonsRequest, _table: str | None, _limits: Limits) -> Comparison:
+    return evaluate_comparison(checked.evaluations, checked.indices)
+
+
+def _evaluate_gate(checked: GatesRequest, _table: str | None, _limits: Limits) -> Gate:
+    return evaluate_gate(checked.evaluation, checked.baseline, checked.options)
+
+
+OPERATIONS = {
+    "curves": Operation(
+        CurvesRequestSchema(),
+        one_evaluation("include", "keep", "interpolation", "thresholds", "intervals", "operating_points"),
+        tuple(TABLES["curves"]),
+        _evaluate_curves,
+        lambda checked: checked.options.include,
+    ),
+    "tradeoffs": Operation(
+        TradeoffsRequestSchema(),
+        one_evaluation("indices", "min_precision", "min_recall", "lambda_range", "lambda_density", "at_lambda"),
+        tuple(TABLES["tradeoffs"]),
+        _evaluate_tradeoffs,
+    ),
+    "comparisons": Operation(
+        ComparisonsRequestSchema(), several_evaluations("indices"), tuple(TABLES["comparisons"]), _evaluate_comparison
+    ),
+    "gates": Operation(
+        GatesRequestSchema(),
+        evaluation_and_baseline("paired", "intervals", "rules", "fail_status"),
+        (),
+        _evaluate_gate,
+        status=lambda checked, gate: 200 if gate.passed else checked.fail_status,
+    ),
+}
+"""{operation: what it is}; its path is /v1/ and its name."""

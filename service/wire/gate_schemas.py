@@ -1,0 +1,136 @@
+"""The schema of a gate's request: an evaluation, perhaps a baseline, and rules.
+
+Knows which bounds and places go with which metric; nothing of bytes, nor of verdicts.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from marshmallow import ValidationError, fields, post_load, pre_load
+
+from service.curves.counts import Counts
+from service.curves.indices import INDICES
+from service.curves.sample import Sample
+from service.inference.gate import GateOptions, resamples
+from service.inference.rules import AREAS, AREAS_WITH_INTERVALS, BOUNDS, METRIC_NAMES, RATES, Rule
+from service.wire.evaluation_schemas import EvaluationSchema, ObjectSchema, inheriting
+from service.wire.fields import Choice, Fault, Flag, Number, ObjectList, Whole, invalid
+from service.wire.interval_schemas import IntervalsSchema, Level
+
+MOST_RULES = 100
+"""How many rules a gate has."""
+
+FAIL_STATUSES = (409, 412, 424)
+"""What a failed gate may be answered with, so that a client that knows only statuses stops."""
+
+
+_ROWS_PER_RULE = 500
+"""A metric of one resample takes about as long as so many of its rows."""
+
+
+class RuleSchema(ObjectSchema):
+    """One rule; what belongs together depends on the metric."""
+
+    metric = Choice(METRIC_NAMES)
+    at = Number(minimum=0, maximum=1)
+    at_threshold = Number()
+    min = Number(minimum=0, maximum=1)
+    max = Number(minimum=0, maximum=1)
+    max_drop = Number(minimum=-1, maximum=1)
+    confidence = Level()
+    prove = Choice(("drop",))
+
+    @post_load
+    def build(self, data: dict[str, Any], **_: object) -> Rule:
+        """Build the rule, when its parts go together."""
+        if "metric" not in data:
+            raise invalid("missing", "A rule needs a metric.", "metric")
+        _check_place(data)
+        bounds = [name for name in BOUNDS if name in data]
+        if len(bounds) != 1:
+            code = "exclusive" if bounds else "missing"
+            raise invalid(code, "A rule needs exactly one of min, max and max_drop.", *bounds[1:2])
+        if "confidence" in data and data["metric"] in set(AREAS) - set(AREAS_WITH_INTERVALS):
+            message = f"There is no interval for {data['metric']}, so there is no confidence in it."
+            raise invalid("exclusive", message, "confidence")
+        if "prove" in data and not {"max_drop", "confidence"} <= set(data):
+            raise invalid("exclusive", "prove goes with max_drop and confidence.", "prove")
+        return Rule(**data)
+
+
+def _check_place(data: dict[str, Any]) -> None:
+    """Refuse a metric without its place, and a place that the metric does not have."""
+    metric = data["metric"]
+    needed = {"at_threshold"} if metric in RATES else set() if metric in AREAS else {"at"}
+    allowed = needed | ({"at_threshold"} if metric in INDICES else set())
+    for name in ("at", "at_threshold"):
+        if name in needed and name not in data:
+            raise invalid("missing", f"{metric} needs {name}.", name)
+        if name in data and name not in allowed:
+            raise invalid("exclusive", f"{name} does not go with {metric}.", name)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GatesRequest:
+    """A checked request for a verdict; `fail_status` is the status of one that is not passed."""
+
+    evaluation: Sample | Counts
+    baseline: Sample | Counts | None
+    options: GateOptions
+    fail_status: int
+
+    @property
+    def rows(self) -> int:
+        """The rows of the longer table."""
+        return max(self.evaluation.rows, self.baseline.rows if self.baseline else 0)
+
+    @property
+    def work(self) -> int:
+        """The rows of both tables, once and for every resample; each rule makes a resample more work."""
+        rows = self.evaluation.rows + (self.baseline.rows if self.baseline else 0)
+        return rows + resamples(self.options) * (rows + _ROWS_PER_RULE * len(self.options.rules))
+
+
+class BaselineSchema(EvaluationSchema):
+    """The evaluation that drops are measured from."""
+
+    @post_load
+    def build(self, data: dict[str, Any], **_: object) -> Sample | Counts:
+        """Build the evaluation."""
+        return self.evaluation(data)
+
+
+class GatesRequestSchema(EvaluationSchema):
+    """A request for a verdict: an evaluation and what it has to meet side by side."""
+
+    baseline = fields.Nested(BaselineSchema)
+    paired = Flag()
+    intervals = fields.Nested(IntervalsSchema)
+    rules = ObjectList(RuleSchema(), minimum=1, maximum=MOST_RULES)
+    fail_status = Whole(minimum=min(FAIL_STATUSES), maximum=max(FAIL_STATUSES))
+
+    @pre_load
+    def drop_absent(self, data: Any, **kwargs: object) -> Any:  # noqa: ANN401  # anything that JSON can hold
+        """Let the baseline inherit what labels and scores mean."""
+        data = super().drop_absent(data, **kwargs)
+        return inheriting(data, "baseline") if isinstance(data, dict) else data
+
+    @post_load
+    def build(self, data: dict[str, Any], **_: object) -> GatesRequest:
+        """Build the request, when its fields go together."""
+        evaluation, baseline = self.evaluation(data), data.get("baseline")
+        if "rules" not in data:
+            raise invalid("missing", "Give a list of rules; null and [] read as absent.", "rules")
+        if baseline is None:
+            for row, rule in enumerate(data["rules"]):
+                if rule.max_drop is not None:
+                    fault = Fault("missing", "max_drop needs a baseline to drop from.")
+                    raise ValidationError({"rules": {row: {"max_drop": [fault]}}})
+        paired = data.get("paired", False)
+        if paired and baseline is None:
+            raise invalid("missing", "paired needs a baseline to pair with.", "paired")
+        status = data.get("fail_status", 200)
+        if "fail_status" in data and status not in FAIL_STATUSES:
+            raise invalid("not_one_of", "One of 409, 412, 424 belongs here.", "fail_status")
+        options = GateOptions(tuple(data["rules"]), paired=paired, intervals=data.get("intervals"))
+        return GatesRequest(evaluation, baseline, options, status)

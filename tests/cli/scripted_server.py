@@ -1,0 +1,80 @@
+"""A loopback server that answers what a test tells it to, and remembers what it was asked."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+VERDICT = b'{"passed":true,"paired":false,"checks":[],"warnings":[]}\n'
+PROBLEM = b'{"type":"/problems/x","title":"No","status":%d,"detail":"Not so.","instance":"/v1/gates"}'
+
+
+@dataclass(frozen=True)
+class Scripted:
+    """One answer; without a status the connection is closed instead."""
+
+    status: int | None = 200
+    body: bytes = VERDICT
+    media_type: str = "application/json"
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+def problem(status: int, **headers: str) -> Scripted:
+    named = {name.replace("_", "-"): text for name, text in headers.items()}
+    return Scripted(status, PROBLEM % status, "application/problem+json", named)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One request."""
+
+    path: str
+    headers: dict[str, str]
+    body: bytes
+
+
+@dataclass
+class ScriptedServer:
+    """Its address, the answers to come (the last one stays), and the requests so far."""
+
+    url: str
+    script: list[Scripted]
+    asked: list[Asked] = field(default_factory=list)
+
+    def next_answer(self) -> Scripted:
+        return self.script.pop(0) if len(self.script) > 1 else self.script[0]
+
+
+@contextmanager
+def scripted(*script: Scripted) -> Iterator[ScriptedServer]:
+    """Serve a script on a free port."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            state.asked.append(Asked(self.path, {name.lower(): text for name, text in self.headers.items()}, body))
+            answer = state.next_answer()
+            if answer.status is None:
+                self.close_connection = True
+                return
+            self.send_response(answer.status)
+            for name, text in {"Content-Type": answer.media_type, **answer.headers}.items():
+                self.send_header(name, text)
+            self.send_header("Content-Length", str(len(answer.body)))
+            self.end_headers()
+            self.wfile.write(answer.body)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    state = ScriptedServer(f"http://127.0.0.1:{server.server_port}", list(script))
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield state
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

@@ -1,0 +1,382 @@
+"""`rocpr gate` without a server: the service's verdict, its exit status, its reports, complaints of the right file."""
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from junitparser import JUnitXml
+
+from service.cli import gate as gate_module
+from service.cli.gate_layout import verdict_lines
+from service.cli.main import main
+from service.operations import OPERATIONS
+from tests.cli.comparing import sample
+from tests.cli.gating import (
+    ALL,
+    DATA,
+    DROP,
+    FAILING,
+    PASSING,
+    RULES,
+    STATUSES,
+    TEN,
+    UNDECIDED,
+    answered,
+    rocpr,
+    written,
+)
+
+COMMAND = [sys.executable, "-c", "from service.cli.main import main; main()", "gate"]
+ROOT = DATA.parent.parent
+
+
+@pytest.mark.parametrize("text", STATUSES, ids=["passing", "failing", "undecided"])
+def test_the_verdict_is_the_services_and_the_status_tells_it(tmp_path: Path, text: str) -> None:
+    rules = written(tmp_path, text)
+    run = rocpr(rules, ALL, "--json")
+    assert (run.exit_code, run.stderr) == (STATUSES[text], "")
+    assert run.stdout_bytes == answered(sample(ALL) | {"rules": RULES[text]})
+    run = rocpr(rules, ALL)
+    assert (run.exit_code, run.stderr) == (STATUSES[text], "")
+    document = json.loads(answered(sample(ALL) | {"rules": RULES[text]}))
+    assert run.stdout == "".join(f"{click.unstyle(line)}\n" for line in verdict_lines(document, str(ALL), None))
+
+
+@pytest.mark.parametrize("paired", [True, False])
+@pytest.mark.parametrize("suffixes", [("csv", "csv"), ("csv", "json"), ("json", "csv"), ("json", "json")])
+def test_a_baseline_in_a_file_of_its_own(tmp_path: Path, suffixes: tuple[str, str], *, paired: bool) -> None:
+    rules = written(tmp_path, f"paired = {str(paired).lower()}\n{DROP}")
+    files = [
+        path if suffix == "csv" else written(tmp_path, sample(path), f"{path.stem}.json")
+        for path, suffix in zip((TEN, ALL), suffixes, strict=True)
+    ]
+    run = rocpr(rules, files[0], "--baseline", files[1], "--json")
+    assert run.stderr == ""
+    expected = answered(sample(TEN) | {"baseline": sample(ALL), "rules": RULES[DROP], "paired": paired})
+    assert run.stdout_bytes == expected
+    run = rocpr(rules, files[0], "--baseline", files[1])
+    assert run.stdout.startswith(f"{files[0]}\nagainst {files[1]}{', paired' if paired else ''}\n\n")
+
+
+def test_a_baseline_in_a_column(tmp_path: Path) -> None:
+    """Two models in one table, named in the rules."""
+    table = written(tmp_path, "new,old,y\n0.9,0.7,1\n0.8,0.9,1\n0.7,0.8,0\n0.4,0.3,1\n0.2,0.6,0\n", "two.csv")
+    reading = 'scores = "new"\nbaseline_scores = "old"\nlabels = "y"\npaired = true\n'
+    rules = written(tmp_path, reading + '[[rules]]\nmetric = "roc"\nmax_drop = 0\n')
+    run = rocpr(rules, table, "--json")
+    assert (run.exit_code, run.stderr) == (0, "")
+    labels = [1, 1, 0, 1, 0]
+    request = {
+        "scores": [0.9, 0.8, 0.7, 0.4, 0.2],
+        "labels": labels,
+        "baseline": {"scores": [0.7, 0.9, 0.8, 0.3, 0.6], "labels": labels},
+        "paired": True,
+        "rules": [{"metric": "roc", "max_drop": 0}],
+    }
+    assert run.stdout_bytes == answered(request)
+    run = rocpr(rules, table, "--baseline", ALL)
+    assert (run.exit_code, run.stdout) == (2, "")
+    assert "baseline_scores names a column, and --baseline a file" in run.stderr
+
+
+def test_options_of_columns_go_before_the_rules(tmp_path: Path) -> None:
+    table = written(tmp_path, "p,q,truth,w\n0.1,1,spam,1\n0.25,2,ham,2\n0,3,spam,1\n", "named.csv")
+    reading = 'scores = "q"\nlabels = "truth"\npositive_label = "ham"\nweights = "w"\n'
+    rules = written(tmp_path, reading + '[[rules]]\nmetric = "roc"\nmin = 0\n')
+    request = {"labels": [0, 1, 0], "weights": [1, 2, 1], "rules": [{"metric": "roc", "min": 0}]}
+    run = rocpr(rules, table, "--json")
+    assert run.stdout_bytes == answered(request | {"scores": [1, 2, 3]})
+    flags = ["--scores", "p", "--positive-label", "spam", "--lower-is-positive", "--json"]
+    run = rocpr(rules, table, *flags)
+    assert run.stdout_bytes == answered(
+        request | {"scores": [0.1, 0.25, 0], "labels": [1, 0, 1], "lower_is_positive": True}
+    )
+
+
+def test_labels_and_scores_mean_the_same_in_every_file(tmp_path: Path) -> None:
+    """What the rules, or the scores, say of labels holds for a file that does not say it."""
+    rules = written(
+        tmp_path, 'positive_label = "no"\nlower_is_positive = true\n[[rules]]\nmetric = "roc"\nmax_drop = 1\n'
+    )
+    new = written(tmp_path, {"scores": [1, 2, 3], "labels": ["no", "yes", "no"]}, "new.json")
+    old = written(tmp_path, "scores,labels\n3,no\n2,yes\n1,yes\n", "old.csv")
+    own = written(
+        tmp_path, {"scores": [1, 2], "labels": [0, 1], "positive_label": 1, "lower_is_positive": False}, "o.json"
+    )
+    for scores, baseline, values in (
+        (new, old, (0.5, 0)),
+        (old, new, (0, 0.5)),
+        (own, new, (1, 0.5)),
+        (new, own, (0.5, 1)),
+    ):
+        run = rocpr(rules, scores, "--baseline", baseline, "--json")
+        assert run.exit_code == 0, run.stderr
+        (check,) = json.loads(run.stdout)["checks"]
+        assert (check["value"], check["baseline"]) == values
+
+
+def test_counts(tmp_path: Path) -> None:
+    table = written(tmp_path, "threshold,tp,fp\n0.5,5,5\n0.25,10,30\n", "counts.csv")
+    rules = written(tmp_path, 'negatives = 2000\n[[rules]]\nmetric = "recall"\nat_threshold = 0.25\nmin = 0.5\n')
+    run = rocpr(rules, table, "--positives", "20", "--json")
+    assert (run.exit_code, run.stderr) == (0, "")
+    assert json.loads(run.stdout)["checks"][0]["value"] == 0.5
+
+
+def test_standard_input(tmp_path: Path) -> None:
+    rules = written(tmp_path, PASSING)
+    run = rocpr(rules, "-", "--format", "csv", given=ALL.read_bytes())
+    assert (run.exit_code, run.stdout.splitlines()[0]) == (0, "standard input")
+    run = rocpr("-", ALL, given=FAILING)
+    assert run.exit_code == 1
+    for words in (["-", "-"], ["-", ALL, "--baseline", "-"], [rules, "-", "--baseline", "-", "--format", "csv"]):
+        run = rocpr(*words, given="")
+        assert (run.exit_code, run.stdout) == (2, "")
+        assert "- is given more than once" in run.stderr
+
+
+# What is wrong, and where.
+
+
+def test_a_wrong_rule_is_told_with_its_line(tmp_path: Path) -> None:
+    rules = written(tmp_path, PASSING + '\n[[rules]]\nmetric = "rok"\nmin = 2\n\n[intervals]\nseed = 0.5\n')
+    for words in ([ALL], [ALL, "--baseline", TEN]):
+        run = rocpr(rules, *words)
+        assert (run.exit_code, run.stdout) == (2, "")
+        title, *lines = run.stderr.splitlines()
+        assert title == f"Error: {rules}: The request can be parsed but is wrong."
+        places = [re.match(r"  line (\d+): (/[\w/]+): ", line) for line in lines]
+        assert {(match[1], match[2]) for match in places if match} == {
+            ("6", "/rules/1/metric"),
+            ("7", "/rules/1/min"),
+            ("10", "/intervals/seed"),
+        }
+    run = rocpr(written(tmp_path, DROP), ALL)
+    assert run.stderr.startswith(f"Error: {tmp_path / 'rules.toml'}: ")
+    assert "  line 3: /rules/0/max_drop: max_drop needs a baseline" in run.stderr
+
+
+def test_a_wrong_file_is_told_by_its_name(tmp_path: Path) -> None:
+    rules = written(tmp_path, f"paired = true\n{DROP}")
+    bad = written(tmp_path, "scores,labels\n0.9,1\nabc,0\n", "bad.csv")
+    worse = written(tmp_path, {"scores": [1, "x"], "labels": [0, 1]}, "worse.json")
+    for words, told in (
+        ([bad, "--baseline", ALL], {bad: "/scores/1"}),
+        ([ALL, "--baseline", bad], {bad: "/scores/1"}),
+        ([worse, "--baseline", bad], {bad: "/scores/1", worse: "/scores/1"}),
+        ([bad, "--baseline", worse], {bad: "/scores/1", worse: "/scores/1"}),
+    ):
+        run = rocpr(rules, *words)
+        assert (run.exit_code, run.stdout) == (2, "")
+        assert dict(re.findall(r"^Error: (.*?): .*\n  (/[\w/]+): ", run.stderr, re.MULTILINE)) == {
+            str(path): pointer for path, pointer in told.items()
+        }
+    run = rocpr(rules, ALL, "--baseline", DATA / "digits_eight.csv")
+    assert (run.exit_code, run.stdout) == (2, "")
+    assert "Error: " in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ({"scores": [1, 0], "labels": [1, 0], "rules": []}, "rules belongs in "),
+        ({"scores": [1, 0], "labels": [1, 0], "paired": True}, "paired belongs in "),
+        ({"scores": [1, 0], "labels": [1, 0], "baseline": {}}, "baseline belongs in the file that --baseline names"),
+        ([1], "(not_an_object)"),
+        ({"scores": [1, 0], "labels": [1, 0], "keep": "all"}, "/keep: "),
+    ],
+)
+def test_a_json_file_is_an_evaluation(tmp_path: Path, document: object, message: str) -> None:
+    path = tmp_path / "scores.json"
+    path.write_text(json.dumps(document))
+    run = rocpr(written(tmp_path, PASSING), path)
+    assert (run.exit_code, run.stdout) == (2, "")
+    assert run.stderr.startswith(f"Error: {path}: ")
+    assert message in run.stderr
+
+
+def test_columns_with_other_names(tmp_path: Path) -> None:
+    table = written(tmp_path, "score,y\n0.9,1\n0.4,0\n", "named.csv")
+    run = rocpr(written(tmp_path, PASSING), table)
+    assert run.exit_code == 2
+    assert "--scores and --labels" in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "RULES.toml and SCORES belong here; 0 files given."),
+        (["rules.toml"], "1 file given."),
+        (["rules.toml", "a.csv", "b.csv"], "3 files given."),
+        (["nothing.toml", ALL], "No such file"),
+        ([ALL, "nothing.csv"], "No such file"),
+        ([ALL, ALL, "--baseline", "nothing.csv"], "No such file"),
+        ([ALL, "."], "directory"),
+        ([ALL, ALL, "--junit", "."], "directory"),
+        ([ALL, ALL, "--markdown", "no/such/place.md"], "is no directory"),
+        ([ALL, ALL, "--api-key-env", "KEY"], "--api-key-env goes with --server"),
+        ([ALL, ALL, "--server", "host"], "--server takes an address"),
+        (["--init"], "SCORES alone goes with --init; 0 files given."),
+        (["--init", ALL, ALL], "2 files given."),
+        (["--init", ALL, "--json"], "--init goes without"),
+        ([ALL, ALL, "--rules", "x"], "No such option"),
+        ([ALL, ALL], "This is no TOML"),
+    ],
+)
+def test_usage_errors(arguments: list[object], message: str) -> None:
+    run = rocpr(*arguments)
+    assert (run.exit_code, run.stdout) == (2, "")
+    assert message in run.stderr
+
+
+def test_options_of_columns_need_a_table(tmp_path: Path) -> None:
+    path = written(tmp_path, sample(ALL), "scores.json")
+    run = rocpr(written(tmp_path, PASSING), path, "--labels", "y")
+    assert run.exit_code == 2
+    assert "--labels goes with a table" in run.stderr
+
+
+def test_the_options_of_reading_are_the_query_parameters() -> None:
+    names = {parameter.name for parameter in main.commands["gate"].params}
+    own = {"files", "format_name", "as_json", "baseline", "server", "api_key_env", "junit", "markdown", "init"}
+    in_rules = {"baseline_scores", "paired", "intervals", "rules", "fail_status"}
+    assert names - own == set(OPERATIONS["gates"].parameters) - in_rules
+
+
+# What must not look like a failed gate.
+
+
+@pytest.mark.parametrize("error", [ValueError("a defect"), KeyboardInterrupt(), click.Abort()])
+def test_a_defect_is_no_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
+    def broken(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(gate_module, "verdict_lines", broken)
+    run = rocpr(written(tmp_path, FAILING), ALL)
+    assert run.exit_code == 2
+    assert ("a defect" if isinstance(error, ValueError) else "Aborted!") in run.stderr
+
+
+@pytest.mark.parametrize("text", [PASSING, FAILING], ids=["passing", "failing"])
+def test_the_verdict_stands_when_nobody_reads_it(tmp_path: Path, text: str) -> None:
+    junit = tmp_path / "gate.xml"
+    words = [written(tmp_path, text), ALL, "--junit", junit]
+    read, write = os.pipe()
+    os.close(read)
+    run = subprocess.run(
+        [*COMMAND, *map(str, words)], cwd=ROOT, stdout=write, stderr=subprocess.PIPE, timeout=60, check=False
+    )
+    os.close(write)
+    assert (run.returncode, run.stderr) == (STATUSES[text], b"")
+    assert junit.exists()
+
+
+# Reports.
+
+
+def results(path: Path) -> list[list[tuple[str, str]]]:
+    """What a JUnit report says of each case: kinds and messages, none where it passed."""
+    return [
+        [(result._tag, result.message) for result in case.result]
+        for suite in JUnitXml.fromfile(str(path))
+        for case in suite
+    ]
+
+
+@pytest.mark.parametrize("text", STATUSES, ids=["passing", "failing", "undecided"])
+def test_reports(tmp_path: Path, text: str) -> None:
+    junit, markdown, summary = (tmp_path / name for name in ("gate.xml", "gate.md", "summary"))
+    summary.write_text("# Before\n")
+    words = [written(tmp_path, text), ALL, "--junit", junit, "--markdown", markdown]
+    assert rocpr(*words, GITHUB_STEP_SUMMARY=str(summary)).exit_code == STATUSES[text]
+    document = json.loads(answered(sample(ALL) | {"rules": RULES[text]}))
+    rows = [line for line in markdown.read_text().splitlines() if line.startswith("| ")]
+    assert len(rows) == 2 + len(document["checks"])
+    assert summary.read_text() == f"# Before\n{markdown.read_text()}\n"
+    assert results(junit) == [
+        {"passed": [], "failed": [("failure", check["reason"])], "undecided": [("error", check["reason"])]}[
+            check["status"]
+        ]
+        for check in document["checks"]
+    ]
+
+
+def test_no_summary_outside_of_github(tmp_path: Path) -> None:
+    assert rocpr(written(tmp_path, PASSING), ALL, GITHUB_STEP_SUMMARY="").exit_code == 0
+
+
+@pytest.mark.parametrize("message", ["directory", "rules"])
+def test_what_keeps_it_from_a_verdict_is_reported_too(tmp_path: Path, message: str) -> None:
+    """A report of an earlier run does not stand for this one, and is XML whatever the message holds."""
+    junit, markdown, summary = (tmp_path / name for name in ("gate.xml", "gate.md", "summary"))
+    junit.write_text("<old/>")
+    rules = written(tmp_path, PASSING if message == "rules" else 'x = "')
+    table = written(tmp_path, "scores,labels,\x01<b>\n1,1,1\n0,x,1\n", "bad.csv")
+    run = rocpr(rules, table, "--junit", junit, "--markdown", markdown, GITHUB_STEP_SUMMARY=str(summary))
+    assert (run.exit_code, run.stdout) == (2, "")
+    (((kind, told),),) = results(junit)
+    first = run.stderr.splitlines()[0]
+    assert kind == "error"
+    assert told.startswith(first)
+    assert f"\n    {first}\n" in markdown.read_text()
+    assert "not decided" in summary.read_text()
+
+
+def test_a_report_that_cannot_be_written_is_no_pass(tmp_path: Path) -> None:
+    run = rocpr(written(tmp_path, PASSING), ALL, "--junit", "/dev/full")
+    assert run.exit_code == 2
+    assert "Gate passed" in run.stdout
+    assert "Error: /dev/full: The report cannot be written: No space left on device." in run.stderr
+
+
+# On a terminal.
+
+
+def on_a_terminal(*words: object, **variables: str) -> str:
+    """Run the command with a terminal as its standard output, and return what that shows."""
+    clean = {name: text for name, text in os.environ.items() if name not in {"NO_COLOR", "GITHUB_STEP_SUMMARY"}}
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [*COMMAND, *map(str, words)], cwd=ROOT, stdout=theirs, stderr=theirs, env=clean | {"TERM": "xterm"} | variables
+    ) as process:
+        os.close(theirs)
+        shown = b""
+        try:
+            while piece := os.read(ours, 1 << 16):
+                shown += piece
+        except OSError:  # the other side was closed
+            pass
+        os.close(ours)
+        assert process.wait(timeout=60) == 1
+    return shown.decode().replace("\r\n", "\n")
+
+
+def test_colours_on_a_terminal_alone(tmp_path: Path) -> None:
+    rules = written(tmp_path, FAILING)
+    plain = rocpr(rules, ALL).stdout
+    assert "\x1b" not in plain
+    shown = on_a_terminal(rules, ALL)
+    assert "\x1b[31mfailed\x1b[0m" in shown
+    assert "\x1b[32mpassed\x1b[0m" in shown
+    assert click.unstyle(shown) == plain
+    for variables in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+        assert on_a_terminal(rules, ALL, **variables) == plain
+
+
+def test_a_file_of_every_format_is_read(tmp_path: Path) -> None:
+    from pyarrow import csv
+
+    from tests.properties.bodies import arrow_body, parquet_body
+
+    rules = written(tmp_path, UNDECIDED)
+    expected = rocpr(rules, ALL, "--json").stdout_bytes
+    for name, make in (("a.arrow", arrow_body), ("a.parquet", parquet_body)):
+        (tmp_path / name).write_bytes(make(csv.read_csv(ALL)))
+        run = rocpr(rules, tmp_path / name, "--json")
+        assert (run.exit_code, run.stdout_bytes) == (2, expected)

@@ -1,0 +1,114 @@
+"""`rocpr gate --init`: rules that the same scores meet, with today's numbers beside them."""
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from service.cli.gate_rules import Rules
+from tests.cli.comparing import sample
+from tests.cli.gating import ALL, DATA, answered, rocpr, written
+
+TABLES = ["breast_cancer.csv", "breast_cancer_ten.csv", "digits_eight.csv"]
+
+
+def first_rules(folder: Path, *words: object, given: str | None = None) -> Path:
+    run = rocpr("--init", *words, given=given)
+    assert (run.exit_code, run.stderr) == (0, "")
+    return written(folder, run.stdout)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_the_scores_meet_their_own_rules(tmp_path: Path, name: str) -> None:
+    rules = first_rules(tmp_path, DATA / name)
+    assert rocpr(rules, DATA / name).exit_code == 0
+    document = tomllib.loads(rules.read_text())
+    assert [rule["metric"] for rule in document["rules"]] == ["roc", "average_precision", "tpr_at_fpr"]
+    with rules.open("rb") as stream:
+        assert Rules.read(stream).document == document
+
+
+def test_the_numbers_are_todays(tmp_path: Path) -> None:
+    text = first_rules(tmp_path, ALL).read_text()
+    told = re.findall(r"^# Today ([\d.]+), 95 % interval ([\d.]+) to ([\d.]+)\.\n\[\[rules\]\]$", text, re.MULTILINE)
+    rules = tomllib.loads(text)["rules"]
+    document = json.loads(answered(sample(ALL) | {"rules": [rule | {"confidence": 0.95} for rule in rules]}))
+    assert len(told) == 3
+    for check, numbers in zip(document["checks"], told, strict=True):
+        ends = check["interval"]
+        assert list(numbers) == [f"{number:.6f}" for number in (check["value"], ends["lower"], ends["upper"])]
+        assert 0 <= ends["lower"] - check["rule"]["min"] < 0.001
+
+
+def test_what_is_commented_out_can_be_used(tmp_path: Path) -> None:
+    """Without its signs each of the optional rules is one, and the drop needs a baseline."""
+    text = first_rules(tmp_path, ALL).read_text()
+    rules = written(tmp_path, re.sub(r"^#(?! )(?=\S)", "", text, flags=re.MULTILINE), "all.toml")
+    assert len(tomllib.loads(rules.read_text())["rules"]) == 5
+    assert rocpr(rules, ALL, "--baseline", DATA / "breast_cancer_ten.csv").exit_code == 0
+    run = rocpr(rules, ALL)
+    assert run.exit_code == 2
+    assert "max_drop needs a baseline" in run.stderr
+
+
+def test_how_the_file_is_read_is_kept(tmp_path: Path) -> None:
+    name = 'a "b" \\ é \x7f😀'
+    table = tmp_path / "named.csv"
+    quoted = name.replace('"', '""')
+    table.write_text(
+        f'"{quoted}",y,w\n' + "".join(f"{n % 7},{'no' if n % 3 else 'yes'},{n % 2 + 1}\n" for n in range(60))
+    )
+    flags = ["--scores", name, "--labels", "y", "--weights", "w", "--positive-label", "yes", "--lower-is-positive"]
+    rules = first_rules(tmp_path, table, *flags)
+    assert rocpr(rules, table).exit_code == 0
+    document = tomllib.loads(rules.read_text())
+    document.pop("rules")
+    assert document == {
+        "scores": name,
+        "labels": "y",
+        "weights": "w",
+        "positive_label": "yes",
+        "lower_is_positive": True,
+    }
+
+
+def test_totals_are_kept(tmp_path: Path) -> None:
+    table = written(tmp_path, "tp,fp\n5,5\n10,30\n", "counts.csv")
+    rules = first_rules(tmp_path, table, "--positives", "20", "--negatives", "2e3")
+    assert rocpr(rules, table).exit_code == 0
+    document = tomllib.loads(rules.read_text())
+    assert (document["positives"], document["negatives"]) == (20, 2000)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"scores": [3, 2, 1, 0], "labels": [1, 1, 0, 0]},  # a perfect one
+        {"scores": [1, 1, 1, 1], "labels": [1, 1, 0, 0]},  # all tied
+        {"scores": [0, 1, 2, 3], "labels": [1, 1, 0, 0]},  # the worst
+        {"scores": [1, 0], "labels": [1, 0]},  # too few for an interval
+        {"counts": {"tp": [6, 9, 8], "fp": [1, 4, 6], "positives": 10, "negatives": 10}},  # no sweep
+        {"scores": [3, 2, 1, 0], "labels": [1, 0, 1, 0], "weights": [0.5, 1, 0.25, 2]},
+    ],
+    ids=["perfect", "tied", "worst", "few", "no_sweep", "weighted"],
+)
+def test_every_evaluation_has_rules_that_it_meets(tmp_path: Path, document: dict) -> None:
+    scores = written(tmp_path, document, "scores.json")
+    rules = first_rules(tmp_path, scores)
+    run = rocpr(rules, scores)
+    assert run.exit_code == 0, run.output
+    assert tomllib.loads(rules.read_text())["rules"]
+
+
+def test_a_name_does_not_leave_its_comment(tmp_path: Path) -> None:
+    table = tmp_path / "a\nscores = 3.csv"
+    table.write_bytes(ALL.read_bytes())
+    assert rocpr(first_rules(tmp_path, table), table).exit_code == 0
+
+
+def test_a_wrong_file() -> None:
+    run = rocpr("--init", "-", "--format", "csv", given="scores,labels\n1,x\n")
+    assert (run.exit_code, run.stdout) == (2, "")
+    assert run.stderr.startswith("Error: standard input: ")

@@ -1,0 +1,196 @@
+"""Intervals of the areas, asked for beside curves: what is answered, in which form, and what is refused."""
+
+import csv
+import io
+import json
+from functools import partial
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from service.inference.intervals import METHODS
+from service.operations import OPERATIONS
+from service.wire.interval_schemas import FEWEST_RESAMPLES, LARGEST_SEED, MOST_RESAMPLES
+from tests import asking
+
+ask = partial(asking.ask, "curves")
+curves = partial(asking.answered, "curves")
+refusals = partial(asking.refusals, "curves")
+
+AREAS = ["roc", "pr", "average_precision"]
+FIELDS = ["lower", "upper", "level", "method", "standard_error"]
+DICE = np.random.default_rng(1988)
+LABELS = DICE.random(60) < 0.4
+SAMPLE = {"scores": (DICE.normal(size=60) + LABELS).round(1).tolist(), "labels": LABELS.astype(int).tolist()}
+WEIGHTED = SAMPLE | {"weights": DICE.integers(1, 5, 60).tolist()}
+NO_SWEEP = {"counts": {"tp": [3, 1], "fp": [1, 2], "positives": 4, "negatives": 4}}
+FEW = {"resamples": FEWEST_RESAMPLES}
+
+
+def intervals(body, **options):
+    return curves(body | {"include": ["auc"], "intervals": options})["intervals"]
+
+
+class TestAnswer:
+    def test_is_there_when_asked_for(self):
+        asked = curves(SAMPLE | {"intervals": {}})
+        assert list(asked)[-2:] == ["intervals", "warnings"]
+        assert "intervals" not in curves(SAMPLE)
+        assert "intervals" not in curves(SAMPLE | {"intervals": None})
+        assert {name: part for name, part in asked.items() if name != "intervals"} == curves(SAMPLE)
+
+    @pytest.mark.parametrize("body", [SAMPLE, WEIGHTED])
+    @pytest.mark.parametrize("method", [method for method in METHODS if method != "delong"])
+    def test_has_an_interval_around_each_area(self, body, method):
+        answer = curves(body | {"include": ["auc"], "intervals": FEW | {"method": method, "level": 0.9}})
+        assert list(answer["intervals"]) == AREAS
+        for area, interval in answer["intervals"].items():
+            assert list(interval) == FIELDS
+            assert 0 <= interval["lower"] < answer["auc"][area] < interval["upper"] <= 1
+            assert interval["level"] == 0.9
+            assert interval["method"] == ("logit" if method == "auto" else method)
+            assert interval["standard_error"] > 0
+        assert answer["warnings"] == []
+
+    def test_delong_is_for_roc_alone(self):
+        answer = curves(SAMPLE | {"include": ["auc"], "intervals": {"method": "delong"}})
+        assert answer["intervals"]["roc"]["method"] == "delong"
+        assert (answer["intervals"]["pr"], answer["intervals"]["average_precision"]) == (None, None)
+        assert {warning["code"] for warning in answer["warnings"]} == {"interval_omitted"}
+
+    def test_does_not_need_the_areas(self):
+        assert curves(SAMPLE | {"include": ["points"], "intervals": {}})["intervals"] == intervals(SAMPLE)
+
+    def test_a_perfect_ranking_has_a_free_end(self):
+        found = intervals({"scores": [4, 3, 2, 1], "labels": [1, 1, 0, 0]})["roc"]
+        assert found == {
+            "lower": pytest.approx(0.025**0.5),
+            "upper": 1.0,
+            "level": 0.95,
+            "method": "exact",
+            "standard_error": None,
+        }
+
+    @pytest.mark.parametrize(
+        ("body", "code"),
+        [(NO_SWEEP, "not_a_sweep"), ({"scores": [3, 2, 1], "labels": [1, 0, 0]}, "too_few_examples")],
+    )
+    def test_is_null_where_there_are_none_and_says_why(self, body, code):
+        answer = curves(body | {"intervals": {}})
+        assert answer["intervals"] == dict.fromkeys(AREAS)
+        assert [warning["code"] for warning in answer["warnings"]] == [code]
+
+    def test_fractional_counts_cannot_be_resampled(self):
+        counts = {"counts": {"tp": [1.5, 3], "fp": [0.5, 2], "positives": 4, "negatives": 4}}
+        answer = curves(counts | {"include": ["points"], "intervals": {"method": "bootstrap"}})
+        assert answer["intervals"] == dict.fromkeys(AREAS)
+        assert {warning["code"] for warning in answer["warnings"]} == {"interval_omitted"}
+
+
+class TestResamples:
+    @pytest.mark.parametrize("method", ["bootstrap", "bca"])
+    def test_a_seed_tells_the_answer(self, method):
+        ask_for = partial(intervals, SAMPLE, method=method, **FEW)
+        assert ask_for() == ask_for(seed=0) == ask_for(seed=0.0)
+        assert ask_for() != ask_for(seed=1)
+        assert ask_for(seed=LARGEST_SEED) == ask_for(seed=LARGEST_SEED)
+
+    def test_the_order_of_rows_and_the_format_do_not(self):
+        order = np.random.default_rng(5).permutation(60)
+        options = FEW | {"method": "bootstrap"}
+        shuffled = {name: np.array(column)[order].tolist() for name, column in WEIGHTED.items()}
+        assert intervals(shuffled, **options) == intervals(WEIGHTED, **options)
+        lines = zip(*WEIGHTED.values(), strict=True)
+        table = "\n".join([",".join(WEIGHTED), *(",".join(map(str, line)) for line in lines)])
+        found = curves(table, content_type="text/csv", include="auc", intervals=json.dumps(options))
+        assert found["intervals"] == intervals(WEIGHTED, **options)
+
+    def test_counts_are_the_sample_that_they_count(self):
+        points = curves(SAMPLE)["points"]
+        counts = {"counts": {key: points[key] for key in ("tp", "fp", "fn", "tn")}}
+        for method in METHODS:
+            assert intervals(counts, method=method, **FEW) == intervals(SAMPLE, method=method, **FEW)
+
+
+class TestReducedTable:
+    CUTS = (-0.5, 0.0, 0.75, 2.0)
+
+    @pytest.mark.parametrize("body", [SAMPLE, WEIGHTED])
+    @pytest.mark.parametrize("method", ["logit", "bootstrap", "bca"])
+    def test_is_that_of_scores_which_say_no_more_than_the_cuts(self, body, method):
+        """Intervals of a reduced table are those of the sample whose scores are rounded down to the cuts."""
+        options = FEW | {"method": method}
+        cuts = np.array([-9.0, *self.CUTS])
+        coarse = body | {"scores": cuts[np.searchsorted(cuts, body["scores"], side="right") - 1].tolist()}
+        answer = curves(body | {"include": ["auc"], "thresholds": self.CUTS, "intervals": options})
+        assert answer["auc"] == curves(coarse)["auc"]
+        assert answer["intervals"] == intervals(coarse, **options)
+        assert [warning["code"] for warning in answer["warnings"]] == ["reduced_table"]
+
+    def test_of_a_tuning_sample_it_is_that_of_its_thresholds(self):
+        tuned = curves(SAMPLE | {"include": ["auc"], "tuning": WEIGHTED, "intervals": {}})
+        cut = curves(SAMPLE | {"include": ["auc"], "thresholds": tuned["selected_thresholds"], "intervals": {}})
+        assert tuned["intervals"] == cut["intervals"]
+
+
+class TestTable:
+    def test_has_a_row_for_each_area(self):
+        body = SAMPLE | {"intervals": {"method": "delong"}}
+        answer = ask(body, accept="text/csv", table="intervals")
+        header, *rows = csv.reader(io.StringIO(answer.body.decode()))
+        assert header == ["area", *FIELDS]
+        found = intervals(SAMPLE, method="delong")["roc"]
+        assert [row[0] for row in rows] == AREAS
+        assert [float(rows[0][1]), float(rows[0][2])] == [found["lower"], found["upper"]]
+        assert rows[1] == ["pr", "", "", "", "", ""]
+        assert {warning["code"] for warning in json.loads(answer.headers["Rocpr-Warnings"])} == {"interval_omitted"}
+
+    @pytest.mark.parametrize("body", [SAMPLE, NO_SWEEP])
+    def test_has_the_same_types_whatever_there_is(self, body):
+        answer = ask(body | {"intervals": {}}, accept="application/vnd.apache.arrow.stream", table="intervals")
+        types = {field.name: field.type for field in pa.ipc.open_stream(answer.body).schema}
+        texts = {"area", "method"}
+        assert types == {name: pa.string() if name in texts else pa.float64() for name in ("area", *FIELDS)}
+
+    def test_other_tables_are_what_they_are_without(self):
+        for table in ("points", "auc", "interpolated_pr"):
+            asked, plain = (ask(body, accept="text/csv", table=table) for body in (SAMPLE | {"intervals": {}}, SAMPLE))
+            assert (asked.body, asked.headers) == (plain.body, plain.headers)
+
+    def test_needs_its_option(self):
+        assert refusals(SAMPLE, accept="text/csv", table="intervals") == [("/table", "missing")]
+        assert ask(SAMPLE | {"include": ["auc"], "intervals": {}}, accept="text/csv", table="intervals").status == 200
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ([1], [("/intervals", "not_an_object")]),
+        ({"level": 0}, [("/intervals/level", "out_of_range")]),
+        ({"level": 1}, [("/intervals/level", "out_of_range")]),
+        ({"level": "0.9"}, [("/intervals/level", "not_a_number")]),
+        ({"method": "wald"}, [("/intervals/method", "not_one_of")]),
+        ({"resamples": FEWEST_RESAMPLES - 1}, [("/intervals/resamples", "out_of_range")]),
+        ({"resamples": MOST_RESAMPLES + 1}, [("/intervals/resamples", "out_of_range")]),
+        ({"resamples": 100.5}, [("/intervals/resamples", "not_whole")]),
+        ({"seed": -1}, [("/intervals/seed", "out_of_range")]),
+        ({"seed": 2**32}, [("/intervals/seed", "out_of_range")]),
+        ({"confidence": 0.9}, [("/intervals/confidence", "unknown_field")]),
+    ],
+)
+def test_wrong_options_are_pointed_to(options, expected):
+    assert refusals(SAMPLE | {"intervals": options}) == expected
+    if isinstance(options, dict):
+        query = {"intervals": json.dumps(options)}
+        assert refusals("scores,labels\n1,1\n0,0\n", content_type="text/csv", **query) == expected
+
+
+def test_resamples_are_work():
+    """A bootstrap is as much work as its resamples; what is in closed form is not."""
+    schema = OPERATIONS["curves"].schema
+    plain = schema.load(SAMPLE).work
+    for method in METHODS:
+        resampled = method in {"bootstrap", "bca"}
+        work = schema.load(SAMPLE | {"intervals": {"method": method, "resamples": 500}}).work
+        assert work - plain == (500 * 60 if resampled else 0)
