@@ -1,0 +1,52 @@
+"""Populations with a known area under both curves, and samples from them.
+
+The scores of negatives are standard normal, those of positives normal with the same spread or a greater one: the
+binormal model of ROC analysis. Rounded to a grid they have ties, as ratings do.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.integrate import quad
+from scipy.stats import norm
+
+from service.curves.sample import Sample
+
+
+@dataclass(frozen=True)
+class Population:
+    """Positives and negatives per data set, the true area under the ROC curve, and the spread of positives."""
+
+    positives: int
+    negatives: int
+    roc: float
+    spread: float = 1.0
+
+    @property
+    def shift(self) -> float:
+        """How far the mean of the positives is above that of the negatives: AUC = Φ(shift/√(1 + spread²))."""
+        return float(norm.ppf(self.roc) * np.hypot(1, self.spread))
+
+    @property
+    def prevalence(self) -> float:
+        """The share of positives."""
+        return self.positives / (self.positives + self.negatives)
+
+    @cached_property
+    def pr(self) -> float:
+        """The area under the precision-recall curve, and the average precision: the mean precision over recall."""
+
+        def precision(recall: float) -> float:
+            threshold = self.shift + self.spread * norm.isf(recall)
+            hits = self.prevalence * recall
+            return float(hits / (hits + (1 - self.prevalence) * norm.sf(threshold)))
+
+        return float(quad(precision, 0, 1, limit=500, epsabs=1e-10)[0])
+
+    def sample(self, random: np.random.Generator) -> Sample:
+        """Draw a data set."""
+        labels = np.arange(self.positives + self.negatives) < self.positives
+        scores = random.standard_normal(labels.size)
+        scores[labels] = self.shift + self.spread * scores[labels]
+        return Sample(scores, labels)
