@@ -14,9 +14,11 @@ from service.curves.counts import Counts
 from service.curves.evaluation import CurvesOptions, evaluate_curves
 from service.curves.hull import roc_convex_hull
 from service.curves.sample import Sample
+from service.inference.gate import Gate, GateOptions, evaluate_gate
+from service.inference.rules import Rule
 from tests.bench import agreement, rivals
 from tests.bench.bootstrap import Bootstrap
-from tests.bench.rows import HULL_SHAPES, OURS, SCIPY, SKLEARN, SORT, TORCHMETRICS, VECTORISED
+from tests.bench.rows import CURVES, HULL_SHAPES, OURS, SCIPY, SKLEARN, SORT, TORCHMETRICS, VECTORISED
 
 ALL_OUTPUTS = CurvesOptions(include=frozenset({"auc", "points"}))
 """Every column of `points`, on_hull with them, and all six areas."""
@@ -190,12 +192,35 @@ def bootstrap(rows: int, share: float = 0.5) -> Case:
     return Case({OURS: case.ours, SCIPY: case.scipys, VECTORISED: case.vectorised}, case.check)
 
 
+def gate(rows: int) -> Case:
+    """Two models' scores of the same examples: the test of non-inferiority, and all outputs of the first."""
+    random = np.random.default_rng(9)
+    latent = random.normal(size=rows)
+    labels = labelled(latent, 1 / (1 + np.exp(-2 * latent)), random)
+    models = [1 / (1 + np.exp(-latent - random.normal(0, noise, rows))) for noise in (0.5, 0.6)]
+    current, baseline = (Sample(scores, labels) for scores in models)
+    options = GateOptions((Rule("roc", max_drop=0.01, confidence=0.95),), paired=True)
+
+    def ours() -> Gate:
+        return evaluate_gate(current, baseline, options)
+
+    def check() -> int:
+        (found,) = ours().checks
+        assert found.interval is not None
+        assert found.interval.standard_error is not None
+        expected = rivals.delong_by_midranks(labels, models)
+        return agreement.near([found.difference, found.interval.standard_error], expected)
+
+    return Case({OURS: ours, CURVES: lambda: evaluate_curves(current, ALL_OUTPUTS)}, check)
+
+
 CASES: dict[str, Callable[[int], Case]] = {
     "distinct": distinct,
     "levels": levels,
     "logits": logits,
     "weighted": weighted,
     "request": request,
+    "gate": gate,
     "bootstrap": bootstrap,
     "bootstrap, one in ten positive": lambda rows: bootstrap(rows, share=0.1),
     **dict(

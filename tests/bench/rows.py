@@ -17,6 +17,7 @@ TORCHMETRICS = "torchmetrics"
 SCIPY = "scipy"
 VECTORISED = "scipy with a vectorised statistic"
 SORT = "np.sort"
+CURVES = "all outputs of one sample"
 OURS = "rocpr"
 
 HULL_SHAPES = ("random", "concave staircase", "lattice", "lattice, last row above all")
@@ -159,6 +160,7 @@ ROWS: tuple[Row, ...] = (
         for case in ("bootstrap", "bootstrap, one in ten positive")
         for theirs, reach in ((SCIPY, 8), (VECTORISED, None))
     ),
+    Timed(f"paired gate on roc, 1e6 rows of either model, against {CURVES}", "<=", 4, 1_000_000, "gate", CURVES),
     Timed("100 rows, areas only, in process, against a constant answer", "<=", 3.5, 100, "request", "constant"),
     *(
         Served(f"service, JSON in and out, {size}", ">=", 6, rows, JSON, ALL)
