@@ -12,7 +12,6 @@ from typing import BinaryIO, cast
 import click
 import orjson
 
-from service.cli.complaints import fail
 from service.cli.files import InputFile
 from service.cli.gate_init import PROBE, rules_text
 from service.cli.gate_layout import verdict_lines, verdict_of
@@ -127,8 +126,6 @@ def _opened(context: click.Context, paths: list[str]) -> list[BinaryIO]:
 def _first_rules(scores: InputFile, given: dict[str, str], server: Server | None) -> str:
     """Make the text of RULES.toml."""
     document = orjson.loads(Question(Rules("the first rules", {}, PROBE), scores, None, given).verdict(server))
-    if all(check["value"] is None for check in document["checks"]):
-        fail([f"Error: {scores.name}: There is no number to make a rule of."])
     texts = {key: text for key, text in given.items() if key in (*SAMPLE_COLUMNS, "positive_label")}
     reading = {key: text if key in texts else orjson.loads(text) for key, text in given.items()}
     return rules_text(document, scores.name, reading)

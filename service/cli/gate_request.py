@@ -17,7 +17,7 @@ from service.cli.complaints import fail
 from service.cli.evaluations import read_evaluation
 from service.cli.files import InputFile
 from service.cli.gate_rules import OPTIONS, Rules
-from service.cli.gate_server import Server, advice_on, fits_a_query, post_gate
+from service.cli.gate_server import Server, fits_a_query
 from service.operations import OPERATIONS
 from service.wire.columns import items
 from service.wire.media_types import JSON
@@ -55,6 +55,8 @@ class Question:
         return result.body
 
     def _by(self, server: Server) -> bytes:
+        from service.cli.gate_http import advice_on, post_gate  # noqa: PLC0415  # slow to import, and seldom needed
+
         parameters = self._texts | {key: json.dumps(value) for key, value in self.rules.options.items()}
         if self.scores.is_table and self.baseline is None and fits_a_query(parameters):
             body = self.scores.read()

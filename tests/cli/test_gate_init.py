@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from service.cli.gate_init import PROBE
 from service.cli.gate_rules import Rules
 from tests.cli.comparing import sample
 from tests.cli.gating import ALL, DATA, answered, rocpr, written
@@ -34,7 +35,7 @@ def test_the_numbers_are_todays(tmp_path: Path) -> None:
     text = first_rules(tmp_path, ALL).read_text()
     told = re.findall(r"^# Today ([\d.]+), 95 % interval ([\d.]+) to ([\d.]+)\.\n\[\[rules\]\]$", text, re.MULTILINE)
     rules = tomllib.loads(text)["rules"]
-    document = json.loads(answered(sample(ALL) | {"rules": [rule | {"confidence": 0.95} for rule in rules]}))
+    document = json.loads(answered(sample(ALL) | {"rules": rules, "intervals": PROBE["intervals"]}))
     assert len(told) == 3
     for check, numbers in zip(document["checks"], told, strict=True):
         ends = check["interval"]

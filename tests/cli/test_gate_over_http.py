@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from service.cli import gate_server
+from service.cli import gate_http
 from tests.cli.comparing import sample
 from tests.cli.gate_server import KEY
 from tests.cli.gating import ALL, DROP, FAILING, PASSING, STATUSES, TEN, rocpr, written
@@ -148,7 +148,7 @@ def test_a_busy_server_is_waited_for_and_no_longer(tmp_path: Path, monkeypatch: 
     assert json.loads(re.search(r"\[.*\]", _query(server.asked[0].path)["rules"])[0]) == [
         {"metric": "roc", "min": 0.99}
     ]
-    monkeypatch.setattr(gate_server, "PATIENCE_SECONDS", 0)
+    monkeypatch.setattr(gate_http, "PATIENCE_SECONDS", 0)
     with scripted(problem(503)) as server:
         run = rocpr(rules, ALL, "--server", server.url)
     assert (run.exit_code, run.stdout) == (2, "")

@@ -4,6 +4,7 @@ import io
 import json
 import socket
 import ssl
+import subprocess
 import sys
 import threading
 import time
@@ -11,8 +12,9 @@ import time
 import pytest
 from click import ClickException
 
-from service.cli import gate_server
-from service.cli.gate_server import Reply, Server, advice_on, fits_a_query, post_gate
+from service.cli import gate_http
+from service.cli.gate_http import Reply, advice_on, post_gate
+from service.cli.gate_server import Server, fits_a_query
 from service.wire.codings import decompress
 from tests.cli.scripted_server import VERDICT, Scripted, ScriptedServer, problem, scripted
 
@@ -115,7 +117,7 @@ def test_a_busy_server_is_asked_again_when_it_says(first: Scripted) -> None:
 
 def test_patience_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """A wait that goes beyond the end is not begun: the last answer is told at once."""
-    monkeypatch.setattr(gate_server, "PATIENCE_SECONDS", 1.5)
+    monkeypatch.setattr(gate_http, "PATIENCE_SECONDS", 1.5)
     with scripted(problem(503, Retry_After="1")) as server:
         start = time.monotonic()
         reply = ask(server)
@@ -127,7 +129,7 @@ def test_patience_ends(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_tries_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gate_server, "MOST_TRIES", 2)
+    monkeypatch.setattr(gate_http, "MOST_TRIES", 2)
     monkeypatch.setattr("time.sleep", lambda _: None)
     with scripted(problem(503)) as server:
         assert ask(server).is_problem
@@ -150,12 +152,12 @@ def test_an_unreachable_server(monkeypatch: pytest.MonkeyPatch) -> None:
     assert complaint("http://no-such-host.invalid").startswith("Error: http://no-such-host.invalid gives no answer: ")
     with scripted(Scripted(None)) as server:
         assert "gives no answer: " in complaint(server)
-    assert len(server.asked) == 1 + gate_server.MOST_LOST_CONNECTIONS
+    assert len(server.asked) == 1 + gate_http.MOST_LOST_CONNECTIONS
 
 
 def test_a_server_that_keeps_silent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gate_server, "ANSWER_SECONDS", 0.2)
-    monkeypatch.setattr(gate_server, "PATIENCE_SECONDS", 0.1)
+    monkeypatch.setattr(gate_http, "ANSWER_SECONDS", 0.2)
+    monkeypatch.setattr(gate_http, "PATIENCE_SECONDS", 0.1)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         assert "timed out" in complaint(f"http://127.0.0.1:{silent.getsockname()[1]}").lower()
 
@@ -191,7 +193,7 @@ def test_something_else_answers(answer: Scripted) -> None:
 
 
 def test_an_endless_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gate_server, "LONGEST_ANSWER", 1000)
+    monkeypatch.setattr(gate_http, "LONGEST_ANSWER", 1000)
     with scripted(Scripted(200, b" " * 1001)) as server:
         assert "at such length" in complaint(server)
 
@@ -240,3 +242,9 @@ def test_progress_is_shown_on_a_terminal_alone(monkeypatch: pytest.MonkeyPatch) 
 def test_a_long_query_is_none() -> None:
     assert fits_a_query({"rules": "x" * 3000})
     assert not fits_a_query({"rules": '"' * 3000})
+
+
+def test_only_those_who_ask_a_server_wait_for_its_client() -> None:
+    code = "import sys, service.cli.main; print(sorted({'requests', 'tqdm', 'urllib3'} & sys.modules.keys()))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert run.stdout == "[]\n"
