@@ -11,14 +11,14 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from service.environment import prepare_process, without_folder_of
+from service.environment import give_memory_back_regularly, prepare_process, without_folder_of
 from service.settings import SettingsError, check_spool_directory, read_settings
 from service.web.keys import check_file
 from service.web.log import logging_configuration
 from service.web.origins import allowed_origins
 from service.web.runtime import is_reload, runtime_directory
 
-# Here, because the workers are forks of the process that reads this file, and import NumPy after it.
+# Here, because the workers are forks of the process that reads this file, and import NumPy and Arrow after it.
 prepare_process()
 
 # A master that SIGUSR2 starts runs gunicorn/__main__.py as a file: Python then takes gunicorn's http for its own.
@@ -100,10 +100,7 @@ def post_fork(server: Any, worker: Any) -> None:  # noqa: ANN401  # gunicorn has
 
 
 def post_worker_init(worker: Any) -> None:  # noqa: ANN401  # gunicorn has no types
-    """Let Arrow use the C library's memory, and start the worker's first helper beside the first requests."""
-    import pyarrow as pa  # noqa: PLC0415  # not before the fork: it may start threads
-
-    # Arrow's own pool keeps what each of the threads that parsed a table has freed: some 40 MB that come and go.
-    pa.set_memory_pool(pa.system_memory_pool())
+    """Keep the worker's memory small, and start its first helper beside the first requests."""
+    give_memory_back_regularly()
     lane = worker.wsgi.extensions["big_lane"]
     Thread(target=lane.prepare, name="prepare", daemon=True).start()

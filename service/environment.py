@@ -5,12 +5,16 @@ library; imports neither NumPy nor anything of ours. What the operator has set s
 """
 
 import ctypes
+import mmap
 import os
 import sys
+import time
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Thread
 
 _CPUINFO = Path("/proc/cpuinfo")
+_OWN_PAGES = Path("/proc/self/statm")
 _X86_V4 = frozenset({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"})
 """The flags of a processor for which NumPy chooses what it calls X86_V4."""
 
@@ -26,13 +30,17 @@ _MALLOC = {
 }
 """{variable that glibc reads when a process starts: (the same parameter of its mallopt, value)}."""
 
-_SPARING = {"MALLOC_MMAP_THRESHOLD_": 4 << 20, "MALLOC_TRIM_THRESHOLD_": 8 << 20}
-"""Values of the same for processes whose memory counts more than their time."""
+GIVE_BACK_SECONDS = 5.0
+"""How often a process that serves returns what it does not use; between that its memory is there for every request."""
 
 
 def server_environment(cpuinfo: str | None = None) -> dict[str, str]:
     """Name the variables that a server runs with on this processor, or the one that /proc/cpuinfo describes so."""
-    variables = {"OPENBLAS_NUM_THREADS": "1"}  # else one idle thread for each processor, in every worker
+    variables = {
+        "OPENBLAS_NUM_THREADS": "1",  # else one idle thread for each processor, in every worker
+        # Arrow's own pool keeps some 40 MB for each process, and reserves a gigabyte of what a helper may take.
+        "ARROW_DEFAULT_MEMORY_POOL": "system",
+    }
     if _sorts_slowly_with_avx512(_read_cpuinfo() if cpuinfo is None else cpuinfo):
         # NumPy 2.4's name; others ignore it. np.sort of a million doubles takes 10 ms instead of 53.
         variables["NPY_DISABLE_CPU_FEATURES"] = "X86_V4"
@@ -60,15 +68,35 @@ def without_folder_of(package: str) -> None:
     sys.path[:] = [path for path in sys.path if path not in folders]
 
 
-def use_memory_sparingly() -> None:
-    """Let this process return large arrays to the system as soon as they are free, at the price of page faults.
+def give_memory_back() -> None:
+    """Return the pages of this process that hold nothing any more to the system, wherever in its pool they lie."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc has it
+    if trim is not None:
+        trim(0)
 
-    For processes that serve one big request at a time: 2.3e6 rows in JSON then take 0.7 of the memory, and no longer.
+
+def give_memory_back_regularly() -> None:
+    """Start a thread that does so, as long as this process lives.
+
+    Without it the pool of a process that answers all kinds of requests only grows: what is kept between them lies on
+    top of the holes that the larger ones leave, which are too small for those that are larger still.
     """
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    if mallopt is not None:
-        for name, value in _SPARING.items():
-            mallopt(_MALLOC[name][0], value)
+
+    def give_back() -> None:
+        while True:
+            time.sleep(GIVE_BACK_SECONDS)
+            give_memory_back()
+
+    Thread(target=give_back, name="give-back", daemon=True).start()
+
+
+def own_memory_bytes() -> int:
+    """Tell how much memory this process has to itself, without what lies in files; 0 where the system does not tell."""
+    try:
+        _, resident, shared, *_ = map(int, _OWN_PAGES.read_bytes().split())
+    except OSError:  # not Linux
+        return 0
+    return (resident - shared) * mmap.PAGESIZE
 
 
 def _sorts_slowly_with_avx512(cpuinfo: str) -> bool:

@@ -99,7 +99,7 @@ class Settings:
         200_000,
         1,
         2**40,
-        "A request is also big when its rows, times its evaluations when they are compared, are more.",
+        "A request is also big when its rows, times its evaluations or resamples, are more.",
     )
     big_seconds: int = _setting(
         "ROCPR_BIG_SECONDS", 30, 1, 86_400, "How long a big request may be worked on, in seconds; then it is 503."

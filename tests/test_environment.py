@@ -126,6 +126,47 @@ def test_arrays_come_from_memory_that_was_used_before(root: Path) -> None:
     assert in_the_server(root, FAULTS, **plain, **without) > 10_000
 
 
+HOLES = """
+import json, time
+from service import environment
+from service.environment import give_memory_back, give_memory_back_regularly, own_memory_bytes
+
+def holes():
+    large, small = [], []
+    for _ in range(200):
+        large.append(bytearray(b"x") * (1 << 18))  # 50 MiB in all
+        small.append(bytearray(b"x") * (1 << 10))
+    return small
+
+before = own_memory_bytes()
+kept = holes()
+with_holes = own_memory_bytes()
+give_memory_back()
+trimmed = own_memory_bytes()
+more = holes()
+environment.GIVE_BACK_SECONDS = 0.01
+give_memory_back_regularly()
+end = time.monotonic() + 30
+while own_memory_bytes() > before + (25 << 20) and time.monotonic() < end:
+    time.sleep(0.01)
+print(json.dumps([size - before for size in (with_holes, trimmed, own_memory_bytes())]))
+"""
+"""Keeps small things between large ones that are gone, and tells how much memory that takes."""
+
+
+@ON_GLIBC
+def test_holes_in_the_pool_are_given_back(root: Path) -> None:
+    with_holes, trimmed, in_the_end = in_the_server(root, HOLES)
+    assert with_holes > 45 << 20
+    assert trimmed < 10 << 20
+    assert in_the_end < 25 << 20
+
+
+def test_arrow_has_no_pool_of_its_own(root: Path) -> None:
+    code = "import json; import pyarrow as pa; print(json.dumps(pa.default_memory_pool().backend_name))"
+    assert in_the_server(root, code) == "system"
+
+
 def test_a_packages_own_folder_is_not_searched(monkeypatch):
     folder = str(Path(gunicorn.__file__).parent)
     monkeypatch.setattr(sys, "path", [folder, "a", folder, "b"])

@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 
@@ -84,7 +85,9 @@ def jackknife(strata: Strata, statistics: Statistics) -> dict[str, list[tuple[Le
     """
     both = strata.positives, strata.negatives
     tables = Tables((Examples(both[0]), Examples(both[1])), strata.table_rows, statistics)
-    whole = [each.examples[np.newaxis, :] for each in both]
+    few = all(each.examples.max() < 1 << 8 and each.size < 1 << 31 for each in both)
+    dtype: type[np.number[Any]] = np.uint8 if few else np.float64
+    whole = [each.examples[np.newaxis, :].astype(dtype) for each in both]
     per_class = []
     for number, stratum in enumerate(both):
         kinds, examples = _representatives(stratum.examples)

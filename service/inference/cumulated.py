@@ -58,7 +58,7 @@ class Examples:
         if order is not None:
             counts = counts.take(order, axis=1, out=self._sorted.array(counts.shape, counts.dtype.type), mode="clip")
         shape = counts.shape[0], self.kinds + 1
-        if weights is None and counts.dtype == np.uint8:  # integers are added faster
+        if weights is None and counts.dtype == np.uint8:  # integers are added faster; they sum to less than 2^31
             whole = self._cumulated.array(shape, np.int32)
             whole[:, 0] = 0
             np.cumsum(counts, axis=1, dtype=np.int32, out=whole[:, 1:])

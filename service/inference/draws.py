@@ -45,7 +45,7 @@ def draws(examples: FloatArray, seed: np.random.SeedSequence) -> tuple[IntArray 
     Returns the kinds that have a count, (n,), where examples are drawn one by one; None if they are the given ones.
     """
     size = int(examples.sum())
-    if size > CROWD * examples.size:
+    if size > min(CROWD * examples.size, np.iinfo(np.int32).max):
         return None, KindDraws(examples, seed)
     kinds = None if size == examples.size else np.repeat(np.arange(examples.size), examples.astype(np.int64))
     return kinds, SingleDraws(size, seed)

@@ -19,6 +19,8 @@ from service.curves.sample import Sample
 from service.inference.bootstrap import LeftOut, can_resample, jackknife, replicates
 from service.inference.delong import paired_error, standard_error, unpaired_error
 from service.inference.intervals import (
+    RESAMPLED_METHODS,
+    TOO_FEW_EXAMPLES,
     Interval,
     IntervalOptions,
     delong_interval,
@@ -35,7 +37,8 @@ from service.inference.rules import AREAS, AREAS_WITH_INTERVALS, Metric
 from service.inference.strata import Strata, paired_strata
 from service.inference.subject import Subject
 
-RESAMPLED_METHODS = ("bootstrap", "bca")
+_NOT_DRAWN = "Counts that are fractional, or above 2^53, are not resampled, so the interval of"
+_NOT_TOLD = "Some resamples have no value, or all of them lie on one side of it, so the interval of"
 
 CURRENT, BASELINE = 0, 1
 """The evaluations, and the streams of their resamples where they are not paired."""
@@ -80,18 +83,19 @@ class Evidence:
             check_paired(evaluation, baseline)
         self.options = options
         self.paired = paired
-        self._subjects = [Subject(evaluation)]
+        self._subjects = [Subject(evaluation, paired=paired)]
         if baseline is not None:
             with blaming("baseline"):
-                self._subjects.append(Subject(baseline))
-        self._resampled: dict[tuple[Metric, int], Resampled] = {}
+                self._subjects.append(Subject(baseline, paired=paired))
+        self._alone: list[dict[Metric, Resampled]] = [{} for _ in self._subjects]
         self._differences: dict[Metric, Resampled] = {}
+        self._omitted: list[CurvesWarning] = []
 
     @property
     def warnings(self) -> tuple[CurvesWarning, ...]:
-        """What the caller should know of the data."""
+        """What the caller should know of the data, and of what was asked for so far."""
         found = [warning for subject in self._subjects for warning in subject.warnings]
-        return tuple(dict.fromkeys(found))
+        return tuple(dict.fromkeys(found + self._omitted))
 
     def value(self, metric: Metric) -> float | None:
         """The metric of the evaluation, None where it has no value."""
@@ -103,22 +107,36 @@ class Evidence:
 
     def expect(self, wanted: Iterable[tuple[Metric, bool]]) -> None:
         """Announce the intervals that will be asked for: of metrics, or where True of their differences."""
-        resampled = [each for each in wanted if is_resampled(each[0], self.options.method, difference=each[1])]
-        pairs = [metric for metric, difference in resampled if difference and self._can_resample(metric, BASELINE)]
-        singles = [metric for metric, difference in resampled if not difference] + pairs
-        singles = [metric for metric in dict.fromkeys(singles) if self._can_resample(metric, CURRENT)]
-        pairs = [metric for metric in dict.fromkeys(pairs) if metric in singles]
-        if pairs and self.paired:
-            self._resample(self._pair, pairs, (CURRENT, BASELINE))
-            singles = [metric for metric in singles if metric not in pairs]
-        elif pairs:
-            self._resample(self._subjects[BASELINE].strata, pairs, (BASELINE,))
-        if singles:
-            self._resample(self._subjects[CURRENT].strata, singles, (CURRENT,))
+        method = self.options.method
+        alone: list[list[Metric]] = [[] for _ in self._subjects]
+        differences: list[Metric] = []
+        for metric, difference in dict.fromkeys(wanted):
+            evaluations = range(len(self._subjects)) if difference else (CURRENT,)
+            there = [evaluation for evaluation in evaluations if self._can_resample(metric, evaluation)]
+            if difference and is_resampled(metric, method, difference=True) and len(there) > 1:
+                differences.append(metric)
+            if is_resampled(metric, method, difference=False) and (not difference or self._is_combined(metric)):
+                for evaluation in there:
+                    alone[evaluation].append(metric)
+        if differences and self.paired:
+            pairs = self._resample(self._pair, differences, (CURRENT, BASELINE))
+            self._differences = {metric: one.less(two, paired=True) for metric, (one, two) in pairs.items()}
+        elif differences:
+            alone = [metrics + differences for metrics in alone]
+        for evaluation, metrics in enumerate(alone):
+            if metrics:
+                found = self._resample(self._subjects[evaluation].strata, dict.fromkeys(metrics), (evaluation,))
+                self._alone[evaluation] = {metric: each for metric, (each,) in found.items()}
+        if differences and not self.paired:
+            ours, theirs = self._alone
+            self._differences = {metric: ours[metric].less(theirs[metric], paired=False) for metric in differences}
 
     def interval(self, metric: Metric, level: float) -> Interval | None:
         """The interval of the metric of the evaluation, None where it has none."""
-        return self._interval(metric, CURRENT, level)
+        found = self._interval(metric, CURRENT, level)
+        if found is None:
+            self._warn(str(metric), metric, self._subjects[:1])
+        return found
 
     def difference_interval(self, metric: Metric, level: float) -> Interval | None:
         """The interval of the evaluation's metric less the baseline's, None where it has none.
@@ -126,15 +144,10 @@ class Evidence:
         A value of exactly 0 or 1 has no spread of its own, so there the intervals of both values are combined, unless
         the two are the same scores.
         """
-        values = self._both(metric)
-        if values is None:
-            return None
-        if not self._are_alike and any(value in {0.0, 1.0} for value in values):
-            ends = [self._interval(metric, evaluation, level) for evaluation in (CURRENT, BASELINE)]
-            return mover_interval(values, (ends[0], ends[1])) if ends[0] and ends[1] else None
-        if not is_resampled(metric, self.options.method, difference=True):
-            return difference_interval(values[0] - values[1], self._error, level)
-        return _ends(self._difference(metric), values[0] - values[1], level)
+        found = self._difference_interval(metric, level)
+        if found is None:
+            self._warn(f"the difference of {metric}", metric, self._subjects)
+        return found
 
     def p_value(self, metric: Metric, *, resampled: bool) -> float | None:
         """The two-sided p-value of no difference; of all but roc only where resamples were announced."""
@@ -143,13 +156,14 @@ class Evidence:
             return None
         if metric.name == "roc":
             return difference_p_value(values[0] - values[1], self._error)
-        found = self._difference(metric) if resampled else None
+        found = self._differences.get(metric) if resampled else None
         return None if found is None else resampled_p_value(found.values)
 
     @cached_property
     def _pair(self) -> Strata:
         current, baseline = self._subjects
-        return paired_strata((current.evaluation, baseline.evaluation), (current.table, baseline.table))  # type: ignore[arg-type]  # check_paired
+        samples = (current.evaluation, baseline.evaluation)
+        return paired_strata(samples, (current.table, baseline.table), (current.rows, baseline.rows))  # type: ignore[arg-type]  # check_paired
 
     @cached_property
     def _are_alike(self) -> bool:
@@ -157,7 +171,8 @@ class Evidence:
         if not self.paired:
             return False
         current, baseline = (subject.evaluation for subject in self._subjects)
-        return np.array_equal(current.scores, baseline.scores)  # type: ignore[union-attr]  # check_paired
+        alike = np.array_equal(current.scores, baseline.scores)  # type: ignore[union-attr]  # check_paired
+        return alike and current.lower_is_positive == baseline.lower_is_positive
 
     @cached_property
     def _error(self) -> float:
@@ -173,6 +188,22 @@ class Evidence:
         current, baseline = (subject.value(metric) for subject in self._subjects)
         return None if current is None or baseline is None else (current, baseline)
 
+    def _is_combined(self, metric: Metric) -> bool:
+        """Whether the interval of the difference is made of an interval of each."""
+        values = self._both(metric)
+        return values is not None and not self._are_alike and any(value in {0.0, 1.0} for value in values)
+
+    def _difference_interval(self, metric: Metric, level: float) -> Interval | None:
+        values = self._both(metric)
+        if values is None:
+            return None
+        if self._is_combined(metric):
+            ends = [self._interval(metric, evaluation, level) for evaluation in (CURRENT, BASELINE)]
+            return mover_interval(values, (ends[0], ends[1])) if ends[0] and ends[1] else None
+        if not is_resampled(metric, self.options.method, difference=True):
+            return difference_interval(values[0] - values[1], self._error, level)
+        return _ends(self._differences.get(metric), values[0] - values[1], level)
+
     def _interval(self, metric: Metric, evaluation: int, level: float) -> Interval | None:
         subject = self._subjects[evaluation]
         value = subject.value(metric)
@@ -180,42 +211,49 @@ class Evidence:
             return None
         if value in {0.0, 1.0}:
             return exact_interval(value, subject.trials(metric), level)
-        if is_resampled(metric, self.options.method, difference=False) or (metric, evaluation) in self._resampled:
-            return _ends(self._resampled.get((metric, evaluation)), value, level)
+        if is_resampled(metric, self.options.method, difference=False):
+            return _ends(self._alone[evaluation].get(metric), value, level)
         if metric.name != "roc":
             return pr_logit_interval(value, subject.strata.positives.effective, level)
         make = delong_interval if self.options.method == "delong" else logit_interval
         return make(value, standard_error(subject.strata), level)
 
     def _can_resample(self, metric: Metric, evaluation: int) -> bool:
-        if evaluation >= len(self._subjects):
-            return False
         subject = self._subjects[evaluation]
         return subject.value(metric) is not None and subject.has_interval(metric) and can_resample(subject.strata)
 
-    def _resample(self, strata: Strata, metrics: Sequence[Metric], evaluations: tuple[int, ...]) -> None:
-        """Resample metrics of the evaluations that these strata are of."""
-        options = self.options
-        statistics = {
-            str(number): tuple(self._subjects[evaluation].statistic(metric) for evaluation in evaluations)
-            for number, metric in enumerate(metrics)
-        }
-        stream = evaluations[0]
-        values = replicates(strata, statistics, options.resamples, options.seed, stream)
-        left_out = jackknife(strata, statistics) if options.method == "bca" else None
-        for number, metric in enumerate(metrics):
-            for place, evaluation in enumerate(evaluations):
-                without = None if left_out is None else left_out[str(number)][place]
-                self._resampled[metric, evaluation] = Resampled(values[str(number)][place], without)
+    def _resample(
+        self, strata: Strata, metrics: Iterable[Metric], evaluations: tuple[int, ...]
+    ) -> dict[Metric, list[Resampled]]:
+        """Resample metrics of the evaluations that these strata are of.
 
-    def _difference(self, metric: Metric) -> Resampled | None:
-        """The differences of resamples, the same of both where they are paired."""
-        if metric not in self._differences:
-            both = [self._resampled.get((metric, evaluation)) for evaluation in (CURRENT, BASELINE)]
-            if both[0] is None or both[1] is None:
-                return None
-            self._differences[metric] = both[0].less(both[1], paired=self.paired)
-        return self._differences[metric]
+        The current evaluation's resamples are those of its intervals anywhere, whatever else is asked for.
+        """
+        options = self.options
+        names = {str(number): metric for number, metric in enumerate(metrics)}
+        statistics = {
+            name: tuple(self._subjects[evaluation].statistic(metric) for evaluation in evaluations)
+            for name, metric in names.items()
+        }
+        values = replicates(strata, statistics, options.resamples, options.seed, evaluations[0])
+        left_out = jackknife(strata, statistics) if options.method == "bca" else None
+        return {
+            metric: [
+                Resampled(each, None if left_out is None else left_out[name][place])
+                for place, each in enumerate(values[name])
+            ]
+            for name, metric in names.items()
+        }
+
+    def _warn(self, what: str, metric: Metric, subjects: Sequence[Subject]) -> None:
+        """Say why something has no interval, unless its value or the evaluation does."""
+        if any(subject.table.sweep and not subject.strata.enough for subject in subjects):
+            self._omitted.append(TOO_FEW_EXAMPLES)
+            return
+        if any(subject.value(metric) is None or not subject.has_interval(metric) for subject in subjects):
+            return
+        drawn = all(can_resample(subject.strata) for subject in subjects)
+        self._omitted.append(CurvesWarning("interval_omitted", f"{_NOT_TOLD if drawn else _NOT_DRAWN} {what} is null."))
 
 
 def _ends(resampled: Resampled | None, estimate: float, level: float) -> Interval | None:

@@ -16,7 +16,6 @@ from service.inference.intervals import Interval, IntervalOptions
 from service.inference.reasons import dropped, missed, no_interval, no_value, out_of_reach
 from service.inference.rules import Rule
 
-
 ROUNDING = 2.0**-52
 """A drop of 0.01, from 0.85 to 0.84, is 0.010000000000000009 in doubles, and within a bound of 0.01."""
 
@@ -113,10 +112,8 @@ def _verdict(rule: Rule, value: float | None, baseline: float | None, interval: 
 
 
 def _drop_verdict(rule: Rule, value: float, baseline: float, interval: Interval | None) -> tuple[str, str]:
-    if interval is None:
-        met = baseline - value <= rule.bound + ROUNDING
-    elif rule.prove:
-        met = interval.upper >= -rule.bound
-    else:
-        met = interval.lower >= -rule.bound
+    end = value - baseline
+    if interval is not None:
+        end = interval.upper if rule.prove else interval.lower
+    met = -end <= rule.bound + ROUNDING
     return ("passed", "") if met else ("failed", dropped(rule, value, baseline, interval))

@@ -24,7 +24,8 @@ from service.inference.delong import standard_error
 from service.inference.resampled import RESAMPLED
 from service.inference.strata import Strata, strata
 
-METHODS = ("auto", "delong", "logit", "bootstrap", "bca")
+RESAMPLED_METHODS = ("bootstrap", "bca")
+METHODS = ("auto", "delong", "logit", *RESAMPLED_METHODS)
 
 TOO_FEW_EXAMPLES = CurvesWarning(
     "too_few_examples", "Intervals are null: they need at least two positives and two negatives."
@@ -154,7 +155,7 @@ def area_intervals(
     if not split.enough:
         return found, (TOO_FEW_EXAMPLES,)
     inner = {name: value for name, value in values.items() if 0 < value < 1}
-    if options.method not in {"bootstrap", "bca"}:
+    if options.method not in RESAMPLED_METHODS:
         why = "delong is a method for roc only"
         found |= _analytic(split, inner, options)
     elif can_resample(split):

@@ -1,7 +1,7 @@
 """Why a rule is not met, in one sentence with its numbers. Knows rules and intervals only."""
 
 from service.inference.intervals import Interval
-from service.inference.rules import Rule
+from service.inference.rules import Rule, percent
 
 _SIGNIFICANT = 4
 _MOST_SIGNIFICANT = 17
@@ -26,8 +26,10 @@ def out_of_reach(rule: Rule, value: float, interval: Interval) -> str:
 def dropped(rule: Rule, value: float, baseline: float, interval: Interval | None) -> str:
     """Say how far it dropped, or may have dropped, or provably has."""
     from_to = f"from {_short(baseline)} to {_short(value)}"
-    drop = baseline - value if interval is None else -(interval.upper if rule.prove else interval.lower)
+    drop = baseline - value if interval is None else 0.0 - (interval.upper if rule.prove else interval.lower)
     drop_text, bound = _apart(drop, rule.bound)
+    if rule.bound < 0:
+        return _not_risen(rule, from_to, _apart(0.0 - drop, -rule.bound), interval)
     if interval is None:
         return f"{rule.of} dropped by {drop_text}, {from_to}, more than max_drop {bound}."
     least = "at least" if rule.prove else "as much as"
@@ -36,6 +38,17 @@ def dropped(rule: Rule, value: float, baseline: float, interval: Interval | None
         f"{rule.of} went {from_to}; with {_percent(interval)} confidence it {may} by {least} {drop_text}, "
         f"more than max_drop {bound}."
     )
+
+
+def _not_risen(rule: Rule, from_to: str, texts: tuple[str, str], interval: Interval | None) -> str:
+    """Say that it did not rise as far as a max_drop below 0 asks for."""
+    rise, least = texts
+    asked = f"less than the rise of {least} that max_drop -{least} asks for"
+    if interval is None:
+        return f"{rule.of} rose by {rise}, {from_to}, {asked}."
+    end = "at most" if rule.prove else "as little as"
+    may = "rose" if rule.prove else "may have risen"
+    return f"{rule.of} went {from_to}; with {_percent(interval)} confidence it {may} by {end} {rise}, {asked}."
 
 
 def no_value(rule: Rule, value: float | None) -> str:
@@ -55,7 +68,7 @@ def _beyond(rule: Rule) -> str:
 
 
 def _percent(interval: Interval) -> str:
-    return f"{100 * interval.level:g} %"
+    return f"{percent(interval.level)} %"
 
 
 def _short(value: float) -> str:

@@ -33,8 +33,8 @@ class Metric:
 
     def __str__(self) -> str:
         """Name it in a sentence."""
-        at = "" if self.at is None else f" at {_PLACES.get(self.name, 'lambda')} {self.at:g}"
-        return self.name + at + ("" if self.at_threshold is None else f" at threshold {self.at_threshold:g}")
+        at = "" if self.at is None else f" at {_PLACES.get(self.name, 'lambda')} {plain(self.at)}"
+        return self.name + at + ("" if self.at_threshold is None else f" at threshold {plain(self.at_threshold)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +73,16 @@ class Rule:
     def given(self) -> dict[str, Any]:
         """What was given of it."""
         return {name: value for name, value in asdict(self).items() if value is not None}
+
+
+def plain(number: float) -> str:
+    """Write a number that was given with the digits that it has, so that no two look alike: 0.95, 1, 1e-07."""
+    return repr(number).removesuffix(".0")
+
+
+def percent(level: float) -> str:
+    """Write a level in percent, without the rounding error of the multiplication."""
+    return f"{100 * level:.12g}"
 
 
 _PLACES = {"precision_at_recall": "recall", "recall_at_precision": "precision", "tpr_at_fpr": "fpr"}

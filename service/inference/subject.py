@@ -11,22 +11,27 @@ from service.curves.areas import Areas, areas, roc_area
 from service.curves.confusion import ConfusionTable
 from service.curves.counts import Counts
 from service.curves.evaluation import NOT_A_SWEEP, CurvesWarning
-from service.curves.exact import FloatArray
+from service.curves.exact import FloatArray, IntArray
 from service.curves.hull import RocHull
 from service.curves.operating_points import OperatingPoint, at_threshold, operating_points, rate, value_of
 from service.curves.sample import Sample
 from service.inference.bootstrap import RESAMPLED, Statistic, row_by_row
-from service.inference.intervals import TOO_FEW_EXAMPLES
 from service.inference.rules import AREAS, AREAS_WITH_INTERVALS, Metric
-from service.inference.strata import Strata, strata
+from service.inference.strata import Strata, effective_up_to, strata
 
 
 class Subject:
     """An evaluation and what was computed from it so far. Raises RisingThresholds for counts."""
 
-    def __init__(self, evaluation: Sample | Counts) -> None:
+    def __init__(self, evaluation: Sample | Counts, *, paired: bool = False) -> None:
+        """Make the table; of a sample that is `paired`, find the row of each example with it."""
         self.evaluation = evaluation
-        self.table = ConfusionTable.of(evaluation)
+        self.rows: IntArray | None = None
+        if paired and isinstance(evaluation, Sample):
+            self.table, self.rows = ConfusionTable.with_rows(evaluation)
+        else:
+            self.table = ConfusionTable.of(evaluation)
+        self._readings: dict[Metric, tuple[float, int | None]] = {}
 
     @cached_property
     def strata(self) -> Strata:
@@ -36,9 +41,7 @@ class Subject:
     @property
     def warnings(self) -> tuple[CurvesWarning, ...]:
         """What the caller should know of it."""
-        if not self.table.sweep:
-            return (NOT_A_SWEEP,)
-        return () if self.strata.enough else (TOO_FEW_EXAMPLES,)
+        return () if self.table.sweep else (NOT_A_SWEEP,)
 
     def has_interval(self, metric: Metric) -> bool:
         """Whether there are intervals of this metric, and enough examples of each class for one."""
@@ -60,7 +63,7 @@ class Subject:
         if metric.name in AREAS:
             return RESAMPLED[metric.name]
         if metric.at_threshold is None:
-            return row_by_row(lambda tp, fp: value_of(metric.name, metric.at or 0.0, tp, fp))
+            return row_by_row(lambda tp, fp: value_of(metric.name, metric.at or 0.0, tp, fp), at_corners=True)
         _, row = self._reading(metric)
 
         def at_row(tp: FloatArray, fp: FloatArray) -> float:
@@ -77,20 +80,8 @@ class Subject:
             return negatives.effective
         if metric.name == "precision":
             _, row = self._reading(metric)
-            return self._effective_up_to(row or 0)
+            return effective_up_to(self.strata, row or 0)
         return self.strata.trials
-
-    def _effective_up_to(self, row: int) -> float:
-        """How many examples of equal weight tell as much as those that a row calls positive, of both classes."""
-        masses = squares = 0.0
-        largest = max(1.0 if each.weights is None else float(each.weights.max()) for each in self.strata.classes)
-        for each in self.strata.classes:
-            called = each.rows[0] <= row
-            examples = each.examples[called]
-            weights = np.ones(examples.size) if each.weights is None else each.weights[called] / largest
-            masses += float(examples @ weights)
-            squares += float(examples @ weights**2)
-        return masses * masses / squares
 
     @cached_property
     def _areas(self) -> Areas:
@@ -102,6 +93,11 @@ class Subject:
 
     def _reading(self, metric: Metric) -> tuple[float, int | None]:
         """The metric at its place, and the row of a threshold; NaN and None where there is none."""
+        if metric not in self._readings:
+            self._readings[metric] = self._read(metric)
+        return self._readings[metric]
+
+    def _read(self, metric: Metric) -> tuple[float, int | None]:
         if metric.at_threshold is not None:
             return at_threshold(self.table, self.evaluation, metric.at_threshold, metric.name, metric.at)
         assert metric.at is not None  # noqa: S101  # every metric but an area has a place

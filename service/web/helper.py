@@ -25,7 +25,7 @@ from threading import Lock
 from typing import BinaryIO
 
 from service.answer import Answer, Request, answer, lack_of_memory
-from service.environment import use_memory_sparingly
+from service.environment import give_memory_back, own_memory_bytes
 from service.web.log import logging_configuration
 from service.wire.limits import Limits
 
@@ -37,6 +37,13 @@ OOM_SCORE = 500
 
 HEADROOM_BYTES = 32 << 20
 """How much memory has to be free for the next piece of an answer: orjson crashes where it gets none."""
+
+KEPT_BYTES = 256 << 20
+"""How much memory a helper keeps for its next request. What took more gives all of it back at once: the next large
+request may be for another helper."""
+
+KEEP_SECONDS = 1.0
+"""How long it is kept. Getting pages from the system again takes up to half of the time of a request."""
 
 JOIN_SECONDS = 5.0
 """How long a killed process is waited for."""
@@ -138,12 +145,15 @@ def _serve(pipe: Connection, limits: Limits, memory_bytes: int) -> None:
     _stand_back(memory_bytes)
     with suppress(EOFError, OSError):  # the server went away
         while True:
+            if not pipe.poll(KEEP_SECONDS):
+                give_memory_back()
             request: Request = pipe.recv()
             body, content = (reduction.recv_handle(pipe) for _ in range(2))
             result = _answered(request, limits, body, content)
             pipe.send(result)
             del request, result
-            _give_memory_back()
+            if own_memory_bytes() > KEPT_BYTES:
+                give_memory_back()
 
 
 def _answered(request: Request, limits: Limits, body: int, content: int) -> Answer | _Failure:
@@ -177,7 +187,6 @@ def _write(target: BinaryIO, piece: bytes) -> None:
 
 def _stand_back(memory_bytes: int) -> None:
     """Make this process weaker than the server's, bounded, and bound to the life of its parent."""
-    use_memory_sparingly()
     os.nice(NICENESS)
     resource.setrlimit(resource.RLIMIT_DATA, (memory_bytes, memory_bytes))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a dump would hold somebody's scores
@@ -185,10 +194,3 @@ def _stand_back(memory_bytes: int) -> None:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         with suppress(OSError):  # /proc may be read-only
             Path("/proc/self/oom_score_adj").write_text(str(OOM_SCORE), encoding="ascii")
-
-
-def _give_memory_back() -> None:
-    """Return what the last request took to the system: the next big request may be for another helper."""
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc has it
-    if trim is not None:
-        trim(0)

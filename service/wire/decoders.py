@@ -18,10 +18,11 @@ Decoder = Callable[[bytes, Mapping[str, str], TableForm, Limits], Decoded]
 """From a body, the query parameters, what a table is to the operation, and the limits."""
 
 
-def _decode_json_body(body: bytes, parameters: Mapping[str, str], _form: TableForm, limits: Limits) -> Decoded:
+def _decode_json_body(body: bytes, parameters: Mapping[str, str], form: TableForm, limits: Limits) -> Decoded:
     """Read everything from the body; a JSON body takes no query parameters."""
     for key in parameters:
-        message = "With a JSON body, options are fields of the body; the query takes table, for an answer of one table."
+        taken = "table, for an answer of one table" if form.answers_tables else "nothing"
+        message = f"With a JSON body, options are fields of the body; the query takes {taken}."
         raise invalid_value(f"/{pointer_token(key)}", "unknown_field", message)
     return Decoded(decode_json(body, limits))
 

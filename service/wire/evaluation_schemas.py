@@ -16,6 +16,9 @@ from service.wire.faults import FACT_CODES
 from service.wire.fields import Fault, Flag, LabelColumn, Number, NumberColumn, Scalar, invalid
 from service.wire.problems import MAX_ERRORS
 
+_MEANING: dict[str, tuple[type, ...]] = {"positive_label": (str, int, float), "lower_is_positive": (bool,)}
+"""What labels and scores mean: fields, and the kinds of their values; a bool is an int."""
+
 _COUNTED = (("tp", "fn", "positives"), ("fp", "tn", "negatives"))
 """Of each class: what was called positive, what was not, and how many there are."""
 
@@ -123,7 +126,8 @@ def inheriting(data: dict[str, Any], name: str) -> dict[str, Any]:
     inner = data.get(name)
     if not isinstance(inner, dict):
         return data
-    meaning = {key: data[key] for key in ("positive_label", "lower_is_positive") if key in data}
+    # What is wrong is told once, where it stands.
+    meaning = {key: data[key] for key, kinds in _MEANING.items() if isinstance(data.get(key), kinds)}
     if "counts" in inner:
         meaning.pop("positive_label", None)
     return data | {name: meaning | {key: value for key, value in inner.items() if value is not None}}

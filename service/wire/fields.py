@@ -233,7 +233,7 @@ class ChoiceSet(fields.Field[frozenset[str]]):
 
 def _one_number(value: object) -> float:
     try:
-        return float(columns.numbers([value], nullable=False)[0])
+        return float(columns.numbers([value], nullable=False)[0]) + 0.0  # -0.0 is 0.0
     except columns.ColumnError as error:
         raise ValidationError([Fault(error.code, error.detail)]) from None
 

@@ -3,13 +3,14 @@
 Both are laid out from the JSON answer's document, so that a client that has the document needs no other request.
 """
 
+from collections import Counter
 from collections.abc import Iterable
 from io import BytesIO
 from typing import Any
 
 from junitparser import Error, Failure, JUnitXml, TestCase, TestSuite
 
-from service.inference.rules import Rule
+from service.inference.rules import Rule, percent, plain
 
 SUITE = "rocpr gate"
 """The name of the JUnit suite, and the class of its cases."""
@@ -21,9 +22,9 @@ _BOUNDS = {"min": "at least", "max": "at most", "max_drop": "drop at most"}
 def rule_text(rule: dict[str, Any]) -> str:
     """Write a rule as a phrase: `roc at least 0.8, with 95 % confidence`."""
     parsed = Rule(**rule)
-    sure = "" if parsed.confidence is None else f", with {100 * parsed.confidence:g} % confidence"
+    sure = "" if parsed.confidence is None else f", with {percent(parsed.confidence)} % confidence"
     proven = "" if parsed.prove is None else ", unless proven"
-    return f"{parsed.of} {_BOUNDS[parsed.kind]} {parsed.bound:g}{sure}{proven}"
+    return f"{parsed.of} {_BOUNDS[parsed.kind]} {plain(parsed.bound)}{sure}{proven}"
 
 
 def markdown_report(document: dict[str, Any]) -> str:
@@ -51,10 +52,18 @@ def numbers_of(check: dict[str, Any]) -> list[str]:
 
 
 def junit_report(document: dict[str, Any]) -> bytes:
-    """Lay out a verdict as a suite with a case for each rule; an undecided one is an error."""
+    """Lay out a verdict as a suite with a case for each rule; an undecided one is an error.
+
+    Of cases of one name readers show the first only, so rules that read alike are numbered.
+    """
     suite = TestSuite(SUITE)
+    for warning in document["warnings"]:
+        suite.add_property(warning["code"], warning["detail"])
+    alike = Counter[str]()
     for check in document["checks"]:
-        case = TestCase(rule_text(check["rule"]), SUITE)
+        name = rule_text(check["rule"])
+        alike[name] += 1
+        case = TestCase(name if alike[name] == 1 else f"{name} ({alike[name]})", SUITE)
         if check["status"] == "failed":
             case.result = [Failure(check["reason"], "failed")]
         elif check["status"] == "undecided":

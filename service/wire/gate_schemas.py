@@ -3,6 +3,7 @@
 Knows which bounds and places go with which metric; nothing of bytes, nor of verdicts.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ from service.curves.sample import Sample
 from service.inference.gate import GateOptions, resamples
 from service.inference.rules import AREAS, AREAS_WITH_INTERVALS, BOUNDS, METRIC_NAMES, RATES, Rule
 from service.wire.evaluation_schemas import EvaluationSchema, ObjectSchema, inheriting
-from service.wire.fields import Choice, Fault, Flag, Number, ObjectList, Whole, invalid
+from service.wire.fields import Choice, Fault, Flag, Number, ObjectList, invalid
 from service.wire.interval_schemas import IntervalsSchema, Level
 
 MOST_RULES = 100
@@ -23,9 +24,28 @@ MOST_RULES = 100
 FAIL_STATUSES = (409, 412, 424)
 """What a failed gate may be answered with, so that a client that knows only statuses stops."""
 
+_NUMBERS = ("at", "at_threshold", *BOUNDS)
 
 _ROWS_PER_RULE = 500
 """A metric of one resample takes about as long as so many of its rows."""
+
+_RULES_PER_ROW = 4
+"""So many metrics of a row take at most about as long as reading it."""
+
+_ROWS_PER_READING = 100
+"""A metric is read in rational numbers, in about the time of so many rows."""
+
+
+class FailStatus(fields.Field[int]):
+    """One of FAIL_STATUSES; 409.0 is one, too."""
+
+    choices = FAIL_STATUSES
+
+    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> int:
+        number = Number().deserialize(value, attr, data)
+        if number not in self.choices:
+            raise ValidationError([Fault("not_one_of", f"One of {', '.join(map(str, self.choices))} belongs here.")])
+        return int(number)
 
 
 class RuleSchema(ObjectSchema):
@@ -55,6 +75,7 @@ class RuleSchema(ObjectSchema):
             raise invalid("exclusive", message, "confidence")
         if "prove" in data and not {"max_drop", "confidence"} <= set(data):
             raise invalid("exclusive", "prove goes with max_drop and confidence.", "prove")
+        data |= {name: data[name] + 0.0 for name in _NUMBERS if name in data}  # -0.0 is 0.0
         return Rule(**data)
 
 
@@ -86,9 +107,11 @@ class GatesRequest:
 
     @property
     def work(self) -> int:
-        """The rows of both tables, once and for every resample; each rule makes a resample more work."""
+        """The rows of both tables, once and for every resample; each rule makes both more work."""
         rows = self.evaluation.rows + (self.baseline.rows if self.baseline else 0)
-        return rows + resamples(self.options) * (rows + _ROWS_PER_RULE * len(self.options.rules))
+        rules = len(self.options.rules)
+        read = rules * (rows // _RULES_PER_ROW + _ROWS_PER_READING)
+        return rows + read + resamples(self.options) * (rows + _ROWS_PER_RULE * rules)
 
 
 class BaselineSchema(EvaluationSchema):
@@ -107,7 +130,7 @@ class GatesRequestSchema(EvaluationSchema):
     paired = Flag()
     intervals = fields.Nested(IntervalsSchema)
     rules = ObjectList(RuleSchema(), minimum=1, maximum=MOST_RULES)
-    fail_status = Whole(minimum=min(FAIL_STATUSES), maximum=max(FAIL_STATUSES))
+    fail_status = FailStatus()
 
     @pre_load
     def drop_absent(self, data: Any, **kwargs: object) -> Any:  # noqa: ANN401  # anything that JSON can hold
@@ -129,8 +152,5 @@ class GatesRequestSchema(EvaluationSchema):
         paired = data.get("paired", False)
         if paired and baseline is None:
             raise invalid("missing", "paired needs a baseline to pair with.", "paired")
-        status = data.get("fail_status", 200)
-        if "fail_status" in data and status not in FAIL_STATUSES:
-            raise invalid("not_one_of", "One of 409, 412, 424 belongs here.", "fail_status")
         options = GateOptions(tuple(data["rules"]), paired=paired, intervals=data.get("intervals"))
-        return GatesRequest(evaluation, baseline, options, status)
+        return GatesRequest(evaluation, baseline, options, data.get("fail_status", 200))

@@ -17,9 +17,8 @@ from service.curves.indices import INDICES
 from service.curves.pr import AtRecall, Every
 from service.curves.sample import Sample
 from service.curves.tradeoff import TradeoffOptions
-from service.inference.evidence import RESAMPLED_METHODS
-from service.inference.intervals import IntervalOptions
-from service.wire.evaluation_schemas import EvaluationSchema, ObjectSchema, SampleSchema
+from service.inference.intervals import RESAMPLED_METHODS, IntervalOptions
+from service.wire.evaluation_schemas import EvaluationSchema, ObjectSchema, SampleSchema, inheriting
 from service.wire.fields import Choice, ChoiceSet, Fault, Number, NumberColumn, ObjectList, Text, invalid
 from service.wire.interval_schemas import MOST_OPERATING_POINTS, IntervalsSchema, OperatingPointSchema
 
@@ -95,11 +94,7 @@ class CurvesRequestSchema(EvaluationSchema):
     def drop_absent(self, data: Any, **kwargs: object) -> Any:  # noqa: ANN401  # anything that JSON can hold
         """Let a tuning sample inherit what labels and scores mean."""
         data = super().drop_absent(data, **kwargs)
-        if isinstance(data, dict) and isinstance(data.get("tuning"), dict):
-            meaning = {key: data[key] for key in ("positive_label", "lower_is_positive") if key in data}
-            given = {key: value for key, value in data["tuning"].items() if value is not None}
-            data["tuning"] = meaning | given
-        return data
+        return inheriting(data, "tuning") if isinstance(data, dict) else data
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> CurvesRequest:

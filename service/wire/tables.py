@@ -62,16 +62,21 @@ class Table(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TableForm:
-    """What a table is to an operation: the query parameters that go with it, and how it becomes a document."""
+    """What a table is to an operation: the query parameters that go with it, and how it becomes a document.
+
+    answers_tables  whether the parameter `table`, which is not read here, goes with the operation, too.
+    """
 
     parameters: tuple[str, ...]
     read: Callable[[Table, Mapping[str, str]], Decoded]
+    answers_tables: bool = True
 
     def decode(self, table: Table, parameters: Mapping[str, str]) -> Decoded:
         """Read the table, when its parameters are known."""
         for key in parameters:
             if key not in self.parameters:
-                message = f"This query parameter is not known here; known are {', '.join(self.parameters)}, and table."
+                known = ", ".join(self.parameters) + (", and table" if self.answers_tables else "")
+                message = f"This query parameter is not known here; known are {known}."
                 raise invalid_value(f"/{pointer_token(key)}", "unknown_field", message)
         return self.read(table, parameters)
 
@@ -83,7 +88,8 @@ def one_evaluation(*options: str) -> TableForm:
 
 def evaluation_and_baseline(*options: str) -> TableForm:
     """Form of a table that is one evaluation, and where `baseline_scores` names a column, another one of its rows."""
-    return TableForm((*SAMPLE_COLUMNS, BASELINE, *TOTALS, *MEANING, *options), _read_with_baseline)
+    parameters = (*SAMPLE_COLUMNS, BASELINE, *TOTALS, *MEANING, *options)
+    return TableForm(parameters, _read_with_baseline, answers_tables=False)
 
 
 def several_evaluations(*options: str) -> TableForm:
@@ -97,6 +103,9 @@ def _read_with_baseline(table: Table, parameters: Mapping[str, str]) -> Decoded:
     document = decoded.document
     if not isinstance(document, dict) or BASELINE not in document:
         return decoded
+    if "counts" in document:
+        message = "The baseline is another column of scores, and goes with a sample; this table is of counts."
+        raise invalid_value(f"/{BASELINE}", "exclusive", message)
     scores = document.pop(BASELINE)
     shared = {key: SharedColumn(document[key]) for key in ("labels", "weights") if key in document}
     pointers = {f"/baseline/{key}": decoded.pointer(f"/{key}") for key in (*shared, *MEANING)}

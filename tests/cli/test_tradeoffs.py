@@ -8,10 +8,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from service.answer import Request, answer
-from service.operations import OPERATIONS
 from service.cli.answers import NAME_LABEL
 from service.cli.layout import MOST_ROWS
 from service.cli.main import main
+from service.operations import OPERATIONS
 from service.wire.limits import Limits
 
 DATA = Path(__file__).resolve().parent.parent / "data"

@@ -5,6 +5,7 @@ import json
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
+from service.wire.gate_schemas import FAIL_STATUSES
 from service.wire.problems import PROBLEM_TYPES
 from tests.contract.document import (
     BINARY,
@@ -93,9 +94,17 @@ class TestOperations:
     @OPERATIONS
     def test_answer_every_error_with_a_problem(self, name: str) -> None:
         for status, response in operation(name).responses.items():
-            if status >= 400:
+            if status >= 400 and status not in FAIL_STATUSES:
                 assert list(response["content"]) == [PROBLEM_JSON]
                 assert response["content"][PROBLEM_JSON]["schema"] == {"$ref": "#/components/schemas/Problem"}
+
+    def test_answer_a_failed_gate_with_its_verdict(self) -> None:
+        responses = operation("checkGate").responses
+        schemas_of = {kind: node["schema"] for kind, node in responses[200]["content"].items()}
+        for status in FAIL_STATUSES:
+            assert {kind: node["schema"] for kind, node in responses[status]["content"].items()} == schemas_of
+            assert responses[status]["headers"] == responses[200]["headers"]
+        assert [found.name for found in operations() if set(FAIL_STATUSES) & set(found.responses)] == ["checkGate"]
 
     @OPERATIONS
     def test_need_a_key_or_none_but_those_of_health(self, name: str) -> None:
@@ -123,7 +132,7 @@ class TestProblems:
 
     def test_the_status_of_every_example_is_one_of_the_table(self) -> None:
         documented = {status for found in operations() for status in found.responses if status >= 400}
-        assert documented == {problem.status for problem in PROBLEM_TYPES.values()}
+        assert documented - set(FAIL_STATUSES) == {problem.status for problem in PROBLEM_TYPES.values()}
 
 
 class TestGeneratedClients:
@@ -174,7 +183,7 @@ class TestGeneratedClients:
         for parameter in operation(name).parameters:
             assert "content" not in parameter
             assert "default" not in resolved(parameter["schema"])
-            assert types(resolved(parameter["schema"])) <= {"string", "number", "boolean", "array"}
+            assert types(resolved(parameter["schema"])) <= {"string", "number", "integer", "boolean", "array"}
 
 
 class TestThePage:
@@ -205,8 +214,11 @@ class TestRequest:
         "LambdaDensity",
         "ComparisonsRequest",
         "NamedEvaluation",
+        "GatesRequest",
+        "Baseline",
+        "Rule",
     )
-    NEEDED = ("evaluations",)
+    NEEDED = ("evaluations", "rules")
     """Lists that are wrong without items, however they read."""
 
     @pytest.mark.parametrize("name", NAMES)
@@ -225,6 +237,8 @@ class TestRequest:
     def test_unknown_properties_are_wrong(self, name: str) -> None:
         assert schema(name)["additionalProperties"] is False
 
-    @pytest.mark.parametrize("name", ["CurvesRequest", "TuningSample", "TradeoffsRequest", "NamedEvaluation"])
+    @pytest.mark.parametrize(
+        "name", ["CurvesRequest", "TuningSample", "TradeoffsRequest", "NamedEvaluation", "GatesRequest", "Baseline"]
+    )
     def test_a_label_is_any_value(self, name: str) -> None:
         assert schema(name)["properties"]["labels"]["items"] == {}

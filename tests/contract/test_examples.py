@@ -1,13 +1,14 @@
 """Every example of an evaluation, sent: the answer keeps to its schema and is the one that the document shows.
 
-An example answer has the name of the request that gets it; a CSV answer also that of its `table`. What else the query
-of an example holds is in its description.
+An example answer has the name of the request that gets it; a CSV answer also that of its `table`. An operation without
+tables answers a table with reports. What else the query of an example holds is in its description.
 """
 
 import csv
 import io
 import json
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import pyarrow as pa
@@ -15,7 +16,8 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from service.wire.media_types import ARROW_STREAM, CSV, JSON
+from service.wire.gate_schemas import FAIL_STATUSES
+from service.wire.media_types import ARROW_STREAM, CSV, JSON, MARKDOWN, XML
 from tests.asking import read_csv, tables
 from tests.contract.document import Operation, document, evaluations, examples, queries, resolved, violations
 
@@ -32,21 +34,32 @@ def _requests(found: Operation, kind: str) -> dict[str, Any]:
     return examples(found.request_content[kind])
 
 
-def _answers(found: Operation, kind: str) -> dict[str, Any]:
-    return examples(found.responses[200]["content"][kind])
+def _answers(found: Operation, kind: str) -> dict[str, tuple[int, Any]]:
+    """The status and the value of each example of an answer, under the first status that shows it."""
+    shown: dict[str, tuple[int, Any]] = {}
+    for status, response in found.responses.items():
+        for name, value in examples(response["content"].get(kind, {})).items():
+            shown.setdefault(name, (status, value))
+    return shown
 
 
 def _tables(found: Operation) -> list[str]:
     """The tables that the operation can be asked for."""
     parameters = {parameter["name"]: parameter for parameter in found.parameters}
-    names: list[str] = resolved(parameters["table"]["schema"])["enum"]
+    names: list[str] = resolved(parameters["table"]["schema"])["enum"] if "table" in parameters else []
     return names
 
 
-def _named(kind: str) -> pytest.MarkDecorator:
+def _named(kind: str, found: Iterable[Operation]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize(
-        ("operation", "name"), [(found.name, name) for found in EVALUATIONS.values() for name in _requests(found, kind)]
+        ("operation", "name"), [(one.name, name) for one in found for name in _requests(one, kind)]
     )
+
+
+ALL = EVALUATIONS.values()
+WITH_TABLES = [found for found in ALL if _tables(found)]
+WITH_REPORTS = [found for found in ALL if not _tables(found)]
+REPORTS = (MARKDOWN, XML)
 
 
 def _same(found: Any, expected: Any) -> bool:
@@ -86,46 +99,69 @@ def _post_example(client: FlaskClient, operation: str, kind: str, name: str, acc
 
 
 def _keeps_to_its_schema(operation: str, answer: TestResponse) -> bool:
-    content = EVALUATIONS[operation].responses[200]["content"][JSON]
-    return answer.status_code == 200 and violations(content["schema"], answer.get_json()) == []
+    content = EVALUATIONS[operation].responses[answer.status_code]["content"]
+    return JSON in content and violations(content[JSON]["schema"], answer.get_json()) == []
 
 
 @pytest.mark.parametrize("operation", EVALUATIONS)
 class TestNames:
     def test_of_requests_and_answers_are_the_same(self, operation: str) -> None:
         found = EVALUATIONS[operation]
-        for kind in (JSON, CSV):
-            assert list(_requests(found, kind)) == list(_answers(found, kind))
+        assert list(_requests(found, JSON)) == list(_answers(found, JSON))
+        for kind in [CSV] if found in WITH_TABLES else REPORTS:
+            assert list(_requests(found, CSV)) == list(_answers(found, kind))
 
     def test_of_csv_answers_are_all_tables(self, operation: str) -> None:
         found = EVALUATIONS[operation]
         assert set(_answers(found, CSV)) == set(_tables(found))
 
 
-@_named(JSON)
+@_named(JSON, ALL)
 def test_json_gets_the_answer_shown(client: FlaskClient, operation: str, name: str) -> None:
+    status, expected = _answers(EVALUATIONS[operation], JSON)[name]
     answer = _post_example(client, operation, JSON, name, JSON)
-    assert answer.status_code == 200, answer.text
+    assert answer.status_code == status, answer.text
     assert answer.mimetype == JSON
     assert _keeps_to_its_schema(operation, answer)
-    assert _same(answer.get_json(), _answers(EVALUATIONS[operation], JSON)[name]), answer.get_json()
+    assert _same(answer.get_json(), expected), answer.get_json()
 
 
-@_named(CSV)
+@_named(CSV, WITH_TABLES)
 def test_csv_gets_the_answer_shown(client: FlaskClient, operation: str, name: str) -> None:
     answer = _post_example(client, operation, CSV, name, CSV, table=name)
     assert answer.status_code == 200, answer.text
     assert answer.mimetype == CSV
-    assert _same(_cells(answer.text), _cells(_answers(EVALUATIONS[operation], CSV)[name])), answer.text
+    _, expected = _answers(EVALUATIONS[operation], CSV)[name]
+    assert _same(_cells(answer.text), _cells(expected)), answer.text
 
 
-@_named(CSV)
+@_named(CSV, WITH_REPORTS)
+@pytest.mark.parametrize("accept", REPORTS)
+def test_csv_gets_the_report_shown(client: FlaskClient, operation: str, name: str, accept: str) -> None:
+    answer = _post_example(client, operation, CSV, name, accept)
+    assert answer.mimetype == accept
+    assert (answer.status_code, answer.text) == _answers(EVALUATIONS[operation], accept)[name]
+
+
+@_named(CSV, ALL)
 def test_csv_is_answered_as_json_too(client: FlaskClient, operation: str, name: str) -> None:
     answer = _post_example(client, operation, CSV, name, JSON)
     assert _keeps_to_its_schema(operation, answer), answer.text
 
 
-@_named(JSON)
+@pytest.mark.parametrize("status", FAIL_STATUSES)
+@pytest.mark.parametrize("accept", [JSON, *REPORTS])
+def test_a_failed_gate_has_the_status_that_it_asks_for(client: FlaskClient, status: int, accept: str) -> None:
+    found = EVALUATIONS["checkGate"]
+    request = _requests(found, JSON)["failed"]
+    answer = _post(client, found.name, JSON, request | {"fail_status": status}, accept)
+    assert (answer.status_code, answer.mimetype) == (status, accept)
+    without = _post(client, found.name, JSON, request | {"fail_status": None}, accept)
+    assert (without.status_code, without.data) == (200, answer.data)
+    assert set(found.responses[status]["headers"]) - {"Content-Encoding"} <= set(answer.headers.keys())
+
+
+@_named(JSON, WITH_TABLES)
 def test_the_tables_of_an_answer_are_the_same_as_csv_and_arrow(client: FlaskClient, operation: str, name: str) -> None:
     whole = _post_example(client, operation, JSON, name, JSON).get_json()
     columns_of = tables(whole)

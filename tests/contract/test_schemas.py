@@ -14,6 +14,7 @@ from service.operations import OPERATIONS
 from service.wire import fields as own
 from service.wire.evaluation_schemas import CountsSchema, SampleSchema
 from service.wire.faults import FACT_CODES
+from service.wire.gate_schemas import BaselineSchema, FailStatus, GatesRequestSchema, RuleSchema
 from service.wire.interval_schemas import IntervalsSchema, Level, OperatingPointSchema
 from service.wire.schemas import (
     ComparisonsRequestSchema,
@@ -36,18 +37,21 @@ NAMES: dict[type[Schema], str] = {
     LambdaDensitySchema: "LambdaDensity",
     ComparisonsRequestSchema: "ComparisonsRequest",
     NamedEvaluationSchema: "NamedEvaluation",
+    GatesRequestSchema: "GatesRequest",
+    BaselineSchema: "Baseline",
+    RuleSchema: "Rule",
 }
 """{schema at run time: schema of the document}"""
 
 EVALUATIONS = {found.path.removeprefix(EVALUATION_PREFIX): found for found in evaluations()}
 """{operation at run time: operation of the document}"""
-TEXT = {"scores", "labels", "weights", "positive_label"}
+TEXT = {"scores", "labels", "weights", "baseline_scores", "positive_label"}
 """Parameters that are text: the names of columns, and a label."""
 JSON_TEXT = {
     *("interpolation", "thresholds", "intervals", "operating_points"),
-    *("lambda_range", "lambda_density", "at_lambda"),
+    *("lambda_range", "lambda_density", "at_lambda", "rules"),
 }
-"""Parameters whose text is JSON, because an object or a list of numbers has no other form in a query."""
+"""Parameters whose text is JSON, because an object or a list of numbers or objects has no other form in a query."""
 
 CODE_AT = {"Fault": 0, "ColumnError": 0, "invalid": 0, "invalid_value": 1, "FieldError": 1}
 """{what makes a fault: which of its arguments is the code}"""
@@ -113,6 +117,7 @@ def _in_the_documents_words(field: fields.Field[Any]) -> dict[str, Any]:
         own.Number: lambda: {"type": ["number", "null"], "format": "double", **_bounds(field)},
         Level: lambda: {"type": ["number", "null"], "format": "double", **_bounds(field)},
         own.Whole: lambda: {"type": ["integer", "null"], "format": "int64", **_bounds(field)},
+        FailStatus: lambda: {"type": ["integer", "null"], "format": "int64", "enum": [*words, None]},
         own.Text: lambda: {"type": ["string", "null"], **_lengths(field, "Length")},
         own.Flag: lambda: {"type": ["boolean", "null"]},
         own.Choice: lambda: {"type": ["string", "null"], "enum": [*words, None]},
@@ -156,7 +161,9 @@ class TestObjects:
 class TestParameters:
     @pytest.mark.parametrize("operation", EVALUATIONS)
     def test_are_those_that_a_table_takes_and_the_choice_of_the_answers(self, operation: str) -> None:
-        assert set(_parameters(operation)) == {*OPERATIONS[operation].parameters, "table"}
+        found = OPERATIONS[operation]
+        assert set(_parameters(operation)) == {*found.parameters, *(["table"] if found.tables else [])}
+        assert found.form.answers_tables == bool(found.tables)
 
     @pytest.mark.parametrize("operation", EVALUATIONS)
     def test_all_come_in_the_query_and_none_is_required(self, operation: str) -> None:
@@ -187,7 +194,7 @@ class TestParameters:
             assert f"`{text}`" in parameter["description"]
 
     @pytest.mark.parametrize("name", ["positives", "negatives"])
-    @pytest.mark.parametrize("operation", ["curves", "tradeoffs"])
+    @pytest.mark.parametrize("operation", ["curves", "tradeoffs", "gates"])
     def test_hold_what_the_total_of_their_name_holds(self, operation: str, name: str) -> None:
         expected = _in_the_documents_words(CountsSchema().fields[name]) | {"type": "number"}
         assert _shape_of_parameter(operation, name) == expected
@@ -197,7 +204,10 @@ class TestParameters:
         expected = field | {"type": "array", "items": {"type": "string"}}
         assert _shape_of_parameter("comparisons", "scores") == expected
 
-    @pytest.mark.parametrize("operation", EVALUATIONS)
+    def test_that_name_a_column_are_text(self) -> None:
+        assert _shape_of_parameter("gates", "baseline_scores") == {"type": "string"}
+
+    @pytest.mark.parametrize("operation", [name for name, found in OPERATIONS.items() if found.tables])
     def test_name_the_tables_of_the_answer(self, operation: str) -> None:
         shape = _shape_of_parameter(operation, "table")
         tables = OPERATIONS[operation].tables

@@ -5,6 +5,7 @@ refused. What it allows may still be 422, because what goes together is more tha
 """
 
 import copy
+import json
 from typing import Any
 
 import pytest
@@ -17,11 +18,13 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from service.app import create_app
 from service.settings import read_settings
+from service.wire.gate_schemas import FAIL_STATUSES
 from tests.contract.document import document, evaluations, operations, schema, violations
 from tests.contract.table_bodies import TABLES
 
 EXAMPLES = 200
-ACCEPTED = ["2xx", "404", "413", "422"]
+FAILED = [str(status) for status in FAIL_STATUSES]
+ACCEPTED = ["2xx", "404", "413", "422", *FAILED]
 """Statuses of requests that keep to the document; 404 is for a problem type that does not exist."""
 
 CONFIG = SchemathesisConfig.from_dict({"checks": {"positive_data_acceptance": {"expected-statuses": ACCEPTED}}})
@@ -40,12 +43,22 @@ CONTRACT.app = create_app(read_settings({}))  # loaded from the application, it 
 EVALUATIONS = {found.name: CONTRACT.find_operation_by_id(found.name) for found in evaluations()}
 EVERY_EVALUATION = pytest.mark.parametrize("name", EVALUATIONS)
 EVERY_TABLE = pytest.mark.parametrize("media_type", TABLES)
-ACCEPTS = st.sampled_from(["application/json", "text/csv", "application/vnd.apache.arrow.stream"])
+ACCEPTS = {found.name: st.sampled_from(list(found.responses[200]["content"])) for found in evaluations()}
 
 NEAR = st.sampled_from([-1.0, -0.0, 0.0, 0.5, 1.0, 2.0, 1e-300, 1e300])
 LAMBDAS = st.sampled_from([0, -0.0, 5e-324, 0.2, 0.5, 0.8, 1 - 2**-53, 1])
 INDICES = st.lists(st.sampled_from(schema("TradeoffIndex")["enum"]))
 SHAPES = st.sampled_from([0.01, 0.5, 1, 2, 1000])
+BOUNDS = st.sampled_from([-0.0, 0, 0.5, 0.9, 1])
+LEVELS = st.sampled_from([5e-324, 0.5, 0.95, 1 - 2**-53])
+AT_THRESHOLD = {"precision", "recall", "fpr"}
+WITHOUT_INTERVAL = {"roc_hull", "pr_trapezoid", "pr_achievable"}
+INTERVALS = {
+    "level": LEVELS,
+    "method": st.sampled_from(schema("IntervalMethod")["enum"]),
+    "resamples": st.just(100),
+    "seed": st.sampled_from([0, 1, 2**32 - 1]),
+}
 CURVES_OPTIONS = {
     "include": st.lists(st.sampled_from(schema("Output")["enum"])),
     "keep": st.sampled_from(schema("Keep")["enum"]),
@@ -53,15 +66,7 @@ CURVES_OPTIONS = {
         st.fixed_dictionaries({"every": st.sampled_from([0.5, 1, 2, 7])}),
         st.fixed_dictionaries({"at_recall": st.lists(st.floats(0, 1), min_size=1)}),
     ),
-    "intervals": st.fixed_dictionaries(
-        {},
-        optional={
-            "level": st.sampled_from([5e-324, 0.5, 0.95, 1 - 2**-53]),
-            "method": st.sampled_from(schema("IntervalMethod")["enum"]),
-            "resamples": st.just(100),
-            "seed": st.sampled_from([0, 1, 2**32 - 1]),
-        },
-    ),
+    "intervals": st.fixed_dictionaries({}, optional=INTERVALS),
     "operating_points": st.lists(
         st.fixed_dictionaries(
             {
@@ -129,14 +134,56 @@ def comparisons_bodies(draw: st.DrawFn) -> dict[str, Any]:
     return body | {"evaluations": [{"name": name} | one for name, one in zip(names, found, strict=True)]}
 
 
+@st.composite
+def rules(draw: st.DrawFn, *, drops: bool) -> dict[str, Any]:
+    """A rule: a metric with the places that it needs, a bound, at times a confidence where there is one."""
+    metric = draw(st.sampled_from(schema("Rule")["properties"]["metric"]["enum"][:-1]))
+    rule: dict[str, Any] = {"metric": metric, draw(st.sampled_from(["min", "max"])): draw(BOUNDS)}
+    if drops and draw(st.booleans()):
+        rule = {"metric": metric, "max_drop": draw(st.sampled_from([-1, -0.0, 0.05, 1]))}
+    if metric in AT_THRESHOLD or (metric in schema("TradeoffIndex")["enum"] and draw(st.booleans())):
+        rule["at_threshold"] = draw(NEAR)
+    if metric in schema("OperatingPoint")["properties"]["metric"]["enum"]:
+        rule["at"] = draw(st.one_of(st.floats(0, 1), LAMBDAS))
+    if metric not in WITHOUT_INTERVAL and draw(st.booleans()):
+        rule["confidence"] = draw(LEVELS)
+        rule |= draw(st.sampled_from([{}, {"prove": "drop"}])) if "max_drop" in rule else {}
+    return rule
+
+
+@st.composite
+def gates_bodies(draw: st.DrawFn) -> dict[str, Any]:
+    """An evaluation, at times with a baseline, of the same examples or of others."""
+    body = draw(st.one_of(counts(), samples()))
+    baseline: dict[str, Any] = draw(st.sampled_from([{}, body])) or draw(st.one_of(st.just({}), counts(), samples()))
+    if baseline is body and "scores" in body and draw(st.booleans()):
+        size = len(body["labels"])
+        baseline = body | {"scores": draw(st.lists(NEAR, min_size=size, max_size=size))}
+        body = body | {"paired": draw(st.booleans())}
+    options = {"lower_is_positive": st.booleans(), "fail_status": st.sampled_from(FAIL_STATUSES)}
+    asked = draw(st.fixed_dictionaries({}, optional=options)) | ({"baseline": baseline} if baseline else {})
+    asked["intervals"] = {"resamples": 100} | draw(st.fixed_dictionaries({}, optional=INTERVALS))
+    return body | asked | {"rules": draw(st.lists(rules(drops=bool(baseline)), min_size=1, max_size=3))}
+
+
 BODIES = {
     "evaluateCurves": curves_bodies(),
     "evaluateTradeoffs": tradeoffs_bodies(),
     "compareClassifiers": comparisons_bodies(),
+    "checkGate": gates_bodies(),
 }
 """{operation: JSON bodies whose parts fit together, so that most are evaluated}"""
-QUERIES: dict[str, dict[str, str]] = {"compareClassifiers": {"scores": "scores,others"}}
-"""{operation: the query without which it evaluates no table}"""
+OF_CURVES = [{"metric": "roc", "min": 0.5, "confidence": 0.9}, {"metric": "precision_at_recall", "at": 0.5, "max": 1}]
+OF_ROWS = [{"metric": "recall", "at_threshold": 1, "min": 0.5}, {"metric": "f_measure", "at": 0.2, "min": 0.5}]
+QUERIES: dict[str, list[dict[str, str]]] = {
+    "compareClassifiers": [{"scores": "scores,others"}],
+    "checkGate": [
+        {"rules": json.dumps(OF_CURVES)},
+        {"rules": json.dumps(OF_ROWS), "fail_status": "424"},
+        {"rules": json.dumps([{"metric": "pr", "max_drop": 0.1}]), "baseline_scores": "others", "paired": "true"},
+    ],
+}
+"""{operation: the queries without one of which it evaluates no table}"""
 
 
 UNCOMPRESSED = {"Accept-Encoding": "identity"}
@@ -149,7 +196,7 @@ def _validate(case: schemathesis.Case[Any], **headers: str) -> None:
     excluded = [positive_data_acceptance] if is_table else []
     response = case.call_and_validate(headers=UNCOMPRESSED | headers, excluded_checks=excluded)
     if is_table and case.method == "POST":
-        assert response.status_code in {200, 400, 413, 415, 422}
+        assert response.status_code in {200, 400, 413, 415, 422, *FAIL_STATUSES}
 
 
 def test_every_operation_is_among_those_that_are_tried() -> None:
@@ -175,19 +222,21 @@ def test_json_that_breaks_the_document(name: str, data: st.DataObject) -> None:
 @EVERY_EVALUATION
 @EVERY_TABLE
 @FEWER
-@given(data=st.data(), accept=ACCEPTS)
-def test_tables_with_parameters(name: str, media_type: str, data: st.DataObject, accept: str) -> None:
-    _validate(data.draw(EVALUATIONS[name].as_strategy(media_type=media_type)), Accept=accept)
+@given(data=st.data())
+def test_tables_with_parameters(name: str, media_type: str, data: st.DataObject) -> None:
+    case = data.draw(EVALUATIONS[name].as_strategy(media_type=media_type))
+    _validate(case, Accept=data.draw(ACCEPTS[name]))
 
 
 @EVERY_EVALUATION
 @EVERY_TABLE
 @FEWER
-@given(data=st.data(), accept=ACCEPTS)
-def test_tables_alone(name: str, media_type: str, data: st.DataObject, accept: str) -> None:
+@given(data=st.data())
+def test_tables_alone(name: str, media_type: str, data: st.DataObject) -> None:
     """Random parameters are nearly always wrong; without them many tables are evaluated."""
-    table, query = data.draw(TABLES[media_type]), QUERIES.get(name, {})
-    _validate(EVALUATIONS[name].Case(body=table, media_type=media_type, query=query), Accept=accept)
+    table, query = data.draw(TABLES[media_type]), data.draw(st.sampled_from(QUERIES.get(name, [{}])))
+    case = EVALUATIONS[name].Case(body=table, media_type=media_type, query=dict(query))
+    _validate(case, Accept=data.draw(ACCEPTS[name]))
 
 
 @EVERY_EVALUATION
@@ -196,7 +245,7 @@ def test_tables_alone(name: str, media_type: str, data: st.DataObject, accept: s
 def test_bodies_that_fit_together(name: str, data: st.DataObject) -> None:
     body = data.draw(BODIES[name])
     response = EVALUATIONS[name].Case(body=body, media_type="application/json").call_and_validate(headers=UNCOMPRESSED)
-    if response.status_code == 200:
+    if response.status_code in {200, body.get("fail_status")}:
         answer = EVALUATIONS[name].definition.raw["responses"]["200"]["content"]["application/json"]["schema"]
         assert violations(answer, response.json()) == []
     else:

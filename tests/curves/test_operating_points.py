@@ -26,6 +26,7 @@ from service.curves.pr import AtRecall, interpolated_pr
 from service.curves.tradeoff import TradeoffOptions, evaluate_tradeoffs
 from tests import reference_operating_points as twin
 from tests.reference import Table, correctly_rounded
+from tests.reference_tradeoff import value
 from tests.strategies import (
     LARGEST,
     Data,
@@ -194,18 +195,18 @@ def rated_places(draw: st.DrawFn, source: Rows, metric: str) -> float:
 
 @pytest.mark.parametrize("metric", METRICS)
 class TestAgainstTheReference:
-    @examples(200)
+    @examples(120)
     @given(source=st.one_of(sweeps(), classifiers()), data=st.data())
     def test_whole_counts(self, metric: str, source: Rows, data: st.DataObject) -> None:
         agrees(source, metric, data.draw(rated_places(source, metric)))
 
-    @examples(100)
+    @examples(60)
     @given(source=st.one_of(big_sweeps(), lopsided_sweeps()), data=st.data())
     def test_counts_up_to_the_largest(self, metric: str, source: Rows, data: st.DataObject) -> None:
         """P + N may pass 2^53."""
         agrees(source, metric, data.draw(rated_places(source, metric)))
 
-    @examples(150)
+    @examples(80)
     @given(source=st.one_of(fractional_sweeps(), nudged_lines()), at=places)
     def test_fractional_counts(self, metric: str, source: Rows, at: float) -> None:
         if metric == "precision_at_recall":  # at a row it is the quotient that `points` has
@@ -234,7 +235,7 @@ def falls_below(source: Rows, precision: float) -> None:
 
 
 class TestLaws:
-    @examples(150)
+    @examples(80)
     @given(source=st.one_of(sweeps(), big_sweeps()), at=st.lists(places, min_size=1, max_size=4))
     def test_precision_at_recall_is_the_interpolated_curve(self, source: Rows, at: list[float]) -> None:
         """'interpolation at a recall as at_recall does', to the bit."""
@@ -242,7 +243,7 @@ class TestLaws:
         curve = interpolated_pr(table, AtRecall(np.array(at)), math.inf)
         assert read(table, "precision_at_recall", *at).value.tolist() == curve.precision.tolist()
 
-    @examples(150)
+    @examples(80)
     @given(source=st.one_of(sweeps(), classifiers(), fractional_sweeps()), at=st.lists(places, min_size=1, max_size=4))
     def test_an_index_is_what_tradeoffs_reads(self, source: Rows, at: list[float]) -> None:
         answer = evaluate_tradeoffs(source.counts(), TradeoffOptions(at_lambda=np.array(at)))
@@ -252,7 +253,7 @@ class TestLaws:
             assert found.value.tolist() == tradeoff.at.value.tolist()
             np.testing.assert_array_equal(found.threshold, tradeoff.at.threshold)
 
-    @examples(150)
+    @examples(80)
     @given(source=sweeps(), at=places)
     def test_the_best_row_is_on_the_curve_or_under_it(self, source: Rows, at: float) -> None:
         """A row keeps to the place, so no row does better than the curve where the curve only falls."""
@@ -262,7 +263,7 @@ class TestLaws:
             if not np.isnan(found.tp[0]):
                 assert found.value[0] >= found.tp[0] / reaches
 
-    @examples(100)
+    @examples(80)
     @given(
         source=st.one_of(
             samples(), weighted_samples(), tilted_samples(), sweeps(), fractional_sweeps(), nudged_lines()
@@ -278,7 +279,7 @@ class TestLaws:
         assert math.isnan(found) or 0 <= light <= 1
         assert math.isnan(found) or is_near(table, metric, light, found)
 
-    @examples(100)
+    @examples(80)
     @given(source=st.one_of(samples(), weighted_samples()), metric=st.sampled_from(METRICS), at=places)
     def test_repeated_rows_change_no_value(self, source: Data, metric: str, at: float) -> None:
         """As in a resample, in which some rows have no examples."""
@@ -317,7 +318,7 @@ class TestDeployedThresholds:
         assert precision == expected[0] / sum(expected) if any(expected) else math.isnan(precision)
         assert at_threshold(table, sample, threshold, "f_measure", 0.5)[0] == 2 * expected[0] / (3 + sum(expected))
 
-    @examples(150)
+    @examples(80)
     @given(
         source=samples(),
         cut=st.one_of(st.floats(allow_nan=False, allow_infinity=False), st.sampled_from([0.0, -0.0, 0.1, 0.5])),
@@ -356,3 +357,20 @@ class TestDeployedThresholds:
     @pytest.mark.parametrize("name", INDICES)
     def test_a_row_without_true_positives_has_an_index_of_zero(self, name: str) -> None:
         assert rate(name, 0.0, (0.0, 0.0), (3.0, 4.0)) == rate(name, 0.5, (0.0, 2.0), (3.0, 4.0)) == 0.0
+
+    @examples(80)
+    @given(source=st.one_of(sweeps(), classifiers(), nudged_lines()), data=st.data())
+    def test_a_rate_is_that_of_its_counts(self, source: Rows, data: st.DataObject) -> None:
+        """What a resample's row has is what the table's row has, from its counts alone."""
+        table = table_of(source)
+        row = data.draw(st.integers(0, table.tp.size - 1))
+        counts, totals = (table.tp[row], table.fp[row]), (table.positives, table.negatives)
+        np.testing.assert_array_equal(rate("precision", None, counts, totals), table.precision[row])
+        assert rate("recall", None, counts, totals) == table.tp[row] / table.positives
+        assert rate("fpr", None, counts, totals) == table.fp[row] / table.negatives
+        exact = exactly_reported(table)
+        for name in INDICES:
+            at = data.draw(places)
+            found = rate(name, at, counts, totals)
+            expected = value(name, exact.rows[row], exact.positives, Fraction(at)) if counts[0] else Fraction(0)
+            assert has_the_value(found, expected, name)

@@ -1,6 +1,12 @@
 """Large bodies at once: all are answered, within the memory; no time is asserted but the one to give it back."""
 
+from pathlib import Path
+
+from tests.soak import processes
+from tests.soak.clients import Client
 from tests.soak.memory import large_bodies
+from tests.soak.processes import MIB
+from tests.soak.samples import question
 from tests.soak.servers import serving
 
 
@@ -8,3 +14,29 @@ def test_large_bodies_at_once_are_answered_within_the_memory() -> None:
     with serving(retry_after_seconds=1, big_seconds=300) as service:
         assert large_bodies(service, 3).missed == []
         assert service.failures() == []
+
+
+def faults(pid: int) -> int:
+    """How often a process had to get a page from the system."""
+    return int(Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()[7])
+
+
+def test_a_helper_keeps_its_memory_for_the_next_request_alone() -> None:
+    asked = question(300_000, "auc")
+    with serving(workers=1, slots=1) as service, Client(service.port) as client:
+        (helper,) = service.helpers()
+        kept = []
+
+        def ask() -> int:
+            before = faults(helper)
+            assert client.post(asked.body).body == asked.answer
+            kept.append(processes.pss([helper], processes.WITHOUT_FILES))
+            return faults(helper) - before
+
+        first = ask()
+        assert first > 1000
+        processes.wait_until(lambda: ask() < first / 10, 30, "a request comes within the time that memory is kept")
+        processes.wait_until(
+            lambda: processes.pss([helper], processes.WITHOUT_FILES) < max(kept) - 4 * MIB, 10, "it gives it back"
+        )
+        assert service.helpers() == [helper]

@@ -12,11 +12,12 @@ from scipy import stats
 
 from service.curves.areas import roc_area
 from service.curves.confusion import ConfusionTable
+from service.curves.counts import Counts
 from service.inference import bootstrap
 from service.inference.bootstrap import RESAMPLED, LeftOut, bca_ends, jackknife, percentile_ends, replicates
-from tests import reference_bootstrap
+from tests import reference_bootstrap, reference_pr
 from tests.inference.made import listed, made, paired, strata_of
-from tests.strategies import Data, examples, samples, tied_scores
+from tests.strategies import Data, Rows, examples, samples, tied_scores
 
 
 @examples(60)
@@ -128,3 +129,15 @@ def test_paired_differences_have_a_jackknife_too() -> None:
         np.testing.assert_allclose(
             np.repeat(both.values, both.examples.astype(int)), np.repeat(single.values, single.examples.astype(int))
         )
+
+
+@pytest.mark.parametrize("last", [255.0, 300.0])
+def test_the_jackknife_of_small_and_of_large_counts(last: float) -> None:
+    """Above 255 of a kind the sums are others, of doubles."""
+    examined = strata_of(Counts(np.array([3.0, 9.0]), np.array([2.0, 4.0]), 9.0 + last, 7.0))
+    positives = jackknife(examined, RESAMPLED)["pr"][0][0]
+    assert positives.examples.tolist() == [3.0, 6.0, last]
+    for value, gone in zip(positives.values, np.eye(3), strict=True):
+        tp = np.cumsum(positives.examples - gone)
+        table = Rows(tp.tolist(), [2.0, 4.0, 7.0], tp[-1], 7.0).table()
+        assert value == pytest.approx(float(reference_pr.pr_area(table)), rel=1e-9)

@@ -1,5 +1,6 @@
 """Right bodies of small tables in every format, each with the places of those bytes that say how it is to be read."""
 
+import json
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from tests.properties.bodies import arrow_body, chunked, csv_body, json_body, pa
 SCORES = [0.9, 0.8, 0.7, 0.7, 0.4, 0.2, -1.5, 3.0, 2.0, 0.1, 0.3, 0.6]
 LABELS = [1, 0, 1, 1, 0, 0, 0, 1, 1, 0, 1, 0]
 TEXTS = ["spam" if label else "ham" for label in LABELS]
+RULES = [{"metric": "roc", "min": 0.5, "confidence": 0.9}, {"metric": "recall", "at_threshold": 0.2, "min": 0.5}]
+DROPS = [{"metric": "roc", "max_drop": 0.1, "confidence": 0.9}, {"metric": "f_measure", "at": 0.5, "max_drop": 0.1}]
 PARQUET_FILES: list[dict[str, Any]] = [
     {"compression": "NONE"},
     {"compression": "SNAPPY", "row_group_size": 5, "data_page_version": "2.0"},
@@ -51,6 +54,12 @@ def _tables() -> list[tuple[str, pa.Table, dict[str, str]]]:
         ("curves", narrow, {"include": "auc"}),
         ("tradeoffs", counts, {"indices": "f_measure"}),
         ("comparisons", pa.table({"a": SCORES, "b": SCORES[::-1], "y": LABELS}), {"scores": "a,b", "labels": "y"}),
+        ("gates", counts, {"rules": json.dumps(RULES)}),
+        (
+            "gates",
+            pa.table({"a": SCORES, "b": SCORES[::-1], "y": LABELS}),
+            {"scores": "a", "baseline_scores": "b", "labels": "y", "paired": "true", "rules": json.dumps(DROPS)},
+        ),
     ]
 
 
@@ -96,6 +105,7 @@ def right_bodies() -> Iterator[Body]:
         ("curves", sample | {"include": ["auc"], "intervals": {"level": 0.9}, "operating_points": points}),
         ("tradeoffs", {"counts": counts, "lambda_density": {"a": 2, "b": 1}}),
         ("comparisons", {"evaluations": [{"name": "a", **sample}, {"name": "b", **sample, "scores": SCORES[::-1]}]}),
+        ("gates", sample | {"baseline": sample | {"scores": SCORES[::-1]}, "paired": True, "rules": DROPS}),
     ):
         content = json_body(document)
         yield Body(operation, JSON, content, (), [(0, len(content))])

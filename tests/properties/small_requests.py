@@ -13,12 +13,15 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import cycle
 from types import FrameType
 from typing import Any
 
 import numpy as np
 
 from service.answer import Answer, Request, answer
+from service.curves.operating_points import METRICS
+from service.inference.rules import AREAS, AREAS_WITH_INTERVALS, RATES
 from tests.asking import LIMITS
 
 LONGEST_BODY = 1024
@@ -27,7 +30,7 @@ MOST_CPU = 0.1
 MOST_BYTES = 1_000_000
 
 _JSON, _CSV = "application/json", "text/csv"
-_OURS = ("service.curves", "service.wire", "service.answer")
+_OURS = ("service.curves", "service.inference", "service.wire", "service.answer")
 
 
 @dataclass(frozen=True)
@@ -43,8 +46,8 @@ class Cost:
 def requests() -> Iterator[tuple[str, Request]]:
     """The worst kinds that were found, and generated ones around them."""
     draw = random.Random(2014)
-    for positives in (1999, 1e7, 1e8, 2.0**53, 1e16, 1e150, 1999.5, 7.3, 1e-150):
-        for negatives in (1, 1e7, 2.0**53, 1e150, 0.3, 1e-150):
+    for positives in _POSITIVES:
+        for negatives in _NEGATIVES:
             shape = draw.choice(list(_SHAPES))
             for operation in ("curves", "tradeoffs"):
                 name = f"{operation}, P = {positives:g}, N = {negatives:g}, {shape}"
@@ -66,10 +69,43 @@ def requests() -> Iterator[tuple[str, Request]]:
     )
     yield "curves, all tied at 1e7", _request("curves", '{"scores":[1,1],"labels":[0,1],"weights":[1e7,1e7]}')
     for name, text in _TEXTS.items():
-        for operation in ("curves", "tradeoffs", "comparisons"):
+        for operation in ("curves", "tradeoffs", "comparisons", "gates"):
             yield f"{operation}, {name}", _request(operation, text)
+    yield from _gates(random.Random(1988))
 
 
+def _gates(draw: random.Random) -> Iterator[tuple[str, Request]]:
+    """Rules of every kind, about many rows or many of them about few; none that resamples."""
+    kinds = cycle(_RULES)
+    for positives in _POSITIVES:
+        for negatives in _NEGATIVES:
+            kind, shape = next(kinds), draw.choice(list(_SHAPES))
+            counts = partial(_counts, draw, positives, negatives, shape)
+            name = f"gates, P = {positives:g}, N = {negatives:g}, {shape}, rules {kind}"
+            yield name, _longest("gates", partial(_ruled, counts, _RULES[kind]))
+    for scores in _SCORES:
+        for weights in _WEIGHTS:
+            kind = next(kinds)
+            name = f"gates, scores {scores}, weights {weights}, rules {kind}"
+            yield name, _longest("gates", partial(_ruled, partial(_sample, draw, scores, weights), _RULES[kind]), 4)
+    for kind, rules in _RULES.items():
+        for positives in (20.0, 1e16, 7.3):
+            counts = _counts(draw, positives, 1e16, "on an arc", 5)
+            yield f"gates, many rules {kind}, P = {positives:g}", _longest("gates", partial(_many, counts, rules))
+    one = _sample(draw, "of all scales", "1", 12)
+    paired = f'{one[:-1]},"baseline":{_sample(draw, "of digits", "1", 12)},"paired":true}}'
+    rules = [rule.replace('"min"', '"max_drop"') for rule in _RULES["with confidence"]]
+    yield "gates, paired", _request("gates", _ruled(lambda _: paired, rules[:1], 0))
+
+
+_POSITIVES = (1999, 1e7, 1e8, 2.0**53, 1e16, 1e150, 1999.5, 7.3, 1e-150)
+_NEGATIVES = (1, 1e7, 2.0**53, 1e150, 0.3, 1e-150)
+_RULES = {
+    "of areas": [f'{{"metric":"{area}","min":1}}' for area in AREAS],
+    "of places": [f'{{"metric":"{metric}","at":0.3,"min":1}}' for metric in METRICS],
+    "of thresholds": [f'{{"metric":"{rate}","at_threshold":1,"min":1}}' for rate in RATES],
+    "with confidence": [f'{{"metric":"{area}","min":1,"confidence":0.9}}' for area in AREAS_WITH_INTERVALS],
+}
 _SHAPES: dict[str, Callable[[float], float]] = {
     "on a line": lambda share: share,
     "on an arc": lambda share: share**4,
@@ -139,6 +175,15 @@ def _counts(draw: random.Random, positives: float, negatives: float, shape: str,
 def _short(number: float) -> str:
     text = str(int(number)) if number % 1 == 0 and number < 1e17 else repr(number)
     return min(text, f"{number:g}", key=lambda one: (float(one) != number, len(one))).replace("e+", "e")
+
+
+def _ruled(evaluation: Callable[[int], str], rules: list[str], rows: int) -> str:
+    return f'{evaluation(rows)[:-1]},"rules":[{",".join(rules)}]}}'
+
+
+def _many(evaluation: str, rules: list[str], times: int) -> str:
+    """So many rules, all of these in turn."""
+    return _ruled(lambda _: evaluation, (rules * times)[:times], 0)
 
 
 def _compared(evaluation: str, times: int) -> str:

@@ -128,7 +128,7 @@ def assert_one_answer(operation: str, document: dict[str, Any], columns: Columns
         coding = [*CODINGS][position % len(CODINGS)]
         assert ask(operation, media_type, body, query, coding=coding) == whole, coding
     parts = tables(json.loads(whole))
-    for name in TABLES[operation]:
+    for name in TABLES.get(operation, ()):
         if name not in parts:
             continue
         expected = parts[name]
@@ -182,6 +182,22 @@ def test_samples_are_one_comparison(data: Data, kind: str, chance: Any) -> None:
     assert_one_answer(
         "comparisons", {"evaluations": evaluations}, columns | {"other": other}, query | {"scores": "scores,other"}
     )
+
+
+@examples(12)
+@given(st.one_of(samples(most=8), weighted_samples(most=8)), KINDS, st.booleans(), st.randoms(use_true_random=False))
+def test_samples_are_one_gate(data: Data, kind: str, paired: bool, chance: Any) -> None:  # noqa: FBT001  # hypothesis gives it
+    document, columns, query = written(data, kind)
+    other = chance.sample(data.scores, len(data.scores))
+    rules = [
+        {"metric": "roc", "max_drop": 0.1, "confidence": 0.9},
+        {"metric": "pr", "max_drop": 0.1, "confidence": 0.9},
+        {"metric": "recall", "at_threshold": 1, "min": 0.5},
+    ]
+    options = {"paired": paired, "rules": rules, "intervals": {"resamples": 100}}
+    baseline = {key: column for key, column in columns.items() if key != "scores"} | {"scores": other}
+    query |= {key: json.dumps(value) for key, value in options.items()} | {"baseline_scores": "other"}
+    assert_one_answer("gates", document | options | {"baseline": baseline}, columns | {"other": other}, query)
 
 
 @examples(12)

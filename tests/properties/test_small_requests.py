@@ -26,6 +26,7 @@ def _nothing_is_first() -> None:
         "curves, one row at 1e7",
         "tradeoffs, scores tied, weights 1",
         "comparisons of 2 rows, scores tied, weights 1",
+        "gates, many rules of areas, P = 20",
     ):
         answer(SMALL[name], LIMITS)
 

@@ -106,6 +106,18 @@ def messages(text: str) -> Iterator[Sent]:
     yield Sent(
         "JSON name, CSV out", request("POST", "/v1/comparisons?table=best", _json(named), Content_Type=JSON, Accept=CSV)
     )
+    rules = {
+        "rule": [{text: text}],
+        "metric": [{"metric": text, "min": 0.5}],
+        "rules": text,
+    }
+    for name, wanted in rules.items():
+        yield Sent(f"JSON {name}", request("POST", "/v1/gates", _json(sample | {"rules": wanted}), Content_Type=JSON))
+    for name in ("rules", "baseline_scores", "fail_status"):
+        yield Sent(
+            f"query {name}",
+            request("POST", f"/v1/gates?{name}={path}", b"scores,labels\n1,1\n0,0\n", Content_Type=CSV),
+        )
     yield Sent("no JSON", request("POST", "/v1/curves", text.encode(), Content_Type=JSON))
     cell = '"' + text.replace('"', '""') + '"'
     for name, table in {

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Self
 
+from service.wire.gate_schemas import FAIL_STATUSES
 from service.wire.problems import PROBLEM_JSON, PROBLEM_TYPES
 
 LOST = (OSError, http.client.HTTPException)
@@ -104,7 +105,7 @@ class Client:
 
 def wrong_with(answer: Answer) -> str:
     """Say what an answer to a doubtful request may not be; nothing when it is as it should be."""
-    if answer.status < 400:
+    if answer.status < 400 or answer.status in FAIL_STATUSES:
         return ""
     if answer.headers.get("content-type") != PROBLEM_JSON:
         return f"{answer.status} is no problem document but {answer.headers.get('content-type')}"

@@ -4,6 +4,7 @@ import random
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import quote, urlencode
 
 from service.wire.codings import IDENTITY
 from service.wire.media_types import CSV, JSON
@@ -128,13 +129,16 @@ CSV_CELLS = (
 )
 
 
-def broken_json(chance: random.Random) -> bytes:
+RULES = '[{"metric": "roc", "min": 0.5}]'
+
+
+def broken_json(chance: random.Random, option: str) -> bytes:
     """A text of JSON's own pieces, or one that is nearly right."""
     if chance.random() < 0.2:
         return chance.choice(JSON_TEXTS)
     if chance.random() < 0.5:
         return "".join(chance.choices(JSON_TOKENS, k=chance.randrange(1, 30))).encode()
-    text = '{"scores": [0.9, 0.8, 0.4, 0.2], "labels": [1, 0, 1, 0], "include": ["auc"]}'
+    text = f'{{"scores": [0.9, 0.8, 0.4, 0.2], "labels": [1, 0, 1, 0], {option}}}'
     for _ in range(chance.choice([1, 1, 2, 5])):
         place = chance.randrange(len(text))
         text = text[:place] + chance.choice(JSON_TOKENS) + text[place + chance.choice([0, 1, 3]) :]
@@ -160,13 +164,15 @@ def case(index: int, right: list[Body]) -> Sent:
     """The body of an index, and how it is sent."""
     chance = random.Random(index)
     kind = index % 4
-    operation = chance.choice(["curves", "curves", "tradeoffs", "comparisons"])
+    operation = chance.choice(["curves", "curves", "tradeoffs", "comparisons", "gates"])
     if kind == 0:
-        return f"/v1/{operation}", broken_json(chance), {"Content_Type": JSON}
+        option = f'"rules": {RULES}' if operation == "gates" else '"include": ["auc"]'
+        return f"/v1/{operation}", broken_json(chance, option), {"Content_Type": JSON}
     if kind == 1:
-        return f"/v1/{operation}?scores=scores&labels=labels", broken_csv(chance), {"Content_Type": CSV}
+        rules = f"&rules={quote(RULES)}" if operation == "gates" else ""
+        return f"/v1/{operation}?scores=scores&labels=labels{rules}", broken_csv(chance), {"Content_Type": CSV}
     body, coding, content = corrupted(index, right)
-    query = "&".join(f"{name}={value}" for name, value in body.query)
+    query = urlencode(body.query)
     headers = {"Content_Type": body.media_type} | ({} if coding == IDENTITY else {"Content_Encoding": coding})
     return f"/v1/{body.operation}?{query}", content, headers
 

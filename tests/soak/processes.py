@@ -46,13 +46,18 @@ def living(pids: list[int]) -> list[int]:
     return [pid for pid in pids if pid in known]
 
 
-def pss(pids: list[int]) -> int:
+WITHOUT_FILES = ("Pss_Anon", "Pss_Shmem")
+"""The parts of PSS that nothing but the processes changes: of a library's pages less is theirs while others use it."""
+
+
+def pss(pids: list[int], parts: tuple[str, ...] = ("Pss",)) -> int:
     """The memory of processes together, in bytes; what they share counts once."""
     total = 0
     for pid in pids:
-        with suppress(OSError, StopIteration):
-            lines = Path(f"/proc/{pid}/smaps_rollup").read_text("ascii").splitlines()
-            total += 1024 * next(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+        with suppress(OSError, KeyError):  # one that has ended has none
+            lines = Path(f"/proc/{pid}/smaps_rollup").read_text("ascii").splitlines()[1:]
+            sizes = {name: size for name, _, size in (line.partition(":") for line in lines)}
+            total += 1024 * sum(int(sizes[part].removesuffix("kB")) for part in parts)
     return total
 
 

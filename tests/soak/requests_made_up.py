@@ -47,11 +47,12 @@ def strategies(contract: schemathesis.BaseSchema) -> dict[str, Strategy]:
             lambda body, made=operation: made.Case(body=body, media_type="application/json")
         )
         for media_type, tables in TABLES.items():
-            query = QUERIES.get(name, {})
-            found[f"{name} of {media_type}"] = tables.map(
-                lambda table, made=operation, kind=media_type, query=query: made.Case(
+            found[f"{name} of {media_type}"] = st.builds(
+                lambda table, query, made=operation, kind=media_type: made.Case(
                     body=table, media_type=kind, query=dict(query)
-                )
+                ),
+                tables,
+                st.sampled_from(QUERIES.get(name, [{}])),
             )
     return found
 

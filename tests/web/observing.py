@@ -8,8 +8,14 @@ from service.app import create_app
 from service.settings import read_settings
 
 CURVES = "/v1/curves"
+GATES = "/v1/gates"
 CANARY = "canary7731"
 SAMPLE = {"scores": [0.9, 0.6, 0.4, 0.1], "labels": [1, 0, 1, 0], "include": ["auc"]}
+FAILING = {
+    **{key: SAMPLE[key] for key in ("scores", "labels")},
+    "rules": [{"metric": "roc", "min": 1}],
+    "fail_status": 409,
+}
 
 
 def observed_app(directory: Path, level: str = "info") -> Flask:

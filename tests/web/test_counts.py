@@ -9,7 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from service.web.observation import helper_ended, refused_by_server
 from service.wire.problems import PROBLEM_TYPES
-from tests.web.observing import CANARY, CURVES, SAMPLE, observed_app
+from tests.web.observing import CANARY, CURVES, FAILING, GATES, SAMPLE, observed_app
 
 
 @pytest.fixture
@@ -63,6 +63,20 @@ def test_counts_of_requests(client: FlaskClient) -> None:
     assert risen(before, after, "rocpr_request_body_bytes_count") == {curves: 2}
     assert risen(before, after, "rocpr_response_body_bytes_count") == {curves: 2}
     assert risen(before, after, "rocpr_response_body_bytes_sum")[curves] > len(answer.data)
+
+
+def test_a_failed_gate_is_counted_under_its_status_and_is_no_refusal(client: FlaskClient) -> None:
+    before = counts(client)
+    assert client.post(GATES, json=FAILING).status_code == 409
+    after = counts(client)
+    assert risen(before, after, "rocpr_requests_total") == {labels(route=GATES, method="POST", status="409"): 1}
+    assert risen(before, after, "rocpr_refusals_total") == {}
+    assert risen(before, after, "rocpr_stage_seconds_count") == {
+        labels(stage=stage): 1 for stage in ("decode", "evaluate", "encode")
+    }
+    gates = labels(operation="gates")
+    assert risen(before, after, "rocpr_request_rows_sum") == {gates: 4}
+    assert risen(before, after, "rocpr_response_body_bytes_count") == {gates: 1}
 
 
 def test_counts_of_refusals_and_helpers(client: FlaskClient) -> None:

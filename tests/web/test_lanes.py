@@ -6,18 +6,21 @@ import os
 import signal
 import tempfile
 from collections.abc import Iterator
+from multiprocessing import Pipe, reduction
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import pytest
 
 from service.answer import Request, answer
+from service.web import helper as helpers
 from service.web import lanes
 from service.web.helper import DeadlineExceeded, Helper, HelperDied, NoRoom
 from service.web.lanes import BigLane, is_big
 from service.web.slots import Slots
 from service.wire.limits import Limits
-from service.wire.media_types import ARROW_STREAM, CSV, JSON, PARQUET
+from service.wire.media_types import ARROW_STREAM, CSV, JSON, PARQUET, XML
 from service.wire.problems import Problem
 
 LIMITS = Limits(5_000_000, 100_000)
@@ -91,6 +94,14 @@ def test_a_helper_answers_as_the_server_does(lane: Lane, body: bytes, accept: st
     )
     assert there.facts.rows == here.facts.rows
     assert there.facts.decode_seconds > 0
+
+
+def test_a_helper_answers_a_failed_gate(lane: Lane) -> None:
+    asked = {"operation": "gates", "accept": XML}
+    body = BODY[:-1] + b', "rules": [{"metric": "roc", "min": 1}], "fail_status": 424}'
+    here = answer(request(body=body, **asked), LIMITS)
+    there, content = lane.ask(body, **asked)
+    assert (there.status, there.media_type, there.problem, content) == (424, XML, None, here.body)
 
 
 def test_one_helper_answers_request_after_request(lane: Lane) -> None:
@@ -226,6 +237,41 @@ def test_a_helper_of_no_use_says_so() -> None:
         helper.end()
         with pytest.raises(HelperDied):
             helper.answer(request(), body, content, 1.0)
+
+
+def given_back(monkeypatch: pytest.MonkeyPatch, taken: int, seconds: float) -> int:
+    """Let this process be a helper of one request that took so much memory, and count how often it gives some back."""
+    times: list[int] = []
+    monkeypatch.setattr(helpers, "dictConfig", lambda _: None)
+    monkeypatch.setattr(helpers, "_stand_back", lambda _: None)
+    monkeypatch.setattr(helpers, "own_memory_bytes", lambda: taken)
+    monkeypatch.setattr(helpers, "give_memory_back", lambda: times.append(1))
+    ours, theirs = Pipe()
+    with theirs, tempfile.TemporaryFile() as body, tempfile.TemporaryFile() as content:
+        body.write(BODY)
+        body.flush()
+        ours.send(request())
+        for file in (body, content):
+            reduction.send_handle(ours, file.fileno(), os.getpid())
+        server_goes = Timer(seconds, ours.close)
+        server_goes.start()
+        helpers._serve(theirs, LIMITS, 0)
+        server_goes.join()
+        assert content.seek(0, os.SEEK_END) > 0
+    return len(times)
+
+
+def test_a_helper_keeps_some_memory_for_the_next_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert given_back(monkeypatch, helpers.KEPT_BYTES, 0.1) == 0
+
+
+def test_a_helper_that_took_much_gives_it_back_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert given_back(monkeypatch, helpers.KEPT_BYTES + 1, 0.1) == 1
+
+
+def test_a_helper_that_waits_gives_back_what_it_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(helpers, "KEEP_SECONDS", 0.1)
+    assert given_back(monkeypatch, 0, 0.5) == 1
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from werkzeug.test import TestResponse
 
 from service.web import operations
 from service.web.observation import helper_ended, install_observation, note, refused_by_server
-from tests.web.observing import CANARY, CURVES, SAMPLE, observed_app
+from tests.web.observing import CANARY, CURVES, FAILING, GATES, SAMPLE, observed_app
 
 BODY = json.dumps(SAMPLE).encode()
 MADE_ID = re.compile("[0-9a-f]{32}")
@@ -73,6 +73,13 @@ class TestLines:
         (line,) = lines()
         assert line.keys() == OPERATION | {"bytes_in", "decode_ms", "problem"}
         assert (line["status"], line["problem"], line["level"]) == (422, "invalid_request", "info")
+
+    def test_of_a_failed_gate_tell_of_no_problem(self, client: FlaskClient, lines: Lines) -> None:
+        answer = client.post(GATES, json=FAILING)
+        (line,) = lines()
+        assert line.keys() == OPERATION | STAGES | {"rows", "bytes_in"}
+        assert (line["status"], line["level"], line["operation"], line["rows"]) == (409, "info", "gates", 4)
+        assert line["bytes_out"] == len(answer.data)
 
     def test_of_another_path(self, client: FlaskClient, lines: Lines) -> None:
         client.get(f"/{CANARY}")

@@ -5,10 +5,11 @@ import pytest
 from service.curves.comparison import MOST_EVALUATIONS
 from service.wire.columns import SharedColumn
 from service.wire.problems import Problem
-from service.wire.tables import Decoded, one_evaluation, several_evaluations
+from service.wire.tables import Decoded, evaluation_and_baseline, one_evaluation, several_evaluations
 
 ONE = one_evaluation("include", "keep", "lambda_range")
 SEVERAL = several_evaluations("indices")
+BOTH = evaluation_and_baseline("rules")
 LONG = "n" * 5000
 
 
@@ -34,6 +35,11 @@ def one(header, **parameters):
 def several(header, **parameters):
     """The document of several evaluations."""
     return SEVERAL.decode(Fake(*header.split(",")), parameters)
+
+
+def both(header, **parameters):
+    """The document of an evaluation and perhaps a baseline."""
+    return BOTH.decode(Fake(*header.split(",")), parameters)
 
 
 def refused(decode, header, **parameters):
@@ -107,6 +113,12 @@ def test_an_unknown_parameter_is_refused_by_its_name(decode):
     assert refused(several, "a,b,labels", scores="a,b", keep="corners").code == "unknown_field"
 
 
+@pytest.mark.parametrize(("decode", "answers_tables"), [(one, True), (several, True), (both, False)])
+def test_what_is_known_is_listed_with_table_where_answers_have_tables(decode, answers_tables):
+    error = refused(decode, "scores,labels", x="1")
+    assert error.detail.endswith(", and table." if answers_tables else ", lower_is_positive, rules.")
+
+
 @pytest.mark.parametrize(
     ("decode", "header", "parameters", "pointer", "code"),
     [
@@ -116,6 +128,9 @@ def test_an_unknown_parameter_is_refused_by_its_name(decode):
         (one, "scores,labels", {"weights": "w"}, "/weights", "missing"),
         (one, "tp,fp", {"scores": "s"}, "/scores", "missing"),
         (one, "scores,labels", {"negatives": "3"}, "/negatives", "exclusive"),
+        (both, "scores,labels", {"baseline_scores": "old"}, "/baseline_scores", "missing"),
+        (both, "tp,fp", {"baseline_scores": "tp"}, "/baseline_scores", "exclusive"),
+        (both, "tp,fp,baseline_scores", {}, "/baseline_scores", "exclusive"),
         (several, "a,b,labels", {}, "/scores", "missing"),
         (several, "a,b,labels", {"scores": "a,c"}, "/scores", "missing"),
         (several, "a,b,labels", {"scores": "a,b,a"}, "/scores", "duplicate"),
@@ -163,6 +178,35 @@ def test_samples_over_shared_labels():
             assert evaluation[key] is first[key]
     assert first["labels"] is not first["weights"]
     assert {key: value for key, value in decoded.document.items() if key != "evaluations"} == {"indices": ["jaccard"]}
+
+
+@pytest.mark.parametrize(
+    ("header", "parameters", "baseline"),
+    [
+        ("scores,labels", {}, None),
+        ("tp,fp,old", {}, None),
+        ("scores,labels,baseline_scores", {}, "BASELINE_SCORES"),
+        ("scores,labels,old", {"baseline_scores": "old"}, "OLD"),
+        ("scores,labels", {"baseline_scores": "scores"}, "SCORES"),
+    ],
+)
+def test_a_baseline_is_another_column_of_scores(header, parameters, baseline):
+    document = both(header, **parameters).document
+    assert "baseline_scores" not in document
+    assert (document["baseline"]["scores"] if "baseline" in document else None) == baseline
+
+
+def test_a_baseline_shares_labels_and_weights():
+    decoded = both("a,b,y,w", scores="a", baseline_scores="b", labels="y", weights="w", rules="[1]")
+    document = decoded.document
+    assert set(document) == {"scores", "labels", "weights", "rules", "baseline"}
+    assert set(document["baseline"]) == {"scores", "labels", "weights"}
+    for key in ("labels", "weights"):
+        assert isinstance(document[key], SharedColumn)
+        assert document["baseline"][key] is document[key]
+    pointers = {key: decoded.pointer(f"/baseline/{key}/3") for key in ("scores", "labels", "weights")}
+    assert pointers == {"scores": "/b/3", "labels": "/y/3", "weights": "/w/3"}
+    assert decoded.pointer("/baseline/positive_label") == "/positive_label"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,105 @@
+"""Pairs of models with known areas under the ROC curve, the verdicts on each pair, and how often they were passed.
+
+Scores are normal with a variance of 1 in both classes, so that the area is Φ(shift/√2). The two models see the same
+examples: what is peculiar to an example moves the scores of both, which makes them as correlated as is asked.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import sqrt
+
+import numpy as np
+from scipy.stats import kstest, norm
+
+from service.curves.sample import Sample
+from service.inference.gate import Check, GateOptions, evaluate_gate
+from service.inference.intervals import IntervalOptions
+from service.inference.rules import Rule
+from tests.coverage_of_intervals.populations import Population
+
+LEVEL = 0.9
+TAIL = (1 - LEVEL) / 2
+"""How often an end of such an interval is beyond the truth."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """Two models that are evaluated on P positives and N negatives, the same ones where they are `paired`."""
+
+    positives: int
+    negatives: int
+    area: float
+    drop: float
+    correlation: float = 0.6
+    paired: bool = True
+    metric: str = "roc"
+    method: str = "auto"
+    resamples: int = 500
+
+    def samples(self, random: np.random.Generator) -> tuple[Sample, Sample]:
+        """The current model's, which is worse by the drop, and the baseline's."""
+        labels = np.arange(self.positives + self.negatives) < self.positives
+        areas = (self.area - self.drop, self.area)
+        shared = random.standard_normal(labels.size)
+        found = []
+        for area in areas:
+            if not self.paired:
+                shared = random.standard_normal(labels.size)
+            own = random.standard_normal(labels.size)
+            noise = sqrt(self.correlation) * shared + sqrt(1 - self.correlation) * own
+            found.append(Sample(noise + Population(1, 1, area).shift * labels, labels))
+        return found[0], found[1]
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """A bound that the drop is exactly at: to be shown to hold, to be shown not to; and one that it is within."""
+        at = Rule(self.metric, max_drop=self.drop, confidence=LEVEL)
+        return at, replace(at, prove="drop"), replace(at, max_drop=self.drop + 0.05)
+
+    def checks(self, sets: int, seed: int) -> Iterator[tuple[Check, ...]]:
+        """The checks of so many data sets."""
+        intervals = IntervalOptions(method=self.method, resamples=self.resamples)
+        for number in range(sets):
+            random = np.random.default_rng([seed, number])
+            options = GateOptions(self.rules, self.paired, replace(intervals, seed=number))
+            yield evaluate_gate(*self.samples(random), options).checks
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Of so many data sets, the shares of passed checks.
+
+    at_bound     a drop that is exactly as large as is allowed passes: not more often than TAIL is right.
+    proven       such a drop fails where it has to be proven: TAIL again.
+    within       a drop that is 0.05 within the bound passes, and how often it should by the standard errors found.
+    uniform      of models without a drop, the p-value of the p-values being uniform (Kolmogorov & Smirnov); else None.
+    """
+
+    case: Case
+    sets: int
+    at_bound: float
+    proven: float
+    within: float
+    expected_within: float
+    uniform: float | None
+
+    @property
+    def error(self) -> float:
+        """The standard error of a share that is TAIL."""
+        return sqrt(TAIL * (1 - TAIL) / self.sets)
+
+
+def simulated(case: Case, sets: int, seed: int) -> Rates:
+    """Simulate data sets; the same for a seed."""
+    passed = np.zeros(3)
+    expected, p_values = [], []
+    quantile = norm.isf(TAIL)
+    for checks in case.checks(sets, seed):
+        passed += [check.status == "passed" for check in checks]
+        error = checks[0].interval.standard_error if checks[0].interval else None
+        if error:
+            expected.append(norm.cdf(0.05 / error - quantile))
+        p_values.append(checks[0].p_value)
+    at_bound, unproven, within = (passed / sets).tolist()
+    uniform = None if case.drop or case.metric != "roc" else float(kstest(p_values, "uniform").pvalue)
+    return Rates(case, sets, at_bound, 1 - unproven, within, float(np.mean(expected)), uniform)

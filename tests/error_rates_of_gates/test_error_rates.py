@@ -1,0 +1,49 @@
+"""Gates err as seldom as they say: the short form of `python -m tests.error_rates_of_gates`."""
+
+import numpy as np
+import pytest
+
+from service.curves.areas import roc_area
+from service.curves.confusion import ConfusionTable
+from tests.error_rates_of_gates.__main__ import right, row
+from tests.error_rates_of_gates.simulation import TAIL, Case, simulated
+
+SETS = 500
+
+
+@pytest.mark.parametrize("case", [Case(60, 120, 0.8, 0.0), Case(60, 120, 0.8, 0.0, paired=False)])
+def test_p_values_of_equal_models_are_uniform(case: Case) -> None:
+    """Under the null hypothesis every p-value is as likely as any other."""
+    rates = simulated(case, SETS, seed=1)
+    assert rates.uniform > 0.01
+    assert right(rates)
+
+
+@pytest.mark.parametrize("case", [Case(60, 120, 0.8, 0.05), Case(60, 120, 0.85, 0.05, paired=False)])
+def test_non_inferiority_errs_as_often_as_its_level_says(case: Case) -> None:
+    """A drop that is exactly at the bound passes in 5 % at 90 % confidence, and is proven as often."""
+    rates = simulated(case, SETS, seed=2)
+    assert abs(rates.at_bound - TAIL) < 4 * rates.error
+    assert abs(rates.proven - TAIL) < 4 * rates.error
+
+
+def test_non_inferiority_is_shown_as_often_as_the_error_allows() -> None:
+    """Of equal models with 0.05 to spare, Φ(0.05/SE - z) pass."""
+    rates = simulated(Case(100, 200, 0.85, 0.0, correlation=0.8), SETS, seed=3)
+    assert 0.5 < rates.expected_within < 0.95
+    assert abs(rates.within - rates.expected_within) < 0.06
+
+
+def test_a_bootstrap_errs_about_as_often() -> None:
+    rates = simulated(Case(40, 80, 0.8, 0.0, metric="pr", resamples=200), 150, seed=4)
+    assert abs(rates.at_bound - TAIL) < 4 * rates.error
+    assert row(rates).startswith("| pr auto, 40 + 80, paired, area 0.8, drop 0 | ")
+
+
+def test_models_are_what_they_are_said_to_be() -> None:
+    case = Case(20_000, 30_000, 0.8, 0.05)
+    current, baseline = case.samples(np.random.default_rng(5))
+    assert roc_area(ConfusionTable.of(current)) == pytest.approx(0.75, abs=0.01)
+    assert roc_area(ConfusionTable.of(baseline)) == pytest.approx(0.8, abs=0.01)
+    negatives = [each.scores[~each.labels] for each in (current, baseline)]
+    assert np.corrcoef(*negatives)[0, 1] == pytest.approx(0.6, abs=0.02)

@@ -1,0 +1,313 @@
+"""What a gate's numbers rest on: the resamples of its intervals, and values of exactly 0 or 1."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from service.curves.errors import NotPaired
+from service.curves.evaluation import CurvesOptions
+from service.inference.bootstrap import percentile_ends, replicates
+from service.inference.evaluation import evaluate_with_intervals
+from service.inference.evidence import Evidence, is_resampled
+from service.inference.intervals import METHODS, IntervalOptions
+from service.inference.rules import AREAS, AREAS_WITH_INTERVALS
+from service.inference.subject import Subject
+from tests import reference_gate as reference
+from tests.gate_requests import FEW, ONE, OTHER, Request, made, metric_of, placed_metrics, requests, small, weighted
+from tests.reference_gate import Evaluation, metrics, near
+from tests.reference_operating_points import CURVE_METRICS
+from tests.strategies import Data, Rows, examples
+
+FACES = np.random.default_rng(6)
+LABELS = (FACES.random(80) < 0.4).tolist()
+SCORES = (FACES.normal(size=80) + LABELS).round(1).tolist()
+RIVALS = (FACES.normal(size=80) + LABELS).round(1).tolist()
+EVALUATIONS: dict[str, Evaluation] = {
+    "sample": Data(SCORES, LABELS),
+    "weights": Data(SCORES, LABELS, FACES.integers(1, 4, 80).astype(float).tolist()),
+    "few scores": Data([float(round(score)) for score in SCORES] * 5, LABELS * 5),
+    "counts": Rows([200, 400, 500], [10, 150, 600], 500, 700),
+}
+"""With many examples of a kind the kinds are drawn, else the examples."""
+
+
+def rival(evaluation: Evaluation) -> Evaluation:
+    """Another evaluation of the same examples, where they can be told."""
+    if isinstance(evaluation, Rows):
+        return replace(evaluation, tp=[100, 300, 450])
+    rounded = [float(round(score)) for score in RIVALS] * 5 if len(evaluation.scores) > len(RIVALS) else RIVALS
+    return replace(evaluation, scores=rounded)
+
+
+def areas_with_both(*, drop: bool) -> list[dict[str, Any]]:
+    """Rules about an area that has an interval, perhaps about its drop, too."""
+    rules: list[dict[str, Any]] = []
+    for metric in AREAS_WITH_INTERVALS:
+        rules += [{"metric": metric, "max_drop": 0.5, "confidence": 0.9}] if drop else []
+        rules.append({"metric": metric, "min": 0.5})
+    return rules
+
+
+@pytest.mark.parametrize("name", EVALUATIONS)
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("against", ["nothing", "pairs", "another"])
+def test_intervals_of_areas_are_those_of_the_curves(name: str, method: str, against: str) -> None:
+    """The same resamples for a seed everywhere: bit for bit, also beside differences of the same areas."""
+    evaluation = EVALUATIONS[name]
+    options = IntervalOptions(method=method, resamples=FEW, seed=3)
+    baseline = None if against == "nothing" else rival(evaluation)
+    paired = against == "pairs" and name != "counts"
+    rules = areas_with_both(drop=baseline is not None)
+    request = Request(evaluation, baseline, rules, paired=paired, intervals=options)
+    found = {check.rule.metric: check.interval for check in request.checks() if check.rule.kind == "min"}
+    curves = evaluate_with_intervals(made(evaluation), CurvesOptions(include=frozenset({"auc"})), options).intervals
+    for metric in AREAS_WITH_INTERVALS:
+        if method == "delong" and metric != "roc":
+            assert (curves[metric], found[metric].method) == (None, "bootstrap")
+        else:
+            assert found[metric] == curves[metric]
+
+
+@given(st.one_of(small, weighted), placed_metrics(), st.randoms(use_true_random=False))
+@examples(120)
+def test_a_resample_has_the_metrics_of_the_sample_that_it_is(data: Data, rule: dict[str, Any], random: Any) -> None:
+    """A metric of the counts of a resample, on all rows of the table, is the metric of the resample's own table."""
+    assume(rule["metric"] not in AREAS or rule["metric"] in AREAS_WITH_INTERVALS)
+    subject = Subject(data.sample())
+    metric = metric_of(rule)
+    assume(subject.value(metric) is not None)
+    drawn: list[int] = []
+    for of in (True, False):
+        rows = [row for row, label in enumerate(data.labels) if label == of]
+        drawn += [random.choice(rows) for _ in rows]
+    table, weights = data.table(), data.weights or [1.0] * len(data.scores)
+    numbers = {row.threshold: number for number, row in enumerate(table.rows) if row.threshold is not None}
+    counts = np.zeros((2, len(table.rows)))
+    for row in drawn:
+        counts[0 if data.labels[row] else 1, numbers[data.scores[row] + 0.0]] += weights[row]
+    tp, fp = np.cumsum(counts, axis=1)
+    (found,) = subject.statistic(metric)(tp[np.newaxis], fp[np.newaxis])
+    expected = reference.value(data.rows(drawn), rule)
+    if rule["metric"] in CURVE_METRICS and data.weights:
+        assume(not _on_an_edge(data.rows(drawn), rule))
+    assert near(None if math.isnan(found) else found, expected, 1e-9)
+
+
+def _on_an_edge(data: Data, rule: dict[str, Any]) -> bool:
+    """Whether rounding decides: sums of weights in doubles may lie on either side of a place that a row is at."""
+    table = data.table()
+    for row in table.rows:
+        called = row.tp + row.fp
+        rates = [row.tp / table.positives, row.fp / table.negatives, row.tp / called if called else Fraction(2)]
+        if any(abs(rate - Fraction(rule["at"])) < 1e-12 for rate in rates):
+            return True
+    return False
+
+
+class TestDifferences:
+    OPTIONS = IntervalOptions(resamples=FEW, seed=7)
+
+    def test_pairs_are_drawn_together(self) -> None:
+        """The same draws of both: two equal models have no difference in any resample, unless they are not paired."""
+        for metric in ({"metric": "pr"}, {"metric": "f_measure", "at": 0.5}, {"metric": "recall", "at_threshold": 0.5}):
+            rule = metric | {"max_drop": 0.0, "confidence": 0.9}
+            request = Request(ONE, ONE, [rule], paired=True, intervals=self.OPTIONS)
+            (pair,), (others,) = request.checks(), replace(request, paired=False).checks()
+            assert (pair.interval.lower, pair.interval.upper, pair.p_value) == (0.0, 0.0, 1.0)
+            assert others.interval.lower < 0 < others.interval.upper
+            assert others.difference == 0
+
+    @pytest.mark.parametrize("rule", [{"metric": "pr"}, {"metric": "f_measure", "at": 0.5}])
+    def test_the_streams_of_two_evaluations(self, rule: dict[str, Any]) -> None:
+        """Where they are not paired, differences are those of independent streams; p is 2 (k + 1)/(B + 1)."""
+        asked = Request(ONE, OTHER, [rule | {"max_drop": 0.5, "confidence": 0.9}], intervals=self.OPTIONS)
+        (check,) = asked.checks()
+        values = []
+        for stream, data in enumerate((ONE, OTHER)):
+            subject = Subject(data.sample())
+            statistic = {"it": subject.statistic(metric_of(rule))}
+            values.append(replicates(subject.strata, statistic, FEW, 7, stream)["it"][0])
+        differences = values[0] - values[1]
+        assert (check.interval.lower, check.interval.upper) == percentile_ends(differences, 0.9)
+        below, above = (differences <= 0).sum(), (differences >= 0).sum()
+        assert check.p_value == min(1, 2 * (min(below, above) + 1) / (FEW + 1))
+
+    @pytest.mark.parametrize("method", METHODS)
+    def test_other_methods_resample_what_they_do_not_know(self, method: str) -> None:
+        for metric in metrics():
+            known = metric["metric"] not in reference.WITHOUT_INTERVAL
+            for difference in (False, True):
+                made_by = reference.method_of(metric["metric"], method, difference=difference)
+                drawn = known and made_by in reference.BOOTSTRAPS
+                assert is_resampled(metric_of(metric), method, difference=difference) == drawn
+
+    def test_p_values_of_other_metrics_come_with_their_intervals(self) -> None:
+        rules = [{"metric": "roc", "max_drop": 0.5}, {"metric": "pr", "max_drop": 0.5}, {"metric": "roc", "min": 0.5}]
+        roc, pr, least = Request(ONE, OTHER, rules).checks()
+        assert roc.p_value == least.p_value is not None
+        assert pr.p_value is None
+
+
+PERFECT = Data([4.0, 3.0, 2.5, 2.0, 1.0, 0.0], [True, True, True, False, False, False])
+FREE_END = 0.05 ** (1 / 3)
+"""An area of 1 of three of each class, with 90 % confidence."""
+
+
+class TestZeroAndOne:
+    def difference(self, current: Evaluation, baseline: Evaluation, **options: Any) -> Any:
+        rule = {"metric": options.pop("metric", "roc"), "max_drop": 0.0, "confidence": 0.9}
+        (check,) = Request(current, baseline, [rule], **options).checks()
+        return check
+
+    def test_the_same_scores_cannot_differ(self) -> None:
+        for data in (ONE, PERFECT):
+            check = self.difference(data, data, paired=True)
+            assert (check.interval.lower, check.interval.upper, check.p_value) == (0.0, 0.0, 1.0)
+            assert (check.interval.method, check.status) == ("delong", "passed")
+
+    def test_two_perfect_models_may_differ_on_other_data(self) -> None:
+        """Each may be as low as its free end; so far apart may they be."""
+        for baseline, paired in ((replace(PERFECT, scores=[6.0, 5.0, 4.0, 2.0, 1.5, 1.0]), True), (PERFECT, False)):
+            check = self.difference(PERFECT, baseline, paired=paired)
+            assert check.interval.method == "exact"
+            assert check.interval.lower == pytest.approx(FREE_END - 1, rel=1e-12)
+            assert check.interval.upper == pytest.approx(1 - FREE_END, rel=1e-12)
+            assert (check.difference, check.p_value, check.status) == (0.0, 1.0, "failed")
+
+    @pytest.mark.parametrize("paired", [True, False])
+    def test_one_perfect_model(self, *, paired: bool) -> None:
+        """The free end of the perfect one, and the interval of the other one: MOVER, and DeLong's p-value."""
+        other = replace(PERFECT, scores=[4.0, 3.0, 1.5, 2.0, 1.0, 0.0])
+        options = {"paired": paired}
+        (single,) = Request(other, None, [{"metric": "roc", "min": 0.5, "confidence": 0.9}]).checks()
+        check = self.difference(PERFECT, other, **options)
+        lower = 1 / 9 - math.hypot(1 - FREE_END, single.interval.upper - 8 / 9)
+        assert check.interval.lower == pytest.approx(lower, rel=1e-12)
+        assert check.interval.upper == pytest.approx(1 / 9 + 8 / 9 - single.interval.lower, rel=1e-12)
+        assert check.p_value == pytest.approx(float(reference.p_value(PERFECT, other, paired=paired)), rel=1e-12)
+        back = self.difference(other, PERFECT, **options)
+        assert (back.interval.lower, back.interval.upper) == (-check.interval.upper, -check.interval.lower)
+
+    def test_the_same_scores_read_the_other_way_are_others(self) -> None:
+        """They have an area of 1 and of 0, without spread, and are no less apart for being equal numbers."""
+        check = self.difference(PERFECT, replace(PERFECT, lower_is_positive=True), paired=True)
+        assert (check.value, check.baseline, check.p_value) == (1.0, 0.0, None)
+        assert (check.interval.method, check.interval.upper) == ("exact", 1.0)
+        assert check.interval.lower == pytest.approx(1 - math.hypot(1 - FREE_END, 1 - FREE_END), rel=1e-12)
+
+    @pytest.mark.parametrize("method", ["auto", "delong", "bootstrap", "bca"])
+    def test_the_interval_of_the_other_one_is_its_own(self, method: str) -> None:
+        """For a metric of any method the one that has a spread brings the interval that it has by itself."""
+        intervals = IntervalOptions(method=method, resamples=FEW)
+        perfect = Data([20.0 - row for row in range(14)], [True] * 8 + [False] * 6)
+        for metric in (
+            {"metric": "pr"},
+            {"metric": "recall", "at_threshold": 0.5},
+            {"metric": "tpr_at_fpr", "at": 0.3},
+        ):
+            sure = metric | {"min": 0.0, "confidence": 0.9}
+            (of_other,) = Request(OTHER, None, [sure], intervals=intervals).checks()
+            (of_perfect,) = Request(perfect, None, [sure], intervals=intervals).checks()
+            (check,) = Request(
+                OTHER, perfect, [metric | {"max_drop": 0.0, "confidence": 0.9}], intervals=intervals
+            ).checks()
+            assert (of_perfect.value, of_perfect.interval.method, check.interval.method) == (1.0, "exact", "exact")
+            ours, theirs = of_other.interval, of_perfect.interval
+            lower = check.difference - math.hypot(of_other.value - ours.lower, theirs.upper - 1)
+            upper = check.difference + math.hypot(ours.upper - of_other.value, 1 - theirs.lower)
+            assert check.interval.lower == pytest.approx(lower, rel=1e-12)
+            assert check.interval.upper == pytest.approx(upper, rel=1e-12)
+            assert 0 < check.p_value <= 1
+
+    @pytest.mark.parametrize(
+        ("metric", "examples_of"),
+        [
+            ({"metric": "recall", "at_threshold": 2.5}, 3),
+            ({"metric": "precision", "at_threshold": 3.0}, 2),
+            ({"metric": "precision", "at_threshold": 4.0}, 1),
+            ({"metric": "fpr", "at_threshold": 3.0}, 3),
+            ({"metric": "f_measure", "at": 0.5, "at_threshold": 2.5}, 3),
+            ({"metric": "tpr_at_fpr", "at": 0.0}, 3),
+        ],
+    )
+    def test_a_rate_of_0_or_1_is_that_of_its_examples(self, metric: dict[str, Any], examples_of: int) -> None:
+        (check,) = Request(PERFECT, None, [metric | {"min": 0.0, "confidence": 0.9}]).checks()
+        free = 0.05 ** (1 / examples_of)
+        assert check.interval.method == "exact"
+        ends = (0.0, 1 - free) if metric["metric"] == "fpr" else (free, 1.0)
+        assert (check.interval.lower, check.interval.upper) == pytest.approx(ends, rel=1e-12)
+
+    @pytest.mark.parametrize("weight", [1e-200, 5e-324, 1e-300])
+    def test_examples_that_weigh_next_to_nothing_are_counted(self, weight: float) -> None:
+        """The square of such a weight is no double."""
+        data = replace(PERFECT, weights=[weight, 1.0, 1.0, 1.0, 1.0, 1.0])
+        rule = {"metric": "precision", "at_threshold": 4.0, "min": 0.0, "confidence": 0.9}
+        (check,) = Request(data, None, [rule]).checks()
+        assert check.interval.lower == pytest.approx(0.05, rel=1e-12)
+
+
+class TestOmitted:
+    def warnings(self, request: Request) -> list[str]:
+        return [warning.detail for warning in request.gate().warnings if warning.code == "interval_omitted"]
+
+    def test_it_is_said_why_there_is_no_interval(self) -> None:
+        fractional = Rows([1.5, 3.0], [0.5, 2.0], 4, 4)
+        place = {"metric": "tpr_at_fpr", "at": 0.3}
+        rules = [place | {"min": 0.0}, place | {"max": 1.0}, place | {"max_drop": 1.0}, {"metric": "roc", "min": 0.0}]
+        request = Request(fractional, ONE, rules, intervals=IntervalOptions(resamples=FEW))
+        why = "Counts that are fractional, or above 2^53, are not resampled, so the interval of"
+        of = "tpr_at_fpr at fpr 0.3 is null."
+        assert self.warnings(request) == [f"{why} {of}", f"{why} the difference of {of}"]
+        assert self.warnings(replace(request, intervals=None)) == []
+
+    def test_it_is_not_said_again_where_the_data_have_no_intervals(self) -> None:
+        one_positive = Data([3.0, 2.0, 1.0], [True, False, False])
+        no_sweep = Rows([2, 1], [1, 2], 3, 3)
+        rules = [{"metric": "roc_hull", "min": 0.0}, {"metric": "precision", "at_threshold": 9.0, "min": 0.0}]
+        rules.append({"metric": "roc", "min": 0.0})
+        for evaluation in (ONE, one_positive, no_sweep):
+            assert self.warnings(Request(evaluation, None, rules, intervals=IntervalOptions())) == []
+
+
+@given(requests())
+@examples(60)
+def test_ends_are_in_order_and_in_range(request: Request) -> None:
+    for check in request.checks():
+        if check.interval is not None:
+            least = -1 if check.rule.kind == "max_drop" else 0
+            assert least <= check.interval.lower <= check.interval.upper <= 1
+        assert check.p_value is None or 0 <= check.p_value <= 1
+
+
+class TestPairs:
+    @pytest.mark.parametrize(
+        ("change", "column", "row"),
+        [
+            ({"labels": [True, True, False, True, False, False]}, "labels", 2),
+            ({"weights": [1.0, 1.0, 2.0, 1.0, 1.0, 1.0]}, "weights", 2),
+        ],
+    )
+    def test_the_first_row_that_differs_is_told(self, change: dict[str, Any], column: str, row: int) -> None:
+        with pytest.raises(NotPaired, match=f"Row {row} has not the same {column}") as raised:
+            Evidence(PERFECT.sample(), replace(PERFECT, **change).sample(), IntervalOptions(), paired=True)
+        assert (raised.value.column, raised.value.row, raised.value.evaluation) == (column, row, "baseline")
+
+    def test_weights_of_one_are_no_other_weights(self) -> None:
+        weights = replace(PERFECT, weights=[1.0] * 6)
+        for pair in ((weights, PERFECT), (PERFECT, weights)):
+            assert Evidence(*(each.sample() for each in pair), IntervalOptions(), paired=True).paired
+
+    def test_counts_and_other_lengths_are_no_pairs(self) -> None:
+        counts = Rows([1, 3], [0, 2], 3, 3).counts()
+        for pair in ((counts, PERFECT.sample()), (PERFECT.sample(), counts), (PERFECT.sample(), ONE.sample())):
+            with pytest.raises(NotPaired, match="cannot be paired") as raised:
+                Evidence(*pair, IntervalOptions(), paired=True)
+            assert (raised.value.column, raised.value.row, raised.value.evaluation) == ("paired", None, None)

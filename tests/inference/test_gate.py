@@ -1,0 +1,266 @@
+"""A gate's checks against their slow twin, and the laws that verdicts obey."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+
+from service.inference.gate import Check, GateOptions, evaluate_gate, resamples
+from service.inference.intervals import METHODS, Interval, IntervalOptions
+from service.inference.rules import Rule
+from tests import reference_gate as reference
+from tests.gate_requests import (
+    ANALYTIC,
+    BASELINES,
+    FEW,
+    ONE,
+    OTHER,
+    Request,
+    bounds,
+    every_rule,
+    has_interval,
+    made,
+    requests,
+)
+from tests.reference_gate import metrics, near
+from tests.strategies import Data, Rows, examples
+
+CLOSE = 1e-9
+"""What intervals are told to: they go through a normal quantile and a logarithm."""
+
+
+def ends(interval: Interval | None) -> dict[str, float] | None:
+    """An interval's ends as an answer has them."""
+    return None if interval is None else {"lower": interval.lower, "upper": interval.upper}
+
+
+def level_of(request: Request, rule: dict[str, Any]) -> float:
+    level: float = rule.get("confidence", request.options.level)
+    return level
+
+
+def expected_interval(request: Request, rule: dict[str, Any]) -> reference.Interval | None:
+    """What the reference has, where an interval is called for."""
+    if "confidence" not in rule and request.intervals is None:
+        return None
+    level, method = level_of(request, rule), request.options.method
+    if "max_drop" not in rule:
+        return reference.interval(request.current, rule, level, method)
+    assert request.baseline is not None
+    return reference.difference_interval(request.current, request.baseline, rule, level, method, paired=request.paired)
+
+
+def same_interval(found: Interval | None, expected: reference.Interval | None, level: float) -> bool:
+    """Whether an interval is the expected one; what comes from resamples may not exist, and has ends of its own."""
+    if found is None or expected is None:
+        return found is None and (expected is None or expected.lower is None)
+    if (found.method, found.level) != (expected.method, level) or not found.lower <= found.upper:
+        return False
+    if expected.lower is None:
+        return True
+    both = [(found.lower, expected.lower), (found.upper, expected.upper), (found.standard_error, expected.error)]
+    return all(near(ours, theirs, CLOSE) for ours, theirs in both)
+
+
+def same_p_value(check: Check, request: Request, rule: dict[str, Any]) -> bool:
+    """Whether the p-value is DeLong's; of other metrics it is there where an interval of a difference was drawn."""
+    if request.baseline is None or None in (check.value, check.baseline):
+        return check.p_value is None
+    if rule["metric"] != "roc":
+        if "max_drop" not in rule or check.interval is None:
+            return check.p_value is None
+        return check.interval.method == "exact" or (check.p_value is not None and 0 < check.p_value <= 1)
+    if not all(reference.has_intervals(each, "roc") for each in (request.current, request.baseline)):
+        return check.p_value is None
+    return near(check.p_value, reference.p_value(request.current, request.baseline, paired=request.paired), CLOSE)
+
+
+class TestTwin:
+    @given(requests())
+    @examples(200)
+    def test_a_check_is_what_the_contract_says(self, request: Request) -> None:
+        gate = request.gate()
+        for rule, check in zip(request.rules, gate.checks, strict=True):
+            assert check.rule.given() == rule
+            assert near(check.value, reference.value(request.current, rule))
+            before = None if request.baseline is None else reference.value(request.baseline, rule)
+            assert near(check.baseline, before)
+            assert same_interval(check.interval, expected_interval(request, rule), level_of(request, rule))
+            assert same_p_value(check, request, rule)
+            assert check.status == reference.verdict(rule, check.value, check.baseline, ends(check.interval))
+            assert (check.reason == "") == (check.status == "passed")
+            both = check.value is not None and check.baseline is not None
+            assert check.difference == (check.value - check.baseline if both else None)
+        assert gate.passed == all(check.status == "passed" for check in gate.checks)
+        assert gate.paired == request.paired
+
+
+def number_of(check: Check) -> float:
+    """What is held against the bound: a value, or the end of an interval; of drops how deep they are."""
+    rule = check.rule
+    if rule.kind == "max_drop":
+        if rule.confidence is None:
+            return -check.difference
+        return -(check.interval.upper if rule.prove else check.interval.lower)
+    if rule.confidence is None:
+        return check.value
+    return check.interval.lower if rule.kind == "min" else check.interval.upper
+
+
+@pytest.mark.parametrize("against", BASELINES)
+@pytest.mark.parametrize("method", ["auto", "delong", "bca"])
+def test_every_bound_is_inclusive_to_the_last_digit(against: str, method: str) -> None:
+    """A bound equal to the number that decides is met; the next double beyond it is not."""
+    baseline, paired = BASELINES[against]
+    intervals = IntervalOptions(method=method, resamples=FEW)
+    request = Request(ONE, baseline, list(every_rule()), paired=paired, intervals=intervals)
+    decided = [check for check in request.checks() if check.status != "undecided"]
+    assert len(request.rules) == 20 * 3 + 17 * 4
+    assert len(decided) > 100
+    at, beyond = [], []
+    for check in decided:
+        rule, kind, number = check.rule.given(), check.rule.kind, number_of(check)
+        at.append(rule | {kind: number})
+        next_to_it = {
+            "min": math.nextafter(number, 2),
+            "max": math.nextafter(number, -2),
+            "max_drop": number - 2 * float(reference.SLACK),
+        }
+        beyond.append(rule | {kind: next_to_it[kind]})
+    assert {check.status for check in replace(request, rules=at).checks()} == {"passed"}
+    assert {check.status for check in replace(request, rules=beyond).checks()} == {"failed"}
+
+
+def above(negatives: int) -> Data:
+    """One positive that scores higher than so many of 100 negatives: the area is so many hundredths."""
+    return Data([negatives - 0.5, *map(float, range(100))], [True] + [False] * 100)
+
+
+class TestBounds:
+    @pytest.mark.parametrize("hundredths", range(0, 101, 7))
+    def test_an_area_of_so_many_hundredths_is_that_double(self, hundredths: int) -> None:
+        rules = [{"metric": "roc", kind: hundredths / 100} for kind in ("min", "max")]
+        assert [check.status for check in Request(above(hundredths), None, rules).checks()] == ["passed", "passed"]
+
+    def test_a_drop_of_a_hundredth_is_one(self) -> None:
+        """0.85 - 0.84 is 0.010000000000000009 in doubles, which is no more than 0.01."""
+        assert 0.85 - 0.84 > 0.01
+        for before in range(1, 101):
+            rules = [{"metric": "roc", "max_drop": bound} for bound in (0.01, 0.00999999)]
+            checks = Request(above(before - 1), above(before), rules).checks()
+            assert [check.status for check in checks] == ["passed", "failed"], before
+
+    def test_a_drop_that_is_certain_is_judged_as_the_number_is(self) -> None:
+        """A drop without spread is its own interval, so it meets a bound with confidence, or unproven, if it does."""
+        interval = Interval(0.84 - 0.85, 0.84 - 0.85, 0.9, "delong", 0.0)
+        rules = [Rule("roc", max_drop=0.01), Rule("roc", max_drop=0.01, confidence=0.9)]
+        rules.append(replace(rules[1], prove="drop"))
+        from service.inference.gate import _verdict
+
+        for rule in rules:
+            assert _verdict(rule, 0.84, 0.85, interval) == ("passed", "")
+            assert _verdict(replace(rule, max_drop=0.0099), 0.84, 0.85, interval)[0] == "failed"
+
+    def test_a_rise_can_be_demanded(self) -> None:
+        """A drop of at most -0.1 is a rise of 0.1 or more."""
+        rules = [{"metric": "roc", "max_drop": -bound} for bound in (0.0, 0.1, 0.11)]
+        checks = Request(above(95), above(85), rules).checks()
+        assert [check.status for check in checks] == ["passed", "passed", "failed"]
+
+    @given(requests(methods=ANALYTIC), bounds, bounds)
+    @examples(60)
+    def test_what_passes_passes_any_looser_bound(self, request: Request, one: float, other: float) -> None:
+        """Passing is monotone in the bound: a greater max or max_drop, or a lesser min."""
+        for rule in request.rules:
+            kind = Rule(**rule).kind
+            strict, loose = sorted((one, other), reverse=kind == "min")
+            statuses = [
+                check.status for check in replace(request, rules=[rule | {kind: strict}, rule | {kind: loose}]).checks()
+            ]
+            assert statuses in (["passed"] * 2, ["failed"] * 2, ["failed", "passed"], ["undecided"] * 2)
+
+
+class TestConfidence:
+    @given(requests(methods=ANALYTIC, most=2))
+    @examples(100)
+    def test_what_passes_with_confidence_passes_without(self, request: Request) -> None:
+        """The analytic intervals hold their value; those from percentiles of resamples need not."""
+        for rule in request.rules:
+            sure = rule | {"confidence": 0.9}
+            if rule.get("prove") or not has_interval(rule):
+                continue
+            plain = {key: value for key, value in rule.items() if key != "confidence"}
+            with_confidence, without = replace(request, rules=[sure, plain]).checks()
+            interval = with_confidence.interval
+            if with_confidence.status == "passed" and interval.method not in {"bootstrap", "bca"}:
+                assert without.status == "passed"
+
+    @given(requests(most=2))
+    @examples(60)
+    def test_to_be_proven_is_never_stricter(self, request: Request) -> None:
+        """What passes with confidence passes where the drop is to be proven, which then is no drop at all."""
+        assume(request.baseline is not None)
+        for rule in request.rules:
+            if not has_interval(rule):
+                continue
+            metric = {key: rule[key] for key in ("metric", "at", "at_threshold") if key in rule}
+            drop = metric | {"max_drop": 0.1, "confidence": 0.9}
+            sure, proven, plain = replace(
+                request, rules=[drop, drop | {"prove": "drop"}, metric | {"max_drop": 0.1}]
+            ).checks()
+            assert sure.interval == proven.interval
+            assert (sure.status == "undecided") == (proven.status == "undecided")
+            if sure.status == "passed":
+                assert proven.status == "passed"
+            if plain.status == "passed" and sure.interval and sure.interval.method not in {"bootstrap", "bca"}:
+                assert proven.status == "passed"
+
+    def test_levels_are_the_rules_and_else_the_requests(self) -> None:
+        rules = [{"metric": "roc", "min": 0.5}, {"metric": "roc", "min": 0.5, "confidence": 0.8}]
+        request = Request(ONE, None, rules, intervals=IntervalOptions(level=0.99))
+        assert [check.interval.level for check in request.checks()] == [0.99, 0.8]
+        plain, sure = replace(request, intervals=None).checks()
+        assert (plain.interval, sure.interval.level) == (None, 0.8)
+
+    def test_more_confidence_is_harder(self) -> None:
+        levels = [0.5, 0.8, 0.9, 0.95, 0.99]
+        for rule in every_rule():
+            if "confidence" in rule:
+                sure = [rule | {"confidence": level} for level in levels]
+                request = Request(ONE, OTHER, sure, paired=True, intervals=IntervalOptions(resamples=FEW))
+                numbers = [number_of(check) for check in request.checks() if check.interval]
+                assert numbers == sorted(numbers, reverse=rule.get("prove") == "drop" or "min" in rule)
+
+
+class TestOptions:
+    @pytest.mark.parametrize("method", METHODS)
+    def test_resamples_are_counted_where_some_are_drawn(self, method: str) -> None:
+        intervals = IntervalOptions(method=method, resamples=321)
+        for metric in metrics():
+            for kind in ("min", "max_drop"):
+                rule = Rule(**metric, **{kind: 0.5})
+                assert resamples(GateOptions((rule,))) == 0
+                made_by = reference.method_of(rule.metric, method, difference=kind == "max_drop")
+                drawn = has_interval(metric) and made_by in {"bootstrap", "bca"}
+                assert resamples(GateOptions((rule,), intervals=intervals)) == (321 if drawn else 0)
+        sure = Rule("f_measure", at=0.5, min=0.5, confidence=0.9)
+        assert resamples(GateOptions((Rule("roc", min=0.5), sure))) == IntervalOptions().resamples
+
+    def test_warnings_of_both_are_told_once(self) -> None:
+        no_sweep = Rows([2, 1], [1, 2], 3, 3)
+        gate = Request(no_sweep, no_sweep, [{"metric": "roc_hull", "max_drop": 0.0}]).gate()
+        assert [warning.code for warning in gate.warnings] == ["not_a_sweep"]
+
+    def test_the_inputs_are_left_as_they_are(self) -> None:
+        sample, baseline = made(ONE), made(OTHER)
+        for column in (sample.scores, sample.labels, baseline.scores):
+            column.setflags(write=False)
+        rules = tuple(Rule(**rule) for rule in every_rule())
+        options = GateOptions(rules, paired=True, intervals=IntervalOptions(resamples=FEW))
+        evaluate_gate(sample, baseline, options)
+        assert np.array_equal(sample.scores, ONE.scores)

@@ -1,0 +1,112 @@
+"""What changes no answer of a gate: other rules, the order of rows, the scale of weights, the direction of scores."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from service.inference.intervals import IntervalOptions
+from tests import reference_gate as reference
+from tests.gate_requests import ANALYTIC, BASELINES, FEW, ONE, Request, every_rule, pairs, requests
+from tests.strategies import Data, examples
+
+
+class TestInvariance:
+    """What is no part of the question changes no bit of the answer."""
+
+    @given(requests(), st.randoms(use_true_random=False))
+    @examples(60)
+    def test_a_check_depends_on_no_other_rule(self, request: Request, random: Any) -> None:
+        checks = request.checks()
+        order = random.sample(range(len(checks)), len(checks))
+        shuffled = replace(request, rules=[request.rules[i] for i in order]).checks()
+        assert [shuffled[order.index(i)] for i in range(len(checks))] == list(checks)
+        for rule, check in zip(request.rules, checks, strict=True):
+            assert replace(request, rules=[rule]).checks() == (check,)
+
+    @given(requests(), st.randoms(use_true_random=False))
+    @examples(60)
+    def test_the_order_of_rows(self, request: Request, random: Any) -> None:
+        assert request.gate().checks == _shuffled(request, random).gate().checks
+
+    @given(requests(), st.integers(-40, 40))
+    @examples(60)
+    def test_the_scale_of_weights(self, request: Request, exponent: int) -> None:
+        evaluations = [request.current, request.baseline]
+        assume(any(isinstance(each, Data) and each.weights for each in evaluations))
+        scaled = [
+            replace(each, weights=[weight * 2.0**exponent for weight in each.weights])
+            if isinstance(each, Data) and each.weights
+            else each
+            for each in evaluations
+        ]
+        assert replace(request, current=scaled[0], baseline=scaled[1]).checks() == request.checks()
+
+    @given(requests(methods=ANALYTIC))
+    @examples(60)
+    def test_scores_turned_round(self, request: Request) -> None:
+        """What scores below -t, where low is positive, is what scores above t where high is."""
+        assume(all(isinstance(each, Data) for each in (request.current, request.baseline or request.current)))
+        turned = replace(
+            request,
+            current=_turned(request.current),
+            baseline=request.baseline and _turned(request.baseline),
+            rules=[
+                rule | ({"at_threshold": -rule["at_threshold"]} if "at_threshold" in rule else {})
+                for rule in request.rules
+            ],
+        )
+        if request.baseline and is_mixed(request):
+            turned = replace(turned, rules=[rule for rule in turned.rules if "at_threshold" not in rule])
+            request = replace(request, rules=[rule for rule in request.rules if "at_threshold" not in rule])
+        for ours, theirs in zip(turned.checks(), request.checks(), strict=True):
+            assert replace(ours, rule=theirs.rule, reason="") == replace(theirs, reason="")
+
+    def test_weights_of_one_are_none(self) -> None:
+        ones = [1.0] * len(ONE.scores)
+        for baseline, paired in BASELINES.values():
+            request = Request(
+                ONE, baseline, list(every_rule()), paired=paired, intervals=IntervalOptions(resamples=FEW)
+            )
+            assert replace(request, current=replace(ONE, weights=ones)).checks() == request.checks()
+
+
+def is_mixed(request: Request) -> bool:
+    """Whether one evaluation calls low scores positive, and the other one high scores."""
+    return reference.is_lower(request.current) != reference.is_lower(request.baseline)
+
+
+def _turned(data: Data) -> Data:
+    return replace(data, scores=[-score for score in data.scores], lower_is_positive=not data.lower_is_positive)
+
+
+def _shuffled(request: Request, random: Any) -> Request:
+    """The rows of samples in another order; paired ones in the same."""
+    if request.paired:
+        order = random.sample(range(len(request.current.scores)), len(request.current.scores))
+        return replace(request, current=request.current.rows(order), baseline=request.baseline.rows(order))
+    both = []
+    for each in (request.current, request.baseline):
+        if isinstance(each, Data):
+            both.append(each.rows(random.sample(range(len(each.scores)), len(each.scores))))
+        else:
+            both.append(each)
+    return replace(request, current=both[0], baseline=both[1])
+
+
+@given(pairs())
+@examples(40)
+def test_changing_sides_turns_the_difference_round(pair: tuple[Data, Data]) -> None:
+    """The difference of areas is minus that of the exchanged evaluations; so are its ends, and p is the same."""
+    for paired in (True, False):
+        rule = {"metric": "roc", "max_drop": 0.5, "confidence": 0.9}
+        (one,), (other,) = (Request(*both, [rule], paired=paired).checks() for both in (pair, pair[::-1]))
+        assert one.difference == -other.difference
+        assert one.p_value == (other.p_value and pytest.approx(other.p_value, rel=1e-12))
+        if one.interval is not None:
+            flipped = [-other.interval.upper, -other.interval.lower]
+            assert [one.interval.lower, one.interval.upper] == pytest.approx(flipped, rel=1e-12, abs=1e-12)

@@ -1,0 +1,120 @@
+"""Why a rule is not met: whole sentences, whose two numbers can be told apart."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from service.inference.intervals import Interval
+from service.inference.reasons import dropped, missed, no_interval, no_value, out_of_reach
+from service.inference.rules import Rule
+from tests.gate_requests import Request, requests
+from tests.strategies import examples
+
+units = st.floats(0.0, 1.0)
+
+
+def interval(lower: float, upper: float, level: float = 0.95) -> Interval:
+    return Interval(lower, upper, level, "delong", None)
+
+
+def numbers(sentence: str) -> list[str]:
+    """The numbers of a sentence, as they are written."""
+    return re.findall(r"-?\d+(?:\.\d+)?(?:e-?\d+)?", sentence)
+
+
+class TestSentences:
+    def test_a_value_beyond_its_bound(self) -> None:
+        assert missed(Rule("roc", min=0.9), 0.81234567) == "roc is 0.8123, below min 0.9."
+        fpr = Rule("fpr", at_threshold=0.5, max=0.1)
+        assert missed(fpr, 0.25) == "fpr at threshold 0.5 is 0.25, above max 0.1."
+
+    def test_an_end_beyond_its_bound(self) -> None:
+        assert out_of_reach(Rule("pr", min=0.8, confidence=0.95), 0.85, interval(0.7512, 0.9)) == (
+            "pr is 0.85, but with 95 % confidence it may be as low as 0.7512, below min 0.8."
+        )
+        rule = Rule("fpr", at_threshold=0.5, max=0.1, confidence=0.999)
+        assert out_of_reach(rule, 0.05, interval(0.01, 0.125, 0.999)) == (
+            "fpr at threshold 0.5 is 0.05, but with 99.9 % confidence it may be as high as 0.125, above max 0.1."
+        )
+
+    def test_a_drop(self) -> None:
+        rule = Rule("roc", max_drop=0.01)
+        assert dropped(rule, 0.83, 0.85, None) == "roc dropped by 0.02, from 0.85 to 0.83, more than max_drop 0.01."
+
+    def test_a_drop_that_is_possible_and_one_that_is_certain(self) -> None:
+        rule = Rule("roc", max_drop=0.01, confidence=0.95)
+        assert dropped(rule, 0.83, 0.85, interval(-0.05, 0.01)) == (
+            "roc went from 0.85 to 0.83; with 95 % confidence it may have dropped by as much as 0.05, "
+            "more than max_drop 0.01."
+        )
+        proven = Rule("roc", max_drop=0.01, confidence=0.95, prove="drop")
+        assert dropped(proven, 0.8, 0.85, interval(-0.08, -0.02)) == (
+            "roc went from 0.85 to 0.8; with 95 % confidence it dropped by at least 0.02, more than max_drop 0.01."
+        )
+
+    def test_no_change_is_no_negative_zero(self) -> None:
+        rule = Rule("roc", max_drop=-0.1, confidence=0.9)
+        assert "by as little as 0, less than the rise of 0.1 that max_drop -0.1 asks for." in dropped(
+            rule, 0.85, 0.85, interval(0.0, 0.0)
+        )
+        assert "by 0, from 0.85 to 0.85" in dropped(Rule("roc", max_drop=-0.1), 0.85, 0.85, None)
+
+    def test_nothing_to_go_by(self) -> None:
+        rule = Rule("precision", at_threshold=3.0, max_drop=0.1, confidence=0.9)
+        assert no_value(rule, None) == "precision at threshold 3 has no value, so the rule cannot be decided."
+        assert no_value(rule, 0.5) == (
+            "precision at threshold 3 has no value in the baseline, so the rule cannot be decided."
+        )
+        assert no_interval(rule) == (
+            "There is no interval for the difference of precision at threshold 3 on these data, so the rule cannot be "
+            "decided."
+        )
+        assert no_interval(Rule("pr", min=0.5, confidence=0.9)).startswith("There is no interval for pr on these data")
+
+
+class TestNumbers:
+    @given(units, st.one_of(units, st.integers(1, 3)))
+    @examples(200)
+    def test_a_value_is_told_from_its_bound(self, bound: float, other: float) -> None:
+        """However near: at the last digit, too."""
+        value = bound
+        if isinstance(other, int):
+            for _ in range(other):
+                value = math.nextafter(value, -1)
+        else:
+            value = other
+        assume(0 <= value < bound)
+        told, given_bound = numbers(missed(Rule("roc", min=bound), value))
+        assert float(told) < float(given_bound)
+        *_, told, given_bound = numbers(out_of_reach(Rule("roc", min=bound), 0.5, interval(value, 1.0)))
+        assert float(told) < float(given_bound)
+        told, given_bound = numbers(missed(Rule("roc", max=value), bound))
+        assert float(told) > float(given_bound)
+
+    def test_they_are_as_short_as_that_takes(self) -> None:
+        assert numbers(missed(Rule("roc", min=0.9), 0.89994)) == ["0.8999", "0.9"]
+        assert numbers(missed(Rule("roc", min=0.9), 0.8999999)) == ["0.8999999", "0.9"]
+        assert numbers(missed(Rule("roc", max=0.3), 0.1 + 0.2)) == ["0.30000000000000004", "0.3"]
+
+    @given(requests())
+    @examples(60)
+    def test_a_reason_is_one_printable_sentence_about_the_metric(self, request_: Request) -> None:
+        for check in request_.checks():
+            if check.status == "passed":
+                assert check.reason == ""
+                continue
+            assert check.reason.isascii()
+            assert check.reason.isprintable()
+            assert check.reason.endswith(".")
+            assert ". " not in check.reason
+            assert str(check.rule.of) in check.reason
+            if check.status == "failed":
+                told, bound = numbers(check.reason)[-2:]
+                if check.rule.kind == "max_drop" and check.rule.confidence is None:
+                    told = numbers(check.reason)[-4]
+                assert (float(told) < float(bound)) == (check.rule.kind == "min")
+                assert float(told) != float(bound)

@@ -1,0 +1,87 @@
+"""Rules: the names of the contract, and how a rule is named in a sentence."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.inference.rules import (
+    AREAS,
+    AREAS_WITH_INTERVALS,
+    BOUNDS,
+    METRIC_NAMES,
+    RATES,
+    Metric,
+    Rule,
+    percent,
+    plain,
+)
+from tests import reference_gate as reference
+from tests.strategies import examples
+
+finite = st.floats(allow_nan=False, allow_infinity=False)
+
+
+def test_the_names_are_those_of_the_contract() -> None:
+    assert tuple(reference.AREAS) == AREAS
+    assert set(AREAS) - set(AREAS_WITH_INTERVALS) == set(reference.WITHOUT_INTERVAL)
+    assert set(METRIC_NAMES) == {metric["metric"] for metric in reference.metrics()}
+    assert len(METRIC_NAMES) == len(set(METRIC_NAMES)) == 16
+    assert set(RATES) == {"precision", "recall", "fpr"}
+    assert BOUNDS == ("min", "max", "max_drop")
+
+
+@pytest.mark.parametrize(
+    ("rule", "name"),
+    [
+        ({"metric": "roc"}, "roc"),
+        ({"metric": "precision_at_recall", "at": 0.5}, "precision_at_recall at recall 0.5"),
+        ({"metric": "recall_at_precision", "at": 1.0}, "recall_at_precision at precision 1"),
+        ({"metric": "tpr_at_fpr", "at": 0.0}, "tpr_at_fpr at fpr 0"),
+        ({"metric": "f_measure", "at": 1 / 3}, "f_measure at lambda 0.3333333333333333"),
+        ({"metric": "fpr", "at_threshold": -12.5}, "fpr at threshold -12.5"),
+        ({"metric": "jaccard", "at": 0.5, "at_threshold": 1e22}, "jaccard at lambda 0.5 at threshold 1e+22"),
+    ],
+)
+def test_a_metric_is_named_with_its_place(rule: dict[str, Any], name: str) -> None:
+    parsed = Rule(**rule, min=0.5)
+    assert parsed.of == Metric(parsed.metric, parsed.at, parsed.at_threshold)
+    assert str(parsed.of) == name
+
+
+@pytest.mark.parametrize("kind", BOUNDS)
+def test_a_rule_has_one_bound(kind: str) -> None:
+    for bound in (0.0, 0.25):
+        rule = Rule("roc", **{kind: bound})
+        assert (rule.kind, rule.bound) == (kind, bound)
+        assert rule.given() == {"metric": "roc", kind: bound}
+    whole = {"metric": "jaccard", "at": 0.0, "at_threshold": 0.0, kind: 0.0, "confidence": 0.9}
+    assert Rule(**whole).given() == whole
+
+
+@given(finite)
+@examples(100)
+def test_a_number_is_written_with_all_its_digits(number: float) -> None:
+    text = plain(number)
+    assert float(text) == number
+    assert len(text) <= len(repr(number))
+    assert set(text) <= set("0123456789.e+-")
+
+
+@given(finite, finite)
+@examples(100)
+def test_two_places_have_two_names(one: float, other: float) -> None:
+    names = {str(Metric("recall", at_threshold=threshold)) for threshold in (one, other)}
+    assert len(names) == 1 + (plain(one) != plain(other))
+
+
+def test_levels_in_percent() -> None:
+    levels = {0.95: "95", 0.57: "57", 0.29: "29", 0.999: "99.9", 0.9999999: "99.99999", 1e-9: "1e-07", 0.5: "50"}
+    assert {level: percent(level) for level in levels} == levels
+    hundreds = [percent(number / 1000) for number in range(1, 1000)]
+    assert all(float(a) < float(b) for a, b in pairwise(hundreds))
+    assert max(map(len, hundreds)) == len("99.9")
