@@ -133,7 +133,7 @@ def requests(draw: st.DrawFn, methods: tuple[str, ...] = METHODS, most: int = 3)
     asked_for = draw(st.lists(rules(baseline=baseline is not None), min_size=1, max_size=most))
     method = draw(st.sampled_from(methods))
     intervals = IntervalOptions(level=draw(st.sampled_from([0.8, 0.95])), method=method, resamples=FEW)
-    options = draw(st.sampled_from([intervals, intervals, None]))
+    options = draw(st.sampled_from([*[intervals] * 5, None]))
     return Request(current, baseline, asked_for, paired=kind == "paired", intervals=options)
 
 

@@ -188,7 +188,7 @@ def test_a_small_body_that_becomes_large_takes_little_more_than_its_bytes(media_
 
 
 def test_a_lack_of_memory_is_a_problem(monkeypatch):
-    def fail(*_):
+    def fail(*_, **__):
         raise MemoryError
 
     monkeypatch.setattr(answering, "_write_answer", fail)
