@@ -143,6 +143,7 @@ ONE = Data(
 )
 OTHER = replace(ONE, scores=[0.7, 0.9, 0.5, 0.8, 0.3, 0.6, 0.55, 0.4, 0.45, 0.5, 0.2, 0.6, 0.35, 0.1])
 
+PERFECT = Data([4.0, 3.0, 2.5, 2.0, 1.0, 0.0], [True, True, True, False, False, False])
 BASELINES: dict[str, tuple[Evaluation, bool]] = {
     "paired": (OTHER, True),
     "unpaired": (OTHER, False),

@@ -24,6 +24,7 @@ class Complaint extends Error {}
 
 /** Makes the address and the body of a request. */
 async function request(server, rulesPath, scoresPath, options) {
+  if (rulesPath.endsWith(".toml")) throw new Complaint(`${rulesPath}: the rules are JSON here; rocpr gate reads TOML`);
   const rules = JSON.parse(await readFile(rulesPath, "utf8"));
   const scores = await readFile(scoresPath);
   const type = TYPES[scoresPath.split(".").pop()];

@@ -43,9 +43,14 @@ class GateCommand(click.Command):
 
 
 def _report_path(_context: click.Context, _parameter: click.Parameter, path: Path | None) -> Path | None:
-    """Refuse a report into a directory that is not there before anything is evaluated."""
+    """Refuse a report into a directory that is not there before anything is evaluated, and remove an old one.
+
+    A report of another run must not be taken for one of this run, which may end before it has anything to report.
+    """
     if path is not None and not path.parent.is_dir():
         raise click.BadParameter(f"{path.parent} is no directory.")
+    if path is not None and path.is_file():
+        path.unlink()
     return path
 
 
@@ -58,8 +63,10 @@ _REPORT = click.Path(dir_okay=False, writable=True, path_type=Path)
 @click.option("--baseline", metavar="OLD", help="The scores of the model before, for max_drop.")
 @click.option("--server", metavar="URL", help="Ask this server; else the files are evaluated here.")
 @click.option("--api-key-env", metavar="NAME", help="The variable of the environment that holds the key for it.")
-@click.option("--junit", type=_REPORT, callback=_report_path, metavar="F", help="Write a JUnit report.")
-@click.option("--markdown", type=_REPORT, callback=_report_path, metavar="F", help="Write a report in Markdown.")
+@click.option("--junit", type=_REPORT, callback=_report_path, metavar="F", is_eager=True, help="Write a JUnit report.")
+@click.option(
+    "--markdown", type=_REPORT, callback=_report_path, metavar="F", is_eager=True, help="Write a report in Markdown."
+)
 @click.option("--init", is_flag=True, help="Print a first RULES.toml that SCORES, given alone, meets.")
 @click.pass_context
 def gate(

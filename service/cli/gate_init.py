@@ -28,8 +28,9 @@ _STEPS = 1000
 
 _HEAD = """\
 # What a model has to meet, for rocpr gate. Made from {name}: every rule below holds for it.
-# Each minimum is a little below the lower end of the {percent} % interval, so that another test set of this size
-# would rarely fail by chance alone. Raise it to what you need.
+# Each minimum is a little below the lower end of the {percent} % interval. With another test set of this size a
+# rule fails by chance alone about one time in twelve: lower it where that is too often, or raise it to what
+# you need.
 #
 #   rocpr gate RULES.toml SCORES
 #

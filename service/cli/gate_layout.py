@@ -29,7 +29,7 @@ def verdict_lines(document: dict[str, Any], scores: str, baseline: str | None) -
     """Lay out an answer; `scores` and `baseline` are the names of the files."""
     yield scores
     if baseline is not None:
-        yield f"against {baseline}{', paired' if document['paired'] else ''}"
+        yield f"against {baseline}{', paired' if document['paired'] else ', not paired'}"
     yield ""
     yield from _check_lines(document["checks"])
     reasons = [check["reason"] for check in document["checks"] if check["reason"]]

@@ -42,7 +42,11 @@ class Server:
             return cls(url)
         key = os.environ.get(variable, "").strip()
         if not key:
-            fail([f"Error: The variable {variable}, which --api-key-env names, holds no key."])
+            # What is no name may be the key itself, and does not belong in a log.
+            called = f" {variable}" if variable.isupper() else ""
+            fail(
+                [f"Error: The variable{called}, which --api-key-env names, holds no key. It takes a name, not the key."]
+            )
         if not _KEY.fullmatch(key):
             fail([f"Error: The variable {variable}, which --api-key-env names, holds characters that no key has."])
         return cls(url, variable, key)

@@ -13,7 +13,7 @@ import numpy as np
 
 from service.curves.counts import Counts
 from service.curves.errors import CurvesError, NotPaired
-from service.curves.evaluation import CurvesWarning
+from service.curves.evaluation import TRAPEZOID_OMITTED, CurvesWarning
 from service.curves.exact import FloatArray
 from service.curves.sample import Sample
 from service.inference.bootstrap import LeftOut, can_resample, jackknife, replicates
@@ -99,7 +99,10 @@ class Evidence:
 
     def value(self, metric: Metric) -> float | None:
         """The metric of the evaluation, None where it has no value."""
-        return self._subjects[CURRENT].value(metric)
+        value = self._subjects[CURRENT].value(metric)
+        if metric.name == "pr_trapezoid" and value is None and self._subjects[CURRENT].table.sweep:
+            self._omitted.append(TRAPEZOID_OMITTED)
+        return value
 
     def baseline_value(self, metric: Metric) -> float | None:
         """The metric of the baseline, None where there is none."""

@@ -19,6 +19,9 @@ AREAS_WITH_INTERVALS = ("roc", "pr", "average_precision")
 RATES = ("precision", "recall", "fpr")
 """The metrics of one row, at a threshold."""
 
+LESS_IS_BETTER = ("fpr",)
+"""The metrics that a worse model has more of; a drop in them is a gain."""
+
 BOUNDS = ("min", "max", "max_drop")
 """The kinds of bounds; all of them are inclusive."""
 

@@ -69,7 +69,10 @@ def junit_report(document: dict[str, Any]) -> bytes:
         elif check["status"] == "undecided":
             case.result = [Error(check["reason"], "undecided")]
         value, ends, baseline, difference, p_value = numbers_of(check)
-        case.system_out = f"value {value}, interval {ends}, baseline {baseline}, difference {difference}, p {p_value}"
+        of_what = " of the difference" if "max_drop" in check["rule"] else ""
+        case.system_out = (
+            f"value {value}, interval{of_what} {ends}, baseline {baseline}, difference {difference}, p {p_value}"
+        )
         suite.add_testcase(case)
     report = JUnitXml(SUITE)
     report.add_testsuite(suite)

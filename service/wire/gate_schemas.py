@@ -5,6 +5,7 @@ Knows which bounds and places go with which metric; nothing of bytes, nor of ver
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 from marshmallow import ValidationError, fields, post_load, pre_load
@@ -13,7 +14,7 @@ from service.curves.counts import Counts
 from service.curves.indices import INDICES
 from service.curves.sample import Sample
 from service.inference.gate import GateOptions, resamples
-from service.inference.rules import AREAS, AREAS_WITH_INTERVALS, BOUNDS, METRIC_NAMES, RATES, Rule
+from service.inference.rules import AREAS, AREAS_WITH_INTERVALS, BOUNDS, LESS_IS_BETTER, METRIC_NAMES, RATES, Rule
 from service.wire.evaluation_schemas import EvaluationSchema, ObjectSchema, inheriting
 from service.wire.fields import Choice, Fault, Flag, Number, ObjectList, invalid
 from service.wire.interval_schemas import IntervalsSchema, Level
@@ -48,10 +49,47 @@ class FailStatus(fields.Field[int]):
         return int(number)
 
 
+_CALLED_HERE = {
+    "auc": "roc",
+    "auroc": "roc",
+    "roc_auc": "roc",
+    "ap": "average_precision",
+    "auprc": "pr",
+    "pr_auc": "pr",
+    "auc_pr": "pr",
+    "f1": "f_measure with at 0.5",
+    "f1_score": "f_measure with at 0.5",
+    "tpr": "recall",
+    "sensitivity": "recall",
+    "ppv": "precision",
+}
+"""What others call some of the metrics, and what they are called here."""
+
+
+class MetricName(Choice):
+    """The name of a metric; one that others use, or that is nearly right, is told what it is here."""
+
+    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **kwargs: object) -> str:
+        try:
+            return super()._deserialize(value, attr, data, **kwargs)
+        except ValidationError:
+            meant = _meant(value, self.choices)
+            if meant is None:
+                raise
+            names = ", ".join(self.choices)
+            raise ValidationError([Fault("not_one_of", f"Do you mean {meant}? One of {names} belongs here.")]) from None
+
+
+def _meant(value: object, names: tuple[str, ...]) -> str | None:
+    if not isinstance(value, str):
+        return None
+    return _CALLED_HERE.get(value.lower()) or next(iter(get_close_matches(value.lower(), names, 1)), None)
+
+
 class RuleSchema(ObjectSchema):
     """One rule; what belongs together depends on the metric."""
 
-    metric = Choice(METRIC_NAMES)
+    metric = MetricName(METRIC_NAMES)
     at = Number(minimum=0, maximum=1)
     at_threshold = Number()
     min = Number(minimum=0, maximum=1)
@@ -70,6 +108,8 @@ class RuleSchema(ObjectSchema):
         if len(bounds) != 1:
             code = "exclusive" if bounds else "missing"
             raise invalid(code, "A rule needs exactly one of min, max and max_drop.", *bounds[1:2])
+        if "max_drop" in data and data["metric"] in LESS_IS_BETTER:
+            raise invalid("exclusive", "Of fpr less is better, so a drop is none to fear; bound it by max.", "max_drop")
         if "confidence" in data and data["metric"] in set(AREAS) - set(AREAS_WITH_INTERVALS):
             message = f"There is no interval for {data['metric']}, so there is no confidence in it."
             raise invalid("exclusive", message, "confidence")

@@ -61,7 +61,7 @@ def test_a_baseline_in_a_file_of_its_own(tmp_path: Path, suffixes: tuple[str, st
     expected = answered(sample(TEN) | {"baseline": sample(ALL), "rules": RULES[DROP], "paired": paired})
     assert run.stdout_bytes == expected
     run = rocpr(rules, files[0], "--baseline", files[1])
-    assert run.stdout.startswith(f"{files[0]}\nagainst {files[1]}{', paired' if paired else ''}\n\n")
+    assert run.stdout.startswith(f"{files[0]}\nagainst {files[1]}{', paired' if paired else ', not paired'}\n\n")
 
 
 def test_a_baseline_in_a_column(tmp_path: Path) -> None:

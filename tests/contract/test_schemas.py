@@ -14,7 +14,7 @@ from service.operations import OPERATIONS
 from service.wire import fields as own
 from service.wire.evaluation_schemas import CountsSchema, SampleSchema
 from service.wire.faults import FACT_CODES
-from service.wire.gate_schemas import BaselineSchema, FailStatus, GatesRequestSchema, RuleSchema
+from service.wire.gate_schemas import BaselineSchema, FailStatus, GatesRequestSchema, MetricName, RuleSchema
 from service.wire.interval_schemas import IntervalsSchema, Level, OperatingPointSchema
 from service.wire.schemas import (
     ComparisonsRequestSchema,
@@ -121,6 +121,7 @@ def _in_the_documents_words(field: fields.Field[Any]) -> dict[str, Any]:
         own.Text: lambda: {"type": ["string", "null"], **_lengths(field, "Length")},
         own.Flag: lambda: {"type": ["boolean", "null"]},
         own.Choice: lambda: {"type": ["string", "null"], "enum": [*words, None]},
+        MetricName: lambda: {"type": ["string", "null"], "enum": [*words, None]},
         own.ChoiceSet: lambda: {"type": ["array", "null"], "items": {"type": "string", "enum": words}},
     }
     return rules[type(field)]()

@@ -98,6 +98,7 @@ class TestNumbers:
     def test_they_are_as_short_as_that_takes(self) -> None:
         assert numbers(missed(Rule("roc", min=0.9), 0.89994)) == ["0.8999", "0.9"]
         assert numbers(missed(Rule("roc", min=0.9), 0.8999999)) == ["0.8999999", "0.9"]
+        assert numbers(missed(Rule("roc", min=0.1234568), 0.1234567890123)) == ["0.12345679", "0.1234568"]
         assert numbers(missed(Rule("roc", max=0.3), 0.1 + 0.2)) == ["0.30000000000000004", "0.3"]
 
     @given(requests())

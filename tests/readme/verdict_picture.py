@@ -18,11 +18,11 @@ COMMAND = ("gate", "tests/data/rules.toml", "tests/data/breast_cancer_ten.csv")
 COMMAND += ("--baseline", "tests/data/breast_cancer.csv", "--json")
 
 WIDTH, ROW, TOP = 820, 44, 60
-LINE = 590
+LINE = 660
 """Where the bounds stand."""
-SCALE = 5500
+SCALE = 3800
 """So many pixels are a difference of 1."""
-REACH = 200
+REACH = 140
 """What lies further than this from the line is drawn as an arrow."""
 COLOURS = {"passed": "#1a7f37", "failed": "#cf222e", "undecided": "#9a6700"}
 
@@ -65,12 +65,17 @@ def _row(check: dict[str, Any], y: int) -> list[str]:
     found = [
         _text(16, y - 2, " ".join([rule["metric"], *place])),
         _text(16, y + 15, f"{kind} {rule[kind]:g}{sure}", colour="#57606a", size=12),
-        _text(300, y + 5, check["status"], colour=colour),
+        _text(235, y + 5, check["status"], colour=colour),
     ]
     interval = check["interval"] if "confidence" in rule else None
+    what = "difference " if kind == "max_drop" else ""
+    found.append(_text(310, y - 2, f"{what}{value:.4f}"))
     if interval:
-        ends = sorted(sign * SCALE * (interval[end] - bound) for end in ("lower", "upper"))
-        left, right = (LINE + max(-REACH, min(REACH, end)) for end in ends)
+        ends = f"{interval['lower']:.4f} to {interval['upper']:.4f}"
+        found.append(_text(310, y + 15, ends, colour="#57606a", size=12))
+    if interval:
+        places = sorted(sign * SCALE * (interval[end] - bound) for end in ("lower", "upper"))
+        left, right = (LINE + max(-REACH, min(REACH, place)) for place in places)
         ends_of_line = f'x1="{left:.1f}" y1="{y}" x2="{right:.1f}" y2="{y}"'
         found.append(f'<line {ends_of_line} stroke="{colour}" stroke-width="5" stroke-linecap="round"/>')
     x = sign * SCALE * (value - bound)
