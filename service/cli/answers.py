@@ -54,7 +54,7 @@ def lines_of_file(problem: dict[str, Any], file: InputFile, body: bytes, given: 
 
 def is_problem(result: Answer) -> bool:
     """Whether an answer is a problem document."""
-    return result.status != 200  # noqa: PLR2004  # the only status that is not a problem
+    return result.problem is not None
 
 
 def hint(file: InputFile, given: dict[str, str]) -> str:

@@ -28,9 +28,9 @@ _STEPS = 1000
 
 _HEAD = """\
 # What a model has to meet, for rocpr gate. Made from {name}: every rule below holds for it.
-# Each minimum is a little below the lower end of the {percent} % interval. With another test set of this size a
-# rule fails by chance alone about one time in twelve: lower it where that is too often, or raise it to what
-# you need.
+# Each minimum is 1.4 times as far below today's value as the lower end of its {percent} % interval: another test set
+# of this size, with the same model, falls below it by chance alone about one time in forty. Raise it to what you
+# need.
 #
 #   rocpr gate RULES.toml SCORES
 #
@@ -83,8 +83,9 @@ def _rule_lines(check: dict[str, Any]) -> Iterator[str]:
     yield f'[[rules]]\nmetric = "{rule["metric"]}"\n'
     if "at" in rule:
         yield f"at = {rule['at']}\n"
-    lowest = value if interval is None else min(value, interval["lower"])
-    yield f"min = {math.floor(lowest * _STEPS) / _STEPS}\n"
+    # Two estimates from different data lie √2 times as far apart as either from the truth.
+    lowest = value if interval is None else value - math.sqrt(2) * max(value - interval["lower"], 0.0)
+    yield f"min = {math.floor(max(lowest, 0.0) * _STEPS) / _STEPS}\n"
 
 
 def _toml(value: object) -> str:

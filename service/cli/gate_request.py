@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from service.answer import Request, answer_decoded
-from service.cli.answers import limits, lines_of_file, problem_lines
+from service.cli.answers import is_problem, limits, lines_of_file, problem_lines
 from service.cli.complaints import fail
 from service.cli.evaluations import read_evaluation
 from service.cli.files import InputFile
@@ -21,7 +21,6 @@ from service.cli.gate_server import Server, fits_a_query
 from service.operations import OPERATIONS
 from service.wire.columns import items
 from service.wire.media_types import JSON
-from service.wire.problems import PROBLEM_JSON
 from service.wire.tables import BASELINE, MEANING, Decoded, one_evaluation
 
 _OWN_OPTIONS = tuple(f"/{name}" for name in OPTIONS)
@@ -50,7 +49,7 @@ class Question:
     def _by_answer(self) -> bytes:
         request = Request("gates", "/v1/gates", JSON, JSON, (), b"")
         result = answer_decoded(request, Decoded(self._document(plain=False)), limits())
-        if result.media_type == PROBLEM_JSON:
+        if is_problem(result):
             fail(self._lines_of_problem(orjson.loads(result.body)))
         return result.body
 

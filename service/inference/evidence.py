@@ -153,9 +153,12 @@ class Evidence:
         return found
 
     def p_value(self, metric: Metric, *, resampled: bool) -> float | None:
-        """The two-sided p-value of no difference; of all but roc only where resamples were announced."""
+        """The two-sided p-value of no difference; of all but roc only where resamples were announced.
+
+        None for a value of exactly 0 or 1, whose lack of spread would make any difference look certain.
+        """
         values = self._both(metric)
-        if values is None:
+        if values is None or self._is_combined(metric):
             return None
         if metric.name == "roc":
             return difference_p_value(values[0] - values[1], self._error)

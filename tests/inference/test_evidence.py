@@ -94,7 +94,7 @@ def test_intervals_of_areas_are_those_of_the_curves(name: str, method: str, agai
 
 
 @given(st.one_of(small, weighted), placed_metrics(), st.randoms(use_true_random=False))
-@examples(120)
+@examples(100)
 def test_a_resample_has_the_metrics_of_the_sample_that_it_is(data: Data, rule: dict[str, Any], random: Any) -> None:
     """A metric of the counts of a resample, on the rows that it needs, is the metric of the resample's own table."""
     assume(rule["metric"] not in AREAS or rule["metric"] in AREAS_WITH_INTERVALS)
@@ -228,7 +228,7 @@ class TestOmitted:
 
 
 @given(requests())
-@examples(60)
+@examples(40)
 def test_ends_are_in_order_and_in_range(request: Request) -> None:
     for check in request.checks():
         if check.interval is not None:

@@ -71,10 +71,13 @@ def same_p_value(check: Check, request: Request, rule: dict[str, Any]) -> bool:
     """Whether the p-value is DeLong's; of other metrics it is there where an interval of a difference was drawn."""
     if request.baseline is None or None in (check.value, check.baseline):
         return check.p_value is None
+    alike = request.paired and reference.same(request.current, request.baseline)
+    if not alike and {check.value, check.baseline} & {0.0, 1.0}:
+        return check.p_value is None
     if rule["metric"] != "roc":
         if "max_drop" not in rule or check.interval is None:
             return check.p_value is None
-        return check.interval.method == "exact" or (check.p_value is not None and 0 < check.p_value <= 1)
+        return check.p_value is not None and 0 < check.p_value <= 1
     if not all(reference.has_intervals(each, "roc") for each in (request.current, request.baseline)):
         return check.p_value is None
     return near(check.p_value, reference.p_value(request.current, request.baseline, paired=request.paired), CLOSE)
@@ -82,7 +85,7 @@ def same_p_value(check: Check, request: Request, rule: dict[str, Any]) -> bool:
 
 class TestTwin:
     @given(requests())
-    @examples(200)
+    @examples(150)
     def test_a_check_is_what_the_contract_says(self, request: Request) -> None:
         gate = request.gate()
         for rule, check in zip(request.rules, gate.checks, strict=True):
@@ -173,7 +176,7 @@ class TestBounds:
         assert [check.status for check in checks] == ["passed", "passed", "failed"]
 
     @given(requests(methods=ANALYTIC), bounds, bounds)
-    @examples(60)
+    @examples(40)
     def test_what_passes_passes_any_looser_bound(self, request: Request, one: float, other: float) -> None:
         """Passing is monotone in the bound: a greater max or max_drop, or a lesser min."""
         for rule in request.rules:
@@ -187,7 +190,7 @@ class TestBounds:
 
 class TestConfidence:
     @given(requests(methods=ANALYTIC, most=2))
-    @examples(100)
+    @examples(60)
     def test_what_passes_with_confidence_passes_without(self, request: Request) -> None:
         """The analytic intervals hold their value; those from percentiles of resamples need not."""
         for rule in request.rules:
@@ -201,7 +204,7 @@ class TestConfidence:
                 assert without.status == "passed"
 
     @given(requests(most=2))
-    @examples(60)
+    @examples(40)
     def test_to_be_proven_is_never_stricter(self, request: Request) -> None:
         """What passes with confidence passes where the drop is to be proven, which then is no drop at all."""
         assume(request.baseline is not None)

@@ -19,7 +19,7 @@ class TestInvariance:
     """What is no part of the question changes no bit of the answer."""
 
     @given(requests(), st.randoms(use_true_random=False))
-    @examples(60)
+    @examples(40)
     def test_a_check_depends_on_no_other_rule(self, request: Request, random: Any) -> None:
         checks = request.checks()
         order = random.sample(range(len(checks)), len(checks))
@@ -40,12 +40,12 @@ class TestInvariance:
                 assert (check.p_value is None) == ("min" in rule or "confidence" not in rule)
 
     @given(requests(), st.randoms(use_true_random=False))
-    @examples(60)
+    @examples(40)
     def test_the_order_of_rows(self, request: Request, random: Any) -> None:
         assert request.gate().checks == _shuffled(request, random).gate().checks
 
     @given(requests(), st.integers(-40, 40))
-    @examples(60)
+    @examples(40)
     def test_the_scale_of_weights(self, request: Request, exponent: int) -> None:
         evaluations = [request.current, request.baseline]
         assume(any(isinstance(each, Data) and each.weights for each in evaluations))
@@ -58,7 +58,7 @@ class TestInvariance:
         assert replace(request, current=scaled[0], baseline=scaled[1]).checks() == request.checks()
 
     @given(requests(methods=ANALYTIC))
-    @examples(60)
+    @examples(40)
     def test_scores_turned_round(self, request: Request) -> None:
         """What scores below -t, where low is positive, is what scores above t where high is."""
         assume(all(isinstance(each, Data) for each in (request.current, request.baseline or request.current)))

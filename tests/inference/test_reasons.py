@@ -102,7 +102,7 @@ class TestNumbers:
         assert numbers(missed(Rule("roc", max=0.3), 0.1 + 0.2)) == ["0.30000000000000004", "0.3"]
 
     @given(requests())
-    @examples(60)
+    @examples(40)
     def test_a_reason_is_one_printable_sentence_about_the_metric(self, request_: Request) -> None:
         for check in request_.checks():
             if check.status == "passed":
