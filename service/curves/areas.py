@@ -5,8 +5,10 @@ Sources: Davis & Goadrich 2006, sections 3 to 5; Fawcett 2006, algorithm 2.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+
+import numpy as np
 
 from service.curves.confusion import ConfusionTable
 from service.curves.exact import (
@@ -37,6 +39,8 @@ class Areas:
 def areas(table: ConfusionTable, hull: ConfusionTable) -> Areas:
     """Every area of a table; `hull` is the table of its ROC hull's vertices."""
     of_pr = pr_areas(table) if table.sweep else PrAreas()
+    if of_pr.pr is not None and _is_perfect(table):
+        of_pr = replace(of_pr, pr=1.0)  # where rounding made it less
     return Areas(
         roc=roc_area(table) if table.sweep else None,
         roc_hull=roc_area(hull),
@@ -46,6 +50,11 @@ def areas(table: ConfusionTable, hull: ConfusionTable) -> Areas:
         pr_achievable=max(pr_area(hull), of_pr.pr or 0.0),
         average_precision=of_pr.average_precision,
     )
+
+
+def _is_perfect(table: ConfusionTable) -> bool:
+    """Whether all positives come before any negative."""
+    return bool(table.tp[int(np.argmax(table.fp > 0)) - 1] == table.positives)
 
 
 def roc_area(table: ConfusionTable) -> float:

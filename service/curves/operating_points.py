@@ -82,7 +82,8 @@ def value_of(metric: str, at: float, tp: FloatArray, fp: FloatArray) -> float:
     """
     if metric in INDICES:
         rows = slice(int(tp.searchsorted(0, side="right")), None)
-        values = INDICES[metric].value(Rows(tp[rows], fp[rows], float(tp[-1])), np.array(at), np.array(1 - at))
+        with np.errstate(divide="ignore"):  # in the logarithm of a precision that is no double
+            values = INDICES[metric].value(Rows(tp[rows], fp[rows], float(tp[-1])), np.array(at), np.array(1 - at))
         return min(float(values.max()), 1.0)
     table = ConfusionTable(np.empty(0), tp, fp, float(tp[-1]), float(fp[-1]))
     return _ON_CURVES[metric].value(_View(table), at, float)
@@ -129,7 +130,8 @@ def rate(metric: str, at: float | None, counts: tuple[float, float], totals: tup
     if tp == 0:
         return 0.0
     rows = Rows(np.array([tp]), np.array([fp]), positives)
-    with np.errstate(over="ignore", invalid="ignore"):  # in the low parts of pairs, which then are left out
+    # In the low parts of pairs, which then are left out; and in the logarithm of a precision that is no double.
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         return min(float(INDICES[metric].reading(rows, np.array([at], dtype=np.float64))[0]), 1.0)
 
 

@@ -36,8 +36,8 @@ MOST_LEFT_OUT = 500
 
 _TILE = 1 << 17
 """As many numbers in a block of resamples keep it in the processor's cache."""
-_SAME = 1e-9
-"""Replicates so close to the estimate, relatively, are it: they are rounded in other ways."""
+REPLICATES_WITHIN = 1e-9
+"""Replicates so close to the estimate, or differences so close to 0, are it: they are rounded in other ways."""
 
 _NORMAL = NormalDist()
 
@@ -121,7 +121,7 @@ def bca_ends(values: FloatArray, estimate: float, left_out: Sequence[LeftOut], l
 
     Both are NaN where a replicate is undefined or all of them are on one side of the estimate.
     """
-    equal = np.isclose(values, estimate, rtol=_SAME, atol=0)
+    equal = np.isclose(values, estimate, rtol=0, atol=REPLICATES_WITHIN)
     share = float(np.mean((values < estimate) & ~equal) + np.mean(equal) / 2)
     undefined = np.isnan(values).any() or any(np.isnan(each.values).any() for each in left_out)
     if undefined or not 0 < share < 1:
@@ -136,13 +136,19 @@ def bca_ends(values: FloatArray, estimate: float, left_out: Sequence[LeftOut], l
 
 
 def _acceleration(left_out: Sequence[LeftOut]) -> float:
-    cubes = squares = 0.0
+    influences = []
     for each in left_out:
         size = each.examples.sum()
-        influence = (size - 1) / size * (each.examples @ each.values / size - each.values)
-        cubes += float(each.examples @ influence**3)
-        squares += float(each.examples @ influence**2)
-    return cubes / (6 * squares**1.5) if squares > 0 else 0.0
+        influences.append((size - 1) / size * (each.examples @ each.values / size - each.values))
+    largest = max(float(np.abs(influence).max()) for influence in influences)
+    if largest == 0:
+        return 0.0
+    # The acceleration has no scale, and the powers of a small one might be below the range of a double.
+    cubes = squares = 0.0
+    for each, influence in zip(left_out, influences, strict=True):
+        cubes += float(each.examples @ (influence / largest) ** 3)
+        squares += float(each.examples @ (influence / largest) ** 2)
+    return cubes / (6 * float(squares**1.5))
 
 
 def _quantile(values: FloatArray, share: float) -> float:

@@ -19,7 +19,15 @@ from service.curves.counts import Counts
 from service.curves.evaluation import CurvesWarning
 from service.curves.exact import FloatArray
 from service.curves.sample import Sample
-from service.inference.bootstrap import LeftOut, bca_ends, can_resample, jackknife, percentile_ends, replicates
+from service.inference.bootstrap import (
+    REPLICATES_WITHIN,
+    LeftOut,
+    bca_ends,
+    can_resample,
+    jackknife,
+    percentile_ends,
+    replicates,
+)
 from service.inference.delong import standard_error
 from service.inference.resampled import RESAMPLED
 from service.inference.strata import Strata, strata
@@ -133,10 +141,12 @@ def resampled_interval(
 def resampled_p_value(differences: FloatArray) -> float:
     """The two-sided p-value of no difference from replicates (B,) of it: 2(k + 1)/(B + 1), at most 1.
 
-    k is the lesser of how many are <= 0 and how many are >= 0; one that is undefined is both.
+    k is the lesser of how many are <= 0 and how many are >= 0; one that is undefined is both, and so is one that only
+    the rounding of two replicates keeps from 0.
     """
     undefined = np.isnan(differences)
-    k = min(int(((differences <= 0) | undefined).sum()), int(((differences >= 0) | undefined).sum()))
+    below, above = differences <= REPLICATES_WITHIN, differences >= -REPLICATES_WITHIN
+    k = min(int((below | undefined).sum()), int((above | undefined).sum()))
     return min(1.0, 2 * (k + 1) / (differences.size + 1))
 
 

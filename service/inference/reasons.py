@@ -45,10 +45,9 @@ def _not_risen(rule: Rule, from_to: str, texts: tuple[str, str], interval: Inter
     rise, least = texts
     asked = f"less than the rise of {least} that max_drop -{least} asks for"
     if interval is None:
-        return f"{rule.of} rose by {rise}, {from_to}, {asked}."
-    end = "at most" if rule.prove else "as little as"
-    may = "rose" if rule.prove else "may have risen"
-    return f"{rule.of} went {from_to}; with {_percent(interval)} confidence it {may} by {end} {rise}, {asked}."
+        return f"{rule.of} went {from_to}, which is {asked}."
+    end = "at most" if rule.prove else "perhaps only"
+    return f"{rule.of} went {from_to}; with {_percent(interval)} confidence that is {end} {rise} more, {asked}."
 
 
 def no_value(rule: Rule, value: float | None) -> str:

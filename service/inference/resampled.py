@@ -31,14 +31,14 @@ _TINIEST, _GREATEST = np.finfo(np.float64).tiny, np.finfo(np.float64).max
 
 def _roc(tp: FloatArray, fp: FloatArray) -> FloatArray:
     """Area under the ROC curve, Σ (fp_k - fp_{k-1})(tp_k + tp_{k-1}) / (2 P N)."""
-    if tp[:, -1].min() < _SMALL:
-        tp = tp / tp[:, -1:]
-    return _summed(_trapezoids, tp, fp) / (2 * tp[:, -1] * fp[:, -1])
+    if min(tp[:, -1].min(), fp[:, -1].min()) < _SMALL:
+        tp, fp = tp / tp[:, -1:], fp / fp[:, -1:]
+    return np.minimum(_summed(_trapezoids, tp, fp) / (2 * tp[:, -1] * fp[:, -1]), 1.0)
 
 
 def _average_precision(tp: FloatArray, fp: FloatArray) -> FloatArray:
     """Average precision, Σ (tp_k - tp_{k-1}) / P · tp_k/(tp_k + fp_k)."""
-    return _summed(_stairs, tp, fp) / tp[:, -1]
+    return np.minimum(_summed(_stairs, tp, fp) / tp[:, -1], 1.0)
 
 
 def _pr(tp: FloatArray, fp: FloatArray) -> FloatArray:

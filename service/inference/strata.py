@@ -124,7 +124,8 @@ def effective_up_to(strata: Strata, row: int) -> float:
 def rows_of(sample: Sample, table: ConfusionTable) -> IntArray:
     """The row of a sample's table at which each example is first called positive, (n,) in the sample's order.
 
-    One of weight 0 may have none; its row may then be behind the last.
+    One of weight 0 may have none, and has any. One beyond the last cut of a table whose rounded
+    totals that cut has already is at the last row.
     """
     descending = not sample.lower_is_positive
     scores, ranks = _ranked(sample.scores, descending=descending)
@@ -133,7 +134,7 @@ def rows_of(sample: Sample, table: ConfusionTable) -> IntArray:
         return ranks + 1
     if descending:
         scores, thresholds = -scores, -thresholds
-    return (np.searchsorted(thresholds, scores) + 1).take(ranks)
+    return np.minimum(np.searchsorted(thresholds, scores) + 1, table.tp.size - 1).take(ranks)
 
 
 def _effective(examples: FloatArray, weights: FloatArray) -> float:

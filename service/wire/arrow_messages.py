@@ -166,14 +166,14 @@ def _root(message: pa.ipc.Message) -> _Flat:
 
 def _check_batch(message: pa.ipc.Message) -> int:
     """Return how many rows of the table a message holds: those of a record batch, none of a dictionary."""
+    if message.type not in {"record batch", "dictionary"}:  # pyarrow verifies nothing of a type that it does not know
+        raise Problem("malformed_body", f"After its schema, an Arrow stream of a table holds no {message.type}.")
     root = _root(message)
     batch = root.inner(_HEADER)
     if message.type == "dictionary":
         if batch.number(_IS_DELTA, _UINT8):
             raise _unsupported("A dictionary comes in parts (a delta); send each dictionary whole")
         batch = batch.inner(_DATA)
-    elif message.type != "record batch":
-        raise Problem("malformed_body", f"After its schema, an Arrow stream of a table holds no {message.type}.")
     rows = batch.number(_LENGTH, _INT64)
     if rows < 0:
         raise Problem("malformed_body", "A record batch or a dictionary has a negative length.")

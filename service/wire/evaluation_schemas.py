@@ -128,9 +128,10 @@ def inheriting(data: dict[str, Any], name: str) -> dict[str, Any]:
         return data
     # What is wrong is told once, where it stands.
     meaning = {key: data[key] for key, kinds in _MEANING.items() if isinstance(data.get(key), kinds)}
-    if "counts" in inner:
+    given = {key: value for key, value in inner.items() if value is not None and not _is_empty_list(value)}
+    if "counts" in given:
         meaning.pop("positive_label", None)
-    return data | {name: meaning | {key: value for key, value in inner.items() if value is not None}}
+    return data | {name: meaning | given}
 
 
 def _total(data: dict[str, Any], names: tuple[str, str, str]) -> float:

@@ -12,7 +12,7 @@ PACKAGES = (
     "numpy", "scikit-learn", "scipy", "torch", "torchmetrics", "orjson", "pysimdjson", "pyarrow", "flask", "gunicorn",
     "fastapi", "pydantic", "uvicorn", "uvloop", "httptools",
 )  # fmt: skip
-MATTER = re.compile(r"NPY_|OPENBLAS_|OMP_|MKL_|MALLOC_|GLIBC_TUNABLES|PYTHONMALLOC|ROCPR_")
+MATTER = re.compile(r"NPY_|OPENBLAS_|OMP_|MKL_|MALLOC_|ARROW_|GLIBC_TUNABLES|PYTHONMALLOC|ROCPR_")
 """Variables that are told when they are set."""
 
 

@@ -56,12 +56,15 @@ class TestSentences:
             "roc went from 0.85 to 0.8; with 95 % confidence it dropped by at least 0.02, more than max_drop 0.01."
         )
 
-    def test_no_change_is_no_negative_zero(self) -> None:
+    def test_a_rise_that_is_asked_for(self) -> None:
         rule = Rule("roc", max_drop=-0.1, confidence=0.9)
-        assert "by as little as 0, less than the rise of 0.1 that max_drop -0.1 asks for." in dropped(
-            rule, 0.85, 0.85, interval(0.0, 0.0)
+        assert dropped(rule, 0.85, 0.85, interval(0.0, 0.0, 0.9)) == (
+            "roc went from 0.85 to 0.85; with 90 % confidence that is perhaps only 0 more, "
+            "less than the rise of 0.1 that max_drop -0.1 asks for."
         )
-        assert "by 0, from 0.85 to 0.85" in dropped(Rule("roc", max_drop=-0.1), 0.85, 0.85, None)
+        assert dropped(Rule("roc", max_drop=-0.1), 0.25, 0.75, None) == (
+            "roc went from 0.75 to 0.25, which is less than the rise of 0.1 that max_drop -0.1 asks for."
+        )
 
     def test_nothing_to_go_by(self) -> None:
         rule = Rule("precision", at_threshold=3.0, max_drop=0.1, confidence=0.9)
