@@ -81,11 +81,6 @@ class Strata:
         """The effective number of examples of the smaller class: how many trials an area of 0 or 1 stands for."""
         return min(each.effective for each in self.classes)
 
-    @property
-    def ranked_alike(self) -> bool:
-        """Whether two evaluations put their examples in the same order, ties included."""
-        return all(np.array_equal(each.rows[0], each.rows[1]) for each in self.classes)
-
 
 def strata(evaluation: Sample | Counts, table: ConfusionTable) -> Strata:
     """Split one evaluation of which this is the table, a sweep."""

@@ -135,7 +135,6 @@ def test_counts_are_the_sample_grouped(data: Data) -> None:
 @given(st.one_of(samples(tied_scores), samples(tied_scores, zero_weights)))
 def test_a_pair_with_itself_is_the_single_one_twice(data: Data) -> None:
     pair, single = pair_of((data, data)), strata_of(data.sample())
-    assert pair.ranked_alike
     for both, one in zip(pair.classes, single.classes, strict=True):
         assert both.rows[0].tolist() == both.rows[1].tolist() == one.rows[0].tolist()
         assert both.examples.tolist() == one.examples.tolist()
@@ -182,15 +181,6 @@ def test_a_million_pairs_in_kinds() -> None:
         assert one.weights is not None
         np.testing.assert_array_equal(stratum.weights, one.weights[order][of_class])
         assert (np.diff(stratum.rows[0]) >= 0).all()
-
-
-def test_ranked_alike_is_about_the_order() -> None:
-    labels = [True, False, True, False]
-    one = Data([4, 3, 2, 1], labels)
-    assert pair_of((one, Data([40, 30, 20, 10], labels))).ranked_alike
-    assert pair_of((one, Data([1, 2, 3, 4], labels, lower_is_positive=True))).ranked_alike
-    assert not pair_of((one, Data([4, 3, 2, 2], labels))).ranked_alike
-    assert not pair_of((one, Data([4, 1, 2, 3], labels))).ranked_alike
 
 
 def test_sizes_by_hand() -> None:
