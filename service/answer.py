@@ -162,7 +162,7 @@ def _write_answer(
         try:
             result = operation.evaluate(checked, table, limits)
         except CurvesError as fact:
-            raise Problem("invalid_request", fact.detail, [fact_error(fact, decoded.pointer)]) from None
+            raise Problem("invalid_request", fact.detail, [fact_error(fact, decoded)]) from None
     status = operation.status(checked, result)
     del decoded, checked  # encoding may need the memory
     with facts.timed("encode_seconds"):

@@ -102,7 +102,7 @@ def test_every_fact_of_the_mathematics_has_a_code():
         ({"counts": COUNTS | {"negatives": 1e151}}, [("/counts/negatives", "total_out_of_range")]),
         (
             {"counts": {"tp": [1e308], "fn": [1e308], "fp": [1], "negatives": 2}},
-            [("/counts/positives", "total_out_of_range")],
+            [("/counts", "total_out_of_range")],  # the total was not given
         ),
         (
             {"counts": {"tp": [2**53], "fn": [1], "fp": [1], "positives": 2**53, "negatives": 2}},
@@ -164,6 +164,25 @@ def test_the_list_of_errors_is_capped_and_names_are_cut():
 
 def test_a_name_that_is_no_text_is_still_answered():
     assert refusals('{"\\ud800": 1}') == [("/?", "unknown_field")]
+
+
+@pytest.mark.parametrize("value", [None, []])
+def test_an_unknown_field_is_refused_whatever_it_holds(value):
+    for body, pointer in (
+        ({"foo": value}, "/foo"),
+        ({"tuning": SAMPLE | {"foo": value}}, "/tuning/foo"),
+        ({"interpolation": {"every": 1, "foo": value}}, "/interpolation/foo"),
+        ({"operating_points": [{"metric": "jaccard", "at": 0.5, "foo": value}]}, "/operating_points/0/foo"),
+    ):
+        assert refusals(SAMPLE | body) == [(pointer, "unknown_field")]
+    assert refusals({"counts": COUNTS | {"foo": value}}) == [("/counts/foo", "unknown_field")]
+
+
+def test_errors_are_told_in_the_order_of_rows():
+    """The first ones, by number and not by letter, where there are more than a problem lists."""
+    points = [{"metric": "jaccard", "at": 2 if row < 25 else 0.5} for row in range(30)]
+    expected = [(f"/operating_points/{row}/at", "out_of_range") for row in range(MAX_ERRORS)]
+    assert refusals(SAMPLE | {"operating_points": points}) == expected
 
 
 def test_null_and_the_empty_list_read_as_absent():
@@ -267,8 +286,11 @@ def test_scores_that_are_named_come_before_counts():
         ("scores,labels\n1,1\n0,0\n", {"tuning": "{}"}, [("/tuning", "unknown_field")]),
         ("scores,labels\n1,1\n0,0\n", {"table": "points"}, [("/table", "exclusive")]),
         ("scores,labels\n1,1\n0,0\n", {"interpolation": "every"}, [("/interpolation", "not_json")]),
-        ("scores,labels\n1,1\n0,0\n", {"thresholds": "[1,1e400]"}, [("/thresholds/1", "not_json")]),
-        ("scores,labels\n1,1\n0,0\n", {"interpolation": '{"every": 1e400}'}, [("/interpolation/every", "not_json")]),
+        ("tp,fp,fn,tn\n1e300,1,0,2\n", {}, [("", "total_out_of_range")]),
+        ("scores,labels\n1,1\n0,0\n", {"thresholds": "[1,1e400]"}, [("/thresholds/1", "not_finite")]),
+        ("scores,labels\n1,1\n0,0\n", {"thresholds": "[1,NaN]"}, [("/thresholds", "not_json")]),
+        ("scores,labels\n1,1\n0,0\n", {"interpolation": '{"every": 1e400}'}, [("/interpolation/every", "not_finite")]),
+        ("scores,labels\n1,1\n0,0\n", {"intervals": '{"level": 1e999}'}, [("/intervals/level", "not_finite")]),
         ("scores,labels\n1,1\n0,0\n", {"include": "auc,all"}, [("/include/1", "not_one_of")]),
         ("scores,labels\n1,1\n0,0\n", {"lower_is_positive": "yes"}, [("/lower_is_positive", "not_json")]),
     ],

@@ -109,6 +109,7 @@ def test_a_wrong_request_points_to_what_is_wrong(body, expected):
         ({"metric": "roc", "max_drop": 0.1, "confidence": 0.9, "prove": "rise"}, "/prove", "not_one_of"),
         ({"metric": "roc", "min": 0.5, "level": 0.9}, "/level", "unknown_field"),
         ({"metric": "roc", "min": 0.5, "_schema": 0.9}, "/_schema", "unknown_field"),
+        ({"metric": "roc", "min": 0.5, "level": None}, "/level", "unknown_field"),
     ],
 )
 def test_a_rule_is_checked(rule, pointer, code):
@@ -134,6 +135,8 @@ def test_a_drop_needs_a_baseline():
         (OLD | {"name": "old"}, "/name", "unknown_field"),
         (OLD | {"rules": [ROC]}, "/rules", "unknown_field"),
         (OLD | {"baseline": OLD}, "/baseline", "unknown_field"),
+        (OLD | {"foo": None}, "/foo", "unknown_field"),
+        (OLD | {"rules": []}, "/rules", "unknown_field"),
         (OLD | {"scores": [1, 2, 3, 4, 5, "6"]}, "/scores/5", "not_a_number"),
         (OLD | {"scores": [1, 2]}, "/labels", "lengths_differ"),
         (OLD | {"labels": [0] * 6}, "/labels", "one_class"),
@@ -143,6 +146,8 @@ def test_a_drop_needs_a_baseline():
         (OLD | {"lower_is_positive": 0}, "/lower_is_positive", "not_a_boolean"),
         ({"counts": COUNTS | {"tp": [1, 4]}}, "/counts/tp/1", "contradicting_totals"),
         ({"counts": COUNTS | {"fp": None}}, "/counts/fp", "missing"),
+        ({"counts": COUNTS | {"positives": 1e200}}, "/counts/positives", "total_out_of_range"),
+        ({"counts": {"tp": [0], "fn": [0], "fp": [1], "negatives": 3}}, "/counts", "total_out_of_range"),
         ({"counts": [1]}, "/counts", "not_an_object"),
         ({"counts": COUNTS | {"threshold": [0.1, 0.2]}}, "/counts/threshold/1", "rising_thresholds"),
     ],
@@ -185,6 +190,14 @@ def test_counts_are_no_pair():
     assert refusals(weights) == [("/baseline/weights/5", "not_paired")]
 
 
+@pytest.mark.parametrize("absent", [{}, {"weights": None}, {"weights": []}])
+def test_weights_of_one_side_alone_are_to_blame(absent):
+    """Not those that nobody gave."""
+    weights = {"weights": [1, 3, 1, 1, 1, 1]}
+    assert refusals(PAIR | weights | {"baseline": OLD | absent}) == [("/weights/1", "not_paired")]
+    assert refusals(PAIR | absent | {"baseline": OLD | weights}) == [("/baseline/weights/1", "not_paired")]
+
+
 def test_several_wrong_values_are_told_at_once():
     rules = [{"metric": "auc"}, ROC, {"metric": "roc", "min": 2}, {"metric": "roc", "foo": 1}]
     assert refusals(NEW | {"rules": rules, "baseline": {"scores": "x"}, "fail_status": 1, "bar": 2}) == [
@@ -208,6 +221,7 @@ def test_several_wrong_values_are_told_at_once():
         ({"rules": "[]"}, ("/rules", "missing")),
         ({"rules": '{"metric": "roc"}'}, ("/rules", "not_a_list")),
         ({"rules": '[{"metric": "roc", "min": NaN}]'}, ("/rules", "not_json")),
+        ({"rules": '[{"metric": "roc", "min": -1e999}]'}, ("/rules/0/min", "not_finite")),
         ({"intervals": "0.9"}, ("/intervals", "not_an_object")),
         ({"intervals": '{"seed": -1}'}, ("/intervals/seed", "out_of_range")),
         ({"paired": "yes"}, ("/paired", "not_json")),

@@ -3,10 +3,11 @@
 //   ROCPR_SERVER=https://rocpr.example.org node gate.mjs RULES.json SCORES [NAME=VALUE ...]
 //
 // The files, the options and ROCPR_SERVER, ROCPR_API_KEY, ROCPR_SECONDS are those of gate.sh, whose head tells them.
-// Prints each rule with its numbers, and why it is not met. The exit status is 0 when every rule is met, 1 when one is
-// not, and 2 when that cannot be decided, or there is no verdict.
+// Prints each rule with its numbers, and why it is not met; adds the verdict in Markdown to $GITHUB_STEP_SUMMARY where
+// that is set, for which the server is asked once more. The exit status is 0 when every rule is met, 1 when one is not,
+// and 2 when that cannot be decided, or there is no verdict.
 
-import { readFile } from "node:fs/promises";
+import { appendFile, readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 
 const TYPES = {
@@ -16,6 +17,7 @@ const TYPES = {
   arrow: "application/vnd.apache.arrow.stream",
   arrows: "application/vnd.apache.arrow.stream",
 };
+const STATUSES = { __proto__: null, passed: 0, failed: 1, undecided: 2 };
 const AGAIN = [429, 503];
 const ANSWER_MILLISECONDS = 300_000;
 const MOST_TRIES = 30;
@@ -47,9 +49,9 @@ async function request(server, rulesPath, scoresPath, options) {
 }
 
 /** Asks until there is an answer that is not "come again", or no time is left. */
-async function ask({ url, type, body }, key, seconds) {
+async function ask({ url, type, body }, accept, key, seconds) {
   const end = Date.now() + seconds * 1000;
-  const headers = { "Content-Type": type, Accept: "application/json" };
+  const headers = { "Content-Type": type, Accept: accept };
   if (key) headers.Authorization = `Bearer ${key}`;
   for (let tries = 1; ; tries++) {
     let wait = Math.min(500 * 2 ** tries, 10_000);
@@ -77,7 +79,7 @@ async function ask({ url, type, body }, key, seconds) {
 async function verdict(response) {
   const type = (response.headers.get("Content-Type") ?? "").split(";")[0];
   const answer = /[/+]json$/.test(type) ? await response.json().catch(() => null) : null;
-  if (type === "application/json" && Array.isArray(answer?.checks) && typeof answer.passed === "boolean") return answer;
+  if (type === "application/json" && Array.isArray(answer?.checks) && answer.status in STATUSES) return answer;
   const errors = (answer?.errors ?? []).map(({ pointer, detail }) => `\n  ${pointer}: ${detail}`);
   const said = answer?.title ? `: ${answer.title}. ${answer.detail}${errors.join("")}` : " without a verdict";
   throw new Complaint(`the server answers ${response.status}${said}`);
@@ -102,12 +104,19 @@ async function main([rulesPath, scoresPath, ...options], environment) {
   const key = (environment.ROCPR_API_KEY ?? "").trim();
   if (/[^\x21-\x7e]/.test(key)) throw new Complaint("ROCPR_API_KEY holds characters that no key has");
   const asked = await request(server, rulesPath, scoresPath, options);
-  const { passed, checks, warnings } = await verdict(await ask(asked, key, Number(environment.ROCPR_SECONDS || 120)));
+  const seconds = Number(environment.ROCPR_SECONDS || 120);
+  const { status, checks, warnings } = await verdict(await ask(asked, "application/json", key, seconds));
   for (const check of checks) console.log(lines(check).join("\n"));
   for (const { code, detail } of warnings) console.log(`warning    ${code}: ${detail}`);
-  const failed = checks.some(({ status }) => status === "failed");
-  console.log(passed ? "Gate passed." : failed ? "Gate failed." : "Gate undecided.");
-  return passed ? 0 : failed ? 1 : 2;
+  console.log(`Gate ${status}.`);
+  if (environment.GITHUB_STEP_SUMMARY) {
+    const report = await ask(asked, "text/markdown", key, seconds);
+    if (!/^text\/markdown\b/.test(report.headers.get("Content-Type"))) {
+      throw new Complaint(`no Markdown from ${server} (status ${report.status})`);
+    }
+    await appendFile(environment.GITHUB_STEP_SUMMARY, await report.text());
+  }
+  return STATUSES[status];
 }
 
 try {

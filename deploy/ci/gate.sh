@@ -15,7 +15,7 @@
 # ROCPR_SECONDS   for how long a server that is busy or not up yet is asked again; 120 unless set.
 #
 # Prints the verdict in Markdown, and adds it to $GITHUB_STEP_SUMMARY where that is set. The exit status is 0 when every
-# rule is met, 1 when one is not met or cannot be decided, and 2 when there is no verdict.
+# rule is met, 1 when one is not met, and 2 when that cannot be decided, or there is no verdict.
 set -eu
 
 fail() {
@@ -99,11 +99,13 @@ ask() {
         --output "$2" --write-out '%{http_code} %{content_type}' "$url" 2>"$folder/complaints" || :
 }
 
-# Another server than rocpr may answer 200, too; its answer is no verdict.
+# Another server than rocpr may answer 200, too; its answer is no verdict. Which one it is, the heading tells.
 answer=$(ask text/markdown "$folder/verdict")
-case $answer in
-    '200 text/markdown'*) passed=0 ;;
-    '409 text/markdown'*) passed=1 ;;
+heading=$(head -n 1 "$folder/verdict" 2>/dev/null) || heading=
+case "$answer: $heading" in
+    '200 text/markdown'*': ### Gate passed'*) verdict=0 ;;
+    '409 text/markdown'*': ### Gate failed'*) verdict=1 ;;
+    '409 text/markdown'*': ### Gate undecided'*) verdict=2 ;;
     *)
         cat "$folder/complaints" >&2
         case $answer in *json*) cat "$folder/verdict" >&2 ;; esac
@@ -121,4 +123,4 @@ if [ -n "${ROCPR_JUNIT:-}" ]; then
         *) fail "no JUnit report from $server (status $again)" ;;
     esac
 fi
-exit "$passed"
+exit "$verdict"

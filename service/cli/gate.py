@@ -14,7 +14,7 @@ import orjson
 
 from service.cli.files import InputFile
 from service.cli.gate_init import PROBE, rules_text
-from service.cli.gate_layout import verdict_lines, verdict_of
+from service.cli.gate_layout import verdict_lines
 from service.cli.gate_outputs import Outputs
 from service.cli.gate_request import Question
 from service.cli.gate_rules import Rules
@@ -114,12 +114,16 @@ def gate(
         return
     outputs = Outputs(junit, markdown)
     with outputs.of_complaints():
-        body = Question(Rules.read(streams[0]), source, old, given).verdict(asked)
+        rules = Rules.read(streams[0])
+        for slip in rules.slips:
+            click.echo(f"Warning: {slip}", err=True)
+        body = Question(rules, source, old, given).verdict(asked)
     document = orjson.loads(body)
-    lines = verdict_lines(document, source.name, None if old is None else old.name)
+    names = (source.name, None if old is None else old.name)
+    lines = verdict_lines(document, *names)
     _print(body if as_json else "".join(f"{line}\n" for line in lines))
-    outputs.write(document)
-    context.exit(EXIT_STATUSES[verdict_of(document)])
+    outputs.write(document, *names)
+    context.exit(EXIT_STATUSES[document["status"]])
 
 
 def _opened(context: click.Context, paths: list[str]) -> list[BinaryIO]:

@@ -22,6 +22,7 @@ from urllib3.exceptions import MaxRetryError
 from urllib3.util.retry import Retry
 
 from service.cli.complaints import fail
+from service.cli.gate_layout import STATUSES
 from service.cli.gate_server import Server
 from service.wire.codings import compressed
 from service.wire.media_types import JSON, PARQUET
@@ -169,8 +170,12 @@ def _reply(server: Server, response: requests.Response, content: bytes) -> Reply
         document = orjson.loads(content) if media_type in {JSON, PROBLEM_JSON} else None
     except orjson.JSONDecodeError:
         document = None
-    expected = {PROBLEM_JSON: {"title", "detail"}, JSON: {"passed", "checks", "warnings"}}
-    if not (isinstance(document, dict) and expected[media_type] <= document.keys()):
+    expected = {PROBLEM_JSON: {"title", "detail"}, JSON: {"status", "paired", "checks", "warnings"}}
+    if (
+        not isinstance(document, dict)
+        or not expected[media_type] <= document.keys()
+        or (media_type == JSON and document["status"] not in tuple(STATUSES))
+    ):
         where = f" to {response.headers['Location'][:200]!r}" if response.is_redirect else ""
         kind = f" as {media_type[:60]!r}" if media_type else ""
         answered = f"{response.status_code}{where}{kind}"

@@ -8,6 +8,8 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from service.inference.rules import percent
+
 LEVEL = 0.95
 FPR = 0.1
 """The false-positive rate of the operating point."""
@@ -67,7 +69,7 @@ def rules_text(document: dict[str, Any], name: str, reading: dict[str, Any]) -> 
     checks = [check for check in document["checks"] if check["value"] is not None]
     if len(checks) > 1:
         checks = [check for check in checks if check["rule"]["metric"] != "roc_hull"]  # for want of another rule alone
-    lines = [_HEAD.format(name=json.dumps(name, ensure_ascii=False), percent=f"{100 * LEVEL:g}")]
+    lines = [_HEAD.format(name=json.dumps(name, ensure_ascii=False), percent=percent(LEVEL))]
     lines += [f"{key} = {_toml(value)}\n" for key, value in reading.items()]
     lines += ["".join(_rule_lines(check)) for check in checks]
     return "".join([*lines, _DROP, _DEPLOYED])
@@ -79,7 +81,7 @@ def _rule_lines(check: dict[str, Any]) -> Iterator[str]:
     if interval is None:
         yield f"# Today {value:.6f}, without an interval.\n"
     else:
-        yield f"# Today {value:.6f}, {100 * LEVEL:g} % interval {interval['lower']:.6f} to {interval['upper']:.6f}.\n"
+        yield f"# Today {value:.6f}, {percent(LEVEL)} % interval {interval['lower']:.6f} to {interval['upper']:.6f}.\n"
     yield f'[[rules]]\nmetric = "{rule["metric"]}"\n'
     if "at" in rule:
         yield f"at = {rule['at']}\n"

@@ -3,33 +3,27 @@
 Knows the answer of POST /v1/gates. Text is coloured; whoever prints it takes the colours out where they do not belong.
 """
 
-import textwrap
+import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 import click
 
-from service.cli.layout import WIDTH, fraction, in_full, table_lines, warning_lines
-from service.inference.rules import Rule
+from service.cli.layout import fraction, in_full, table_lines, text_lines, warning_lines, width
+from service.inference.rules import Rule, percent
+from service.wire.gate_reports import has_baseline
 
 STATUSES = {"passed": "green", "failed": "red", "undecided": "yellow"}
-"""What a check may come to, and the colour of each."""
+"""What a check, and the whole, may come to, and the colour of each."""
 
 _SIGNS = {"min": ">=", "max": "<=", "max_drop": "drop <="}
-
-
-def verdict_of(document: dict[str, Any]) -> str:
-    """Name what the whole comes to: failed where a check is, else undecided where one is."""
-    if document["passed"] is True:
-        return "passed"
-    return "failed" if any(check["status"] == "failed" for check in document["checks"]) else "undecided"
 
 
 def verdict_lines(document: dict[str, Any], scores: str, baseline: str | None) -> Iterator[str]:
     """Lay out an answer; `scores` and `baseline` are the names of the files."""
     yield scores
-    if baseline is not None:
-        yield f"against {baseline}{', paired' if document['paired'] else ', not paired'}"
+    if baseline is not None or has_baseline(document):
+        yield f"against {baseline or 'a baseline'}, {'paired' if document['paired'] else 'not paired'}"
     yield ""
     yield from _check_lines(document["checks"])
     reasons = [check["reason"] for check in document["checks"] if check["reason"]]
@@ -37,14 +31,17 @@ def verdict_lines(document: dict[str, Any], scores: str, baseline: str | None) -
         yield ""
         yield "Reasons"
         for reason in reasons:
-            yield from textwrap.wrap(reason, WIDTH, initial_indent="  ", subsequent_indent="    ")
+            yield from text_lines(reason)
     yield from warning_lines(document)
     yield ""
     yield _verdict_line(document)
 
 
 def _check_lines(checks: list[dict[str, Any]]) -> Iterable[str]:
-    """Lay out the checks without the columns that are empty; where lines get long, with each name on one of its own."""
+    """Lay out the checks without the columns that are empty.
+
+    Where lines get long, each name is on one of its own; where a terminal would break them still, each cell is.
+    """
     names = [str(Rule(**check["rule"]).of) for check in checks]
     columns = {
         "value": [fraction(check["value"]) for check in checks],
@@ -62,19 +59,30 @@ def _check_lines(checks: list[dict[str, Any]]) -> Iterable[str]:
     ]
     sides = ">" * len(columns) + "<"
     table = list(table_lines([[name, *row] for name, row in zip(["check", *names], rows, strict=True)], "<" + sides))
-    if max(len(click.unstyle(line)) for line in table) <= WIDTH:
+    if _length(table) <= width():
         yield from table
         return
     head, *lines = table_lines(rows, sides)
+    if sys.stdout.isatty() and _length([head, *lines]) + 2 > width():
+        for name, row in zip(names, rows[1:], strict=True):
+            yield f"  {name}"
+            yield from (
+                f"  {line}" for line in table_lines([list(pair) for pair in zip(rows[0], row, strict=True)], "<<")
+            )
+        return
     yield f"  {head}"
     for name, line in zip(names, lines, strict=True):
         yield f"  {name}"
         yield f"  {line}"
 
 
+def _length(lines: list[str]) -> int:
+    return max(len(click.unstyle(line)) for line in lines)
+
+
 def _bound(rule: Rule) -> str:
     """Write what is asked of the metric."""
-    sure = [] if rule.confidence is None else [f"{in_full(round(100 * rule.confidence, 9)).removesuffix('.0')} %"]
+    sure = [] if rule.confidence is None else [f"{percent(rule.confidence)} %"]
     proven = [] if rule.prove is None else ["proven"]
     how = f" ({', '.join(sure + proven)})" if sure else ""
     return f"{_SIGNS[rule.kind]} {in_full(rule.bound)}{how}"
@@ -85,7 +93,7 @@ def _interval(interval: dict[str, Any] | None) -> str:
 
 
 def _verdict_line(document: dict[str, Any]) -> str:
-    verdict = verdict_of(document)
+    verdict = document["status"]
     statuses = [check["status"] for check in document["checks"]]
     counted = ", ".join(f"{statuses.count(status)} {status}" for status in STATUSES if status in statuses)
     return click.style(f"Gate {verdict}: {counted}.", fg=STATUSES[verdict], bold=True)

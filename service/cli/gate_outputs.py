@@ -4,7 +4,6 @@ A gate that could not be decided is reported as that, so that no report of an ea
 """
 
 import os
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,13 +15,10 @@ import click
 from junitparser import Error, JUnitXml, TestCase, TestSuite
 
 from service.cli.complaints import fail
-from service.wire.gate_reports import SUITE, junit_report, markdown_report
+from service.wire.gate_reports import SUITE, junit_report, markdown_report, xml_text
 
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 """The variable in which GitHub names a file whose Markdown it shows with the job."""
-
-_NO_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What no XML document may hold (XML 1.0, production 2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +28,10 @@ class Outputs:
     junit: Path | None
     markdown: Path | None
 
-    def write(self, document: dict[str, Any]) -> None:
-        """Report an answer."""
-        self._write(lambda: junit_report(document), lambda: markdown_report(document))
+    def write(self, document: dict[str, Any], scores: str, baseline: str | None) -> None:
+        """Report an answer; `scores` and `baseline` are the names of the files."""
+        names = (scores, baseline)
+        self._write(lambda: junit_report(document, *names), lambda: markdown_report(document, *names))
 
     @contextmanager
     def of_complaints(self) -> Iterator[None]:
@@ -42,7 +39,7 @@ class Outputs:
         try:
             yield
         except click.ClickException as error:
-            message = error.format_message()
+            message = xml_text(error.format_message())
             self._write(lambda: _undecided_junit(message), lambda: _undecided_markdown(message))
             raise
 
@@ -65,7 +62,7 @@ class Outputs:
 
 def _undecided_junit(message: str) -> bytes:
     case = TestCase("gate", SUITE)
-    case.result = [Error(_NO_XML.sub("\N{REPLACEMENT CHARACTER}", message), "undecided")]
+    case.result = [Error(message, "undecided")]
     suite = TestSuite(SUITE)
     suite.add_testcase(case)
     report = JUnitXml(SUITE)

@@ -3,6 +3,7 @@
 Knows what a terminal holds; nothing of any command.
 """
 
+import shutil
 import textwrap
 from collections.abc import Iterable
 from typing import Any
@@ -10,9 +11,19 @@ from typing import Any
 MOST_ROWS = 20
 """How many rows of a long table are shown."""
 
-WIDTH = 80
+_NARROWEST_SCREEN = 40
 _NARROWEST = 30
 """What the last column of a table gets at least, however wide the others are."""
+
+
+def width() -> int:
+    """How many characters a line may have: as the terminal has, or 80 where there is none."""
+    return max(shutil.get_terminal_size().columns, _NARROWEST_SCREEN)
+
+
+def text_lines(text: str) -> Iterable[str]:
+    """Break a sentence into lines, indented by two, and by four from the second on."""
+    return textwrap.wrap(text, width(), initial_indent="  ", subsequent_indent="    ")
 
 
 def table_lines(rows: list[list[str]], sides: str) -> Iterable[str]:
@@ -22,9 +33,9 @@ def table_lines(rows: list[list[str]], sides: str) -> Iterable[str]:
     for row in rows:
         last, *more = [row[-1]]
         if sides[-1] == "<":
-            width = max(WIDTH - indent, _NARROWEST)
-            last, *more = textwrap.wrap(row[-1], width, break_long_words=False, break_on_hyphens=False) or [""]
-        cells = (f"{cell:{side}{width}}" for cell, side, width in zip([*row[:-1], last], sides, widths, strict=True))
+            room = max(width() - indent, _NARROWEST)
+            last, *more = textwrap.wrap(row[-1], room, break_long_words=False, break_on_hyphens=False) or [""]
+        cells = (f"{cell:{side}{most}}" for cell, side, most in zip([*row[:-1], last], sides, widths, strict=True))
         yield f"  {'  '.join(cells)}".rstrip()
         for line in more:
             yield " " * indent + line
@@ -57,8 +68,7 @@ def warning_lines(document: dict[str, Any]) -> Iterable[str]:
         yield ""
         yield "Warnings"
         for warning in document["warnings"]:
-            text = f"{warning['code']}: {warning['detail']}"
-            yield from textwrap.wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ")
+            yield from text_lines(f"{warning['code']}: {warning['detail']}")
 
 
 def count(number: float) -> str:

@@ -63,17 +63,13 @@ def interval_columns(intervals: Mapping[str, Interval | None]) -> Columns:
 
 def _whole(column: np.ndarray) -> np.ndarray | list[int | None]:
     """Return a column of counts as integers, or as it is where not all of it are; NaN among integers is None."""
-    greatest = np.max(column, initial=0.0)
+    known, greatest = column, np.max(column, initial=0.0)
     if np.isnan(greatest):
-        known = _integers(column[~np.isnan(column)])
-        return column if known is None else [None if np.isnan(cell) else int(cell) for cell in column]
-    integers = None if greatest > LARGEST_EXACT_INTEGER else _integers(column)
-    return column if integers is None else integers
-
-
-def _integers(column: np.ndarray) -> np.ndarray | None:
-    integers = column.astype(np.int64)
-    return integers if np.array_equal(integers, column) else None
+        known = column[~np.isnan(column)]
+        greatest = np.max(known, initial=0.0)
+    if greatest > LARGEST_EXACT_INTEGER or not np.array_equal(integers := known.astype(np.int64), known):
+        return column
+    return integers if known is column else [None if np.isnan(cell) else int(cell) for cell in column]
 
 
 def _one_row_of_areas(answer: EvaluatedCurves) -> Columns:

@@ -24,6 +24,9 @@ _WELL_QUOTED = re.compile(rb'(?:[^"]++|(?<![^,\r\n])"(?:[^"]++|"")*+"(?![^,\r\n]
 _ROW = rb'[\r\n]*+(?:[^"\r\n]++|"(?:[^"]++|"")*+")++'
 """A line that is not blank, of a body that is well quoted."""
 
+_FIRST_LINE = re.compile(rb"[\r\n]*+[^\r\n]*+")
+_OTHER_SEPARATORS = {b";": "semicolons", b"\t": "tabs"}
+
 _DECIMAL = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _INTEGER = re.compile(r"[+-]?\d+")
 _SPACES = " \t"
@@ -42,12 +45,13 @@ class TextColumn:
 class CsvTable:
     """A CSV body whose header has been read; columns are read on demand."""
 
-    header_is = "the header, split at commas, is"
-
     def __init__(self, body: bytes, limits: Limits) -> None:
         body = body.removeprefix(_BOM)
+        advice = _separator_advice(body)
         if b'"' in body and not _WELL_QUOTED.fullmatch(body):
-            raise Problem("malformed_body", "A quoted value is not closed, or text stands beside its quotes.")
+            detail = "A quoted value is not closed, or text stands beside its quotes"
+            raise Problem("malformed_body", f"{detail}; {advice}." if advice else f"{detail}.")
+        self.header_is = f"{advice}; the header is" if advice else "the header, split at commas, is"
         self._body = body if body.endswith((b"\n", b"\r")) else body + b"\n"
         self.header = _header(body)
         if _has_more_rows(body, limits.max_rows):
@@ -95,6 +99,16 @@ class CsvTable:
             message = "The table has a header and no rows. (curl keeps line breaks with --data-binary, not with -d.)"
             raise no_rows(message)
         return {name: TextColumn(table[position]) for name, position in positions.items()}
+
+
+def _separator_advice(body: bytes) -> str:
+    """Say what a table looks separated by whose header has no comma; nothing where it looks like none."""
+    line = _FIRST_LINE.match(body, 0, LONGEST_HEADER)
+    header = line[0] if line else b""
+    for mark, name in _OTHER_SEPARATORS.items():
+        if mark in header and b"," not in header:
+            return f"this looks separated by {name}, and commas are read"
+    return ""
 
 
 def _header(body: bytes) -> list[str]:

@@ -41,14 +41,14 @@ class ObjectSchema(Schema):
 
     @pre_load
     def drop_absent(self, data: Any, **_: object) -> Any:  # noqa: ANN401  # anything that JSON can hold
-        """Leave out what reads as absent, and unknown fields beyond those that a problem lists."""
+        """Leave out known fields that read as absent, and unknown ones beyond those that a problem lists."""
         if not isinstance(data, dict):
             return data
         surplus = set([key for key in data if key not in self.fields][MAX_ERRORS:])
         return {
             key: value
             for key, value in data.items()
-            if value is not None and not _is_empty_list(value) and key not in surplus
+            if key not in surplus and not (key in self.fields and _is_absent(value))
         }
 
 
@@ -73,7 +73,7 @@ class CountsSchema(ObjectSchema):
             positives, negatives = (_total(data, names) for names in _COUNTED)
             return Counts(data["tp"], data["fp"], positives, negatives, data.get("threshold"))
         except CurvesError as fact:
-            raise _fault_of(fact) from None
+            raise _fault_of(fact, data) from None
 
 
 class SampleFields(ObjectSchema):
@@ -128,8 +128,8 @@ def inheriting(data: dict[str, Any], name: str) -> dict[str, Any]:
         return data
     # What is wrong is told once, where it stands.
     meaning = {key: data[key] for key, kinds in _MEANING.items() if isinstance(data.get(key), kinds)}
-    given = {key: value for key, value in inner.items() if value is not None and not _is_empty_list(value)}
-    if "counts" in given:
+    given = {key: value for key, value in inner.items() if not (key in meaning and _is_absent(value))}
+    if not _is_absent(given.get("counts")):
         meaning.pop("positive_label", None)
     return data | {name: meaning | given}
 
@@ -150,13 +150,14 @@ def _sample(data: dict[str, Any]) -> Sample:
     try:
         return Sample(data["scores"], data["labels"], data.get("weights"), data.get("lower_is_positive", False))
     except CurvesError as fact:
-        raise _fault_of(fact) from None
+        raise _fault_of(fact, data) from None
 
 
-def _fault_of(fact: CurvesError) -> ValidationError:
-    """Write a fact of the mathematics as a fault of the column that it blames."""
-    return ValidationError({fact.column or "_schema": [Fault(FACT_CODES[type(fact)], fact.detail, fact.row)]})
+def _fault_of(fact: CurvesError, data: dict[str, Any]) -> ValidationError:
+    """Write a fact of the mathematics as a fault of the field that it blames; a total may be none that was given."""
+    field = fact.column if fact.column in data else "_schema"
+    return ValidationError({field: [Fault(FACT_CODES[type(fact)], fact.detail, fact.row)]})
 
 
-def _is_empty_list(value: object) -> bool:
-    return isinstance(value, list) and not value
+def _is_absent(value: object) -> bool:
+    return value is None or (isinstance(value, list) and not value)

@@ -21,6 +21,7 @@ from service.curves.errors import (
 )
 from service.wire.fields import Fault
 from service.wire.problems import FieldError, pointer_token
+from service.wire.tables import Decoded
 
 FACT_CODES: dict[type[CurvesError], str] = {
     LengthsDiffer: "lengths_differ",
@@ -43,21 +44,34 @@ FACT_POINTERS: dict[type[CurvesError], str] = {
 """Where the facts point that only evaluating finds out; the others are found while building the request's objects."""
 
 
-def fact_error(fact: CurvesError, rename: Callable[[str], str]) -> FieldError:
-    """Write a fact that evaluating found; `rename` turns a pointer into the document to the caller's."""
+def fact_error(fact: CurvesError, decoded: Decoded) -> FieldError:
+    """Write a fact that evaluating found, with the caller's pointer."""
     evaluation = f"/evaluations/{fact.evaluation}" if isinstance(fact.evaluation, int) else f"/{fact.evaluation}"
+    if fact.evaluation is None or _only_beside_it(fact, decoded.document):
+        evaluation = ""
     place = FACT_POINTERS.get(type(fact), "" if fact.column is None else f"/{fact.column}")
     row = "" if fact.row is None else f"/{fact.row}"
-    pointer = ("" if fact.evaluation is None else evaluation) + place + row
-    return FieldError(rename(pointer), FACT_CODES[type(fact)], fact.detail)
+    return FieldError(decoded.pointer(evaluation + place + row), FACT_CODES[type(fact)], fact.detail)
+
+
+def _only_beside_it(fact: CurvesError, document: object) -> bool:
+    """Whether of two evaluations that differ only the other one was given the column, which is weights."""
+    inner = document.get(fact.evaluation) if isinstance(document, dict) else None
+    given = inner.get(fact.column) if isinstance(inner, dict) else None
+    return isinstance(fact, NotPaired) and (given is None or (isinstance(given, list) and not given))
 
 
 def field_errors(error: ValidationError, rename: Callable[[str], str]) -> list[FieldError]:
     """List the faults of a failed load by pointer; `rename` turns a pointer into the document to the caller's."""
     # marshmallow walks unknown fields in the order of a set, which changes from process to process.
-    faults = sorted(_faults(error.messages_dict, ""), key=lambda pair: pair[0])
+    faults = sorted(_faults(error.messages_dict, ""), key=lambda pair: _place(pair[0]))
     # Faults of a column that several evaluations share are one.
     return list(dict.fromkeys(FieldError(rename(pointer), fault.code, fault.detail) for pointer, fault in faults))
+
+
+def _place(pointer: str) -> list[tuple[bool, int, str]]:
+    """Where a pointer stands among others: rows by their number, names by their letters."""
+    return [(False, int(token), "") if token.isdecimal() else (True, 0, token) for token in pointer.split("/")]
 
 
 def _faults(messages: object, pointer: str) -> Iterator[tuple[str, Fault]]:

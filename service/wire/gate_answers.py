@@ -10,6 +10,7 @@ def gate_document(gate: Gate) -> dict[str, Any]:
     """Write a verdict as the contract has it; what does not exist is None."""
     return {
         "passed": gate.passed,
+        "status": gate.status,
         "paired": gate.paired,
         "checks": [_check(check) for check in gate.checks],
         "warnings": [asdict(warning) for warning in gate.warnings],

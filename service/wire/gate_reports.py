@@ -1,8 +1,10 @@
 """A verdict for people and for CI servers: Markdown for a job's summary, JUnit's XML for its report of tests.
 
-Both are laid out from the JSON answer's document, so that a client that has the document needs no other request.
+Both are laid out from the JSON answer's document, so that a client that has the document needs no other request. Such a
+client may know what the evaluations are called: `scores` and `baseline` are these names.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from io import BytesIO
@@ -15,7 +17,10 @@ from service.inference.rules import Rule, percent, plain
 SUITE = "rocpr gate"
 """The name of the JUnit suite, and the class of its cases."""
 
-_MARKS = {"passed": "✅ passed", "failed": "❌ failed", "undecided": "❔ undecided"}
+_NO_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What no XML document may hold (XML 1.0, production 2)."""
+
+_MARKS = {"passed": "✅", "failed": "❌", "undecided": "❔"}
 _BOUNDS = {"min": "at least", "max": "at most", "max_drop": "drop at most"}
 
 
@@ -27,13 +32,32 @@ def rule_text(rule: dict[str, Any]) -> str:
     return f"{parsed.of} {_BOUNDS[parsed.kind]} {plain(parsed.bound)}{sure}{proven}"
 
 
-def markdown_report(document: dict[str, Any]) -> str:
-    """Lay out a verdict as a heading, a table and the reasons."""
+def has_baseline(document: dict[str, Any]) -> bool:
+    """Whether there was a baseline, as far as the verdict tells."""
+    return bool(document["paired"]) or any(check["baseline"] is not None for check in document["checks"])
+
+
+def xml_text(text: str) -> str:
+    """Replace what no XML document may hold, and no UTF-8."""
+    return _NO_XML.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def markdown_report(document: dict[str, Any], scores: str | None = None, baseline: str | None = None) -> str:
+    """Lay out a verdict as a heading, what was compared, a table and the reasons."""
     checks = document["checks"]
-    lines = [f"### Gate {'passed ✅' if document['passed'] else 'not passed ❌'}", ""]
+    lines = [f"### Gate {document['status']} {_MARKS[document['status']]}", ""]
+    about = [] if scores is None else [_code(scores)]
+    if baseline is not None or has_baseline(document):
+        name = "a baseline" if baseline is None else _code(baseline)
+        paired = "paired" if document["paired"] else "not paired"
+        about.append(f"{'against' if about else 'Against'} {name}, {paired}")
+    lines += [f"{' '.join(about)}.", ""] if about else []
     header = ["", "rule", "value", "interval", "baseline", "difference", "p"]
     lines += _row(header), _row(["---", "---", *["---:"] * 5])
-    lines += [_row([_MARKS[check["status"]], rule_text(check["rule"]), *numbers_of(check)]) for check in checks]
+    for check in checks:
+        lines.append(
+            _row([f"{_MARKS[check['status']]} {check['status']}", rule_text(check["rule"]), *numbers_of(check)])
+        )
     reasons = [f"- {_cell(check['reason'])}" for check in checks if check["reason"]]
     warnings = [f"- {warning['code']}: {_cell(warning['detail'])}" for warning in document["warnings"]]
     for title, items in (("", reasons), ("Warnings", warnings)):
@@ -51,12 +75,16 @@ def numbers_of(check: dict[str, Any]) -> list[str]:
     return [_number(check["value"]), ends, _number(check["baseline"]), signed, p_value]
 
 
-def junit_report(document: dict[str, Any]) -> bytes:
+def junit_report(document: dict[str, Any], scores: str | None = None, baseline: str | None = None) -> bytes:
     """Lay out a verdict as a suite with a case for each rule; an undecided one is an error.
 
     Of cases of one name readers show the first only, so rules that read alike are numbered.
     """
     suite = TestSuite(SUITE)
+    paired = str(bool(document["paired"])).lower() if baseline is not None or has_baseline(document) else None
+    for key, text in (("scores", scores), ("baseline", baseline), ("paired", paired)):
+        if text is not None:
+            suite.add_property(key, xml_text(text))
     for warning in document["warnings"]:
         suite.add_property(warning["code"], warning["detail"])
     alike = Counter[str]()
@@ -80,6 +108,14 @@ def junit_report(document: dict[str, Any]) -> bytes:
     out = BytesIO()
     report.write(out)
     return out.getvalue()
+
+
+def _code(name: str) -> str:
+    """Quote a name, in more backticks than it has in a row, so that none of it is markup."""
+    text = re.sub(r"\s", " ", xml_text(name))
+    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    space = " " if "`" in text else ""
+    return f"{fence}{space}{text}{space}{fence}"
 
 
 def _number(value: float | None) -> str:

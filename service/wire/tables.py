@@ -11,7 +11,7 @@ from typing import Protocol
 from service.curves.comparison import MOST_EVALUATIONS
 from service.wire.columns import SharedColumn
 from service.wire.json_format import StrictJsonError, parse_json
-from service.wire.problems import FieldError, Problem, invalid_value, pointer_token
+from service.wire.problems import Problem, invalid_value, pointer_token
 
 SAMPLE_COLUMNS = ("scores", "labels", "weights")
 COUNTS_COLUMNS = ("tp", "fp", "fn", "tn", "threshold")
@@ -129,7 +129,7 @@ def _read_one(table: Table, parameters: Mapping[str, str], sample: tuple[str, ..
     if counts:
         document["counts"] = {key: columns[key] for key in counts} | totals
     pointers = {f"/{key}": f"/{pointer_token(name)}" for key, name in chosen.items()}
-    pointers |= {f"/counts/{key}": f"/{key}" for key in (*COUNTS_COLUMNS, *TOTALS)}
+    pointers |= {f"/counts/{key}": f"/{key}" for key in (*COUNTS_COLUMNS, *TOTALS)} | {"/counts": ""}
     return Decoded(document | _options(parameters), pointers)
 
 
@@ -241,7 +241,7 @@ def _json_value(key: str, text: str) -> object:
     try:
         return parse_json(text)
     except StrictJsonError as error:
+        if error.pointer is not None:
+            raise invalid_value(f"/{key}{error.pointer}", "not_finite", str(error)) from None
         detail = f"This parameter takes strict JSON text, such as 0.5 or [0.2, 0.8] or true. {error}"
-        raise Problem(
-            "invalid_request", detail, [FieldError(f"/{key}{error.pointer or ''}", "not_json", detail)]
-        ) from None
+        raise invalid_value(f"/{key}", "not_json", detail) from None

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-VERDICT = b'{"passed":true,"paired":false,"checks":[],"warnings":[]}\n'
+VERDICT = b'{"passed":true,"status":"passed","paired":false,"checks":[],"warnings":[]}\n'
 PROBLEM = b'{"type":"/problems/x","title":"No","status":%d,"detail":"Not so.","instance":"/v1/gates"}'
 
 

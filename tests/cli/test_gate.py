@@ -69,6 +69,7 @@ def test_a_baseline_in_a_column(tmp_path: Path) -> None:
     table = written(tmp_path, "new,old,y\n0.9,0.7,1\n0.8,0.9,1\n0.7,0.8,0\n0.4,0.3,1\n0.2,0.6,0\n", "two.csv")
     reading = 'scores = "new"\nbaseline_scores = "old"\nlabels = "y"\npaired = true\n'
     rules = written(tmp_path, reading + '[[rules]]\nmetric = "roc"\nmax_drop = 0\n')
+    assert rocpr(rules, table).stdout.startswith(f"{table}\nagainst a baseline, paired\n\n")
     run = rocpr(rules, table, "--json")
     assert (run.exit_code, run.stderr) == (0, "")
     labels = [1, 1, 0, 1, 0]
@@ -296,6 +297,7 @@ def test_reports(tmp_path: Path, text: str) -> None:
     words = [written(tmp_path, text), ALL, "--junit", junit, "--markdown", markdown]
     assert rocpr(*words, GITHUB_STEP_SUMMARY=str(summary)).exit_code == STATUSES[text]
     document = json.loads(answered(sample(ALL) | {"rules": RULES[text]}))
+    assert f"\n\n`{ALL}`.\n\n" in markdown.read_text()
     rows = [line for line in markdown.read_text().splitlines() if line.startswith("| ")]
     assert len(rows) == 2 + len(document["checks"])
     assert summary.read_text() == f"# Before\n{markdown.read_text()}\n"
@@ -305,6 +307,18 @@ def test_reports(tmp_path: Path, text: str) -> None:
         ]
         for check in document["checks"]
     ]
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_reports_say_what_was_compared(tmp_path: Path, *, paired: bool) -> None:
+    junit, markdown = tmp_path / "gate.xml", tmp_path / "gate.md"
+    rules = written(tmp_path, f"paired = {str(paired).lower()}\n{DROP}")
+    run = rocpr(rules, TEN, "--baseline", ALL, "--junit", junit, "--markdown", markdown)
+    assert run.exit_code == (0 if paired else 1), run.stderr
+    assert f"\n`{TEN}` against `{ALL}`, {'paired' if paired else 'not paired'}.\n" in markdown.read_text()
+    (suite,) = JUnitXml.fromfile(str(junit))
+    properties = [(each.name, each.value) for each in suite.properties()]
+    assert properties[:3] == [("scores", str(TEN)), ("baseline", str(ALL)), ("paired", str(paired).lower())]
 
 
 def test_no_summary_outside_of_github(tmp_path: Path) -> None:

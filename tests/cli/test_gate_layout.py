@@ -1,12 +1,13 @@
 """A verdict for a reader: as a whole, in its width, and in colours."""
 
 import re
+from types import SimpleNamespace
 from typing import Any
 
 import click
 import pytest
 
-from service.cli.gate_layout import verdict_lines, verdict_of
+from service.cli.gate_layout import verdict_lines
 
 LOGIT = {"lower": 0.9812345, "upper": 0.9987, "level": 0.95, "method": "logit", "standard_error": 0.003}
 
@@ -17,8 +18,15 @@ def check(status: str = "passed", **fields: Any) -> dict[str, Any]:
 
 
 def laid_out(*checks: dict[str, Any], warnings: tuple = (), baseline: str | None = None, **fields: Any) -> list[str]:
-    passed = all(each["status"] == "passed" for each in checks)
-    document = {"passed": passed, "paired": False, "checks": checks, "warnings": warnings} | fields
+    statuses = [each["status"] for each in checks]
+    status = next((status for status in ("failed", "undecided") if status in statuses), "passed")
+    document = {
+        "passed": status == "passed",
+        "status": status,
+        "paired": False,
+        "checks": checks,
+        "warnings": warnings,
+    } | fields
     return [click.unstyle(line) for line in verdict_lines(document, "new.csv", baseline)]
 
 
@@ -74,6 +82,41 @@ def test_a_line_that_is_too_long_has_the_name_above() -> None:
     assert len(table[0]) - len("status") == len(table[1]) - len("passed")
 
 
+def test_a_terminal_that_would_break_lines_gets_shorter_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is broken within a row; a file keeps its table."""
+    drop = {"metric": "recall_at_precision", "at": 0.95, "max_drop": 0.01, "confidence": 0.95}
+    numbers = {"value": 0.9, "baseline": 0.92, "difference": -0.02, "p_value": 1.25e-7, "interval": LOGIT}
+    in_a_file = laid_out(check(rule=drop, **numbers), check(value=1.0))
+    longest = max(map(len, in_a_file))
+    assert longest > 80
+    monkeypatch.setattr("sys.stdout", SimpleNamespace(isatty=lambda: True))
+    monkeypatch.setenv("COLUMNS", str(longest))
+    assert laid_out(check(rule=drop, **numbers), check(value=1.0)) == in_a_file
+    monkeypatch.setenv("COLUMNS", str(longest - 1))
+    lines = laid_out(check(rule=drop, **numbers), check(value=1.0))
+    assert lines[3:11] == [
+        "  recall_at_precision at precision 0.95",
+        "    value       0.900000",
+        "    bound       drop <= 0.01 (95 %)",
+        "    interval    0.981235 to 0.998700",
+        "    baseline    0.920000",
+        "    difference  -0.020000",
+        "    p           1.25e-07",
+        "    status      passed",
+    ]
+    assert lines[11] == "  roc"
+    assert max(map(len, lines)) <= 40
+
+
+@pytest.mark.parametrize("columns", [40, 60, 200])
+def test_sentences_are_as_wide_as_the_terminal(monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    reason = "word " * 40
+    lines = laid_out(check("failed", reason=reason), warnings=({"code": "x", "detail": reason},))
+    assert columns - 5 < max(map(len, lines)) <= columns
+    assert " ".join(lines).split().count("word") == 80
+
+
 def test_columns_that_are_empty_are_left_out() -> None:
     lines = laid_out(check(value=1.0), check(value=0.95))
     assert lines[2:5] == [
@@ -100,16 +143,13 @@ def test_bounds_keep_their_digits() -> None:
     ],
 )
 def test_the_verdict(statuses: list[str], verdict: str) -> None:
-    document = {"passed": set(statuses) == {"passed"}, "checks": [check(status) for status in statuses]}
-    assert verdict_of(document) == verdict
-
-
-def test_only_true_is_passed() -> None:
-    assert verdict_of({"passed": 1, "checks": []}) == "undecided"
+    *_, last = laid_out(*(check(status) for status in statuses))
+    assert last.startswith(f"Gate {verdict}: ")
 
 
 def test_colours_change_no_column() -> None:
-    document = {"passed": False, "paired": False, "checks": [check("failed", value=0.5, reason="No.")], "warnings": []}
+    checks = [check("failed", value=0.5, reason="No.")]
+    document = {"passed": False, "status": "failed", "paired": False, "checks": checks, "warnings": []}
     lines = list(verdict_lines(document, "new.csv", None))
     assert [click.unstyle(line) for line in lines] == laid_out(check("failed", value=0.5, reason="No."))
     assert click.style("failed", fg="red") in lines[3]

@@ -177,6 +177,8 @@ def test_tls_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
         Scripted(200, b"{", "application/json"),
         Scripted(200, b"[1]", "application/json"),
         Scripted(200, b'{"ok": true}', "application/json"),
+        Scripted(200, VERDICT.replace(b'"status":"passed"', b'"status":["passed"]')),
+        Scripted(200, VERDICT.replace(b'"status":"passed",', b"")),
         Scripted(404, b"no", "text/plain"),
         Scripted(502, b"\xff", "application/problem+json"),
         Scripted(200, b"", "", {}),

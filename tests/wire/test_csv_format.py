@@ -1,5 +1,7 @@
 """CSV: RFC 4180's quoting, and numbers as people write them."""
 
+import json
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -7,7 +9,7 @@ import pytest
 from service.wire.columns import ColumnError, labels, numbers
 from service.wire.csv_format import CsvTable, TextColumn
 from service.wire.problems import Problem
-from tests.asking import LIMITS
+from tests.asking import LIMITS, ask
 
 
 def column(*cells):
@@ -51,6 +53,31 @@ def test_refuses_what_is_not_a_table(body):
     with pytest.raises(Problem) as caught:
         CsvTable(body, LIMITS).read(["b", "a"])
     assert caught.value.type.code == "malformed_body"
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("scores;labels\n0,9;1\n0,4;0\n", "separated by semicolons"),
+        ("\ufeffscores;labels\r\n0.9;1\r\n0.4;0\r\n", "separated by semicolons"),
+        ('"scores";"labels"\n"0.9";1\n"0.4";0\n', "separated by semicolons"),
+        ("scores\tlabels\n0.9\t1\n0.4\t0\n", "separated by tabs"),
+        ("a,b;c\n0.9,1\n0.4,0\n", None),
+        ("scores\n0;9\n", None),
+    ],
+)
+def test_another_separator_is_told(body, told):
+    """Whether its quotes offend or its columns are not found."""
+    for options in ({}, {"scores": "scores", "labels": "labels"}):
+        problem = json.loads(ask("curves", body, content_type="text/csv", **options).body)
+        assert problem["status"] == (400 if body.startswith('"') else 422)
+        assert ("this looks separated" in problem["detail"]) is (told is not None)
+        if told is not None:
+            assert f"{told}, and commas are read" in problem["detail"]
+
+
+def test_a_name_may_hold_a_semicolon():
+    assert ask("curves", "a;b,y\n1,1\n0,0\n", content_type="text/csv", scores="a;b", labels="y").status == 200
 
 
 def test_a_table_without_rows_is_a_problem():

@@ -54,9 +54,20 @@ def check(status: str = "passed", **fields: Any) -> dict[str, Any]:
     return {"rule": {"metric": "roc", "min": 0.9}, "status": status, "reason": ""} | empty | fields
 
 
+def word(*statuses: str) -> str:
+    """What checks come to together."""
+    return next((status for status in ("failed", "undecided") if status in statuses), "passed")
+
+
 def document(*checks: dict[str, Any], warnings: tuple[dict[str, str], ...] = ()) -> dict[str, Any]:
-    passed = all(each["status"] == "passed" for each in checks)
-    return {"passed": passed, "paired": False, "checks": list(checks), "warnings": list(warnings)}
+    status = word(*(each["status"] for each in checks))
+    return {
+        "passed": status == "passed",
+        "status": status,
+        "paired": False,
+        "checks": list(checks),
+        "warnings": list(warnings),
+    }
 
 
 @pytest.mark.parametrize(
@@ -96,7 +107,7 @@ class TestMarkdown:
             )
         )
         assert report == (
-            "### Gate not passed ❌\n"
+            "### Gate failed ❌\n"
             "\n"
             "|  | rule | value | interval | baseline | difference | p |\n"
             "| --- | --- | ---: | ---: | ---: | ---: | ---: |\n"
@@ -112,6 +123,27 @@ class TestMarkdown:
             "- not_a_sweep: No curve.\n"
         )
 
+    @pytest.mark.parametrize(
+        ("names", "baseline", "paired", "line"),
+        [
+            ((), None, False, None),
+            ((), 0.5, False, "Against a baseline, not paired."),
+            ((), None, True, "Against a baseline, paired."),
+            (("new.csv",), None, False, "`new.csv`."),
+            (("new.csv",), 0.5, True, "`new.csv` against a baseline, paired."),
+            (("new.csv", "old.csv"), None, False, "`new.csv` against `old.csv`, not paired."),
+            (("a`b``.csv", "*x*|\n\x00.csv"), 0.5, False, "``` a`b``.csv ``` against `*x*| \ufffd.csv`, not paired."),
+            (("\udcff", "`"), 0.5, False, "`\ufffd` against `` ` ``, not paired."),
+        ],
+    )
+    def test_what_was_compared(
+        self, names: tuple[str, ...], baseline: float | None, *, paired: bool, line: str
+    ) -> None:
+        whole = document(check(value=0.95, baseline=baseline)) | {"paired": paired}
+        heading, empty, *lines = markdown_report(whole, *names).split("\n")
+        assert (heading, empty) == ("### Gate passed ✅", "")
+        assert lines[:2] == ([line, ""] if line else ["|  | " + " | ".join(COLUMNS[1:]) + " |", lines[1]])
+
     def test_a_gate_that_is_passed_needs_no_words(self) -> None:
         report = markdown_report(document(check(value=1.0)))
         assert report.startswith("### Gate passed ✅\n\n|")
@@ -122,6 +154,8 @@ class TestMarkdown:
     def test_every_verdict_is_a_table(self, request_: Request) -> None:
         whole = document_of(request_)
         report = markdown_report(whole)
+        status = word(*(each["status"] for each in whole["checks"]))
+        assert report.startswith(f"### Gate {status} {STATUSES[status].split()[0]}\n\n")
         header, *rows = table_of(report)
         assert header == COLUMNS
         for row, each in zip(rows, whole["checks"], strict=True):
@@ -191,6 +225,31 @@ class TestJUnit:
         assert check_junit(path) == ["error"]
         (suite,) = JUnitXml.fromfile(str(path))
         assert [each.name for each in suite.properties()] == ["not_a_sweep"]
+
+    @pytest.mark.parametrize(
+        ("names", "baseline", "paired", "properties"),
+        [
+            ((), None, False, {}),
+            ((), 0.5, False, {"paired": "false"}),
+            ((), 0.5, True, {"paired": "true"}),
+            (("new.csv",), None, False, {"scores": "new.csv"}),
+            (("<\x00>", "\udcff"), None, True, {"scores": "<\ufffd>", "baseline": "\ufffd", "paired": "true"}),
+        ],
+    )
+    def test_what_was_compared(
+        self,
+        tmp_path: Path,
+        names: tuple[str, ...],
+        baseline: float | None,
+        *,
+        paired: bool,
+        properties: dict[str, str],
+    ) -> None:
+        path = tmp_path / "junit.xml"
+        path.write_bytes(junit_report(document(check(value=0.95, baseline=baseline)) | {"paired": paired}, *names))
+        assert check_junit(path) == ["passed"]
+        (suite,) = JUnitXml.fromfile(str(path))
+        assert {each.name: each.value for each in suite.properties()} == properties
 
     @pytest.mark.parametrize("text", ["<&>\"'", "]]>", "a|b", "λ ≥ ½", "\N{GRINNING FACE}"])
     def test_any_printable_text_is_escaped(self, text: str) -> None:

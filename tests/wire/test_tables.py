@@ -248,7 +248,7 @@ def test_at_most_so_many_evaluations():
         ("/scoresheet/1", "/scoresheet/1"),
         ("/counts/tp/2", "/tp/2"),
         ("/counts/positives", "/positives"),
-        ("/counts", "/counts"),
+        ("/counts", ""),
         ("", ""),
     ],
 )
