@@ -9,9 +9,11 @@ from typing import Any
 from hypothesis import strategies as st
 
 from service.inference.gate import Check, Gate, GateOptions, evaluate_gate
-from service.inference.intervals import METHODS, IntervalOptions
+from service.inference.intervals import IntervalOptions
+from service.inference.methods import METHODS
 from service.inference.rules import Metric, Rule
-from tests.reference_gate import WITHOUT_INTERVAL, Evaluation, metrics
+from tests import reference_gate_intervals
+from tests.reference_gate import Evaluation, metrics
 from tests.strategies import Data, Rows, plain_weights, samples, sweeps, tied_scores
 
 ANALYTIC = ("auto", "delong", "logit")
@@ -65,7 +67,7 @@ def metric_of(rule: dict[str, Any]) -> Metric:
 
 def has_interval(rule: dict[str, Any]) -> bool:
     """Whether the metric of a rule has intervals at all."""
-    return rule["metric"] not in WITHOUT_INTERVAL
+    return reference_gate_intervals.has_interval(rule)
 
 
 @st.composite

@@ -2,8 +2,9 @@
 
 Every pair of a positive and a negative is looked at. Sources: Hanley & Hajian-Tilaki 1997 for placement values; DeLong,
 DeLong & Clarke-Pearson 1988 for their covariance; Boyd, Eng & Page 2013; Zou & Donner 2008. With importance weights a
-mean is a weighted mean, and a class of m examples has the covariance m/(m-1) Σ w² (v - A)(v' - A')/(Σ w)² of a weighted
-mean, which is the paper's where weights are equal. Nothing here may import the service.
+mean is a weighted mean, and a class has the covariance m/(m-1) Σ w² (v - A)(v' - A')/(Σ w)² of a weighted mean, where m
+is the effective number (Σ w)²/Σ w² of its examples; it is the paper's where weights are equal. Nothing here may import
+the service.
 """
 
 from __future__ import annotations
@@ -58,6 +59,17 @@ def placements(
 def covariance(one: Placements, other: Placements) -> Fraction:
     """The covariance of the areas of two evaluations of the same examples; of one with itself, its variance."""
     return _of_class(one.positives, other.positives) + _of_class(one.negatives, other.negatives)
+
+
+def effective(weights: Sequence[Fraction]) -> Fraction:
+    """So many examples of equal weight tell as much (Kish 1965)."""
+    return Fraction(sum(weights) ** 2) / sum(weight**2 for weight in weights)
+
+
+def exactly(number: Fraction | float) -> Any:
+    """A fraction in many digits."""
+    number = Fraction(number)
+    return mpmath.mpf(number.numerator) / number.denominator
 
 
 def difference_variance(one: Placements, other: Placements) -> Fraction:
@@ -123,7 +135,8 @@ def _mean(weighted: Sequence[tuple[Fraction, Fraction]]) -> Fraction:
 
 
 def _of_class(one: Sequence[tuple[Fraction, Fraction]], other: Sequence[tuple[Fraction, Fraction]]) -> Fraction:
-    size, total = len(one), sum(w for w, _ in one)
+    total = sum(w for w, _ in one)
+    size = effective([w for w, _ in one])
     means = _mean(one), _mean(other)
     products = (w * w * (v - means[0]) * (u - means[1]) for (w, v), (_, u) in zip(one, other, strict=True))
-    return Fraction(size, size - 1) * sum(products, Fraction(0)) / total**2
+    return size / (size - 1) * sum(products, Fraction(0)) / total**2

@@ -64,6 +64,7 @@ class TestForm:
     def test_a_verdict_as_a_whole(self):
         assert answered(NEW | {"rules": [ROC, FAILING, UNDECIDED]}) == {
             "passed": False,
+            "status": "failed",
             "paired": False,
             "checks": [
                 {
@@ -90,9 +91,25 @@ class TestForm:
             "warnings": [],
         }
 
+    @pytest.mark.parametrize(
+        ("rules", "status"),
+        [
+            ([ROC, ROC], "passed"),
+            ([FAILING, ROC], "failed"),
+            ([ROC, UNDECIDED], "undecided"),
+            ([UNDECIDED, FAILING], "failed"),
+            ([FAILING, UNDECIDED, ROC], "failed"),
+        ],
+    )
+    def test_what_it_comes_to(self, rules, status):
+        whole = answered(NEW | {"rules": rules})
+        assert (whole["status"], whole["passed"]) == (status, status == "passed")
+        report = ask(NEW | {"rules": rules}, accept=MARKDOWN).body.decode()
+        assert report.startswith(f"### Gate {status} ")
+
     def test_the_order_of_the_parts(self):
         whole = answered(PAIR | {"rules": [DROP]})
-        assert list(whole) == ["passed", "paired", "checks", "warnings"]
+        assert list(whole) == ["passed", "status", "paired", "checks", "warnings"]
         (check,) = whole["checks"]
         assert list(check) == ["rule", "status", "value", "interval", "baseline", "difference", "p_value", "reason"]
         assert list(check["interval"]) == ["lower", "upper", "level", "method", "standard_error"]
@@ -194,7 +211,7 @@ class TestSeeds:
         assert {check["rule"]["metric"]: check["interval"] for check in found[3:]} == expected
 
     def test_a_seed_tells_the_answer(self):
-        rule = {"metric": "f_measure", "at": 0.5, "max_drop": 0.1, "confidence": 0.9}
+        rule = {"metric": "average_precision", "max_drop": 0.1, "confidence": 0.9}
         bodies = [ask(PAIR | {"rules": [rule], "intervals": FEW | {"seed": seed}}).body for seed in (0, 0, 1)]
         assert bodies[0] == bodies[1] != bodies[2]
         assert ask(PAIR | {"rules": [rule], "intervals": FEW}).body == bodies[0]

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from service.inference.intervals import METHODS
+from service.inference.methods import METHODS
 from service.operations import OPERATIONS
 from service.wire.interval_schemas import FEWEST_RESAMPLES, LARGEST_SEED, MOST_RESAMPLES
 from tests import asking
@@ -206,21 +206,23 @@ def test_bca_of_weights_that_span_the_range_of_a_double() -> None:
 
 def test_weights_that_a_total_absorbs_have_a_row_all_the_same() -> None:
     """A cut may have all of the rounded totals while examples lie below it."""
-    body = {"scores": [3, 3, 2, 2, 1], "labels": [1, 0, 1, 0, 0], "weights": [1, 1e17, 1, 1, 1], "thresholds": [2]}
+    scores, labels = [3, 3, 3, 2, 2, 1], [1, 0, 0, 1, 0, 0]
+    body = {"scores": scores, "labels": labels, "weights": [1, 1e17, 1e17, 1, 1, 1], "thresholds": [2]}
     for method in ("auto", "bootstrap"):
         found = asking.answered("curves", body | {"intervals": {"method": method, "resamples": 100}})["intervals"]
         assert found["roc"]["lower"] <= found["roc"]["upper"]
 
 
 def test_a_weighted_classifier_without_a_fault_has_areas_of_one() -> None:
-    weights = [0.3333333333333333, 0.3, 0.7, 0.7, 0.3333333333333333]
-    body = {"scores": [5, 4, 3, 2, 1], "labels": [1, 1, 1, 0, 0], "weights": weights}
+    weights = [0.3333333333333333, 0.3, 0.7, 0.7, 0.3333333333333333, 0.6]
+    body = {"scores": [5, 4, 3, 2, 1, 0], "labels": [1, 1, 1, 0, 0, 0], "weights": weights}
     answer = asking.answered("curves", body | {"include": ["auc"], "intervals": {"method": "bootstrap"}})
     assert set(answer["auc"].values()) <= {1.0, None}
     assert {each["method"] for each in answer["intervals"].values()} == {"exact"}
 
 
 def test_resampled_areas_are_at_most_one() -> None:
-    body = {"scores": [4, 3, 2, 1], "labels": [1, 0, 1, 0], "weights": [0.7, 0.3, 0.7, 0.1], "include": ["auc"]}
+    weights = [0.7, 0.3, 0.3, 0.7, 0.1]
+    body = {"scores": [4, 3, 3, 2, 1], "labels": [1, 0, 0, 1, 0], "weights": weights, "include": ["auc"]}
     found = asking.answered("curves", body | {"intervals": {"method": "bootstrap", "resamples": 100}})["intervals"]
     assert all(each["upper"] <= 1 for each in found.values())

@@ -76,15 +76,10 @@ def operating_points(table: ConfusionTable, points: Sequence[OperatingPoint]) ->
 
 
 def value_of(metric: str, at: float, tp: FloatArray, fp: FloatArray) -> float:
-    """The value that `operating_points` has, in doubles, of the bare counts of a sweep from (0, 0) to the totals.
+    """The value of a curve that `operating_points` has, in doubles, of the bare counts of a sweep.
 
-    NaN where there is none.
+    They go from (0, 0) to the totals. NaN where there is none.
     """
-    if metric in INDICES:
-        rows = slice(int(tp.searchsorted(0, side="right")), None)
-        with np.errstate(divide="ignore"):  # in the logarithm of a precision that is no double
-            values = INDICES[metric].value(Rows(tp[rows], fp[rows], float(tp[-1])), np.array(at), np.array(1 - at))
-        return min(float(values.max()), 1.0)
     table = ConfusionTable(np.empty(0), tp, fp, float(tp[-1]), float(fp[-1]))
     return _ON_CURVES[metric].value(_View(table), at, float)
 

@@ -13,27 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from service.curves.exact import LARGEST_EXACT_INTEGER, FloatArray, IntArray
+from service.curves.exact import LARGEST_EXACT_INTEGER, FloatArray
 from service.inference.cumulated import Examples, Statistics, Tables
-from service.inference.draws import draws
-from service.inference.resampled import RESAMPLED, Statistic, row_by_row
+from service.inference.draws import CROWD, CountArray, draws
 from service.inference.strata import Strata
 
-__all__ = [
-    "RESAMPLED",
-    "LeftOut",
-    "Statistic",
-    "bca_ends",
-    "can_resample",
-    "jackknife",
-    "percentile_ends",
-    "replicates",
-    "row_by_row",
-]
-
 MOST_LEFT_OUT = 500
-"""The jackknife leaves out each kind of example of a class in turn, or so many evenly spaced examples of it."""
+"""The jackknife leaves out each kind of example of a class in turn; of more kinds each of so many random groups."""
 
+_JACKKNIFE = 2
+"""The stream of random groups; those of the evaluations' resamples are 0 and 1."""
 _TILE = 1 << 17
 """As many numbers in a block of resamples keep it in the processor's cache."""
 REPLICATES_WITHIN = 1e-9
@@ -44,7 +33,7 @@ _NORMAL = NormalDist()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LeftOut:
-    """A statistic without one example of a class: `values` (g,) for g examples, each standing for so many of them."""
+    """A statistic without some of a class: `values` (g,), each standing for so many `examples`, or for one group."""
 
     values: FloatArray
     examples: FloatArray
@@ -78,10 +67,11 @@ def replicates(
     return found
 
 
-def jackknife(strata: Strata, statistics: Statistics) -> dict[str, list[tuple[LeftOut, LeftOut]]]:
+def jackknife(strata: Strata, statistics: Statistics, seed: int) -> dict[str, list[tuple[LeftOut, LeftOut]]]:
     """Statistics without one example, of positives and of negatives, for each evaluation; for `bca_ends`.
 
-    All examples of a kind are alike. Of more than 500 kinds 500 examples stand for all, evenly spaced.
+    All examples of a kind are alike. Those of more than 500 kinds are dealt out to 500 groups at random, and the
+    statistics are those without one group.
     """
     both = strata.positives, strata.negatives
     tables = Tables((Examples(both[0]), Examples(both[1])), strata.table_rows, statistics)
@@ -90,11 +80,12 @@ def jackknife(strata: Strata, statistics: Statistics) -> dict[str, list[tuple[Le
     whole = [each.examples[np.newaxis, :].astype(dtype) for each in both]
     per_class = []
     for number, stratum in enumerate(both):
-        kinds, examples = _representatives(stratum.examples)
-        found = {name: np.empty((len(strata.table_rows), kinds.size)) for name in statistics}
-        for block in _blocks(kinds.size, tables.width):
+        examples = stratum.examples if stratum.examples.size <= MOST_LEFT_OUT else np.ones(MOST_LEFT_OUT)
+        parts = _parts(stratum.examples, np.random.SeedSequence(seed, spawn_key=(_JACKKNIFE, number)))
+        found = {name: np.empty((len(strata.table_rows), examples.size)) for name in statistics}
+        for block in _blocks(examples.size, tables.width):
             counts = np.repeat(whole[number], block.stop - block.start, axis=0)
-            counts[np.arange(counts.shape[0]), kinds[block]] -= 1
+            counts -= np.stack([next(parts) for _ in counts]).astype(dtype)
             for name, values in tables.evaluate(*whole[:number], counts, *whole[number + 1 :]).items():
                 found[name][:, block] = values
         per_class.append({name: [LeftOut(row, examples) for row in values] for name, values in found.items()})
@@ -115,7 +106,7 @@ def bca_ends(values: FloatArray, estimate: float, left_out: Sequence[LeftOut], l
 
         α' = Φ(z0 + (z0 + z_α)/(1 - a (z0 + z_α)))        z0 = Φ⁻¹(share of the replicates below the estimate)
 
-    with those equal to it counted half, and with U = (n - 1)(mean - value) of the n examples of each class
+    with those equal to it counted half, and with U = (n - 1)(mean - value) of the n examples or groups of each class
 
         a = Σ_classes ΣU³/n³ / (6 (Σ_classes ΣU²/n²)^(3/2))
 
@@ -162,14 +153,21 @@ def _quantile(values: FloatArray, share: float) -> float:
     return low + (high - low) * (at - below)
 
 
-def _representatives(examples: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Kinds to leave one example out of, and how many examples each stands for."""
-    if examples.size <= MOST_LEFT_OUT:
-        return np.arange(examples.size), examples
-    ends = np.cumsum(examples)
-    middles = (np.arange(MOST_LEFT_OUT) + 0.5) * (ends[-1] / MOST_LEFT_OUT)
-    kinds, times = np.unique(np.searchsorted(ends, middles, side="right"), return_counts=True)
-    return kinds, times * (ends[-1] / MOST_LEFT_OUT)
+def _parts(examples: FloatArray, seed: np.random.SeedSequence) -> Iterator[CountArray]:
+    """What to leave out in turn, as how many examples of each kind, (kinds,)."""
+    kinds = examples.size
+    if kinds <= MOST_LEFT_OUT:
+        yield from np.eye(kinds, dtype=np.uint8)
+        return
+    random, left = np.random.Generator(np.random.PCG64(seed)), examples.astype(np.int64)
+    if examples.sum() <= CROWD * kinds:
+        dealt = random.permutation(np.repeat(np.arange(kinds), left))
+        yield from (np.bincount(dealt[group::MOST_LEFT_OUT], minlength=kinds) for group in range(MOST_LEFT_OUT))
+        return
+    for groups in range(MOST_LEFT_OUT, 0, -1):
+        part = random.binomial(left, 1 / groups)
+        left -= part
+        yield part
 
 
 def _blocks(resamples: int, width: int) -> Iterator[slice]:

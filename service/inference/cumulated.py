@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.curves.exact import BoolArray, FloatArray, IntArray
-from service.inference.resampled import Statistic, rows_needed
+from service.inference.area_statistics import Statistic
 from service.inference.strata import Stratum
 
 _Number = TypeVar("_Number", bound=np.generic)
@@ -115,7 +115,7 @@ class Tables:
         views: list[tuple[IntArray, View]] = []
         scratch = Scratch(), Scratch(), Scratch()
         for name, statistic in statistics.items():
-            rows = rows_needed(statistic, gains, losses)
+            rows = statistic.rows(gains, losses)
             view = next((view for others, view in views if np.array_equal(others, rows)), None)
             if view is None:
                 positives, negatives = (each.rows[evaluation].searchsorted(rows, "right") for each in self._classes)

@@ -1,14 +1,14 @@
 """The standard error of areas under the ROC curve, and of the difference of two, without resampling.
 
 Sources: DeLong, DeLong & Clarke-Pearson 1988; Sun & Xu 2014 for midranks, which are what a table's rows count.
-Knows strata of two examples or more in each class; nothing of intervals.
+Knows strata of two effective examples or more in each class; nothing of intervals.
 
 The placement u of an example is the part of the other class that scores higher than it, ties counting one half. For
 positives its mean ū is 1 - area, for negatives the area, and the variance of the area is the sum over both classes of
 
-    m/(m-1) · Σ c w² (u - ū)² / (Σ c w)²      over kinds of c examples that weigh w each, m = Σ c,
+    m/(m-1) · Σ c w² (u - ū)² / (Σ c w)²      over kinds of c examples that weigh w each,
 
-which is theirs where all weights are equal.
+m being the effective number of them, (Σ c w)²/Σ c w². It is theirs where all weights are equal.
 """
 
 import math
@@ -22,17 +22,6 @@ from service.inference.strata import Strata
 def standard_error(strata: Strata, evaluation: int = 0) -> float:
     """The standard error of the area of one of the evaluations, 0 or 1."""
     return _error(strata, _placements(strata, evaluation))
-
-
-def variance(strata: Strata, evaluation: int = 0) -> float:
-    """The variance of the area of one of the evaluations, 0 or 1."""
-    return standard_error(strata, evaluation) ** 2
-
-
-def covariance(strata: Strata) -> float:
-    """The covariance of the areas of two evaluations of the same examples."""
-    one, other = (_components(strata, _placements(strata, evaluation)) for evaluation in (0, 1))
-    return sum(float((u * v).sum()) for u, v in zip(one, other, strict=True))
 
 
 def paired_error(strata: Strata) -> float:
@@ -75,7 +64,7 @@ def _components(strata: Strata, placements: list[FloatArray]) -> list[FloatArray
     totals = strata.tables[0].negatives, strata.tables[0].positives
     columns = []
     for kinds, others, placed in zip(strata.classes, totals, placements, strict=True):
-        size = kinds.size
+        size = kinds.effective
         weights = 1.0 if kinds.weights is None else kinds.weights / kinds.weights.max()
         masses = kinds.examples * weights
         total = float(masses.sum())

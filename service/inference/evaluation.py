@@ -11,7 +11,10 @@ from service.curves.counts import Counts
 from service.curves.evaluation import Curves, CurvesOptions, CurvesWarning, curves_of, evaluated_table
 from service.curves.hull import roc_convex_hull
 from service.curves.sample import Sample
-from service.inference.intervals import Interval, IntervalOptions, area_intervals
+from service.inference.evidence import Evidence
+from service.inference.intervals import Interval, IntervalOptions
+from service.inference.rules import AREAS_WITH_INTERVALS, Metric
+from service.inference.subject import Subject
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,5 +54,9 @@ def evaluate_with_intervals(
     if intervals is None:
         return EvaluatedCurves(curves)
     estimates = curves.auc or areas(table, table.select(roc_convex_hull(table)))
-    found, warnings = area_intervals(evaluation, table, estimates, intervals)
-    return EvaluatedCurves(curves, found, tuple(warnings))
+    metrics = [Metric(name) for name in AREAS_WITH_INTERVALS]
+    evidence = Evidence(Subject(evaluation, table, known=estimates), intervals, [(metric, False) for metric in metrics])
+    found = {metric.name: evidence.interval(metric, intervals.level) for metric in metrics}
+    # That rows are no sweep is warned of with their areas.
+    warnings = tuple(warning for warning in evidence.warnings if warning not in curves.warnings)
+    return EvaluatedCurves(curves, found, warnings)

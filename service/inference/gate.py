@@ -9,12 +9,24 @@ is found.
 from dataclasses import dataclass
 
 from service.curves.counts import Counts
+from service.curves.errors import NotPaired
 from service.curves.evaluation import CurvesWarning
 from service.curves.sample import Sample
-from service.inference.evidence import Evidence, is_resampled
+from service.inference.evidence import Evidence
 from service.inference.intervals import Interval, IntervalOptions
+from service.inference.methods import is_resampled
+from service.inference.pairs import SHARES, Pair, check_paired
 from service.inference.reasons import dropped, missed, no_interval, no_value, out_of_reach
 from service.inference.rules import Rule
+from service.inference.subject import Subject
+
+MAYBE_PAIRED = CurvesWarning(
+    "maybe_paired",
+    "The labels of the evaluation and of the baseline agree row by row. If the rows are the same examples, say so by "
+    "paired: differences are more certain then.",
+)
+_FEWEST_PAIRS = 10
+"""Labels of fewer rows may agree by chance."""
 
 ROUNDING = 2.0**-52
 """A drop of 0.01, from 0.85 to 0.84, is 0.010000000000000009 in doubles, and within a bound of 0.01."""
@@ -59,24 +71,58 @@ class Gate:
     checks: tuple[Check, ...]
     warnings: tuple[CurvesWarning, ...]
 
+    @property
+    def status(self) -> str:
+        """What it comes to in a word: failed where a check is, else undecided where one is, else passed."""
+        statuses = {check.status for check in self.checks}
+        return next((status for status in ("failed", "undecided") if status in statuses), "passed")
+
 
 def evaluate_gate(evaluation: Sample | Counts, baseline: Sample | Counts | None, options: GateOptions) -> Gate:
     """Check all rules. Raises NotPaired, and RisingThresholds for counts."""
-    evidence = Evidence(evaluation, baseline, options.intervals or IntervalOptions(), paired=options.paired)
-    evidence.expect([(rule.of, rule.kind == "max_drop") for rule in options.rules if _wants_interval(rule, options)])
+    pair = None if baseline is None else Pair.of(evaluation, baseline, paired=options.paired)
+    subject = Subject.of(evaluation) if pair is None else pair.current
+    wanted = [(rule.of, rule.kind == "max_drop") for rule in options.rules if _wants_interval(rule, options)]
+    evidence = Evidence(subject, options.intervals or IntervalOptions(), wanted, pair)
     checks = tuple(_check(rule, evidence, options) for rule in options.rules)
-    return Gate(all(check.status == "passed" for check in checks), options.paired, checks, evidence.warnings)
+    warnings = evidence.warnings
+    if baseline is not None and not options.paired and any(check.rule.kind == "max_drop" for check in checks):
+        warnings += (MAYBE_PAIRED,) * _may_be_pairs(evaluation, baseline)
+    return Gate(all(check.status == "passed" for check in checks), options.paired, checks, warnings)
+
+
+def takes_resamples(rule: Rule, options: GateOptions) -> bool:
+    """Whether the interval of a rule comes from resamples."""
+    method = (options.intervals or IntervalOptions()).method
+    return _wants_interval(rule, options) and is_resampled(rule.of, method, difference=rule.kind == "max_drop")
 
 
 def resamples(options: GateOptions) -> int:
     """How many resamples a gate takes; 0 where it takes none."""
-    intervals = options.intervals or IntervalOptions()
-    needed = any(
-        is_resampled(rule.of, intervals.method, difference=rule.kind == "max_drop")
-        for rule in options.rules
-        if _wants_interval(rule, options)
+    needed = any(takes_resamples(rule, options) for rule in options.rules)
+    return (options.intervals or IntervalOptions()).resamples if needed else 0
+
+
+def splits(options: GateOptions) -> int:
+    """How many of its intervals are of paired differences of what is made of two shares."""
+    if not options.paired:
+        return 0
+    of_two = [rule.at_threshold is not None and rule.metric not in SHARES for rule in options.rules]
+    return sum(
+        each and rule.kind == "max_drop" and _wants_interval(rule, options)
+        for each, rule in zip(of_two, options.rules, strict=True)
     )
-    return intervals.resamples if needed else 0
+
+
+def _may_be_pairs(evaluation: Sample | Counts, baseline: Sample | Counts) -> bool:
+    """Whether two evaluations look as if they were of the same examples."""
+    if evaluation.rows < _FEWEST_PAIRS:
+        return False
+    try:
+        check_paired(evaluation, baseline)
+    except NotPaired:
+        return False
+    return True
 
 
 def _wants_interval(rule: Rule, options: GateOptions) -> bool:
@@ -89,10 +135,10 @@ def _check(rule: Rule, evidence: Evidence, options: GateOptions) -> Check:
     of_drop = rule.kind == "max_drop"
     interval = None
     if _wants_interval(rule, options):
-        level = rule.confidence or evidence.options.level
+        level = rule.confidence or (options.intervals or IntervalOptions()).level
         interval = evidence.difference_interval(rule.of, level) if of_drop else evidence.interval(rule.of, level)
     status, reason = _verdict(rule, value, baseline, interval)
-    p_value = None if difference is None else evidence.p_value(rule.of, resampled=of_drop and interval is not None)
+    p_value = None if difference is None else evidence.p_value(rule.of, wanted=of_drop and interval is not None)
     return Check(rule, status, value, interval, baseline, difference, p_value, reason)
 
 

@@ -1,45 +1,24 @@
-"""Confidence intervals and p-values: of one area, and of the difference between two.
+"""Confidence intervals and p-values from numbers: of one area, of the difference between two, and from replicates.
 
-First what needs numbers only, then the intervals of an evaluation's areas. Knows strata, DeLong's standard error and
-the bootstrap. Sources: Clopper & Pearson 1934; DeLong, DeLong & Clarke-Pearson 1988; Boyd, Eng & Page 2013, "Area under
-the precision-recall curve: point estimates and confidence intervals"; Zou & Donner 2008, "Construction of confidence
-limits about effect measures: a general approach", which is MOVER; Davison & Hinkley 1997, section 4.4.1.
+Knows areas, errors and replicates; nothing of tables, samples, or which metric has which interval. Sources: Clopper &
+Pearson 1934; DeLong, DeLong & Clarke-Pearson 1988; Boyd, Eng & Page 2013, "Area under the precision-recall curve: point
+estimates and confidence intervals"; Zou & Donner 2008, "Construction of confidence limits about effect measures: a
+general approach", which is MOVER; Davison & Hinkley 1997, section 4.4.1.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
 
-from service.curves.areas import Areas
-from service.curves.confusion import ConfusionTable
-from service.curves.counts import Counts
-from service.curves.evaluation import CurvesWarning
 from service.curves.exact import FloatArray
-from service.curves.sample import Sample
-from service.inference.bootstrap import (
-    REPLICATES_WITHIN,
-    LeftOut,
-    bca_ends,
-    can_resample,
-    jackknife,
-    percentile_ends,
-    replicates,
-)
-from service.inference.delong import standard_error
-from service.inference.resampled import RESAMPLED
-from service.inference.strata import Strata, strata
-
-RESAMPLED_METHODS = ("bootstrap", "bca")
-METHODS = ("auto", "delong", "logit", *RESAMPLED_METHODS)
-
-TOO_FEW_EXAMPLES = CurvesWarning(
-    "too_few_examples", "Intervals are null: they need at least two positives and two negatives."
-)
+from service.inference.bootstrap import REPLICATES_WITHIN, LeftOut, bca_ends, percentile_ends
+from service.inference.score import Ends
 
 _NORMAL = NormalDist()
+_SPLITS = np.arange(1, 101) / 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +34,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class IntervalOptions:
-    """The confidence level and one of METHODS; resamples and seed are for those that resample."""
+    """The confidence level and a method; resamples and seed are for those that resample."""
 
     level: float = 0.95
     method: str = "auto"
@@ -76,6 +55,31 @@ def exact_interval(value: float, trials: float, level: float) -> Interval:
     exponent = math.log((1 - level) / 2) / trials
     lower, upper = (math.exp(exponent), 1.0) if value > 0 else (0.0, -math.expm1(exponent))
     return Interval(lower, upper, level, "exact", None)
+
+
+def exact_pr_interval(totals: tuple[float, float], trials: tuple[float, float], level: float) -> Interval:
+    """The interval of an area of 1 under the PR curve, of P positives above all of N negatives.
+
+    Such data are as likely as α/2 where a share f of all negatives is above every positive and a share g of all
+    positives is below every negative, with (1 - f)^N (1 - g)^P = α/2. The lower end is the least area of those: with
+    n = f N and m = (1 - g) P
+
+        1 - (n log(1 + m/n) + N log((P + N)/(m + N)))/P
+
+    It is far below that of as many trials as the smaller class has when negatives are many: few of them cost much
+    precision. `trials` stand for P and N in the powers.
+    """
+    exponent = math.log((1 - level) / 2)
+    positives, negatives = totals
+    above = -np.expm1(_SPLITS * exponent / trials[1]) * negatives
+    climb = np.exp((1 - _SPLITS) * exponent / trials[0]) * positives
+    lost = above * np.log1p(climb / above) + negatives * np.log((positives + negatives) / (climb + negatives))
+    return Interval(max(1 - float(lost.max()) / positives, 0.0), 1.0, level, "exact", None)
+
+
+def score_interval(ends: Ends, level: float) -> Interval:
+    """The interval with these ends."""
+    return Interval(*ends, level, "score", None)
 
 
 def delong_interval(value: float, standard_error: float, level: float) -> Interval:
@@ -114,20 +118,18 @@ def difference_p_value(difference: float, standard_error: float) -> float | None
     return math.erfc(abs(difference) / standard_error / math.sqrt(2))
 
 
-def mover_interval(values: tuple[float, float], intervals: tuple[Interval, Interval]) -> Interval:
+def mover_ends(values: tuple[float, float], ends: tuple[Ends, Ends]) -> Ends:
     """The interval of the first value less the second from the interval of each, as if they were independent (MOVER).
 
-        lower = d - √((a - l_a)² + (u_b - b)²)      upper = d + √((u_a - a)² + (b - l_b)²)
-
-    For values of exactly 0 or 1, whose own spread says nothing, and so called exact.
+    lower = d - √((a - l_a)² + (u_b - b)²)      upper = d + √((u_a - a)² + (b - l_b)²)
     """
-    (a, b), (of_a, of_b) = values, intervals
-    lower = a - b - math.hypot(a - of_a.lower, of_b.upper - b)
-    upper = a - b + math.hypot(of_a.upper - a, b - of_b.lower)
-    return Interval(max(lower, -1.0), min(upper, 1.0), of_a.level, "exact", None)
+    (a, b), (of_a, of_b) = values, ends
+    lower = a - b - math.hypot(a - of_a[0], of_b[1] - b)
+    upper = a - b + math.hypot(of_a[1] - a, b - of_b[0])
+    return max(lower, -1.0), min(upper, 1.0)
 
 
-def resampled_interval(
+def replicate_interval(
     values: FloatArray, level: float, estimate: float, left_out: Sequence[LeftOut] | None = None
 ) -> Interval | None:
     """The interval from replicates (B,): BCa with the values of the jackknife, else percentiles; None if undefined."""
@@ -138,7 +140,7 @@ def resampled_interval(
     return Interval(*ends, level, "bootstrap" if left_out is None else "bca", error)
 
 
-def resampled_p_value(differences: FloatArray) -> float:
+def replicate_p_value(differences: FloatArray) -> float:
     """The two-sided p-value of no difference from replicates (B,) of it: 2(k + 1)/(B + 1), at most 1.
 
     k is the lesser of how many are <= 0 and how many are >= 0; one that is undefined is both, and so is one that only
@@ -150,57 +152,6 @@ def resampled_p_value(differences: FloatArray) -> float:
     return min(1.0, 2 * (k + 1) / (differences.size + 1))
 
 
-def area_intervals(
-    evaluation: Sample | Counts, table: ConfusionTable, areas: Areas, options: IntervalOptions
-) -> tuple[dict[str, Interval | None], tuple[CurvesWarning, ...]]:
-    """The intervals of the areas that have any, None where there is none, and warnings that say why.
-
-    Of rows that are no sweep there are none; that they are none is warned of with their areas.
-    """
-    found: dict[str, Interval | None] = dict.fromkeys(RESAMPLED)
-    values = {name: getattr(areas, name) for name in found}
-    if not table.sweep:
-        return found, ()
-    split = strata(evaluation, table)
-    if not split.enough:
-        return found, (TOO_FEW_EXAMPLES,)
-    inner = {name: value for name, value in values.items() if 0 < value < 1}
-    if options.method not in RESAMPLED_METHODS:
-        why = "delong is a method for roc only"
-        found |= _analytic(split, inner, options)
-    elif can_resample(split):
-        why = "some resamples have none, or all of them lie on one side of it"
-        found |= _resampled(split, inner, options)
-    else:
-        why = "counts that are fractional, or above 2^53, are not resampled"
-    omitted = [name for name in inner if found[name] is None]
-    found |= {name: exact_interval(values[name], split.trials, options.level) for name in found if name not in inner}
-    return found, (_omitted(omitted, why),) if omitted else ()
-
-
-def _analytic(split: Strata, values: Mapping[str, float], options: IntervalOptions) -> dict[str, Interval | None]:
-    of_roc, of_pr = (delong_interval, None) if options.method == "delong" else (logit_interval, pr_logit_interval)
-    found: dict[str, Interval | None] = {}
-    for name, value in values.items():
-        if name == "roc":
-            found[name] = of_roc(value, standard_error(split), options.level)
-        elif of_pr:
-            found[name] = of_pr(value, split.positives.effective, options.level)
-    return found
-
-
-def _resampled(split: Strata, values: Mapping[str, float], options: IntervalOptions) -> dict[str, Interval | None]:
-    if not values:
-        return {}
-    statistics = {name: RESAMPLED[name] for name in values}
-    drawn = replicates(split, statistics, options.resamples, options.seed)
-    left_out = jackknife(split, statistics) if options.method == "bca" else None
-    return {
-        name: resampled_interval(drawn[name][0], options.level, value, left_out[name][0] if left_out else None)
-        for name, value in values.items()
-    }
-
-
-def _omitted(names: Sequence[str], why: str) -> CurvesWarning:
-    subject = f"The interval of {names[0]} is" if len(names) == 1 else f"The intervals of {', '.join(names)} are"
-    return CurvesWarning("interval_omitted", f"{subject} null: {why}.")
+def resamples_show(level: float, resamples: int) -> bool:
+    """Whether so many replicates have one beyond each end on average: (B + 1)(1 - level)/2 >= 1."""
+    return (resamples + 1) * (1 - level) / 2 >= 1 - 1e-9

@@ -16,6 +16,9 @@ AREAS = tuple(field.name for field in fields(Areas))
 AREAS_WITH_INTERVALS = ("roc", "pr", "average_precision")
 """Those that have intervals. A hull is fitted to its own test data, so it lies above what other data would give."""
 
+POINTS_WITH_INTERVALS = ("tpr_at_fpr", "precision_at_recall")
+"""Of the metrics with a place those that have intervals. The others are the best of all rows, fitted like a hull."""
+
 RATES = ("precision", "recall", "fpr")
 """The metrics of one row, at a threshold."""
 
@@ -33,6 +36,11 @@ class Metric:
     name: str
     at: float | None = None
     at_threshold: float | None = None
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether there are intervals of it: not where it is fitted to the very data."""
+        return self.at_threshold is not None or self.name in AREAS_WITH_INTERVALS + POINTS_WITH_INTERVALS
 
     def __str__(self) -> str:
         """Name it in a sentence."""

@@ -6,6 +6,7 @@ example is the row at which it is first called positive. Knows samples and table
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from service.curves.groups import ordered
 from service.curves.sample import Sample
 
 FEWEST = 2
-"""So many examples a class must have for its spread to be estimated."""
+"""So many effective examples a class must have for its spread to be estimated."""
 
 _LARGEST_KEY = (1 << 63) - 1
 
@@ -50,10 +51,13 @@ class Stratum:
     @property
     def effective(self) -> float:
         """How many examples of equal weight would tell as much: (Σ w)²/Σ w² (Kish 1965); `size` without weights."""
-        return self.size if self.weights is None else _effective(self.examples, self.weights)
+        if self.weights is None or not self.weights.size:
+            return self.size
+        shares = self.weights / self.weights.max()
+        return float((self.examples * shares).sum() ** 2 / (self.examples * shares**2).sum())
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Strata:
     """The examples of both classes, and the table of each evaluation."""
 
@@ -74,12 +78,12 @@ class Strata:
     @property
     def enough(self) -> bool:
         """Whether both classes have examples enough for a spread."""
-        return min(each.size for each in self.classes) >= FEWEST
+        return min(self.effective) >= FEWEST
 
-    @property
-    def trials(self) -> float:
-        """The effective number of examples of the smaller class: how many trials an area of 0 or 1 stands for."""
-        return min(each.effective for each in self.classes)
+    @cached_property
+    def effective(self) -> tuple[float, float]:
+        """How many positives, and how many negatives, of equal weight would tell as much."""
+        return self.positives.effective, self.negatives.effective
 
 
 def strata(evaluation: Sample | Counts, table: ConfusionTable) -> Strata:
@@ -106,16 +110,6 @@ def paired_strata(
     return Strata(positives, negatives, tables)
 
 
-def effective_up_to(strata: Strata, row: int) -> float:
-    """How many examples of equal weight would tell as much as those called positive at a row; 0 where none are."""
-    called = [each.rows[0] <= row for each in strata.classes]
-    examples = np.concatenate([each.examples[there] for each, there in zip(strata.classes, called, strict=True)])
-    if strata.positives.weights is None or strata.negatives.weights is None:
-        return float(examples.sum())
-    weights = (strata.positives.weights[called[0]], strata.negatives.weights[called[1]])
-    return _effective(examples, np.concatenate(weights))
-
-
 def rows_of(sample: Sample, table: ConfusionTable) -> IntArray:
     """The row of a sample's table at which each example is first called positive, (n,) in the sample's order.
 
@@ -130,14 +124,6 @@ def rows_of(sample: Sample, table: ConfusionTable) -> IntArray:
     if descending:
         scores, thresholds = -scores, -thresholds
     return np.minimum(np.searchsorted(thresholds, scores) + 1, table.tp.size - 1).take(ranks)
-
-
-def _effective(examples: FloatArray, weights: FloatArray) -> float:
-    """(Σ c w)²/Σ c w² of c examples that weigh w each; 0 of none."""
-    if not weights.size:
-        return 0.0
-    shares = weights / weights.max()
-    return float((examples * shares).sum() ** 2 / (examples * shares**2).sum())
 
 
 def _classes(sample: Sample) -> tuple[IntArray, IntArray]:

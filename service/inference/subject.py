@@ -1,8 +1,10 @@
-"""One evaluation as a gate sees it: its table, made once, and every metric of it, as a number and for resamples.
+"""One evaluation as intervals and gates see it: its table, made once, and every metric of it, in all its forms.
 
-Knows the mathematics and the rules' metrics; nothing of intervals or verdicts.
+A metric is a number, a statistic for resamples, and has an interval that takes none. Knows the mathematics and the
+rules' metrics; nothing of baselines or verdicts.
 """
 
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -10,28 +12,50 @@ import numpy as np
 from service.curves.areas import Areas, areas, roc_area
 from service.curves.confusion import ConfusionTable
 from service.curves.counts import Counts
-from service.curves.evaluation import NOT_A_SWEEP, CurvesWarning
-from service.curves.exact import FloatArray, IntArray
+from service.curves.exact import IntArray
 from service.curves.hull import RocHull
-from service.curves.operating_points import OperatingPoint, at_threshold, operating_points, rate, value_of
+from service.curves.operating_points import OperatingPoint, at_threshold, operating_points, value_of
 from service.curves.sample import Sample
-from service.inference.bootstrap import RESAMPLED, Statistic, row_by_row
-from service.inference.rules import AREAS, AREAS_WITH_INTERVALS, Metric
-from service.inference.strata import Strata, effective_up_to, strata
+from service.inference.area_statistics import AREA_STATISTICS, Statistic, row_by_row
+from service.inference.delong import standard_error
+from service.inference.intervals import (
+    Interval,
+    delong_interval,
+    exact_interval,
+    exact_pr_interval,
+    logit_interval,
+    normal_quantile,
+    pr_logit_interval,
+    score_interval,
+)
+from service.inference.rates import ON_CURVES, Rate, rate_ends
+from service.inference.rules import AREAS, Metric
+from service.inference.score import Ends, Share
+from service.inference.strata import Strata, strata
+
+ENDS = (0.0, 1.0)
+"""The least and the greatest value of a metric; of an area, or of a point of a curve, it shows no spread."""
 
 
+@dataclass(frozen=True, eq=False)
 class Subject:
-    """An evaluation and what was computed from it so far. Raises RisingThresholds for counts."""
+    """An evaluation, its table, and what was computed from them so far.
 
-    def __init__(self, evaluation: Sample | Counts, *, paired: bool = False) -> None:
-        """Make the table; of a sample that is `paired`, find the row of each example with it."""
-        self.evaluation = evaluation
-        self.rows: IntArray | None = None
+    rows   the table's row of each example, where the sample may be paired with another.
+    known  the areas, where they were computed before.
+    """
+
+    evaluation: Sample | Counts
+    table: ConfusionTable
+    rows: IntArray | None = None
+    known: Areas | None = None
+
+    @classmethod
+    def of(cls, evaluation: Sample | Counts, *, paired: bool = False) -> "Subject":
+        """Make the table, and for a sample that is `paired` its rows. Raises RisingThresholds for counts."""
         if paired and isinstance(evaluation, Sample):
-            self.table, self.rows = ConfusionTable.with_rows(evaluation)
-        else:
-            self.table = ConfusionTable.of(evaluation)
-        self._readings: dict[Metric, tuple[float, int | None]] = {}
+            return cls(evaluation, *ConfusionTable.with_rows(evaluation))
+        return cls(evaluation, ConfusionTable.of(evaluation))
 
     @cached_property
     def strata(self) -> Strata:
@@ -39,14 +63,9 @@ class Subject:
         return strata(self.evaluation, self.table)
 
     @property
-    def warnings(self) -> tuple[CurvesWarning, ...]:
-        """What the caller should know of it."""
-        return () if self.table.sweep else (NOT_A_SWEEP,)
-
-    def has_interval(self, metric: Metric) -> bool:
-        """Whether there are intervals of this metric, and enough examples of each class for one."""
-        known = metric.name in AREAS_WITH_INTERVALS or metric.name not in AREAS
-        return known and self.table.sweep and self.strata.enough
+    def is_enough(self) -> bool:
+        """Whether it is a sweep with enough examples of each class for intervals."""
+        return self.table.sweep and self.strata.enough
 
     def value(self, metric: Metric) -> float | None:
         """The metric, None where it has no value."""
@@ -59,37 +78,64 @@ class Subject:
         return None if np.isnan(value) else value
 
     def statistic(self, metric: Metric) -> Statistic:
-        """The same metric of resamples of this evaluation, of which it has a value."""
+        """The same metric of resamples of this evaluation: an area, or one of a curve that has intervals."""
         if metric.name in AREAS:
-            return RESAMPLED[metric.name]
-        if metric.at_threshold is None:
-            return row_by_row(lambda tp, fp: value_of(metric.name, metric.at or 0.0, tp, fp), at_corners=True)
+            return AREA_STATISTICS[metric.name]
+        return row_by_row(lambda tp, fp: value_of(metric.name, metric.at or 0.0, tp, fp))
+
+    def interval(self, metric: Metric, value: float, level: float, method: str = "logit") -> Interval:
+        """The interval of a metric of this value without resamples; `method` is for an area under the ROC curve.
+
+        An area of exactly 0 or 1 has no spread, and another interval.
+        """
+        if metric.name not in AREAS:
+            return score_interval(self.score_ends(metric, value, normal_quantile(level)), level)
+        if value in ENDS:
+            totals = self.table.positives, self.table.negatives
+            if metric.name == "roc":
+                return exact_interval(value, min(self.strata.effective), level)
+            return exact_pr_interval(totals, self.strata.effective, level)
+        if metric.name != "roc":
+            return pr_logit_interval(value, self.strata.positives.effective, level)
+        make = delong_interval if method == "delong" else logit_interval
+        return make(value, standard_error(self.strata), level)
+
+    def score_ends(self, metric: Metric, value: float, z: float) -> Ends:
+        """The score interval of a metric of this value that is none of an area."""
+        if metric.at_threshold is not None:
+            recall, fpr = self.shares(metric)
+            return rate_ends(self.rate(metric), value, (recall, fpr), z)
+        return ON_CURVES[metric.name](self.table, metric.at or 0.0, value, self.strata.effective, z)
+
+    def rate(self, metric: Metric) -> Rate:
+        """A metric at a threshold as a function of recall and fpr."""
+        return Rate(metric.name, metric.at, self.table.positives, self.table.negatives)
+
+    def shares(self, metric: Metric) -> tuple[Share, Share]:
+        """Recall and fpr at the metric's threshold."""
+        row, (positives, negatives) = self.row(metric), self.strata.effective
+        recall = float(self.table.tp[row]) / self.table.positives
+        return Share(recall, positives), Share(float(self.table.fp[row]) / self.table.negatives, negatives)
+
+    def row(self, metric: Metric) -> int:
+        """The row of the metric's threshold, of which there is one."""
         _, row = self._reading(metric)
-
-        def at_row(tp: FloatArray, fp: FloatArray) -> float:
-            return rate(metric.name, metric.at, (float(tp[row]), float(fp[row])), (float(tp[-1]), float(fp[-1])))
-
-        return row_by_row(at_row)
-
-    def trials(self, metric: Metric) -> float:
-        """How many trials with one outcome a metric of 0 or 1 is, all examples weighing the same."""
-        positives, negatives = self.strata.classes
-        if metric.name == "recall":
-            return positives.effective
-        if metric.name == "fpr":
-            return negatives.effective
-        if metric.name == "precision":
-            _, row = self._reading(metric)
-            return effective_up_to(self.strata, row or 0)
-        return self.strata.trials
+        assert row is not None  # noqa: S101  # a metric that has a value at a threshold has its row
+        return row
 
     @cached_property
     def _areas(self) -> Areas:
-        return areas(self.table, self.table.select(RocHull.of(self.table).vertices))
+        return self.known or areas(self.table, self.table.select(RocHull.of(self.table).vertices))
 
     @cached_property
     def _roc(self) -> float | None:
+        if self.known:
+            return self.known.roc
         return roc_area(self.table) if self.table.sweep else None
+
+    @cached_property
+    def _readings(self) -> dict[Metric, tuple[float, int | None]]:
+        return {}
 
     def _reading(self, metric: Metric) -> tuple[float, int | None]:
         """The metric at its place, and the row of a threshold; NaN and None where there is none."""

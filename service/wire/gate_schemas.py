@@ -13,11 +13,12 @@ from marshmallow import ValidationError, fields, post_load, pre_load
 from service.curves.counts import Counts
 from service.curves.indices import INDICES
 from service.curves.sample import Sample
-from service.inference.gate import GateOptions, resamples
-from service.inference.rules import AREAS, AREAS_WITH_INTERVALS, BOUNDS, LESS_IS_BETTER, METRIC_NAMES, RATES, Rule
+from service.inference.gate import GateOptions, resamples, splits, takes_resamples
+from service.inference.intervals import IntervalOptions, resamples_show
+from service.inference.rules import AREAS, BOUNDS, LESS_IS_BETTER, METRIC_NAMES, RATES, Metric, Rule
 from service.wire.evaluation_schemas import EvaluationSchema, ObjectSchema, inheriting
 from service.wire.fields import Choice, Fault, Flag, Number, ObjectList, invalid
-from service.wire.interval_schemas import IntervalsSchema, Level
+from service.wire.interval_schemas import IntervalsSchema, Level, too_sure
 
 MOST_RULES = 100
 """How many rules a gate has."""
@@ -35,6 +36,9 @@ _RULES_PER_ROW = 4
 
 _ROWS_PER_READING = 100
 """A metric is read in rational numbers, in about the time of so many rows."""
+
+_ROWS_PER_SPLIT = 1_000_000
+"""The interval of a paired difference of what is made of two shares, with its p-value, takes the time of so many."""
 
 
 class FailStatus(fields.Field[int]):
@@ -110,8 +114,10 @@ class RuleSchema(ObjectSchema):
             raise invalid(code, "A rule needs exactly one of min, max and max_drop.", *bounds[1:2])
         if "max_drop" in data and data["metric"] in LESS_IS_BETTER:
             raise invalid("exclusive", "Of fpr less is better, so a drop is none to fear; bound it by max.", "max_drop")
-        if "confidence" in data and data["metric"] in set(AREAS) - set(AREAS_WITH_INTERVALS):
-            message = f"There is no interval for {data['metric']}, so there is no confidence in it."
+        if "confidence" in data and not Metric(data["metric"], data.get("at"), data.get("at_threshold")).has_interval:
+            message = f"{data['metric']} is the best that these very data allow: it has no interval, so no confidence."
+            if data["metric"] in INDICES:
+                message += " With at_threshold, the deployed one, it has."
             raise invalid("exclusive", message, "confidence")
         if "prove" in data and not {"max_drop", "confidence"} <= set(data):
             raise invalid("exclusive", "prove goes with max_drop and confidence.", "prove")
@@ -129,6 +135,20 @@ def _check_place(data: dict[str, Any]) -> None:
             raise invalid("missing", f"{metric} needs {name}.", name)
         if name in data and name not in allowed:
             raise invalid("exclusive", f"{name} does not go with {metric}.", name)
+
+
+def _check_levels(options: GateOptions) -> None:
+    """Refuse more confidence than resamples can show."""
+    intervals = options.intervals or IntervalOptions()
+    for row, rule in enumerate(options.rules):
+        if not takes_resamples(rule, options) or resamples_show(
+            rule.confidence or intervals.level, intervals.resamples
+        ):
+            continue
+        fault = Fault("out_of_range", too_sure(intervals.resamples))
+        raise ValidationError(
+            {"rules": {row: {"confidence": [fault]}}} if rule.confidence else {"intervals": {"level": [fault]}}
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -150,7 +170,7 @@ class GatesRequest:
         """The rows of both tables, once and for every resample; each rule makes both more work."""
         rows = self.evaluation.rows + (self.baseline.rows if self.baseline else 0)
         rules = len(self.options.rules)
-        read = rules * (rows // _RULES_PER_ROW + _ROWS_PER_READING)
+        read = rules * (rows // _RULES_PER_ROW + _ROWS_PER_READING) + splits(self.options) * _ROWS_PER_SPLIT
         return rows + read + resamples(self.options) * (rows + _ROWS_PER_RULE * rules)
 
 
@@ -193,4 +213,5 @@ class GatesRequestSchema(EvaluationSchema):
         if paired and baseline is None:
             raise invalid("missing", "paired needs a baseline to pair with.", "paired")
         options = GateOptions(tuple(data["rules"]), paired=paired, intervals=data.get("intervals"))
+        _check_levels(options)
         return GatesRequest(evaluation, baseline, options, data.get("fail_status", 200))

@@ -8,7 +8,8 @@ from typing import Any
 from marshmallow import post_load
 
 from service.curves.operating_points import METRICS, OperatingPoint
-from service.inference.intervals import METHODS, IntervalOptions
+from service.inference.intervals import IntervalOptions, resamples_show
+from service.inference.methods import METHODS, RESAMPLED_METHODS
 from service.wire.evaluation_schemas import ObjectSchema
 from service.wire.fields import Choice, Number, Whole, invalid
 
@@ -38,8 +39,17 @@ class IntervalsSchema(ObjectSchema):
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> IntervalOptions:
-        """Build the options; {} asks for the default."""
-        return IntervalOptions(**data)
+        """Build the options, when so many resamples can show the level; {} asks for the default."""
+        options = IntervalOptions(**data)
+        if options.method in RESAMPLED_METHODS and not resamples_show(options.level, options.resamples):
+            raise invalid("out_of_range", too_sure(options.resamples), "level")
+        return options
+
+
+def too_sure(resamples: int) -> str:
+    """Say that a level is higher than so many resamples can show."""
+    most = 1 - 2 / (resamples + 1)
+    return f"{resamples} resamples show a level of {most:.6g} at most; ask for less, or for more resamples."
 
 
 class OperatingPointSchema(ObjectSchema):

@@ -17,7 +17,8 @@ from service.curves.indices import INDICES
 from service.curves.pr import AtRecall, Every
 from service.curves.sample import Sample
 from service.curves.tradeoff import TradeoffOptions
-from service.inference.intervals import RESAMPLED_METHODS, IntervalOptions
+from service.inference.intervals import IntervalOptions
+from service.inference.methods import RESAMPLED_METHODS
 from service.wire.evaluation_schemas import EvaluationSchema, ObjectSchema, SampleSchema, inheriting
 from service.wire.fields import Choice, ChoiceSet, Fault, Number, NumberColumn, ObjectList, Text, invalid
 from service.wire.interval_schemas import MOST_OPERATING_POINTS, IntervalsSchema, OperatingPointSchema

@@ -37,12 +37,15 @@ class Population:
     def pr(self) -> float:
         """The area under the precision-recall curve, and the average precision: the mean precision over recall."""
 
-        def precision(recall: float) -> float:
-            threshold = self.shift + self.spread * norm.isf(recall)
-            hits = self.prevalence * recall
-            return float(hits / (hits + (1 - self.prevalence) * norm.sf(threshold)))
+        def at(recall: float) -> float:
+            return self.precision(recall, norm.sf(self.shift + self.spread * norm.isf(recall)))
 
-        return float(quad(precision, 0, 1, limit=500, epsabs=1e-10)[0])
+        return float(quad(at, 0, 1, limit=500, epsabs=1e-10)[0])
+
+    def precision(self, recall: float, fpr: float) -> float:
+        """The precision where recall and fpr are these."""
+        hits = self.prevalence * recall
+        return float(hits / (hits + (1 - self.prevalence) * fpr))
 
     def sample(self, random: np.random.Generator) -> Sample:
         """Draw a data set."""

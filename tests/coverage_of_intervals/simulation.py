@@ -7,13 +7,12 @@ from math import sqrt
 
 import numpy as np
 
-from service.curves.areas import areas
-from service.curves.confusion import ConfusionTable
-from service.curves.hull import roc_convex_hull
 from service.curves.sample import Sample
-from service.inference.bootstrap import RESAMPLED, jackknife, replicates
-from service.inference.intervals import Interval, IntervalOptions, area_intervals, resampled_interval
-from service.inference.strata import strata
+from service.inference.area_statistics import AREA_STATISTICS
+from service.inference.bootstrap import jackknife, replicates
+from service.inference.intervals import Interval, replicate_interval
+from service.inference.rules import Metric
+from service.inference.subject import Subject
 from tests.coverage_of_intervals.populations import Population
 
 LEVEL = 0.95
@@ -78,18 +77,18 @@ def _batch(population: Population, resamples: int, seed: int, numbers: range) ->
 
 def _intervals(sample: Sample, resamples: int, seed: int) -> dict[tuple[str, str], Interval | None]:
     """All intervals of a data set; both bootstraps from the same resamples, which are what takes the time."""
-    table = ConfusionTable.of(sample)
-    estimates = areas(table, table.select(roc_convex_hull(table)))
+    subject = Subject.of(sample)
+    estimates = {area: float(subject.value(Metric(area)) or 0) for area in AREA_STATISTICS}
     found: dict[tuple[str, str], Interval | None] = {}
-    for method in ("delong", "logit"):
-        intervals, _ = area_intervals(sample, table, estimates, IntervalOptions(LEVEL, method))
-        found |= {(area, method): interval for area, interval in intervals.items()}
-    split = strata(sample, table)
-    drawn, left_out = replicates(split, RESAMPLED, resamples, seed), jackknife(split, RESAMPLED)
-    for area in RESAMPLED:
-        value = getattr(estimates, area)
+    for area, value in estimates.items():
+        for method in ("delong", "logit"):
+            found[area, method] = subject.interval(Metric(area), value, LEVEL, method)
+    split = subject.strata
+    drawn, left_out = replicates(split, AREA_STATISTICS, resamples, seed), jackknife(split, AREA_STATISTICS, seed)
+    for area in AREA_STATISTICS:
+        value = estimates[area]
         for method, without in (("bootstrap", None), ("bca", left_out[area][0])):
             inside = 0 < value < 1
-            resampled = resampled_interval(drawn[area][0], LEVEL, value, without) if inside else found[area, "logit"]
+            resampled = replicate_interval(drawn[area][0], LEVEL, value, without) if inside else found[area, "logit"]
             found[area, method] = resampled
     return {key: found[key] for key in found if key[1] in METHODS[key[0]]}

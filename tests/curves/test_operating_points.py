@@ -268,7 +268,7 @@ class TestLaws:
         source=st.one_of(
             samples(), weighted_samples(), tilted_samples(), sweeps(), fractional_sweeps(), nudged_lines()
         ),
-        metric=st.sampled_from(METRICS),
+        metric=st.sampled_from(twin.CURVE_METRICS),
         at=places,
     )
     def test_in_doubles_it_is_the_same_value(self, source: Rows | Data, metric: str, at: float) -> None:
@@ -280,7 +280,7 @@ class TestLaws:
         assert math.isnan(found) or is_near(table, metric, light, found)
 
     @examples(80)
-    @given(source=st.one_of(samples(), weighted_samples()), metric=st.sampled_from(METRICS), at=places)
+    @given(source=st.one_of(samples(), weighted_samples()), metric=st.sampled_from(twin.CURVE_METRICS), at=places)
     def test_repeated_rows_change_no_value(self, source: Data, metric: str, at: float) -> None:
         """As in a resample, in which some rows have no examples."""
         table = table_of(source)

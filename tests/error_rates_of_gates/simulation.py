@@ -1,4 +1,4 @@
-"""Pairs of models with known areas under the ROC curve, the verdicts on each pair, and how often they were passed.
+"""Pairs of models of which every metric is known, the verdicts on each pair, and how often they were passed.
 
 Scores are normal with a variance of 1 in both classes, so that the area is Φ(shift/√2). The two models see the same
 examples: what is peculiar to an example moves the scores of both, which makes them as correlated as is asked.
@@ -6,6 +6,7 @@ examples: what is peculiar to an example moves the scores of both, which makes t
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import sqrt
 
 import numpy as np
@@ -33,8 +34,31 @@ class Case:
     correlation: float = 0.6
     paired: bool = True
     metric: str = "roc"
+    at: float | None = None
+    at_threshold: float | None = None
     method: str = "auto"
     resamples: int = 500
+
+    def truth(self, area: float) -> float:
+        """The metric of a model of this area."""
+        population = Population(self.positives, self.negatives, area)
+        threshold = self.at_threshold or 0.0
+        recall, fpr = norm.sf(threshold - population.shift), norm.sf(threshold)
+        if self.metric in {"roc", "pr", "average_precision"}:
+            return area if self.metric == "roc" else population.pr
+        if self.metric == "tpr_at_fpr":
+            return float(norm.sf(norm.isf(self.at) - population.shift))
+        if self.metric == "precision_at_recall":
+            recall, fpr = self.at, norm.sf(norm.isf(self.at) + population.shift)
+        precision = population.precision(recall, fpr)
+        if self.metric == "f_measure":
+            return float(1 / (self.at / recall + (1 - self.at) / precision))
+        return float(recall) if self.metric == "recall" else precision
+
+    @cached_property
+    def bound(self) -> float:
+        """How far the current model is behind the baseline."""
+        return self.truth(self.area) - self.truth(self.area - self.drop)
 
     def samples(self, random: np.random.Generator) -> tuple[Sample, Sample]:
         """The current model's, which is worse by the drop, and the baseline's."""
@@ -50,11 +74,15 @@ class Case:
             found.append(Sample(noise + Population(1, 1, area).shift * labels, labels))
         return found[0], found[1]
 
-    @property
+    @cached_property
     def rules(self) -> tuple[Rule, ...]:
-        """A bound that the drop is exactly at: to be shown to hold, to be shown not to; and one that it is within."""
-        at = Rule(self.metric, max_drop=self.drop, confidence=LEVEL)
-        return at, replace(at, prove="drop"), replace(at, max_drop=self.drop + 0.05)
+        """Bounds that are exactly met: by the drop, to be shown to hold and to be shown not to, and by the value.
+
+        Between them one that the drop is within.
+        """
+        at = Rule(self.metric, self.at, self.at_threshold, max_drop=self.bound, confidence=LEVEL)
+        least = replace(at, max_drop=None, min=self.truth(self.area - self.drop))
+        return at, replace(at, prove="drop"), replace(at, max_drop=self.bound + 0.05), least
 
     def checks(self, sets: int, seed: int) -> Iterator[tuple[Check, ...]]:
         """The checks of so many data sets."""
@@ -72,6 +100,7 @@ class Rates:
     at_bound     a drop that is exactly as large as is allowed passes: not more often than TAIL is right.
     proven       such a drop fails where it has to be proven: TAIL again.
     within       a drop that is 0.05 within the bound passes, and how often it should by the standard errors found.
+    least        a value that is exactly the least that is allowed passes: TAIL.
     uniform      of models without a drop, the p-value of the p-values being uniform (Kolmogorov & Smirnov); else None.
     """
 
@@ -80,7 +109,8 @@ class Rates:
     at_bound: float
     proven: float
     within: float
-    expected_within: float
+    expected_within: float | None
+    least: float
     uniform: float | None
 
     @property
@@ -91,7 +121,7 @@ class Rates:
 
 def simulated(case: Case, sets: int, seed: int) -> Rates:
     """Simulate data sets; the same for a seed."""
-    passed = np.zeros(3)
+    passed = np.zeros(4)
     expected, p_values = [], []
     quantile = norm.isf(TAIL)
     for checks in case.checks(sets, seed):
@@ -100,6 +130,7 @@ def simulated(case: Case, sets: int, seed: int) -> Rates:
         if error:
             expected.append(norm.cdf(0.05 / error - quantile))
         p_values.append(checks[0].p_value)
-    at_bound, unproven, within = (passed / sets).tolist()
+    at_bound, unproven, within, least = (passed / sets).tolist()
     uniform = None if case.drop or case.metric != "roc" else float(kstest(p_values, "uniform").pvalue)
-    return Rates(case, sets, at_bound, 1 - unproven, within, float(np.mean(expected)), uniform)
+    by_errors = float(np.mean(expected)) if expected else None
+    return Rates(case, sets, at_bound, 1 - unproven, within, by_errors, least, uniform)

@@ -5,6 +5,7 @@ import pytest
 
 from service.curves.areas import roc_area
 from service.curves.confusion import ConfusionTable
+from service.inference.subject import Subject
 from tests.error_rates_of_gates.__main__ import right, row
 from tests.error_rates_of_gates.simulation import TAIL, Case, simulated
 
@@ -38,6 +39,30 @@ def test_a_bootstrap_errs_about_as_often() -> None:
     rates = simulated(Case(40, 80, 0.8, 0.0, metric="pr", resamples=200), 150, seed=4)
     assert abs(rates.at_bound - TAIL) < 4 * rates.error
     assert row(rates).startswith("| pr auto, 40 + 80, paired, area 0.8, drop 0 | ")
+
+
+def test_shares_at_a_threshold_err_no_more_often() -> None:
+    """Few examples that change sides, and a recall near 1, where resamples would show too little."""
+    for case in (
+        Case(20, 100, 0.95, 0.05, metric="recall", at_threshold=0.6),
+        Case(60, 120, 0.9, 0.05, metric="precision", at_threshold=1.0, paired=False),
+        Case(60, 120, 0.8, 0.05, metric="tpr_at_fpr", at=0.2, resamples=100),
+    ):
+        rates = simulated(case, 200, seed=6)
+        assert right(rates)
+        assert rates.within > rates.at_bound
+
+
+def test_the_truth_is_that_of_many_examples() -> None:
+    for case in (
+        Case(300_000, 600_000, 0.85, 0, metric="recall", at_threshold=0.3),
+        Case(300_000, 600_000, 0.85, 0, metric="precision", at_threshold=0.3),
+        Case(300_000, 600_000, 0.85, 0, metric="f_measure", at=0.3, at_threshold=0.3),
+        Case(300_000, 600_000, 0.85, 0, metric="tpr_at_fpr", at=0.2),
+        Case(300_000, 600_000, 0.85, 0, metric="precision_at_recall", at=0.7),
+    ):
+        found = Subject.of(case.samples(np.random.default_rng(8))[0]).value(case.rules[0].of)
+        assert found == pytest.approx(case.truth(0.85), abs=0.004)
 
 
 def test_models_are_what_they_are_said_to_be() -> None:

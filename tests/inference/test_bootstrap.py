@@ -15,7 +15,8 @@ from service.curves.confusion import ConfusionTable
 from service.curves.counts import Counts
 from service.curves.sample import Sample
 from service.inference import bootstrap
-from service.inference.bootstrap import RESAMPLED, can_resample, jackknife, replicates, row_by_row
+from service.inference.area_statistics import AREA_STATISTICS, Statistic
+from service.inference.bootstrap import can_resample, jackknife, replicates
 from service.inference.draws import draws
 from service.inference.strata import Strata
 from tests import reference_bootstrap
@@ -43,9 +44,9 @@ def assert_same(found: Mapping[str, np.ndarray], expected: Mapping[str, np.ndarr
 @given(st.one_of(samples(tied_scores), samples(near_scores), weighted_samples()), st.integers(0, 3))
 def test_replicates_are_the_areas_of_the_resamples(data: Data, stream: int) -> None:
     examined = strata_of(data.sample())
-    found = replicates(examined, RESAMPLED, 4, 7, stream)
+    found = replicates(examined, AREA_STATISTICS, 4, 7, stream)
     expected = slowly(examined, 0, 4, 7, stream)
-    for name in RESAMPLED:
+    for name in AREA_STATISTICS:
         np.testing.assert_allclose(found[name][0], [areas[name] for areas in expected], rtol=1e-9, err_msg=name)
 
 
@@ -54,19 +55,19 @@ def test_replicates_are_the_areas_of_the_resamples(data: Data, stream: int) -> N
 def test_both_evaluations_see_the_same_resamples(data: Data, random: st.random.Random) -> None:
     other = replace(data, scores=random.sample(data.scores, len(data.scores)))
     examined = paired(data.sample(), other.sample())
-    found = replicates(examined, RESAMPLED, 3, 7)
+    found = replicates(examined, AREA_STATISTICS, 3, 7)
     for evaluation in (0, 1):
         expected = slowly(examined, evaluation, 3, 7)
-        for name in RESAMPLED:
+        for name in AREA_STATISTICS:
             np.testing.assert_allclose(found[name][evaluation], [areas[name] for areas in expected], rtol=1e-9)
 
 
 def test_counts_are_resampled_as_their_kinds() -> None:
     counts = Counts(np.array([3.0, 3.0, 100.0, 140.0]), np.array([0.0, 40.0, 41.0, 95.0]), 150.0, 95.0)
     examined = strata_of(counts)
-    found = replicates(examined, RESAMPLED, 30, 3)
+    found = replicates(examined, AREA_STATISTICS, 30, 3)
     expected = slowly(examined, 0, 30, 3)
-    for name in RESAMPLED:
+    for name in AREA_STATISTICS:
         np.testing.assert_allclose(found[name][0], [areas[name] for areas in expected], rtol=1e-9)
 
 
@@ -80,11 +81,12 @@ def test_the_order_of_rows_changes_nothing(*, weights: bool) -> None:
         return Sample(sample.scores[order], sample.labels[order], None if not weights else sample.weights[order])
 
     assert_same(
-        replicates(strata_of(shuffled(sample)), RESAMPLED, 20, 1), replicates(strata_of(sample), RESAMPLED, 20, 1)
+        replicates(strata_of(shuffled(sample)), AREA_STATISTICS, 20, 1),
+        replicates(strata_of(sample), AREA_STATISTICS, 20, 1),
     )
     assert_same(
-        replicates(paired(shuffled(sample), shuffled(other)), RESAMPLED, 20, 1),
-        replicates(paired(sample, other), RESAMPLED, 20, 1),
+        replicates(paired(shuffled(sample), shuffled(other)), AREA_STATISTICS, 20, 1),
+        replicates(paired(sample, other), AREA_STATISTICS, 20, 1),
     )
 
 
@@ -92,7 +94,9 @@ def test_a_sample_and_its_counts_have_the_same_resamples() -> None:
     sample = made(300, levels=5)
     table = ConfusionTable.of(sample)
     counts = Counts(table.tp, table.fp, table.positives, table.negatives)
-    assert_same(replicates(strata_of(counts), RESAMPLED, 20, 1), replicates(strata_of(sample), RESAMPLED, 20, 1))
+    assert_same(
+        replicates(strata_of(counts), AREA_STATISTICS, 20, 1), replicates(strata_of(sample), AREA_STATISTICS, 20, 1)
+    )
 
 
 @pytest.mark.parametrize("tile", [1, 1_000, 1 << 30])
@@ -100,20 +104,20 @@ def test_a_sample_and_its_counts_have_the_same_resamples() -> None:
 def test_the_size_of_blocks_changes_nothing(tile: int, share: float, monkeypatch: pytest.MonkeyPatch) -> None:
     for sample in (made(403, share), made(403, share, weights=True), made(4_003, share, levels=1)):
         examined = strata_of(sample)
-        expected = replicates(examined, RESAMPLED, 37, 1)
-        left_out = jackknife(examined, RESAMPLED)
+        expected = replicates(examined, AREA_STATISTICS, 37, 1)
+        left_out = jackknife(examined, AREA_STATISTICS, 1)
         with monkeypatch.context() as patched:
             patched.setattr(bootstrap, "_TILE", tile)
-            assert_same(replicates(examined, RESAMPLED, 37, 1), expected)
-            for name, ((positives, negatives),) in jackknife(examined, RESAMPLED).items():
+            assert_same(replicates(examined, AREA_STATISTICS, 37, 1), expected)
+            for name, ((positives, negatives),) in jackknife(examined, AREA_STATISTICS, 1).items():
                 np.testing.assert_array_equal(positives.values, left_out[name][0][0].values)
                 np.testing.assert_array_equal(negatives.values, left_out[name][0][1].values)
 
 
 def test_fewer_resamples_are_the_first_ones_and_other_statistics_change_nothing() -> None:
     examined = strata_of(made(100))
-    both = replicates(examined, RESAMPLED, 50, 1)
-    for name, statistic in RESAMPLED.items():
+    both = replicates(examined, AREA_STATISTICS, 50, 1)
+    for name, statistic in AREA_STATISTICS.items():
         np.testing.assert_array_equal(replicates(examined, {name: statistic}, 20, 1)[name], both[name][:, :20])
     assert replicates(examined, {}, 20, 1) == {}
 
@@ -122,7 +126,7 @@ def test_seeds_and_streams() -> None:
     examined = strata_of(made(100))
 
     def roc(seed: int, stream: int = 0) -> np.ndarray:
-        return replicates(examined, {"roc": RESAMPLED["roc"]}, 4_000, seed, stream)["roc"][0]
+        return replicates(examined, {"roc": AREA_STATISTICS["roc"]}, 4_000, seed, stream)["roc"][0]
 
     np.testing.assert_array_equal(roc(1), roc(1))
     for other in (roc(2), roc(1, stream=1), roc(2**200)):
@@ -131,18 +135,18 @@ def test_seeds_and_streams() -> None:
 
 def test_scaling_all_weights_changes_nothing() -> None:
     sample = made(150, weights=True)
-    found = replicates(strata_of(sample), RESAMPLED, 50, 1)
-    twice = replicates(strata_of(replace(sample, weights=sample.weights * 2)), RESAMPLED, 50, 1)
+    found = replicates(strata_of(sample), AREA_STATISTICS, 50, 1)
+    twice = replicates(strata_of(replace(sample, weights=sample.weights * 2)), AREA_STATISTICS, 50, 1)
     assert_same(twice, found)
     for scale in (3.7, 1e140, 1e-140):
-        scaled = replicates(strata_of(replace(sample, weights=sample.weights * scale)), RESAMPLED, 50, 1)
-        for name in RESAMPLED:
+        scaled = replicates(strata_of(replace(sample, weights=sample.weights * scale)), AREA_STATISTICS, 50, 1)
+        for name in AREA_STATISTICS:
             np.testing.assert_allclose(scaled[name], found[name], rtol=1e-12)
 
 
 def test_scores_that_are_all_tied() -> None:
     sample = Sample(np.zeros(30), np.arange(30) < 10)
-    found = replicates(strata_of(sample), RESAMPLED, 20, 1)
+    found = replicates(strata_of(sample), AREA_STATISTICS, 20, 1)
     np.testing.assert_array_equal(found["roc"], np.full((1, 20), 0.5))
     for name in ("pr", "average_precision"):
         np.testing.assert_allclose(found[name], np.full((1, 20), 1 / 3), rtol=1e-12)
@@ -160,7 +164,7 @@ def test_replicates_spread_as_delong_says(sample: Sample) -> None:
         (weights[positives] @ wins / weights[positives].sum(), weights[negatives]),
     ):
         variance += w.size / (w.size - 1) * (w**2 @ (u - w @ u / w.sum()) ** 2) / w.sum() ** 2
-    values = replicates(strata_of(sample), {"roc": RESAMPLED["roc"]}, 10_000, 1)["roc"][0]
+    values = replicates(strata_of(sample), {"roc": AREA_STATISTICS["roc"]}, 10_000, 1)["roc"][0]
     assert values.std(ddof=1) == pytest.approx(np.sqrt(variance), rel=0.05)
     assert values.mean() == pytest.approx(
         weights[positives] @ wins @ weights[negatives] / np.outer(weights[positives], weights[negatives]).sum(),
@@ -170,19 +174,20 @@ def test_replicates_spread_as_delong_says(sample: Sample) -> None:
 
 def test_paired_with_itself_there_is_no_difference() -> None:
     sample = made(100, weights=True)
-    for values in replicates(paired(sample, sample), RESAMPLED, 20, 1).values():
+    for values in replicates(paired(sample, sample), AREA_STATISTICS, 20, 1).values():
         np.testing.assert_array_equal(values[0], values[1])
 
 
-def test_other_statistics_see_every_row() -> None:
+def test_a_statistic_sees_the_rows_that_it_needs() -> None:
     sample = made(60, levels=2)
     table = ConfusionTable.of(sample)
 
-    def recall_at_row_2(tp: np.ndarray, fp: np.ndarray) -> float:
-        assert tp.size == fp.size == table.tp.size
-        return float(tp[2] / tp[-1])
+    def recall_at_row_2(tp: np.ndarray, fp: np.ndarray) -> np.ndarray:
+        assert tp.shape[1] == fp.shape[1] == table.tp.size
+        return tp[:, 2] / tp[:, -1]
 
-    found = replicates(strata_of(sample), {"recall": row_by_row(recall_at_row_2)}, 4_000, 1)["recall"][0]
+    recalls = Statistic(recall_at_row_2, lambda gains, _: np.ones(gains.size, np.bool_))
+    found = replicates(strata_of(sample), {"recall": recalls}, 4_000, 1)["recall"][0]
     recall = table.tp[2] / table.positives
     assert found.mean() == pytest.approx(recall, abs=0.01)
     assert found.std() == pytest.approx(np.sqrt(recall * (1 - recall) / table.positives), rel=0.05)
@@ -200,7 +205,7 @@ def test_memory_does_not_grow_with_resamples() -> None:
     peaks = []
     for resamples in (5, 40):
         tracemalloc.start()
-        replicates(examined, RESAMPLED, resamples, 1)
+        replicates(examined, AREA_STATISTICS, resamples, 1)
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < 1.1 * peaks[0] < 10e6

@@ -13,8 +13,10 @@ from scipy import stats
 from service.curves.areas import roc_area
 from service.curves.confusion import ConfusionTable
 from service.curves.counts import Counts
+from service.curves.sample import Sample
 from service.inference import bootstrap
-from service.inference.bootstrap import RESAMPLED, LeftOut, bca_ends, jackknife, percentile_ends, replicates
+from service.inference.area_statistics import AREA_STATISTICS
+from service.inference.bootstrap import LeftOut, bca_ends, jackknife, percentile_ends, replicates
 from tests import reference_bootstrap, reference_pr
 from tests.inference.made import listed, made, paired, strata_of
 from tests.strategies import Data, Rows, examples, samples, tied_scores
@@ -60,10 +62,10 @@ def test_bca_is_scipy_s(level: float, share: float) -> None:
         rng=np.random.default_rng(1),
     )
     estimate = roc_area(ConfusionTable.of(sample))
-    left_out = jackknife(strata_of(sample), RESAMPLED)["roc"][0]
+    left_out = jackknife(strata_of(sample), AREA_STATISTICS, 1)["roc"][0]
     ours = bca_ends(theirs.bootstrap_distribution, estimate, left_out, level)
     assert ours == pytest.approx(theirs.confidence_interval, abs=1e-12)
-    ours = bca_ends(replicates(strata_of(sample), RESAMPLED, 9_999, 1)["roc"][0], estimate, left_out, level)
+    ours = bca_ends(replicates(strata_of(sample), AREA_STATISTICS, 9_999, 1)["roc"][0], estimate, left_out, level)
     assert ours == pytest.approx(theirs.confidence_interval, abs=0.03)
 
 
@@ -79,9 +81,9 @@ def test_bca_is_efrons_formula(data: Data, seed: int) -> None:
         return
     estimate = reference_bootstrap.areas(*both)
     without = reference_bootstrap.without_each(*both)
-    left_out = jackknife(examined, RESAMPLED)
-    values = replicates(examined, RESAMPLED, 99, seed)
-    for name in RESAMPLED:
+    left_out = jackknife(examined, AREA_STATISTICS, 1)
+    values = replicates(examined, AREA_STATISTICS, 99, seed)
+    for name in AREA_STATISTICS:
         for ours, theirs in zip(left_out[name][0], without, strict=True):
             repeated = np.repeat(ours.values, ours.examples.astype(int))
             np.testing.assert_allclose(repeated, [areas[name] for areas in theirs], rtol=1e-9)
@@ -106,26 +108,44 @@ def test_bca_where_there_is_nothing_to_correct() -> None:
     assert 0 <= lower <= upper <= 1
 
 
-def test_of_many_examples_some_stand_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    for sample in (made(3_000, 0.4), made(3_000, 0.4, weights=True), made(3_000, 0.4, levels=400)):
-        examined = strata_of(sample)
-        few = jackknife(examined, RESAMPLED)
-        with monkeypatch.context() as patched:
-            patched.setattr(bootstrap, "MOST_LEFT_OUT", 10**9)
-            all_of_them = jackknife(examined, RESAMPLED)
-        for name in RESAMPLED:
-            for ours, theirs in zip(few[name][0], all_of_them[name][0], strict=True):
-                assert ours.values.size <= 500
-                assert ours.examples.sum() == pytest.approx(theirs.examples.sum())
-            accelerations = [bootstrap._acceleration(found[name][0]) for found in (few, all_of_them)]
-            assert accelerations[0] == pytest.approx(accelerations[1], abs=0.002)
+def heavy(sample: Sample) -> Sample:
+    """The same but for a few examples of much weight."""
+    assert sample.weights is not None
+    weights = sample.weights.copy()
+    weights[::400] *= 60
+    return replace(sample, weights=weights)
+
+
+@pytest.mark.parametrize(
+    "sample",
+    [
+        made(3_000, 0.4),
+        made(3_000, 0.4, weights=True),
+        made(3_000, 0.4, levels=400),
+        heavy(made(3_000, 0.4, weights=True)),
+        made(80_000, 0.5, levels=600),
+    ],
+)
+def test_many_examples_are_left_out_in_groups(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every example is in one group; the skewness of the sums of groups is that of what is summed."""
+    examined = strata_of(sample)
+    few = jackknife(examined, AREA_STATISTICS, 1)
+    with monkeypatch.context() as patched:
+        patched.setattr(bootstrap, "MOST_LEFT_OUT", 10**9)
+        all_of_them = jackknife(examined, AREA_STATISTICS, 1)
+    for stratum in examined.classes:
+        parts = list(bootstrap._parts(stratum.examples, np.random.SeedSequence(1)))
+        np.testing.assert_array_equal(np.sum(parts, axis=0), stratum.examples)
+    for name in AREA_STATISTICS:
+        accelerations = [bootstrap._acceleration(found[name][0]) for found in (few, all_of_them)]
+        assert accelerations[0] == pytest.approx(accelerations[1], abs=0.003)
 
 
 def test_paired_differences_have_a_jackknife_too() -> None:
     one, other = made(80, levels=4), made(80, levels=4, seed=2)
     examined = paired(one, replace(other, labels=one.labels))
-    alone = jackknife(strata_of(one), RESAMPLED)["roc"][0]
-    for both, single in zip(jackknife(examined, RESAMPLED)["roc"][0], alone, strict=True):
+    alone = jackknife(strata_of(one), AREA_STATISTICS, 1)["roc"][0]
+    for both, single in zip(jackknife(examined, AREA_STATISTICS, 1)["roc"][0], alone, strict=True):
         np.testing.assert_allclose(
             np.repeat(both.values, both.examples.astype(int)), np.repeat(single.values, single.examples.astype(int))
         )
@@ -135,7 +155,7 @@ def test_paired_differences_have_a_jackknife_too() -> None:
 def test_the_jackknife_of_small_and_of_large_counts(last: float) -> None:
     """Above 255 of a kind the sums are others, of doubles."""
     examined = strata_of(Counts(np.array([3.0, 9.0]), np.array([2.0, 4.0]), 9.0 + last, 7.0))
-    positives = jackknife(examined, RESAMPLED)["pr"][0][0]
+    positives = jackknife(examined, AREA_STATISTICS, 1)["pr"][0][0]
     assert positives.examples.tolist() == [3.0, 6.0, last]
     for value, gone in zip(positives.values, np.eye(3), strict=True):
         tp = np.cumsum(positives.examples - gone)

@@ -15,15 +15,17 @@ from hypothesis import strategies as st
 from service.curves.confusion import ConfusionTable
 from service.curves.errors import NotPaired
 from service.curves.evaluation import CurvesOptions
-from service.inference.bootstrap import RESAMPLED, percentile_ends, replicates
+from service.inference.area_statistics import AREA_STATISTICS
+from service.inference.bootstrap import percentile_ends, replicates
 from service.inference.evaluation import evaluate_with_intervals
-from service.inference.evidence import Evidence, is_resampled
-from service.inference.intervals import METHODS, IntervalOptions
-from service.inference.resampled import rows_needed
-from service.inference.rules import AREAS, AREAS_WITH_INTERVALS
+from service.inference.intervals import IntervalOptions
+from service.inference.methods import METHODS, is_resampled, method_of
+from service.inference.pairs import Pair
+from service.inference.rules import AREAS_WITH_INTERVALS
 from service.inference.strata import paired_strata, strata
 from service.inference.subject import Subject
 from tests import reference_gate as reference
+from tests import reference_gate_intervals as twin
 from tests.gate_requests import (
     FEW,
     ONE,
@@ -87,19 +89,17 @@ def test_intervals_of_areas_are_those_of_the_curves(name: str, method: str, agai
     found = {check.rule.metric: check.interval for check in request.checks() if check.rule.kind == "min"}
     curves = evaluate_with_intervals(made(evaluation), CurvesOptions(include=frozenset({"auc"})), options).intervals
     for metric in AREAS_WITH_INTERVALS:
-        if method == "delong" and metric != "roc":
-            assert (curves[metric], found[metric].method) == (None, "bootstrap")
-        else:
-            assert found[metric] == curves[metric]
+        assert found[metric] == curves[metric]
+        assert (found[metric] is None) == (method == "delong" and metric != "roc")
 
 
 @given(st.one_of(small, weighted), placed_metrics(), st.randoms(use_true_random=False))
 @examples(100)
 def test_a_resample_has_the_metrics_of_the_sample_that_it_is(data: Data, rule: dict[str, Any], random: Any) -> None:
     """A metric of the counts of a resample, on the rows that it needs, is the metric of the resample's own table."""
-    assume(rule["metric"] not in AREAS or rule["metric"] in AREAS_WITH_INTERVALS)
-    subject = Subject(data.sample())
     metric = metric_of(rule)
+    assume(metric.has_interval and metric.at_threshold is None)
+    subject = Subject.of(data.sample())
     assume(subject.value(metric) is not None)
     drawn: list[int] = []
     for of in (True, False):
@@ -112,7 +112,7 @@ def test_a_resample_has_the_metrics_of_the_sample_that_it_is(data: Data, rule: d
         counts[0 if data.labels[row] else 1, numbers[data.scores[row] + 0.0]] += weights[row]
     tp, fp = np.cumsum(counts, axis=1)
     statistic = subject.statistic(metric)
-    rows = rows_needed(statistic, *(np.diff(column, prepend=0) > 0 for column in (subject.table.tp, subject.table.fp)))
+    rows = statistic.rows(*(np.diff(column, prepend=0) > 0 for column in (subject.table.tp, subject.table.fp)))
     (found,) = statistic(tp[np.newaxis, rows], fp[np.newaxis, rows])
     expected = reference.value(data.rows(drawn), rule)
     if rule["metric"] in CURVE_METRICS and data.weights:
@@ -136,7 +136,11 @@ class TestDifferences:
 
     def test_pairs_are_drawn_together(self) -> None:
         """The same draws of both: two equal models have no difference in any resample, unless they are not paired."""
-        for metric in ({"metric": "pr"}, {"metric": "f_measure", "at": 0.5}, {"metric": "recall", "at_threshold": 0.5}):
+        for metric in (
+            {"metric": "pr"},
+            {"metric": "tpr_at_fpr", "at": 0.5},
+            {"metric": "recall", "at_threshold": 0.5},
+        ):
             rule = metric | {"max_drop": 0.0, "confidence": 0.9}
             request = Request(ONE, ONE, [rule], paired=True, intervals=self.OPTIONS)
             (pair,), (others,) = request.checks(), replace(request, paired=False).checks()
@@ -144,14 +148,14 @@ class TestDifferences:
             assert others.interval.lower < 0 < others.interval.upper
             assert others.difference == 0
 
-    @pytest.mark.parametrize("rule", [{"metric": "pr"}, {"metric": "f_measure", "at": 0.5}])
+    @pytest.mark.parametrize("rule", [{"metric": "pr"}, {"metric": "tpr_at_fpr", "at": 0.5}])
     def test_the_streams_of_two_evaluations(self, rule: dict[str, Any]) -> None:
         """Where they are not paired, differences are those of independent streams; p is 2 (k + 1)/(B + 1)."""
         asked = Request(ONE, OTHER, [rule | {"max_drop": 0.5, "confidence": 0.9}], intervals=self.OPTIONS)
         (check,) = asked.checks()
         values = []
         for stream, data in enumerate((ONE, OTHER)):
-            subject = Subject(data.sample())
+            subject = Subject.of(data.sample())
             statistic = {"it": subject.statistic(metric_of(rule))}
             values.append(replicates(subject.strata, statistic, FEW, 7, stream)["it"][0])
         differences = values[0] - values[1]
@@ -169,7 +173,9 @@ class TestDifferences:
         split = [strata(sample, ConfusionTable.of(sample)) for sample in both]
         if paired:
             split = [paired_strata((both[0], both[1]), (split[0].tables[0], split[1].tables[0]))]
-        drawn = [replicates(each, RESAMPLED, FEW, 7, stream)["average_precision"] for stream, each in enumerate(split)]
+        drawn = [
+            replicates(each, AREA_STATISTICS, FEW, 7, stream)["average_precision"] for stream, each in enumerate(split)
+        ]
         values = np.vstack(drawn)
         left_out: list[list[float]] = []
         for of in (True, False):
@@ -184,12 +190,12 @@ class TestDifferences:
         assert check.interval.method == "bca"
 
     @pytest.mark.parametrize("method", METHODS)
-    def test_other_methods_resample_what_they_do_not_know(self, method: str) -> None:
+    def test_a_metric_has_one_method(self, method: str) -> None:
         for metric in metrics():
-            known = metric["metric"] not in reference.WITHOUT_INTERVAL
             for difference in (False, True):
-                made_by = reference.method_of(metric["metric"], method, difference=difference)
-                drawn = known and made_by in reference.BOOTSTRAPS
+                made_by = twin.method_of(metric, method, difference=difference) if twin.has_interval(metric) else None
+                assert method_of(metric_of(metric), method, difference=difference) == made_by
+                drawn = made_by in twin.BOOTSTRAPS
                 assert is_resampled(metric_of(metric), method, difference=difference) == drawn
 
     def test_p_values_of_other_metrics_come_with_their_intervals(self) -> None:
@@ -213,10 +219,26 @@ class TestOmitted:
         place = {"metric": "tpr_at_fpr", "at": 0.3}
         rules = [place | {"min": 0.0}, place | {"max": 1.0}, place | {"max_drop": 1.0}, {"metric": "roc", "min": 0.0}]
         request = Request(fractional, ONE, rules, intervals=IntervalOptions(resamples=FEW))
-        why = "Counts that are fractional, or above 2^53, are not resampled, so the interval of"
-        of = "tpr_at_fpr at fpr 0.3 is null."
-        assert self.warnings(request) == [f"{why} {of}", f"{why} the difference of {of}"]
+        why = "null: counts that are fractional, or above 2^53, are not resampled."
+        of = "tpr_at_fpr at fpr 0.3"
+        assert self.warnings(request) == [f"The interval of the difference of {of} is {why}"]
+        drawn = replace(request, intervals=IntervalOptions(resamples=FEW, method="bootstrap"))
+        assert self.warnings(drawn) == [f"The intervals of {of}, {of}, the difference of {of}, roc are {why}"]
         assert self.warnings(replace(request, intervals=None)) == []
+
+    def test_what_delong_is_not_for(self) -> None:
+        rules = [{"metric": "pr", "min": 0.0}, {"metric": "pr", "max_drop": 0.5}, {"metric": "roc", "min": 0.0}]
+        request = Request(ONE, OTHER, rules, intervals=IntervalOptions(method="delong"))
+        expected = ["The intervals of pr, the difference of pr are null: delong is a method for roc only."]
+        assert self.warnings(request) == expected
+
+    def test_few_examples_of_most_of_the_weight(self) -> None:
+        weights = [1.0 if row in {0, 1, 2, 5} else 0.01 for row in range(14)]
+        rule = {"metric": "roc", "min": 0.0, "confidence": 0.9}
+        for times in (1, 2):  # seven examples of each class, then fourteen
+            data = Data(ONE.scores * times, ONE.labels * times, weights * times)
+            found = [warning.code for warning in Request(data, None, [rule]).gate().warnings]
+            assert found == ["few_effective_examples"] * (times - 1)
 
     def test_it_is_not_said_again_where_the_data_have_no_intervals(self) -> None:
         one_positive = Data([3.0, 2.0, 1.0], [True, False, False])
@@ -247,17 +269,17 @@ class TestPairs:
     )
     def test_the_first_row_that_differs_is_told(self, change: dict[str, Any], column: str, row: int) -> None:
         with pytest.raises(NotPaired, match=f"Row {row} has not the same {column}") as raised:
-            Evidence(PERFECT.sample(), replace(PERFECT, **change).sample(), IntervalOptions(), paired=True)
+            Pair.of(PERFECT.sample(), replace(PERFECT, **change).sample(), paired=True)
         assert (raised.value.column, raised.value.row, raised.value.evaluation) == (column, row, "baseline")
 
     def test_weights_of_one_are_no_other_weights(self) -> None:
         weights = replace(PERFECT, weights=[1.0] * 6)
         for pair in ((weights, PERFECT), (PERFECT, weights)):
-            assert Evidence(*(each.sample() for each in pair), IntervalOptions(), paired=True).paired
+            assert Pair.of(*(each.sample() for each in pair), paired=True).paired
 
     def test_counts_and_other_lengths_are_no_pairs(self) -> None:
         counts = Rows([1, 3], [0, 2], 3, 3).counts()
         for pair in ((counts, PERFECT.sample()), (PERFECT.sample(), counts), (PERFECT.sample(), ONE.sample())):
             with pytest.raises(NotPaired, match="cannot be paired") as raised:
-                Evidence(*pair, IntervalOptions(), paired=True)
+                Pair.of(*pair, paired=True)
             assert (raised.value.column, raised.value.row, raised.value.evaluation) == ("paired", None, None)

@@ -31,7 +31,11 @@ class TestInvariance:
     @pytest.mark.parametrize("paired", [True, False])
     def test_a_check_depends_on_no_other_rule_about_its_metric(self, *, paired: bool) -> None:
         """One with confidence, or about the drop, makes resamples; the others do not change for it."""
-        for metric in ({"metric": "pr"}, {"metric": "f_measure", "at": 0.5}):
+        for metric in (
+            {"metric": "pr"},
+            {"metric": "tpr_at_fpr", "at": 0.5},
+            {"metric": "recall", "at_threshold": 0.5},
+        ):
             rules = [metric | {"max_drop": 0.1}, metric | {"max_drop": 0.1, "confidence": 0.9}]
             rules += [metric | {"min": 0.1}, metric | {"min": 0.1, "confidence": 0.8}]
             request = Request(ONE, OTHER, rules, paired=paired)

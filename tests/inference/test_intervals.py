@@ -14,32 +14,38 @@ from scipy.stats import beta, binomtest, norm
 from service.curves.areas import Areas, areas
 from service.curves.confusion import ConfusionTable
 from service.curves.counts import Counts
+from service.curves.evaluation import CurvesOptions
 from service.curves.hull import RocHull
 from service.curves.sample import Sample
-from service.inference import intervals as module
+from service.inference import replicates as module
 from service.inference.bootstrap import LeftOut
+from service.inference.evaluation import evaluate_with_intervals
+from service.inference.evidence import TOO_FEW_EXAMPLES
 from service.inference.intervals import (
-    METHODS,
-    TOO_FEW_EXAMPLES,
     Interval,
     IntervalOptions,
-    area_intervals,
     delong_interval,
     difference_interval,
     difference_p_value,
     exact_interval,
+    exact_pr_interval,
     logit_interval,
-    mover_interval,
+    mover_ends,
     normal_quantile,
     pr_logit_interval,
-    resampled_interval,
-    resampled_p_value,
+    replicate_interval,
+    replicate_p_value,
 )
+from service.inference.methods import METHODS
+from service.inference.rules import Metric
+from service.inference.strata import strata
+from service.inference.subject import Subject
 from tests import reference_inference as reference
 from tests.strategies import Data, Rows, examples, plain_weights, samples, tied_scores
 
 AREAS = ("roc", "pr", "average_precision")
 RESAMPLES = 99
+AUC = CurvesOptions(include=frozenset({"auc"}))
 
 levels = st.one_of(st.floats(0.01, 0.999), st.sampled_from([0.5, 0.8, 0.9, 0.95, 0.99, 1 - 1e-9]))
 values = st.one_of(st.floats(1e-6, 1 - 1e-6), st.sampled_from([0.5, 1 - 2.0**-53, 1e-12]))
@@ -55,14 +61,13 @@ def intervals_of(
     evaluation: Sample | Counts, method: str = "auto", level: float = 0.95
 ) -> tuple[dict[str, Interval | None], tuple[str, ...]]:
     """The intervals, and the codes of the warnings."""
-    options = IntervalOptions(level, method, RESAMPLES, 5)
-    found, warnings = area_intervals(evaluation, *evaluated(evaluation), options)
-    assert tuple(found) == AREAS
-    return found, tuple(warning.code for warning in warnings)
+    curves = evaluate_with_intervals(evaluation, AUC, IntervalOptions(level, method, RESAMPLES, 5))
+    assert tuple(curves.intervals) == AREAS
+    return dict(curves.intervals), tuple(warning.code for warning in curves.interval_warnings)
 
 
 def enough(data: Data) -> bool:
-    return min(sum(data.labels), len(data.labels) - sum(data.labels)) >= 2
+    return strata(data.sample(), ConfusionTable.of(data.sample())).enough
 
 
 some_samples = st.one_of(samples(tied_scores), samples(tied_scores, plain_weights)).filter(enough)
@@ -185,53 +190,51 @@ class TestNumbers:
                 assert (p_value < 1 - level) == (not found.lower <= 0 <= found.upper)
 
     @examples(100)
-    @given(st.lists(st.floats(0, 1), min_size=6, max_size=6), levels)
-    def test_mover(self, numbers: list[float], level: float) -> None:
+    @given(st.lists(st.floats(0, 1), min_size=6, max_size=6))
+    def test_mover(self, numbers: list[float]) -> None:
         one, other = sorted(numbers[:3]), sorted(numbers[3:])
-        singles = [Interval(ends[0], ends[2], level, "logit", None) for ends in (one, other)]
-        found = mover_interval((one[1], other[1]), (singles[0], singles[1]))
-        lower, upper = reference.mover_ends((one[1], other[1]), (one[0], one[2]), (other[0], other[2]))
-        assert found.lower == pytest.approx(max(float(lower), -1), rel=1e-12, abs=1e-15)
-        assert found.upper == pytest.approx(min(float(upper), 1), rel=1e-12, abs=1e-15)
-        assert (found.method, found.level, found.standard_error) == ("exact", level, None)
-        turned = mover_interval((other[1], one[1]), (singles[1], singles[0]))
-        assert (turned.lower, turned.upper) == pytest.approx((-found.upper, -found.lower), rel=1e-12, abs=1e-15)
+        ends = (one[0], one[2]), (other[0], other[2])
+        found = mover_ends((one[1], other[1]), ends)
+        lower, upper = reference.mover_ends((one[1], other[1]), *ends)
+        expected = max(float(lower), -1), min(float(upper), 1)
+        assert found == pytest.approx(expected, rel=1e-12, abs=1e-15)
+        turned = mover_ends((other[1], one[1]), ends[::-1])
+        assert turned == pytest.approx((-found[1], -found[0]), rel=1e-12, abs=1e-15)
 
     def test_mover_of_two_perfect_areas(self) -> None:
         """Both are 1, of 10 trials each: the lower ends are .025^(1/10), and each is one side of the difference."""
         free = exact_interval(1.0, 10, 0.95)
-        found = mover_interval((1.0, 1.0), (free, free))
-        assert found.lower == pytest.approx(0.025**0.1 - 1, rel=1e-14)
-        assert found.upper == pytest.approx(1 - 0.025**0.1, rel=1e-14)
+        found = mover_ends((1.0, 1.0), ((free.lower, free.upper), (free.lower, free.upper)))
+        assert found == pytest.approx((0.025**0.1 - 1, 1 - 0.025**0.1), rel=1e-14)
 
-    def test_resampled_intervals_by_hand(self) -> None:
+    def test_replicate_intervals_by_hand(self) -> None:
         replicates = np.arange(101.0) / 100
-        found = resampled_interval(replicates, 0.9, 0.5)
+        found = replicate_interval(replicates, 0.9, 0.5)
         assert found is not None
         assert (found.lower, found.upper) == pytest.approx((0.05, 0.95))
         assert (found.method, found.level) == ("bootstrap", 0.9)
         assert found.standard_error == pytest.approx(np.std(replicates, ddof=1))
         flat = LeftOut(np.array([0.5, 0.5]), np.array([1.0, 1.0]))
-        corrected = resampled_interval(replicates, 0.9, 0.5, (flat, flat))
+        corrected = replicate_interval(replicates, 0.9, 0.5, (flat, flat))
         assert corrected is not None
         assert (corrected.lower, corrected.upper) == pytest.approx((0.05, 0.95))
         assert corrected.method == "bca"
 
-    def test_resampled_intervals_that_do_not_exist(self) -> None:
+    def test_replicate_intervals_that_do_not_exist(self) -> None:
         flat = LeftOut(np.array([0.5, 0.5]), np.array([1.0, 1.0]))
-        assert resampled_interval(np.array([0.1, 0.2, 0.3]), 0.95, 0.9, (flat, flat)) is None
-        assert resampled_interval(np.array([0.1, np.nan, 0.3]), 0.95, 0.2) is None
-        single = resampled_interval(np.array([0.25]), 0.95, 0.2)
+        assert replicate_interval(np.array([0.1, 0.2, 0.3]), 0.95, 0.9, (flat, flat)) is None
+        assert replicate_interval(np.array([0.1, np.nan, 0.3]), 0.95, 0.2) is None
+        single = replicate_interval(np.array([0.25]), 0.95, 0.2)
         assert single == Interval(0.25, 0.25, 0.95, "bootstrap", None)
-        inside = resampled_interval(np.append(np.full(98, 0.25), np.nan), 0.5, 0.25)
+        inside = replicate_interval(np.append(np.full(98, 0.25), np.nan), 0.5, 0.25)
         assert inside == Interval(0.25, 0.25, 0.5, "bootstrap", None)
 
     @pytest.mark.parametrize(
         ("differences", "k"),
         [([1, 2, 3], 0), ([-1, 2, 3], 1), ([-1, -2, 3], 1), ([0, 0, 0], 3), ([0, 1, 1], 1), ([math.nan, 1, 1], 1)],
     )
-    def test_resampled_p_values(self, differences: list[float], k: int) -> None:
-        assert resampled_p_value(np.array(differences, float)) == min(1, 2 * (k + 1) / 4)
+    def test_replicate_p_values(self, differences: list[float], k: int) -> None:
+        assert replicate_p_value(np.array(differences, float)) == min(1, 2 * (k + 1) / 4)
 
 
 class TestAreas:
@@ -252,7 +255,7 @@ class TestAreas:
         assert method in METHODS
 
     def test_what_is_omitted_is_named(self) -> None:
-        _, warnings = area_intervals(MIXED.sample(), *evaluated(MIXED.sample()), IntervalOptions(method="delong"))
+        warnings = evaluate_with_intervals(MIXED.sample(), AUC, IntervalOptions(method="delong")).warnings
         assert warnings[0].detail == "The intervals of pr, average_precision are null: delong is a method for roc only."
 
     @examples(100)
@@ -286,9 +289,10 @@ class TestAreas:
         trials = 3 if weights is None else 3.5**2 / 5.25
         found, warnings = intervals_of(data.sample(), method)
         assert warnings == ()
-        assert all(interval == exact_interval(1.0, trials, 0.95) for interval in found.values())
-        assert found["roc"] is not None
+        assert found["roc"] == exact_interval(1.0, trials, 0.95)
         assert found["roc"].lower == pytest.approx(0.025 ** (1 / trials), rel=1e-12)
+        of_pr = exact_pr_interval((3.0 if weights is None else 3.5, 3.0), (trials, 3.0), 0.95)
+        assert [found["pr"], found["average_precision"]] == [of_pr] * 2
         turned, _ = intervals_of(replace(data, lower_is_positive=True).sample(), method)
         assert turned["roc"] is not None
         assert (turned["roc"].lower, turned["roc"].method) == (0, "exact")
@@ -400,9 +404,9 @@ class TestAreas:
         coarse = replace(data, scores=[8, 8, 5, 5, 5, 0, 0, 0])
         table = ConfusionTable.of(data.sample()).at_thresholds(np.array([7.5, 4.5]))
         area = areas(table, table.select(RocHull.of(table).vertices))
-        found, _ = area_intervals(data.sample(), table, area, IntervalOptions(method="delong"))
+        found = Subject(data.sample(), table).interval(Metric("roc"), area.roc, 0.95, "delong")
         expected, _ = intervals_of(coarse.sample(), "delong")
-        assert found["roc"] == expected["roc"]
+        assert found == expected["roc"]
 
 
 def close(one: Data, other: Data, method: str) -> None:

@@ -21,6 +21,7 @@ from service.inference.rules import (
     plain,
 )
 from tests import reference_gate as reference
+from tests import reference_gate_intervals as twin
 from tests.strategies import examples
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
@@ -28,7 +29,7 @@ finite = st.floats(allow_nan=False, allow_infinity=False)
 
 def test_the_names_are_those_of_the_contract() -> None:
     assert tuple(reference.AREAS) == AREAS
-    assert set(AREAS) - set(AREAS_WITH_INTERVALS) == set(reference.WITHOUT_INTERVAL)
+    assert set(AREAS) - set(AREAS_WITH_INTERVALS) == set(twin.WITHOUT_INTERVAL)
     assert set(METRIC_NAMES) == {metric["metric"] for metric in reference.metrics()}
     assert len(METRIC_NAMES) == len(set(METRIC_NAMES)) == 16
     assert set(RATES) == {"precision", "recall", "fpr"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ from service.curves.confusion import ConfusionTable
 from service.curves.counts import Counts
 from service.curves.sample import Sample
 from service.inference import strata as module
-from service.inference.strata import Strata, Stratum, effective_up_to, paired_strata, rows_of, strata
+from service.inference.strata import Strata, Stratum, paired_strata, rows_of, strata
 from tests.strategies import Data, examples, plain_weights, samples, tied_scores, weighted_samples
 
 zero_weights = st.sampled_from([0.0, 0.0, 0.5, 1.0, 3.0])
@@ -189,14 +188,12 @@ def test_sizes_by_hand() -> None:
     assert found.positives.size == 3
     assert found.positives.effective == pytest.approx(16 / 6)  # (1 + 1 + 2)²/(1 + 1 + 4)
     assert found.negatives.effective == found.negatives.size == 2
-    assert found.trials == 2
+    assert found.effective == (found.positives.effective, 2)
     assert found.enough
     assert not strata_of(Data([1, 0, 0], [True, False, False]).sample()).enough
-    assert effective_up_to(found, 0) == 0
-    assert effective_up_to(found, 2) == 2
-    assert effective_up_to(found, 5) == pytest.approx(float(Fraction(25) / Fraction(13, 2)))
-    unweighted = strata_of(replace(data, weights=None).sample())
-    assert [effective_up_to(unweighted, row) for row in range(7)] == [0, 1, 2, 3, 4, 5, 6]
+    lopsided = strata_of(replace(data, weights=[1, 0.1, 0.1, 1, 1, 0]).sample())
+    assert lopsided.positives.effective == pytest.approx(1.44 / 1.02)
+    assert not lopsided.enough
 
 
 @examples(60)

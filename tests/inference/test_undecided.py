@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from service.inference.gate import Check
-from service.inference.intervals import METHODS, IntervalOptions
+from service.inference.intervals import IntervalOptions
+from service.inference.methods import METHODS
 from tests.gate_requests import FEW, ONE, OTHER, Request
 from tests.reference_gate import Evaluation
 from tests.strategies import Data, Rows
@@ -61,7 +62,8 @@ class TestUndecided:
         whole = Rows([1, 3], [0, 2], 4, 4)
         options = {"intervals": IntervalOptions(method=method, resamples=FEW)}
         place = {"metric": "tpr_at_fpr", "at": 0.3, "confidence": 0.9}
-        self.check(fractional, place | {"min": 0.0}, **options)
+        (alone,) = Request(fractional, None, [place | {"min": 0.0}], **options).checks()
+        assert (alone.status == "undecided") == (method in {"bootstrap", "bca"})
         for pair in ((fractional, whole), (whole, fractional)):
             assert self.check(pair[0], place | {"max_drop": 1.0}, pair[1], **options).p_value is None
         roc = {"metric": "roc", "confidence": 0.9}
@@ -77,14 +79,6 @@ class TestUndecided:
         self.check(replace(listed, thresholds=None), rules[0])
         self.check(replace(listed, thresholds=[0.8, 0.5, 0.5], fp=[0, 2, 3]), rules[1])
         assert Request(replace(listed, thresholds=[0.8, 0.5, 0.5]), None, [rules[1]]).gate().passed
-
-    def test_resamples_without_a_value_leave_it_open(self) -> None:
-        """A threshold calls two examples of ten, in one resample of 8 none of them: the lower end is unknown."""
-        data = Data([9.0, *[1.0] * 4, 9.0, *[1.0] * 4], [True] * 5 + [False] * 5)
-        rule = {"metric": "precision", "at_threshold": 9.0, "min": 0.0, "confidence": 0.9}
-        check = self.check(data, rule, intervals=IntervalOptions(resamples=FEW))
-        assert check.interval is None
-        assert check.value == 0.5
 
     def test_a_hull_is_no_evidence_but_has_a_value(self) -> None:
         request = Request(

@@ -59,57 +59,56 @@ class TestZeroAndOne:
         assert (check.interval.method, check.interval.upper) == ("exact", 1.0)
         assert check.interval.lower == pytest.approx(1 - math.hypot(1 - FREE_END, 1 - FREE_END), rel=1e-12)
 
-    @pytest.mark.parametrize("method", ["auto", "delong", "bootstrap", "bca"])
-    def test_the_interval_of_the_other_one_is_its_own(self, method: str) -> None:
-        """For a metric of any method the one that has a spread brings the interval that it has by itself."""
+    @pytest.mark.parametrize("method", ["auto", "logit", "bootstrap", "bca"])
+    @pytest.mark.parametrize("metric", [{"metric": "roc"}, {"metric": "pr"}, {"metric": "tpr_at_fpr", "at": 0.3}])
+    def test_the_interval_of_the_other_one_takes_no_resamples(self, metric: dict[str, Any], method: str) -> None:
+        """The intervals of both, as if they were independent; that of the perfect one has no resamples, either."""
         intervals = IntervalOptions(method=method, resamples=FEW)
         perfect = Data([20.0 - row for row in range(14)], [True] * 8 + [False] * 6)
-        for metric in (
-            {"metric": "pr"},
-            {"metric": "recall", "at_threshold": 0.5},
-            {"metric": "tpr_at_fpr", "at": 0.3},
-        ):
-            sure = metric | {"min": 0.0, "confidence": 0.9}
-            (of_other,) = Request(OTHER, None, [sure], intervals=intervals).checks()
-            (of_perfect,) = Request(perfect, None, [sure], intervals=intervals).checks()
-            (check,) = Request(
-                OTHER, perfect, [metric | {"max_drop": 0.0, "confidence": 0.9}], intervals=intervals
-            ).checks()
-            assert (of_perfect.value, of_perfect.interval.method, check.interval.method) == (1.0, "exact", "exact")
-            ours, theirs = of_other.interval, of_perfect.interval
-            lower = check.difference - math.hypot(of_other.value - ours.lower, theirs.upper - 1)
-            upper = check.difference + math.hypot(ours.upper - of_other.value, 1 - theirs.lower)
-            assert check.interval.lower == pytest.approx(lower, rel=1e-12)
-            assert check.interval.upper == pytest.approx(upper, rel=1e-12)
-            assert check.p_value is None
+        sure = metric | {"min": 0.0, "confidence": 0.9}
+        (of_other,) = Request(OTHER, None, [sure]).checks()
+        (of_perfect,) = Request(perfect, None, [sure], intervals=intervals).checks()
+        drop = metric | {"max_drop": 0.0, "confidence": 0.9}
+        (check,) = Request(OTHER, perfect, [drop], intervals=intervals).checks()
+        used = "score" if "at" in metric else "exact"
+        assert (of_perfect.value, of_perfect.interval.method, check.interval.method) == (1.0, used, used)
+        ours, theirs = of_other.interval, of_perfect.interval
+        lower = check.difference - math.hypot(of_other.value - ours.lower, theirs.upper - 1)
+        upper = check.difference + math.hypot(ours.upper - of_other.value, 1 - theirs.lower)
+        assert check.interval.lower == pytest.approx(lower, rel=1e-12)
+        assert check.interval.upper == pytest.approx(upper, rel=1e-12)
+        assert check.p_value is None
 
     @pytest.mark.parametrize(
-        ("positives", "metric", "examples_of"),
+        ("metric", "trials"),
         [
-            (5, {"metric": "recall", "at_threshold": 3.0}, 5),
-            (2, {"metric": "recall", "at_threshold": 6.0}, 2),
-            (5, {"metric": "fpr", "at_threshold": 7.0}, 2),
-            (2, {"metric": "fpr", "at_threshold": 7.0}, 5),
-            (5, {"metric": "precision", "at_threshold": 4.0}, 4),
-            (5, {"metric": "precision", "at_threshold": 7.0}, 1),
-            (5, {"metric": "f_measure", "at": 0.5, "at_threshold": 3.0}, 2),
-            (5, {"metric": "tpr_at_fpr", "at": 0.0}, 2),
-            (2, {"metric": "roc"}, 2),
+            ({"metric": "recall", "at_threshold": 3.0}, 5),
+            ({"metric": "fpr", "at_threshold": 7.0}, 2),
         ],
     )
-    def test_it_is_so_many_trials(self, positives: int, metric: dict[str, Any], examples_of: int) -> None:
-        """A rate of 0 or 1 is that of the examples which it is a share of; all else is that of the smaller class."""
-        data = Data([7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0], [row < positives for row in range(7)])
+    def test_a_share_of_nought_or_one_has_wilsons_free_end(self, metric: dict[str, Any], trials: int) -> None:
+        """z²/(n + z²) away, for z of 1.645."""
+        data = Data([7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0], [row < 5 for row in range(7)])
         (check,) = Request(data, None, [metric | {"min": 0.0, "confidence": 0.9}]).checks()
-        free = 0.05 ** (1 / examples_of)
-        assert check.interval.method == "exact"
-        ends = (0.0, 1 - free) if metric["metric"] == "fpr" else (free, 1.0)
+        free = 1.6448536269514722**2 / (trials + 1.6448536269514722**2)
+        ends = (0.0, free) if metric["metric"] == "fpr" else (1 - free, 1.0)
+        assert check.interval.method == "score"
         assert (check.interval.lower, check.interval.upper) == pytest.approx(ends, rel=1e-12)
+
+    def test_pairs_that_never_differ_may_do_so_on_other_data(self) -> None:
+        """Of n positives none changed sides: Tango's ends are z²/(n + z²) on either side."""
+        moved = replace(PERFECT, scores=[6.0, 5.0, 4.0, 2.0, 1.5, 1.0])
+        rule = {"metric": "recall", "at_threshold": 2.3, "max_drop": 0.5, "confidence": 0.9}
+        (check,) = Request(PERFECT, moved, [rule], paired=True).checks()
+        free = 1.6448536269514722**2 / (3 + 1.6448536269514722**2)
+        assert (check.interval.lower, check.interval.upper) == pytest.approx((-free, free), rel=1e-9)
+        assert (check.difference, check.p_value) == (0.0, 1.0)
 
     @pytest.mark.parametrize("weight", [1e-200, 5e-324, 1e-300])
     def test_examples_that_weigh_next_to_nothing_are_counted(self, weight: float) -> None:
         """The square of such a weight is no double."""
         data = replace(PERFECT, weights=[weight, 1.0, 1.0, 1.0, 1.0, 1.0])
-        rule = {"metric": "precision", "at_threshold": 4.0, "min": 0.0, "confidence": 0.9}
-        (check,) = Request(data, None, [rule]).checks()
-        assert check.interval.lower == pytest.approx(0.05, rel=1e-12)
+        (check,) = Request(
+            data, None, [{"metric": "recall", "at_threshold": 2.2, "min": 0.0, "confidence": 0.9}]
+        ).checks()
+        assert check.interval.lower == pytest.approx(2 / (2 + 1.6448536269514722**2), rel=1e-9)

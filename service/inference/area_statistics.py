@@ -13,7 +13,7 @@ import numpy as np
 
 from service.curves.exact import BoolArray, FloatArray, IntArray
 
-Statistic: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
+OfCounts: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
 """From tp and fp of b resamples, (b, K) each, not to be changed, to (b,); NaN where it is undefined.
 
 A resample's counts are cumulated over the K rows of its table: the first column is 0, the last one has its own totals.
@@ -46,7 +46,7 @@ def _pr(tp: FloatArray, fp: FloatArray) -> FloatArray:
     return np.minimum(_summed(_integrals, tp, fp) / tp[:, -1], 1.0)
 
 
-def _summed(part: Statistic, tp: FloatArray, fp: FloatArray) -> FloatArray:
+def _summed(part: OfCounts, tp: FloatArray, fp: FloatArray) -> FloatArray:
     """Σ over the steps from row to row of something, (b,); tile by tile, which no sum depends on."""
     resamples, rows = tp.shape
     sums = np.zeros(resamples)
@@ -135,40 +135,37 @@ def climbs(gains: BoolArray, _: BoolArray) -> BoolArray:
 
 
 @dataclass(frozen=True, slots=True)
-class OnRows:
-    """A statistic that some of the rows tell: from at which rows, (K,), there are positives and negatives, which."""
+class Statistic:
+    """A number of each resample, and at which rows, (K,), it is to be told where there are positives and negatives."""
 
-    statistic: Statistic
+    of_counts: OfCounts
     needed: Callable[[BoolArray, BoolArray], BoolArray]
 
     def __call__(self, tp: FloatArray, fp: FloatArray) -> FloatArray:
         """Give the statistic of resamples, on those rows or on more."""
-        return self.statistic(tp, fp)
+        return self.of_counts(tp, fp)
+
+    def rows(self, gains: BoolArray, losses: BoolArray) -> IntArray:
+        """The rows that tell it, the first and the last among them."""
+        kept = self.needed(gains, losses)
+        kept[[0, -1]] = True
+        return np.flatnonzero(kept)
 
 
-RESAMPLED: Mapping[str, Statistic] = MappingProxyType(
-    {"roc": OnRows(_roc, corners), "pr": OnRows(_pr, corners), "average_precision": OnRows(_average_precision, climbs)}
+AREA_STATISTICS: Mapping[str, Statistic] = MappingProxyType(
+    {
+        "roc": Statistic(_roc, corners),
+        "pr": Statistic(_pr, corners),
+        "average_precision": Statistic(_average_precision, climbs),
+    }
 )
 """The areas that have intervals."""
 
 
-def row_by_row(function: Callable[[FloatArray, FloatArray], float | None], *, at_corners: bool = False) -> Statistic:
-    """Make a statistic of a function of one resample's tp and fp, (K,) each; its None is undefined.
+def row_by_row(function: Callable[[FloatArray, FloatArray], float]) -> Statistic:
+    """Make a statistic of a function of one resample's tp and fp, (K,) each, that is told by the corners alone."""
 
-    With `at_corners` it is shown corners alone: for what is read off the curves, or is best where a stretch ends.
-    """
+    def of_counts(tp: FloatArray, fp: FloatArray) -> FloatArray:
+        return np.array([function(*rows) for rows in zip(tp, fp, strict=True)], np.float64)
 
-    def statistic(tp: FloatArray, fp: FloatArray) -> FloatArray:
-        values = (function(*rows) for rows in zip(tp, fp, strict=True))
-        return np.array([np.nan if value is None else value for value in values], np.float64)
-
-    return OnRows(statistic, corners) if at_corners else statistic
-
-
-def rows_needed(statistic: Statistic, gains: BoolArray, losses: BoolArray) -> IntArray:
-    """Which rows tell a statistic, the first and the last among them: all, unless it says less."""
-    if not isinstance(statistic, OnRows):
-        return np.arange(gains.size)
-    kept = statistic.needed(gains, losses)
-    kept[[0, -1]] = True
-    return np.flatnonzero(kept)
+    return Statistic(of_counts, corners)

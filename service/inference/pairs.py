@@ -1,0 +1,181 @@
+"""An evaluation and its baseline: whether they are of the same examples, and how sure their differences are.
+
+Knows subjects and intervals; nothing of resamples being drawn, of bounds or verdicts.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from service.curves.counts import Counts
+from service.curves.errors import CurvesError, NotPaired
+from service.curves.sample import Sample
+from service.inference.delong import paired_error, unpaired_error
+from service.inference.intervals import (
+    Interval,
+    difference_interval,
+    difference_p_value,
+    mover_ends,
+    normal_quantile,
+    replicate_p_value,
+    score_interval,
+)
+from service.inference.rates import paired_rate_ends
+from service.inference.replicates import Replicates
+from service.inference.rules import AREAS, Metric
+from service.inference.score import Ends, PairedShares, p_value
+from service.inference.strata import Strata, paired_strata
+from service.inference.subject import ENDS, Subject
+
+SHARES = ("recall", "fpr")
+"""The metrics at a threshold that are shares: of the positives, and of the negatives."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """An evaluation and its baseline; `paired` where their examples are the same ones, row by row."""
+
+    current: Subject
+    baseline: Subject
+    paired: bool
+
+    @classmethod
+    def of(cls, evaluation: Sample | Counts, baseline: Sample | Counts, *, paired: bool) -> "Pair":
+        """Make their tables. Raises NotPaired, and RisingThresholds for counts."""
+        if paired:
+            check_paired(evaluation, baseline)
+        current = Subject.of(evaluation, paired=paired)
+        with blaming("baseline"):
+            return cls(current, Subject.of(baseline, paired=paired), paired)
+
+    @property
+    def subjects(self) -> tuple[Subject, Subject]:
+        """Both."""
+        return self.current, self.baseline
+
+    @cached_property
+    def strata(self) -> Strata:
+        """The examples of both, where they are the same ones."""
+        samples = (self.current.evaluation, self.baseline.evaluation)
+        tables = (self.current.table, self.baseline.table)
+        return paired_strata(samples, tables, (self.current.rows, self.baseline.rows))  # type: ignore[arg-type]  # check_paired
+
+    @cached_property
+    def are_alike(self) -> bool:
+        """Whether both give the same scores to the same examples, so that no metric can differ."""
+        if not self.paired:
+            return False
+        current, baseline = self.current.evaluation, self.baseline.evaluation
+        alike = np.array_equal(current.scores, baseline.scores)  # type: ignore[union-attr]  # check_paired
+        return alike and current.lower_is_positive == baseline.lower_is_positive
+
+    def values(self, metric: Metric) -> tuple[float, float] | None:
+        """A metric of both, where both have one."""
+        current, baseline = self.current.value(metric), self.baseline.value(metric)
+        return None if current is None or baseline is None else (current, baseline)
+
+    def interval(
+        self, metric: Metric, values: tuple[float, float], level: float, method: str, replicates: Replicates | None
+    ) -> Interval | None:
+        """The interval of the difference of a metric of these values; None where resamples tell none.
+
+        Values of exactly 0 or 1 have no spread of their own: the intervals of both are combined.
+        """
+        difference = values[0] - values[1]
+        if self.are_alike:
+            return Interval(0.0, 0.0, level, method, None if method == "score" else 0.0)
+        if metric.at_threshold is not None:
+            return score_interval(self._rate_ends(metric, values)(normal_quantile(level)), level)
+        if self.has_end(values):
+            one, other = (
+                each.interval(metric, value, level) for each, value in zip(self.subjects, values, strict=True)
+            )
+            ends = mover_ends(values, ((one.lower, one.upper), (other.lower, other.upper)))
+            return Interval(*ends, level, "exact" if metric.name in AREAS else "score", None)
+        if method == "delong":
+            return difference_interval(difference, self._error, level)
+        return None if replicates is None else replicates.interval(difference, level)
+
+    def p_value(self, metric: Metric, values: tuple[float, float], replicates: Replicates | None) -> float | None:
+        """The two-sided p-value of no difference, None where resamples were needed and there are none.
+
+        None, too, for an area or a point of a curve of exactly 0 or 1, whose lack of spread would make any difference
+        look certain.
+        """
+        if self.are_alike:
+            return 1.0
+        if metric.name in SHARES and self.paired:
+            return self._shares(metric)[SHARES.index(metric.name)].p_value
+        if metric.at_threshold is not None:
+            return p_value(values[0] - values[1], self._rate_ends(metric, values))
+        if self.has_end(values):
+            return None
+        if metric.name == "roc":
+            return difference_p_value(values[0] - values[1], self._error)
+        return None if replicates is None else replicate_p_value(replicates.values)
+
+    @staticmethod
+    def has_end(values: tuple[float, float]) -> bool:
+        """Whether one of the values is exactly 0 or 1."""
+        return any(value in ENDS for value in values)
+
+    @cached_property
+    def _error(self) -> float:
+        """DeLong's standard error of the difference of the areas under the ROC curve."""
+        if self.paired:
+            return paired_error(self.strata)
+        return unpaired_error(self.current.strata, self.baseline.strata)
+
+    def _rate_ends(self, metric: Metric, values: tuple[float, float]) -> Callable[[float], Ends]:
+        """The ends of the difference of a rate at its threshold, for each z."""
+        current, baseline = self.subjects
+        if not self.paired:
+            return lambda z: mover_ends(
+                values, (current.score_ends(metric, values[0], z), baseline.score_ends(metric, values[1], z))
+            )
+        shares = self._shares(metric)
+        if metric.name in SHARES:
+            return shares[SHARES.index(metric.name)].interval
+        return lambda z: paired_rate_ends(current.rate(metric), values[0] - values[1], shares, z)
+
+    def _shares(self, metric: Metric) -> tuple[PairedShares, PairedShares]:
+        """The recall and the fpr of both at the metric's threshold, of the same examples."""
+        shares = []
+        ours_theirs = zip(self.current.shares(metric), self.baseline.shares(metric), self.strata.classes, strict=True)
+        for ours, theirs, kinds in ours_theirs:
+            called = [at <= each.row(metric) for at, each in zip(kinds.rows, self.subjects, strict=True)]
+            masses = kinds.masses / kinds.masses.max()
+            discordant = float(masses[called[0] != called[1]].sum() / masses.sum())
+            shares.append(PairedShares((ours.value, theirs.value), discordant, ours.trials))
+        return shares[0], shares[1]
+
+
+def check_paired(evaluation: Sample | Counts, baseline: Sample | Counts | None) -> None:
+    """Raise NotPaired unless both are samples with the same labels and weights, row by row."""
+    if not isinstance(evaluation, Sample) or not isinstance(baseline, Sample):
+        raise NotPaired("Counts do not tell which example is which, so they cannot be paired.", "paired")
+    if evaluation.rows != baseline.rows:
+        detail = (
+            f"The evaluation has {evaluation.rows} rows and the baseline {baseline.rows}, so they cannot be paired."
+        )
+        raise NotPaired(detail, "paired")
+    ours, theirs = (np.ones(1) if each.weights is None else each.weights for each in (evaluation, baseline))
+    for name, differs in (("labels", evaluation.labels != baseline.labels), ("weights", ours != theirs)):
+        rows = np.flatnonzero(differs)
+        if rows.size:
+            with blaming("baseline"):
+                detail = f"Row {rows[0]} has not the same {name} in both evaluations; pairs are counted from 0."
+                raise NotPaired(detail, name, int(rows[0]))
+
+
+@contextmanager
+def blaming(evaluation: str) -> Iterator[None]:
+    """Let a fact say which of the evaluations it is about."""
+    try:
+        yield
+    except CurvesError as fact:
+        fact.evaluation = evaluation
+        raise

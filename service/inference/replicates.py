@@ -1,0 +1,60 @@
+"""Metrics of resamples, of an evaluation, of a baseline, and of their difference; each resample is made once.
+
+Knows subjects and the bootstrap; nothing of which interval is whose.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from service.curves.exact import FloatArray
+from service.inference.bootstrap import LeftOut, jackknife, replicates
+from service.inference.intervals import Interval, IntervalOptions, replicate_interval
+from service.inference.rules import Metric
+from service.inference.strata import Strata
+from service.inference.subject import Subject
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Replicates:
+    """A metric of resamples: the values, (B,), and for `bca` those without some examples, of each class."""
+
+    values: FloatArray
+    left_out: Sequence[LeftOut] | None
+
+    def interval(self, estimate: float, level: float) -> Interval | None:
+        """The interval around an estimate; None where it has none."""
+        return replicate_interval(self.values, level, estimate, self.left_out)
+
+    def less_paired(self, other: "Replicates") -> "Replicates":
+        """The differences of the same resamples."""
+        if self.left_out is None or other.left_out is None:
+            return Replicates(self.values - other.values, None)
+        both = zip(self.left_out, other.left_out, strict=True)
+        left_out = [LeftOut(one.values - two.values, one.examples) for one, two in both]
+        return Replicates(self.values - other.values, left_out)
+
+    def less_independent(self, other: "Replicates") -> "Replicates":
+        """The differences of independent resamples, each example being in one of the two."""
+        if self.left_out is None or other.left_out is None:
+            return Replicates(self.values - other.values, None)
+        left_out = [*self.left_out, *(LeftOut(-each.values, each.examples) for each in other.left_out)]
+        return Replicates(self.values - other.values, left_out)
+
+
+def replicated(
+    strata: Strata, subjects: Sequence[Subject], metrics: Iterable[Metric], options: IntervalOptions, stream: int = 0
+) -> dict[Metric, list[Replicates]]:
+    """Resample metrics of the subjects that these strata are of, one or two."""
+    names = {str(number): metric for number, metric in enumerate(metrics)}
+    if not names:
+        return {}
+    statistics = {name: tuple(subject.statistic(metric) for subject in subjects) for name, metric in names.items()}
+    values = replicates(strata, statistics, options.resamples, options.seed, stream)
+    left_out = jackknife(strata, statistics, options.seed) if options.method == "bca" else None
+    return {
+        metric: [
+            Replicates(each, None if left_out is None else left_out[name][place])
+            for place, each in enumerate(values[name])
+        ]
+        for name, metric in names.items()
+    }

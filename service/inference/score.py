@@ -1,0 +1,147 @@
+"""Score intervals: of a share, of the difference of two shares of the same examples, and of what is made of two shares.
+
+All examples of a share weigh the same; where they do not, `trials` is the effective number of them. An end is told by a
+z with a sign: below the estimate for z < 0, above it for z > 0. Knows shares only, nothing of tables or metrics.
+Sources: Wilson 1927, "Probable inference, the law of succession, and statistical inference"; Tango 1998, "Equivalence
+test and confidence interval for the difference in proportions for the paired-sample design"; Newcombe 2011,
+"Propagating imprecision: combining confidence intervals from independent sources".
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from service.curves.exact import FloatArray
+
+Ends: TypeAlias = tuple[float, float]
+"""The lower and the upper end of an interval."""
+
+_ANGLES = np.radians(np.arange(360.0))
+_COSINES, _SINES = np.cos(_ANGLES).round(15), np.sin(_ANGLES).round(15)
+"""Into how many directions an error is split between two shares; a right angle's cosine is 0."""
+_HALVINGS = 45
+_FARTHEST = 40.0
+"""No double is as small as the p-value of this z."""
+_NEAR = 1e-12
+"""So small a part of what a function falls by is 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A share of so many trials."""
+
+    value: float
+    trials: float
+
+    def ends(self, z: FloatArray) -> FloatArray:
+        """Wilson's end for each z, (n,): the share q of which value - q is -z standard errors, √(q(1 - q)/trials)."""
+        return wilson(self.value, self.trials, z)
+
+    def quantiles(self, z: FloatArray) -> FloatArray:
+        """What is found of this true share in as many trials, z standard errors from it, in [0, 1]."""
+        return np.clip(self.value + z * math.sqrt(self.value * (1 - self.value) / self.trials), 0, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class PairedShares:
+    """Two shares of the same trials, and of how many only one of the two holds."""
+
+    values: tuple[float, float]
+    discordant: float
+    trials: float
+
+    def interval(self, z: float) -> Ends:
+        """Tango's interval of the difference."""
+        return reach(self.difference, self.ends(np.array([-z, z])))
+
+    @property
+    def p_value(self) -> float:
+        """McNemar's two-sided p-value of no difference, of z = |d|/√(s/trials): there Tango's interval ends at 0."""
+        found = min(abs(self.difference), self.discordant)  # of weights, it may be more by rounding alone
+        return math.erfc(found / math.sqrt(self.discordant) * math.sqrt(self.trials / 2)) if found else 1.0
+
+    @property
+    def difference(self) -> float:
+        """The first less the second."""
+        return self.values[0] - self.values[1]
+
+    def ends(self, z: FloatArray) -> FloatArray:
+        """Tango's end for each z, (n,): the difference Δ that is z standard errors from the one found.
+
+        With d the difference found and s the discordant share the standard error at Δ is √((2q + Δ(1 - Δ))/trials),
+        where q, the share of which only the second holds, is its likeliest value if the difference is Δ:
+
+            2q² - (s - (2 - d)Δ) q - (s - d)/2 · Δ(1 - Δ) = 0
+
+        As 2q + Δ(1 - Δ) is at most 1, the end is within z/√trials of d.
+        """
+        found = self.difference
+        near, far = np.full(z.shape, found), np.clip(found + z / math.sqrt(self.trials), -1, 1)
+        for _ in range(_HALVINGS):
+            middle = (near + far) / 2
+            within = self.trials * (middle - found) ** 2 <= z * z * self._variance(middle)
+            near, far = np.where(within, middle, near), np.where(within, far, middle)
+        return near
+
+    def _variance(self, difference: FloatArray) -> FloatArray:
+        """2q + Δ(1 - Δ) at each Δ, (n,); of one below 0 it is that of the two swapped, where nothing is subtracted."""
+        found, apart = np.where(difference < 0, -self.difference, self.difference), np.abs(difference)
+        product = apart * (1 - apart)
+        linear = self.discordant - (2 - found) * apart
+        constant = np.maximum(self.discordant - found, 0) * product
+        root = np.sqrt(linear * linear + 4 * constant)
+        # Of a quadratic equation's two forms the one that does not subtract.
+        other = np.divide(constant, root - linear, out=np.zeros_like(root), where=linear < 0)
+        variance: FloatArray = 2 * np.where(linear < 0, other, (linear + root) / 4) + product
+        return variance
+
+
+def wilson(values: float | FloatArray, trials: float, z: FloatArray) -> FloatArray:
+    """Wilson's ends of shares, (n,): (p + z²/2n + z √(p(1 - p)/n + z²/4n²)) / (1 + z²/n)."""
+    extra = z * z / trials
+    ends = (values + extra / 2 + z * np.sqrt(values * (1 - values) / trials + extra / (4 * trials))) / (1 + extra)
+    return np.where(z < 0, np.clip(ends, 0, values), np.clip(ends, values, 1))
+
+
+def split(z: float) -> tuple[FloatArray, FloatArray]:
+    """An error of z standard errors, split between two independent shares in every direction: z cos θ and z sin θ."""
+    return z * _COSINES, z * _SINES
+
+
+def reach(estimate: float, values: FloatArray) -> Ends:
+    """How far values reach around an estimate; NaN does not."""
+    return float(np.nanmin(values, initial=estimate)), float(np.nanmax(values, initial=estimate))
+
+
+def p_value(difference: float, ends: Callable[[float], Ends]) -> float:
+    """The two-sided p-value of no difference: that of the least z whose interval holds 0."""
+
+    def beyond(z: float) -> float:
+        lower, upper = ends(z)
+        return lower if difference > 0 else -upper
+
+    if difference == 0:
+        return 1.0
+    far = 1.0
+    while beyond(far) > 0:
+        if far == _FARTHEST:
+            return 0.0
+        far = min(2 * far, _FARTHEST)
+    return math.erfc(_root(beyond, abs(difference), far) / math.sqrt(2))
+
+
+def _root(function: Callable[[float], float], at_zero: float, far: float) -> float:
+    """Where a falling function is 0, from its value at 0 to a place where it is not above 0 (the Illinois method)."""
+    near, above, below = 0.0, at_zero, function(far)
+    middle, value, least = far, below, _NEAR * (above - below)
+    while abs(value) > least and far - near > _NEAR * far:
+        middle, before = (far * above - near * below) / (above - below), value
+        value = function(middle)
+        if value > 0:
+            near, above, below = middle, value, below / 2 if before > 0 else below
+        else:
+            far, below, above = middle, value, above / 2 if before <= 0 else above
+    return middle

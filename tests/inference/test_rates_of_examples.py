@@ -1,0 +1,100 @@
+"""The shares that subjects and pairs make of their examples, and the intervals and p-values made of those."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from service.inference.intervals import normal_quantile
+from service.inference.pairs import Pair
+from service.inference.rules import Metric
+from service.inference.subject import Subject
+from tests import reference_inference
+from tests import reference_score as reference
+from tests.inference.shares import Parts, Z
+from tests.strategies import Data, examples, plain_weights, samples
+
+THRESHOLD = 0.5
+
+
+def class_of(data: Data, other: Data, *, positive: bool) -> Parts:
+    """The shares of one class that both call, that one alone does and the other alone, and how many that tells of."""
+    found = [Fraction(0)] * 4
+    weights = [Fraction(weight) for weight in data.weights or [1.0] * len(data.scores)]
+    for mine, its, label, weight in zip(data.scores, other.scores, data.labels, weights, strict=True):
+        if label == positive:
+            called = [
+                score <= THRESHOLD if each.lower_is_positive else score >= THRESHOLD
+                for each, score in ((data, mine), (other, its))
+            ]
+            found[2 * called[0] + called[1]] += weight
+    trials = reference_inference.effective(
+        [weight for weight, label in zip(weights, data.labels, strict=True) if label == positive]
+    )
+    total = sum(found)
+    return float(found[3] / total), float(found[2] / total), float(found[1] / total), float(trials)
+
+
+@st.composite
+def pairs_of_data(draw: st.DrawFn) -> tuple[Data, Data]:
+    score = st.sampled_from([0.1, 0.4, 0.5, 0.6, 0.9])
+    data = draw(samples(score, draw(st.sampled_from([None, plain_weights]))))
+    column = draw(st.lists(score, min_size=len(data.scores), max_size=len(data.scores)))
+    assume(column != data.scores)
+    classes = [class_of(data, data, positive=positive) for positive in (True, False)]
+    assume(all(trials >= 2 for *_, trials in classes))
+    return data, replace(data, scores=column)
+
+
+@examples(40)
+@given(pairs_of_data())
+def test_the_shares_of_an_evaluation_are_those_of_its_examples(both):
+    data, _ = both
+    subject = Subject.of(data.sample())
+    (recall, _, _, of_positives), (fpr, _, _, of_negatives) = (
+        class_of(data, data, positive=positive) for positive in (True, False)
+    )
+    for name, share, trials in (("recall", recall, of_positives), ("fpr", fpr, of_negatives)):
+        interval = subject.interval(Metric(name, at_threshold=THRESHOLD), share, 0.95)
+        wanted = [reference.wilson_end(share, trials, z) for z in (-Z, Z)]
+        assert (interval.lower, interval.upper) == pytest.approx(tuple(wanted), rel=0, abs=1e-9)
+        assert (interval.method, interval.standard_error) == ("score", None)
+
+
+@examples(40)
+@given(pairs_of_data())
+def test_the_paired_shares_of_two_evaluations_are_those_of_their_examples(both):
+    pair = Pair.of(*(each.sample() for each in both), paired=True)
+    for name, positive in (("recall", True), ("fpr", False)):
+        metric = Metric(name, at_threshold=THRESHOLD)
+        values = pair.values(metric)
+        _, b, c, trials = class_of(*both, positive=positive)
+        interval = pair.interval(metric, values, 0.95, "score", None)
+        wanted = [reference.tango_end(b, c, trials, z) for z in (-Z, Z)]
+        assert (interval.lower, interval.upper) == pytest.approx(tuple(wanted), rel=0, abs=1e-9)
+        got, exact = pair.p_value(metric, values, None), float(reference.mcnemar_p_value(b, c, trials))
+        assert got == pytest.approx(exact, rel=1e-9, abs=0)
+
+
+def test_a_paired_precision_is_made_of_the_shares_of_both_classes():
+    random = np.random.default_rng(5)
+    labels = (random.random(60) < 0.4).tolist()
+    weights = random.choice([0.5, 1.0, 2.0], 60).tolist()
+    columns = [
+        random.choice([0.2, 0.4, 0.5, 0.8], 60, p=p).tolist() for p in ([0.3, 0.3, 0.2, 0.2], [0.5, 0, 0.2, 0.3])
+    ]
+    one, other = (Data([x + 0.3 * y for x, y in zip(c, labels, strict=True)], labels, weights) for c in columns)
+    pair, metric = Pair.of(one.sample(), other.sample(), paired=True), Metric("precision", at_threshold=THRESHOLD)
+    interval = pair.interval(metric, pair.values(metric), 0.9, "score", None)
+    classes = [class_of(one, other, positive=positive) for positive in (True, False)]
+    sizes = tuple(
+        float(sum(Fraction(weight) for weight, label in zip(weights, labels, strict=True) if label == positive))
+        for positive in (True, False)
+    )
+    wanted = reference.paired_rate_ends("precision", None, classes, sizes, normal_quantile(0.9))
+    assert (interval.lower, interval.upper) == pytest.approx(wanted, rel=0, abs=1e-9)

@@ -1,0 +1,256 @@
+"""A gate's intervals, slow and obvious: which one a metric or a difference has, from the papers' formulas.
+
+Errors come from all pairs of a positive and a negative. What is bootstrapped has no numbers here, only the name of its
+method. Nothing here may import the service.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+
+from tests import reference_inference as inference
+from tests import reference_score as score
+from tests.reference_gate import (
+    AREAS,
+    HULL_AREAS,
+    Evaluation,
+    Exact,
+    Rule,
+    examples,
+    is_called,
+    is_lower,
+    row_at,
+    value,
+)
+from tests.reference_inference import Placements, placements
+from tests.strategies import Data, Rows
+
+BOOTSTRAPS = ("bootstrap", "bca")
+WITHOUT_INTERVAL = (*HULL_AREAS, "pr_trapezoid")
+INTERVAL_METRICS = ("roc", "pr", "average_precision", "tpr_at_fpr", "precision_at_recall")
+SHARES = ("recall", "fpr")
+FEWEST = 2
+
+
+@dataclass(frozen=True)
+class Interval:
+    """The ends, where there is a formula for them, and the method."""
+
+    method: str
+    lower: Any = None
+    upper: Any = None
+    error: Any = None
+
+
+def placed(evaluation: Evaluation) -> Placements:
+    """The placement values of its examples."""
+    found = examples(evaluation)
+    return placements(
+        [example.score for example in found],
+        [example.positive for example in found],
+        [float(example.weight) for example in found],
+    )
+
+
+def has_interval(rule: Rule) -> bool:
+    """Not hull areas, nor what is the best of all rows."""
+    if rule["metric"] in WITHOUT_INTERVAL:
+        return False
+    return rule["metric"] in INTERVAL_METRICS or "at_threshold" in rule
+
+
+def has_intervals(evaluation: Evaluation, rule: Rule) -> bool:
+    """Not what is no sweep, nor with fewer than two of a class, counted by weight."""
+    return has_interval(rule) and evaluation.table().sweep and min(effective(evaluation)) >= FEWEST
+
+
+def effective(evaluation: Evaluation) -> tuple[Fraction, Fraction]:
+    """So many positives, and so many negatives, of equal weight tell as much."""
+    if isinstance(evaluation, Rows) and not evaluation.table().whole:
+        return Fraction(evaluation.positives), Fraction(evaluation.negatives)
+    found = examples(evaluation)
+    weights = [[each.weight for each in found if each.positive == of] for of in (True, False)]
+    return inference.effective(weights[0]), inference.effective(weights[1])
+
+
+def method_of(rule: Rule, method: str, *, difference: bool) -> str | None:
+    """What an interval is made by; None where there is none."""
+    metric = rule["metric"]
+    if "at_threshold" in rule:
+        return "score"
+    if metric not in AREAS:
+        return method if method in BOOTSTRAPS else "bootstrap" if difference else "score"
+    if method in BOOTSTRAPS:
+        return method
+    if metric == "roc":
+        return "delong" if difference or method == "delong" else "logit"
+    if method == "delong":
+        return None
+    return "bootstrap" if difference else "logit"
+
+
+def interval(  # noqa: PLR0911  # a case for each kind of interval
+    evaluation: Evaluation, rule: Rule, level: float, method: str
+) -> Interval | None:
+    """Of the value; None where there is none. Where resamples have no value there may be none, either."""
+    found, metric = value(evaluation, rule), rule["metric"]
+    if found is None or not has_intervals(evaluation, rule):
+        return None
+    if metric in AREAS and found in {0, 1}:
+        return exact(evaluation, metric, found, level)
+    made_by = method_of(rule, method, difference=False)
+    if made_by is None:
+        return None
+    if made_by == "score" or found in {0, 1}:
+        return Interval("score", *score_ends(evaluation, rule, found, float(inference.normal_quantile(level))))
+    if made_by in BOOTSTRAPS:
+        return Interval(made_by) if evaluation.table().whole or isinstance(evaluation, Data) else None
+    rounded = float(found)
+    if metric != "roc":
+        positives = float(effective(evaluation)[0])
+        error = mpmath.sqrt(rounded * (1 - rounded) / positives)
+        return Interval("logit", *inference.boyd_eng_page_ends(rounded, positives, level), error)
+    places = placed(evaluation)
+    error = inference.root(inference.covariance(places, places))
+    if made_by == "delong":
+        lower, upper = inference.normal_ends(rounded, error, level)
+        return Interval("delong", max(lower, 0), min(upper, 1), error)
+    return Interval("logit", *inference.logit_ends(rounded, error, level), error)
+
+
+def score_ends(evaluation: Evaluation, rule: Rule, found: Exact, z: float) -> score.Ends:
+    """Of a metric at a threshold, from recall and fpr there; or at a place of a curve."""
+    table, metric = evaluation.table(), rule["metric"]
+    positives, negatives = table.positives, table.negatives
+    trials = [float(each) for each in effective(evaluation)]
+    totals = float(positives), float(negatives)
+    if "at_threshold" in rule:
+        row = row_at(evaluation, rule["at_threshold"])
+        classes = [(float(row.tp / positives), trials[0]), (float(row.fp / negatives), trials[1])]
+        return score.rate_ends(metric, rule.get("at"), classes, totals, z)
+    roc = [(float(row.fp / negatives), float(row.tp / positives)) for row in table.rows]
+    if metric == "tpr_at_fpr":
+        return score.tpr_at_fpr_ends(roc, rule["at"], float(found), trials, z)
+    return score.precision_at_recall_ends(roc, rule["at"], float(found), trials, z, totals=totals)
+
+
+def exact(evaluation: Evaluation, metric: str, found: Exact, level: float) -> Interval:
+    """Of an area of 0 or 1: the farthest of those that give such data in half of what is outside, or more.
+
+    For roc that is Clopper and Pearson's, so many trials with one outcome.
+    """
+    positives, negatives = effective(evaluation)
+    with mpmath.workdps(inference.DIGITS):
+        half = (1 - mpmath.mpf(level)) / 2
+        if metric == "roc":
+            chance = half ** (1 / inference.exactly(min(positives, negatives)))
+            return Interval("exact", chance, 1) if found else Interval("exact", 0, 1 - chance)
+        table = evaluation.table()
+        totals = inference.exactly(table.positives), inference.exactly(table.negatives)
+        lower = min(
+            separated_area(
+                totals,
+                1 - half ** (mpmath.mpf(part) / 100 / inference.exactly(negatives)),
+                1 - half ** ((1 - mpmath.mpf(part) / 100) / inference.exactly(positives)),
+            )
+            for part in range(1, 101)
+        )
+        return Interval("exact", max(lower, 0), 1)
+
+
+def separated_area(totals: tuple[Any, Any], above: Any, below: Any) -> Any:
+    """Under the PR curve where a share of the negatives is above all positives, and one of the positives below all.
+
+    Precision is t/(t + n) for the n that are called before.
+    """
+    positives, negatives = totals
+    turn = (1 - below) * positives
+    first, rest = above * negatives, negatives
+    climbs = turn - first * mpmath.log((turn + first) / first)
+    climbs += (positives - turn) - rest * mpmath.log((positives + rest) / (turn + rest))
+    return climbs / positives
+
+
+def difference_interval(  # noqa: PLR0911  # a case for each kind of interval
+    current: Evaluation, baseline: Evaluation, rule: Rule, level: float, method: str, *, paired: bool
+) -> Interval | None:
+    """Of the current value less the baseline's."""
+    both = (current, baseline)
+    values = [value(each, rule) for each in both]
+    made_by = method_of(rule, method, difference=True)
+    if None in values or made_by is None or not all(has_intervals(each, rule) for each in both):
+        return None
+    if paired and same(current, baseline):
+        return Interval(made_by, 0, 0, None if made_by == "score" else 0)
+    z = float(inference.normal_quantile(level))
+    if "at_threshold" in rule:
+        if paired:
+            return paired_rate_interval(current, baseline, rule, z)
+        return combined(
+            "score", values, [score_ends(each, rule, found, z) for each, found in zip(both, values, strict=True)]
+        )
+    if any(each in {0, 1} for each in values):
+        singles = [interval(each, rule, level, "logit") for each in both]
+        return combined(
+            "exact" if rule["metric"] in AREAS else "score", values, [(each.lower, each.upper) for each in singles]
+        )
+    if made_by in BOOTSTRAPS:
+        drawn = all(isinstance(each, Data) or each.table().whole for each in both)
+        return Interval(made_by) if drawn else None
+    error = difference_error(current, baseline, paired=paired)
+    lower, upper = inference.normal_ends(float(values[0]) - float(values[1]), error, level)
+    return Interval("delong", max(lower, -1), min(upper, 1), error)
+
+
+def paired_rate_interval(current: Evaluation, baseline: Evaluation, rule: Rule, z: float) -> Interval:
+    """Tango's, of recall and of fpr; for what is made of the two see tests/inference/test_rates.py."""
+    if rule["metric"] not in SHARES:
+        return Interval("score")
+    b, c, trials = discordant(current, baseline, rule)
+    return Interval("score", score.tango_end(b, c, trials, -z), score.tango_end(b, c, trials, z))
+
+
+def discordant(current: Evaluation, baseline: Evaluation, rule: Rule) -> tuple[float, float, float]:
+    """The shares of the class that only the first, and only the second calls positive; and the trials."""
+    of = rule["metric"] == "recall"
+    at = rule["at_threshold"]
+    pairs = [
+        (each.weight, is_called(current, each, at), is_called(baseline, other, at))
+        for each, other in zip(examples(current), examples(baseline), strict=True)
+        if each.positive == of
+    ]
+    total = sum(weight for weight, _, _ in pairs)
+    b = sum((weight for weight, ours, theirs in pairs if ours and not theirs), Fraction(0)) / total
+    c = sum((weight for weight, ours, theirs in pairs if theirs and not ours), Fraction(0)) / total
+    return float(b), float(c), float(effective(current)[0 if of else 1])
+
+
+def combined(method: str, values: list[Any], ends: list[score.Ends]) -> Interval:
+    """MOVER: from the intervals of both, as if they were independent."""
+    lower, upper = inference.mover_ends([float(each) for each in values], *ends)
+    return Interval(method, max(lower, -1), min(upper, 1))
+
+
+def same(current: Evaluation, baseline: Evaluation) -> bool:
+    """The same scores, read in the same direction."""
+    return current.scores == baseline.scores and is_lower(current) == is_lower(baseline)
+
+
+def difference_error(current: Evaluation, baseline: Evaluation, *, paired: bool) -> Any:
+    """DeLong's, from all pairs of a positive and a negative."""
+    one, other = placed(current), placed(baseline)
+    variance = inference.covariance(one, one) + inference.covariance(other, other)
+    return inference.root(inference.difference_variance(one, other) if paired else variance)
+
+
+def p_value(current: Evaluation, baseline: Evaluation, *, paired: bool) -> Any:
+    """Of no difference between the areas under the ROC curves; None if there is a difference but no error."""
+    error = difference_error(current, baseline, paired=paired)
+    apart = value(current, {"metric": "roc"}) - value(baseline, {"metric": "roc"})
+    if error == 0:
+        return None if apart else 1
+    return inference.p_value(float(apart), error)
