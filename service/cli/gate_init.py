@@ -69,6 +69,7 @@ def rules_text(document: dict[str, Any], name: str, reading: dict[str, Any]) -> 
     checks = [check for check in document["checks"] if check["value"] is not None]
     if len(checks) > 1:
         checks = [check for check in checks if check["rule"]["metric"] != "roc_hull"]  # for want of another rule alone
+    checks = [check for check in checks if _lowest(check) > 0] or checks[:1]  # a minimum of 0 says nothing
     lines = [_HEAD.format(name=json.dumps(name, ensure_ascii=False), percent=percent(LEVEL))]
     lines += [f"{key} = {_toml(value)}\n" for key, value in reading.items()]
     lines += ["".join(_rule_lines(check)) for check in checks]
@@ -85,9 +86,14 @@ def _rule_lines(check: dict[str, Any]) -> Iterator[str]:
     yield f'[[rules]]\nmetric = "{rule["metric"]}"\n'
     if "at" in rule:
         yield f"at = {rule['at']}\n"
-    # Two estimates from different data lie √2 times as far apart as either from the truth.
+    yield f"min = {_lowest(check)}\n"
+
+
+def _lowest(check: dict[str, Any]) -> float:
+    """What another test set hardly falls below: two estimates lie √2 times as far apart as either from the truth."""
+    value, interval = check["value"], check["interval"]
     lowest = value if interval is None else value - math.sqrt(2) * max(value - interval["lower"], 0.0)
-    yield f"min = {math.floor(max(lowest, 0.0) * _STEPS) / _STEPS}\n"
+    return math.floor(max(lowest, 0.0) * _STEPS) / _STEPS
 
 
 def _toml(value: object) -> str:

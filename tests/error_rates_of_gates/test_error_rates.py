@@ -6,7 +6,7 @@ import pytest
 from service.curves.areas import roc_area
 from service.curves.confusion import ConfusionTable
 from service.inference.subject import Subject
-from tests.error_rates_of_gates.__main__ import right, row
+from tests.error_rates_of_gates.__main__ import markdown, right, row
 from tests.error_rates_of_gates.simulation import TAIL, Case, simulated
 
 SETS = 500
@@ -38,7 +38,9 @@ def test_non_inferiority_is_shown_as_often_as_the_error_allows() -> None:
 def test_a_bootstrap_errs_about_as_often() -> None:
     rates = simulated(Case(40, 80, 0.8, 0.0, metric="pr", resamples=200), 150, seed=4)
     assert abs(rates.at_bound - TAIL) < 4 * rates.error
-    assert row(rates).startswith("| pr auto, 40 + 80, paired, area 0.8, drop 0 | ")
+    assert row(rates).startswith("| `pr`, 40 positives, 80 negatives, paired, `roc` 0.8, 0 less | ")
+    assert len(markdown([rates]).splitlines()) == 5
+    assert markdown([rates]).splitlines()[-1].endswith(f" | {100 * rates.least:.1f} |")
 
 
 def test_shares_at_a_threshold_err_no_more_often() -> None:
