@@ -72,7 +72,7 @@ def markdown(found: list[Rates]) -> str:
     """The errors alone, as README shows them."""
     about = (
         f"Of {found[0].sets:,} simulated pairs of data sets, the share in per cent whose verdict with 90 % confidence "
-        f"is wrong by chance; {100 * TAIL:g} are promised, and have a standard error of {100 * found[0].error:.1f} here."
+        f"is wrong by chance. {100 * TAIL:g} are promised, with a standard error of {100 * found[0].error:.1f} here."
     )
     lines = [
         about,
