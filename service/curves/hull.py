@@ -17,6 +17,10 @@ from service.curves.orientation import CountSpace
 
 _LONG = 1 << 15
 """A table of fewer rows is not worth a chain."""
+_DENSE = 8
+"""So many rows are looked at for the chain, times the root of how many there are."""
+_PIECE = 16
+"""So many rows of a sweep are looked at together first."""
 _PRODUCTIVE = 8
 """A pass over many neighbours is worth another while it sheds at least one row in this many."""
 _MANY = 128
@@ -41,15 +45,16 @@ class RocHull:
     def of(cls, table: ConfusionTable) -> "RocHull":
         """Find the hull of a table's rows."""
         points = CountSpace.of(table)
-        outer = candidates = np.arange(table.tp.size)
         chain = _chain(points, table)
-        if chain.size:
-            on, above = [], []
-            for rows, sides in points.along(chain):
-                on.append((sides >= 0).nonzero()[0] + rows.start)
-                above.append((sides > 0).nonzero()[0] + rows.start)
-            outer = np.concatenate(on)
-            candidates = np.sort(np.concatenate((chain, *above)), kind="stable")  # which merges what is in order
+        if chain.size == 0:
+            every = np.arange(table.tp.size)
+            return cls(points, upper_hull(points, _distinct(table, every)), every)
+        near = _near(points, table, chain)
+        sides = points.beside(chain, near)
+        on = (sides >= 0).nonzero()[0]
+        outer = near.take(on)
+        above = outer[sides.take(on) > 0]
+        candidates = np.sort(np.concatenate((chain, above)), kind="stable")  # which merges what is in order
         return cls(points, upper_hull(points, _distinct(table, candidates)), outer)
 
     @cached_property
@@ -114,23 +119,39 @@ def corners(table: ConfusionTable) -> BoolArray:
 
 def _distinct(table: ConfusionTable, rows: IntArray) -> IntArray:
     """The first of each run of equal rows, of those given."""
-    tp, fp = table.tp[rows], table.fp[rows]
-    changes = (fp[1:] != fp[:-1]) | (tp[1:] != tp[:-1])
+    tp, fp = table.tp.take(rows), table.fp.take(rows)
+    changes = fp[1:] != fp[:-1]
+    changes |= tp[1:] != tp[:-1]
     return rows if changes.all() else rows[np.flatnonzero(np.append(True, changes))]
 
 
 def _chain(points: CountSpace, table: ConfusionTable) -> IntArray:
-    """The hull of a few rows of a long table, from the first to the last: what lies under it need not be looked at.
+    """The hull of a few rows of a long table, from the first to the last point: few others are above it.
 
-    It is empty for a short table, and where it has most of the few rows: then the others rise like a hull, too.
+    It is empty for a short table, and where it has most of the few rows: then the others rise like a hull, too. Of
+    equal rows it has the first, as the hull has.
     """
-    size = table.tp.size
-    if size < _LONG:
+    tp, fp = table.tp, table.fp
+    if tp.size < _LONG:
         return np.arange(0)
-    spacing = math.isqrt(size)
-    some = _distinct(table, np.append(np.arange(0, size - 1, spacing), size - 1))
-    chain = upper_hull(points, some)
+    last = int(fp.searchsorted(fp[-1]))
+    last += int(tp[last:].searchsorted(tp[-1]))
+    spacing = math.isqrt(tp.size) // _DENSE | 1  # odd, so that rows that take turns are both among them
+    some = np.arange(0, last, spacing)
+    first = (fp[some] != fp[some - 1]) | (tp[some] != tp[some - 1])
+    chain = upper_hull(points, np.append(some[first], last))
     return chain if 2 * chain.size < some.size else chain[:0]
+
+
+def _near(points: CountSpace, table: ConfusionTable, chain: IntArray) -> IntArray:
+    """Rows among which all are that lie on or above a chain."""
+    size = table.tp.size
+    if table.sweep:
+        pieces = points.near(chain, _PIECE)
+        if 2 * _PIECE * pieces.size < size:
+            rows: IntArray = (pieces[:, np.newaxis] + np.arange(_PIECE)).ravel()
+            return rows[: rows.searchsorted(size)]
+    return np.arange(size)
 
 
 def _prune(points: Plane, rows: IntArray) -> IntArray:

@@ -4,15 +4,12 @@ Source: Shewchuk 1997, "Adaptive precision floating-point arithmetic and fast ro
 doubles where their error bound allows, and only the rest with more.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 
 from service.curves.confusion import ConfusionTable
 from service.curves.exact import (
-    BLOCK,
     LARGEST_EXACT_INTEGER,
     BoolArray,
     FloatArray,
@@ -23,9 +20,6 @@ from service.curves.exact import (
     pair_product,
     two_sum,
 )
-
-Rows: TypeAlias = int | slice | IntArray
-"""Rows of a table by number: one, a stretch, or any."""
 
 _FILTER = 2.0**-51
 """Above the error of the plain determinant relative to its two products, (3 + 16 ε) ε with ε = 2^-53."""
@@ -56,7 +50,7 @@ class CountSpace:
             np.concatenate([table.fp for table in tables]), np.concatenate([table.tp for table in tables]), small
         )
 
-    def sides(self, a: Rows, b: Rows, c: Rows) -> FloatArray:
+    def sides(self, a: IntArray, b: IntArray, c: IntArray) -> FloatArray:
         """For each triple of rows: positive when b lies above the chord from a to c, 0 on it, negative under it.
 
             (tp_b - tp_a)(fp_c - fp_a) - (fp_b - fp_a)(tp_c - tp_a),  with fp_a <= fp_b <= fp_c
@@ -73,7 +67,7 @@ class CountSpace:
             return rise
         return self._certain(rise, reach, a, b, c)
 
-    def _certain(self, left: FloatArray, right: FloatArray, a: Rows, b: Rows, c: Rows) -> FloatArray:
+    def _certain(self, left: FloatArray, right: FloatArray, a: IntArray, b: IntArray, c: IntArray) -> FloatArray:
         """The difference of two products as doubles have them, with its sign made sure."""
         side = left - right
         bound = np.abs(left)
@@ -82,8 +76,7 @@ class CountSpace:
         bound += _UNDERFLOW
         doubtful = np.flatnonzero(np.abs(side) <= bound)
         if doubtful.size:
-            b = doubtful + b.start if isinstance(b, slice) else np.asarray(b)[doubtful]
-            a, c = (rows[doubtful] if isinstance(rows, np.ndarray) else np.full(b.size, rows) for rows in (a, c))
+            a, b, c = (rows[doubtful] for rows in (a, b, c))
             # Where one of a product's differences is 0, the product is; points that coincide have no side.
             left_is_zero = (self.tp[b] == self.tp[a]) | (self.fp[c] == self.fp[a])
             right_is_zero = (self.fp[b] == self.fp[a]) | (self.tp[c] == self.tp[a])
@@ -111,37 +104,56 @@ class CountSpace:
         left, right = climb[:-1] * run[1:], run[:-1] * climb[1:]
         return left - right if self.small else self._certain(left, right, rows[:-2], rows[1:-1], rows[2:])
 
-    def along(self, chain: IntArray) -> Iterator[tuple[slice, FloatArray]]:
-        """The same for all rows, stretch by stretch, and the two vertices of a chain that each lies between.
-
-        The chain's vertices ascend from the first row on, far apart; rows after the last one repeat it.
-        """
-        ends = [*chain[1:-1].tolist(), self.tp.size - 1]
-        start = 0
-        for first, last, end in zip(chain[:-1].tolist(), chain[1:].tolist(), ends, strict=True):
-            while start <= end:
-                rows = slice(start, min(start + BLOCK, end + 1))
-                yield rows, self.sides(first, rows, last)
-                start = rows.stop
-
     def beside(self, vertices: IntArray, rows: IntArray) -> FloatArray:
-        """The same for some rows and the two of the ascending `vertices` that each lies between, (n,)."""
-        sides = [self._beside(vertices, rows[some]) for some in blocks(rows.size)]
+        """The same for some ascending rows and the two of the ascending `vertices` that each lies between, (n,)."""
+        everywhere = rows.size == self.tp.size
+        sides = []
+        for some in blocks(rows.size):
+            tp, fp = (column[some] if everywhere else column.take(rows[some]) for column in (self.tp, self.fp))
+            sides.append(self._beside(vertices, tp, fp, rows[some]))
         return sides[0] if len(sides) == 1 else np.concatenate(sides)
 
-    def _beside(self, vertices: IntArray, rows: IntArray) -> FloatArray:
-        ends = np.concatenate((rows.searchsorted(vertices[1:-1], side="right"), [rows.size]))
-        ends[1:] -= ends[:-1].copy()
-        edge = np.arange(ends.size).repeat(ends)
-        if not self.small:
-            return self.sides(vertices.take(edge), rows, vertices[1:].take(edge))
-        # The same as one straight line for each edge; every product is a double.
-        tp, fp = self.tp.take(vertices), self.fp.take(vertices)
-        climb, run = tp[1:] - tp[:-1], fp[1:] - fp[:-1]
-        side = self.tp.take(rows) * run.take(edge)
-        side -= self.fp.take(rows) * climb.take(edge)
-        side -= (run * tp[:-1] - climb * fp[:-1]).take(edge)
-        return side
+    def _beside(self, vertices: IntArray, tp: FloatArray, fp: FloatArray, rows: IntArray) -> FloatArray:
+        rise, reach, vertices, lengths = self._over_edges(vertices, tp, fp, rows)
+        if self.small:
+            rise -= reach
+            return rise
+        return self._certain(rise, reach, vertices[:-1].repeat(lengths), rows, vertices[1:].repeat(lengths))
+
+    def near(self, chain: IntArray, piece: int) -> IntArray:
+        """Cut a sweep into pieces of so many rows; the first rows of those that may reach a chain, which never falls.
+
+        No row lies higher or further to the left than its piece's corner, the fp of its first row and the tp of the
+        next piece's; where that is under the chain, all of them are.
+        """
+        first = np.arange(0, self.tp.size, piece)
+        rise, reach, _, _ = self._over_edges(
+            chain, np.append(self.tp[piece::piece], self.tp[-1]), self.fp[::piece], first
+        )
+        slack = rise + reach
+        slack *= _FILTER
+        slack += _UNDERFLOW
+        return first[rise + slack >= reach]
+
+    def _over_edges(
+        self, vertices: IntArray, tp: FloatArray, fp: FloatArray, rows: IntArray
+    ) -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
+        """The two products whose difference is the side of points (fp, tp) and the edges that `rows` lie on.
+
+        And the vertices of those edges, and how many rows each edge has.
+        """
+        first, last = vertices[1:-1].searchsorted(rows[[0, -1]])
+        vertices = vertices[first : last + 2]
+        ends = np.concatenate(([0], rows.searchsorted(vertices[1:-1], side="right"), [rows.size]))
+        lengths = ends[1:] - ends[:-1]
+        tp_there, fp_there = self.tp.take(vertices), self.fp.take(vertices)
+        edges = [tp_there[:-1], fp_there[1:] - fp_there[:-1], fp_there[:-1], tp_there[1:] - tp_there[:-1]]
+        # Numbers of a single edge go with all rows as they are.
+        tp_a, run, fp_a, climb = [column.repeat(lengths) for column in edges] if lengths.size > 1 else edges
+        rise, reach = tp - tp_a, fp - fp_a
+        rise *= run
+        reach *= climb
+        return rise, reach, vertices, lengths
 
     def _exact_sides(self, a: IntArray, b: IntArray, c: IntArray) -> FloatArray:
         differences = [

@@ -9,7 +9,7 @@ import pytest
 
 from service.curves.confusion import ConfusionTable
 from service.curves.counts import Counts
-from service.curves.hull import RocHull, roc_convex_hull
+from service.curves.hull import RocHull, roc_convex_hull, upper_hull
 from service.curves.orientation import CountSpace
 
 
@@ -25,11 +25,11 @@ def sign(table: ConfusionTable, a: int, b: int, c: int) -> int:
 
 
 TABLES = {
-    "whole": lambda random: np.cumsum(random.integers(0, 3, (2, 40)), axis=1).astype(np.float64),
-    "whole beyond products": lambda random: np.cumsum(random.integers(0, 3, (2, 40)) * 2.0**45, axis=1),
-    "fractional": lambda random: np.cumsum(random.integers(0, 3, (2, 40)) * 0.1, axis=1),
-    "on one line, rounded": lambda random: np.outer([0.3, 0.7], np.sort(random.random(40))),
-    "tiny": lambda random: np.cumsum(random.integers(0, 3, (2, 40)) * 0.1, axis=1) * 1e-149,
+    "whole": lambda random, size=40: np.cumsum(random.integers(0, 3, (2, size)), axis=1).astype(np.float64),
+    "whole beyond products": lambda random, size=40: np.cumsum(random.integers(0, 3, (2, size)) * 2.0**45, axis=1),
+    "fractional": lambda random, size=40: np.cumsum(random.integers(0, 3, (2, size)) * 0.1, axis=1),
+    "on one line, rounded": lambda random, size=40: np.outer([0.3, 0.7], np.sort(random.random(size))),
+    "tiny": lambda random, size=40: np.cumsum(random.integers(0, 3, (2, size)) * 0.1, axis=1) * 1e-149,
 }
 
 
@@ -49,9 +49,34 @@ def test_signs_in_blocks(kind: str, block: int, monkeypatch: pytest.MonkeyPatch)
     ends = np.searchsorted(chain[1:-1], rows)
     expected = [sign(table, chain[end], row, chain[end + 1]) for end, row in zip(ends, rows, strict=True)]
     assert np.sign(points.beside(chain, rows)).tolist() == expected
-    along = list(points.along(chain))
-    assert [row for some, _ in along for row in rows[some]] == rows.tolist()
-    assert np.sign(np.concatenate([sides for _, sides in along])).tolist() == expected
+    near = [row for row, side in enumerate(expected) if side >= 0]
+    assert np.sign(points.beside(chain, np.array(near))).tolist() == [expected[row] for row in near]
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_no_piece_is_passed_over_that_reaches_a_chain(kind: str) -> None:
+    table = table_of(*TABLES[kind](np.random.default_rng(6)))
+    points = CountSpace.of(table)
+    rows = np.arange(table.tp.size)
+    chain = upper_hull(points, rows[[0, 13, 29, -1]])
+    ends = np.searchsorted(chain[1:-1], rows)
+    reach = [row for row, end in enumerate(ends) if sign(table, chain[end], row, chain[end + 1]) >= 0]
+    for piece in (1, 7, 16):
+        assert {row // piece * piece for row in reach} <= set(points.near(chain, piece).tolist())
+
+
+@pytest.mark.parametrize("repeats", [1, 3])
+@pytest.mark.parametrize("kind", TABLES)
+def test_a_long_table_has_the_hull_of_a_short_one(kind: str, repeats: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To look at a few rows first changes nothing, whichever of equal rows are among them."""
+    tp, fp = TABLES[kind](np.random.default_rng(7), 3_000)
+    table = table_of(np.repeat(tp, repeats), np.repeat(fp, repeats))
+    expected = RocHull.of(table)
+    monkeypatch.setattr("service.curves.hull._LONG", 0)
+    found = RocHull.of(table)
+    assert found.outer.size < table.tp.size
+    assert found.vertices.tolist() == expected.vertices.tolist()
+    assert found.boundary.tolist() == expected.boundary.tolist()
 
 
 @pytest.mark.parametrize("decades", [6, 300])
