@@ -131,7 +131,7 @@ def class_sums(weights: FloatArray, labels: BoolArray) -> Pair:
     bits = min(51, 62 - weights.size.bit_length())  # so many of each weight leave room for the sum of all
     top = float(weights.max(initial=0.0))
     hits, misses = np.zeros(weights.size), np.zeros(weights.size)
-    before: list[tuple[int, int]] = []
+    before = [(0, 0)]
     for rows in blocks(weights.size):
         slices = _class_counts(weights[rows], labels[rows], top, bits, before)
         before = [(int(of_hits[-1]), int(of_misses[-1])) for _, of_hits, of_misses in slices]
@@ -156,7 +156,7 @@ def _class_counts(
     slices: list[tuple[float, IntArray, IntArray]] = []
     rest = weights
     power = math.frexp(top)[1]
-    while rest.any() or len(slices) < len(before):
+    while len(slices) < len(before) or rest.any():
         # What is added to the anchor is a whole number of units, the last bits of the mantissa.
         anchor = np.float64(math.ldexp(1.5, power + 52 - bits))
         raised = rest + anchor
@@ -177,12 +177,21 @@ def _class_counts(
 
 def _nearest(slices: list[tuple[float, IntArray]]) -> FloatArray:
     """Σ unit · count over the slices, one or more, (n,), in doubles."""
-    high = low = np.zeros(1)
-    for unit, counts in slices:
-        leading = counts.astype(np.float64)
-        high, error = two_sum(leading * unit, high)
-        low = low + (error + (counts - leading.astype(np.int64)) * unit)
-    return high + low
+    (high, low), *others = (_pair(unit, counts) for unit, counts in slices)
+    for more, more_low in others:
+        high, error = two_sum(more, high)
+        error += more_low
+        low += error
+    high += low
+    return high
+
+
+def _pair(unit: float, counts: IntArray) -> Pair:
+    """Write unit · count exactly, the unit being a power of two."""
+    high = counts.astype(np.float64)
+    low = (counts - high.astype(np.int64)) * np.float64(unit)
+    high *= unit
+    return high, low
 
 
 def _split(a: FloatArray) -> Pair:

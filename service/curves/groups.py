@@ -196,7 +196,8 @@ def _grouped(sample: Sample, order: IntArray, scores: FloatArray) -> Groups:
         fp = np.arange(1.0, labels.size + 1) - tp
     else:
         tp, fp = class_sums(sample.weights.take(order), labels)
-    ends = np.append(np.flatnonzero(scores[1:] != scores[:-1]), scores.size - 1)
-    if ends.size < scores.size:
+    changes = scores[1:] != scores[:-1]
+    if not changes.all():
+        ends = np.append(np.flatnonzero(changes), scores.size - 1)
         scores, tp, fp = scores[ends], tp[ends], fp[ends]
     return Groups(*(np.concatenate(([first], column)) for first, column in ((np.nan, scores), (0, tp), (0, fp))))

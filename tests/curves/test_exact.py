@@ -93,9 +93,9 @@ def test_class_sums_at_the_middle_of_two_doubles(values: list[float]) -> None:
 
 
 def test_class_sums_over_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Blocks take over what those before them have counted, slice by slice, also where one has fewer slices."""
+    """Blocks take over what those before them have counted, slice by slice, also where one has fewer or none."""
     monkeypatch.setattr("service.curves.exact.BLOCK", 3)
-    weights = [1e-30, 1 / 3, 2.0**-60, 0.0, 1.0, 2.0, 0.5, 1e-300, 1e10, 4.0, 4.0, 4.0, 1e-9]
+    weights = [0.0, 0.0, 0.0, 1e-30, 1 / 3, 2.0**-60, 0.0, 1.0, 2.0, 0.5, 1e-300, 1e10, 4.0, 4.0, 4.0, 1e-9]
     rows = [(weight, row % 3 != 1) for row, weight in enumerate(weights)]
     for of_class, found in zip((True, False), sums_of(rows), strict=True):
         totals = itertools.accumulate(Fraction(weight) if label == of_class else Fraction(0) for weight, label in rows)
