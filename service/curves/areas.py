@@ -6,7 +6,6 @@ Sources: Davis & Goadrich 2006, sections 3 to 5; Fawcett 2006, algorithm 2.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from service.curves.exact import (
     LARGEST_EXACT_INTEGER,
     FloatArray,
     blocks,
-    exact_sum,
+    exact_quotient,
     lift,
     positive_parts,
     two_product,
@@ -68,8 +67,7 @@ def roc_area(table: ConfusionTable) -> float:
         return int(doubled) / (2 * int(table.positives) * int(table.negatives))
     up, across = lift(table.positives), lift(table.negatives)
     parts = (part for tp, fp in _blocks(table.tp, table.fp) for part in _trapezoids(tp * up, fp * across))
-    whole = 2 * Fraction(table.positives * up) * Fraction(table.negatives * across)
-    return float(exact_sum(parts) / whole)
+    return exact_quotient(parts, 2.0, table.positives * up, table.negatives * across)
 
 
 def _blocks(*columns: FloatArray) -> Iterator[tuple[FloatArray, ...]]:

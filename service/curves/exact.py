@@ -9,7 +9,6 @@ Products must stay clear of overflow and underflow: |a|, |b| below 2^500, |a b| 
 import itertools
 import math
 from collections.abc import Iterable, Iterator
-from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
@@ -95,11 +94,18 @@ def as_integers(*numbers: float) -> list[int]:
     return [numerator * (scale // denominator) for numerator, denominator in ratios]
 
 
-def exact_sum(numbers: Iterable[float]) -> Fraction:
-    """Σ of doubles, without rounding; all at once, because each sum of two fractions looks for a common factor."""
+def exact_quotient(numbers: Iterable[float], *factors: float) -> float:
+    """Σ of doubles over a product of others, rounded once.
+
+    In integers all at once, because each sum or quotient of two fractions looks for a common factor.
+    """
     ratios = [number.as_integer_ratio() for number in numbers]
     scale = max((denominator for _, denominator in ratios), default=1)
-    return Fraction(sum(numerator * (scale // denominator) for numerator, denominator in ratios), scale)
+    total = sum(numerator * (scale // denominator) for numerator, denominator in ratios)
+    for numerator, denominator in (factor.as_integer_ratio() for factor in factors):
+        total *= denominator
+        scale *= numerator
+    return total / scale  # of two integers this rounds once
 
 
 def positive_parts(column: FloatArray) -> list[float]:

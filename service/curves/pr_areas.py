@@ -7,7 +7,6 @@ import math
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -18,7 +17,7 @@ from service.curves.exact import (
     LARGEST_EXACT_INTEGER,
     FloatArray,
     blocks,
-    exact_sum,
+    exact_quotient,
     exactly,
     lift,
     pair_product,
@@ -95,9 +94,9 @@ def pr_areas(table: ConfusionTable) -> PrAreas:
         parts[1].extend(average(climbs, up))
         if trapezoid:
             parts[2].extend(_trapezoid(climbs))
-    whole = Fraction(table.positives * up)
-    pr = math.fsum(parts[0]) / float(whole)
-    average_precision, composite = (float(exact_sum(part) / whole) for part in parts[1:])
+    whole = table.positives * up
+    pr = math.fsum(parts[0]) / whole
+    average_precision, composite = (exact_quotient(part, whole) for part in parts[1:])
     return PrAreas(min(pr, 1.0), composite if trapezoid else None, average_precision)
 
 
@@ -127,7 +126,9 @@ def _pr(climbs: _Climbs, up: float) -> float:
     growth = climbs.called_after - climbs.called
     below = climbs.called_after + climbs.called
     z = growth / below
-    greatest = float(z.max())
+    least, greatest = float(z.min()), float(z.max())
+    if least > _SERIES:
+        return float(_of_large(climbs.tp, climbs.climb, growth, climbs.called, up).sum())
     series = _series(z, min(greatest, _SERIES))
     part = z * series
     part += 1
@@ -143,12 +144,18 @@ def _pr(climbs: _Climbs, up: float) -> float:
     if greatest > _SERIES:
         large = (z > _SERIES).nonzero()[0]
         tp, climb, growth, called = (column[large] for column in (climbs.tp, climbs.climb, growth, climbs.called))
-        # From the origin x is infinite, where t = 0 outweighs its logarithm.
-        with np.errstate(divide="ignore", over="ignore"):
-            x = np.minimum(growth / called, _GREATEST)
-        logarithm = np.log1p(x)
-        part[large] = (climb / growth) * ((tp * logarithm + climb * (1 - logarithm / x)) * up)
+        part[large] = _of_large(tp, climb, growth, called, up)
     return float(part.sum())
+
+
+def _of_large(tp: FloatArray, climb: FloatArray, growth: FloatArray, called: FloatArray, up: float) -> FloatArray:
+    """The integrals over steps of large z, times `up`."""
+    # From the origin x is infinite, where t = 0 outweighs its logarithm.
+    with np.errstate(divide="ignore", over="ignore"):
+        x = np.minimum(growth / called, _GREATEST)
+    logarithm = np.log1p(x)
+    out: FloatArray = (climb / growth) * ((tp * logarithm + climb * (1 - logarithm / x)) * up)
+    return out
 
 
 def _series(z: FloatArray, greatest: float) -> FloatArray:

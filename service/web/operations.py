@@ -5,7 +5,7 @@ Knows methods, headers, the query, and which lane a request takes; what an opera
 
 import os
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import BinaryIO
 from urllib.parse import parse_qsl
 
@@ -107,7 +107,14 @@ def _request_without_body(operation: str) -> Request:
 
 def _response(result: Answer, response: Response) -> Response:
     """Give a response the answer's status and headers."""
-    note(problem=result.problem, **asdict(result.facts))
+    facts = result.facts
+    note(
+        problem=result.problem,
+        rows=facts.rows,
+        decode_seconds=facts.decode_seconds,
+        evaluate_seconds=facts.evaluate_seconds,
+        encode_seconds=facts.encode_seconds,
+    )
     response.status_code = result.status
     response.mimetype = result.media_type
     response.headers.update(result.headers)
