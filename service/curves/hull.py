@@ -49,18 +49,17 @@ class RocHull:
         if chain.size == 0:
             every = np.arange(table.tp.size)
             return cls(points, upper_hull(points, _distinct(table, every)), every)
-        near = _near(points, table, chain)
-        sides = points.beside(chain, near)
-        on = (sides >= 0).nonzero()[0]
-        outer = near.take(on)
-        above = outer[sides.take(on) > 0]
-        candidates = np.sort(np.concatenate((chain, above)), kind="stable")  # which merges what is in order
-        return cls(points, upper_hull(points, _distinct(table, candidates)), outer)
+        outer, above = [], []
+        for rows, sides in points.beside(chain, _near(points, table, chain)):
+            outer.append(rows.take((sides >= 0).nonzero()[0]))
+            above.append(rows.take((sides > 0).nonzero()[0]))
+        candidates = np.sort(np.concatenate((chain, *above)), kind="stable")  # which merges what is in order
+        return cls(points, upper_hull(points, _distinct(table, candidates)), np.concatenate(outer))
 
     @cached_property
     def boundary(self) -> IntArray:
         """All rows on the hull: the vertices, what repeats them, and every row on an edge between two of them."""
-        return self.outer[np.flatnonzero(self.points.beside(self.vertices, self.outer) == 0)]
+        return np.concatenate([rows[sides == 0] for rows, sides in self.points.beside(self.vertices, self.outer)])
 
     def contains(self) -> BoolArray:
         """Tell of every row whether it is on the hull, (n,)."""
@@ -119,7 +118,8 @@ def corners(table: ConfusionTable) -> BoolArray:
 
 def _distinct(table: ConfusionTable, rows: IntArray) -> IntArray:
     """The first of each run of equal rows, of those given."""
-    tp, fp = table.tp.take(rows), table.fp.take(rows)
+    everywhere = rows.size == table.tp.size
+    tp, fp = (column if everywhere else column.take(rows) for column in (table.tp, table.fp))
     changes = fp[1:] != fp[:-1]
     changes |= tp[1:] != tp[:-1]
     return rows if changes.all() else rows[np.flatnonzero(np.append(True, changes))]

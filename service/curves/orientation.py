@@ -4,6 +4,7 @@ Source: Shewchuk 1997, "Adaptive precision floating-point arithmetic and fast ro
 doubles where their error bound allows, and only the rest with more.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -104,14 +105,12 @@ class CountSpace:
         left, right = climb[:-1] * run[1:], run[:-1] * climb[1:]
         return left - right if self.small else self._certain(left, right, rows[:-2], rows[1:-1], rows[2:])
 
-    def beside(self, vertices: IntArray, rows: IntArray) -> FloatArray:
-        """The same for some ascending rows and the two of the ascending `vertices` that each lies between, (n,)."""
+    def beside(self, vertices: IntArray, rows: IntArray) -> Iterator[tuple[IntArray, FloatArray]]:
+        """Some ascending rows, block by block, and their sides of the two of the `vertices` that each lies between."""
         everywhere = rows.size == self.tp.size
-        sides = []
         for some in blocks(rows.size):
             tp, fp = (column[some] if everywhere else column.take(rows[some]) for column in (self.tp, self.fp))
-            sides.append(self._beside(vertices, tp, fp, rows[some]))
-        return sides[0] if len(sides) == 1 else np.concatenate(sides)
+            yield rows[some], self._beside(vertices, tp, fp, rows[some])
 
     def _beside(self, vertices: IntArray, tp: FloatArray, fp: FloatArray, rows: IntArray) -> FloatArray:
         rise, reach, vertices, lengths = self._over_edges(vertices, tp, fp, rows)

@@ -16,6 +16,7 @@ from service.curves.exact import (
     as_integers,
     class_sums,
     double,
+    exact_quotient,
     exactly,
     lift,
     pair_product,
@@ -52,6 +53,12 @@ def test_pairs_keep_a_hundred_bits(a: float, b: float, c: float, d: float) -> No
     product, quotient = exact(x) * exact(y), exact(x) / exact(y)
     assert abs(exact(pair_product(x, y)) - product) <= product / 2**100
     assert abs(exact(pair_quotient(x, y)) - quotient) <= quotient / 2**98
+
+
+@examples(100)
+@given(st.lists(moderate, max_size=20), st.lists(positive, min_size=1, max_size=3))
+def test_a_quotient_of_sums_is_rounded_once(numbers: list[float], factors: list[float]) -> None:
+    assert exact_quotient(numbers, *factors) == float(sum(map(Fraction, numbers)) / math.prod(map(Fraction, factors)))
 
 
 labelled_weights = st.lists(st.tuples(wild_weights, st.booleans()), min_size=1, max_size=30)

@@ -48,9 +48,9 @@ def test_signs_in_blocks(kind: str, block: int, monkeypatch: pytest.MonkeyPatch)
     chain = rows[[0, 7, 19, -1]]
     ends = np.searchsorted(chain[1:-1], rows)
     expected = [sign(table, chain[end], row, chain[end + 1]) for end, row in zip(ends, rows, strict=True)]
-    assert np.sign(points.beside(chain, rows)).tolist() == expected
-    near = [row for row, side in enumerate(expected) if side >= 0]
-    assert np.sign(points.beside(chain, np.array(near))).tolist() == [expected[row] for row in near]
+    for some in (rows, rows[np.array(expected) >= 0]):
+        found = [pair for of_block in points.beside(chain, some) for pair in zip(*of_block, strict=True)]
+        assert [(row, np.sign(side)) for row, side in found] == [(row, expected[row]) for row in some]
 
 
 @pytest.mark.parametrize("kind", TABLES)
