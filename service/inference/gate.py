@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from service.curves.counts import Counts
 from service.curves.errors import NotPaired
 from service.curves.evaluation import CurvesWarning
+from service.curves.indices import INDICES
 from service.curves.sample import Sample
 from service.inference.evidence import Evidence
 from service.inference.intervals import Interval, IntervalOptions
 from service.inference.methods import is_resampled
 from service.inference.pairs import SHARES, Pair, check_paired
 from service.inference.reasons import dropped, missed, no_interval, no_value, out_of_reach
-from service.inference.rules import Rule
+from service.inference.rules import Rule, plain
 from service.inference.subject import Subject
 
 MAYBE_PAIRED = CurvesWarning(
@@ -25,6 +26,10 @@ MAYBE_PAIRED = CurvesWarning(
     "The labels of the evaluation and of the baseline agree row by row. If the rows are the same examples, say so by "
     "paired: differences are more certain then.",
 )
+SAME_SCORES = CurvesWarning(
+    "same_scores", "The evaluation and the baseline have the same scores. Was one set of scores given for both?"
+)
+_LOOSE_DROP = 0.5
 _FEWEST_PAIRS = 10
 """Labels of fewer rows may agree by chance."""
 
@@ -85,8 +90,10 @@ def evaluate_gate(evaluation: Sample | Counts, baseline: Sample | Counts | None,
     wanted = [(rule.of, rule.kind == "max_drop") for rule in options.rules if _wants_interval(rule, options)]
     evidence = Evidence(subject, options.intervals or IntervalOptions(), wanted, pair)
     checks = tuple(_check(rule, evidence, options) for rule in options.rules)
-    warnings = evidence.warnings
-    if baseline is not None and not options.paired and any(check.rule.kind == "max_drop" for check in checks):
+    warnings = evidence.warnings + tuple(_loose(rule) for rule in options.rules if _is_loose(rule))
+    if pair is not None and pair.have_same_scores:
+        warnings += (SAME_SCORES,)
+    elif baseline is not None and not options.paired and any(rule.kind == "max_drop" for rule in options.rules):
         warnings += (MAYBE_PAIRED,) * _may_be_pairs(evaluation, baseline)
     return Gate(all(check.status == "passed" for check in checks), options.paired, checks, warnings)
 
@@ -125,6 +132,18 @@ def _may_be_pairs(evaluation: Sample | Counts, baseline: Sample | Counts) -> boo
     return True
 
 
+def _is_loose(rule: Rule) -> bool:
+    """Whether hardly any model fails a rule: a slip of a per cent, or an index that is 1 for all."""
+    return (rule.max_drop or 0) >= _LOOSE_DROP or (rule.metric in INDICES and rule.at == 1 and not rule.of.has_interval)
+
+
+def _loose(rule: Rule) -> CurvesWarning:
+    why = f"max_drop {plain(rule.bound)} of {rule.of} allows nearly any drop. One per cent is 0.01."
+    if rule.kind != "max_drop":
+        why = f"{rule.of} is 1 for every model, of which it is the recall with everything called positive."
+    return CurvesWarning("loose_rule", why)
+
+
 def _wants_interval(rule: Rule, options: GateOptions) -> bool:
     return rule.confidence is not None or options.intervals is not None
 
@@ -153,13 +172,17 @@ def _verdict(rule: Rule, value: float | None, baseline: float | None, interval: 
     if rule.confidence is None or interval is None:
         met = value >= rule.bound if rule.kind == "min" else value <= rule.bound
         return ("passed", "") if met else ("failed", missed(rule, value))
-    met = interval.lower >= rule.bound if rule.kind == "min" else interval.upper <= rule.bound
-    return ("passed", "") if met else ("failed", out_of_reach(rule, value, interval))
+    if interval.lower >= rule.bound if rule.kind == "min" else interval.upper <= rule.bound:
+        return "passed", ""
+    itself = value < rule.bound if rule.kind == "min" else value > rule.bound
+    return "failed", missed(rule, value) if itself else out_of_reach(rule, value, interval)
 
 
 def _drop_verdict(rule: Rule, value: float, baseline: float, interval: Interval | None) -> tuple[str, str]:
     end = value - baseline
     if interval is not None:
         end = interval.upper if rule.prove else interval.lower
-    met = -end <= rule.bound + ROUNDING
-    return ("passed", "") if met else ("failed", dropped(rule, value, baseline, interval))
+    if -end <= rule.bound + ROUNDING:
+        return "passed", ""
+    itself = baseline - value > rule.bound + ROUNDING and not rule.prove
+    return "failed", dropped(rule, value, baseline, None if itself else interval)

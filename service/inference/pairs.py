@@ -63,13 +63,18 @@ class Pair:
         tables = (self.current.table, self.baseline.table)
         return paired_strata(samples, tables, (self.current.rows, self.baseline.rows))  # type: ignore[arg-type]  # check_paired
 
-    @cached_property
+    @property
     def are_alike(self) -> bool:
         """Whether both give the same scores to the same examples, so that no metric can differ."""
-        if not self.paired:
-            return False
+        return self.paired and self.have_same_scores
+
+    @cached_property
+    def have_same_scores(self) -> bool:
+        """Whether both are samples with the same scores, row by row, that mean the same."""
         current, baseline = self.current.evaluation, self.baseline.evaluation
-        alike = np.array_equal(current.scores, baseline.scores)  # type: ignore[union-attr]  # check_paired
+        if not isinstance(current, Sample) or not isinstance(baseline, Sample):
+            return False
+        alike = np.array_equal(current.scores, baseline.scores) and np.array_equal(current.labels, baseline.labels)
         return alike and current.lower_is_positive == baseline.lower_is_positive
 
     def values(self, metric: Metric) -> tuple[float, float] | None:

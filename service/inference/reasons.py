@@ -25,17 +25,19 @@ def out_of_reach(rule: Rule, value: float, interval: Interval) -> str:
 
 def dropped(rule: Rule, value: float, baseline: float, interval: Interval | None) -> str:
     """Say how far it dropped, or may have dropped, or provably has."""
-    from_to = f"from {_short(baseline)} to {_short(value)}"
+    from_to = f"went from {_short(baseline)} to {_short(value)}" if value != baseline else f"stayed at {_short(value)}"
     drop = baseline - value if interval is None else 0.0 - (interval.upper if rule.prove else interval.lower)
     drop_text, bound = _apart(drop, rule.bound)
     if rule.bound < 0:
         return _not_risen(rule, from_to, _apart(0.0 - drop, -rule.bound), interval)
     if interval is None:
-        return f"{rule.of} dropped by {drop_text}, {from_to}, more than max_drop {bound}."
+        return (
+            f"{rule.of} dropped by {drop_text}, from {_short(baseline)} to {_short(value)}, more than max_drop {bound}."
+        )
     least = "at least" if rule.prove else "as much as"
     may = "dropped" if rule.prove else "may have dropped"
     return (
-        f"{rule.of} went {from_to}; with {_percent(interval)} confidence it {may} by {least} {drop_text}, "
+        f"{rule.of} {from_to}; with {_percent(interval)} confidence it {may} by {least} {drop_text}, "
         f"more than max_drop {bound}."
     )
 
@@ -45,9 +47,9 @@ def _not_risen(rule: Rule, from_to: str, texts: tuple[str, str], interval: Inter
     rise, least = texts
     asked = f"less than the rise of {least} that max_drop -{least} asks for"
     if interval is None:
-        return f"{rule.of} went {from_to}, which is {asked}."
+        return f"{rule.of} {from_to}, which is {asked}."
     end = "at most" if rule.prove else "perhaps only"
-    return f"{rule.of} went {from_to}; with {_percent(interval)} confidence that is {end} {rise} more, {asked}."
+    return f"{rule.of} {from_to}; with {_percent(interval)} confidence that is {end} {rise} more, {asked}."
 
 
 def no_value(rule: Rule, value: float | None) -> str:
@@ -59,7 +61,7 @@ def no_value(rule: Rule, value: float | None) -> str:
 def no_interval(rule: Rule) -> str:
     """Say that there is no interval, and so no confidence."""
     what = "the difference of " if rule.kind == "max_drop" else ""
-    return f"There is no interval for {what}{rule.of} on these data, so the rule cannot be decided."
+    return f"There is no interval for {what}{rule.of}, as a warning says, so the rule cannot be decided."
 
 
 def _beyond(rule: Rule) -> str:

@@ -61,8 +61,8 @@ _CALLED_HERE = {
     "auprc": "pr",
     "pr_auc": "pr",
     "auc_pr": "pr",
-    "f1": "f_measure with at 0.5",
-    "f1_score": "f_measure with at 0.5",
+    "f1": "f_measure with at 0.5, and at_threshold where one is deployed",
+    "f1_score": "f_measure with at 0.5, and at_threshold where one is deployed",
     "tpr": "recall",
     "sensitivity": "recall",
     "ppv": "precision",
@@ -132,7 +132,8 @@ def _check_place(data: dict[str, Any]) -> None:
     allowed = needed | ({"at_threshold"} if metric in INDICES else set())
     for name in ("at", "at_threshold"):
         if name in needed and name not in data:
-            raise invalid("missing", f"{metric} needs {name}.", name)
+            told = ", its lambda: 0 is precision, 1 is recall" if metric in INDICES else ""
+            raise invalid("missing", f"{metric} needs {name}{told}.", name)
         if name in data and name not in allowed:
             raise invalid("exclusive", f"{name} does not go with {metric}.", name)
 

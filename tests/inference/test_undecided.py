@@ -50,9 +50,9 @@ class TestUndecided:
     def test_one_example_of_a_class_has_no_interval(self, labels: str) -> None:
         data = Data([4.0, 1.0, 3.0, 2.0], [label == "+" for label in labels])
         check = self.check(data, {"metric": "roc", "min": 0.0, "confidence": 0.9})
-        assert check.reason == "There is no interval for roc on these data, so the rule cannot be decided."
+        assert check.reason == "There is no interval for roc, as a warning says, so the rule cannot be decided."
         check = self.check(ONE, {"metric": "tpr_at_fpr", "at": 0.5, "max_drop": 1.0, "confidence": 0.9}, data)
-        assert check.reason.startswith("There is no interval for the difference of tpr_at_fpr at fpr 0.5 on these data")
+        assert check.reason.startswith("There is no interval for the difference of tpr_at_fpr at fpr 0.5, as")
         gate = Request(data, None, [{"metric": "roc", "min": 0.0}]).gate()
         assert gate.passed
 
