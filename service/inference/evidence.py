@@ -53,6 +53,7 @@ class Evidence:
         self._warnings: list[CurvesWarning] = []
         self._alone: dict[Metric, Replicates] = {}
         self._differences: dict[Metric, Replicates] = {}
+        self._p_values: dict[Metric, float | None] = {}
         self._resample([each for each in dict.fromkeys(wanted) if self._is_resampled(*each)])
 
     @property
@@ -109,7 +110,9 @@ class Evidence:
         values = self._pair.values(metric)
         if values is None or not (wanted or metric.name == "roc"):
             return None
-        return self._pair.p_value(metric, values, self._differences.get(metric))
+        if metric not in self._p_values:  # several rules may be about one metric
+            self._p_values[metric] = self._pair.p_value(metric, values, self._differences.get(metric))
+        return self._p_values[metric]
 
     @property
     def _subjects(self) -> Sequence[Subject]:
