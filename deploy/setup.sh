@@ -1,13 +1,21 @@
 #!/bin/sh
 # Makes .venv from a lock, unless it is there and right; writes nothing outside the checkout but pip's temporary files.
 #
-#   sh deploy/setup.sh run           what the service needs; an environment for tests will do
+#   sh deploy/setup.sh [run]         what the service needs; an environment for tests will do
 #   sh deploy/setup.sh dev           that and what the tests need
 #   sh deploy/setup.sh run|dev check fails instead of making it
 #
 # The file .venv/rocpr-stamp says for what an environment was made: the lock, the package, the place, the Python.
 set -eu
-kind=$1
+kind=${1:-run}
+case $kind in
+    run) lock=deploy/requirements.txt ;;
+    dev) lock=deploy/requirements-dev.txt ;;
+    *)
+        echo "usage: sh deploy/setup.sh [run|dev] [check]" >&2
+        exit 2
+        ;;
+esac
 cd "$(dirname "$0")/.."
 
 if ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
@@ -38,10 +46,6 @@ if [ "${2:-}" = check ]; then
     exit 1
 fi
 
-case $kind in
-    run) lock=deploy/requirements.txt ;;
-    dev) lock=deploy/requirements-dev.txt ;;
-esac
 echo "rocpr: making .venv from $lock; this downloads packages and may take a minute" >&2
 # What the tests need is added to what the service needs, which may be running from .venv; any other change starts anew.
 if [ "$present" != "$(stamp_of run)" ]; then

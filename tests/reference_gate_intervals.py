@@ -113,13 +113,41 @@ def interval(  # noqa: PLR0911  # a case for each kind of interval
     if metric != "roc":
         positives = float(effective(evaluation)[0])
         error = mpmath.sqrt(rounded * (1 - rounded) / positives)
-        return Interval("logit", *inference.boyd_eng_page_ends(rounded, positives, level), error)
+        ends = inference.pr_logit_ends(rounded, positives, level)
+        return capped(evaluation, metric, level, Interval("logit", *ends, error))
     places = placed(evaluation)
     error = inference.root(inference.covariance(places, places))
     if made_by == "delong":
         lower, upper = inference.normal_ends(rounded, error, level)
         return Interval("delong", max(lower, 0), min(upper, 1), error)
-    return Interval("logit", *inference.logit_ends(rounded, error, level), error)
+    return capped(evaluation, metric, level, Interval("logit", *inference.logit_ends(rounded, error, level), error))
+
+
+def capped(evaluation: Evaluation, metric: str, level: float, found: Interval) -> Interval:
+    """No data show more than those of an area of 1, or of 0."""
+    lower = min(found.lower, exact(evaluation, metric, Fraction(1), level).lower)
+    upper = found.upper
+    if metric == "roc":
+        upper = max(upper, exact(evaluation, metric, Fraction(0), level).upper)
+    return Interval(found.method, lower, upper, found.error)
+
+
+def called_trials(evaluation: Evaluation, threshold: float, *, of: bool) -> float:
+    """How many trials the share of a class is that a threshold calls positive."""
+    if isinstance(evaluation, Rows):
+        return float(effective(evaluation)[0 if of else 1])
+    found = [each for each in examples(evaluation) if each.positive == of]
+    return float(trials_of([(each.weight, Fraction(is_called(evaluation, each, threshold))) for each in found]))
+
+
+def trials_of(values: list[tuple[Fraction, Fraction]]) -> Fraction:
+    """How many of equal weight tell a mean as well: as many as have its variance, and no more than the weights' own."""
+    total = sum(weight for weight, _ in values)
+    mean = sum(weight * value for weight, value in values) / total
+    spread = sum(weight * (value - mean) ** 2 for weight, value in values) / total
+    variance = sum((weight * (value - mean)) ** 2 for weight, value in values) / total**2
+    kish = inference.effective([weight for weight, _ in values])
+    return min(kish, spread / variance) if variance else kish
 
 
 def score_ends(evaluation: Evaluation, rule: Rule, found: Exact, z: float) -> score.Ends:
@@ -130,6 +158,7 @@ def score_ends(evaluation: Evaluation, rule: Rule, found: Exact, z: float) -> sc
     totals = float(positives), float(negatives)
     if "at_threshold" in rule:
         row = row_at(evaluation, rule["at_threshold"])
+        trials = [called_trials(evaluation, rule["at_threshold"], of=of) for of in (True, False)]
         classes = [(float(row.tp / positives), trials[0]), (float(row.fp / negatives), trials[1])]
         return score.rate_ends(metric, rule.get("at"), classes, totals, z)
     roc = [(float(row.fp / negatives), float(row.tp / positives)) for row in table.rows]
@@ -226,7 +255,8 @@ def discordant(current: Evaluation, baseline: Evaluation, rule: Rule) -> tuple[f
     total = sum(weight for weight, _, _ in pairs)
     b = sum((weight for weight, ours, theirs in pairs if ours and not theirs), Fraction(0)) / total
     c = sum((weight for weight, ours, theirs in pairs if theirs and not ours), Fraction(0)) / total
-    return float(b), float(c), float(effective(current)[0 if of else 1])
+    values = [(weight, Fraction(ours - theirs)) for weight, ours, theirs in pairs]
+    return float(b), float(c), float(trials_of(values))
 
 
 def combined(method: str, values: list[Any], ends: list[score.Ends]) -> Interval:

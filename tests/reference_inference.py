@@ -9,7 +9,7 @@ the service.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -105,6 +105,30 @@ def boyd_eng_page_ends(value: float, positives: float, level: float) -> Ends:
         value = mpmath.mpf(value)
         eta, tau = mpmath.log(value / (1 - value)), (positives * value * (1 - value)) ** mpmath.mpf("-0.5")
         return tuple(mpmath.exp(end) / (1 + mpmath.exp(end)) for end in normal_ends(eta, tau, level))
+
+
+def pr_logit_ends(value: float, positives: float, level: float) -> Ends:
+    """Those ends, the lower one at least that of any smaller area and the upper one at most that of any greater one."""
+
+    def lower(area: Any) -> Any:
+        return boyd_eng_page_ends(area, positives, level)[0]
+
+    with mpmath.workdps(DIGITS):
+        value = mpmath.mpf(value)
+        return greatest(lower, value), 1 - greatest(lower, 1 - value)
+
+
+def greatest(function: Callable[[Any], Any], most: Any) -> Any:
+    """The greatest value from 0 on of a function that rises and then perhaps falls (golden section)."""
+    ratio, least = (mpmath.sqrt(5) - 1) / 2, mpmath.mpf(0)
+    found = function(most)
+    for _ in range(80):
+        left, right = most - ratio * (most - least), least + ratio * (most - least)
+        if function(left) < function(right):
+            least = left
+        else:
+            most = right
+    return max(found, function((least + most) / 2))
 
 
 def mover_ends(values: tuple[float, float], one: Ends, other: Ends) -> Ends:

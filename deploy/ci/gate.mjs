@@ -3,8 +3,8 @@
 //   ROCPR_SERVER=https://rocpr.example.org node gate.mjs RULES.json SCORES [NAME=VALUE ...]
 //
 // The files, the options and ROCPR_SERVER, ROCPR_API_KEY, ROCPR_SECONDS are those of gate.sh, whose head tells them.
-// Prints each rule with its numbers, and why it is not met; adds the verdict in Markdown to $GITHUB_STEP_SUMMARY where
-// that is set, for which the server is asked once more. The exit status is 0 when every rule is met, 1 when one is not,
+// Prints each rule with its numbers, and why it is not met; adds the verdict in Markdown, or why there is none, to
+// $GITHUB_STEP_SUMMARY where that is set, for which the server is asked once more. The exit status is 0 when every rule is met, 1 when one is not,
 // and 2 when that cannot be decided, or there is no verdict.
 
 import { appendFile, readFile } from "node:fs/promises";
@@ -27,13 +27,13 @@ class Complaint extends Error {}
 /** Makes the address and the body of a request. */
 async function request(server, rulesPath, scoresPath, options) {
   if (rulesPath.endsWith(".toml")) throw new Complaint(`${rulesPath}: the rules are JSON here; rocpr gate reads TOML`);
-  const rules = JSON.parse(await readFile(rulesPath, "utf8"));
+  const rules = (await readFile(rulesPath, "utf8")).trim(); // as they are: a parser here would let 1e400 or a twin pass
   const scores = await readFile(scoresPath);
   const type = TYPES[scoresPath.split(".").pop()];
   if (!type) throw new Complaint(`${scoresPath} does not end in .${Object.keys(TYPES).join(", .")}`);
   const url = new URL(`${server.replace(/\/+$/, "")}/v1/gates`);
   if (type !== TYPES.json) {
-    url.searchParams.set("rules", JSON.stringify(rules));
+    url.searchParams.set("rules", rules);
     for (const option of options) {
       const [, name, value] = /^([^=]+)=(.*)$/s.exec(option) ?? [];
       if (!name) throw new Complaint(`${option} is not NAME=VALUE`);
@@ -45,7 +45,7 @@ async function request(server, rulesPath, scoresPath, options) {
   // As text, since numbers that JavaScript reads lose digits.
   const text = scores.toString("utf8").trimStart();
   if (!text.startsWith("{")) throw new Complaint(`${scoresPath} does not start with {`);
-  return { url, type, body: `{"rules": ${JSON.stringify(rules)}, ${text.slice(1)}` };
+  return { url, type, body: `{"rules": ${rules}, ${text.slice(1)}` };
 }
 
 /** Asks until there is an answer that is not "come again", or no time is left. */
@@ -81,7 +81,9 @@ async function verdict(response) {
   const answer = /[/+]json$/.test(type) ? await response.json().catch(() => null) : null;
   if (type === "application/json" && Array.isArray(answer?.checks) && answer.status in STATUSES) return answer;
   const errors = (answer?.errors ?? []).map(({ pointer, detail }) => `\n  ${pointer}: ${detail}`);
-  const said = answer?.title ? `: ${answer.title}. ${answer.detail}${errors.join("")}` : " without a verdict";
+  // A single error's detail is that of the problem.
+  const detail = errors.length === 1 ? "" : ` ${answer?.detail}`;
+  const said = answer?.title ? `: ${answer.title}.${detail}${errors.join("")}` : " without a verdict";
   throw new Complaint(`the server answers ${response.status}${said}`);
 }
 
@@ -100,7 +102,9 @@ function lines({ rule, status, value, interval, baseline, difference, p_value: p
 async function main([rulesPath, scoresPath, ...options], environment) {
   if (!scoresPath) throw new Complaint("give RULES.json and SCORES; the head of this file tells more");
   const server = environment.ROCPR_SERVER;
-  if (!/^https?:\/\/./.test(server ?? "")) throw new Complaint("set ROCPR_SERVER, the address of a rocpr server");
+  if (!/^https?:\/\/./.test(server ?? "")) {
+    throw new Complaint("set ROCPR_SERVER, the address of a rocpr server: http://... or https://...");
+  }
   const key = (environment.ROCPR_API_KEY ?? "").trim();
   if (/[^\x21-\x7e]/.test(key)) throw new Complaint("ROCPR_API_KEY holds characters that no key has");
   const asked = await request(server, rulesPath, scoresPath, options);
@@ -122,6 +126,11 @@ async function main([rulesPath, scoresPath, ...options], environment) {
 try {
   process.exitCode = await main(process.argv.slice(2), process.env);
 } catch (error) {
-  console.error(`gate.mjs: ${error instanceof Complaint ? error.message : error}`);
+  const message = error instanceof Complaint ? error.message : String(error);
+  console.error(`gate.mjs: ${message}`);
   process.exitCode = 2;
+  if (process.env.GITHUB_STEP_SUMMARY) {
+    const report = `### Gate not decided ❔\n\n${message.replace(/^/gm, "    ")}\n\n`;
+    await appendFile(process.env.GITHUB_STEP_SUMMARY, report).catch(() => {});
+  }
 }

@@ -3,23 +3,27 @@
 #
 #   ROCPR_SERVER=https://rocpr.example.org sh gate.sh RULES.json SCORES [NAME=VALUE ...]
 #
-# RULES.json  the rules, a JSON list: [{"metric": "roc", "min": 0.9}]
+# RULES.json  the rules, a JSON list: [{"metric": "roc", "min": 0.9}]; rocpr gate --init --json SCORES prints a first one
 # SCORES      a table: .csv, .parquet, or an Arrow stream .arrow, .arrows; or .json, an evaluation as POST /v1/gates
 #             takes it, with a baseline, intervals, paired in it where they are wanted.
 # NAME=VALUE  options that go with a table: scores=prob labels=y positive_label=yes baseline_scores=old paired=true
 #             'intervals={"seed": 7}' ...
 #
-# ROCPR_SERVER    the address that /v1/gates is below.
+# ROCPR_SERVER    the address that /v1/gates is below, with http:// or https://.
 # ROCPR_API_KEY   the key for it, where it wants one. It is not shown, and is in no command line.
 # ROCPR_JUNIT     a file for a JUnit report; the server is asked once more for it.
 # ROCPR_SECONDS   for how long a server that is busy or not up yet is asked again; 120 unless set.
 #
-# Prints the verdict in Markdown, and adds it to $GITHUB_STEP_SUMMARY where that is set. The exit status is 0 when every
-# rule is met, 1 when one is not met, and 2 when that cannot be decided, or there is no verdict.
+# Prints the verdict in Markdown, and adds it, or why there is none, to $GITHUB_STEP_SUMMARY where that is set. The exit
+# status is 0 when every rule is met, 1 when one is not met, and 2 when that cannot be decided, or there is no verdict.
 set -eu
 
 fail() {
-    echo "gate.sh: $*" >&2
+    printf 'gate.sh: %s\n' "$*" >&2
+    if [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then
+        text=$(printf '%s\n' "$*" | sed 's/^/    /')
+        printf '### Gate not decided ❔\n\n%s\n\n' "$text" >>"$GITHUB_STEP_SUMMARY" || :
+    fi
     exit 2
 }
 
@@ -40,7 +44,10 @@ rules=$1
 scores=$2
 shift 2
 server=${ROCPR_SERVER:-}
-[ -n "$server" ] || fail 'set ROCPR_SERVER, the address of a rocpr server'
+case $server in
+    http://?* | https://?*) ;;
+    *) fail 'set ROCPR_SERVER, the address of a rocpr server: http://... or https://...' ;;
+esac
 [ -r "$rules" ] || fail "cannot read $rules"
 [ -r "$scores" ] || fail "cannot read $scores"
 case $rules in
@@ -107,19 +114,19 @@ case "$answer: $heading" in
     '409 text/markdown'*': ### Gate failed'*) verdict=1 ;;
     '409 text/markdown'*': ### Gate undecided'*) verdict=2 ;;
     *)
-        cat "$folder/complaints" >&2
-        case $answer in *json*) cat "$folder/verdict" >&2 ;; esac
-        fail "no verdict from $server (status $answer)"
+        case $answer in *json*) cat "$folder/verdict" >>"$folder/complaints" || : ;; esac
+        fail "no verdict from $server (status $answer)
+$(cat "$folder/complaints")"
         ;;
 esac
 cat "$folder/verdict"
 if [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then
-    cat "$folder/verdict" >>"$GITHUB_STEP_SUMMARY"
+    cat "$folder/verdict" >>"$GITHUB_STEP_SUMMARY" || exit 2
 fi
 if [ -n "${ROCPR_JUNIT:-}" ]; then
     again=$(ask application/xml "$folder/junit")
     case $again in
-        '200 application/xml'* | '409 application/xml'*) cat "$folder/junit" >"$ROCPR_JUNIT" ;;
+        '200 application/xml'* | '409 application/xml'*) cat "$folder/junit" >"$ROCPR_JUNIT" || exit 2 ;;
         *) fail "no JUnit report from $server (status $again)" ;;
     esac
 fi

@@ -9,12 +9,21 @@ from service.answer import Answer, Request, answer
 from service.cli.complaints import fail
 from service.cli.files import InputFile
 from service.settings import SettingsError, read_settings
+from service.wire.columns import items
+from service.wire.decoders import DECODERS
 from service.wire.limits import Limits
 from service.wire.media_types import JSON
+from service.wire.problems import MAX_ERRORS, Problem
+from service.wire.tables import SAMPLE_COLUMNS, one_evaluation
 
 NAME_COLUMNS = "Columns with other names are told by --scores and --labels."
-NAME_LABEL = "On the command line, positive_label is --positive-label."
+NAME_LABEL = "--positive-label names the positive one."
 _NO_SAMPLE = {("", "missing"), ("/scores", "missing"), ("/labels", "missing")}
+_TITLES = {"/problems/invalid_request": "This cannot be used", "/problems/malformed_body": "This cannot be read"}
+"""What is said of a file where the service speaks of a request and its body."""
+
+_LONGEST_LABEL = 20
+"""A longer one is not shown."""
 
 
 def ask(operation: str, media_type: str, parameters: dict[str, str], body: bytes) -> Answer:
@@ -47,9 +56,14 @@ def lines_of_file(problem: dict[str, Any], file: InputFile, body: bytes, given: 
     if advice is not None:
         yield f"Error: {file.name}: {advice}"
         return
-    yield from problem_lines(problem, file.name, hint(file, given))
-    if file.is_table and any("positive_label" in error["detail"] for error in problem.get("errors", [])):
-        yield f"  {NAME_LABEL}"
+    errors = problem.get("errors", [])
+    yield from problem_lines(problem, file.name)
+    no_sample = any((error["pointer"], error["code"]) in _NO_SAMPLE for error in errors)
+    if no_sample and file.is_table and "scores" not in given:
+        yield f"  {NAME_COLUMNS}"
+    if wants_label(errors):
+        yield from label_lines(file, _labels(file, body, given))
+    yield from note_lines(problem, errors)
 
 
 def is_problem(result: Answer) -> bool:
@@ -57,21 +71,46 @@ def is_problem(result: Answer) -> bool:
     return result.problem is not None
 
 
-def hint(file: InputFile, given: dict[str, str]) -> str:
-    """Return what to say where the columns of a sample are not found."""
-    return NAME_COLUMNS if file.is_table and "scores" not in given else ""
+def wants_label(errors: Iterable[dict[str, Any]]) -> bool:
+    """Whether it is left open which label is the positive one."""
+    return any(error["code"] == "not_a_label" and "positive_label" in error["detail"] for error in errors)
 
 
-def problem_lines(problem: dict[str, Any], name: str, if_missing: str = "") -> Iterable[str]:
+def label_lines(file: InputFile, column: object) -> Iterable[str]:
+    """Say between which labels to choose, where they are two short texts, and how."""
+    cells = getattr(column, "cells", None)  # of a table's column
+    found = (items(column) or []) if cells is None else cells.unique()[:3].to_pylist()
+    texts = set(found) if all(isinstance(label, str) and len(label) <= _LONGEST_LABEL for label in found) else set()
+    if len(texts) == 2:  # noqa: PLR2004  # two classes
+        yield f"  The labels are {' and '.join(map(repr, sorted(texts)))}."
+    if file.is_table:
+        yield f"  {NAME_LABEL}"
+
+
+def _labels(file: InputFile, body: bytes, given: dict[str, str]) -> object:
+    """Read the column of the labels as it is; None where there is none."""
+    names = {key: given[key] for key in SAMPLE_COLUMNS if key in given}
+    try:
+        document = DECODERS[file.media_type](body, names, one_evaluation(), limits()).document
+    except Problem:
+        return None
+    return document.get("labels") if isinstance(document, dict) else None
+
+
+def problem_lines(problem: dict[str, Any], name: str) -> Iterable[str]:
     """Lay out a problem document for a reader, with a pointer to each wrong value."""
-    yield f"Error: {name}: {problem['title']}."
+    yield f"Error: {name}: {_TITLES.get(str(problem.get('type')), problem['title'])}."
     errors = problem.get("errors", [])
-    if len(errors) != 1:
+    if not errors:
         yield f"  {problem['detail']}"
     for error in errors:
         pointer = f"{error['pointer']}: " if error["pointer"] else ""
         yield f"  {pointer}{error['detail']} ({error['code']})"
-    if any(error["pointer"].rpartition("/")[2].isdecimal() for error in errors):
+
+
+def note_lines(problem: dict[str, Any], of_files: Iterable[dict[str, Any]]) -> Iterable[str]:
+    """Say, below the problems of all files, how the errors are to be read; some of them are of files with rows."""
+    if any(error["pointer"].rpartition("/")[2].isdecimal() for error in of_files):
         yield "  Rows are counted from 0."
-    if if_missing and any((error["pointer"], error["code"]) in _NO_SAMPLE for error in errors):
-        yield f"  {if_missing}"
+    if len(problem.get("errors", [])) >= MAX_ERRORS:
+        yield f"  The first {MAX_ERRORS} are listed."

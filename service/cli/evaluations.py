@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, cast
 import click
 import orjson
 
-from service.cli.answers import limits, lines_of_file, problem_lines
+from service.cli.answers import limits, lines_of_file, note_lines, problem_lines
 from service.cli.complaints import fail
 from service.cli.files import InputFile
 from service.curves.comparison import MOST_EVALUATIONS
@@ -96,6 +96,7 @@ def lines_of_problem(problem: dict[str, Any], evaluations: list[Evaluation]) -> 
         evaluation = evaluations[position]
         renamed = [error | {"pointer": evaluation.decoded.pointer(error["pointer"])} for error in errors]
         yield from problem_lines(problem | {"errors": renamed}, evaluation.file.name)
+    yield from note_lines(problem, (error for errors in by_file.values() for error in errors))
 
 
 def _plain(decoded: Decoded) -> Decoded:

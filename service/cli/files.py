@@ -10,8 +10,13 @@ from service.wire.media_types import ARROW_STREAM, CSV, JSON, PARQUET
 from service.wire.signatures import signature_of
 
 FORMATS = {"json": JSON, "csv": CSV, "arrow": ARROW_STREAM, "parquet": PARQUET}
-_SUFFIXES = {**FORMATS, "arrows": ARROW_STREAM}
+SUFFIXES = {**FORMATS, "arrows": ARROW_STREAM}
 _UNPACKED_BY = {"gz": "gzip", "zst": "zstd"}
+
+
+def suffix_of(name: str) -> str:
+    """Return what a name ends in behind its last dot, in small letters."""
+    return PurePath(name).suffix.lower().removeprefix(".")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,15 +32,15 @@ class InputFile:
         """Tell the format from the name unless it is said. Raises UsageError where neither tells."""
         name: str = getattr(stream, "name", "<stdin>")
         name = "standard input" if name == "<stdin>" else name
-        suffix = format_name or PurePath(name).suffix.lower().removeprefix(".")
+        suffix = format_name or suffix_of(name)
         if suffix in _UNPACKED_BY:
             advice = (
                 f"unpack it first, or into standard input: {_UNPACKED_BY[suffix]} -dc FILE | rocpr ... --format csv -"
             )
             raise click.UsageError(f"{name} is compressed; {advice}")
-        if suffix not in _SUFFIXES:
-            raise click.UsageError(f"{name} does not end in .{', .'.join(_SUFFIXES)}; say --format csv or another.")
-        return cls(name, _SUFFIXES[suffix], stream)
+        if suffix not in SUFFIXES:
+            raise click.UsageError(f"{name} does not end in .{', .'.join(SUFFIXES)}; say --format csv or another.")
+        return cls(name, SUFFIXES[suffix], stream)
 
     @property
     def is_table(self) -> bool:

@@ -12,8 +12,8 @@ from typing import BinaryIO, cast
 import click
 import orjson
 
-from service.cli.files import InputFile
-from service.cli.gate_init import PROBE, rules_text
+from service.cli.files import SUFFIXES, InputFile, suffix_of
+from service.cli.gate_init import PROBE, rules_json, rules_text
 from service.cli.gate_layout import verdict_lines
 from service.cli.gate_outputs import Outputs
 from service.cli.gate_request import Question
@@ -67,7 +67,9 @@ _REPORT = click.Path(dir_okay=False, writable=True, path_type=Path)
 @click.option(
     "--markdown", type=_REPORT, callback=_report_path, metavar="F", is_eager=True, help="Write a report in Markdown."
 )
-@click.option("--init", is_flag=True, help="Print a first RULES.toml that SCORES, given alone, meets.")
+@click.option(
+    "--init", is_flag=True, help="Print a first RULES.toml that SCORES, given alone, meets; with --json, as RULES.json."
+)
 @click.pass_context
 def gate(
     context: click.Context,
@@ -91,18 +93,20 @@ def gate(
 
     The exit status is 0 when every rule is met, 1 when one is not, and 2 when that cannot be decided: a rule is
     undecided and none failed, or anything went wrong. A first RULES.toml is made by: rocpr gate --init SCORES
-    >RULES.toml
+    >RULES.toml. The scripts gate.sh and gate.mjs take the list of its rules as RULES.json.
 
     On GitHub, Markdown is added to the summary of the job.
     """
-    if init and (baseline or junit or markdown or as_json):
-        raise click.UsageError("--init goes without --baseline, --junit, --markdown and --json.")
+    if init and (baseline or junit or markdown):
+        raise click.UsageError("--init goes without --baseline, --junit and --markdown.")
     if server is None and api_key_env is not None:
         raise click.UsageError("--api-key-env goes with --server.")
     expected = 1 if init else 2
     if len(files) != expected:
         what = "SCORES alone goes with --init" if init else "RULES.toml and SCORES belong here"
         raise click.UsageError(f"{what}; {len(files)} file{'' if len(files) == 1 else 's'} given.")
+    if not init:
+        _refuse_other_order(*files)
     streams = _opened(context, [*files, *([] if baseline is None else [baseline])])
     source, *more = (InputFile.of(stream, format_name) for stream in streams[expected - 1 :])
     old = more[0] if more else None
@@ -110,13 +114,11 @@ def gate(
     refuse_without_table(given, [source, *more])
     asked = None if server is None else Server.of(server, api_key_env)
     if init:
-        _print(_first_rules(source, given, asked))
+        _print(_first_rules(source, given, asked, as_json=as_json))
         return
     outputs = Outputs(junit, markdown)
     with outputs.of_complaints():
         rules = Rules.read(streams[0])
-        for slip in rules.slips:
-            click.echo(f"Warning: {slip}", err=True)
         body = Question(rules, source, old, given).verdict(asked)
     document = orjson.loads(body)
     names = (source.name, None if old is None else old.name)
@@ -124,6 +126,13 @@ def gate(
     _print(body if as_json else "".join(f"{line}\n" for line in lines))
     outputs.write(document, *names)
     context.exit(EXIT_STATUSES[document["status"]])
+
+
+def _refuse_other_order(rules: str, scores: str) -> None:
+    """Refuse scores in place of the rules, and the other way round. Raises UsageError."""
+    for name, wrong in ((rules, suffix_of(rules) in SUFFIXES), (scores, suffix_of(scores) == "toml")):
+        if wrong:
+            raise click.UsageError(f"RULES.toml comes first, then SCORES; {name} ends in .{suffix_of(name)}.")
 
 
 def _opened(context: click.Context, paths: list[str]) -> list[BinaryIO]:
@@ -134,9 +143,11 @@ def _opened(context: click.Context, paths: list[str]) -> list[BinaryIO]:
     return [cast("BinaryIO", binary.convert(path, None, context)) for path in paths]
 
 
-def _first_rules(scores: InputFile, given: dict[str, str], server: Server | None) -> str:
-    """Make the text of RULES.toml."""
+def _first_rules(scores: InputFile, given: dict[str, str], server: Server | None, *, as_json: bool) -> str:
+    """Make the text of RULES.toml, or of RULES.json."""
     document = orjson.loads(Question(Rules("the first rules", {}, PROBE), scores, None, given).verdict(server))
+    if as_json:
+        return rules_json(document)
     texts = {key: text for key, text in given.items() if key in (*SAMPLE_COLUMNS, "positive_label")}
     reading = {key: text if key in texts else orjson.loads(text) for key, text in given.items()}
     return rules_text(document, scores.name, reading)

@@ -13,6 +13,8 @@ from service.inference.rules import percent
 LEVEL = 0.95
 FPR = 0.1
 """The false-positive rate of the operating point."""
+CHANCE = 0.5
+"""The area under the ROC curve of scores that say nothing."""
 
 PROBE: dict[str, Any] = {
     "intervals": {"level": LEVEL, "resamples": 500},  # enough for an end that is rounded to a thousandth
@@ -49,6 +51,7 @@ _MEANINGS = {
 
 _DROP = """
 # Against the model before, with --baseline OLD. paired = true, above the first rule, where both have the same rows.
+# With few rows this fails for want of data, even of a model that is as good: paired, more rows or a larger bound help.
 #[[rules]]
 #metric = "roc"
 #max_drop = 0.01
@@ -66,33 +69,53 @@ _DEPLOYED = """
 
 def rules_text(document: dict[str, Any], name: str, reading: dict[str, Any]) -> str:
     """Write RULES.toml from the answer to PROBE; `reading` are the keys that tell how the file is read."""
-    checks = [check for check in document["checks"] if check["value"] is not None]
-    if len(checks) > 1:
-        checks = [check for check in checks if check["rule"]["metric"] != "roc_hull"]  # for want of another rule alone
-    checks = [check for check in checks if _lowest(check) > 0] or checks[:1]  # a minimum of 0 says nothing
+    kept, left_out = _chosen(document)
     lines = [_HEAD.format(name=json.dumps(name, ensure_ascii=False), percent=percent(LEVEL))]
     lines += [f"{key} = {_toml(value)}\n" for key, value in reading.items()]
-    lines += ["".join(_rule_lines(check)) for check in checks]
+    for check in kept:
+        low = [] if _lowest(check) > 0 else ["# Every model meets a minimum of 0: raise it.\n"]
+        keys = [f"{key} = {_toml(value)}\n" for key, value in _rule(check).items()]
+        lines += [*_about(check), *low, "[[rules]]\n", *keys]
+    for check in left_out:
+        lines += [*_about(check), "# No rule: its minimum would be 0, which every model meets.\n"]
     return "".join([*lines, _DROP, _DEPLOYED])
 
 
-def _rule_lines(check: dict[str, Any]) -> Iterator[str]:
+def rules_json(document: dict[str, Any]) -> str:
+    """Write the same rules as RULES.json, a list with a line for each."""
+    kept, _ = _chosen(document)
+    return "[\n  " + ",\n  ".join(json.dumps(_rule(check)) for check in kept) + "\n]\n"
+
+
+def _chosen(document: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Choose the checks of the answer that become rules, at least one; and those that would say nothing."""
+    checks = [check for check in document["checks"] if check["value"] is not None]
+    if len(checks) > 1:
+        checks = [check for check in checks if check["rule"]["metric"] != "roc_hull"]  # for want of another rule alone
+    kept = [check for check in checks if _lowest(check) > 0] or checks[:1]
+    return kept, [check for check in checks if check not in kept]
+
+
+def _rule(check: dict[str, Any]) -> dict[str, Any]:
+    return check["rule"] | {"min": _lowest(check)}  # type: ignore[no-any-return]  # it is JSON's
+
+
+def _about(check: dict[str, Any]) -> Iterator[str]:
+    """Say what a rule is about, and what today's number is."""
     rule, value, interval = check["rule"], check["value"], check["interval"]
     yield f"\n# {_MEANINGS[rule['metric']]}\n"
     if interval is None:
         yield f"# Today {value:.6f}, without an interval.\n"
     else:
         yield f"# Today {value:.6f}, {percent(LEVEL)} % interval {interval['lower']:.6f} to {interval['upper']:.6f}.\n"
-    yield f'[[rules]]\nmetric = "{rule["metric"]}"\n'
-    if "at" in rule:
-        yield f"at = {rule['at']}\n"
-    yield f"min = {_lowest(check)}\n"
+    if rule["metric"] == "roc" and value < CHANCE:
+        yield f"# Below {CHANCE}: is lower_is_positive meant?\n"
 
 
 def _lowest(check: dict[str, Any]) -> float:
     """What another test set hardly falls below: two estimates lie √2 times as far apart as either from the truth."""
     value, interval = check["value"], check["interval"]
-    lowest = value if interval is None else value - math.sqrt(2) * max(value - interval["lower"], 0.0)
+    lowest: float = value if interval is None else value - math.sqrt(2) * max(value - interval["lower"], 0.0)
     return math.floor(max(lowest, 0.0) * _STEPS) / _STEPS
 
 

@@ -47,6 +47,7 @@ def _check_lines(checks: list[dict[str, Any]]) -> Iterable[str]:
         "value": [fraction(check["value"]) for check in checks],
         "bound": [_bound(Rule(**check["rule"])) for check in checks],
         "interval": [_interval(check["interval"]) for check in checks],
+        "method": ["-" if check["interval"] is None else check["interval"]["method"] for check in checks],
         "baseline": [fraction(check["baseline"]) for check in checks],
         "difference": ["-" if check["difference"] is None else f"{check['difference']:+.6f}" for check in checks],
         "p": ["-" if check["p_value"] is None else f"{check['p_value']:.3g}" for check in checks],
@@ -57,7 +58,7 @@ def _check_lines(checks: list[dict[str, Any]]) -> Iterable[str]:
         list(row)
         for row in zip(*([head, *cells] for head, cells in (columns | {"status": status}).items()), strict=True)
     ]
-    sides = ">" * len(columns) + "<"
+    sides = "".join("<" if head == "method" else ">" for head in columns) + "<"
     table = list(table_lines([[name, *row] for name, row in zip(["check", *names], rows, strict=True)], "<" + sides))
     if _length(table) <= width():
         yield from table
@@ -82,9 +83,9 @@ def _length(lines: list[str]) -> int:
 
 def _bound(rule: Rule) -> str:
     """Write what is asked of the metric."""
+    proven = [] if rule.prove is None else ["unless proven"]
     sure = [] if rule.confidence is None else [f"{percent(rule.confidence)} %"]
-    proven = [] if rule.prove is None else ["proven"]
-    how = f" ({', '.join(sure + proven)})" if sure else ""
+    how = f" ({', '.join(proven + sure)})" if sure else ""
     return f"{_SIGNS[rule.kind]} {in_full(rule.bound)}{how}"
 
 

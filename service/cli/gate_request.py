@@ -12,7 +12,15 @@ from typing import Any
 import orjson
 
 from service.answer import Request, answer_decoded
-from service.cli.answers import is_problem, limits, lines_of_file, problem_lines
+from service.cli.answers import (
+    is_problem,
+    label_lines,
+    limits,
+    lines_of_file,
+    note_lines,
+    problem_lines,
+    wants_label,
+)
 from service.cli.complaints import fail
 from service.cli.evaluations import read_evaluation
 from service.cli.files import InputFile
@@ -129,8 +137,16 @@ class Question:
             yield from problem_lines(problem | {"errors": of_rules}, self.rules.name)
         if of_scores or not (of_rules or of_baseline):
             yield from problem_lines(problem | {"errors": of_scores}, self.scores.name)
+            yield from _about_labels(of_scores, self.scores, self._decoded)
         if of_baseline and self.baseline is not None:
             yield from problem_lines(problem | {"errors": of_baseline}, self.baseline.name)
+            yield from _about_labels(of_baseline, self.baseline, self._baseline)
+        yield from note_lines(problem, of_scores + of_baseline)
+
+
+def _about_labels(errors: list[dict[str, Any]], file: InputFile, decoded: Decoded) -> Iterator[str]:
+    if wants_label(errors) and isinstance(decoded.document, dict):
+        yield from label_lines(file, decoded.document.get("labels"))
 
 
 def _with_meaning(file: InputFile, document: object, meaning: dict[str, Any]) -> Any:  # noqa: ANN401  # any JSON value

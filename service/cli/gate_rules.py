@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, Self
 
 from service.cli.complaints import fail
 from service.inference.intervals import IntervalOptions
-from service.inference.rules import Rule, percent, plain
+from service.inference.rules import Rule
 from service.operations import OPERATIONS
 from service.wire.tables import BASELINE, MEANING, SAMPLE_COLUMNS, TOTALS
 
@@ -28,9 +28,6 @@ COLUMNS = (*SAMPLE_COLUMNS, BASELINE)
 
 OPTIONS = tuple(key for key in KEYS if key not in {*COLUMNS, *TOTALS, *MEANING})
 """Keys that are a gate's own."""
-
-LARGEST_DROP = 0.5
-"""A drop that is meant in percent is larger: who writes 1 means 0.01."""
 
 _HEADER = re.compile(r"\s*(\[\[?)\s*([\w.-]+)\s*\]\]?\s*(?:#.*)?$")
 _KEY = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([\w-]+))\s*[=.]""")
@@ -87,16 +84,6 @@ class Rules:
     def texts(self) -> dict[str, str]:
         """How tables are read, as the texts of a query."""
         return {key: _text(self.document[key]) for key in KEYS if key in self.document and key not in OPTIONS}
-
-    @property
-    def slips(self) -> Iterator[str]:
-        """What is valid and hardly meant: a drop that is given in percent."""
-        for row, rule in enumerate(self.document.get("rules", [])):
-            drop = rule.get("max_drop") if isinstance(rule, dict) else None
-            if isinstance(drop, int | float) and drop is not True and LARGEST_DROP <= drop <= 1:
-                given, place = plain(drop), self.place(f"/rules/{row}/max_drop")
-                allowed = "any drop" if drop == 1 else f"a drop by {percent(drop)} percentage points"
-                yield f"{self.name}: {place}max_drop {given} allows {allowed}; {given} % is {drop / 100:g}."
 
     def place(self, pointer: str) -> str:
         """Write where a pointer leads in the file, as `line 12: `; as nothing where that is not known."""

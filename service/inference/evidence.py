@@ -54,6 +54,7 @@ class Evidence:
         self._alone: dict[Metric, Replicates] = {}
         self._differences: dict[Metric, Replicates] = {}
         self._p_values: dict[Metric, float | None] = {}
+        self._difference_intervals: dict[tuple[Metric, float], Interval | None] = {}
         self._resample([each for each in dict.fromkeys(wanted) if self._is_resampled(*each)])
 
     @property
@@ -83,6 +84,7 @@ class Evidence:
         if value not in ENDS and is_resampled(metric, self._options.method):
             replicates = self._alone.get(metric)
             found = None if replicates is None else replicates.interval(value, level)
+            found = found and self._subject.capped(metric, found)
         elif method is not None or value in ENDS:
             found = self._subject.interval(metric, value, level, method or "")
         if found is None:
@@ -96,9 +98,11 @@ class Evidence:
         values, method = self._pair.values(metric), method_of(metric, self._options.method, difference=True)
         if values is None or not self._has_interval(metric, self._pair.subjects):
             return None
-        found = None
-        if method is not None:
-            found = self._pair.interval(metric, values, level, method, self._differences.get(metric))
+        if (metric, level) not in self._difference_intervals:  # several rules may be about one metric
+            replicates = self._differences.get(metric)
+            found = None if method is None else self._pair.interval(metric, values, level, method, replicates)
+            self._difference_intervals[metric, level] = found
+        found = self._difference_intervals[metric, level]
         if found is None:
             self._omit(metric, f"the difference of {metric}", difference=True)
         return found
@@ -110,7 +114,7 @@ class Evidence:
         values = self._pair.values(metric)
         if values is None or not (wanted or metric.name == "roc"):
             return None
-        if metric not in self._p_values:  # several rules may be about one metric
+        if metric not in self._p_values:
             self._p_values[metric] = self._pair.p_value(metric, values, self._differences.get(metric))
         return self._p_values[metric]
 

@@ -111,14 +111,10 @@ def resamples(options: GateOptions) -> int:
 
 
 def splits(options: GateOptions) -> int:
-    """How many of its intervals are of paired differences of what is made of two shares."""
-    if not options.paired:
-        return 0
-    of_two = [rule.at_threshold is not None and rule.metric not in SHARES for rule in options.rules]
-    return sum(
-        each and rule.kind == "max_drop" and _wants_interval(rule, options)
-        for each, rule in zip(of_two, options.rules, strict=True)
-    )
+    """How many intervals it takes of differences of what is made of two shares."""
+    drops = [rule for rule in options.rules if rule.kind == "max_drop" and _wants_interval(rule, options)]
+    of_two = [rule for rule in drops if rule.at_threshold is not None and rule.metric not in SHARES]
+    return len({(rule.of, rule.confidence) for rule in of_two})
 
 
 def _may_be_pairs(evaluation: Sample | Counts, baseline: Sample | Counts) -> bool:

@@ -8,7 +8,7 @@ general approach", which is MOVER; Davison & Hinkley 1997, section 4.4.1.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
@@ -98,8 +98,28 @@ def logit_interval(value: float, standard_error: float, level: float) -> Interva
 
 
 def pr_logit_interval(value: float, effective_positives: float, level: float) -> Interval:
-    """Boyd, Eng & Page's logit interval of an area under the PR curve: the error is √(θ(1 - θ)/n) for n positives."""
-    return logit_interval(value, math.sqrt(value * (1 - value) / effective_positives), level)
+    """Boyd, Eng & Page's logit interval of an area under the PR curve: the error is √(θ(1 - θ)/n) for n positives.
+
+    Next to 1 that interval grows without limit: beyond θ* = (1 + √(n/(n + z²)))/2 the lower end falls although the area
+    rises. There it is that of θ*, as no area shows less than a smaller one; and so below 1 - θ* with the upper end.
+    """
+    turn = (1 + math.sqrt(effective_positives / (effective_positives + normal_quantile(level) ** 2))) / 2
+
+    def at(area: float) -> Interval:
+        return logit_interval(area, math.sqrt(area * (1 - area) / effective_positives), level)
+
+    lower, upper = at(min(value, turn)).lower, at(max(value, 1 - turn)).upper
+    return replace(at(value), lower=min(lower, value), upper=max(upper, value))
+
+
+def within_exact(interval: Interval, perfect: Interval, worst: Interval | None = None) -> Interval:
+    """The interval, reaching at least as far down as that of an area of 1, and as far up as that of an area of 0.
+
+    No data show more than perfect data would: with few examples, or where few of them decide, a spread that is seen
+    may be much too small.
+    """
+    upper = interval.upper if worst is None else max(interval.upper, worst.upper)
+    return replace(interval, lower=min(interval.lower, perfect.lower), upper=upper)
 
 
 def difference_interval(difference: float, standard_error: float, level: float) -> Interval:

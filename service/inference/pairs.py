@@ -151,10 +151,11 @@ class Pair:
         shares = []
         ours_theirs = zip(self.current.shares(metric), self.baseline.shares(metric), self.strata.classes, strict=True)
         for ours, theirs, kinds in ours_theirs:
-            called = [at <= each.row(metric) for at, each in zip(kinds.rows, self.subjects, strict=True)]
+            called = [(at <= each.row(metric)) + 0.0 for at, each in zip(kinds.rows, self.subjects, strict=True)]
             masses = kinds.masses / kinds.masses.max()
             discordant = float(masses[called[0] != called[1]].sum() / masses.sum())
-            shares.append(PairedShares((ours.value, theirs.value), discordant, ours.trials))
+            trials = kinds.trials(called[0] - called[1])
+            shares.append(PairedShares((ours.value, theirs.value), discordant, trials))
         return shares[0], shares[1]
 
 

@@ -27,6 +27,8 @@ _FARTHEST = 40.0
 """No double is as small as the p-value of this z."""
 _NEAR = 1e-12
 """So small a part of what a function falls by is 0."""
+_NEAREST = 1e-9
+"""The p-value of so small a z is 1 to nine digits. A metric that jumps where nothing is called has none above 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +139,7 @@ def _root(function: Callable[[float], float], at_zero: float, far: float) -> flo
     """Where a falling function is 0, from its value at 0 to a place where it is not above 0 (the Illinois method)."""
     near, above, below = 0.0, at_zero, function(far)
     middle, value, least = far, below, _NEAR * (above - below)
-    while abs(value) > least and far - near > _NEAR * far:
+    while abs(value) > least and far - near > _NEAR * far and far > _NEAREST:
         middle, before = (far * above - near * below) / (above - below), value
         value = function(middle)
         if value > 0:

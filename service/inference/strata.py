@@ -56,6 +56,20 @@ class Stratum:
         shares = self.weights / self.weights.max()
         return float((self.examples * shares).sum() ** 2 / (self.examples * shares**2).sum())
 
+    def trials(self, values: FloatArray) -> float:
+        """How many examples of equal weight would tell the mean of these values, (n,), as well.
+
+        By Kish's number the weights have nothing to do with the values. Where those of more weight differ more, it is
+        less: σ²(Σ c w)²/Σ c w²(v - v̄)², σ² being the mean of (v - v̄)². What is not seen to differ is no help.
+        """
+        if self.weights is None:
+            return self.size
+        shares = self.weights / self.weights.max()
+        masses = self.examples * shares
+        squares = (values - masses @ values / masses.sum()) ** 2
+        spread, weighted = float(masses @ squares), float((masses * shares) @ squares)
+        return min(self.effective, spread * float(masses.sum()) / weighted) if weighted else self.effective
+
 
 @dataclass(frozen=True, eq=False)
 class Strata:

@@ -27,6 +27,7 @@ from service.inference.intervals import (
     normal_quantile,
     pr_logit_interval,
     score_interval,
+    within_exact,
 )
 from service.inference.rates import ON_CURVES, Rate, rate_ends
 from service.inference.rules import AREAS, Metric
@@ -91,14 +92,26 @@ class Subject:
         if metric.name not in AREAS:
             return score_interval(self.score_ends(metric, value, normal_quantile(level)), level)
         if value in ENDS:
-            totals = self.table.positives, self.table.negatives
-            if metric.name == "roc":
-                return exact_interval(value, min(self.strata.effective), level)
-            return exact_pr_interval(totals, self.strata.effective, level)
+            return self._exact(metric, value, level)
         if metric.name != "roc":
-            return pr_logit_interval(value, self.strata.positives.effective, level)
-        make = delong_interval if method == "delong" else logit_interval
-        return make(value, standard_error(self.strata), level)
+            return self.capped(metric, pr_logit_interval(value, self.strata.positives.effective, level))
+        error = standard_error(self.strata)
+        if method == "delong":
+            return delong_interval(value, error, level)
+        return self.capped(metric, logit_interval(value, error, level))
+
+    def capped(self, metric: Metric, interval: Interval) -> Interval:
+        """The interval of an area, showing no more than one of 1 or of 0 would; any other metric's as it is."""
+        if metric.name not in AREAS:
+            return interval
+        worst = self._exact(metric, 0.0, interval.level) if metric.name == "roc" else None
+        return within_exact(interval, self._exact(metric, 1.0, interval.level), worst)
+
+    def _exact(self, metric: Metric, value: float, level: float) -> Interval:
+        """The interval of an area of 0 or 1; none under a PR curve is 0."""
+        if metric.name == "roc":
+            return exact_interval(value, min(self.strata.effective), level)
+        return exact_pr_interval((self.table.positives, self.table.negatives), self.strata.effective, level)
 
     def score_ends(self, metric: Metric, value: float, z: float) -> Ends:
         """The score interval of a metric of this value that is none of an area."""
@@ -113,9 +126,13 @@ class Subject:
 
     def shares(self, metric: Metric) -> tuple[Share, Share]:
         """Recall and fpr at the metric's threshold."""
-        row, (positives, negatives) = self.row(metric), self.strata.effective
-        recall = float(self.table.tp[row]) / self.table.positives
-        return Share(recall, positives), Share(float(self.table.fp[row]) / self.table.negatives, negatives)
+        row, table = self.row(metric), self.table
+        of_class = zip(self.strata.classes, (table.tp, table.fp), (table.positives, table.negatives), strict=True)
+        recall, fpr = (
+            Share(float(counts[row]) / total, kinds.trials((kinds.rows[0] <= row).astype(np.float64)))
+            for kinds, counts, total in of_class
+        )
+        return recall, fpr
 
     def row(self, metric: Metric) -> int:
         """The row of the metric's threshold, of which there is one."""

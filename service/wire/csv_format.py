@@ -45,15 +45,17 @@ class TextColumn:
 class CsvTable:
     """A CSV body whose header has been read; columns are read on demand."""
 
+    header_is = "the header, split at commas, is"
+
     def __init__(self, body: bytes, limits: Limits) -> None:
         body = body.removeprefix(_BOM)
-        advice = _separator_advice(body)
         if b'"' in body and not _WELL_QUOTED.fullmatch(body):
-            detail = "A quoted value is not closed, or text stands beside its quotes"
-            raise Problem("malformed_body", f"{detail}; {advice}." if advice else f"{detail}.")
-        self.header_is = f"{advice}; the header is" if advice else "the header, split at commas, is"
+            _refuse_other_separators(body)
+            raise Problem("malformed_body", "A quoted value is not closed, or text stands beside its quotes.")
         self._body = body if body.endswith((b"\n", b"\r")) else body + b"\n"
         self.header = _header(body)
+        if len(self.header) == 1:  # no table of one column is of use
+            _refuse_other_separators(body)
         if _has_more_rows(body, limits.max_rows):
             raise Problem("too_many_rows", f"The table has more than {limits.max_rows} rows, the limit.")
 
@@ -101,14 +103,14 @@ class CsvTable:
         return {name: TextColumn(table[position]) for name, position in positions.items()}
 
 
-def _separator_advice(body: bytes) -> str:
-    """Say what a table looks separated by whose header has no comma; nothing where it looks like none."""
+def _refuse_other_separators(body: bytes) -> None:
+    """Raise Problem for a table whose header has no comma and what others separate columns by."""
     line = _FIRST_LINE.match(body, 0, LONGEST_HEADER)
     header = line[0] if line else b""
     for mark, name in _OTHER_SEPARATORS.items():
         if mark in header and b"," not in header:
-            return f"this looks separated by {name}, and commas are read"
-    return ""
+            advice = "save it with commas, and with points in numbers."
+            raise Problem("malformed_body", f"This looks separated by {name}, and commas are read: {advice}")
 
 
 def _header(body: bytes) -> list[str]:

@@ -37,8 +37,8 @@ _RULES_PER_ROW = 4
 _ROWS_PER_READING = 100
 """A metric is read in rational numbers, in about the time of so many rows."""
 
-_ROWS_PER_SPLIT = 1_000_000
-"""The interval of a paired difference of what is made of two shares, with its p-value, takes the time of so many."""
+_ROWS_PER_SPLIT, _ROWS_PER_PAIRED_SPLIT = 100_000, 1_000_000
+"""The interval of a difference of what is made of two shares, with its p-value, takes the time of so many rows."""
 
 
 class FailStatus(fields.Field[int]):
@@ -171,7 +171,8 @@ class GatesRequest:
         """The rows of both tables, once and for every resample; each rule makes both more work."""
         rows = self.evaluation.rows + (self.baseline.rows if self.baseline else 0)
         rules = len(self.options.rules)
-        read = rules * (rows // _RULES_PER_ROW + _ROWS_PER_READING) + splits(self.options) * _ROWS_PER_SPLIT
+        split = _ROWS_PER_PAIRED_SPLIT if self.options.paired else _ROWS_PER_SPLIT
+        read = rules * (rows // _RULES_PER_ROW + _ROWS_PER_READING) + splits(self.options) * split
         return rows + read + resamples(self.options) * (rows + _ROWS_PER_RULE * rules)
 
 

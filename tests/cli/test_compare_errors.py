@@ -17,10 +17,10 @@ def test_a_wrong_cell_is_pointed_to_in_its_file(tmp_path: Path) -> None:
     run = rocpr(f"bad={path}", ALL, "--scores", "prob")
     assert (run.exit_code, run.stdout) == (2, "")
     lines = run.stderr.splitlines()
-    assert lines[0] == f"Error: {path}: The request can be parsed but is wrong."
-    assert re.fullmatch(r"  /prob/1: .* \(not_a_number\)", lines[2])
-    assert re.fullmatch(r"  /labels/2: .* \(not_a_label\)", lines[3])
-    assert lines[-2:] == ["  Rows are counted from 0.", f"  {NAME_LABEL}"]
+    assert lines[0] == f"Error: {path}: This cannot be used."
+    assert re.fullmatch(r"  /prob/1: .* \(not_a_number\)", lines[1])
+    assert re.fullmatch(r"  /labels/2: .* \(not_a_label\)", lines[2])
+    assert lines[3:] == [f"  {NAME_LABEL}", "  Rows are counted from 0."]
 
 
 def test_what_the_service_finds_wrong_is_told_of_the_file(tmp_path: Path) -> None:
@@ -29,17 +29,16 @@ def test_what_the_service_finds_wrong_is_told_of_the_file(tmp_path: Path) -> Non
     path.write_text("scores,labels,load\n2,1,1\n1,0,-1\n")
     run = rocpr(*written(tmp_path, one={"scores": [1, "2"], "labels": [0, 1]}), f"two={path}", "--weights", "load")
     assert (run.exit_code, run.stdout) == (2, "")
-    assert f"Error: {tmp_path / 'one.json'}: The request can be parsed but is wrong.\n  /scores/1: " in run.stderr
-    assert f"Error: {path}: The request can be parsed but is wrong.\n  /load/1: " in run.stderr
+    assert f"Error: {tmp_path / 'one.json'}: This cannot be used.\n  /scores/1: " in run.stderr
+    assert f"Error: {path}: This cannot be used.\n  /load/1: " in run.stderr
     assert "(negative)\n" in run.stderr
+    assert run.stderr.count("Rows are counted from 0.") == 1
     run = rocpr(ALL, *written(tmp_path, one=FIRST))
     assert re.fullmatch(rf"Error: {tmp_path / 'one.json'}: [\w ]+\.\n  \S.* \(totals_differ\)\n", run.stderr)
     run = rocpr(ALL, *written(tmp_path, one=[1, 2]))
     assert re.search(r"one\.json: .*\n  .* \(not_an_object\)\n", run.stderr)
     run = rocpr(ALL, TEN, "--indices", "f1")
-    assert re.fullmatch(
-        r"Error: these files: [\w ]+\.\n  /indices/0: .* \(not_one_of\)\n  Rows are counted from 0\.\n", run.stderr
-    )
+    assert re.fullmatch(r"Error: these files: [\w ]+\.\n  /indices/0: .* \(not_one_of\)\n", run.stderr)
 
 
 def test_a_file_that_cannot_be_parsed(tmp_path: Path) -> None:
@@ -47,7 +46,7 @@ def test_a_file_that_cannot_be_parsed(tmp_path: Path) -> None:
     path.write_text('{"scores": [1, 2')
     run = rocpr(ALL, f"cut={path}")
     assert (run.exit_code, run.stdout) == (2, "")
-    assert run.stderr.startswith(f"Error: {path}: The body cannot be parsed.\n  ")
+    assert run.stderr.startswith(f"Error: {path}: This cannot be read.\n  ")
 
 
 def test_a_table_with_other_columns_is_told_how_to_name_them(tmp_path: Path) -> None:

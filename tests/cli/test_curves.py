@@ -229,11 +229,11 @@ def test_a_pipe_to_a_process_that_closes_early() -> None:
 def test_a_wrong_value_is_pointed_to() -> None:
     run = rocpr("-", "--format", "csv", given="scores,labels\n0.9,1\nabc,0\n0.3,yes\n")
     assert (run.exit_code, run.stdout) == (2, "")
-    assert run.stderr.splitlines()[0] == "Error: standard input: The request can be parsed but is wrong."
+    assert run.stderr.splitlines()[0] == "Error: standard input: This cannot be used."
     assert "\n  /scores/1: " in run.stderr
     assert "(not_a_number)\n" in run.stderr
     assert "\n  /labels/2: " in run.stderr
-    assert run.stderr.endswith(f"\n  Rows are counted from 0.\n  {NAME_LABEL}\n")
+    assert run.stderr.endswith(f"\n  {NAME_LABEL}\n  Rows are counted from 0.\n")
 
 
 @pytest.mark.parametrize("flags", [[], ["--json"]])
@@ -242,7 +242,7 @@ def test_a_file_that_cannot_be_parsed(tmp_path: Path, flags: list[str]) -> None:
     path.write_text('{"scores": [1, 2')
     run = rocpr(path, *flags)
     assert (run.exit_code, run.stdout) == (2, "")
-    assert run.stderr.startswith(f"Error: {path}: The body cannot be parsed.\n  ")
+    assert run.stderr.startswith(f"Error: {path}: This cannot be read.\n  ")
 
 
 def test_a_table_with_other_columns_is_told_how_to_name_them(named: Path) -> None:

@@ -107,5 +107,5 @@ def test_labels_that_need_to_be_named_are_told_with_the_option(tmp_path: Path, s
         run = rocpr(*arguments, *columns)
         assert run.exit_code == 2
         assert "positive_label names the one that is positive. (not_a_label)" in run.stderr
-        assert "On the command line, positive_label is --positive-label." in run.stderr
+        assert "  The labels are 'no' and 'yes'.\n  --positive-label names the positive one.\n" in run.stderr
     assert "--positive-label" not in rocpr("curves", path, "--scores", "p", "--labels", "q").stderr

@@ -13,6 +13,7 @@ import pytest
 from junitparser import JUnitXml
 
 from service.cli import gate as gate_module
+from service.cli.answers import NAME_LABEL
 from service.cli.gate_layout import verdict_lines
 from service.cli.main import main
 from service.operations import OPERATIONS
@@ -34,6 +35,7 @@ from tests.cli.gating import (
 
 COMMAND = [sys.executable, "-c", "from service.cli.main import main; main()", "gate"]
 ROOT = DATA.parent.parent
+FILE = DATA / "rules.toml"
 
 
 @pytest.mark.parametrize("text", STATUSES, ids=["passing", "failing", "undecided"])
@@ -151,13 +153,15 @@ def test_a_wrong_rule_is_told_with_its_line(tmp_path: Path) -> None:
         run = rocpr(rules, *words)
         assert (run.exit_code, run.stdout) == (2, "")
         title, *lines = run.stderr.splitlines()
-        assert title == f"Error: {rules}: The request can be parsed but is wrong."
+        assert title == f"Error: {rules}: This cannot be used."
         places = [re.match(r"  line (\d+): (/[\w/]+): ", line) for line in lines]
         assert {(match[1], match[2]) for match in places if match} == {
             ("6", "/rules/1/metric"),
             ("7", "/rules/1/min"),
             ("10", "/intervals/seed"),
         }
+    run = rocpr(written(tmp_path, "rules = [3]"), ALL)
+    assert run.stderr.splitlines()[1:] == ["  line 1: /rules/0: An object belongs here. (not_an_object)"]
     run = rocpr(written(tmp_path, DROP), ALL)
     assert run.stderr.startswith(f"Error: {tmp_path / 'rules.toml'}: ")
     assert "  line 3: /rules/0/max_drop: max_drop needs a baseline" in run.stderr
@@ -178,6 +182,8 @@ def test_a_wrong_file_is_told_by_its_name(tmp_path: Path) -> None:
         assert dict(re.findall(r"^Error: (.*?): .*\n  (/[\w/]+): ", run.stderr, re.MULTILINE)) == {
             str(path): pointer for path, pointer in told.items()
         }
+        assert run.stderr.endswith("\n  Rows are counted from 0.\n")
+        assert run.stderr.count("counted") == 1
     run = rocpr(rules, ALL, "--baseline", DATA / "digits_eight.csv")
     assert (run.exit_code, run.stdout) == (2, "")
     assert "Error: " in run.stderr
@@ -209,6 +215,51 @@ def test_columns_with_other_names(tmp_path: Path) -> None:
     assert "--scores and --labels" in run.stderr
 
 
+def test_another_separator_is_told_with_its_remedy(tmp_path: Path) -> None:
+    table = written(tmp_path, "scores;labels\n0,9;1\n0,4;0\n", "semicolons.csv")
+    run = rocpr(written(tmp_path, PASSING), table)
+    assert (run.exit_code, run.stdout) == (2, "")
+    assert run.stderr == (
+        f"Error: {table}: This cannot be read.\n"
+        "  This looks separated by semicolons, and commas are read: save it with commas, and with points in numbers.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("positive", "negative", "told"),
+    [
+        ("yes", "no", "  The labels are 'no' and 'yes'.\n"),
+        ("y" * 20, "\x1b[1m", f"  The labels are '\\x1b[1m' and '{'y' * 20}'.\n"),
+        ("y" * 21, "no", ""),
+        ("yes", "yes", ""),
+    ],
+)
+def test_which_labels_there_are_is_told(tmp_path: Path, positive: str, negative: str, told: str) -> None:
+    """As long as they are two, and short; wherever the table is read."""
+    rules = written(tmp_path, PASSING)
+    table = written(tmp_path, f"scores,labels\n0.9,{positive}\n0.4,{negative}\n", "named.csv")
+    for words in ([rules, table], [rules, ALL, "--baseline", table], ["--init", table]):
+        run = rocpr(*words)
+        assert (run.exit_code, run.stdout) == (2, "")
+        title, fault, *rest = run.stderr.splitlines(keepends=True)
+        assert title == f"Error: {table}: This cannot be used.\n"
+        assert fault.endswith(" (not_a_label)\n")
+        assert "".join(rest) == f"{told}  {NAME_LABEL}\n  Rows are counted from 0.\n"
+    document = {"scores": [1, 0], "labels": [positive, negative]}
+    run = rocpr(rules, written(tmp_path, document, "named.json"))
+    assert run.stderr.endswith(f" (not_a_label)\n{told}  Rows are counted from 0.\n")
+    run = rocpr(
+        rules, written(tmp_path, document | {"labels": [positive, negative, 3]} | {"scores": [1, 0, 2]}, "n.json")
+    )
+    assert "The labels are" not in run.stderr
+
+
+def test_of_many_mistakes_the_first_are_listed(tmp_path: Path) -> None:
+    rules = written(tmp_path, "[[rules]]\nmetric = 'rok'\nmin = 0\n" * 30)
+    lines = rocpr(rules, ALL).stderr.splitlines()
+    assert (len(lines), lines[-1]) == (22, "  The first 20 are listed.")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -216,18 +267,22 @@ def test_columns_with_other_names(tmp_path: Path) -> None:
         (["rules.toml"], "1 file given."),
         (["rules.toml", "a.csv", "b.csv"], "3 files given."),
         (["nothing.toml", ALL], "No such file"),
-        ([ALL, "nothing.csv"], "No such file"),
-        ([ALL, ALL, "--baseline", "nothing.csv"], "No such file"),
-        ([ALL, "."], "directory"),
-        ([ALL, ALL, "--junit", "."], "directory"),
-        ([ALL, ALL, "--markdown", "no/such/place.md"], "is no directory"),
-        ([ALL, ALL, "--api-key-env", "KEY"], "--api-key-env goes with --server"),
-        ([ALL, ALL, "--server", "host"], "--server takes an address"),
+        ([FILE, "nothing.csv"], "No such file"),
+        ([FILE, ALL, "--baseline", "nothing.csv"], "No such file"),
+        ([FILE, "."], "directory"),
+        ([FILE, ALL, "--junit", "."], "directory"),
+        ([FILE, ALL, "--markdown", "no/such/place.md"], "is no directory"),
+        ([FILE, ALL, "--api-key-env", "KEY"], "--api-key-env goes with --server"),
+        ([FILE, ALL, "--server", "host"], "--server takes an address"),
+        (["new.csv", "rules.toml"], "RULES.toml comes first, then SCORES; new.csv ends in .csv."),
+        (["new.ARROWS", "old.parquet"], "RULES.toml comes first, then SCORES; new.ARROWS ends in .arrows."),
+        (["rules.json", "new.csv"], "RULES.toml comes first, then SCORES; rules.json ends in .json."),
+        (["rules", "rules.toml"], "RULES.toml comes first, then SCORES; rules.toml ends in .toml."),
         (["--init"], "SCORES alone goes with --init; 0 files given."),
         (["--init", ALL, ALL], "2 files given."),
-        (["--init", ALL, "--json"], "--init goes without"),
-        ([ALL, ALL, "--rules", "x"], "No such option"),
-        ([ALL, ALL], "This is no TOML"),
+        (["--init", ALL, "--baseline", ALL], "--init goes without"),
+        ([FILE, ALL, "--rules", "x"], "No such option"),
+        ([DATA / "README.md", ALL], "This is no TOML"),
     ],
 )
 def test_usage_errors(arguments: list[object], message: str) -> None:

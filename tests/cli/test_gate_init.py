@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from service.cli.gate_init import PROBE
+from service.cli.gate_init import PROBE, rules_text
 from service.cli.gate_rules import Rules
 from tests.cli.comparing import sample
 from tests.cli.gating import ALL, DATA, answered, rocpr, written
@@ -54,6 +54,31 @@ def test_what_is_commented_out_can_be_used(tmp_path: Path) -> None:
     run = rocpr(rules, ALL)
     assert run.exit_code == 2
     assert "max_drop needs a baseline" in run.stderr
+
+
+def test_the_same_rules_as_json(tmp_path: Path) -> None:
+    document = tomllib.loads(first_rules(tmp_path, ALL).read_text())
+    run = rocpr("--init", "--json", ALL)
+    assert (run.exit_code, run.stderr) == (0, "")
+    assert json.loads(run.stdout) == document["rules"]
+    answered(sample(ALL) | {"rules": json.loads(run.stdout)})
+    assert len(run.stdout.splitlines()) == 2 + len(document["rules"])
+
+
+def test_scores_of_the_other_direction_are_doubted(tmp_path: Path) -> None:
+    """And what a minimum of 0 would say nothing of is left out, and told."""
+    doubt = "# Below 0.5: is lower_is_positive meant?\n"
+    assert doubt not in first_rules(tmp_path, ALL).read_text()
+    text = first_rules(tmp_path, ALL, "--lower-is-positive").read_text()
+    assert [rule["metric"] for rule in tomllib.loads(text)["rules"]] == ["average_precision"]
+    nothing = "# No rule: its minimum would be 0, which every model meets.\n"
+    assert text.count(nothing) == 2
+    assert f"\n{doubt}{nothing}" in text
+    rows = {"scores": [1, 1, 0, 0], "labels": [1, 0, 0, 1]}
+    assert doubt not in first_rules(tmp_path, written(tmp_path, rows, "chance.json")).read_text()
+    check = {"rule": {"metric": "roc", "min": 0}, "value": 0.25, "interval": {"lower": 0.0, "upper": 1.0}}
+    text = rules_text({"checks": [check]}, "few.csv", {})
+    assert f'{doubt}# Every model meets a minimum of 0: raise it.\n[[rules]]\nmetric = "roc"\nmin = 0.0\n' in text
 
 
 def test_how_the_file_is_read_is_kept(tmp_path: Path) -> None:

@@ -35,9 +35,9 @@ def test_a_verdict_as_a_whole() -> None:
         check(value=0.9948205697, rule={"metric": "roc", "min": 0.9, "confidence": 0.95}, interval=LOGIT),
         check(
             "failed",
-            rule={"metric": "tpr_at_fpr", "at": 0, "min": 0.99},
+            rule={"metric": "roc_hull", "min": 0.99},
             value=0.9764150943,
-            reason="tpr_at_fpr at fpr 0 is 0.9764, below min 0.99.",
+            reason="roc_hull is 0.9764, below min 0.99.",
         ),
         check("undecided", rule={"metric": "pr", "max": 1}, reason="pr has no value."),
         warnings=({"code": "interval_omitted", "detail": "There is none."},),
@@ -45,13 +45,13 @@ def test_a_verdict_as_a_whole() -> None:
     assert lines == [
         "new.csv",
         "",
-        "  check                   value          bound              interval  status",
-        "  roc                  0.994821  >= 0.9 (95 %)  0.981235 to 0.998700  passed",
-        "  tpr_at_fpr at fpr 0  0.976415        >= 0.99                     -  failed",
-        "  pr                          -           <= 1                     -  undecided",
+        "  check        value          bound              interval  method  status",
+        "  roc       0.994821  >= 0.9 (95 %)  0.981235 to 0.998700  logit   passed",
+        "  roc_hull  0.976415        >= 0.99                     -  -       failed",
+        "  pr               -           <= 1                     -  -       undecided",
         "",
         "Reasons",
-        "  tpr_at_fpr at fpr 0 is 0.9764, below min 0.99.",
+        "  roc_hull is 0.9764, below min 0.99.",
         "  pr has no value.",
         "",
         "Warnings",
@@ -69,11 +69,12 @@ def test_a_line_that_is_too_long_has_the_name_above() -> None:
     names, table = lines[4::2][:1], lines[3:6:2]
     assert names == ["  recall_at_precision at precision 0.95"]
     head, row = (re.split(r"  +", line.strip()) for line in table)
-    assert head == ["value", "bound", "interval", "baseline", "difference", "p", "status"]
+    assert head == ["value", "bound", "interval", "method", "baseline", "difference", "p", "status"]
     assert row == [
         "0.900000",
-        "drop <= 0.0125 (99.9 %, proven)",
+        "drop <= 0.0125 (unless proven, 99.9 %)",
         "0.981235 to 0.998700",
+        "logit",
         "0.920000",
         "-0.020000",
         "1.25e-07",
@@ -94,17 +95,18 @@ def test_a_terminal_that_would_break_lines_gets_shorter_ones(monkeypatch: pytest
     assert laid_out(check(rule=drop, **numbers), check(value=1.0)) == in_a_file
     monkeypatch.setenv("COLUMNS", str(longest - 1))
     lines = laid_out(check(rule=drop, **numbers), check(value=1.0))
-    assert lines[3:11] == [
+    assert lines[3:12] == [
         "  recall_at_precision at precision 0.95",
         "    value       0.900000",
         "    bound       drop <= 0.01 (95 %)",
         "    interval    0.981235 to 0.998700",
+        "    method      logit",
         "    baseline    0.920000",
         "    difference  -0.020000",
         "    p           1.25e-07",
         "    status      passed",
     ]
-    assert lines[11] == "  roc"
+    assert lines[12] == "  roc"
     assert max(map(len, lines)) <= 40
 
 

@@ -2,7 +2,6 @@
 
 import io
 import re
-from pathlib import Path
 
 import pytest
 from click import ClickException
@@ -10,7 +9,6 @@ from click import ClickException
 from service.cli.gate_rules import KEYS, OPTIONS, RULE_KEYS, Rules
 from service.wire.gate_schemas import GatesRequestSchema, RuleSchema
 from service.wire.interval_schemas import IntervalsSchema
-from tests.cli.gating import ALL, TEN, rocpr, written
 
 WHOLE = """\
 # A comment
@@ -143,32 +141,6 @@ def test_what_is_no_toml(text: bytes, message: str) -> None:
 def test_what_a_reader_cannot_judge_is_left_to_the_service() -> None:
     rules = read("intervals = 3\nrules = [4, {metric = 5}]")
     assert rules.options == {"intervals": 3, "rules": [4, {"metric": 5}]}
-
-
-@pytest.mark.parametrize(
-    ("drop", "told"),
-    [
-        ("1", "max_drop 1 allows any drop; 1 % is 0.01."),
-        ("1.0", "max_drop 1 allows any drop; 1 % is 0.01."),
-        ("0.5", "max_drop 0.5 allows a drop by 50 percentage points; 0.5 % is 0.005."),
-        ("0.55", "max_drop 0.55 allows a drop by 55 percentage points; 0.55 % is 0.0055."),
-        ("0.499", None),
-        ("0", None),
-        ("-1", None),
-        ("2", None),
-        ("true", None),
-        ('"1"', None),
-    ],
-)
-def test_a_drop_in_percent_is_warned_of(tmp_path: Path, drop: str, told: str | None) -> None:
-    """And changes nothing of the verdict."""
-    rules = written(tmp_path, f'[[rules]]\nmetric = "roc"\nmin = 0\n[[rules]]\nmetric = "roc"\nmax_drop = {drop}\n')
-    run = rocpr(rules, TEN, "--baseline", ALL, "--json")
-    warning = "" if told is None else f"Warning: {rules}: line 6: {told}\n"
-    assert run.stderr.startswith(warning)
-    assert ("Warning" in run.stderr) is (told is not None)
-    if told is not None:
-        assert (run.exit_code, run.stderr) == (0, warning)
 
 
 def test_the_keys_are_those_of_the_contract() -> None:

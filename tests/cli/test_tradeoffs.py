@@ -155,9 +155,9 @@ def test_the_options_are_the_query_parameters() -> None:
 def test_a_wrong_value_is_pointed_to() -> None:
     run = rocpr("-", "--format", "csv", given="scores,labels\n0.9,1\nabc,0\n0.3,yes\n")
     assert (run.exit_code, run.stdout) == (2, "")
-    assert run.stderr.splitlines()[0] == "Error: standard input: The request can be parsed but is wrong."
+    assert run.stderr.splitlines()[0] == "Error: standard input: This cannot be used."
     assert "\n  /scores/1: " in run.stderr
-    assert run.stderr.endswith(f"\n  Rows are counted from 0.\n  {NAME_LABEL}\n")
+    assert run.stderr.endswith(f"\n  {NAME_LABEL}\n  Rows are counted from 0.\n")
 
 
 @pytest.mark.parametrize(

@@ -90,5 +90,5 @@ def _intervals(sample: Sample, resamples: int, seed: int) -> dict[tuple[str, str
         for method, without in (("bootstrap", None), ("bca", left_out[area][0])):
             inside = 0 < value < 1
             resampled = replicate_interval(drawn[area][0], LEVEL, value, without) if inside else found[area, "logit"]
-            found[area, method] = resampled
+            found[area, method] = resampled and subject.capped(Metric(area), resampled)
     return {key: found[key] for key in found if key[1] in METHODS[key[0]]}

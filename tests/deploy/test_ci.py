@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -183,10 +184,23 @@ def test_the_action_takes_a_baseline_another_directory_and_any_name(
 
 
 def test_the_action_without_a_verdict(action: dict[str, Any], place: Path, root: Path) -> None:
-    inputs = inputs_of(action, rules="passing.toml", scores="nothing.csv")
-    ran = run_step(action["runs"]["steps"][1], inputs, place, root)
-    assert ran.status == 2
-    assert (place / "OUTPUT").read_text() == "verdict=undecided\n"
+    """An error of any kind is none, also one that comes after the verdict was printed."""
+    (place / "typo.toml").write_text(PASSING.replace("metric", "mtric"))
+    for words in (
+        {"rules": "passing.toml", "scores": "nothing.csv"},
+        {"rules": "typo.toml", "scores": ALL.name},
+        {"rules": "passing.toml", "scores": ALL.name, "junit": "/dev/full"},
+    ):
+        (place / "OUTPUT").unlink(missing_ok=True)
+        ran = run_step(action["runs"]["steps"][1], inputs_of(action, **words), place, root)
+        assert ran.status == 2
+        assert (place / "OUTPUT").read_text() == "verdict=error\n"
+    (place / "bin" / "rocpr").unlink()
+    (place / "bin" / "rocpr").write_text("#!/bin/sh\nexit 1\n")
+    (place / "bin" / "rocpr").chmod(0o755)
+    (place / "OUTPUT").unlink()
+    ran = run_step(action["runs"]["steps"][1], inputs_of(action, rules="r", scores="s"), place, root)
+    assert (ran.status, ran.printed, (place / "OUTPUT").read_text()) == (1, "", "verdict=error\n")
 
 
 def test_the_action_installs_its_own_revision(action: dict[str, Any], place: Path, root: Path) -> None:
@@ -198,6 +212,21 @@ def test_the_action_installs_its_own_revision(action: dict[str, Any], place: Pat
     assert (ran.status, ran.complaints) == (0, "")
     assert (place / "PATH").read_text() == f"{root}/.venv/bin\n"
     assert (root / ".venv/bin/rocpr").exists()
+
+
+def test_setting_up_without_a_word_is_for_running(root: Path) -> None:
+    def set_up(*words: str) -> Ran:
+        done = subprocess.run(
+            ["sh", "deploy/setup.sh", *words], cwd=root, check=False, capture_output=True, text=True, timeout=60
+        )
+        return Ran(done.returncode, done.stdout, done.stderr)
+
+    for words in (("check",), ("test", "check")):
+        assert set_up(*words) == Ran(2, "", "usage: sh deploy/setup.sh [run|dev] [check]\n")
+    ready = set_up("run", "check")
+    assert set_up("", "check") == ready
+    if ready.status == 0:
+        assert set_up() == ready  # there is nothing to make
 
 
 # GitLab.
@@ -390,6 +419,7 @@ def test_a_json_body_carries_its_options_and_keeps_its_digits(
     [
         ((), {}, "give RULES.json and SCORES"),
         (("passing.json", "breast_cancer.csv"), {"ROCPR_SERVER": ""}, "set ROCPR_SERVER"),
+        (("passing.json", "breast_cancer.csv"), {"ROCPR_SERVER": "127.0.0.1:9"}, "http://... or https://..."),
         (("nothing.json", "breast_cancer.csv"), {}, "nothing.json"),
         (("passing.json", "nothing.csv"), {}, "nothing.csv"),
         (("passing.json", "gate.txt"), {}, "gate.txt does not end in .csv"),
@@ -418,9 +448,11 @@ def test_without_a_verdict_a_script_says_why(
     variables = {"ROCPR_SERVER": guarded, "ROCPR_API_KEY": KEY, "ROCPR_SECONDS": "1"} | variables
     if variables["ROCPR_SERVER"] == "nobody":
         variables["ROCPR_SERVER"] = f"http://127.0.0.1:{free_port()}"
-    ran = script(place, root, *words, **variables)
+    ran = script(place, root, *words, **variables, GITHUB_STEP_SUMMARY="summary")
     assert (ran.status, ran.printed) == (2, "")
     assert message in ran.complaints.lower() + ran.complaints
+    told = re.sub(r"^gate\.\w+: ", "", ran.complaints).rstrip("\n")
+    assert (place / "summary").read_text() == f"### Gate not decided ❔\n\n{textwrap.indent(told, '    ')}\n\n"
     assert "two words" not in ran.complaints
     assert "wrong" not in ran.complaints.replace("is wrong", "")
 
@@ -465,6 +497,25 @@ def test_another_servers_answer_is_no_verdict(script: Any, place: Path, root: Pa
         ran = script(place, root, "passing.json", ALL.name, ROCPR_SERVER=server.url)
     assert (ran.status, ran.printed) == (2, "")
     assert str(answer.status) in ran.complaints
+
+
+@SCRIPTS
+def test_a_summary_that_cannot_be_written_changes_no_status(script: Any, place: Path, root: Path, guarded: str) -> None:
+    """To 1, that is, which means a failed gate."""
+    variables = {"ROCPR_SERVER": guarded, "ROCPR_API_KEY": KEY, "GITHUB_STEP_SUMMARY": "no/such/place"}
+    for words in (("passing.json", ALL.name), ("passing.json", "nothing.csv")):
+        assert script(place, root, *words, **variables).status == 2
+
+
+@needs_node
+def test_the_script_for_node_tells_a_detail_once(place: Path, root: Path, guarded: str) -> None:
+    """Which a problem of one error has twice; one of none, or of several, has another."""
+    (place / "named.csv").write_text("p,y\n1,1\n0,0\n")
+    ran = gate_mjs(place, root, "passing.json", "named.csv", ROCPR_SERVER=guarded, ROCPR_API_KEY=KEY)
+    assert (ran.status, ran.complaints.count("Columns scores and labels")) == (2, 1)
+    with scripted(problem(400)) as server:
+        ran = gate_mjs(place, root, "passing.json", ALL.name, ROCPR_SERVER=server.url)
+    assert "the server answers 400: No. Not so.\n" in ran.complaints
 
 
 @needs_curl

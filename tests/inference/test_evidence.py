@@ -232,13 +232,19 @@ class TestOmitted:
         expected = ["The intervals of pr, the difference of pr are null: delong is a method for roc only."]
         assert self.warnings(request) == expected
 
-    def test_few_examples_of_most_of_the_weight(self) -> None:
-        weights = [1.0 if row in {0, 1, 2, 5} else 0.01 for row in range(14)]
+    def test_few_examples(self) -> None:
+        """Seven of each class, fourteen, and as many of which some have most of the weight."""
+        light = [1.0 if row in {0, 1, 2, 5} else 0.01 for row in range(14)]
         rule = {"metric": "roc", "min": 0.0, "confidence": 0.9}
-        for times in (1, 2):  # seven examples of each class, then fourteen
-            data = Data(ONE.scores * times, ONE.labels * times, weights * times)
+        for times, weights, few in ((1, None, False), (1, light, False), (2, None, False), (2, light * 2, True)):
+            data = Data(ONE.scores * times, ONE.labels * times, weights)
             found = [warning.code for warning in Request(data, None, [rule]).gate().warnings]
-            assert found == ["few_effective_examples"] * (times - 1)
+            assert found == ["few_effective_examples"] * few
+        # Ten of each class, one of which weighs a little more: 10.5²/(9 + 1.5²) are fewer than ten.
+        tens = Data([20.0 - row for row in range(20)], [row % 2 == 0 for row in range(20)], [1.0] * 20)
+        assert Request(tens, None, [rule]).gate().warnings == ()
+        heavier = replace(tens, weights=[1.5, *[1.0] * 19])
+        assert [each.code for each in Request(heavier, None, [rule]).gate().warnings] == ["few_effective_examples"]
 
     def test_it_is_not_said_again_where_the_data_have_no_intervals(self) -> None:
         one_positive = Data([3.0, 2.0, 1.0], [True, False, False])

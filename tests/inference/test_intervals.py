@@ -40,6 +40,7 @@ from service.inference.methods import METHODS
 from service.inference.rules import Metric
 from service.inference.strata import strata
 from service.inference.subject import Subject
+from tests import reference_gate_intervals as gate_intervals
 from tests import reference_inference as reference
 from tests.strategies import Data, Rows, examples, plain_weights, samples, tied_scores
 
@@ -129,7 +130,7 @@ class TestNumbers:
     @given(st.floats(1e-4, 1 - 1e-4), st.floats(1, 1e6), levels)
     def test_pr_logit_intervals(self, value: float, positives: float, level: float) -> None:
         found = pr_logit_interval(value, positives, level)
-        ends = [float(end) for end in reference.boyd_eng_page_ends(value, positives, level)]
+        ends = [float(end) for end in reference.pr_logit_ends(value, positives, level)]
         assert [found.lower, found.upper] == pytest.approx(ends, rel=1e-9)
         assert found.standard_error == pytest.approx(math.sqrt(value * (1 - value) / positives))
 
@@ -256,30 +257,48 @@ class TestAreas:
 
     def test_what_is_omitted_is_named(self) -> None:
         warnings = evaluate_with_intervals(MIXED.sample(), AUC, IntervalOptions(method="delong")).warnings
-        assert warnings[0].detail == "The intervals of pr, average_precision are null: delong is a method for roc only."
+        assert (
+            warnings[-1].detail == "The intervals of pr, average_precision are null: delong is a method for roc only."
+        )
 
-    @examples(100)
+    @examples(60)
     @given(some_samples, levels)
     def test_ends_are_the_formulas(self, data: Data, level: float) -> None:
         found, _ = intervals_of(data.sample(), level=level)
-        placed = reference.placements(data.scores, data.labels, data.weights, lower_is_positive=data.lower_is_positive)
-        weights = [w for w, _ in placed.positives]
-        effective = float(sum(weights) ** 2 / sum(w * w for w in weights))
         _, area = evaluated(data.sample())
         for name, interval in found.items():
-            value = getattr(area, name)
             assert interval is not None
-            assert 0 <= interval.lower <= value <= interval.upper <= 1
+            assert 0 <= interval.lower <= getattr(area, name) <= interval.upper <= 1
             if interval.method == "exact":
-                assert value in {0, 1}
-            elif name == "roc":
-                error = float(reference.root(reference.covariance(placed, placed)))
-                assert interval.standard_error == pytest.approx(error, rel=1e-12, abs=1e-15)
-                ends = reference.logit_ends(value, error, level)
-                assert (interval.lower, interval.upper) == pytest.approx(tuple(map(float, ends)), rel=1e-9)
-            else:
-                ends = reference.boyd_eng_page_ends(value, effective, level)
-                assert (interval.lower, interval.upper) == pytest.approx(tuple(map(float, ends)), rel=1e-9)
+                assert getattr(area, name) in {0, 1}
+                continue
+            expected = gate_intervals.interval(data, {"metric": name}, level, "auto")
+            assert interval.standard_error == pytest.approx(float(expected.error), rel=1e-12, abs=1e-15)
+            ends = float(expected.lower), float(expected.upper)
+            assert (interval.lower, interval.upper) == pytest.approx(ends, rel=1e-9)
+
+    def test_better_data_show_more(self) -> None:
+        """One positive below one of a thousand negatives shows no more than none would, however small its spread is."""
+        scores = [2000.0 - row for row in range(1020)]
+        labels = [row < 20 for row in range(1020)]
+        perfect, _ = intervals_of(Data(scores, labels).sample())
+        labels[19], labels[20] = labels[20], labels[19]
+        for method in ("auto", "bootstrap", "bca"):
+            nearly, _ = intervals_of(Data(scores, labels).sample(), method)
+            for name in AREAS:
+                assert nearly[name].lower <= perfect[name].lower
+                assert nearly[name].method != "exact"
+        plain, _ = intervals_of(Data(scores, labels).sample(), "delong")
+        assert plain["roc"].lower > perfect["roc"].lower
+
+    def test_pr_next_to_one(self) -> None:
+        """The published interval of .999999 with 1,000 positives is [0, 1], wider than that of any smaller area."""
+        lowers = [pr_logit_interval(value, 1000, 0.95).lower for value in (0.9, 0.99, 0.999, 0.9999, 0.999999)]
+        assert lowers == sorted(lowers)
+        assert lowers[-1] > 0.99
+        uppers = [pr_logit_interval(value, 1000, 0.95).upper for value in (1e-6, 1e-4, 1e-3, 0.01, 0.1)]
+        assert uppers == sorted(uppers)
+        assert uppers[0] < 0.01
 
     @pytest.mark.parametrize("method", METHODS)
     @pytest.mark.parametrize("weights", [None, [2.0, 1.0, 0.5, 1.0, 1.0, 1.0]])
@@ -303,7 +322,9 @@ class TestAreas:
         data = Data([1.0] * 7, MIXED.labels)
         found, _ = intervals_of(data.sample(), method)
         assert found["roc"] is not None
-        assert (found["roc"].lower, found["roc"].upper, found["roc"].standard_error) == (0.5, 0.5, 0)
+        ends = (0.5, 0.5) if method == "delong" else (0.025 ** (1 / 3), 1 - 0.025 ** (1 / 3))
+        assert (found["roc"].lower, found["roc"].upper) == pytest.approx(ends)
+        assert found["roc"].standard_error == 0
 
     @pytest.mark.parametrize("method", METHODS)
     def test_too_few_examples(self, method: str) -> None:

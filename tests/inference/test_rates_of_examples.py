@@ -14,9 +14,9 @@ from service.inference.intervals import normal_quantile
 from service.inference.pairs import Pair
 from service.inference.rules import Metric
 from service.inference.subject import Subject
-from tests import reference_inference
 from tests import reference_score as reference
 from tests.inference.shares import Parts, Z
+from tests.reference_gate_intervals import trials_of
 from tests.strategies import Data, examples, plain_weights, samples
 
 THRESHOLD = 0.5
@@ -24,7 +24,7 @@ THRESHOLD = 0.5
 
 def class_of(data: Data, other: Data, *, positive: bool) -> Parts:
     """The shares of one class that both call, that one alone does and the other alone, and how many that tells of."""
-    found = [Fraction(0)] * 4
+    found, values = [Fraction(0)] * 4, []
     weights = [Fraction(weight) for weight in data.weights or [1.0] * len(data.scores)]
     for mine, its, label, weight in zip(data.scores, other.scores, data.labels, weights, strict=True):
         if label == positive:
@@ -33,11 +33,9 @@ def class_of(data: Data, other: Data, *, positive: bool) -> Parts:
                 for each, score in ((data, mine), (other, its))
             ]
             found[2 * called[0] + called[1]] += weight
-    trials = reference_inference.effective(
-        [weight for weight, label in zip(weights, data.labels, strict=True) if label == positive]
-    )
-    total = sum(found)
-    return float(found[3] / total), float(found[2] / total), float(found[1] / total), float(trials)
+            values.append((weight, Fraction(called[0] if other is data else called[0] - called[1])))
+    total, trials = sum(found), float(trials_of(values))
+    return float(found[3] / total), float(found[2] / total), float(found[1] / total), trials
 
 
 @st.composite
@@ -46,8 +44,7 @@ def pairs_of_data(draw: st.DrawFn) -> tuple[Data, Data]:
     data = draw(samples(score, draw(st.sampled_from([None, plain_weights]))))
     column = draw(st.lists(score, min_size=len(data.scores), max_size=len(data.scores)))
     assume(column != data.scores)
-    classes = [class_of(data, data, positive=positive) for positive in (True, False)]
-    assume(all(trials >= 2 for *_, trials in classes))
+    assume(Subject.of(data.sample()).is_enough)
     return data, replace(data, scores=column)
 
 

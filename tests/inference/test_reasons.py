@@ -73,8 +73,8 @@ class TestSentences:
             "precision at threshold 3 has no value in the baseline, so the rule cannot be decided."
         )
         assert no_interval(rule) == (
-            "There is no interval for the difference of precision at threshold 3, as a warning says, so the rule cannot be "
-            "decided."
+            "There is no interval for the difference of precision at threshold 3, as a warning says, so the rule "
+            "cannot be decided."
         )
         assert no_interval(Rule("pr", min=0.5, confidence=0.9)).startswith("There is no interval for pr, as")
 

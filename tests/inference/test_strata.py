@@ -215,3 +215,20 @@ def test_fractional_counts() -> None:
     assert found.negatives.size == 1.75
     assert not found.enough
     assert isinstance(found.negatives, Stratum)
+
+
+def test_trials_where_weight_and_outcome_go_together() -> None:
+    """Where heavy examples alone go wrong the variance is more than Kish's number says, so the trials are fewer."""
+    weights = np.array([5.0] * 10 + [1.0] * 90)
+    stratum = strata_of(Sample(np.arange(200.0), np.repeat([True, False], 100), np.tile(weights, 2))).positives
+    heavy = (stratum.weights == 5.0) & (np.arange(100) % 2 == 0)
+    values = np.where(heavy, 0.0, 1.0)
+    assert 0 < heavy.sum() < 10
+    mean = (stratum.weights * values).sum() / stratum.weights.sum()
+    spread = (stratum.weights * (values - mean) ** 2).sum() / stratum.weights.sum()
+    variance = ((stratum.weights * (values - mean)) ** 2).sum() / stratum.weights.sum() ** 2
+    assert stratum.trials(values) == pytest.approx(spread / variance)
+    assert stratum.trials(values) < 0.8 * stratum.effective
+    assert stratum.trials(np.ones(100)) == stratum.effective  # nothing is seen to differ
+    light = np.where((stratum.weights == 1.0) & (np.arange(100) % 2 == 0), 0.0, 1.0)
+    assert stratum.trials(light) == stratum.effective  # less than the weights' own noise is not taken for granted

@@ -67,17 +67,19 @@ def test_refuses_what_is_not_a_table(body):
     ],
 )
 def test_another_separator_is_told(body, told):
-    """Whether its quotes offend or its columns are not found."""
+    """Whether its quotes offend or its columns would not be found; and what to do."""
     for options in ({}, {"scores": "scores", "labels": "labels"}):
         problem = json.loads(ask("curves", body, content_type="text/csv", **options).body)
-        assert problem["status"] == (400 if body.startswith('"') else 422)
-        assert ("this looks separated" in problem["detail"]) is (told is not None)
+        assert problem["status"] == (422 if told is None else 400)
+        assert ("looks separated" in problem["detail"]) is (told is not None)
         if told is not None:
-            assert f"{told}, and commas are read" in problem["detail"]
+            advice = "save it with commas, and with points in numbers."
+            assert problem["detail"] == f"This looks {told}, and commas are read: {advice}"
 
 
 def test_a_name_may_hold_a_semicolon():
     assert ask("curves", "a;b,y\n1,1\n0,0\n", content_type="text/csv", scores="a;b", labels="y").status == 200
+    assert ask("curves", '"a;\nb",y\n1,1\n0,0\n', content_type="text/csv", scores="a;\nb", labels="y").status == 200
 
 
 def test_a_table_without_rows_is_a_problem():
