@@ -4,6 +4,7 @@ Knows names and numbers only.
 """
 
 from dataclasses import asdict, dataclass, fields
+from decimal import Decimal
 from typing import Any
 
 from service.curves.areas import Areas
@@ -92,8 +93,8 @@ def plain(number: float) -> str:
 
 
 def percent(level: float) -> str:
-    """Write a level in percent, without the rounding error of the multiplication."""
-    return f"{100 * level:.12g}"
+    """Write a level in percent, with the digits that it has."""
+    return f"{(100 * Decimal(repr(level))).normalize():f}"
 
 
 _PLACES = {"precision_at_recall": "recall", "recall_at_precision": "precision", "tpr_at_fpr": "fpr"}

@@ -172,3 +172,30 @@ def test_at_the_z_of_the_p_value_it_touches_0(two):
         lower, upper = paired_ends(metric, classes, sizes, middle)[1]
         low, high = (low, middle) if lower <= 0 <= upper else (middle, high)
     assert found == pytest.approx(math.erfc(high / math.sqrt(2)), rel=1e-7, abs=0)
+
+
+@pytest.mark.parametrize("metric", INDICES)
+def test_an_index_is_at_most_one(metric: str) -> None:
+    """Where recall and precision are both 1, too, whatever rounding adds."""
+    perfect = np.ones(1), np.zeros(1)
+    for positives in (3.0, 7.0, 0.1, 49.7, 1e15 / 3):
+        for at in np.linspace(0, 1, 97).tolist():
+            assert 1 - 1e-12 < float(Rate(metric, at, positives, 5.0)(*perfect)[0]) <= 1
+
+
+def test_the_search_for_a_p_value_ends_soon() -> None:
+    """Also where the metric jumps: an index that weighs precision alone is 0 where nothing is called."""
+    for rate, both in (
+        (Rate("jaccard", 0.0, 20, 30), (PairedShares((0.0, 0.6), 0.6, 20), PairedShares((0.0, 0.1), 0.1, 30))),
+        (Rate("precision", None, 20, 30), (PairedShares((0.5, 0.6), 0.3, 20), PairedShares((0.2, 0.1), 0.3, 30))),
+    ):
+        asked: list[float] = []
+
+        def ends(
+            z: float, rate: Rate = rate, both: tuple[PairedShares, PairedShares] = both, asked: list[float] = asked
+        ) -> Ends:
+            asked.append(z)
+            return paired_rate_ends(rate, -0.1, both, z)
+
+        assert 0 <= p_value(-0.1, ends) <= 1
+        assert len(asked) < 50

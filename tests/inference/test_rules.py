@@ -81,7 +81,8 @@ def test_two_places_have_two_names(one: float, other: float) -> None:
 
 
 def test_levels_in_percent() -> None:
-    levels = {0.95: "95", 0.57: "57", 0.29: "29", 0.999: "99.9", 0.9999999: "99.99999", 1e-9: "1e-07", 0.5: "50"}
+    levels = {0.95: "95", 0.57: "57", 0.29: "29", 0.999: "99.9", 0.9999999: "99.99999", 1e-9: "0.0000001", 0.5: "50"}
+    levels[0.9999999999999999] = "99.99999999999999"
     assert {level: percent(level) for level in levels} == levels
     hundreds = [percent(number / 1000) for number in range(1, 1000)]
     assert all(float(a) < float(b) for a, b in pairwise(hundreds))
