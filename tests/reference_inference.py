@@ -122,6 +122,8 @@ def greatest(function: Callable[[Any], Any], most: Any) -> Any:
     """The greatest value from 0 on of a function that rises and then perhaps falls (golden section)."""
     ratio, least = (mpmath.sqrt(5) - 1) / 2, mpmath.mpf(0)
     found = function(most)
+    if function(most * (1 - mpmath.mpf(10) ** -20)) <= found:
+        return found  # it rises all the way
     for _ in range(80):
         left, right = most - ratio * (most - least), least + ratio * (most - least)
         if function(left) < function(right):

@@ -123,7 +123,7 @@ def heavy(sample: Sample) -> Sample:
         made(3_000, 0.4, weights=True),
         made(3_000, 0.4, levels=400),
         heavy(made(3_000, 0.4, weights=True)),
-        made(80_000, 0.5, levels=600),
+        made(80_000, 0.5, levels=100),
     ],
 )
 def test_many_examples_are_left_out_in_groups(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -261,7 +261,7 @@ class TestAreas:
             warnings[-1].detail == "The intervals of pr, average_precision are null: delong is a method for roc only."
         )
 
-    @examples(60)
+    @examples(30)
     @given(some_samples, levels)
     def test_ends_are_the_formulas(self, data: Data, level: float) -> None:
         found, _ = intervals_of(data.sample(), level=level)
