@@ -4,8 +4,8 @@
 //
 // The files, the options and ROCPR_SERVER, ROCPR_API_KEY, ROCPR_SECONDS are those of gate.sh, whose head tells them.
 // Prints each rule with its numbers, and why it is not met; adds the verdict in Markdown, or why there is none, to
-// $GITHUB_STEP_SUMMARY where that is set, for which the server is asked once more. The exit status is 0 when every rule is met, 1 when one is not,
-// and 2 when that cannot be decided, or there is no verdict.
+// $GITHUB_STEP_SUMMARY where that is set, for which the server is asked once more. The exit status is 0 when every rule
+// is met, 1 when one is not, and 2 when that cannot be decided, or there is no verdict.
 
 import { appendFile, readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -45,6 +45,36 @@ class GateOptions:
     paired: bool = False
     intervals: IntervalOptions | None = None
 
+    @property
+    def how(self) -> IntervalOptions:
+        """How intervals are made, those of rules with confidence, too."""
+        return self.intervals or IntervalOptions()
+
+    def wants_interval(self, rule: Rule) -> bool:
+        """Whether the check of a rule is to have an interval."""
+        return rule.confidence is not None or self.intervals is not None
+
+    def level(self, rule: Rule) -> float:
+        """The level of that interval."""
+        return rule.confidence or self.how.level
+
+    def takes_resamples(self, rule: Rule) -> bool:
+        """Whether that interval comes from resamples."""
+        of_drop = rule.kind == "max_drop"
+        return self.wants_interval(rule) and is_resampled(rule.of, self.how.method, difference=of_drop)
+
+    @property
+    def resamples(self) -> int:
+        """How many resamples the rules take; 0 where they take none."""
+        return self.how.resamples if any(map(self.takes_resamples, self.rules)) else 0
+
+    @property
+    def splits(self) -> int:
+        """How many intervals they take of differences of what is made of two shares."""
+        drops = [rule for rule in self.rules if rule.kind == "max_drop" and self.wants_interval(rule)]
+        of_two = [rule for rule in drops if rule.at_threshold is not None and rule.metric not in SHARES]
+        return len({(rule.of, self.level(rule)) for rule in of_two})
+
 
 @dataclass(frozen=True, slots=True)
 class Check:
@@ -87,8 +117,8 @@ def evaluate_gate(evaluation: Sample | Counts, baseline: Sample | Counts | None,
     """Check all rules. Raises NotPaired, and RisingThresholds for counts."""
     pair = None if baseline is None else Pair.of(evaluation, baseline, paired=options.paired)
     subject = Subject.of(evaluation) if pair is None else pair.current
-    wanted = [(rule.of, rule.kind == "max_drop") for rule in options.rules if _wants_interval(rule, options)]
-    evidence = Evidence(subject, options.intervals or IntervalOptions(), wanted, pair)
+    wanted = [(rule.of, rule.kind == "max_drop") for rule in options.rules if options.wants_interval(rule)]
+    evidence = Evidence(subject, options.how, wanted, pair)
     checks = tuple(_check(rule, evidence, options) for rule in options.rules)
     warnings = evidence.warnings + tuple(_loose(rule) for rule in options.rules if _is_loose(rule))
     if pair is not None and pair.have_same_scores:
@@ -96,25 +126,6 @@ def evaluate_gate(evaluation: Sample | Counts, baseline: Sample | Counts | None,
     elif baseline is not None and not options.paired and any(rule.kind == "max_drop" for rule in options.rules):
         warnings += (MAYBE_PAIRED,) * _may_be_pairs(evaluation, baseline)
     return Gate(all(check.status == "passed" for check in checks), options.paired, checks, warnings)
-
-
-def takes_resamples(rule: Rule, options: GateOptions) -> bool:
-    """Whether the interval of a rule comes from resamples."""
-    method = (options.intervals or IntervalOptions()).method
-    return _wants_interval(rule, options) and is_resampled(rule.of, method, difference=rule.kind == "max_drop")
-
-
-def resamples(options: GateOptions) -> int:
-    """How many resamples a gate takes; 0 where it takes none."""
-    needed = any(takes_resamples(rule, options) for rule in options.rules)
-    return (options.intervals or IntervalOptions()).resamples if needed else 0
-
-
-def splits(options: GateOptions) -> int:
-    """How many intervals it takes of differences of what is made of two shares."""
-    drops = [rule for rule in options.rules if rule.kind == "max_drop" and _wants_interval(rule, options)]
-    of_two = [rule for rule in drops if rule.at_threshold is not None and rule.metric not in SHARES]
-    return len({(rule.of, rule.confidence) for rule in of_two})
 
 
 def _may_be_pairs(evaluation: Sample | Counts, baseline: Sample | Counts) -> bool:
@@ -140,17 +151,13 @@ def _loose(rule: Rule) -> CurvesWarning:
     return CurvesWarning("loose_rule", why)
 
 
-def _wants_interval(rule: Rule, options: GateOptions) -> bool:
-    return rule.confidence is not None or options.intervals is not None
-
-
 def _check(rule: Rule, evidence: Evidence, options: GateOptions) -> Check:
     value, baseline = evidence.value(rule.of), evidence.baseline_value(rule.of)
     difference = None if value is None or baseline is None else value - baseline
     of_drop = rule.kind == "max_drop"
     interval = None
-    if _wants_interval(rule, options):
-        level = rule.confidence or (options.intervals or IntervalOptions()).level
+    if options.wants_interval(rule):
+        level = options.level(rule)
         interval = evidence.difference_interval(rule.of, level) if of_drop else evidence.interval(rule.of, level)
     status, reason = _verdict(rule, value, baseline, interval)
     p_value = None if difference is None else evidence.p_value(rule.of, wanted=of_drop and interval is not None)

@@ -13,8 +13,8 @@ from marshmallow import ValidationError, fields, post_load, pre_load
 from service.curves.counts import Counts
 from service.curves.indices import INDICES
 from service.curves.sample import Sample
-from service.inference.gate import GateOptions, resamples, splits, takes_resamples
-from service.inference.intervals import IntervalOptions, resamples_show
+from service.inference.gate import GateOptions
+from service.inference.intervals import resamples_show
 from service.inference.rules import AREAS, BOUNDS, LESS_IS_BETTER, METRIC_NAMES, RATES, Metric, Rule
 from service.wire.evaluation_schemas import EvaluationSchema, ObjectSchema, inheriting
 from service.wire.fields import Choice, Fault, Flag, Number, ObjectList, invalid
@@ -140,16 +140,12 @@ def _check_place(data: dict[str, Any]) -> None:
 
 def _check_levels(options: GateOptions) -> None:
     """Refuse more confidence than resamples can show."""
-    intervals = options.intervals or IntervalOptions()
+    resamples = options.how.resamples
     for row, rule in enumerate(options.rules):
-        if not takes_resamples(rule, options) or resamples_show(
-            rule.confidence or intervals.level, intervals.resamples
-        ):
-            continue
-        fault = Fault("out_of_range", too_sure(intervals.resamples))
-        raise ValidationError(
-            {"rules": {row: {"confidence": [fault]}}} if rule.confidence else {"intervals": {"level": [fault]}}
-        )
+        if options.takes_resamples(rule) and not resamples_show(options.level(rule), resamples):
+            fault = Fault("out_of_range", too_sure(resamples))
+            asked = {"rules": {row: {"confidence": [fault]}}}
+            raise ValidationError(asked if rule.confidence else {"intervals": {"level": [fault]}})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -172,8 +168,8 @@ class GatesRequest:
         rows = self.evaluation.rows + (self.baseline.rows if self.baseline else 0)
         rules = len(self.options.rules)
         split = _ROWS_PER_PAIRED_SPLIT if self.options.paired else _ROWS_PER_SPLIT
-        read = rules * (rows // _RULES_PER_ROW + _ROWS_PER_READING) + splits(self.options) * split
-        return rows + read + resamples(self.options) * (rows + _ROWS_PER_RULE * rules)
+        read = rules * (rows // _RULES_PER_ROW + _ROWS_PER_READING) + self.options.splits * split
+        return rows + read + self.options.resamples * (rows + _ROWS_PER_RULE * rules)
 
 
 class BaselineSchema(EvaluationSchema):

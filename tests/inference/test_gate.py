@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 
-from service.inference.gate import Check, GateOptions, evaluate_gate, resamples
+from service.inference.gate import Check, GateOptions, evaluate_gate
 from service.inference.intervals import Interval, IntervalOptions
 from service.inference.methods import METHODS
 from service.inference.rules import Rule
@@ -257,12 +257,12 @@ class TestOptions:
         for metric in metrics():
             for kind in ("min", "max_drop"):
                 rule = Rule(**metric, **{kind: 0.5})
-                assert resamples(GateOptions((rule,))) == 0
+                assert GateOptions((rule,)).resamples == 0
                 made_by = twin.method_of(metric, method, difference=kind == "max_drop")
                 drawn = has_interval(metric) and made_by in twin.BOOTSTRAPS
-                assert resamples(GateOptions((rule,), intervals=intervals)) == (321 if drawn else 0)
+                assert GateOptions((rule,), intervals=intervals).resamples == (321 if drawn else 0)
         sure = Rule("pr", max_drop=0.5, confidence=0.9)
-        assert resamples(GateOptions((Rule("roc", min=0.5), sure))) == IntervalOptions().resamples
+        assert GateOptions((Rule("roc", min=0.5), sure)).resamples == IntervalOptions().resamples
 
     def test_warnings_of_both_are_told_once(self) -> None:
         no_sweep = Rows([2, 1], [1, 2], 3, 3)
