@@ -5,99 +5,29 @@ import os
 import re
 import shutil
 import subprocess
-import sys
-import textwrap
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from pyarrow import csv
 
-from tests.cli.comparing import sample
 from tests.cli.gate_server import KEY, guarded
-from tests.cli.gating import ALL, DROP, FAILING, PASSING, RULES, STATUSES, TEN, UNDECIDED
-from tests.cli.scripted_server import Scripted, problem, scripted
-from tests.e2e.conftest import free_port
+from tests.cli.gating import ALL, FAILING, PASSING, STATUSES, TEN
+from tests.deploy.ci_jobs import (
+    ENDINGS,
+    VERDICTS,
+    Ran,
+    check_script,
+    name_of,
+    needs_curl,
+    place,
+    run,
+)
 from tests.junit_facts import check_junit
-from tests.properties.bodies import arrow_body, parquet_body
 
-__all__ = ["guarded"]
+__all__ = ["guarded", "place"]
 
-SHELLCHECK = Path(sys.executable).with_name("shellcheck")
-NODE = shutil.which("node")
-CURL = shutil.which("curl")
-ENDINGS = {PASSING: ["passed"], FAILING: ["passed", "failure"], UNDECIDED: ["passed", "error"]}
-VERDICTS = {0: "passed", 1: "failed", 2: "undecided"}
 EXPRESSION = re.compile(r"\$\{\{(.*?)\}\}")
-MARKDOWN = Scripted(200, b"### Gate passed\n", "text/markdown; charset=utf-8")
-
-
-def version_of(program: str | None) -> tuple[int, ...]:
-    """The version of a program, () without one."""
-    if program is None:
-        return ()
-    text = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=20, check=True).stdout
-    return tuple(map(int, re.search(r"(\d+)\.(\d+)", text).groups()))
-
-
-needs_curl = pytest.mark.skipif(version_of(CURL) < (7, 76), reason="there is no curl, 7.76 or newer, on this machine")
-needs_node = pytest.mark.skipif(version_of(NODE) < (18,), reason="there is no Node, 18 or newer, on this machine")
-
-
-@dataclass(frozen=True)
-class Ran:
-    """How a script ended."""
-
-    status: int
-    printed: str
-    complaints: str
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Path:
-    """A directory with scores and rules, as a repository would have them, and with a `rocpr` in bin/."""
-    for path in (ALL, TEN):
-        shutil.copy(path, tmp_path)
-        (tmp_path / f"{path.stem}.json").write_text(json.dumps(sample(path)))
-    for name, text in {"passing": PASSING, "failing": FAILING, "undecided": UNDECIDED, "drop": DROP}.items():
-        (tmp_path / f"{name}.toml").write_text(f"paired = true\n{text}" if text == DROP else text)
-        (tmp_path / f"{name}.json").write_text(json.dumps(RULES[text]))
-    (tmp_path / "bin").mkdir()
-    rocpr = tmp_path / "bin" / "rocpr"
-    rocpr.write_text(f"#!/bin/sh\nexec {sys.executable} -c 'from service.cli.main import main; main()' \"$@\"\n")
-    rocpr.chmod(0o755)
-    return tmp_path
-
-
-def name_of(text: str) -> str:
-    return {PASSING: "passing", FAILING: "failing", UNDECIDED: "undecided"}[text]
-
-
-def run(command: list[str], place: Path, variables: Mapping[str, str], root: Path) -> Ran:
-    """Run a command in a directory with nothing in its environment but the usual, these variables and our `rocpr`."""
-    inherited = {name: os.environ[name] for name in ("HOME", "LANG", "TMPDIR") if name in os.environ}
-    path = f"{place / 'bin'}:{os.environ['PATH']}"
-    ours = {name: os.environ[name] for name in os.environ if name.startswith("COVERAGE_")}
-    done = subprocess.run(
-        command,
-        cwd=place,
-        env={**inherited, **ours, "PATH": path, "PYTHONPATH": str(root), **variables},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    return Ran(done.returncode, done.stdout, done.stderr)
-
-
-def check_script(text: str, shell: str) -> None:
-    """A script has no complaint of shellcheck."""
-    command = [SHELLCHECK, f"--shell={shell}", "-"]
-    done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 0, done.stdout
 
 
 # GitHub.
@@ -348,216 +278,6 @@ def test_the_steps_with_curl(jenkinsfile: str, place: Path, root: Path, guarded:
     assert (clean.status, gate.status) == (0, 1)
     assert KEY not in gate.printed + gate.complaints  # Jenkins' sh -x shows commands
     assert check_junit(place / "rocpr-gate.xml") == ENDINGS[FAILING]
-
-
-# curl and Node.
-
-
-def gate_sh(place: Path, root: Path, *words: str, **variables: str) -> Ran:
-    return run(["sh", str(root / "deploy/ci/gate.sh"), *words], place, variables, root)
-
-
-def gate_mjs(place: Path, root: Path, *words: str, **variables: str) -> Ran:
-    return run([str(NODE), str(root / "deploy/ci/gate.mjs"), *words], place, variables, root)
-
-
-SCRIPTS = pytest.mark.parametrize(
-    "script", [pytest.param(gate_sh, marks=needs_curl), pytest.param(gate_mjs, marks=needs_node)], ids=["curl", "node"]
-)
-
-
-def test_the_script_has_no_complaint_of_shellcheck(root: Path) -> None:
-    check_script((root / "deploy/ci/gate.sh").read_text(), "sh")
-
-
-@SCRIPTS
-@pytest.mark.parametrize("suffix", ["csv", "json", "parquet", "arrow"])
-@pytest.mark.parametrize("text", STATUSES, ids=["passing", "failing", "undecided"])
-def test_a_script_stops_a_job(script: Any, place: Path, root: Path, guarded: str, *, text: str, suffix: str) -> None:
-    scores = f"{ALL.stem}.{suffix}"
-    if suffix in {"parquet", "arrow"}:
-        make = parquet_body if suffix == "parquet" else arrow_body
-        (place / scores).write_bytes(make(csv.read_csv(ALL)))
-    ran = script(place, root, f"{name_of(text)}.json", scores, ROCPR_SERVER=guarded, ROCPR_API_KEY=KEY)
-    assert (ran.status, ran.complaints) == (STATUSES[text], "")
-    assert "roc" in ran.printed
-    assert f"Gate {VERDICTS[STATUSES[text]]}" in ran.printed
-    assert ("below min 0.999." in ran.printed) is (text == FAILING)
-
-
-@SCRIPTS
-def test_options_of_a_table(script: Any, place: Path, root: Path, guarded: str) -> None:
-    """Any name and any label, as UTF-8, whatever a URL would make of it."""
-    (place / "t.csv").write_text('"p & ""q"" é %41+",y,old\n0.9,no=1,3\n0.4,yes #?,1\n0.3,no=1,2\n0.1,yes #?,0\n')
-    words = ['scores=p & "q" é %41+', "labels=y", "positive_label=no=1", "baseline_scores=old", "paired=true"]
-    (place / "rules.json").write_text('[{"metric": "roc",\n "max_drop": 0, "confidence": 0.5}]\n')
-    words.append('intervals={"seed": 7, "level": 0.9}')
-    ran = script(place, root, "rules.json", "t.csv", *words, ROCPR_SERVER=f"{guarded}/", ROCPR_API_KEY=KEY)
-    assert "baseline 1" in ran.printed or "| 1.0000 |" in ran.printed, ran.complaints
-    assert (ran.status, ran.complaints) == (1, "")
-
-
-@SCRIPTS
-def test_a_json_body_carries_its_options_and_keeps_its_digits(
-    script: Any, place: Path, root: Path, guarded: str
-) -> None:
-    """2^53 + 1 is no double, and must not become one on the way."""
-    body = '\n  {"scores": [9007199254740993, 1], "labels": [1, 0]}'
-    (place / "digits.json").write_text(body)
-    ran = script(place, root, "passing.json", "digits.json", ROCPR_SERVER=guarded, ROCPR_API_KEY=KEY)
-    assert ran.status == 2
-    assert "No double holds this integer" in ran.complaints
-    document = sample(TEN) | {"baseline": sample(ALL), "paired": True}
-    (place / "both.json").write_text(json.dumps(document, indent=1))
-    ran = script(place, root, "drop.json", "both.json", ROCPR_SERVER=guarded, ROCPR_API_KEY=KEY)
-    assert (ran.status, ran.complaints) == (0, "")
-
-
-@SCRIPTS
-@pytest.mark.parametrize(
-    ("words", "variables", "message"),
-    [
-        ((), {}, "give RULES.json and SCORES"),
-        (("passing.json", "breast_cancer.csv"), {"ROCPR_SERVER": ""}, "set ROCPR_SERVER"),
-        (("passing.json", "breast_cancer.csv"), {"ROCPR_SERVER": "127.0.0.1:9"}, "http://... or https://..."),
-        (("nothing.json", "breast_cancer.csv"), {}, "nothing.json"),
-        (("passing.json", "nothing.csv"), {}, "nothing.csv"),
-        (("passing.json", "gate.txt"), {}, "gate.txt does not end in .csv"),
-        (("passing.json", "breast_cancer.csv", "scores"), {}, "scores is not NAME=VALUE"),
-        (("passing.json", "breast_cancer.csv", "=p"), {}, "=p is not NAME=VALUE"),
-        (("passing.json", "breast_cancer.json", "scores=p"), {}, "options go with a table"),
-        (("passing.json", "passing.json"), {}, "does not start with {"),
-        (("passing.json", "breast_cancer.csv"), {"ROCPR_API_KEY": "two words"}, "holds characters that no key has"),
-        (("passing.json", "breast_cancer.csv"), {"ROCPR_API_KEY": 'a"\nb'}, "holds characters that no key has"),
-        (("passing.json", "breast_cancer.csv"), {"ROCPR_API_KEY": "wrong"}, "401"),
-        (("passing.json", "breast_cancer.csv", "keep=all"), {}, "422"),
-        (("passing.json", "breast_cancer.csv"), {"ROCPR_SERVER": "nobody"}, "connect"),
-    ],
-)
-def test_without_a_verdict_a_script_says_why(
-    script: Any,
-    place: Path,
-    root: Path,
-    guarded: str,
-    *,
-    words: tuple[str, ...],
-    variables: dict[str, str],
-    message: str,
-) -> None:
-    (place / "gate.txt").write_text("")
-    variables = {"ROCPR_SERVER": guarded, "ROCPR_API_KEY": KEY, "ROCPR_SECONDS": "1"} | variables
-    if variables["ROCPR_SERVER"] == "nobody":
-        variables["ROCPR_SERVER"] = f"http://127.0.0.1:{free_port()}"
-    ran = script(place, root, *words, **variables, GITHUB_STEP_SUMMARY="summary")
-    assert (ran.status, ran.printed) == (2, "")
-    assert message in ran.complaints.lower() + ran.complaints
-    told = re.sub(r"^gate\.\w+: ", "", ran.complaints).rstrip("\n")
-    assert (place / "summary").read_text() == f"### Gate not decided ❔\n\n{textwrap.indent(told, '    ')}\n\n"
-    assert "two words" not in ran.complaints
-    assert "wrong" not in ran.complaints.replace("is wrong", "")
-
-
-@SCRIPTS
-def test_a_script_waits_for_a_busy_server(script: Any, place: Path, root: Path) -> None:
-    verdict = MARKDOWN if script is gate_sh else Scripted()
-    with scripted(problem(503, Retry_After="1"), problem(429, Retry_After="1"), verdict) as server:
-        ran = script(place, root, "passing.json", ALL.name, ROCPR_SERVER=server.url)
-    assert (ran.status, len(server.asked)) == (0, 3), ran.complaints
-    assert "Gate passed" in ran.printed
-    assert "Not so." not in ran.printed
-    assert {asked.body for asked in server.asked} == {ALL.read_bytes()}
-
-
-@SCRIPTS
-def test_a_script_waits_no_longer_than_it_may(script: Any, place: Path, root: Path) -> None:
-    with scripted(problem(503, Retry_After="1")) as server:
-        ran = script(place, root, "passing.json", ALL.name, ROCPR_SERVER=server.url, ROCPR_SECONDS="2")
-    assert (ran.status, ran.printed) == (2, "")
-    assert 1 <= len(server.asked) <= 4
-    assert "503" in ran.complaints
-
-
-@SCRIPTS
-@pytest.mark.parametrize(
-    "answer",
-    [
-        Scripted(200, b"<html>", "text/html"),
-        Scripted(200, b'{"ok": true}'),
-        Scripted(409, b"<html>", "text/html"),
-        Scripted(200, b"", ""),
-        Scripted(302, b"", "text/html", {"Location": "/elsewhere"}),
-        Scripted(200, b'{"status": "toString", "checks": [], "warnings": []}'),
-        Scripted(200, b"### Gate failed\n", "text/markdown"),
-        Scripted(409, b"### Gate passed\n", "text/markdown"),
-    ],
-    ids=["html", "json", "conflict", "empty", "redirect", "other status", "failed", "passed"],
-)
-def test_another_servers_answer_is_no_verdict(script: Any, place: Path, root: Path, answer: Scripted) -> None:
-    with scripted(answer) as server:
-        ran = script(place, root, "passing.json", ALL.name, ROCPR_SERVER=server.url)
-    assert (ran.status, ran.printed) == (2, "")
-    assert str(answer.status) in ran.complaints
-
-
-@SCRIPTS
-def test_a_summary_that_cannot_be_written_changes_no_status(script: Any, place: Path, root: Path, guarded: str) -> None:
-    """To 1, that is, which means a failed gate."""
-    variables = {"ROCPR_SERVER": guarded, "ROCPR_API_KEY": KEY, "GITHUB_STEP_SUMMARY": "no/such/place"}
-    for words in (("passing.json", ALL.name), ("passing.json", "nothing.csv")):
-        assert script(place, root, *words, **variables).status == 2
-
-
-@needs_node
-def test_the_script_for_node_tells_a_detail_once(place: Path, root: Path, guarded: str) -> None:
-    """Which a problem of one error has twice; one of none, or of several, has another."""
-    (place / "named.csv").write_text("p,y\n1,1\n0,0\n")
-    ran = gate_mjs(place, root, "passing.json", "named.csv", ROCPR_SERVER=guarded, ROCPR_API_KEY=KEY)
-    assert (ran.status, ran.complaints.count("Columns scores and labels")) == (2, 1)
-    with scripted(problem(400)) as server:
-        ran = gate_mjs(place, root, "passing.json", ALL.name, ROCPR_SERVER=server.url)
-    assert "the server answers 400: No. Not so.\n" in ran.complaints
-
-
-@needs_curl
-def test_the_key_is_in_no_command_line_and_no_file(place: Path, root: Path, guarded: str) -> None:
-    """A curl of ours writes down what it is called with, and what lies in the script's directory."""
-    spy = place / "bin" / "curl"
-    spy.write_text(
-        f'#!/bin/sh\nprintf "%s\\n" "$@" >>"{place}/words"\ncat "$TMPDIR"/*/* >>"{place}/files"\nexec {CURL} "$@"\n'
-    )
-    spy.chmod(0o755)
-    (place / "temporary").mkdir()
-    variables = {"ROCPR_SERVER": guarded, "ROCPR_API_KEY": KEY, "TMPDIR": str(place / "temporary")}
-    ran = gate_sh(place, root, "passing.json", f"{ALL.stem}.json", **variables)
-    assert ran.status == 0, ran.complaints
-    assert guarded in (place / "words").read_text()
-    assert '"fail_status": 409' in (place / "files").read_text()
-    assert KEY not in (place / "words").read_text() + (place / "files").read_text()
-    assert list((place / "temporary").iterdir()) == []
-
-
-@needs_node
-def test_the_script_for_node_adds_to_the_summary(place: Path, root: Path, guarded: str) -> None:
-    (place / "summary").write_text("# Before\n")
-    variables = {"ROCPR_SERVER": guarded, "ROCPR_API_KEY": KEY, "GITHUB_STEP_SUMMARY": "summary"}
-    ran = gate_mjs(place, root, "failing.json", ALL.name, **variables)
-    assert (ran.status, ran.complaints) == (1, "")
-    before, heading, *rest = (place / "summary").read_text().splitlines()
-    assert (before, heading) == ("# Before", "### Gate failed ❌")
-    assert len([line for line in rest if line.startswith("| ")]) == 4
-    with scripted(Scripted()) as server:
-        ran = gate_mjs(place, root, "passing.json", ALL.name, ROCPR_SERVER=server.url, GITHUB_STEP_SUMMARY="summary")
-    assert (ran.status, "no Markdown from" in ran.complaints) == (2, True)
-
-
-@needs_curl
-def test_the_script_adds_to_the_summary_and_writes_junit(place: Path, root: Path, guarded: str) -> None:
-    (place / "summary").write_text("# Before\n")
-    variables = {"GITHUB_STEP_SUMMARY": "summary", "ROCPR_JUNIT": "gate.xml"}
-    ran = gate_sh(place, root, "failing.json", ALL.name, ROCPR_SERVER=guarded, ROCPR_API_KEY=KEY, **variables)
-    assert (ran.status, ran.complaints) == (1, "")
-    assert (place / "summary").read_text() == f"# Before\n{ran.printed}"
-    assert check_junit(place / "gate.xml") == ENDINGS[FAILING]
 
 
 def test_the_readme_lists_every_file(root: Path) -> None:

@@ -1,0 +1,87 @@
+"""What the tests of deploy/ci share: a directory as a repository would be, and a way to run things in it."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.cli.comparing import sample
+from tests.cli.gating import ALL, DROP, FAILING, PASSING, RULES, TEN, UNDECIDED
+
+SHELLCHECK = Path(sys.executable).with_name("shellcheck")
+NODE = shutil.which("node")
+CURL = shutil.which("curl")
+VERDICTS = {0: "passed", 1: "failed", 2: "undecided"}
+ENDINGS = {PASSING: ["passed"], FAILING: ["passed", "failure"], UNDECIDED: ["passed", "error"]}
+
+
+def version_of(program: str | None) -> tuple[int, ...]:
+    """The version of a program, () without one."""
+    if program is None:
+        return ()
+    text = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=20, check=True).stdout
+    return tuple(map(int, re.search(r"(\d+)\.(\d+)", text).groups()))
+
+
+needs_curl = pytest.mark.skipif(version_of(CURL) < (7, 76), reason="there is no curl, 7.76 or newer, on this machine")
+needs_node = pytest.mark.skipif(version_of(NODE) < (18,), reason="there is no Node, 18 or newer, on this machine")
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How a script ended."""
+
+    status: int
+    printed: str
+    complaints: str
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A directory with scores and rules, as a repository would have them, and with a `rocpr` in bin/."""
+    for path in (ALL, TEN):
+        shutil.copy(path, tmp_path)
+        (tmp_path / f"{path.stem}.json").write_text(json.dumps(sample(path)))
+    for name, text in {"passing": PASSING, "failing": FAILING, "undecided": UNDECIDED, "drop": DROP}.items():
+        (tmp_path / f"{name}.toml").write_text(f"paired = true\n{text}" if text == DROP else text)
+        (tmp_path / f"{name}.json").write_text(json.dumps(RULES[text]))
+    (tmp_path / "bin").mkdir()
+    rocpr = tmp_path / "bin" / "rocpr"
+    rocpr.write_text(f"#!/bin/sh\nexec {sys.executable} -c 'from service.cli.main import main; main()' \"$@\"\n")
+    rocpr.chmod(0o755)
+    return tmp_path
+
+
+def name_of(text: str) -> str:
+    return {PASSING: "passing", FAILING: "failing", UNDECIDED: "undecided"}[text]
+
+
+def run(command: list[str], place: Path, variables: Mapping[str, str], root: Path) -> Ran:
+    """Run a command in a directory with nothing in its environment but the usual, these variables and our `rocpr`."""
+    inherited = {name: os.environ[name] for name in ("HOME", "LANG", "TMPDIR") if name in os.environ}
+    path = f"{place / 'bin'}:{os.environ['PATH']}"
+    ours = {name: os.environ[name] for name in os.environ if name.startswith("COVERAGE_")}
+    done = subprocess.run(
+        command,
+        cwd=place,
+        env={**inherited, **ours, "PATH": path, "PYTHONPATH": str(root), **variables},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    return Ran(done.returncode, done.stdout, done.stderr)
+
+
+def check_script(text: str, shell: str) -> None:
+    """A script has no complaint of shellcheck."""
+    command = [SHELLCHECK, f"--shell={shell}", "-"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stdout
