@@ -59,7 +59,6 @@ _SECURITY = "".join(f"{name}: {value}\r\n" for name, value in {**HEADERS, "Cache
 class Worker(ThreadWorker):
     """The worker that deploy/gunicorn.conf.py names."""
 
-    quitting = False
     signals: "SimpleQueue[int]"  # what the master was sent, and after the fork this process; see init_signals
 
     def init_process(self) -> None:
@@ -83,7 +82,19 @@ class Worker(ThreadWorker):
                     signal.raise_signal(sig)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop gracefully; the first time only after the drain, during which every answer ends its connection."""
+        """Have the loop stop gracefully.
+
+        A handler runs in the middle of whatever the main thread does, also where that holds a lock because it gives a
+        connection to a thread: one that did more than to queue could wait for that lock for ever.
+        """
+        self.method_queue.defer(self._stop_gracefully, sig, frame)
+
+    def handle_quit(self, sig: int, frame: FrameType | None) -> None:
+        """Have the loop stop at once; where Ctrl-C and the master both ask for it, the second finds nobody."""
+        self.method_queue.defer(super().handle_quit, sig, frame)
+
+    def _stop_gracefully(self, sig: int, frame: FrameType | None) -> None:
+        """Stop, the first time only after the drain, during which every answer ends its connection."""
         if DRAINING.is_set() or not self.drain_seconds:
             DRAINING.set()
             super().handle_exit(sig, frame)
@@ -92,16 +103,6 @@ class Worker(ThreadWorker):
         later = threading.Timer(self.drain_seconds, super().handle_exit, (sig, frame))
         later.daemon = True
         later.start()
-
-    def handle_quit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop at once, on the first signal only.
-
-        Ctrl-C reaches every process of the terminal, and gunicorn's master then signals its workers again; a second
-        run of this handler inside the first one would wait for a lock that the first one holds.
-        """
-        if not self.quitting:
-            self.quitting = True
-            super().handle_quit(sig, frame)
 
     def notify(self) -> None:
         """Tell the master that this process is well, unless one of its threads is stuck; then it is replaced."""

@@ -104,6 +104,31 @@ def test_a_worker_that_is_stopped_before_it_listens_ends_at_once(root: Path, tmp
         assert "SIGKILL" not in server.log.read_text()
 
 
+@pytest.mark.parametrize("stop", ["SIGINT", "SIGTERM", "SIGQUIT"])
+def test_a_worker_that_is_stopped_while_it_holds_a_lock_ends_at_once(root: Path, tmp_path: Path, stop: str) -> None:
+    """The main thread gives a connection to a thread, which it starts for it, when the signal comes."""
+    config = tmp_path / "locked.conf.py"
+    config.write_text(
+        f"import os, runpy, signal, threading\n"
+        f"os.environ['ROCPR_DRAIN_SECONDS'] = '1'\n"
+        f"globals().update(runpy.run_path({str(root / 'deploy' / 'gunicorn.conf.py')!r}))\n"
+        f"initialised = post_worker_init\n"
+        f"def post_worker_init(worker):\n"
+        f"    initialised(worker)\n"
+        f"    start = worker.tpool._adjust_thread_count\n"
+        f"    def stopped_while_starting():\n"
+        f"        with threading._active_limbo_lock:\n"
+        f"            os.kill(os.getpid(), signal.{stop})\n"
+        f"        start()\n"
+        f"    if worker.age == 1:\n"
+        f"        worker.tpool._adjust_thread_count = stopped_while_starting\n"
+    )
+    with running(root, tmp_path / "log", "--config", str(config)) as server:
+        wait_until(lambda: server.is_live() and len(server.started()) == 2)
+        wait_until(server.is_live)
+        assert "SIGKILL" not in server.log.read_text()
+
+
 def test_a_worker_that_is_stuck_is_replaced(root: Path, tmp_path: Path) -> None:
     with running(root, tmp_path / "log", "--timeout", "2") as server:
         wait_until(server.is_live)

@@ -6,6 +6,7 @@ import time
 
 import pytest
 from gunicorn.http.errors import InvalidHeader, InvalidResponseHeader, LimitRequestLine
+from gunicorn.workers.gthread import PollableMethodQueue
 
 from service.web import worker
 from service.web.lifecycle import evaluating, longest_evaluation
@@ -62,6 +63,15 @@ class Told:
         self.stops: list[int] = []
         monkeypatch.setattr(worker.ThreadWorker, "notify", lambda _self: self.beat(), raising=False)
         monkeypatch.setattr(worker.ThreadWorker, "handle_exit", lambda _self, number, _frame: self.stops.append(number))
+        self.worker.method_queue = PollableMethodQueue()
+        self.worker.method_queue.init()
+
+    def stop(self) -> None:
+        """Send a signal to the worker, and let its loop see it."""
+        before = list(self.stops)
+        self.worker.handle_exit(15, None)
+        assert self.stops == before
+        self.worker.method_queue.run_callbacks(None)
 
     def beat(self) -> None:
         self.heartbeats += 1
@@ -86,10 +96,10 @@ def test_the_first_word_to_stop_starts_the_drain_and_the_second_ends_it(monkeypa
     told = Told(monkeypatch)
     told.worker.drain_seconds = 3600
     try:
-        told.worker.handle_exit(15, None)
+        told.stop()
         assert worker.DRAINING.is_set()
         assert told.stops == []
-        told.worker.handle_exit(15, None)
+        told.stop()
         assert told.stops == [15]
     finally:
         worker.DRAINING.clear()
@@ -100,7 +110,7 @@ def test_the_drain_ends_by_itself(monkeypatch: pytest.MonkeyPatch, drain_seconds
     told = Told(monkeypatch)
     told.worker.drain_seconds = drain_seconds
     try:
-        told.worker.handle_exit(15, None)
+        told.stop()
         end = time.monotonic() + 30
         while not told.stops and time.monotonic() < end:
             time.sleep(0.01)
