@@ -11,7 +11,12 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from service.environment import give_memory_back_regularly, prepare_process, without_folder_of
+from service.environment import (
+    give_memory_back_regularly,
+    keep_what_is_loaded,
+    prepare_process,
+    without_folder_of,
+)
 from service.settings import SettingsError, check_spool_directory, read_settings
 from service.web.keys import check_file
 from service.web.log import logging_configuration
@@ -100,7 +105,8 @@ def post_fork(server: Any, worker: Any) -> None:  # noqa: ANN401  # gunicorn has
 
 
 def post_worker_init(worker: Any) -> None:  # noqa: ANN401  # gunicorn has no types
-    """Keep the worker's memory small, and start its first helper beside the first requests."""
+    """Keep the worker's memory small and its pauses short, and start its first helper beside the first requests."""
     give_memory_back_regularly()
+    keep_what_is_loaded()
     lane = worker.wsgi.extensions["big_lane"]
     Thread(target=lane.prepare, name="prepare", daemon=True).start()

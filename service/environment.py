@@ -5,6 +5,7 @@ library; imports neither NumPy nor anything of ours. What the operator has set s
 """
 
 import ctypes
+import gc
 import mmap
 import os
 import sys
@@ -88,6 +89,15 @@ def give_memory_back_regularly() -> None:
             give_memory_back()
 
     Thread(target=give_back, name="give-back", daemon=True).start()
+
+
+def keep_what_is_loaded() -> None:
+    """Let the garbage collector never again look through what was loaded for the life of this process.
+
+    All modules together are 70,000 objects. A look through them takes 40 to 60 ms, in which nothing else of the
+    process runs, and comes again and again as requests come.
+    """
+    gc.freeze()
 
 
 def own_memory_bytes() -> int:

@@ -25,7 +25,7 @@ from threading import Lock
 from typing import BinaryIO
 
 from service.answer import Answer, Request, answer, lack_of_memory
-from service.environment import give_memory_back, own_memory_bytes
+from service.environment import give_memory_back, keep_what_is_loaded, own_memory_bytes
 from service.web.log import logging_configuration
 from service.wire.limits import Limits
 
@@ -143,6 +143,7 @@ def _serve(pipe: Connection, limits: Limits, memory_bytes: int) -> None:
     """Answer requests until the server's end of the pipe closes."""
     dictConfig(logging_configuration("info"))
     _stand_back(memory_bytes)
+    keep_what_is_loaded()
     with suppress(EOFError, OSError):  # the server went away
         while True:
             if not pipe.poll(KEEP_SECONDS):
