@@ -96,6 +96,7 @@ control_socket_disable = True
 # The application logs its requests itself (service/web/observation.py); gunicorn's own lines, and those of libraries,
 # are lines of JSON like the application's.
 accesslog = None
+logger_class = "service.web.worker.ServerLog"
 logconfig_dict = logging_configuration(_settings.log_level)
 
 

@@ -20,6 +20,7 @@ from types import FrameType
 from urllib.parse import unquote
 
 from gunicorn import util
+from gunicorn.glogging import Logger
 from gunicorn.http.message import Request
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
@@ -54,6 +55,16 @@ _STOPS = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGQUIT})
 _TOO_MANY_FILES = frozenset({errno.EMFILE, errno.ENFILE})
 
 _SECURITY = "".join(f"{name}: {value}\r\n" for name, value in {**HEADERS, "Cache-Control": "no-store"}.items())
+
+
+class ServerLog(Logger):
+    """gunicorn's log without its access lines, which take their time even where nobody has asked for them.
+
+    The application logs its requests itself (observation.py).
+    """
+
+    def access(self, *_: object) -> None:
+        """Write nothing."""
 
 
 class Worker(ThreadWorker):

@@ -63,11 +63,11 @@ def interval_columns(intervals: Mapping[str, Interval | None]) -> Columns:
 
 def _whole(column: np.ndarray) -> np.ndarray | list[int | None]:
     """Return a column of counts as integers, or as it is where not all of it are; NaN among integers is None."""
-    known, greatest = column, np.max(column, initial=0.0)
+    known, greatest = column, np.maximum.reduce(column, initial=0.0)
     if np.isnan(greatest):
         known = column[~np.isnan(column)]
-        greatest = np.max(known, initial=0.0)
-    if greatest > LARGEST_EXACT_INTEGER or not np.array_equal(integers := known.astype(np.int64), known):
+        greatest = np.maximum.reduce(known, initial=0.0)
+    if greatest > LARGEST_EXACT_INTEGER or not ((integers := known.astype(np.int64)) == known).all():
         return column
     return integers if known is column else [None if np.isnan(cell) else int(cell) for cell in column]
 

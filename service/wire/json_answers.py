@@ -16,8 +16,11 @@ from service.curves.tradeoff import Tradeoffs
 from service.inference.evaluation import EvaluatedCurves
 from service.wire.answer_tables import best_columns, columns_of, compared_areas, count
 
+_SHORT = 1 << 10
+"""A document whose columns are all this short is written in one call: calls are most of what it costs."""
+
 _PIECE = 1 << 16
-"""How many rows of a column are written at once."""
+"""How many rows of a longer column are written at once."""
 
 
 def json_answer(operation: str, result: EvaluatedCurves | Tradeoffs | Comparison) -> Iterator[bytes]:
@@ -28,8 +31,18 @@ def json_answer(operation: str, result: EvaluatedCurves | Tradeoffs | Comparison
         **_CONTENTS[operation](result),
         "warnings": result.warnings,
     }
+    if _is_short(document):
+        yield orjson.dumps(document, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE)
+        return
     yield from _pieces(document)
     yield b"\n"
+
+
+def _is_short(value: object) -> bool:
+    """Whether all columns of a value are short."""
+    if isinstance(value, dict):
+        return all(map(_is_short, value.values()))
+    return not isinstance(value, np.ndarray) or value.size <= _SHORT
 
 
 class _Written(list[bytes]):
@@ -82,9 +95,9 @@ def _curves(answer: EvaluatedCurves) -> dict[str, Any]:
 
 
 def _points(points: Points | None) -> dict[str, Any] | None:
-    """The points, of which recall is tpr: it is written as digits once, since digits are what an answer costs."""
+    """The points, of which recall is tpr: it is written as digits once, since digits are what a long answer costs."""
     columns = columns_of(points)
-    if columns and columns["recall"] is columns["tpr"]:
+    if columns and columns["recall"] is columns["tpr"] and not _is_short(columns["tpr"]):
         written = _Written(_pieces(columns["tpr"]))
         columns |= {"tpr": written, "recall": written}
     return columns

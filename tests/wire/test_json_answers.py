@@ -16,8 +16,21 @@ def json_answer(curves):
     return b"".join(json_answers.json_answer("curves", EvaluatedCurves(curves)))
 
 
+@pytest.mark.parametrize("short", [0, 3, 1 << 10])
+@pytest.mark.parametrize("piece", [2, 5, 1 << 16])
+def test_how_much_is_written_at_once_changes_nothing(short, piece, monkeypatch):
+    scores = np.arange(30.0) % 7
+    curves = evaluate_curves(Sample(scores, np.arange(30) % 3 == 0))
+    expected = json_answer(curves)
+    monkeypatch.setattr(json_answers, "_SHORT", short)
+    monkeypatch.setattr(json_answers, "_PIECE", piece)
+    assert json_answer(curves) == expected
+
+
+@pytest.mark.parametrize("short", [0, 1 << 10])
 @pytest.mark.parametrize("keep", ["all", "corners", "hull"])
-def test_recall_is_written_as_tpr_is(keep):
+def test_recall_is_written_as_tpr_is(keep, short, monkeypatch):
+    monkeypatch.setattr(json_answers, "_SHORT", short)
     dice = np.random.default_rng(3)
     sample = Sample(dice.integers(0, 40, 300) / 7, dice.random(300) < 0.3)
     curves = evaluate_curves(sample, CurvesOptions(include=frozenset({"points"}), keep=keep))
