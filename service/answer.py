@@ -14,7 +14,7 @@ from marshmallow import ValidationError
 
 from service.curves.errors import CurvesError
 from service.operations import OPERATIONS, Checked, Operation
-from service.wire.codings import IDENTITY, MIN_COMPRESSED_BYTES, compressed, decompress
+from service.wire.codings import IDENTITY, MIN_COMPRESSED_BYTES, Piece, compressed, decompress
 from service.wire.decoders import DECODERS
 from service.wire.encoders import ENCODERS, ONE_TABLE, Encoded
 from service.wire.faults import fact_error, field_errors
@@ -87,7 +87,7 @@ def response_media_types(operation: str) -> tuple[str, ...]:
 
 
 def answer(
-    request: Request, limits: Limits, max_work: int | None = None, write: Callable[[bytes], object] | None = None
+    request: Request, limits: Limits, max_work: int | None = None, write: Callable[[Piece], object] | None = None
 ) -> Answer:
     """Evaluate a request.
 
@@ -107,10 +107,10 @@ def _answer(
     decode: Callable[[Operation], tuple[Decoded, str | None]],
     limits: Limits,
     max_work: int | None = None,
-    write: Callable[[bytes], object] | None = None,
+    write: Callable[[Piece], object] | None = None,
 ) -> Answer:
     facts = Facts()
-    pieces: list[bytes] = []
+    pieces: list[Piece] = []
     try:
         status, encoded, coding = _write_answer(
             request, decode, limits, max_work, facts=facts, write=write or pieces.append
@@ -144,7 +144,7 @@ def _write_answer(
     max_work: int | None,
     *,
     facts: Facts,
-    write: Callable[[bytes], object],
+    write: Callable[[Piece], object],
 ) -> tuple[int, Encoded, str]:
     """Write the encoded answer; return its status, what was encoded, and the coding that it has."""
     operation = OPERATIONS[request.operation]
@@ -168,19 +168,21 @@ def _write_answer(
     with facts.timed("encode_seconds"):
         encoded = ENCODERS[request.operation, request.accept](result, table)
         pieces = iter(encoded.pieces)
-        first = _beginning(pieces, MIN_COMPRESSED_BYTES)
-        coding = request.accept_encoding if len(first) >= MIN_COMPRESSED_BYTES else IDENTITY
-        for piece in compressed(coding, chain([first], pieces)):
+        beginning = _beginning(pieces, MIN_COMPRESSED_BYTES)
+        coding = request.accept_encoding if sum(map(len, beginning)) >= MIN_COMPRESSED_BYTES else IDENTITY
+        for piece in compressed(coding, chain(beginning, pieces)):
             write(piece)
     return status, encoded, coding
 
 
-def _beginning(pieces: Iterator[bytes], size: int) -> bytes:
+def _beginning(pieces: Iterator[Piece], size: int) -> list[Piece]:
     """Take pieces until they have `size` bytes or end."""
-    first = b""
-    while len(first) < size and (piece := next(pieces, b"")):
-        first += piece
-    return first
+    taken: list[Piece] = []
+    missing = size
+    while missing > 0 and (piece := next(pieces, None)) is not None:
+        taken.append(piece)
+        missing -= len(piece)
+    return taken
 
 
 def _decoded(request: Request, operation: Operation, limits: Limits) -> tuple[Decoded, str | None]:

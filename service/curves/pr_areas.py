@@ -67,6 +67,16 @@ class _Climbs:
         out: FloatArray = self.tp_after / self.called_after
         return out
 
+    @cached_property
+    def precision_parts(self) -> list[float]:
+        """Σ of the precision after each step, in parts."""
+        return positive_parts(self.precision_after)
+
+    @property
+    def are_single(self) -> bool:
+        """Whether each is of one true positive, where counts are whole."""
+        return bool(self.climb.size == self.tp_after[-1] - self.tp[0])
+
 
 def _climbs(table: ConfusionTable) -> Iterator[_Climbs]:
     """All steps of a table along which tp grows, block by block."""
@@ -178,7 +188,7 @@ def _whole_average(climbs: _Climbs, _: float) -> list[float]:
 
     Where P + N is a double, too, every precision is the nearest one, so that two roundings are in each term.
     """
-    return positive_parts(climbs.climb * climbs.precision_after)
+    return climbs.precision_parts if climbs.are_single else positive_parts(climbs.climb * climbs.precision_after)
 
 
 def _fractional_average(climbs: _Climbs, up: float) -> list[float]:
@@ -193,13 +203,11 @@ def _trapezoid(climbs: _Climbs) -> Iterator[float]:
 
     The rows of a vertical step add no area; the next trapezoid starts at the step's last row.
     """
-    after = climbs.precision_after
     before = climbs.tp / np.maximum(climbs.called, _TINIEST)
     if climbs.called[0] == 0:  # at the origin precision is the limit along the first step
-        before[0] = after[0]
-    for column in (before, after):
-        yield from (part / 2 for part in positive_parts(column))
-    if climbs.climb.size < climbs.tp_after[-1] - climbs.tp[0]:
+        before[0] = climbs.precision_after[0]
+    yield from (part / 2 for part in (*positive_parts(before), *climbs.precision_parts))
+    if not climbs.are_single:
         yield from _inside(climbs)
 
 

@@ -27,6 +27,7 @@ from typing import BinaryIO
 from service.answer import Answer, Request, answer, lack_of_memory
 from service.environment import give_memory_back, keep_what_is_loaded, own_memory_bytes
 from service.web.log import logging_configuration
+from service.wire.codings import Piece
 from service.wire.limits import Limits
 
 NICENESS = 10
@@ -177,7 +178,7 @@ def _answered(request: Request, limits: Limits, body: int, content: int) -> Answ
     return replace(result, body=b"")
 
 
-def _write(target: BinaryIO, piece: bytes) -> None:
+def _write(target: BinaryIO, piece: Piece) -> None:
     """Write a piece of an answer; raises MemoryError before so little is left that a library fails without a word."""
     target.write(piece)
     try:

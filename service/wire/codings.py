@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from io import BytesIO
+from typing import TypeAlias
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -16,6 +17,9 @@ else:
     from backports import zstd
 
 from service.wire.problems import Problem
+
+Piece: TypeAlias = bytes | memoryview
+"""A part of an answer's body."""
 
 IDENTITY = "identity"
 """The coding that is none."""
@@ -63,7 +67,7 @@ class Coding:
     magic: bytes
     decompressed: Callable[[bytes], Iterator[bytes]]
     error: type[Exception]
-    compressed: Callable[[Iterable[bytes]], Iterator[bytes]]
+    compressed: Callable[[Iterable[Piece]], Iterator[bytes]]
     told: Mapping[str, str] = field(default_factory=dict)
     announced: Callable[[bytes], int] = lambda _: 0
 
@@ -113,19 +117,19 @@ def compress(coding: str, body: bytes) -> bytes:
     return b"".join(compressed(coding, [body]))
 
 
-def compressed(coding: str, pieces: Iterable[bytes]) -> Iterable[bytes]:
+def compressed(coding: str, pieces: Iterable[Piece]) -> Iterable[Piece]:
     """Compress an answer that comes in pieces."""
     return pieces if coding == IDENTITY else CODINGS[coding].compressed(pieces)
 
 
-def _gzipped(pieces: Iterable[bytes]) -> Iterator[bytes]:
+def _gzipped(pieces: Iterable[Piece]) -> Iterator[bytes]:
     stream = zlib.compressobj(_GZIP_LEVEL, zlib.DEFLATED, _GZIP_FORMAT)
     for piece in pieces:
         yield stream.compress(piece)
     yield stream.flush()
 
 
-def _zstd_compressed(pieces: Iterable[bytes]) -> Iterator[bytes]:
+def _zstd_compressed(pieces: Iterable[Piece]) -> Iterator[bytes]:
     stream = zstd.ZstdCompressor(_ZSTD_LEVEL)
     for piece in pieces:
         yield stream.compress(piece)

@@ -8,7 +8,7 @@ import io
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import orjson
@@ -21,18 +21,40 @@ from service.curves.tradeoff import Tradeoffs
 from service.inference.evaluation import EvaluatedCurves
 from service.inference.gate import Gate
 from service.wire.answer_tables import COUNTS, TABLES, Columns
+from service.wire.codings import Piece
 from service.wire.gate_answers import gate_document
 from service.wire.gate_reports import junit_report, markdown_report
 from service.wire.json_answers import json_answer
 from service.wire.media_types import ARROW_STREAM, CSV, JSON, MARKDOWN, XML
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
     """A body, in pieces that are made as they are asked for, and the headers that go with it."""
 
-    pieces: Iterable[bytes]
+    pieces: Iterable[Piece]
     headers: dict[str, str]
+
+
+class _Pieces(io.RawIOBase):
+    """A file that keeps what is written as it is: of an Arrow stream the columns themselves, which are not copied."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written: list[Piece] = []
+
+    def writable(self) -> bool:
+        """It is for nothing else."""
+        return True
+
+    def write(self, piece: "ReadableBuffer", /) -> int:
+        """Keep a piece, which nobody changes any more."""
+        kept = memoryview(piece)
+        self.written.append(kept)
+        return kept.nbytes
 
 
 Encoder = Callable[[Any, str | None], Encoded]
@@ -54,7 +76,7 @@ def _csv_encoder(operation: str) -> Encoder:
         arrays = {name: pa.array(column, from_pandas=True) for name, column in (columns | texts).items()}
         body = io.BytesIO()
         arrow_csv.write_csv(pa.table(arrays), body)
-        return Encoded([body.getvalue()], _warnings_header(result.warnings))
+        return Encoded([body.getbuffer()], _warnings_header(result.warnings))
 
     return encode
 
@@ -63,10 +85,10 @@ def _arrow_encoder(operation: str) -> Encoder:
     def encode(result: EvaluatedCurves | Tradeoffs | Comparison, table: str | None) -> Encoded:
         """One table, its columns typed: counts are integers where all in a column are, lists of names are lists."""
         typed = _typed(TABLES[operation][str(table)](result))
-        body = io.BytesIO()
+        body = _Pieces()
         with pa.ipc.new_stream(body, typed.schema) as stream:
             stream.write_table(typed)
-        return Encoded([body.getvalue()], _warnings_header(result.warnings))
+        return Encoded(body.written, _warnings_header(result.warnings))
 
     return encode
 

@@ -15,6 +15,7 @@ from service.curves.pr import AtRecall
 from service.curves.tradeoff import Tradeoffs
 from service.inference.evaluation import EvaluatedCurves
 from service.wire.answer_tables import best_columns, columns_of, compared_areas, count
+from service.wire.codings import Piece
 
 _SHORT = 1 << 10
 """A document whose columns are all this short is written in one call: calls are most of what it costs."""
@@ -23,7 +24,7 @@ _PIECE = 1 << 16
 """How many rows of a longer column are written at once."""
 
 
-def json_answer(operation: str, result: EvaluatedCurves | Tradeoffs | Comparison) -> Iterator[bytes]:
+def json_answer(operation: str, result: EvaluatedCurves | Tradeoffs | Comparison) -> Iterator[Piece]:
     """Write a result, in pieces: a whole answer may take more memory than its evaluation."""
     document = {
         "positives": count(result.positives),
@@ -45,11 +46,11 @@ def _is_short(value: object) -> bool:
     return not isinstance(value, np.ndarray) or value.size <= _SHORT
 
 
-class _Written(list[bytes]):
+class _Written(list[Piece]):
     """The pieces of a value that is written already."""
 
 
-def _pieces(value: object) -> Iterator[bytes]:
+def _pieces(value: object) -> Iterator[Piece]:
     """Write a value: objects and long columns piece by piece, all else by orjson, dataclasses as objects."""
     if isinstance(value, _Written):
         yield from value
@@ -63,7 +64,8 @@ def _pieces(value: object) -> Iterator[bytes]:
     elif isinstance(value, np.ndarray) and value.size > _PIECE:
         before = b"["
         for start in range(0, value.size, _PIECE):
-            yield before + orjson.dumps(value[start : start + _PIECE], option=orjson.OPT_SERIALIZE_NUMPY)[1:-1]
+            yield before
+            yield memoryview(orjson.dumps(value[start : start + _PIECE], option=orjson.OPT_SERIALIZE_NUMPY))[1:-1]
             before = b","
         yield b"]"
     else:
