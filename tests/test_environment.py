@@ -162,6 +162,19 @@ def test_holes_in_the_pool_are_given_back(root: Path) -> None:
     assert in_the_end < 25 << 20
 
 
+def test_the_collector_leaves_what_is_loaded_alone(root: Path) -> None:
+    code = (
+        "import gc, json, time; from types import SimpleNamespace; from service.app import create_app\n"
+        "began = runpy.run_path('deploy/gunicorn.conf.py')['post_worker_init']\n"
+        "app = create_app(); app.extensions['big_lane'].prepare = lambda: None\n"
+        "before = len(gc.get_objects()); began(SimpleNamespace(wsgi=app))\n"
+        "print(json.dumps([before, len(gc.get_objects()), gc.get_freeze_count()]))\n"
+    )
+    before, looked_through, frozen = in_the_server(root, code)
+    assert frozen >= before > 10_000
+    assert looked_through < 1_000
+
+
 def test_arrow_has_no_pool_of_its_own(root: Path) -> None:
     code = "import json; import pyarrow as pa; print(json.dumps(pa.default_memory_pool().backend_name))"
     assert in_the_server(root, code) == "system"
