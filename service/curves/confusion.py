@@ -11,7 +11,7 @@ import numpy as np
 
 from service.curves.counts import Counts
 from service.curves.errors import RisingThresholds
-from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray, blocks
+from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray, are_integers
 from service.curves.groups import Groups, groups, numbered_groups
 from service.curves.sample import Sample
 
@@ -73,11 +73,7 @@ class ConfusionTable:
     @cached_property
     def integral(self) -> bool:
         """Whether every count is an integer, of any size; the totals are those of the last row."""
-        return self.counted or all(
-            bool((np.floor(part) == part).all())
-            for column in (self.tp, self.fp)
-            for part in map(column.__getitem__, blocks(column.size))
-        )
+        return self.counted or (are_integers(self.tp) and are_integers(self.fp))
 
     @cached_property
     def whole(self) -> bool:

@@ -38,6 +38,11 @@ def blocks(size: int, overlap: int = 0) -> Iterator[slice]:
         yield slice(start, start + BLOCK + overlap)
 
 
+def are_integers(column: FloatArray) -> bool:
+    """Whether all numbers are integers, of any size."""
+    return all(bool((np.floor(part) == part).all()) for part in map(column.__getitem__, blocks(column.size)))
+
+
 def two_sum(a: FloatArray, b: FloatArray) -> Pair:
     """Write a + b exactly as (rounded sum, error)."""
     high = a + b

@@ -12,7 +12,7 @@ import numpy as np
 from service.curves.areas import Areas
 from service.curves.comparison import Best, Comparison, Dominance
 from service.curves.evaluation import Points
-from service.curves.exact import LARGEST_EXACT_INTEGER
+from service.curves.exact import LARGEST_EXACT_INTEGER, are_integers
 from service.curves.operating_points import OperatingPoints
 from service.curves.pr import PrCurve
 from service.curves.tradeoff import Tradeoffs
@@ -67,9 +67,9 @@ def _whole(column: np.ndarray) -> np.ndarray | list[int | None]:
     if np.isnan(greatest):
         known = column[~np.isnan(column)]
         greatest = np.maximum.reduce(known, initial=0.0)
-    if greatest > LARGEST_EXACT_INTEGER or not ((integers := known.astype(np.int64)) == known).all():
+    if greatest > LARGEST_EXACT_INTEGER or not are_integers(known):
         return column
-    return integers if known is column else [None if np.isnan(cell) else int(cell) for cell in column]
+    return known.astype(np.int64) if known is column else [None if np.isnan(cell) else int(cell) for cell in column]
 
 
 def _one_row_of_areas(answer: EvaluatedCurves) -> Columns:
