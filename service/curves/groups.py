@@ -184,7 +184,7 @@ def _order(sample: Sample) -> tuple[IntArray, FloatArray]:
     descending = not sample.lower_is_positive
     if sample.weights is None or sample.weights.all():
         return ordered(sample.scores, descending=descending)
-    rows = np.flatnonzero(sample.weights)
+    rows = np.flatnonzero(sample.weights > 0)
     order, scores = ordered(sample.scores[rows], descending=descending)
     return rows.take(order), scores
 
