@@ -1,6 +1,7 @@
 """Runs `rocpr gate`, and asks the service the same; rules to write, and files that hold them."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from service.cli.main import main
 from service.wire.limits import Limits
 
 DATA = Path(__file__).resolve().parent.parent / "data"
+ROOT = DATA.parent.parent
+COMMAND = [sys.executable, "-c", "from service.cli.main import main; main()", "gate"]
 ALL, TEN = DATA / "breast_cancer.csv", DATA / "breast_cancer_ten.csv"
 
 PASSING = '[[rules]]\nmetric = "roc"\nmin = 0.99\n'

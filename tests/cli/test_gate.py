@@ -4,7 +4,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import click
@@ -18,10 +17,12 @@ from service.operations import OPERATIONS
 from tests.cli.comparing import sample
 from tests.cli.gating import (
     ALL,
+    COMMAND,
     DATA,
     DROP,
     FAILING,
     PASSING,
+    ROOT,
     RULES,
     STATUSES,
     TEN,
@@ -31,8 +32,6 @@ from tests.cli.gating import (
     written,
 )
 
-COMMAND = [sys.executable, "-c", "from service.cli.main import main; main()", "gate"]
-ROOT = DATA.parent.parent
 FILE = DATA / "rules.toml"
 
 

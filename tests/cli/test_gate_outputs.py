@@ -4,7 +4,6 @@ import json
 import os
 import pty
 import subprocess
-import sys
 from pathlib import Path
 
 import click
@@ -14,10 +13,11 @@ from junitparser import JUnitXml
 from tests.cli.comparing import sample
 from tests.cli.gating import (
     ALL,
-    DATA,
+    COMMAND,
     DROP,
     FAILING,
     PASSING,
+    ROOT,
     RULES,
     STATUSES,
     TEN,
@@ -25,9 +25,6 @@ from tests.cli.gating import (
     rocpr,
     written,
 )
-
-COMMAND = [sys.executable, "-c", "from service.cli.main import main; main()", "gate"]
-ROOT = DATA.parent.parent
 
 
 def results(path: Path) -> list[list[tuple[str, str]]]:

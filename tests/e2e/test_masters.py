@@ -68,6 +68,13 @@ def worker_of(master: int) -> int:
     return int(children[0])
 
 
+def config_with(root: Path, path: Path, code: str) -> str:
+    """Write the server's configuration with something more at its end; return where."""
+    ours = str(root / "deploy" / "gunicorn.conf.py")
+    path.write_text(f"import os, runpy, signal, threading\nglobals().update(runpy.run_path({ours!r}))\n{code}")
+    return str(path)
+
+
 def test_a_new_master_takes_over(root: Path, tmp_path: Path) -> None:
     pidfile = tmp_path / "pid"
     with running(root, tmp_path / "log", "--pid", str(pidfile)) as server:
@@ -88,17 +95,16 @@ def test_a_new_master_takes_over(root: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("stop", ["SIGTERM", "SIGQUIT"])
 def test_a_worker_that_is_stopped_before_it_listens_ends_at_once(root: Path, tmp_path: Path, stop: str) -> None:
     """Between the fork and its own handlers, a process has the master's, which leave a signal in a queue."""
-    early = tmp_path / "early.conf.py"
-    early.write_text(
-        f"import os, runpy, signal\n"
-        f"globals().update(runpy.run_path({str(root / 'deploy' / 'gunicorn.conf.py')!r}))\n"
+    early = config_with(
+        root,
+        tmp_path / "early.conf.py",
         f"listens = post_fork\n"
         f"def post_fork(server, worker):\n"
         f"    if worker.age == 1:\n"
         f"        os.kill(os.getpid(), signal.{stop})\n"
-        f"    listens(server, worker)\n"
+        f"    listens(server, worker)\n",
     )
-    with running(root, tmp_path / "log", "--config", str(early)) as server:
+    with running(root, tmp_path / "log", "--config", early) as server:
         wait_until(lambda: len(server.started()) == 2)
         wait_until(server.is_live)
         assert "SIGKILL" not in server.log.read_text()
@@ -107,11 +113,10 @@ def test_a_worker_that_is_stopped_before_it_listens_ends_at_once(root: Path, tmp
 @pytest.mark.parametrize("stop", ["SIGINT", "SIGTERM", "SIGQUIT"])
 def test_a_worker_that_is_stopped_while_it_holds_a_lock_ends_at_once(root: Path, tmp_path: Path, stop: str) -> None:
     """The main thread gives a connection to a thread, which it starts for it, when the signal comes."""
-    config = tmp_path / "locked.conf.py"
-    config.write_text(
-        f"import os, runpy, signal, threading\n"
-        f"os.environ['ROCPR_DRAIN_SECONDS'] = '1'\n"
-        f"globals().update(runpy.run_path({str(root / 'deploy' / 'gunicorn.conf.py')!r}))\n"
+    locked = config_with(
+        root,
+        tmp_path / "locked.conf.py",
+        f"os.environ['ROCPR_DRAIN_SECONDS'] = '1'\n"  # which workers read
         f"initialised = post_worker_init\n"
         f"def post_worker_init(worker):\n"
         f"    initialised(worker)\n"
@@ -121,9 +126,9 @@ def test_a_worker_that_is_stopped_while_it_holds_a_lock_ends_at_once(root: Path,
         f"            os.kill(os.getpid(), signal.{stop})\n"
         f"        start()\n"
         f"    if worker.age == 1:\n"
-        f"        worker.tpool._adjust_thread_count = stopped_while_starting\n"
+        f"        worker.tpool._adjust_thread_count = stopped_while_starting\n",
     )
-    with running(root, tmp_path / "log", "--config", str(config)) as server:
+    with running(root, tmp_path / "log", "--config", locked) as server:
         wait_until(lambda: server.is_live() and len(server.started()) == 2)
         wait_until(server.is_live)
         assert "SIGKILL" not in server.log.read_text()
