@@ -46,6 +46,10 @@ request may be for another helper."""
 KEEP_SECONDS = 1.0
 """How long it is kept. Getting pages from the system again takes up to half of the time of a request."""
 
+STEP_BYTES = 1 << 17
+"""How much of a body is read or written at once. Most kernels of servers let nobody else have the processor before a
+call to them ends: at a lower priority, too, one call for 100 MB would keep small requests waiting for 10 ms or more."""
+
 JOIN_SECONDS = 5.0
 """How long a killed process is waited for."""
 
@@ -163,7 +167,7 @@ def _answered(request: Request, limits: Limits, body: int, content: int) -> Answ
         with open(body, "rb") as source, open(content, "wb") as target:  # descriptors
             source.seek(0)
             try:
-                result = answer(replace(request, body=source.read()), limits, write=partial(_write, target))
+                result = answer(replace(request, body=_read(source)), limits, write=partial(_write, target))
             except MemoryError:  # there is not even enough to read the body
                 result = lack_of_memory(request)
             if result.body:  # a problem, perhaps after a part of an answer
@@ -178,9 +182,14 @@ def _answered(request: Request, limits: Limits, body: int, content: int) -> Answ
     return replace(result, body=b"")
 
 
+def _read(source: BinaryIO) -> bytes:
+    return b"".join(iter(partial(source.read, STEP_BYTES), b""))
+
+
 def _write(target: BinaryIO, piece: Piece) -> None:
     """Write a piece of an answer; raises MemoryError before so little is left that a library fails without a word."""
-    target.write(piece)
+    content = memoryview(piece)
+    target.writelines(content[start : start + STEP_BYTES] for start in range(0, len(content), STEP_BYTES))
     try:
         mmap.mmap(-1, HEADROOM_BYTES, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
     except OSError as error:

@@ -6,6 +6,7 @@ Knows methods, headers, the query, and which lane a request takes; what an opera
 import os
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import BinaryIO
 from urllib.parse import parse_qsl
 
@@ -15,6 +16,7 @@ from werkzeug.wsgi import wrap_file
 from service.answer import REQUEST_MEDIA_TYPES, Answer, Request, TooMuchWork, answer, response_media_types
 from service.operations import OPERATIONS
 from service.web.body import body_length, read_body, spool_body
+from service.web.carrying import carried
 from service.web.lanes import BigLane, is_big
 from service.web.lifecycle import evaluating
 from service.web.negotiation import VARY, request_coding, request_media_type, response_coding, response_media_type
@@ -25,7 +27,7 @@ from service.wire.limits import Limits
 from service.wire.problems import Problem
 
 _SHORT = 1 << 16
-"""An answer up to this length is not worth a file of its own to be sent from."""
+"""An answer up to this length is not worth a file of its own to be sent from, a body not a thread to carry it."""
 
 _PIECE = 1 << 18
 """How much of an answer is sent at once."""
@@ -49,7 +51,9 @@ class Operations:
         note(operation=operation, lane="small")
         length = body_length(request.environ, self._max_body_bytes)
         if is_big(asked.content_type, asked.content_encoding, length, self._big_body_bytes):
-            return self._answer_big(asked, lambda body: spool_body(request.environ, self._max_body_bytes, body))
+            spool = partial(spool_body, request.environ, self._max_body_bytes)
+            is_long = length is None or length > _SHORT
+            return self._answer_big(asked, lambda body: carried(lambda: spool(body)) if is_long else spool(body))
         asked = replace(asked, body=read_body(request.environ, self._max_body_bytes))
         note(bytes_in=len(asked.body))
         try:

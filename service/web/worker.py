@@ -25,6 +25,7 @@ from gunicorn.http.message import Request
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
 from service.settings import read_settings
+from service.web.carrying import ClientSocket
 from service.web.lifecycle import DRAINING, longest_evaluation
 from service.web.observation import refused_by_server
 from service.web.reading import WholeRequestParser
@@ -153,6 +154,7 @@ class Worker(ThreadWorker):
     def handle(self, conn: TConn) -> object:
         """Serve one request of a connection; when that was the last, let the client read the answer."""
         if conn.parser is None:
+            conn.sock = ClientSocket.of(conn.sock)
             conn.parser = WholeRequestParser(self.cfg, conn.sock, conn.client, self.rate)
         kept = super().handle(conn)
         if kept is False and self.lingering.acquire(blocking=False):

@@ -1,0 +1,57 @@
+"""Long bodies on their way between a client and a file: carried by threads that stand back, in short steps.
+
+The processes that answer small requests carry the bodies of big ones. A thread of lower priority leaves the processor
+to the others, but most kernels of servers let nobody else have it before a call to them ends.
+"""
+
+import os
+import socket
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Self, TypeVar
+
+if TYPE_CHECKING:
+    from socket import _SendableFile
+
+NICENESS = 10
+"""How much a thread that carries stands back for those that answer."""
+
+SENT_AT_ONCE = 1 << 20
+"""How many bytes of a file are sent in one call."""
+
+T = TypeVar("T")
+
+
+def carried(work: Callable[[], T]) -> T:
+    """Do what carries a long body, in a thread of its own; no priority that was given up can be had again."""
+    with ThreadPoolExecutor(1, "carrier", initializer=_stand_back) as carrier:
+        return carrier.submit(work).result()
+
+
+def _stand_back() -> None:
+    if sys.platform == "linux":  # elsewhere this is the priority of the whole process
+        os.nice(NICENESS)
+
+
+class ClientSocket(socket.socket):
+    """A client's connection, over which a file is carried."""
+
+    @classmethod
+    def of(cls, sock: socket.socket) -> Self:
+        """Take over a socket; the other object is of no use afterwards."""
+        return cls(sock.family, sock.type, sock.proto, fileno=sock.detach())
+
+    def sendfile(self, file: "_SendableFile", offset: int = 0, count: int | None = None) -> int:
+        """Send `count` bytes of a file, or what there is, and return how many that were."""
+        return carried(lambda: self._send_in_steps(file, offset, count))
+
+    def _send_in_steps(self, file: "_SendableFile", offset: int, count: int | None) -> int:
+        sent = 0
+        while count is None or sent < count:
+            size = SENT_AT_ONCE if count is None else min(SENT_AT_ONCE, count - sent)
+            step = super().sendfile(file, offset + sent, size)
+            if not step:
+                break
+            sent += step
+        return sent
