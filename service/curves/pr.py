@@ -12,9 +12,11 @@ import numpy as np
 from service.curves.confusion import ConfusionTable
 from service.curves.errors import TooManyPoints
 from service.curves.exact import (
+    LARGEST_EXACT_INTEGER,
     FloatArray,
     IntArray,
     Pair,
+    are_integers,
     pair_product,
     pair_quotient,
     two_product,
@@ -107,20 +109,20 @@ def _steps(table: ConfusionTable, every: float, limit: float) -> FloatArray:
 def _at_every_whole(table: ConfusionTable, limit: float) -> PrCurve:
     """All rows, and all whole true positives strictly between two rows."""
     first = np.floor(table.tp[:-1]) + 1
-    inside = np.maximum(np.ceil(table.tp[1:]) - first, 0.0)
+    inside = np.ceil(table.tp[1:]) - first
+    steps = (inside > 0).nonzero()[0]
+    inside = inside[steps]
     _check_limit(table.tp.size + inside.sum(), limit)
-    gaps = inside.astype(np.int64)
-    row = np.repeat(np.arange(1, table.tp.size), gaps)
-    tp = first[row - 1] + (np.arange(row.size) - np.repeat(np.cumsum(gaps) - gaps, gaps))
-    fp, at_precision = _between(table, row, (tp, np.zeros(tp.size)))
-    order = np.argsort(np.concatenate((np.arange(table.tp.size) + 0.5, row)), kind="stable")
-    tp = np.concatenate((table.tp, tp))[order]
-    return PrCurve(
-        tp,
-        np.concatenate((table.fp, fp))[order],
-        tp / table.positives,
-        np.concatenate((curve_precision(table), at_precision))[order],
-    )
+    tp, fp, at_precision = table.tp, table.fp, curve_precision(table)
+    if steps.size:
+        gaps = inside.astype(np.int64)
+        row = (steps + 1).repeat(gaps)
+        more_tp = first.take(row - 1) + (np.arange(row.size) - (gaps.cumsum() - gaps).repeat(gaps))
+        more_fp, more_precision = _between(table, row, (more_tp, np.zeros(row.size)))
+        order = np.argsort(np.concatenate((np.arange(tp.size) + 0.5, row)), kind="stable")
+        pairs = ((tp, more_tp), (fp, more_fp), (at_precision, more_precision))
+        tp, fp, at_precision = (np.concatenate(pair)[order] for pair in pairs)
+    return PrCurve(tp, fp, tp / table.positives, at_precision)
 
 
 def _at_recall(table: ConfusionTable, recall: FloatArray) -> PrCurve:
@@ -156,8 +158,15 @@ def _between(table: ConfusionTable, row: IntArray, target: Pair) -> tuple[FloatA
 
         fp = fp_A + (fp_B - fp_A)(t - tp_A)/(tp_B - tp_A),   precision = t/(t + fp)
 
-    Whole tables are worked in rational numbers and rounded once; others in pairs of doubles, far within an ulp.
+    Whole tables are worked in rational numbers and rounded once, in doubles where those hold all that is divided;
+    others in pairs of doubles, far within an ulp.
     """
+    if table.whole and _are_small(table, target):
+        tp_a, fp_a = table.tp[row - 1], table.fp[row - 1]
+        climb = table.tp[row] - tp_a
+        fp_climb = fp_a * climb + (table.fp[row] - fp_a) * (target[0] - tp_a)
+        tp_climb = target[0] * climb
+        return fp_climb / climb, tp_climb / (tp_climb + fp_climb)
     if table.whole:
         targets = (Fraction(high) + Fraction(low) if low else Fraction(high) for high, low in zip(*target, strict=True))
         points = [_exactly_between(table, *point) for point in zip(row, targets, strict=True)]
@@ -171,6 +180,12 @@ def _between(table: ConfusionTable, row: IntArray, target: Pair) -> tuple[FloatA
     misses = two_sum(high, low + gain_low)
     called, error = two_sum(target[0], misses[0])
     return misses[0], np.add(*pair_quotient(target, two_sum(called, error + (target[1] + misses[1]))))
+
+
+def _are_small(table: ConfusionTable, target: Pair) -> bool:
+    """Whether true positives of a whole table are whole, too, and their products with counts are doubles."""
+    largest = table.positives * (table.positives + table.negatives)
+    return largest <= LARGEST_EXACT_INTEGER and not target[1].any() and are_integers(target[0])
 
 
 def _exactly_between(table: ConfusionTable, row: int, target: Fraction) -> tuple[float, float]:
