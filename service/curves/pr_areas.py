@@ -16,6 +16,7 @@ from service.curves.exact import (
     BLOCK,
     LARGEST_EXACT_INTEGER,
     FloatArray,
+    IntArray,
     blocks,
     exact_quotient,
     exactly,
@@ -80,13 +81,24 @@ class _Climbs:
 
 def _climbs(table: ConfusionTable) -> Iterator[_Climbs]:
     """All steps of a table along which tp grows, block by block."""
+    one_by_one = table.counted and table.tp.size == table.positives + table.negatives + 1
     for block in blocks(table.tp.size, overlap=1):
         tp, fp = table.tp[block], table.fp[block]
         rows = (tp[1:] > tp[:-1]).nonzero()[0]
-        if rows.size:
+        if rows.size and one_by_one:
+            yield _of_examples(rows, float(tp[0]), block.start)
+        elif rows.size:
             tp, tp_after = tp.take(rows), tp[1:].take(rows)
             fp, fp_after = fp.take(rows), fp[1:].take(rows)
             yield _Climbs(tp, tp_after, fp, fp_after, tp_after - tp, tp + fp, tp_after + fp_after)
+
+
+def _of_examples(rows: IntArray, tp: float, start: int) -> _Climbs:
+    """The climbs from rows of a block where each row calls one example more, so that rows count what is called."""
+    called = (rows + start).astype(np.float64)
+    tp_before = np.arange(tp, tp + rows.size)
+    fp = called - tp_before
+    return _Climbs(tp_before, tp_before + 1, fp, fp, np.ones(rows.size), called, called + 1)
 
 
 def pr_areas(table: ConfusionTable) -> PrAreas:
@@ -129,9 +141,11 @@ def _pr(climbs: _Climbs, up: float) -> float:
         ∫ precision dtp = (Δt/Δn) (t log(1 + x) + Δt (1 - log(1 + x)/x))
 
     in which no two terms cancel. From the origin (n = 0) it is Δt Δt/Δn. With z = x/(2 + x) = Δn/(2n + Δn), log(1 + x)
-    is 2z (1 + z s) for s = z/3 + z³/5 + ..., and the integral is
+    is 2z (1 + z s) for s = z/3 + z³/5 + ..., and the integral is, with the sum T = 2t + Δt of both ends,
 
-        Δt/(2n + Δn) · (2t (1 + z s) + Δt (1 - s (1 - z)))
+        Δt/(2n + Δn) · (T + s (z T - Δt))
+
+    where s is so small beside 1 that the difference may lose bits.
     """
     growth = climbs.called_after - climbs.called
     below = climbs.called_after + climbs.called
@@ -139,17 +153,13 @@ def _pr(climbs: _Climbs, up: float) -> float:
     least, greatest = float(z.min()), float(z.max())
     if least > _SERIES:
         return float(_of_large(climbs.tp, climbs.climb, growth, climbs.called, up).sum())
-    series = _series(z, min(greatest, _SERIES))
-    part = z * series
-    part += 1
-    part *= climbs.tp
-    part += part
-    rest = 1 - z
-    rest *= series
-    np.subtract(1, rest, out=rest)
-    rest *= climbs.climb
-    part += rest
-    part *= up
+    both_ends = climbs.tp + climbs.tp_after
+    part = z * both_ends
+    part -= climbs.climb
+    part *= _series(z, min(greatest, _SERIES))
+    part += both_ends
+    if up != 1:
+        part *= up
     part *= climbs.climb / below
     if greatest > _SERIES:
         large = (z > _SERIES).nonzero()[0]
