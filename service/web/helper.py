@@ -47,8 +47,8 @@ KEEP_SECONDS = 1.0
 """How long it is kept. Getting pages from the system again takes up to half of the time of a request."""
 
 STEP_BYTES = 1 << 17
-"""How much of a body is read or written at once. Most kernels of servers let nobody else have the processor before a
-call to them ends: at a lower priority, too, one call for 100 MB would keep small requests waiting for 10 ms or more."""
+"""How much of an answer is written at once. Most kernels of servers let nobody else have the processor before a call
+to them ends: at a lower priority, too, one call for 100 MB keeps small requests waiting for 10 ms or more."""
 
 JOIN_SECONDS = 5.0
 """How long a killed process is waited for."""
@@ -167,7 +167,7 @@ def _answered(request: Request, limits: Limits, body: int, content: int) -> Answ
         with open(body, "rb") as source, open(content, "wb") as target:  # descriptors
             source.seek(0)
             try:
-                result = answer(replace(request, body=_read(source)), limits, write=partial(_write, target))
+                result = answer(replace(request, body=source.read()), limits, write=partial(_write, target))
             except MemoryError:  # there is not even enough to read the body
                 result = lack_of_memory(request)
             if result.body:  # a problem, perhaps after a part of an answer
@@ -180,10 +180,6 @@ def _answered(request: Request, limits: Limits, body: int, content: int) -> Answ
         _LOG.error("Unexpected failure", exc_info=error)
         return _Failure(HelperFailed)
     return replace(result, body=b"")
-
-
-def _read(source: BinaryIO) -> bytes:
-    return b"".join(iter(partial(source.read, STEP_BYTES), b""))
 
 
 def _write(target: BinaryIO, piece: Piece) -> None:
