@@ -7,6 +7,7 @@ an exception. Knows no HTTP beyond media types and statuses.
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import chain
 from time import perf_counter
 
@@ -81,6 +82,7 @@ REQUEST_MEDIA_TYPES = tuple(DECODERS)
 """The media types that every operation reads, the default first."""
 
 
+@cache
 def response_media_types(operation: str) -> tuple[str, ...]:
     """Return the media types that an operation answers, the default first."""
     return tuple(media_type for name, media_type in ENCODERS if name == operation)

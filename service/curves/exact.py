@@ -119,11 +119,11 @@ def positive_parts(column: FloatArray) -> list[float]:
     The first is a sum of multiples of 2^-52 of what the sum is at most, the second of remainders below that, so that
     the rounding of their sum is nothing beside one ulp.
     """
-    bound = float(column.max(initial=0.0)) * column.size
+    bound = float(np.maximum.reduce(column, initial=0.0)) * column.size
     anchor = math.ldexp(1.0, math.frexp(bound)[1])
     leading = column + anchor
     leading -= anchor
-    return [float(leading.sum()), float((column - leading).sum())]
+    return [float(np.add.reduce(leading)), float(np.add.reduce(column - leading))]
 
 
 def lift(total: float) -> float:

@@ -150,9 +150,9 @@ def _pr(climbs: _Climbs, up: float) -> float:
     growth = climbs.called_after - climbs.called
     below = climbs.called_after + climbs.called
     z = growth / below
-    least, greatest = float(z.min()), float(z.max())
+    least, greatest = float(np.minimum.reduce(z)), float(np.maximum.reduce(z))
     if least > _SERIES:
-        return float(_of_large(climbs.tp, climbs.climb, growth, climbs.called, up).sum())
+        return float(np.add.reduce(_of_large(climbs.tp, climbs.climb, growth, climbs.called, up)))
     both_ends = climbs.tp + climbs.tp_after
     part = z * both_ends
     part -= climbs.climb
@@ -165,7 +165,7 @@ def _pr(climbs: _Climbs, up: float) -> float:
         large = (z > _SERIES).nonzero()[0]
         tp, climb, growth, called = (column[large] for column in (climbs.tp, climbs.climb, growth, climbs.called))
         part[large] = _of_large(tp, climb, growth, called, up)
-    return float(part.sum())
+    return float(np.add.reduce(part))
 
 
 def _of_large(tp: FloatArray, climb: FloatArray, growth: FloatArray, called: FloatArray, up: float) -> FloatArray:

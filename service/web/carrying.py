@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 NICENESS = 10
 """How much a thread that carries stands back for those that answer."""
 
-SENT_AT_ONCE = 1 << 20
-"""How many bytes of a file are sent in one call."""
+STEP_BYTES = 1 << 20
+"""How much of a file is sent in one call. What is no longer than that is worth no thread of its own."""
 
 T = TypeVar("T")
 
@@ -44,12 +44,14 @@ class ClientSocket(socket.socket):
 
     def sendfile(self, file: "_SendableFile", offset: int = 0, count: int | None = None) -> int:
         """Send `count` bytes of a file, or what there is, and return how many that were."""
+        if count is not None and count <= STEP_BYTES:
+            return super().sendfile(file, offset, count)
         return carried(lambda: self._send_in_steps(file, offset, count))
 
     def _send_in_steps(self, file: "_SendableFile", offset: int, count: int | None) -> int:
         sent = 0
         while count is None or sent < count:
-            size = SENT_AT_ONCE if count is None else min(SENT_AT_ONCE, count - sent)
+            size = STEP_BYTES if count is None else min(STEP_BYTES, count - sent)
             step = super().sendfile(file, offset + sent, size)
             if not step:
                 break

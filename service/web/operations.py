@@ -16,7 +16,7 @@ from werkzeug.wsgi import wrap_file
 from service.answer import REQUEST_MEDIA_TYPES, Answer, Request, TooMuchWork, answer, response_media_types
 from service.operations import OPERATIONS
 from service.web.body import body_length, read_body, spool_body
-from service.web.carrying import carried
+from service.web.carrying import STEP_BYTES, carried
 from service.web.lanes import BigLane, is_big
 from service.web.lifecycle import evaluating
 from service.web.negotiation import VARY, request_coding, request_media_type, response_coding, response_media_type
@@ -27,7 +27,7 @@ from service.wire.limits import Limits
 from service.wire.problems import Problem
 
 _SHORT = 1 << 16
-"""An answer up to this length is not worth a file of its own to be sent from, a body not a thread to carry it."""
+"""An answer up to this length is not worth a file of its own to be sent from."""
 
 _PIECE = 1 << 18
 """How much of an answer is sent at once."""
@@ -52,7 +52,7 @@ class Operations:
         length = body_length(request.environ, self._max_body_bytes)
         if is_big(asked.content_type, asked.content_encoding, length, self._big_body_bytes):
             spool = partial(spool_body, request.environ, self._max_body_bytes)
-            is_long = length is None or length > _SHORT
+            is_long = length is None or length > STEP_BYTES
             return self._answer_big(asked, lambda body: carried(lambda: spool(body)) if is_long else spool(body))
         asked = replace(asked, body=read_body(request.environ, self._max_body_bytes))
         note(bytes_in=len(asked.body))
@@ -95,17 +95,17 @@ def operations_blueprint(operations: Operations) -> Blueprint:
 
 
 def _request_without_body(operation: str) -> Request:
-    codings = tuple(CODINGS)
-    accept = response_media_type(request.headers, response_media_types(operation))
+    headers, codings = request.headers, tuple(CODINGS)
+    accept = response_media_type(headers, response_media_types(operation))
     return Request(
         operation=operation,
         instance=instance_of(request.path),
-        content_type=request_media_type(request.headers, REQUEST_MEDIA_TYPES),
+        content_type=request_media_type(headers, REQUEST_MEDIA_TYPES),
         accept=accept,
         parameters=_query_parameters(request.query_string),
         body=b"",
-        content_encoding=request_coding(request.headers, codings),
-        accept_encoding=response_coding(request.headers, codings),
+        content_encoding=request_coding(headers, codings),
+        accept_encoding=response_coding(headers, codings),
     )
 
 

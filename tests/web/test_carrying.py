@@ -16,15 +16,16 @@ from tests.web.conftest import Pair
     [
         (10, [(3, 4), (7, 4), (11, 2)]),
         (8, [(3, 4), (7, 4)]),
+        (4, [(3, 4)]),
         (None, [(3, 4), (7, 4), (11, 4), (15, 4), (19, 4)]),
         (100, [(3, 4), (7, 4), (11, 4), (15, 4), (19, 4)]),
     ],
-    ids=["some", "whole steps", "all", "more than there is"],
+    ids=["some", "whole steps", "one step", "all", "more than there is"],
 )
 def test_a_file_is_sent_in_steps(
     pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int | None, calls: list[tuple[int, int]]
 ) -> None:
-    monkeypatch.setattr(carrying, "SENT_AT_ONCE", 4)
+    monkeypatch.setattr(carrying, "STEP_BYTES", 4)
     system, asked = os.sendfile, []
 
     def noted(target: int, source: int, offset: int, size: int) -> int:
