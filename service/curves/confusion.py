@@ -26,6 +26,7 @@ class ConfusionTable:
     positives, negatives   the totals P and N.
     lower_is_positive      whether thresholds ascend as more is called positive.
     counted                whether the counts are known to be integers of one sweep, as those of a sample's rows are.
+    one_by_one             whether each row is known to call one example more than the row before it.
     """
 
     thresholds: FloatArray
@@ -35,6 +36,7 @@ class ConfusionTable:
     negatives: float
     lower_is_positive: bool = False
     counted: bool = False
+    one_by_one: bool = False
 
     @property
     def fn(self) -> FloatArray:
@@ -104,8 +106,18 @@ class ConfusionTable:
 
     @classmethod
     def _of_groups(cls, sample: Sample, rows: Groups) -> "ConfusionTable":
-        totals = float(rows.tp[-1]), float(rows.fp[-1])
-        return cls(rows.scores, rows.tp, rows.fp, *totals, sample.lower_is_positive, counted=sample.weights is None)
+        positives, negatives = float(rows.tp[-1]), float(rows.fp[-1])
+        counted = sample.weights is None
+        return cls(
+            rows.scores,
+            rows.tp,
+            rows.fp,
+            positives,
+            negatives,
+            sample.lower_is_positive,
+            counted=counted,
+            one_by_one=counted and rows.tp.size == positives + negatives + 1,  # each group has an example
+        )
 
     @classmethod
     def from_counts(cls, counts: Counts) -> "ConfusionTable":
@@ -138,11 +150,11 @@ class ConfusionTable:
         direction = 1.0 if self.lower_is_positive else -1.0
         ranks = np.unique(direction * cuts + 0.0)
         rows = np.searchsorted(direction * self.thresholds[1:], ranks, side="right")
-        return replace(self, thresholds=direction * ranks + 0.0, tp=self.tp[rows], fp=self.fp[rows]).with_ends()
+        return replace(self.select(rows), thresholds=direction * ranks + 0.0).with_ends()
 
     def select(self, rows: IntArray | BoolArray) -> "ConfusionTable":
         """Keep the given rows, in order."""
-        return replace(self, thresholds=self.thresholds[rows], tp=self.tp[rows], fp=self.fp[rows])
+        return replace(self, thresholds=self.thresholds[rows], tp=self.tp[rows], fp=self.fp[rows], one_by_one=False)
 
     def with_ends(self) -> "ConfusionTable":
         """Add (0, 0) and (P, N), without thresholds, where they are missing."""

@@ -81,11 +81,10 @@ class _Climbs:
 
 def _climbs(table: ConfusionTable) -> Iterator[_Climbs]:
     """All steps of a table along which tp grows, block by block."""
-    one_by_one = table.counted and table.tp.size == table.positives + table.negatives + 1
     for block in blocks(table.tp.size, overlap=1):
         tp, fp = table.tp[block], table.fp[block]
         rows = (tp[1:] > tp[:-1]).nonzero()[0]
-        if rows.size and one_by_one:
+        if rows.size and table.one_by_one:
             yield _of_examples(rows, float(tp[0]), block.start)
         elif rows.size:
             tp, tp_after = tp.take(rows), tp[1:].take(rows)
@@ -94,7 +93,7 @@ def _climbs(table: ConfusionTable) -> Iterator[_Climbs]:
 
 
 def _of_examples(rows: IntArray, tp: float, start: int) -> _Climbs:
-    """The climbs from rows of a block where each row calls one example more, so that rows count what is called."""
+    """The climbs from some rows of a table that goes one by one: rows count what is called."""
     called = (rows + start).astype(np.float64)
     tp_before = np.arange(tp, tp + rows.size)
     fp = called - tp_before

@@ -6,10 +6,14 @@ import math
 from fractions import Fraction
 
 import mpmath
+import numpy as np
 import pytest
 
 from service.curves.areas import Areas
-from service.curves.evaluation import evaluate_curves
+from service.curves.confusion import ConfusionTable
+from service.curves.counts import Counts
+from service.curves.evaluation import CurvesOptions, evaluate_curves
+from service.curves.sample import Sample
 from tests import reference, reference_pr
 from tests.strategies import Rows
 
@@ -31,6 +35,26 @@ def test_by_hand() -> None:
     assert found.pr == pytest.approx((1 + 1 - math.log(3 / 2)) / 2, rel=1e-12)
     # The hull: (0,0) (1,0) (2,1) (2,2); on (1,0)-(2,1) precision is t/(2t - 1), whose integral is 1/2 + log(3)/4.
     assert found.pr_achievable == pytest.approx((1 + 1 / 2 + math.log(3) / 4) / 2, rel=1e-12)
+
+
+def test_a_cut_table_with_a_row_for_each_example_and_one_more_by_hand() -> None:
+    # All cuts lie above the scores: (0, 0) three times, then (2, 1), so that precision is 2/3 all the way.
+    sample = Sample(np.array([3.0, 2.0, 1.0]), np.array([False, True, True]))
+    found = evaluate_curves(sample, CurvesOptions(thresholds=np.array([10.0, 9.0, 8.0]))).auc
+    assert found is not None
+    assert found.pr == pytest.approx(2 / 3, rel=1e-15)
+    assert (found.pr_trapezoid, found.average_precision) == (2 / 3, 2 / 3)
+
+
+@pytest.mark.parametrize("cuts", [99, 100, 101, 102])
+def test_a_cut_table_has_the_areas_of_its_counts(cuts: int) -> None:
+    random = np.random.default_rng(0)
+    scores = random.random(100)
+    sample = Sample(scores, random.random(100) < scores)
+    thresholds = np.linspace(0, 1, cuts)
+    table = ConfusionTable.from_sample(sample).at_thresholds(thresholds)
+    found = evaluate_curves(sample, CurvesOptions(thresholds=thresholds)).auc
+    assert found == evaluate_curves(Counts(table.tp, table.fp, table.positives, table.negatives)).auc
 
 
 def test_steps_are_above_the_integral_where_precision_falls() -> None:

@@ -149,6 +149,17 @@ def test_at_a_recall_whose_share_of_the_step_has_few_bits(recall: float) -> None
     assert curve.fp[0] == pytest.approx(float(Fraction(3, 7) * Fraction(recall) * Fraction(scale)), rel=1e-14)
 
 
+@pytest.mark.parametrize("negatives", [2**26, 2**26 + 1], ids=["products are doubles", "products are not"])
+def test_points_of_large_whole_counts_are_rounded_once(negatives: int) -> None:
+    a, b = (3, 7), (2**26 - 5, negatives - 9)
+    curve = curve_of(Rows([a[0], b[0]], [a[1], b[1]], 2**26, negatives), Every(2**26 / 97 // 1))
+    inside = (curve.tp > a[0]) & (curve.tp < b[0])
+    assert inside.sum() > 90
+    for tp, fp, precision in zip(curve.tp[inside], curve.fp[inside], curve.precision[inside], strict=True):
+        exact = a[1] + Fraction((b[1] - a[1]) * (int(tp) - a[0]), b[0] - a[0])
+        assert (fp, precision) == (float(exact), float(int(tp) / (int(tp) + exact)))
+
+
 def test_default_step_is_whole_for_whole_counts() -> None:
     """Above 2^53 every double is whole, also the sum of fractional weights, and the step is a plain thousandth."""
     for positives, step in ((2.0**53 - 1, 9007199254741.0), (2.0**53 + 16, (2.0**53 + 16) / 1000)):
