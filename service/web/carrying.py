@@ -9,6 +9,7 @@ import socket
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import TYPE_CHECKING, Self, TypeVar
 
 if TYPE_CHECKING:
@@ -24,14 +25,24 @@ T = TypeVar("T")
 
 
 def carried(work: Callable[[], T]) -> T:
-    """Do what carries a long body, in a thread of its own; no priority that was given up can be had again."""
+    """Do what carries a long body, in a thread of its own; no priority that was given up can be had again.
+
+    Where no thread can be had, or the process is about to end, it is done here.
+    """
     with ThreadPoolExecutor(1, "carrier", initializer=_stand_back) as carrier:
-        return carrier.submit(work).result()
+        try:
+            future = carrier.submit(work)
+        except RuntimeError:
+            future = None
+        if future is not None:
+            return future.result()
+    return work()
 
 
 def _stand_back() -> None:
     if sys.platform == "linux":  # elsewhere this is the priority of the whole process
-        os.nice(NICENESS)
+        with suppress(OSError):  # some sandboxes refuse it
+            os.nice(NICENESS)
 
 
 class ClientSocket(socket.socket):

@@ -149,7 +149,8 @@ class Worker(ThreadWorker):
         except TimeoutError as error:
             raise ConnectionResetError(errno.ECONNRESET, "The client reads nothing.") from error
         finally:
-            conn.sock.settimeout(None)
+            with suppress(OSError):  # it may be closed
+                conn.sock.settimeout(None)
 
     def handle(self, conn: TConn) -> object:
         """Serve one request of a connection; when that was the last, let the client read the answer."""

@@ -62,3 +62,37 @@ def test_what_goes_wrong_is_told() -> None:
 
     with pytest.raises(TimeoutError):
         carried(fail)
+
+
+def refuse(*_: object) -> None:
+    raise RuntimeError
+
+
+def test_without_another_thread_it_is_done_in_this_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    assert carried(threading.get_ident) == threading.get_ident()
+
+
+def test_while_the_process_ends_it_is_done_in_this_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("concurrent.futures.thread._shutdown", True)
+    assert carried(threading.get_ident) == threading.get_ident()
+
+
+def test_an_error_of_the_work_itself_is_told_and_not_tried_again() -> None:
+    tried = []
+
+    def fail() -> None:
+        tried.append(threading.get_ident())
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        carried(fail)
+    assert len(tried) == 1
+
+
+def test_a_priority_that_cannot_be_given_up_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse_to_yield(_: int) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "nice", refuse_to_yield)
+    assert carried(threading.get_ident) != threading.get_ident()
