@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Self, TypeVar
 
 if TYPE_CHECKING:
@@ -19,16 +20,19 @@ NICENESS = 10
 """How much a thread that carries stands back for those that answer."""
 
 STEP_BYTES = 1 << 20
-"""How much of a file is sent in one call. What is no longer than that is worth no thread of its own."""
+"""How much of a file is sent in one call. What is no longer than that is not worth a thread of its own."""
 
 T = TypeVar("T")
 
 
-def carried(work: Callable[[], T]) -> T:
-    """Do what carries a long body, in a thread of its own; no priority that was given up can be had again.
+def carried(work: Callable[[], T], size: int | None) -> T:
+    """Do what carries so many bytes, or nobody knows how many; a long body in a thread of its own.
 
-    Where no thread can be had, or the process is about to end, it is done here.
+    No priority that was given up can be had again. Where no thread can be had, or the process is about to end, it is
+    done in this one.
     """
+    if size is not None and size <= STEP_BYTES:
+        return work()
     with ThreadPoolExecutor(1, "carrier", initializer=_stand_back) as carrier:
         try:
             future = carrier.submit(work)
@@ -55,9 +59,7 @@ class ClientSocket(socket.socket):
 
     def sendfile(self, file: "_SendableFile", offset: int = 0, count: int | None = None) -> int:
         """Send `count` bytes of a file, or what there is, and return how many that were."""
-        if count is not None and count <= STEP_BYTES:
-            return super().sendfile(file, offset, count)
-        return carried(lambda: self._send_in_steps(file, offset, count))
+        return carried(partial(self._send_in_steps, file, offset, count), count)
 
     def _send_in_steps(self, file: "_SendableFile", offset: int, count: int | None) -> int:
         sent = 0

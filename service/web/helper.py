@@ -46,9 +46,9 @@ request may be for another helper."""
 KEEP_SECONDS = 1.0
 """How long it is kept. Getting pages from the system again takes up to half of the time of a request."""
 
-STEP_BYTES = 1 << 17
-"""How much of an answer is written at once. Most kernels of servers let nobody else have the processor before a call
-to them ends: at a lower priority, too, one call for 100 MB keeps small requests waiting for 10 ms or more."""
+WRITTEN_AT_ONCE = 1 << 17
+"""How many bytes of an answer are written in one call, for the reason that carrying.py has: at a lower priority, too,
+one call for 100 MB keeps small requests waiting for 10 ms or more."""
 
 JOIN_SECONDS = 5.0
 """How long a killed process is waited for."""
@@ -185,7 +185,7 @@ def _answered(request: Request, limits: Limits, body: int, content: int) -> Answ
 def _write(target: BinaryIO, piece: Piece) -> None:
     """Write a piece of an answer; raises MemoryError before so little is left that a library fails without a word."""
     content = memoryview(piece)
-    target.writelines(content[start : start + STEP_BYTES] for start in range(0, len(content), STEP_BYTES))
+    target.writelines(content[start : start + WRITTEN_AT_ONCE] for start in range(0, len(content), WRITTEN_AT_ONCE))
     try:
         mmap.mmap(-1, HEADROOM_BYTES, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
     except OSError as error:

@@ -16,7 +16,7 @@ from werkzeug.wsgi import wrap_file
 from service.answer import REQUEST_MEDIA_TYPES, Answer, Request, TooMuchWork, answer, response_media_types
 from service.operations import OPERATIONS
 from service.web.body import body_length, read_body, spool_body
-from service.web.carrying import STEP_BYTES, carried
+from service.web.carrying import carried
 from service.web.lanes import BigLane, is_big
 from service.web.lifecycle import evaluating
 from service.web.negotiation import VARY, request_coding, request_media_type, response_coding, response_media_type
@@ -52,8 +52,7 @@ class Operations:
         length = body_length(request.environ, self._max_body_bytes)
         if is_big(asked.content_type, asked.content_encoding, length, self._big_body_bytes):
             spool = partial(spool_body, request.environ, self._max_body_bytes)
-            is_long = length is None or length > STEP_BYTES
-            return self._answer_big(asked, lambda body: carried(lambda: spool(body)) if is_long else spool(body))
+            return self._answer_big(asked, lambda body: carried(partial(spool, body), length))
         asked = replace(asked, body=read_body(request.environ, self._max_body_bytes))
         note(bytes_in=len(asked.body))
         try:

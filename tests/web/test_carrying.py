@@ -52,8 +52,13 @@ def priority() -> int:
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="only on Linux a thread has a priority of its own")
 def test_who_carries_stands_back_and_nobody_else() -> None:
     before = priority()
-    assert carried(priority) == min(before + NICENESS, 19)
+    assert carried(priority, None) == min(before + NICENESS, 19)
     assert priority() == before
+
+
+def test_a_short_body_has_no_thread_of_its_own() -> None:
+    assert carried(threading.get_ident, carrying.STEP_BYTES) == threading.get_ident()
+    assert carried(threading.get_ident, carrying.STEP_BYTES + 1) != threading.get_ident()
 
 
 def test_what_goes_wrong_is_told() -> None:
@@ -61,7 +66,7 @@ def test_what_goes_wrong_is_told() -> None:
         raise TimeoutError
 
     with pytest.raises(TimeoutError):
-        carried(fail)
+        carried(fail, None)
 
 
 def refuse(*_: object) -> None:
@@ -70,12 +75,12 @@ def refuse(*_: object) -> None:
 
 def test_without_another_thread_it_is_done_in_this_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threading.Thread, "start", refuse)
-    assert carried(threading.get_ident) == threading.get_ident()
+    assert carried(threading.get_ident, None) == threading.get_ident()
 
 
 def test_while_the_process_ends_it_is_done_in_this_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("concurrent.futures.thread._shutdown", True)
-    assert carried(threading.get_ident) == threading.get_ident()
+    assert carried(threading.get_ident, None) == threading.get_ident()
 
 
 def test_an_error_of_the_work_itself_is_told_and_not_tried_again() -> None:
@@ -86,7 +91,7 @@ def test_an_error_of_the_work_itself_is_told_and_not_tried_again() -> None:
         raise RuntimeError
 
     with pytest.raises(RuntimeError):
-        carried(fail)
+        carried(fail, None)
     assert len(tried) == 1
 
 
@@ -95,4 +100,4 @@ def test_a_priority_that_cannot_be_given_up_is_kept(monkeypatch: pytest.MonkeyPa
         raise PermissionError
 
     monkeypatch.setattr(os, "nice", refuse_to_yield)
-    assert carried(threading.get_ident) != threading.get_ident()
+    assert carried(threading.get_ident, None) != threading.get_ident()
