@@ -17,7 +17,8 @@ from service.environment import (
     prepare_process,
     without_folder_of,
 )
-from service.settings import SettingsError, check_spool_directory, read_settings
+from service.settings import SettingsError, check_spool_directory, mistyped_settings, read_settings
+from service.web.forking import hold_stops_while_forking
 from service.web.keys import check_file
 from service.web.log import logging_configuration
 from service.web.origins import allowed_origins
@@ -98,6 +99,13 @@ control_socket_disable = True
 accesslog = None
 logger_class = "service.web.worker.ServerLog"
 logconfig_dict = logging_configuration(_settings.log_level)
+
+
+def on_starting(server: Any) -> None:  # noqa: ANN401  # gunicorn has no types
+    """See to it that workers hear of a stop, and warn of settings that do nothing, such as a mistyped file of keys."""
+    hold_stops_while_forking()
+    for sentence in mistyped_settings():
+        server.log.warning(sentence)
 
 
 def post_fork(server: Any, worker: Any) -> None:  # noqa: ANN401  # gunicorn has no types

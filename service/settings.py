@@ -4,7 +4,8 @@ Knows the environment and the installed package; knows nothing of HTTP, of bytes
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from difflib import get_close_matches
 from pathlib import Path
 
 import environ
@@ -165,6 +166,22 @@ def read_settings(variables: Mapping[str, str] | None = None) -> Settings:
     Raises SettingsError, with the variable's name, when a value cannot be used.
     """
     return environ.to_config(Settings, environ=dict(os.environ if variables is None else variables))
+
+
+_ALIKE = 0.85
+"""How alike two names are of which one is taken for the other, mistyped; 1 is equal."""
+
+
+def mistyped_settings(variables: Mapping[str, str] | None = None) -> Iterator[str]:
+    """Tell, in a sentence each, of ROCPR_* variables that are no settings but look like one.
+
+    Others may be anybody's, such as the clients' of a CI job.
+    """
+    known = [f"ROCPR_{name.upper()}" for name in Settings.__annotations__]
+    for name in sorted(os.environ if variables is None else variables):
+        near = get_close_matches(name, known, 1, _ALIKE) if name.startswith("ROCPR_") and name not in known else []
+        if near:
+            yield f"{name} is no setting and does nothing; do you mean {near[0]}?"
 
 
 def check_spool_directory(settings: Settings) -> None:

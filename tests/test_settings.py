@@ -4,7 +4,14 @@ import attrs
 import pytest
 
 from service import settings
-from service.settings import Settings, SettingsError, check_spool_directory, read_settings, shipped_file
+from service.settings import (
+    Settings,
+    SettingsError,
+    check_spool_directory,
+    mistyped_settings,
+    read_settings,
+    shipped_file,
+)
 
 NUMBERS = [field.name for field in attrs.fields(Settings) if isinstance(field.default, int)]
 TEXTS = ["api_keys_file", "cors_origins", "spool_dir", "runtime_dir"]
@@ -33,6 +40,14 @@ def test_defaults() -> None:
         "workers": 2,
         "threads": 32,
     }
+
+
+def test_what_looks_like_a_setting_is_told() -> None:
+    others = {"ROCPR_SERVER", "ROCPR_API_KEY", "ROCPR_JUNIT", "ROCPR_PORT", "ROCPR_RUNTIME_OWNER", "SLOTS", "PATH"}
+    settings = {f"ROCPR_{field.name.upper()}" for field in attrs.fields(Settings)}
+    typos = {"ROCPR_SLOTZ": "ROCPR_SLOTS", "ROCPR_API_KEY_FILE": "ROCPR_API_KEYS_FILE"}
+    told = list(mistyped_settings(dict.fromkeys(others | settings | set(typos), "1")))
+    assert told == [f"{name} is no setting and does nothing; do you mean {typos[name]}?" for name in sorted(typos)]
 
 
 def test_each_kind_of_setting_is_tested() -> None:

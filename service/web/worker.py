@@ -26,6 +26,7 @@ from gunicorn.workers.gthread import TConn, ThreadWorker
 
 from service.settings import read_settings
 from service.web.carrying import ClientSocket
+from service.web.forking import STOPS
 from service.web.lifecycle import DRAINING, longest_evaluation
 from service.web.observation import refused_by_server
 from service.web.reading import WholeRequestParser
@@ -50,8 +51,6 @@ ACCEPT_PAUSE_SECONDS = 0.1
 
 STUCK_SECONDS = 60.0
 """How long the evaluation of a small request may take; then the master hears nothing more and replaces the process."""
-
-_STOPS = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGQUIT})
 
 _TOO_MANY_FILES = frozenset({errno.EMFILE, errno.ENFILE})
 
@@ -90,7 +89,7 @@ class Worker(ThreadWorker):
         super().init_signals()
         with suppress(Empty):
             while True:
-                if (sig := self.signals.get_nowait()) in _STOPS:
+                if (sig := self.signals.get_nowait()) in STOPS:
                     signal.raise_signal(sig)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:

@@ -57,6 +57,7 @@ def server(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ser
                 "ROCPR_MAX_BODY_BYTES": str(MAX_BODY_BYTES),
                 "ROCPR_MAX_DECOMPRESSED_BYTES": str(MAX_DECOMPRESSED_BYTES),
                 "ROCPR_WORKERS": "1",
+                "ROCPR_SLOTZ": "7",
             },
             stdout=stream,
             stderr=subprocess.STDOUT,

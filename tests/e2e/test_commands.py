@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import free_port, wait_for_port
+from tests.e2e.conftest import Server, free_port, wait_for_port
 
 ROCPR = [sys.executable, "-c", "from service.cli.main import main; main()"]
 RUN = ["sh", "deploy/run.sh"]
@@ -139,6 +139,13 @@ def test_serve_names_a_wrong_setting(root: Path) -> None:
     run = subprocess.run([*ROCPR, "serve"], cwd=root, env=variables, capture_output=True, text=True, check=False)
     assert run.returncode == 1
     assert run.stderr.startswith("Error: ROCPR_MAX_ROWS must be a whole number from 1 to ")
+
+
+def test_the_log_warns_of_a_mistyped_setting(server: Server) -> None:
+    lines = [json.loads(line) for line in server.log.read_text().splitlines()]
+    (told,) = [line for line in lines if "ROCPR_SLOTZ" in line["event"]]
+    assert told["level"] == "warning"
+    assert told["event"] == "ROCPR_SLOTZ is no setting and does nothing; do you mean ROCPR_SLOTS?"
 
 
 def test_the_wheel_carries_what_it_needs(root: Path, tmp_path: Path) -> None:
