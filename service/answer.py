@@ -223,6 +223,6 @@ def _check(operation: Operation, decoded: Decoded) -> Checked:
         checked: Checked = operation.schema.load(decoded.document)  # type: ignore[arg-type]  # any JSON value
     except ValidationError as error:
         errors = field_errors(error, decoded.pointer)
-        detail = errors[0].detail if len(errors) == 1 else f"{len(errors)} values of the request are wrong."
+        detail = errors[0].detail if len(errors) == 1 else f"errors points to {len(errors)} wrong values."
         raise Problem("invalid_request", detail, errors) from None
     return checked

@@ -135,6 +135,8 @@ class Question:
                 of_scores.append(error | {"pointer": self._decoded.pointer(pointer)})
         if of_rules:
             yield from problem_lines(problem | {"errors": of_rules}, self.rules.name)
+            if any(error["code"] == "missing" and "baseline" in error["detail"] for error in of_rules):
+                yield "  The option --baseline OLD names its file."
         if of_scores or not (of_rules or of_baseline):
             yield from problem_lines(problem | {"errors": of_scores}, self.scores.name)
             yield from _about_labels(of_scores, self.scores, self._decoded)

@@ -120,6 +120,8 @@ def _unknown(table: object, known: tuple[str, ...], pointer: str) -> Iterator[Fa
             advice = "a key of the whole file stands above the first line with brackets."
         elif not pointer and key in RULE_KEYS:
             advice = "it belongs below a line [[rules]]."
+        elif not pointer and key == "baseline":
+            advice = "the baseline's file is the option --baseline."
         elif near := get_close_matches(key, known, 1):
             advice = f"do you mean {near[0]}?"
         else:

@@ -15,7 +15,7 @@ REMARK = (
 
 @click.group()
 def key() -> None:
-    """Make API keys, for a server that lets in those with a key alone."""
+    """Make API keys for a server."""
 
 
 @key.command()

@@ -10,9 +10,20 @@ from service.settings import SettingsError, read_settings, shipped_file
 
 @click.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", default=8000, show_default=True, envvar="PORT", type=click.IntRange(0, 65535))
+@click.option(
+    "--port",
+    default=8000,
+    show_default=True,
+    envvar="PORT",
+    show_envvar=True,
+    type=click.IntRange(0, 65535),
+    help="The port to listen on; 0 takes a free one, which the log names.",
+)
 def serve(host: str, port: int) -> None:
-    """Serve the REST API until Ctrl-C; settings are read from ROCPR_* variables."""
+    """Serve the REST API until Ctrl-C.
+
+    The settings are variables of the environment, ROCPR_*, which README.md lists. The log goes to standard error.
+    """
     try:
         read_settings()
     except SettingsError as error:

@@ -121,7 +121,7 @@ class BigLane:
             if slot is None:
                 for other in held:
                     other.release()
-                raise Problem("overloaded", f"{slots.count} {what}, as many as there may be.")
+                raise Problem("overloaded", f"As many {what} as there may be: {slots.count}.")
             held.append(slot)
         return Place(*held)
 

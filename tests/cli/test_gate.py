@@ -162,6 +162,7 @@ def test_a_wrong_rule_is_told_with_its_line(tmp_path: Path) -> None:
     run = rocpr(written(tmp_path, DROP), ALL)
     assert run.stderr.startswith(f"Error: {tmp_path / 'rules.toml'}: ")
     assert "  line 3: /rules/0/max_drop: max_drop needs a baseline" in run.stderr
+    assert "  The option --baseline OLD names its file.\n" in run.stderr
 
 
 def test_a_wrong_file_is_told_by_its_name(tmp_path: Path) -> None:

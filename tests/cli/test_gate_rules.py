@@ -95,6 +95,7 @@ def test_other_ways_to_write_it() -> None:
     ("text", "message"),
     [
         ("scroes = 'p'\n" + WHOLE, "line 1: 'scroes' is not known here; do you mean scores?"),
+        ("baseline = 'old.csv'\n" + WHOLE, "line 1: 'baseline' is not known here; the baseline's file is the option"),
         (WHOLE + "mni = 1", "line 20: 'mni' is not known here; do you mean min?"),
         (
             WHOLE + "weights = 'w'",

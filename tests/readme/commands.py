@@ -12,8 +12,13 @@ from pathlib import Path
 import requests
 
 README = Path(__file__).resolve().parent.parent.parent / "README.md"
-SET_UP = {"sh deploy/run.sh", "sh deploy/test.sh", "sh deploy/setup.sh dev\n.venv/bin/python -m tests.bench"}
-"""Commands that are not run here: the first is tested in e2e, the second runs this test, the third in tests/bench."""
+SET_UP = {
+    "sh deploy/run.sh",
+    ".venv/bin/rocpr serve",
+    "sh deploy/test.sh",
+    "sh deploy/setup.sh dev\n.venv/bin/python -m tests.bench",
+}
+"""Commands that are not run here: e2e tests the first two, the third runs this test, tests/bench tests the last."""
 
 ELSEWHERE = {"nginx", "install", "cp", "systemctl", "docker", "kubectl"}
 """Programs whose commands change a machine or need one that is set up; tests/deploy checks the files that they name."""

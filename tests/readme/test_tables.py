@@ -7,12 +7,15 @@ import tomllib
 import attrs
 import numpy as np
 import pytest
+import yaml
 
 from service.app import create_app
 from service.cli.curves import AREAS
+from service.curves.evaluation import KEEPS
 from service.curves.indices import INDICES, Rows
 from service.environment import server_environment
-from service.settings import Settings
+from service.operations import OPERATIONS
+from service.settings import Settings, shipped_file
 from service.wire.problems import MAX_ERRORS, PROBLEM_TYPES
 from tests.readme.commands import README, examples
 
@@ -42,6 +45,25 @@ def test_what_the_server_sets() -> None:
     assert [row[:2] for row in table("What the server sets for itself")] == [
         [f"`{name}`", f"`{value}`"] for name, value in variables.items()
     ]
+
+
+def test_options() -> None:
+    """Each field of a JSON body stands in one row, with the operations that take it."""
+    schemas = yaml.safe_load(shipped_file("openapi.yaml").read_text(encoding="utf-8"))["components"]["schemas"]
+    operations = {}
+    for name in OPERATIONS:
+        fields = set(schemas[f"{name.title()}Request"]["properties"])
+        if name == "comparisons":
+            fields |= set(schemas["NamedEvaluation"]["properties"]) - {"name"}
+        for field in fields:
+            operations.setdefault(field, []).append(name)
+    rows = table("Options")
+    shown = {option: where for options, where, _ in rows for option in re.findall(r"`(\w+)`", options)}
+    assert shown == {
+        field: "all" if len(names) == len(OPERATIONS) else ", ".join(names) for field, names in operations.items()
+    }
+    (kept,) = [what for option, _, what in rows if option == "`keep`"]
+    assert re.findall(r"`(\w+)`", kept) == list(KEEPS)
 
 
 def test_problems() -> None:

@@ -185,10 +185,10 @@ def check_overloaded(lane: Lane, says: str) -> None:
 
 def test_a_slot_is_held_until_the_evaluation_is_over(lane: Lane) -> None:
     with lane.admitted() as place:
-        check_overloaded(lane, "1 big requests are under way")
+        check_overloaded(lane, "As many big requests are under way as there may be: 1.")
         place.evaluated()
         with lane.admitted():
-            check_overloaded(lane, "1 big requests are under way")
+            check_overloaded(lane, "As many big requests are under way as there may be: 1.")
     with lane.admitted():
         pass
 
@@ -200,7 +200,7 @@ def test_an_unread_answer_holds_its_place_until_it_is_closed(lane: Lane) -> None
             content.write(b"answer")
             content.seek(0)
             files.append(place.sent_from(content))
-    check_overloaded(lane, "2 answers wait to be read")
+    check_overloaded(lane, "As many answers wait to be read as there may be: 2.")
     assert files[0].read() == b"answer"
     files[0].close()
     files[0].close()
