@@ -6,6 +6,7 @@ and the indices. Source: Hanczar & Nadif 2014, section 4.2.
 """
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -145,9 +146,20 @@ def read_off(frontier: Frontier, index: Index, best: Envelope, at_lambda: FloatA
     """
     place = np.searchsorted(best.breakpoints, at_lambda, side="right")
     rows, rows_below = best.rows[place], best.rows[np.maximum(place - 1, 0)]
-    with np.errstate(over="ignore", invalid="ignore"):  # in the low parts of pairs, which then are left out
-        value = np.maximum(*(index.reading(frontier.rows[each], at_lambda) for each in (rows, rows_below)))
+    value = np.maximum(*(_reading(frontier.rows[each], index, at_lambda) for each in (rows, rows_below)))
     return rows, np.minimum(value, 1.0)
+
+
+def _reading(rows: Rows, index: Index, at_lambda: FloatArray) -> FloatArray:
+    """f(λ) of one row for each λ; in rational numbers where a count is so small that its products lose their bits."""
+    with np.errstate(over="ignore", invalid="ignore"):  # in the low parts of pairs, which then are left out
+        value = index.reading(rows, at_lambda)
+    smallest = np.minimum(rows.tp, np.where(rows.fp > 0, rows.fp, rows.tp))
+    for point in np.flatnonzero(smallest < _SAFE_PRODUCT) if index.rational else ():
+        tp, fp, weight = (np.array([Fraction(column[point])]) for column in (rows.tp, rows.fp, at_lambda))
+        row = Rows(tp, fp, Fraction(rows.positives))  # type: ignore[arg-type]  # fractions divide like doubles
+        value[point] = float(index.value(row, weight, 1 - weight)[0])
+    return value
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,6 +18,7 @@ from service.curves.exact import (
     Pair,
     double,
     exactly,
+    lift,
     pair_product,
     pair_quotient,
     pair_sum,
@@ -40,6 +41,12 @@ class Rows:
 
     def __getitem__(self, rows: IntArray) -> "Rows":
         return Rows(self.tp[rows], self.fp[rows], self.positives)
+
+    @property
+    def lifted(self) -> "Rows":
+        """The same times a power of two, which no index sees: sums of parts do not underflow; products may overflow."""
+        up = lift(self.positives)
+        return Rows(self.tp * up, self.fp * up, self.positives * up)
 
     @property
     def called(self) -> FloatArray:
@@ -95,11 +102,12 @@ class Index:
     """One index.
 
     value       f(λ) of rows, from λ and 1 - λ, in doubles.
-    reading     the same from λ alone, the nearest double where f is rational.
+    reading     the same from λ alone, the nearest double where f is rational and no product leaves a double's range.
     mean        the mean of f over pieces of λ, in closed form.
     exchange    what steps lose at λ = 0 and what they gain at λ = 1, in the form that is linear in λ; for each step up
                 to a common factor that is a product of one of a and one of b.
     breakpoint  the λ from which on a step is worth it, and 1 - λ, from its loss and gain.
+    rational    whether f is: then `value` of fractions is exact.
     """
 
     value: Callable[[Rows, FloatArray, FloatArray], FloatArray]
@@ -107,6 +115,7 @@ class Index:
     mean: Callable[[Rows, Pieces], FloatArray]
     exchange: Callable[[Steps], tuple[Pair, Pair]]
     breakpoint: Callable[[Pair, Pair], tuple[FloatArray, FloatArray]]
+    rational: bool = True
 
 
 def _balance(loss: Pair, gain: Pair) -> tuple[FloatArray, FloatArray]:
@@ -142,7 +151,13 @@ def _f_measure(rows: Rows, weight: FloatArray, rest: FloatArray) -> FloatArray:
 
     F_β has λ = β²/(1 + β²).
     """
-    return rows.tp / (weight * rows.positives + rest * rows.called)
+    return rows.tp / _f_measure_below(rows, weight, rest)
+
+
+def _f_measure_below(rows: Rows, weight: FloatArray, rest: FloatArray) -> FloatArray:
+    called = rows.called
+    below: FloatArray = weight * rows.positives + rest * called
+    return np.where(called == rows.positives, rows.positives, below)  # p = r is the mean at any λ
 
 
 def _f_measure_reading(rows: Rows, weight: FloatArray) -> FloatArray:
@@ -153,9 +168,8 @@ def _f_measure_reading(rows: Rows, weight: FloatArray) -> FloatArray:
 
 def _f_measure_mean(rows: Rows, pieces: Pieces) -> FloatArray:
     """1/f is linear."""
-    return _harmonic_mean(
-        _f_measure(rows, pieces.start, pieces.rest_start), _f_measure(rows, pieces.end, pieces.rest_end)
-    )
+    start, end = (_f_measure_below(rows, *ends) for ends in pieces.ends)
+    return _harmonic_mean(rows.tp, start, end)
 
 
 def _f_measure_exchange(steps: Steps) -> tuple[Pair, Pair]:
@@ -202,9 +216,14 @@ def _jaccard(rows: Rows, weight: FloatArray, rest: FloatArray) -> FloatArray:
 
     Up to λ = 1/2 that is tp / (tp + fp + 2λ fn), from there on tp / (P + 2(1 - λ) fp): always the greater of the two.
     """
-    return rows.tp / np.minimum(
+    return rows.tp / _jaccard_below(rows, weight, rest)
+
+
+def _jaccard_below(rows: Rows, weight: FloatArray, rest: FloatArray) -> FloatArray:
+    below: FloatArray = np.minimum(
         rows.called + 2 * weight * (rows.positives - rows.tp), rows.positives + 2 * rest * rows.fp
     )
+    return below
 
 
 def _jaccard_reading(rows: Rows, weight: FloatArray) -> FloatArray:
@@ -219,10 +238,10 @@ def _jaccard_reading(rows: Rows, weight: FloatArray) -> FloatArray:
 def _jaccard_mean(rows: Rows, pieces: Pieces) -> FloatArray:
     """1/f is linear on each half of [0, 1]."""
     middle = np.clip(0.5, pieces.start, pieces.end), np.clip(0.5, pieces.rest_end, pieces.rest_start)
-    start, end = _jaccard(rows, pieces.start, pieces.rest_start), _jaccard(rows, pieces.end, pieces.rest_end)
-    between = _jaccard(rows, *middle)
+    start, between, end = (_jaccard_below(rows, *at) for at in (pieces.ends[0], middle, pieces.ends[1]))
     share = Pieces(pieces.start, middle[0], pieces.rest_start, middle[1]).length / pieces.length
-    mean: FloatArray = share * _harmonic_mean(start, between) + (1 - share) * _harmonic_mean(between, end)
+    halves = _harmonic_mean(rows.tp, start, between), _harmonic_mean(rows.tp, between, end)
+    mean: FloatArray = share * halves[0] + (1 - share) * halves[1]
     return mean
 
 
@@ -238,12 +257,14 @@ def _jaccard_breakpoint(loss: Pair, gain: Pair) -> tuple[FloatArray, FloatArray]
     return np.where(early, near, far), np.where(early, far, near)
 
 
-def _harmonic_mean(start: FloatArray, end: FloatArray) -> FloatArray:
-    """The mean of f between two values of it when 1/f is linear: f_high log(1 + x)/x with x = f_high/f_low - 1."""
-    high, low = np.maximum(start, end), np.maximum(np.minimum(start, end), _SMALLEST_DIVISOR)
-    ratio = np.maximum(high - low, 0.0) / low  # below 0 where even the higher value is no divisor
-    mean: FloatArray = high * np.divide(np.log1p(ratio), ratio, out=np.ones_like(ratio), where=ratio > 0)
-    return mean
+def _harmonic_mean(tp: FloatArray, start: FloatArray, end: FloatArray) -> FloatArray:
+    """The mean of f = tp/d between two values of d, which is linear: tp log(1 + x)/(x d_low), x = d_high/d_low - 1."""
+    high, low = np.maximum(start, end), np.minimum(start, end)
+    with np.errstate(over="ignore", invalid="ignore"):
+        ratio = (high - low) / low
+        near = tp / low * np.divide(np.log1p(ratio), ratio, out=np.ones_like(ratio), where=ratio > 0)
+        far = tp * ((np.log(high) - np.log(low)) / high)  # where x is no double
+    return np.where(np.isfinite(ratio), near, far)
 
 
 def _weights(weight: FloatArray) -> tuple[Pair, Pair]:
@@ -255,7 +276,12 @@ INDICES = {
     "kulczynski": Index(_kulczynski, _kulczynski_reading, _kulczynski_mean, _kulczynski_exchange, _balance),
     "f_measure": Index(_f_measure, _f_measure_reading, _f_measure_mean, _f_measure_exchange, _balance),
     "fowlkes_mallows": Index(
-        _fowlkes_mallows, _fowlkes_mallows_reading, _fowlkes_mallows_mean, _fowlkes_mallows_exchange, _balance
+        _fowlkes_mallows,
+        _fowlkes_mallows_reading,
+        _fowlkes_mallows_mean,
+        _fowlkes_mallows_exchange,
+        _balance,
+        rational=False,
     ),
     "jaccard": Index(_jaccard, _jaccard_reading, _jaccard_mean, _f_measure_exchange, _jaccard_breakpoint),
 }

@@ -25,6 +25,11 @@ class Pieces:
         return cls(start, end, 1 - start, 1 - end)
 
     @property
+    def ends(self) -> tuple[tuple[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]:
+        """λ and 1 - λ at the starts, and at the ends."""
+        return (self.start, self.rest_start), (self.end, self.rest_end)
+
+    @property
     def length(self) -> FloatArray:
         """How long each is, to a few ulp of itself."""
         return np.where(self.start < 1 / 2, self.end - self.start, self.rest_start - self.rest_end)

@@ -128,7 +128,8 @@ def _area(frontier: Rows, index: Index, best: tuple[IntArray, Pieces], density: 
     if density is None:
         area = float(np.sum(index.mean(rows, pieces) * (pieces.length / pieces.whole.length)))
     else:
-        area = density.mean(lambda piece, weight, rest: index.value(rows[piece], weight, rest), pieces)
+        lifted = rows.lifted
+        area = density.mean(lambda piece, weight, rest: index.value(lifted[piece], weight, rest), pieces)
     return min(area, 1.0)
 
 

@@ -26,11 +26,15 @@ from service.wire.interval_schemas import MOST_OPERATING_POINTS, IntervalsSchema
 MOST_POINTS = 10**9
 """More than any server lets one ask for; keeps an estimate of work a number."""
 
-_ROWS_PER_POINT = 5
-"""An interpolated point, with its place in the answer, takes about as long as five rows of a sample without points."""
+_ROWS_PER_POINT = 25
+"""An interpolated point, with its place in the answer, takes as long as so many rows of a sample without points, where
+counts are so large that it is worked in rational numbers."""
 
-_ROWS_PER_OPERATING_POINT = 100
-"""The same of an operating point, which is read in rational numbers."""
+_ROWS_PER_READING = 100
+"""The same of a value that is read off a curve at a chosen place, which may be worked in rational numbers."""
+
+_ROWS_WITH_DENSITY = 10
+"""The same of a row whose trade-offs are weighed by a density, which is integrated piece by piece."""
 
 LONGEST_NAME = 100
 """How many characters the name of an evaluation has."""
@@ -72,11 +76,11 @@ class CurvesRequest:
     @property
     def work(self) -> int:
         """The rows of the longest table, those of all resamples, and points, each as much work as some rows."""
-        every = self.options.interpolation
-        points = self.evaluation.positives / every.every if isinstance(every, Every) else 0
+        at = self.options.interpolation
+        points = self.evaluation.positives / at.every if isinstance(at, Every) else 0
         resampled = self.evaluation.rows * self.resamples
-        read = len(self.options.operating_points) * _ROWS_PER_OPERATING_POINT
-        return self.rows + resampled + int(min(points, MOST_POINTS)) * _ROWS_PER_POINT + read
+        read = len(self.options.operating_points) + (at.at_recall.size if isinstance(at, AtRecall) else 0)
+        return self.rows + resampled + int(min(points, MOST_POINTS)) * _ROWS_PER_POINT + read * _ROWS_PER_READING
 
 
 class CurvesRequestSchema(EvaluationSchema):
@@ -141,8 +145,10 @@ class TradeoffsRequest:
 
     @property
     def work(self) -> int:
-        """The rows of its table."""
-        return self.evaluation.rows
+        """The rows of its table, and values to read off; under a density each row is more work."""
+        of_row = 1 if self.options.lambda_density is None else _ROWS_WITH_DENSITY
+        read = 0 if self.options.at_lambda is None else self.options.at_lambda.size
+        return self.rows * of_row + read * _ROWS_PER_READING
 
 
 class TradeoffsRequestSchema(EvaluationSchema):

@@ -54,6 +54,20 @@ def test_a_constant_is_its_own_mean(a: float, b: float, ends: tuple[float, float
     assert mean(a, b, constant, ends) == pytest.approx(1 / 3, abs=0, rel=1e-14)
 
 
+@pytest.mark.parametrize(("a", "b"), [(1.0, 0.015), (1.0, 0.0101), (0.011, 0.011), (1.0, 1.0)])
+def test_rounding_is_not_cut_without_end(a: float, b: float) -> None:
+    """Where two rules disagree on rounding alone, everywhere: the means of a function of a few subnormal doubles."""
+    looked_at = 0
+
+    def function(at: Column, _: Column) -> Column:
+        nonlocal looked_at
+        looked_at += at.size
+        return 5e-324 / (5e-324 + at)
+
+    mean(a, b, function)
+    assert looked_at < 1_000_000
+
+
 @pytest.mark.parametrize(("a", "b"), SHAPES)
 def test_the_mean_of_lambda_is_known(a: float, b: float) -> None:
     assert mean(a, b, weight) == pytest.approx(a / (a + b), abs=0, rel=2e-13)

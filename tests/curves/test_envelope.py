@@ -14,7 +14,7 @@ from numpy.random import Generator
 
 from service.curves.confusion import ConfusionTable
 from service.curves.counts import Counts
-from service.curves.envelope import Envelope, Frontier, envelope
+from service.curves.envelope import Envelope, Frontier, envelope, read_off
 from service.curves.indices import INDICES
 from service.curves.indices import Rows as IndexRows
 from service.curves.pieces import Pieces
@@ -210,6 +210,28 @@ def test_readings_are_the_nearest_doubles(index: str, size: float) -> None:
         assert reading == correctly_rounded(exact)
 
 
+@pytest.mark.parametrize("index", RATIONAL)
+@pytest.mark.parametrize(
+    "counts",
+    [
+        (1.24935976e-316, 2.11227826e-316, 1.0, 1000.0),
+        (6e-322, 0.0, 1e-80, 1.0),
+        (1e-290, 3e-310, 1e-150, 1e150),
+        (1e-3, 5e-324, 1.0, 1e-150),
+    ],
+)
+def test_readings_of_the_smallest_counts_are_the_nearest_doubles(index: str, counts: tuple[float, ...]) -> None:
+    """Where products of two counts are none, or have lost bits."""
+    tp, fp, positives, negatives = counts
+    frontier, best = found(([tp, positives], [fp, negatives], positives, negatives), index)
+    at = np.array([0.0, 4e-242, 0.25, 0.3993272287551849, 0.5, 0.9, 1.0])
+    rows, values = read_off(frontier, INDICES[index], best, at)
+    for row, weight, read in zip(rows.tolist(), at.tolist(), values.tolist(), strict=True):
+        count = Row(Fraction(float(frontier.table.tp[row])), Fraction(float(frontier.table.fp[row])))
+        exact = value(index, count, Fraction(positives), Fraction(weight))
+        assert read == correctly_rounded(exact)
+
+
 MEANS = {
     "p << r": (1.0, 1e12, 1.0),
     "r << p": (1.0, 0.0, 1e12),
@@ -219,6 +241,20 @@ MEANS = {
     "p = r = 1": (5.0, 0.0, 5.0),
     "ordinary": (3.0, 1.0, 12.0),
 }
+
+
+@pytest.mark.parametrize(("tp", "positives"), [(1e-200, 1e120), (1e-293, 1e16), (5e-324, 1e-150), (1e-300, 1e-300)])
+def test_means_where_recall_is_hardly_a_double(tp: float, positives: float) -> None:
+    """Of a row without false positives, whose f is tp/(tp + λ(P - tp)), and tp/(tp + 2λ(P - tp)) or tp/P."""
+    rows = index_rows([tp], [0.0], positives)
+    (f_measure,), (jaccard,) = (
+        INDICES[index].mean(rows, Pieces.between(np.zeros(1), np.ones(1))) for index in ("f_measure", "jaccard")
+    )
+    with mpmath.workdps(400):
+        t, total = mpmath.mpf(tp), mpmath.mpf(positives)
+        expected = t * mpmath.log(total / t) / (total - t) if total > t else mpmath.mpf(1)
+        assert f_measure == pytest.approx(float(expected), abs=1e-323, rel=1e-13)
+        assert jaccard == pytest.approx(float((expected + t / total) / 2), abs=1e-323, rel=1e-13)
 
 
 @pytest.mark.parametrize("index", INDICES)

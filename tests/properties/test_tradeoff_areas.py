@@ -89,6 +89,7 @@ HARD = {
     "on the first double": (0.01, 0.5, (0.0, 5e-324)),
     "uniform": (1.0, 1.0, (0.0, 1.0)),
 }
+NEXT_TO_NOTHING = Rows([5e-324], [0.0], 1e-150, 1.0)
 WIDE = Rows([1e-9, 10, 45, 63, 81], [0, 0, 5, 27, 81], 90, 1e6)
 
 
@@ -103,6 +104,18 @@ def test_hard_densities(rows: Rows, name: str) -> None:
     for index, area in areas(rows, options).items():
         envelope = reference_tradeoff.envelope(index, part, table.positives, *asked_for)
         exact = reference_tradeoff.beta_mean(index, envelope, table.positives, a, b)
+        assert math.isclose(area, exact, rel_tol=WEIGHTED), index
+
+
+@pytest.mark.parametrize("shapes", [(1.0, 0.015), (0.015, 0.015), (1.0, 1.0), (1000.0, 0.5)])
+def test_a_recall_next_to_nothing(shapes: tuple[float, float]) -> None:
+    """One row whose recall is 5e-174, beside which counts are no doubles with all their bits."""
+    options = TradeoffOptions(min_precision=0.6, lambda_density=BetaDensity(*shapes))
+    table, pairs = reported(evaluation_of(NEXT_TO_NOTHING))
+    part = rows_of(table, pairs, options)
+    for index, area in areas(NEXT_TO_NOTHING, options).items():
+        envelope = reference_tradeoff.envelope(index, part, table.positives, 0.0, 1.0)
+        exact = reference_tradeoff.beta_mean(index, envelope, table.positives, *shapes)
         assert math.isclose(area, exact, rel_tol=WEIGHTED), index
 
 
