@@ -43,12 +43,14 @@ def main() -> int:
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, stop)
+    client = requests.Session()
+    client.trust_env = False  # a proxy does not reach this machine's own address
     try:
-        _wait_until_ready(server, url)
+        _wait_until_ready(server, client, url)
         if os.environ.get("ROCPR_API_KEYS_FILE"):
             print(f"\nServing on {url}, for those with a key; the sample needs one, too. Stop with Ctrl-C.", flush=True)
         else:
-            _show(url)
+            _show(client, url)
     except (OSError, RuntimeError) as error:
         server.terminate()
         server.wait()
@@ -69,13 +71,13 @@ def _is_taken(port: int) -> bool:
     return False
 
 
-def _wait_until_ready(server: subprocess.Popen[bytes], url: str) -> None:
+def _wait_until_ready(server: subprocess.Popen[bytes], client: requests.Session, url: str) -> None:
     end = time.monotonic() + START_SECONDS
     while time.monotonic() < end:
         if server.poll() is not None:
             raise RuntimeError(f"the server ended with status {server.returncode} before it was ready")
         try:
-            if requests.get(f"{url}/health/ready", timeout=5).ok:
+            if client.get(f"{url}/health/ready", timeout=5).ok:
                 return
         except requests.RequestException:
             pass  # not there yet
@@ -83,8 +85,8 @@ def _wait_until_ready(server: subprocess.Popen[bytes], url: str) -> None:
     raise RuntimeError(f"the server was not ready after {START_SECONDS} s")
 
 
-def _show(url: str) -> None:
-    answer = requests.post(
+def _show(client: requests.Session, url: str) -> None:
+    answer = client.post(
         f"{url}/v1/curves",
         params={"include": "auc"},
         headers={"Content-Type": "text/csv"},

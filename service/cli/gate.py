@@ -49,8 +49,11 @@ def _report_path(_context: click.Context, _parameter: click.Parameter, path: Pat
     """
     if path is not None and not path.parent.is_dir():
         raise click.BadParameter(f"{path.parent} is no directory.")
-    if path is not None and path.is_file():
-        path.unlink()
+    try:
+        if path is not None and path.is_file():
+            path.unlink()
+    except OSError as error:
+        raise click.BadParameter(f"An old report is there and cannot be removed: {error.strerror}.") from error
     return path
 
 

@@ -195,7 +195,9 @@ def _write(target: BinaryIO, piece: Piece) -> None:
 def _stand_back(memory_bytes: int) -> None:
     """Make this process weaker than the server's, bounded, and bound to the life of its parent."""
     os.nice(NICENESS)
-    resource.setrlimit(resource.RLIMIT_DATA, (memory_bytes, memory_bytes))
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    most = memory_bytes if hard == resource.RLIM_INFINITY else min(memory_bytes, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a dump would hold somebody's scores
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -49,8 +49,9 @@ class Place:
 
     def sent_from(self, content: BinaryIO) -> "AnswerFile":
         """Make a file of an answer that gives its place among the unread ones back when it is closed."""
-        unread, self._unread = self._unread, None
-        return AnswerFile(content, unread)
+        file = AnswerFile(content, self._unread)
+        self._unread = None
+        return file
 
     def leave(self) -> None:
         """Give back what was not handed on."""
@@ -186,11 +187,16 @@ class BigLane:
             self._sweep_later()
 
     def _sweep_later(self) -> None:
-        """See to it that helpers that wait for too long are ended; to be called with the lock."""
+        """See to it that helpers that wait for too long are ended; to be called with the lock.
+
+        Where no thread can be had for that, the next helper that is kept tries again.
+        """
         if self._sweep is None:
-            self._sweep = Timer(IDLE_SECONDS, self._sweep_now)
-            self._sweep.daemon = True
-            self._sweep.start()
+            sweep = Timer(IDLE_SECONDS, self._sweep_now)
+            sweep.daemon = True
+            with suppress(RuntimeError):
+                sweep.start()
+                self._sweep = sweep
 
     def _sweep_now(self) -> None:
         self._end_idle(since=time.monotonic() - IDLE_SECONDS)

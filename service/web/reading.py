@@ -75,6 +75,7 @@ class WholeRequest(Request):
     """A request whose connection is closed after the answer when its body was not read whole."""
 
     body: Body
+    headers: list[tuple[str, str]]
     last: bool | None = None
 
     def __init__(self, *arguments: object) -> None:
@@ -88,8 +89,10 @@ class WholeRequest(Request):
         except NoMoreData as error:
             raise IncompleteHead from error
         except ParseException as error:
-            error.path = self.path  # for the problem's instance
+            error.path, error.method = self.path, self.method  # for the problem's instance, and to answer HEAD
             raise
+        # No other protocol is spoken here, and Upgrade may be ignored (RFC 9110, 7.8); werkzeug would refuse it.
+        self.headers = [(name, value) for name, value in self.headers if name != "UPGRADE"]
 
     def set_body_reader(self) -> None:
         """Choose how the body is read; one of known length must not end early."""
@@ -106,8 +109,18 @@ class WholeRequest(Request):
         if self.last is None:
             self.last = DRAINING.is_set()
         return bool(
-            self.last or self.unreader.too_slow or super().should_close() or self.body.failed or self._much_is_unread()
+            self.last
+            or self._is_asked_to_close()
+            or self.unreader.too_slow
+            or super().should_close()
+            or self.body.failed
+            or self._much_is_unread()
         )
+
+    def _is_asked_to_close(self) -> bool:
+        """Whether close is among the options of Connection (RFC 9112, 9.6); gunicorn looks for it alone."""
+        options = ",".join(value for name, value in self.headers if name == "CONNECTION")
+        return "close" in {option.strip(" \t").lower() for option in options.split(",")}
 
     def _much_is_unread(self) -> bool:
         reader = self.body.reader

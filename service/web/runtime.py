@@ -8,6 +8,7 @@ import atexit
 import os
 import shutil
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from service.web.slots import Slot, Slots
@@ -47,8 +48,9 @@ def runtime_directory(parent: Path) -> Path:
 
 def _sweep(parent: Path) -> None:
     for directory in parent.glob(f"{PREFIX}*"):
-        if (directory / "owner.0").is_file() and os.access(directory, os.W_OK) and not _owner(directory).in_use():
-            shutil.rmtree(directory, ignore_errors=True)
+        with suppress(OSError):  # another master sweeps, too
+            if (directory / "owner.0").is_file() and os.access(directory, os.W_OK) and not _owner(directory).in_use():
+                shutil.rmtree(directory, ignore_errors=True)
 
 
 def _owner(directory: Path) -> Slots:

@@ -171,6 +171,7 @@ class Worker(ThreadWorker):
             self.log.error("Unexpected failure", exc_info=exc)
             problem = Problem("internal_error", "The server failed in a way that it should not.")
         path = getattr(req, "path", None) or getattr(exc, "path", None) or "/"
+        method = getattr(req, "method", None) or getattr(exc, "method", None)
         body = problem_document(problem, instance_of(unquote(path)))
         status = HTTPStatus(problem.type.status)
         request_id = refused_by_server(status.value, problem.type.code)
@@ -186,7 +187,7 @@ class Worker(ThreadWorker):
         )
         with suppress(OSError):  # the client may be gone, or not read
             client.settimeout(WRITE_IDLE_SECONDS)
-            util.write(client, head.encode("ascii") + body)
+            util.write(client, head.encode("ascii") + (b"" if method == "HEAD" else body))
 
 
 def _linger(sock: socket.socket) -> None:

@@ -16,8 +16,9 @@ from service.wire.columns import ColumnError, inexact_integer, label_misfit, lab
 from service.wire.json_format import StrictJsonError, parse_json
 from service.wire.problems import Problem
 
-UNREADABLE = (pa.ArrowException, OSError, UnicodeDecodeError, MemoryError, OverflowError)
-"""What pyarrow raises for bytes that are not what they claim to be."""
+UNREADABLE = (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError)
+"""What pyarrow raises for bytes that are not what they claim to be; its MemoryError, one of these too, says another
+thing."""
 
 _Numbers = np.ndarray[tuple[int], np.dtype[np.int8]]
 _LONGEST_TYPE = 60

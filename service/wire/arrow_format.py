@@ -24,6 +24,8 @@ class ArrowTable:
             self._rows = count_rows(body, limits)
             self._schema = pa.ipc.open_stream(body).schema
             self.header = list(self._schema.names)
+        except MemoryError:
+            raise
         except UNREADABLE:
             raise _malformed() from None
 
@@ -48,6 +50,8 @@ class ArrowTable:
             table = pa.ipc.open_stream(self._body, options=options).read_all()
             validate(table.columns, self._most_bytes)
             return {name: written_out(table[name]) for name in names}
+        except MemoryError:
+            raise
         except UNREADABLE:
             raise _malformed() from None
 

@@ -61,6 +61,8 @@ class ParquetTable:
         try:
             table = self._table(footer, [str(place) for place, found in enumerate(encodings) if found & _DICTIONARIES])
             validate(table.columns, self._limits.max_decompressed_bytes)
+        except MemoryError:
+            raise
         except UNREADABLE:
             raise _malformed() from None
         if table.num_rows != self._footer.rows:

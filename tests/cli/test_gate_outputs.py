@@ -1,5 +1,6 @@
 """`rocpr gate` without a server: its reports, and what a terminal sees of it."""
 
+import errno
 import json
 import os
 import pty
@@ -93,6 +94,27 @@ def test_a_report_that_cannot_be_written_is_no_pass(tmp_path: Path) -> None:
     assert run.exit_code == 2
     assert "Gate passed" in run.stdout
     assert "Error: /dev/full: The report cannot be written: No space left on device." in run.stderr
+
+
+def test_an_old_report_is_removed_before_anything_else(tmp_path: Path) -> None:
+    report = tmp_path / "report.xml"
+    report.write_text("of another run")
+    assert rocpr(tmp_path / "none.toml", ALL, "--junit", report).exit_code == 2
+    assert not report.exists() or "of another run" not in report.read_text()
+
+
+def test_an_old_report_that_stays_is_no_failed_gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    report = tmp_path / "report.xml"
+    report.touch()
+
+    def unlink(_: Path) -> None:
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+    monkeypatch.setattr(Path, "unlink", unlink)
+    run = rocpr(written(tmp_path, PASSING), ALL, "--junit", report)
+    assert run.exit_code == 2
+    assert "--junit" in run.stderr
+    assert "An old report is there and cannot be removed: Operation not permitted." in run.stderr
 
 
 # On a terminal.

@@ -30,6 +30,8 @@ def test_stated_total_beside_columns() -> None:
         ([1.0, 5.0], [19.0, 14.0], None),
         ([1.0, 5.0], [19.0, 15.0], 21.0),
         ([1.0, 2.0**52], [2.0**53 - 1, 2.0**52 - 1], None),
+        ([0.25, 0.5], [0.75, 0.5 + 2.0**-47], None),
+        ([0.25, 0.5], [0.75, 0.5], 1 + 2.0**-47),
     ],
 )
 def test_contradicting_totals(hits: list[float], misses: list[float], stated: float | None) -> None:

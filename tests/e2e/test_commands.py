@@ -65,7 +65,7 @@ def test_run_shows_the_areas_and_stops_without_a_trace(
     process = subprocess.Popen(
         RUN,
         cwd=root,
-        env={**os.environ, "PORT": str(port), "ROCPR_WORKERS": "1"},
+        env={**os.environ, "PORT": str(port), "ROCPR_WORKERS": "1", "http_proxy": "http://127.0.0.1:9"},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -187,6 +187,33 @@ def test_requests_in_one_go_are_answered_in_order(server: Server) -> None:
 
 
 @pytest.mark.parametrize(
+    "lines",
+    ["Connection: close", "Connection: keep-alive, Close", "Connection: x,close", "Connection: x\r\nConnection: close"],
+)
+def test_who_asks_for_the_last_answer_gets_it(server: Server, lines: str) -> None:
+    with Connection(server.port) as connection:
+        answer = connection.send(f"GET /health/live HTTP/1.1\r\nHost: a\r\n{lines}\r\n\r\n".encode()).read()
+        assert answer.status == 200
+        assert answer.closes
+        assert connection.is_closed()
+
+
+@pytest.mark.parametrize("protocol", ["websocket", "h2c"])
+def test_another_protocol_is_not_taken_up(server: Server, protocol: str) -> None:
+    with Connection(server.port) as connection:
+        head = request("POST", "/v1/curves", SAMPLE, **JSON, Connection="Upgrade", Upgrade=protocol)
+        assert connection.send(head).read().status == 200
+
+
+def test_what_cannot_be_read_has_no_content_for_head(server: Server) -> None:
+    with Connection(server.port) as connection:
+        connection.send(b"HEAD /health/live HTTP/1.1\r\n\r\n")  # no Host
+        head, _, content = b"".join(iter(lambda: connection.socket.recv(1 << 16), b"")).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 Bad Request\r\n")
+    assert content == b""
+
+
+@pytest.mark.parametrize(
     ("target", "headers", "code"),
     [
         ("/nothing", JSON, "not_found"),

@@ -1,11 +1,14 @@
 """The lane of big requests: the same answers as in the server's process, and what happens when a helper dies."""
 
 import errno
+import json
 import math
 import os
 import signal
+import sys
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from multiprocessing import Pipe, reduction
 from pathlib import Path
 from threading import Timer
@@ -13,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from service.answer import Request, answer
+from service.answer import Answer, Request, answer, lack_of_memory
 from service.web import helper as helpers
 from service.web import lanes
 from service.web.helper import DeadlineExceeded, Helper, HelperDied, NoRoom
@@ -146,6 +149,92 @@ def test_helpers_that_wait_for_long_are_ended(lane: Lane, monkeypatch: pytest.Mo
     assert lane.ended == []
 
 
+def test_helpers_that_were_too_young_are_ended_later(lane: Lane, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lanes, "IDLE_SECONDS", 0.3)
+    helpers_then = [lane._helper() for _ in range(2)]
+    for helper in helpers_then:
+        lane._keep(helper)
+        time.sleep(0.15)
+    for helper in helpers_then:
+        helper._process.join(10)
+        assert not helper._process.is_alive()
+
+
+def test_an_answer_is_given_where_no_thread_can_be_had(lane: Lane, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The helper waits, and the next one that is kept sees to both."""
+    monkeypatch.setattr(lanes, "IDLE_SECONDS", 0.05)
+    with monkeypatch.context() as patched:
+
+        def start(_: object) -> None:
+            raise RuntimeError("can't start new thread")
+
+        patched.setattr(lanes.Timer, "start", start)
+        assert lane.ask(BODY)[0].status == 200
+        ((helper, _),) = lane._idle
+    assert lane.ask(BODY)[0].status == 200
+    helper._process.join(10)
+    assert not helper._process.is_alive()
+
+
+def test_a_second_try_has_the_time_that_is_left(lane: Lane, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = []
+
+    def die(_self: Lane, _request: Request, _body: object, _content: object, seconds: float) -> Answer:
+        given.append(seconds)
+        time.sleep(0.1)
+        raise HelperDied
+
+    monkeypatch.setattr(Lane, "_answer", die)
+    with pytest.raises(Problem, match="died"):
+        lane.ask(BODY)
+    first, second = given
+    assert 29 < first <= 30
+    assert second <= first - 0.1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limits of another process are read in /proc")
+def test_a_helper_is_weaker_than_the_server(lane: Lane) -> None:
+    lane.prepare()
+    ((helper, _),) = lane._idle
+    assert lane.ask(BODY)[0].status == 200  # it has started
+    process = Path(f"/proc/{helper.pid}")
+    limits_of = {line[:25].strip(): line[25:].split()[:2] for line in (process / "limits").read_text().splitlines()}
+    assert limits_of["Max core file size"] == ["0", "0"]
+    assert limits_of["Max data size"] == [str(1 << 30)] * 2
+    assert (process / "oom_score_adj").read_text() == f"{helpers.OOM_SCORE}\n"
+    niceness = int((process / "stat").read_text().rpartition(")")[2].split()[16])
+    assert niceness == min(19, os.nice(0) + helpers.NICENESS)
+
+
+def test_a_helper_takes_no_more_than_the_server_may(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the limit is lower than the setting, raising it would be refused."""
+    limited = {}
+    monkeypatch.setattr(helpers.os, "nice", lambda _: 0)
+    monkeypatch.setattr(helpers.sys, "platform", "another")
+    monkeypatch.setattr(helpers.resource, "getrlimit", lambda _: (1 << 29, 1 << 30))
+    monkeypatch.setattr(helpers.resource, "setrlimit", limited.__setitem__)
+    helpers._stand_back(1 << 31)
+    assert limited[helpers.resource.RLIMIT_DATA] == (1 << 30, 1 << 30)
+    helpers._stand_back(1 << 28)
+    assert limited[helpers.resource.RLIMIT_DATA] == (1 << 28, 1 << 28)
+
+
+def test_a_problem_takes_the_place_of_a_part_of_an_answer(lane: Lane, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever was written before it."""
+    long = b"x" * 100_000
+
+    def answer_in_part(request: Request, _limits: object, write: Callable[[bytes], None]) -> Answer:
+        write(long)
+        return lack_of_memory(request)
+
+    monkeypatch.setattr(helpers, "answer", answer_in_part)
+    with lane.spool() as body, lane.spool() as content:  # as the files of a request
+        result = helpers._answered(request(), LIMITS, os.dup(body.fileno()), os.dup(content.fileno()))
+        content.seek(0)
+        assert json.loads(content.read())["type"] == "/problems/body_too_large"
+    assert result.status == 413
+
+
 def test_the_deadline_ends_a_helper_that_does_not_move(tmp_path: Path) -> None:
     lane = Lane(tmp_path, seconds=0.2)
     lane.prepare()
@@ -207,6 +296,16 @@ def test_an_unread_answer_holds_its_place_until_it_is_closed(lane: Lane) -> None
     with lane.admitted():
         pass
     files[1].close()
+
+
+def test_an_answer_that_cannot_be_kept_open_leaves_its_place(lane: Lane, monkeypatch: pytest.MonkeyPatch) -> None:
+    def dup(_: int) -> int:
+        raise OSError(errno.EMFILE, "no descriptor is left")
+
+    monkeypatch.setattr(lanes.os, "dup", dup)
+    for _ in range(3):
+        with lane.spool() as content, pytest.raises(Problem, match="no room"), lane.admitted() as place:
+            place.sent_from(content)
 
 
 @pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "full"), NoRoom()])

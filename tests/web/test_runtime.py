@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from service.web import runtime
+from service.web.slots import Slots
+
 MASTER = """
 import os, sys, time
 from pathlib import Path
@@ -46,6 +49,25 @@ def test_a_master_makes_one_and_removes_it(root: Path, tmp_path: Path) -> None:
     assert others.is_dir()
     end(other)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_another_master_may_sweep_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A directory may be gone between one look and the next; the others are swept still."""
+    for name in ("rocpr-a", "rocpr-b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "owner.0").touch()
+    in_use = Slots.in_use
+    looked_at = []
+
+    def goes(slots: Slots) -> int:
+        looked_at.append(slots)
+        if len(looked_at) == 1:
+            raise FileNotFoundError
+        return in_use(slots)
+
+    monkeypatch.setattr(Slots, "in_use", goes)
+    runtime._sweep(tmp_path)
+    assert len(list(tmp_path.iterdir())) == 1
 
 
 def test_what_a_killed_master_left_goes_with_the_next_one(root: Path, tmp_path: Path) -> None:

@@ -1,16 +1,20 @@
 """Arrow streams: what is read of them, and that what is hostile is found before it costs anything."""
 
+import io
 import struct
 import tracemalloc
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
+from service.wire import arrow_format, parquet_format
 from service.wire.arrow_format import ArrowTable
 from service.wire.arrow_messages import MOST_BATCHES
 from service.wire.columns import ColumnError, labels, numbers
 from service.wire.limits import Limits
+from service.wire.parquet_format import ParquetTable
 from service.wire.problems import Problem
 from service.wire.tables import MOST_COLUMNS
 from tests.properties.bodies import arrow_body, chunked
@@ -29,6 +33,21 @@ def refused(body, *names, limits=LIMITS):
     with pytest.raises(Problem) as caught:
         read(body, *names, limits=limits)
     return caught.value.type.code, [(error.pointer, error.code) for error in caught.value.errors]
+
+
+@pytest.mark.parametrize("table", [ArrowTable, ParquetTable])
+def test_a_lack_of_memory_is_no_fault_of_the_body(table, monkeypatch):
+    """It is told by its own problem, 413."""
+
+    def validate(*_):
+        raise pa.ArrowMemoryError("malloc of size 1 failed")
+
+    for module in (arrow_format, parquet_format):
+        monkeypatch.setattr(module, "validate", validate)
+    sink = io.BytesIO()
+    parquet.write_table(TABLE, sink)
+    with pytest.raises(MemoryError):
+        table(BODY if table is ArrowTable else sink.getvalue(), LIMITS).read(["x"])
 
 
 def test_columns_are_read_by_name_and_other_types_not_at_all():

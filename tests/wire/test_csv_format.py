@@ -89,6 +89,13 @@ def test_a_table_without_rows_is_a_problem():
         assert [error.code for error in caught.value.errors] == ["no_rows"]
 
 
+def test_a_row_of_another_length_is_told_by_its_number():
+    for body, row in ((b"a,b\n1\n", 0), (b"a,b\n1,2\n3,4\n5,6,7\n", 2)):
+        with pytest.raises(Problem, match=f"Row {row} has ") as caught:
+            CsvTable(body, LIMITS).read(["a"])
+        assert caught.value.type.code == "malformed_body"
+
+
 def test_a_name_that_two_columns_have_is_a_problem_when_it_is_read():
     table = CsvTable(b"a,a,b\n1,2,3\n", LIMITS)
     assert table.read(["b"])["b"].cells.to_pylist() == ["3"]
