@@ -40,9 +40,11 @@ try:
 except SettingsError as error:
     sys.exit(f"rocpr: {error}")
 
-# Connections, spooled bodies and answers are files: as many as the system allows, not the 1024 of old.
+# Connections, spooled bodies and answers are files: up to 65,536 where the system allows, not the 1024 of old.
+_FILES = 65_536
 _soft, _hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-resource.setrlimit(resource.RLIMIT_NOFILE, (min(_hard, 65_536) if _hard >= 0 else 65_536, _hard))
+if 0 <= _soft < _FILES:
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(_hard, _FILES) if _hard >= 0 else _FILES, _hard))
 
 # Memory where there is some: what is written there must not wait for a disk.
 _MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else tempfile.gettempdir()  # noqa: S108  # files in it are private

@@ -1,7 +1,7 @@
 """One request to one answer, plain data in and plain data out: decode, check, evaluate, encode.
 
-A request thread and the command line both call `answer`. An expected failure comes back as a problem Answer, never as
-an exception. Knows no HTTP beyond media types and statuses.
+Request threads, helpers and the command line call `answer`. An expected failure comes back as a problem Answer, never
+as an exception. Knows no HTTP beyond media types and statuses.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -58,7 +58,7 @@ class Facts:
         try:
             yield
         finally:
-            setattr(self, stage, (getattr(self, stage) or 0.0) + perf_counter() - start)
+            setattr(self, stage, perf_counter() - start)
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,8 +69,7 @@ def default_interpolation(table: ConfusionTable, limit: float) -> Every:
 
 def curve_precision(table: ConfusionTable) -> FloatArray:
     """Precision per row as the PR curve has it: at the origin its limit along the first segment, tp_1/(tp_1 + fp_1)."""
-    at_rows = table.precision
-    origins = int(np.argmax(table.tp + table.fp > 0))
+    at_rows, origins = table.precision, table.origins
     return np.concatenate((np.full(origins, at_rows[origins]), at_rows[origins:]))
 
 

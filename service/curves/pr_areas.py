@@ -151,7 +151,7 @@ def _pr(climbs: _Climbs, up: float) -> float:
     z = growth / below
     least, greatest = float(np.minimum.reduce(z)), float(np.maximum.reduce(z))
     if least > _SERIES:
-        return float(np.add.reduce(_of_large(climbs.tp, climbs.climb, growth, climbs.called, up)))
+        return float(np.add.reduce(integrals_of_large(climbs.tp, climbs.climb, growth, climbs.called, up)))
     both_ends = climbs.tp + climbs.tp_after
     part = z * both_ends
     part -= climbs.climb
@@ -163,12 +163,14 @@ def _pr(climbs: _Climbs, up: float) -> float:
     if greatest > _SERIES:
         large = (z > _SERIES).nonzero()[0]
         tp, climb, growth, called = (column[large] for column in (climbs.tp, climbs.climb, growth, climbs.called))
-        part[large] = _of_large(tp, climb, growth, called, up)
+        part[large] = integrals_of_large(tp, climb, growth, called, up)
     return float(np.add.reduce(part))
 
 
-def _of_large(tp: FloatArray, climb: FloatArray, growth: FloatArray, called: FloatArray, up: float) -> FloatArray:
-    """The integrals over steps of large z, times `up`."""
+def integrals_of_large(
+    tp: FloatArray, climb: FloatArray, growth: FloatArray, called: FloatArray, up: float
+) -> FloatArray:
+    """The integral of D&G's interpolation over each step, as `_pr` has it, where z is not small; times `up`."""
     # From the origin x is infinite, where t = 0 outweighs its logarithm.
     with np.errstate(divide="ignore", over="ignore"):
         x = np.minimum(growth / called, _GREATEST)

@@ -12,6 +12,7 @@ from typing import TypeAlias
 import numpy as np
 
 from service.curves.exact import BoolArray, FloatArray, IntArray
+from service.curves.pr_areas import integrals_of_large
 
 OfCounts: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
 """From tp and fp of b resamples, (b, K) each, not to be changed, to (b,); NaN where it is undefined.
@@ -26,7 +27,7 @@ _TILE = 1 << 13
 _SMALL = 2.0**-480
 """Totals below this, of tiny weights, are scaled before they are multiplied."""
 
-_TINIEST, _GREATEST = np.finfo(np.float64).tiny, np.finfo(np.float64).max
+_TINIEST = np.finfo(np.float64).tiny
 
 
 def _roc(tp: FloatArray, fp: FloatArray) -> FloatArray:
@@ -103,18 +104,9 @@ def _integrals(tp: FloatArray, fp: FloatArray) -> FloatArray:
     part /= below
     large = np.nonzero(z > _SERIES)
     if large[0].size:
-        part[large] = _long_steps(tp[:, :-1][large], climb[large], called[:, :-1][large], growth[large])
+        part[large] = integrals_of_large(tp[:, :-1][large], climb[large], growth[large], called[:, :-1][large], 1.0)
     out: FloatArray = part.sum(axis=1)
     return out
-
-
-def _long_steps(tp: FloatArray, climb: FloatArray, called: FloatArray, growth: FloatArray) -> FloatArray:
-    """The same integral as (Δt/Δn) (t log(1 + x) + Δt (1 - log(1 + x)/x)), x = Δn/n, of steps where x is not small."""
-    # From the origin x is infinite, where t = 0 outweighs its logarithm.
-    with np.errstate(divide="ignore", over="ignore"):
-        x = np.minimum(growth / called, _GREATEST)
-    logarithm = np.log1p(x)
-    return (climb / growth) * (tp * logarithm + climb * (1 - logarithm / x))
 
 
 def corners(gains: BoolArray, losses: BoolArray) -> BoolArray:

@@ -1,6 +1,6 @@
 """A whole column at once, checked and never coerced: from what a decoder gives to an ndarray.
 
-Each format's column type registers its own reading here (lists in json_format.py, text in csv_format.py).
+Each format's column type registers its own reading here: lists, numbers lifted out of JSON, text, typed columns.
 """
 
 from collections.abc import Hashable
