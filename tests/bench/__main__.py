@@ -17,7 +17,7 @@ from tests.bench.mathematics import Mathematics
 from tests.bench.measure import FULL, QUICK, Scale
 from tests.bench.report import Result
 from tests.bench.rows import ROWS, Memory, Row, Scaling, Served, Timed, Worst
-from tests.bench.services import Refused, both, served
+from tests.bench.services import Refused, served, servers
 
 OTHERS = {"scikit-learn": "sklearn", "scipy": "scipy", "fastapi": "fastapi", "uvicorn": "uvicorn"}
 """What rocpr is measured against, and does not need itself: the package and its module."""
@@ -82,10 +82,10 @@ def measure(rows: list[Row], scale: Scale) -> Iterator[Result]:
                 yield done.setdefault(row.what, _in_process(row, mathematics, done))
     with contextlib.ExitStack() as processes:
         over_http = [row for row in rows if isinstance(row, Served)]
-        connections = processes.enter_context(both()) if over_http else None
+        connections = processes.enter_context(servers()) if over_http else None
         for row in over_http:
             try:
-                yield served(row, scale, *connections)
+                yield served(row, scale, connections)
             except (AssertionError, Refused) as error:
                 yield Result(row, note=str(error).strip(), failed=True)
 

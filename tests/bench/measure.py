@@ -4,6 +4,7 @@ import json
 import statistics
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,12 +48,14 @@ class Worker:
     """A process of tests.bench.worker, and its orders as calls."""
 
     def __init__(self, variables: Mapping[str, str]) -> None:
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115  # closed on exit; the application logs each request
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.bench.worker"],
             cwd=ROOT,
             env=variables,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=self._log,
             text=True,
         )
 
@@ -62,6 +65,7 @@ class Worker:
     def __exit__(self, *_: object) -> None:
         self._process.kill()
         self._process.communicate()
+        self._log.close()
 
     def order(self, name: str, **arguments: object) -> Any:
         """Have an order carried out. Raises AssertionError when it found numbers that disagree."""
@@ -69,7 +73,9 @@ class Worker:
         self._process.stdin.flush()
         line = self._process.stdout.readline()
         if not line:
-            raise RuntimeError(f"the process that times the mathematics ended: {name} {arguments}")
+            self._log.seek(0)
+            log = self._log.read().decode(errors="replace")[-2000:]
+            raise RuntimeError(f"the process that times the mathematics ended: {name} {arguments}\n{log}")
         answer = json.loads(line)
         if "error" in answer:
             raise AssertionError(answer["error"])

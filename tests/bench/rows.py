@@ -102,14 +102,17 @@ class Scaling(Row):
 
 @dataclass(frozen=True)
 class Served(Sized):
-    """One request to the service against the request for the same to the peer, both over loopback."""
+    """One request to the service, or to CONSTANT, against the request for the same to the peer, all over loopback."""
 
     media_type: str
     include: tuple[str, ...]
+    ours: str = OURS
 
 
 JSON = "application/json"
 ARROW = "application/vnd.apache.arrow.stream"
+CONSTANT = "constant"
+"""A server of the same stack that answers so many bytes without looking at what was sent."""
 ALL = ("auc", "points")
 
 
@@ -169,6 +172,10 @@ ROWS: tuple[Row, ...] = (
     *(
         Served(f"service, Arrow in and out, {size}", ">=", 9, rows, ARROW, ("points",))
         for size, rows in (("1e3", 1_000), ("1e5", 100_000), ("1e6", 1_000_000))
+    ),
+    *(
+        Served(f"a constant answer instead, {name} in and out, 1e3", ">=", None, 1_000, media_type, include, CONSTANT)
+        for name, media_type, include in (("JSON", JSON, ALL), ("Arrow", ARROW, ("points",)))
     ),
     Served("service, JSON, areas only, 1e6", ">=", 16, 1_000_000, JSON, ("auc",)),
     Served("service, Arrow, areas only, 1e6", ">=", 40, 1_000_000, ARROW, ("auc",)),

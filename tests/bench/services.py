@@ -1,4 +1,4 @@
-"""The rows over HTTP: both servers as real processes on loopback with one worker each, and one connection to each."""
+"""The rows over HTTP: all servers as real processes on loopback with one worker each, and one connection to each."""
 
 import contextlib
 import http.client
@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import orjson
@@ -22,9 +22,23 @@ from tests.bench.environments import environment
 from tests.bench.measure import ROOT, Scale, Timing, medians
 from tests.bench.pinning import pin
 from tests.bench.report import Result
-from tests.bench.rows import ARROW, JSON, PLAIN, SERVER, Served
+from tests.bench.rows import ARROW, CONSTANT, JSON, OURS, PLAIN, SERVER, Served
 
 PATH = "/v1/curves"
+PEER = "peer"
+COMMANDS = {
+    OURS: ("-c", "from service.cli.main import main; main()", "serve", "--port", "{port}"),
+    PEER: (
+        *("-m", "uvicorn", "tests.bench.peer:app", "--port", "{port}", "--workers", "1"),
+        *("--log-level", "warning", "--no-access-log"),
+    ),
+    CONSTANT: (
+        *("-m", "gunicorn", "tests.bench.constant:app", "--bind", "127.0.0.1:{port}", "--workers", "1"),
+        *("--worker-class", "gthread", "--threads", "32", "--log-level", "warning"),
+    ),
+}
+"""What Python is to run for each server; one worker each."""
+
 START_SECONDS = 60
 STOP_SECONDS = 20
 ANSWER_SECONDS = 300
@@ -131,27 +145,28 @@ def free_port() -> int:
 
 
 @contextlib.contextmanager
-def both() -> Iterator[tuple[Connection, Connection]]:
-    """The service as `rocpr serve` runs it, which sets its own environment, and the peer with the same one."""
-    port, peer_port = free_port(), free_port()
-    rocpr = [sys.executable, "-c", "from service.cli.main import main; main()", "serve", "--port", str(port)]
-    peer = [sys.executable, "-m", "uvicorn", "tests.bench.peer:app", "--port", str(peer_port), "--workers", "1"]
-    with (
-        serving(rocpr, port, environment(PLAIN) | {"ROCPR_WORKERS": "1"}) as ours,
-        serving([*peer, "--log-level", "warning", "--no-access-log"], peer_port, environment(SERVER)) as theirs,
-    ):
-        # The client has the other processor, where there are two.
-        before = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
+def servers() -> Iterator[dict[str, Connection]]:
+    """The service as `rocpr serve` runs it, which sets its own environment; the others with the same one."""
+    # The client has the other processor, where there are two.
+    before = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
+    with contextlib.ExitStack() as stack:
+        connections = {}
+        for name, command in COMMANDS.items():
+            port = free_port()
+            variables = environment(PLAIN) | {"ROCPR_WORKERS": "1"} if name == OURS else environment(SERVER)
+            words = [sys.executable, *(word.format(port=port) for word in command)]
+            connections[name] = stack.enter_context(serving(words, port, variables))
         pin(0)
         try:
-            yield ours, theirs
+            yield connections
         finally:
             if before:
                 os.sched_setaffinity(0, before)
 
 
-def served(row: Served, scale: Scale, ours: Connection, theirs: Connection) -> Result:
-    """Compare the two answers, then time."""
+def served(row: Served, scale: Scale, connections: Mapping[str, Connection]) -> Result:
+    """Compare the service's answer with the peer's, then time."""
+    ours, theirs = connections[OURS], connections[PEER]
     random = np.random.default_rng(8)
     scores = random.random(row.rows)
     labels = labelled(scores, scores, random).astype(np.int64)
@@ -168,8 +183,10 @@ def served(row: Served, scale: Scale, ours: Connection, theirs: Connection) -> R
         compared = agreement.columns(
             {column: table[column].to_numpy() for column in table.column_names}, expected[name]
         )
+    if row.ours == CONSTANT:
+        message = replace(message, path=f"{PATH}?bytes={len(answer)}")
     del answer, expected
-    seconds = medians({"ours": ours.timing(message), "theirs": theirs.timing(asked)}, scale)
+    seconds = medians({"ours": connections[row.ours].timing(message), "theirs": theirs.timing(asked)}, scale)
     return Result.of_seconds(row, compared, **seconds)
 
 
