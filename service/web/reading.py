@@ -1,7 +1,7 @@
 """How a connection's requests are read: whole or with an error, and not from a client that is too slow.
 
-Knows gunicorn's parser and sockets. gunicorn takes a body that ends early for a whole one, waits for slow clients, and
-keeps a connection whose body nobody read; what is here changes these three.
+Knows gunicorn's parser and sockets. gunicorn takes a body that ends early for a whole one, waits for slow clients, asks
+for bodies before anybody wants them, and keeps a connection whose body nobody read; what is here changes these.
 """
 
 import socket
@@ -22,6 +22,8 @@ MAX_DRAINED_BYTES = 32 * 1024
 PATIENCE_SECONDS = 10.0
 """How long a request may take beyond its bytes at ROCPR_MIN_BODY_RATE, and how long its client may be silent."""
 
+_CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+
 _VERSIONS = frozenset({(1, 0), (1, 1)})
 
 
@@ -41,9 +43,16 @@ class ImpatientUnreader(SocketUnreader):
     def expect_request(self) -> None:
         """Start counting: the next request begins."""
         self.patience_ends = time.monotonic() + PATIENCE_SECONDS
+        self.continue_awaited = False
 
     def chunk(self, size_hint: int | None = None) -> bytes:
-        """Read what there is; raises SlowRequest when it comes too slowly."""
+        """Read what there is; raises SlowRequest when it comes too slowly.
+
+        A client that waits for 100 is told to go on when its body is wanted, not before: it may be refused by its head.
+        """
+        if self.continue_awaited:
+            self.continue_awaited = False
+            self.sock.sendall(_CONTINUE)
         before = self.sock.gettimeout()
         left = self.patience_ends - time.monotonic()
         try:
@@ -76,6 +85,7 @@ class WholeRequest(Request):
 
     body: Body
     headers: list[tuple[str, str]]
+    _expected_100_continue: bool
     last: bool | None = None
 
     def __init__(self, *arguments: object) -> None:
@@ -91,6 +101,8 @@ class WholeRequest(Request):
         except ParseException as error:
             error.path, error.method = self.path, self.method  # for the problem's instance, and to answer HEAD
             raise
+        self.unreader.continue_awaited = self._expected_100_continue
+        self._expected_100_continue = False  # for gunicorn, which would send it now
         # No other protocol is spoken here, and Upgrade may be ignored (RFC 9110, 7.8); werkzeug would refuse it.
         self.headers = [(name, value) for name, value in self.headers if name != "UPGRADE"]
 
@@ -123,10 +135,11 @@ class WholeRequest(Request):
         return "close" in {option.strip(" \t").lower() for option in options.split(",")}
 
     def _much_is_unread(self) -> bool:
+        """Whether there is much that nobody read; of who waits for 100 nobody knows whether a body comes."""
         reader = self.body.reader
         if isinstance(reader, ChunkedReader):
             return reader.parser is not None
-        return bool(reader.length > MAX_DRAINED_BYTES)
+        return bool(reader.length > (0 if self.unreader.continue_awaited else MAX_DRAINED_BYTES))
 
 
 class WholeRequestParser(RequestParser):

@@ -1,5 +1,6 @@
 """Whatever arrives at the socket, the answer is a problem with the right status, and the server serves on."""
 
+import socket
 import time
 from contextlib import ExitStack
 
@@ -244,6 +245,39 @@ def test_100_continue_is_met(server: Server) -> None:
         connection.send(data)
         assert connection.socket.recv(25) == b"HTTP/1.1 100 Continue\r\n\r\n"
         assert connection.send(SAMPLE).read().status == 200
+
+
+@pytest.mark.parametrize(
+    ("headers", "code"),
+    [
+        ({**JSON, "Content_Length": str(MAX_BODY_BYTES + 1)}, "body_too_large"),
+        ({"Content_Type": "image/png", "Content_Length": "9"}, "unsupported_media_type"),
+        ({**JSON, "Content_Length": "9", "Accept": "image/png"}, "not_acceptable"),
+    ],
+)
+def test_a_body_that_is_refused_by_its_head_is_not_asked_for(
+    server: Server, headers: dict[str, str], code: str
+) -> None:
+    with Connection(server.port) as connection:
+        connection.send(request("POST", "/v1/curves", **headers, Expect="100-continue"))
+        assert connection.socket.recv(12, socket.MSG_PEEK) == f"HTTP/1.1 {PROBLEM_TYPES[code].status}".encode()
+        check_problem(connection.read(), code, closes=True)
+        assert connection.is_closed()
+
+
+def test_a_chunked_body_is_asked_for(server: Server) -> None:
+    with Connection(server.port) as connection:
+        connection.send(request("POST", "/v1/curves", **CHUNKED, Expect="100-continue"))
+        assert connection.socket.recv(25) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        assert connection.send(chunked(SAMPLE)).read().status == 200
+        assert connection.send(request("GET", "/health/live")).read().status == 200
+
+
+def test_a_body_that_comes_with_its_head_is_not_asked_for(server: Server) -> None:
+    with Connection(server.port) as connection:
+        connection.send(request("POST", "/v1/curves", SAMPLE, **JSON, Expect="100-continue"))
+        assert connection.socket.recv(12, socket.MSG_PEEK) == b"HTTP/1.1 200"
+        assert not connection.read().closes
 
 
 @pytest.mark.parametrize(
