@@ -16,10 +16,11 @@ import os, sys, time
 from pathlib import Path
 from service.web.runtime import is_reload, runtime_directory
 parent = Path(sys.argv[1])
-print(is_reload(), runtime_directory(parent).name, runtime_directory(parent).name, is_reload(), flush=True)
+told = is_reload(), runtime_directory(parent).name, runtime_directory(parent).name, is_reload()
 if os.fork() == 0:
     sys.exit()  # a worker, whose end removes nothing
 os.wait()
+print(*told, flush=True)  # now nobody else holds what this process holds
 sys.stdin.read()
 """
 
