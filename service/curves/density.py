@@ -27,7 +27,7 @@ _OCTAVES = 16
 _LEAST = 5e-324
 """The least positive double, to which the distance from a pole may be rounded, if not to 0."""
 _SHORT = 2.0**-7
-"""A piece this short for its distance from 0 is known: of x^999, the steepest there is, the finer rule misses 1e-16 of
+"""A piece this short for its distance from 0 is known: of x^999, the steepest there is, the finer rule misses 2e-16 of
 it. Where the rules still disagree it is on rounding, and cutting on would take pieces without end."""
 
 Function = Callable[[IntArray, FloatArray, FloatArray], FloatArray]

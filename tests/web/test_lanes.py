@@ -201,9 +201,9 @@ def test_a_helper_is_weaker_than_the_server(lane: Lane) -> None:
     limits_of = {line[:25].strip(): line[25:].split()[:2] for line in (process / "limits").read_text().splitlines()}
     assert limits_of["Max core file size"] == ["0", "0"]
     assert limits_of["Max data size"] == [str(1 << 30)] * 2
-    assert (process / "oom_score_adj").read_text() == f"{helpers.OOM_SCORE}\n"
+    assert int((process / "oom_score_adj").read_text()) >= 500
     niceness = int((process / "stat").read_text().rpartition(")")[2].split()[16])
-    assert niceness == min(19, os.nice(0) + helpers.NICENESS)
+    assert niceness > os.nice(0) or niceness == 19
 
 
 def test_a_helper_takes_no_more_than_the_server_may(monkeypatch: pytest.MonkeyPatch) -> None:
