@@ -3,8 +3,10 @@
 import json
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -15,7 +17,9 @@ from tests.soak.servers import ROOT, serving
 
 BIG_CLIENTS = 4
 BIG_ROWS = 1_000_000
-PAUSE = 0.005
+EVERY = 0.02
+"""Seconds from one small request to the next."""
+CONNECTIONS = 8
 HEALTH_EVERY = 10
 MOST_SECONDS = 0.25
 MOST_OF_ONE_LANE = 0.1
@@ -41,28 +45,38 @@ class Times:
         return f"{' / '.join(ms)} ms ({len(self.small):,})"
 
 
-def time_small(port: int, seconds: float, pause: float = PAUSE, *, keep: bool = True) -> Times:
-    """Ask one small question after the other, and for the health now and then; `keep` the connection."""
+def time_small(port: int, seconds: float) -> Times:
+    """Ask small questions, and for the health now and then, over kept connections; each is due at a fixed time.
+
+    Its time counts from when it was due, not from when a connection was free for it: a client that waits for one answer
+    before it asks again hardly asks at all just while the server is slow.
+    """
     asked, found = small(), Times()
-    end = time.monotonic() + seconds
-    client = Client(port, timeout=30)
-    number = 0
-    while time.monotonic() < end:
-        number += 1
-        is_health = number % HEALTH_EVERY == 0
-        start = time.perf_counter()
-        try:
-            answer = client.ask("GET", "/health/ready") if is_health else client.post(asked.body)
-        except LOST as error:
-            found.wrong.append(f"{'health' if is_health else 'small'}: {error!r}")
-            continue
-        (found.health if is_health else found.small).append(time.perf_counter() - start)
-        if answer.status != 200 or (not is_health and answer.body != asked.answer):
-            found.wrong.append(f"{'health' if is_health else 'small'}: {answer.status}, or a wrong answer")
-        if not keep:
-            client.wire.close()
-        time.sleep(pause)
-    client.wire.close()
+    start = time.monotonic()
+    due = iter(range(int(seconds / EVERY)))
+    lock = threading.Lock()
+
+    def next_due() -> int | None:
+        with lock:
+            return next(due, None)
+
+    def one(_: int) -> None:
+        with Client(port, timeout=30) as client:
+            while (number := next_due()) is not None:
+                is_health = number % HEALTH_EVERY == 0
+                was_due = start + number * EVERY
+                time.sleep(max(0.0, was_due - time.monotonic()))
+                try:
+                    answer = client.ask("GET", "/health/ready") if is_health else client.post(asked.body)
+                except LOST as error:
+                    found.wrong.append(f"{'health' if is_health else 'small'}: {error!r}")
+                    continue
+                (found.health if is_health else found.small).append(time.monotonic() - was_due)
+                if answer.status != 200 or (not is_health and answer.body != asked.answer):
+                    found.wrong.append(f"{'health' if is_health else 'small'}: {answer.status}, or a wrong answer")
+
+    with ThreadPoolExecutor(CONNECTIONS) as pool:
+        list(pool.map(one, range(CONNECTIONS)))
     return found
 
 
