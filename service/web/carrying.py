@@ -20,7 +20,7 @@ NICENESS = 10
 """How much a thread that carries stands back for those that answer."""
 
 STEP_BYTES = 1 << 20
-"""How much of a file is sent in one call. What is no longer than that is not worth a thread of its own."""
+"""How much of a file is read and sent at a time. What is no longer than that is not worth a thread of its own."""
 
 T = TypeVar("T")
 
@@ -58,15 +58,22 @@ class ClientSocket(socket.socket):
         return cls(sock.family, sock.type, sock.proto, fileno=sock.detach())
 
     def sendfile(self, file: "_SendableFile", offset: int = 0, count: int | None = None) -> int:
-        """Send `count` bytes of a file, or what there is, and return how many that were."""
+        """Send `count` bytes of a file, or what there is, and return how many that were.
+
+        They are read and sent. The system's own sendfile hands over each page by itself, which on the way to a proxy on
+        the same machine costs a third more than to copy them.
+        """
         return carried(partial(self._send_in_steps, file, offset, count), count)
 
     def _send_in_steps(self, file: "_SendableFile", offset: int, count: int | None) -> int:
         sent = 0
+        file.seek(offset)
         while count is None or sent < count:
             size = STEP_BYTES if count is None else min(STEP_BYTES, count - sent)
-            step = super().sendfile(file, offset + sent, size)
+            step = memoryview(file.read(size))
             if not step:
                 break
-            sent += step
+            sent += len(step)
+            while step:  # each call has its own time, so that a slow client has it for what it takes of the step
+                step = step[self.send(step) :]
         return sent

@@ -77,7 +77,7 @@ class Operations:
                 if length <= _SHORT:
                     return _response(result, Response(content.read()))
                 file = place.sent_from(content)
-        # The server recognises a file by its wrapper, lets the system send it, and closes it.
+        # The server recognises a file by its wrapper, sends it in steps (carrying.py), and closes it.
         response = Response(wrap_file(request.environ, file), direct_passthrough=True)
         response.content_length = length
         return _response(result, response)

@@ -149,7 +149,7 @@ def test_a_client_that_goes_gives_its_place_back(guarded: Server, sent: bytes) -
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 def test_files_give_their_place_back(guarded: Server, method: str) -> None:
-    """The system sends them (sendfile), werkzeug calls nothing afterwards."""
+    """The server sends them itself, werkzeug calls nothing afterwards."""
     for _ in range(5):
         assert raw_until_free(
             guarded, request(method, "/docs/swagger-ui.css", Authorization=BEARER, Connection="close")

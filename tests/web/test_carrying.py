@@ -1,8 +1,12 @@
 """Long bodies on their way, on a pair of sockets; with a whole server in tests/e2e."""
 
 import os
+import socket
 import threading
+import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
@@ -10,39 +14,78 @@ from service.web import carrying
 from service.web.carrying import NICENESS, ClientSocket, carried
 from tests.web.conftest import Pair
 
+CONTENT = bytes(range(20))
+
 
 @pytest.mark.parametrize(
-    ("count", "calls"),
+    ("count", "steps"),
     [
-        (10, [(3, 4), (7, 4), (11, 2)]),
-        (8, [(3, 4), (7, 4)]),
-        (4, [(3, 4)]),
-        (None, [(3, 4), (7, 4), (11, 4), (15, 4), (19, 4)]),
-        (100, [(3, 4), (7, 4), (11, 4), (15, 4), (19, 4)]),
+        (10, [4, 4, 2]),
+        (8, [4, 4]),
+        (4, [4]),
+        (None, [4, 4, 4, 4, 1]),
+        (100, [4, 4, 4, 4, 1]),
     ],
     ids=["some", "whole steps", "one step", "all", "more than there is"],
 )
 def test_a_file_is_sent_in_steps(
-    pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int | None, calls: list[tuple[int, int]]
+    pair: Pair, answer: BinaryIO, monkeypatch: pytest.MonkeyPatch, count: int | None, steps: list[int]
 ) -> None:
     monkeypatch.setattr(carrying, "STEP_BYTES", 4)
-    system, asked = os.sendfile, []
+    sent: list[bytes] = []
 
-    def noted(target: int, source: int, offset: int, size: int) -> int:
-        asked.append((offset, size))
-        return system(target, source, offset, size)
+    def noted(sock: ClientSocket, data: memoryview) -> int:
+        sent.append(bytes(data))
+        return socket.socket.send(sock, data)
 
-    monkeypatch.setattr(os, "sendfile", noted)
-    content = bytes(range(20))
-    (tmp_path / "answer").write_bytes(content)
+    monkeypatch.setattr(ClientSocket, "send", noted)
     ours = ClientSocket.of(pair[0])
     ours.settimeout(1)
-    with ours, (tmp_path / "answer").open("rb") as file:
-        sent = ours.sendfile(file, 3, count)
-    expected = content[3:] if count is None else content[3 : 3 + count]
-    assert sent == len(expected)
+    expected = CONTENT[3:] if count is None else CONTENT[3 : 3 + count]
+    with ours:
+        assert ours.sendfile(answer, 3, count) == len(expected)
     assert pair[1].recv(100) == expected
-    assert [call for call in asked if call[0] < len(content)] == calls
+    assert list(map(len, sent)) == steps
+
+
+def test_of_a_step_the_rest_is_sent_that_a_call_did_not_take(
+    pair: Pair, answer: BinaryIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ClientSocket, "send", lambda sock, data: socket.socket.send(sock, data[:3]))
+    with ClientSocket.of(pair[0]) as ours:
+        assert ours.sendfile(answer, 0, 20) == 20
+    assert pair[1].recv(100) == CONTENT
+
+
+def test_each_call_has_the_whole_time(pair: Pair, tmp_path: Path) -> None:
+    """A client that takes a little at a time has an answer in a step that takes it longer than that altogether."""
+    content = os.urandom(carrying.STEP_BYTES)
+    (tmp_path / "answer").write_bytes(content)
+    pair[0].setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 16)
+    got = bytearray()
+
+    def take() -> None:
+        while len(got) < len(content) and (piece := pair[1].recv(1 << 16)):
+            got.extend(piece)
+            time.sleep(0.05)
+
+    reader = threading.Thread(target=take)
+    reader.start()
+    start = time.monotonic()
+    with ClientSocket.of(pair[0]) as ours, (tmp_path / "answer").open("rb") as file:
+        ours.settimeout(0.4)
+        assert ours.sendfile(file, 0, len(content)) == len(content)
+        took = time.monotonic() - start
+    reader.join(10)
+    assert got == content
+    assert took > 0.4, "the client was too fast for the test to tell"
+
+
+@pytest.fixture
+def answer(tmp_path: Path) -> Iterator[BinaryIO]:
+    (tmp_path / "answer").write_bytes(CONTENT)
+    with (tmp_path / "answer").open("rb") as file:
+        yield file
 
 
 def priority() -> int:
