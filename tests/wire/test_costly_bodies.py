@@ -113,7 +113,28 @@ def test_members_are_counted_before_any_is_made(monkeypatch):
         decode_json(f"{{{members}}}".encode(), FEW)
 
 
-def test_what_stands_in_strings_counts_for_nothing(monkeypatch):
+class Searched(bytes):
+    """A body that notes the last place where something was counted in it."""
+
+    last = 0
+
+    def count(self, mark, start=0, end=sys.maxsize):
+        Searched.last = max(Searched.last, min(end, len(self)))
+        return bytes.count(self, mark, start, end)
+
+
+def test_no_more_is_searched_than_it_takes_to_refuse(monkeypatch):
+    monkeypatch.setattr(json_format, "MOST_PLACES", 20)
+    monkeypatch.setattr(json_format, "_STEP", 16)
+    body = Searched(b"[[]]," * 1000)
+    with pytest.raises(Problem, match="lists, objects and members"):
+        decode_json(body, Limits(0, 0))
+    assert 0 < Searched.last <= 64
+
+
+@pytest.mark.parametrize("step", [1, 7, 1 << 20])
+def test_what_stands_in_strings_counts_for_nothing(step, monkeypatch):
+    monkeypatch.setattr(json_format, "_STEP", step)
     monkeypatch.setattr(json_format, "MOST_PLACES", 5)
     text = r'"\\\"[[[[[[{{{{:::: , , , , , ,\\"'
     assert decode_json(f'{{"x": [{text}, {text}]}}'.encode(), Limits(0, 0)) == {"x": [json.loads(text)] * 2}
