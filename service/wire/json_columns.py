@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 import simdjson
+from numpy.typing import NDArray
 
-from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray
+from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, blocks
 from service.wire.columns import items, labels, numbers
 from service.wire.problems import Problem
 
@@ -29,6 +30,9 @@ PIECE = 1 << 18
 """Lists are parsed in pieces of about so many bytes: simdjson takes fifteen bytes of memory for one of text."""
 
 _BEGINS_WITH_A_NUMBER = re.compile(rb"\[\s*+[-\d]")
+_COMMA, _ZERO, _NINE = np.uint8(ord(",")), np.uint8(ord("0")), np.uint8(9)
+_SEPARATORS = (b",", b", ")
+"""What most writers of JSON put between two values: nothing more than there must be, or a space for those who read."""
 _DEFAULT_LABELS = ({0.0, 1.0}, {-1.0, 1.0})
 
 
@@ -83,24 +87,47 @@ def _number_list(body: bytes, start: int, end: int, longest: int, parser: simdjs
     """
     if not _BEGINS_WITH_A_NUMBER.match(body, start):
         return None
-    size = body.count(b",", start, end) + 1
+    text = np.frombuffer(body, np.uint8, end - start - 1, start + 1)
+    size = 1 + sum(int(np.count_nonzero(text[some] == _COMMA)) for some in blocks(text.size))
     if size > longest:
         raise Problem("too_many_rows", f"A list has {size} values, the limit is {longest}.")
+    values = _digits(text)
+    if values is None:
+        values = _numbers(body, start, end, parser)
+    if values is None:
+        return None
+    low, high = float(np.minimum.reduce(values)), float(np.maximum.reduce(values))
+    return NumberList(values, low, high) if max(-low, high) < LARGEST_EXACT_INTEGER else None
+
+
+def _digits(text: NDArray[np.uint8]) -> FloatArray | None:
+    """Read a list of single digits, as labels mostly are, in a sixth of the time; None for any other text."""
+    for separator in _SEPARATORS:
+        step = 1 + len(separator)
+        if text.size % step == 1 and text[1:step].tobytes() == separator:
+            digits = text[::step] - _ZERO  # what is below wraps around to above
+            rest = all((text[place::step] == mark).all() for place, mark in enumerate(separator, 1))
+            return digits.astype(np.float64) if rest and (digits <= _NINE).all() else None
+    return None
+
+
+def _numbers(body: bytes, start: int, end: int, parser: simdjson.Parser) -> FloatArray | None:
+    """Parse the list of numbers between two brackets, piece by piece; None for other text."""
     pieces: list[FloatArray] = []
+    whole = memoryview(body)
     while start < end:
         cut = body.find(b",", start + PIECE, end)
         cut = end if cut < 0 else cut
+        piece = b"".join((b"[", whole[start + 1 : cut], b"]"))
         try:  # in one expression, since a document that has a name would keep the parser from its next
-            buffer = parser.parse(b"[%b]" % body[start + 1 : cut]).as_buffer(of_type="d")  # type: ignore[union-attr]  # a list
+            buffer = parser.parse(piece).as_buffer(of_type="d")  # type: ignore[union-attr]  # a list
         except (ValueError, TypeError, RuntimeError):  # not JSON; not a number; a number that is out of range
             return None
         pieces.append(np.frombuffer(buffer, np.float64))
         if not pieces[-1].size:
             return None
         start = cut
-    values = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
-    low, high = float(np.minimum.reduce(values)), float(np.maximum.reduce(values))
-    return NumberList(values, low, high) if max(-low, high) < LARGEST_EXACT_INTEGER else None
+    return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
 
 
 @numbers.register

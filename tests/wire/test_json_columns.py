@@ -216,6 +216,36 @@ def test_a_list_that_holds_anything_else_is_not_lifted(item):
         assert lift_columns(body, LONGEST) == (body, [])
 
 
+@pytest.mark.parametrize("separator", [",", ", "])
+def test_single_digits_are_read_without_a_parser(separator, monkeypatch):
+    monkeypatch.setattr(json_columns, "_numbers", lambda *_: pytest.fail("parsed"))
+    digits = [number % 10 for number in range(SHORTEST_LIFTED)]
+    _, lifted = lift_columns(f'{{"a": [{separator.join(map(str, digits))}]}}'.encode(), LONGEST)
+    assert [column.values.tolist() for column in lifted] == [digits]
+
+
+@pytest.mark.parametrize("separator", [b",", b", "])
+def test_single_digits_and_what_looks_like_them_read_as_any_list(separator, monkeypatch):
+    """Each byte in each place that is of its own kind, or added there, or missing."""
+    text = separator.join([b"7", *[b"0", b"1"] * SHORTEST_LIFTED])
+    middle = len(text) // 2
+    places = [*range(4), *range(middle, middle + 3), *range(len(text) - 3, len(text) + 1)]
+    bodies = [b"[%b]" % text]
+    for place in places:
+        for byte in map(bytes, zip(range(256), strict=False)):
+            bodies += [b"[%b%b%b]" % (text[:place], byte, text[place + gone :]) for gone in (0, 1)]
+        bodies.append(b"[%b]" % (text[:place] + text[place + 1 :]))
+    fast = [told(lambda body=body: read(body)) for body in bodies]
+    monkeypatch.setattr(json_columns, "_digits", lambda _: None)
+    assert fast == [told(lambda body=body: read(body)) for body in bodies]
+
+
+def read(body: bytes) -> tuple[bytes, list[list[float]]]:
+    """What is left of a body, and what was lifted."""
+    rest, lifted = lift_columns(body, LONGEST)
+    return rest, [column.values.tolist() for column in lifted]
+
+
 @pytest.mark.parametrize("item", ["9007199254740992", "-9007199254740993", "1e300", "18446744073709551616"])
 def test_a_list_that_may_hold_a_rounded_integer_is_not_lifted(item):
     body = f'{{"a": {LONG.replace("]", f", {item}]")}}}'.encode()
