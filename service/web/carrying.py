@@ -61,7 +61,7 @@ class ClientSocket(socket.socket):
         """Send `count` bytes of a file, or what there is, and return how many that were.
 
         They are read and sent. The system's own sendfile hands over each page by itself, which on the way to a proxy on
-        the same machine costs a third more than to copy them.
+        the same machine takes a third longer than to copy them.
         """
         return carried(partial(self._send_in_steps, file, offset, count), count)
 
@@ -74,6 +74,7 @@ class ClientSocket(socket.socket):
             if not step:
                 break
             sent += len(step)
-            while step:  # each call has its own time, so that a slow client has it for what it takes of the step
+            # sendall has one time for the whole step; each send has its own: only who takes nothing is given up.
+            while step:
                 step = step[self.send(step) :]
         return sent

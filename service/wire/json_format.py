@@ -33,6 +33,7 @@ _DEFAULT_LABELS = (
     {("boolean", False), ("boolean", True)},
     {("number", -1), ("number", 1)},
 )
+
 _STEP = 1 << 20
 """How many bytes of a body are searched at a time."""
 

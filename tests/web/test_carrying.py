@@ -17,6 +17,13 @@ from tests.web.conftest import Pair
 CONTENT = bytes(range(20))
 
 
+@pytest.fixture
+def answer(tmp_path: Path) -> Iterator[BinaryIO]:
+    (tmp_path / "answer").write_bytes(CONTENT)
+    with (tmp_path / "answer").open("rb") as file:
+        yield file
+
+
 @pytest.mark.parametrize(
     ("count", "steps"),
     [
@@ -58,7 +65,7 @@ def test_of_a_step_the_rest_is_sent_that_a_call_did_not_take(
 
 
 def test_each_call_has_the_whole_time(pair: Pair, tmp_path: Path) -> None:
-    """A client that takes a little at a time has an answer in a step that takes it longer than that altogether."""
+    """A client that reads slowly but steadily may take longer over a step than one call may wait."""
     content = os.urandom(carrying.STEP_BYTES)
     (tmp_path / "answer").write_bytes(content)
     pair[0].setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 16)
@@ -81,11 +88,21 @@ def test_each_call_has_the_whole_time(pair: Pair, tmp_path: Path) -> None:
     assert took > 0.4, "the client was too fast for the test to tell"
 
 
-@pytest.fixture
-def answer(tmp_path: Path) -> Iterator[BinaryIO]:
-    (tmp_path / "answer").write_bytes(CONTENT)
-    with (tmp_path / "answer").open("rb") as file:
-        yield file
+@pytest.mark.parametrize("count", [None, 20, 4])
+def test_a_long_answer_is_sent_by_a_thread_that_stands_back(
+    pair: Pair, answer: BinaryIO, monkeypatch: pytest.MonkeyPatch, count: int | None
+) -> None:
+    monkeypatch.setattr(carrying, "STEP_BYTES", 4)
+    threads = set()
+
+    def noted(sock: ClientSocket, data: memoryview) -> int:
+        threads.add(threading.get_ident())
+        return socket.socket.send(sock, data)
+
+    monkeypatch.setattr(ClientSocket, "send", noted)
+    with ClientSocket.of(pair[0]) as ours:
+        ours.sendfile(answer, 0, count)
+    assert (threads == {threading.get_ident()}) == (count == 4)
 
 
 def priority() -> int:
