@@ -134,20 +134,20 @@ def lift(total: float) -> float:
 def class_sums(weights: FloatArray, labels: BoolArray) -> Pair:
     """Σ of the weights >= 0 up to and including each row, of the rows labelled True and of the others, (n,) each.
 
-    Each sum is within one ulp and the same for any order of the rows up to it: it is taken in integers, slice by slice
-    of the weights' bits, or, a few weights from far apart, one by one.
+    Each sum is within one ulp and the same for any order of the rows up to it: it is taken without rounding, slice by
+    slice of the weights' bits, or, a few weights from far apart, in integers.
     """
     if 0 < weights.size < _FEW and np.ptp(np.frexp(weights)[1]) > _SPARSE * weights.size:
         return _sums_in_integers(weights, labels)
-    bits = min(51, 62 - weights.size.bit_length())  # so many of each weight leave room for the sum of all
-    top = float(weights.max(initial=0.0))
-    hits, misses = np.zeros(weights.size), np.zeros(weights.size)
-    before = [(0, 0)]
+    bits = 53 - weights.size.bit_length()  # so many of each weight leave room for the sum of all in a double
+    power = math.frexp(float(weights.max(initial=0.0)))[1]
+    hits, misses = np.empty(weights.size), np.empty(weights.size)
+    before = [(0.0, 0.0)]
     for rows in blocks(weights.size):
-        slices = _class_counts(weights[rows], labels[rows], top, bits, before)
-        before = [(int(of_hits[-1]), int(of_misses[-1])) for _, of_hits, of_misses in slices]
-        hits[rows] = _nearest([(unit, of_hits) for unit, of_hits, _ in slices])
-        misses[rows] = _nearest([(unit, of_misses) for unit, _, of_misses in slices])
+        slices = _class_slices(weights[rows], labels[rows], power, bits, before)
+        before = [(float(of_hits[-1]), float(of_misses[-1])) for of_hits, of_misses in slices]
+        hits[rows] = _nearest([of_hits for of_hits, _ in slices])
+        misses[rows] = _nearest([of_misses for _, of_misses in slices])
     return hits, misses
 
 
@@ -160,49 +160,41 @@ def _sums_in_integers(weights: FloatArray, labels: BoolArray) -> Pair:
     return np.array([hit / one for hit in hits]), np.array([miss / one for miss in misses])
 
 
-def _class_counts(
-    weights: FloatArray, labels: BoolArray, top: float, bits: int, before: list[tuple[int, int]]
-) -> list[tuple[float, IntArray, IntArray]]:
-    """Count, for each slice of the weights' bits, the units of both classes so far, on from those `before`."""
-    slices: list[tuple[float, IntArray, IntArray]] = []
+def _class_slices(
+    weights: FloatArray, labels: BoolArray, power: int, bits: int, before: list[tuple[float, float]]
+) -> list[Pair]:
+    """Sum, for each slice of the weights' bits, those of both classes so far, on from those `before`; all exactly.
+
+    Each slice of a weight, below 2^power to begin with, is a whole number of units, 2^bits of them at most.
+    """
+    of_class = labels.astype(np.float64)
+    slices: list[Pair] = []
     rest = weights
-    power = math.frexp(top)[1]
     while len(slices) < len(before) or rest.any():
-        # What is added to the anchor is a whole number of units, the last bits of the mantissa.
-        anchor = np.float64(math.ldexp(1.5, power + 52 - bits))
-        raised = rest + anchor
-        units = raised.view(np.int64) - anchor.view(np.int64)
-        raised -= anchor
-        rest = rest - raised
-        called = units.cumsum()
-        units *= labels
-        hits = units.cumsum(out=units)
-        called -= hits
+        # What is added to the anchor is rounded to a whole number of units, the last bits of the mantissa.
+        anchor = math.ldexp(1.5, power + 52 - bits)
+        part = rest + anchor
+        part -= anchor
+        rest = rest - part
+        hits = part * of_class
+        part -= hits
         if len(slices) < len(before):
-            hits += before[len(slices)][0]
-            called += before[len(slices)][1]
-        slices.append((float(np.spacing(anchor)), hits, called))
+            hits[0] += before[len(slices)][0]
+            part[0] += before[len(slices)][1]
+        slices.append((hits.cumsum(out=hits), part.cumsum(out=part)))
         power -= bits  # what is left of a weight is at most half a unit
     return slices
 
 
-def _nearest(slices: list[tuple[float, IntArray]]) -> FloatArray:
-    """Σ unit · count over the slices, one or more, (n,), in doubles."""
-    (high, low), *others = (_pair(unit, counts) for unit, counts in slices)
-    for more, more_low in others:
-        high, error = two_sum(more, high)
-        error += more_low
-        low += error
-    high += low
-    return high
-
-
-def _pair(unit: float, counts: IntArray) -> Pair:
-    """Write unit · count exactly, the unit being a power of two."""
-    high = counts.astype(np.float64)
-    low = (counts - high.astype(np.int64)) * np.float64(unit)
-    high *= unit
-    return high, low
+def _nearest(slices: list[FloatArray]) -> FloatArray:
+    """Add the sums of one or more slices, the greater ones first, within one ulp: what two come to is rounded once."""
+    if len(slices) == 1:
+        return slices[0]
+    high, *others, low = slices
+    for more in others:
+        high, error = two_sum(high, more)
+        low = low + error
+    return high + low
 
 
 def _split(a: FloatArray) -> Pair:
