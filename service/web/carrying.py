@@ -74,7 +74,7 @@ class ClientSocket(socket.socket):
             if not step:
                 break
             sent += len(step)
-            # sendall has one time for the whole step; each send has its own: only who takes nothing is given up.
+            # sendall has one time for the whole step; each send has its own, until the system takes more.
             while step:
                 step = step[self.send(step) :]
         return sent

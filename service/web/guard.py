@@ -22,7 +22,7 @@ from service.web.observation import note
 from service.web.origins import allowed_origins
 from service.web.security_headers import install_security_headers
 from service.web.slots import Slots
-from service.wire.problems import Problem
+from service.wire.problems import Problem, no_more_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -76,7 +76,10 @@ def _checker(keys: Keys, slots_of: "Callable[[str], Slots]") -> "Callable[[], Re
             return _unauthorized()
         note(key=name)
         slots = slots_of(name)
-        slot = slots.take()
+        try:
+            slot = slots.take()
+        except OSError as error:
+            raise no_more_files() from error
         if slot is None:
             return _too_many(slots.count)
         request.environ[_UNTIL_SENT].callback(slot.release)

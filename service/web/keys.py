@@ -31,6 +31,8 @@ _logger = logging.getLogger("service")
 _Signature = tuple[int, int, int] | None
 """What tells two states of a file apart: when it was changed (ns), its size, its inode; None without a file."""
 
+_UNREAD: _Signature = (0, 0, 0)
+
 
 @dataclass(frozen=True, slots=True)
 class _Key:
@@ -49,7 +51,8 @@ class Keys:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = threading.Lock()
-        self._signature: _Signature = (0, 0, 0)
+        self._signature: _Signature = _UNREAD
+        self._told = ""
         self._keys: tuple[_Key, ...] = ()
         self._read_again_if_changed()
 
@@ -73,11 +76,25 @@ class Keys:
             now = _signature(self._path)
             if now == self._signature:
                 return  # another thread has read it meanwhile
-            self._keys, faults = _read(self._path)
+            try:
+                self._keys, faults = _read(self._path)
+            except OSError as error:
+                self._keys = ()
+                # What keeps a file that is there from being read may end without a sign: whoever asks next tries again.
+                self._signature = _UNREAD if now else None
+                self._tell_unreadable(_unreadable(error))
+                return
             self._signature = now  # from before, so that a change meanwhile is seen later
+            self._told = ""
             for fault in faults[:_MAX_TOLD]:
                 _logger.error("%s", fault)
             _logger.info("%s: %d keys were read.", VARIABLE, len(self._keys))
+
+    def _tell_unreadable(self, fault: str) -> None:
+        """Log it once, not with each request that tries again."""
+        if fault != self._told:
+            self._told = fault
+            _logger.error("%s", fault)
 
 
 def check_file(path: Path) -> None:
@@ -85,7 +102,10 @@ def check_file(path: Path) -> None:
 
     Raises SettingsError, with the number of the line and never with what it holds, when the file cannot be used.
     """
-    keys, faults = _read(path)
+    try:
+        keys, faults = _read(path)
+    except OSError as error:
+        raise SettingsError(_unreadable(error)) from None
     if faults:
         raise SettingsError(faults[0])
     if not keys:
@@ -123,13 +143,14 @@ def _signature(path: Path) -> _Signature:
 
 
 def _read(path: Path) -> tuple[tuple[_Key, ...], list[str]]:
-    """Read the whole file: its keys, and a sentence for each thing that is wrong with it."""
-    try:
-        if not stat.S_ISREG(path.stat().st_mode):  # a pipe would be waited for
-            return (), [f"{VARIABLE}: this is no file."]
-        return _parsed(path.read_bytes())
-    except OSError as error:
-        return (), [f"{VARIABLE}: the file cannot be read: {error.strerror}."]
+    """Read the whole file: its keys, and a sentence for each thing that is wrong with it. Raises OSError."""
+    if not stat.S_ISREG(path.stat().st_mode):  # a pipe would be waited for
+        return (), [f"{VARIABLE}: this is no file."]
+    return _parsed(path.read_bytes())
+
+
+def _unreadable(error: OSError) -> str:
+    return f"{VARIABLE}: the file cannot be read: {error.strerror}."
 
 
 def _parsed(data: bytes) -> tuple[tuple[_Key, ...], list[str]]:

@@ -9,7 +9,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from threading import Lock, Timer
 from typing import BinaryIO
 
@@ -19,7 +19,7 @@ from service.web.slots import Slot, Slots
 from service.wire.codings import IDENTITY
 from service.wire.limits import Limits
 from service.wire.media_types import ARROW_STREAM, PARQUET
-from service.wire.problems import Problem
+from service.wire.problems import Problem, no_more_files
 
 TRIES = 2
 """How often a request is tried when helpers die under it."""
@@ -104,9 +104,14 @@ class BigLane:
     def admitted(self) -> Iterator[Place]:
         """Hold a place for one request.
 
-        Raises Problem overloaded when there is none, or when the spool directory takes no more of what is written.
+        Raises Problem overloaded when there is none, when no more files can be opened, or when the spool directory
+        takes no more of what is written.
         """
-        place = self._take()
+        try:
+            place = self._take()
+        except OSError as error:
+            _LOG.error("No slot can be taken", exc_info=error)
+            raise no_more_files() from error
         try:
             yield place
         except (NoRoom, OSError) as error:
@@ -116,15 +121,15 @@ class BigLane:
             place.leave()
 
     def _take(self) -> Place:
-        held: list[Slot] = []
-        for slots, what in ((self._slots, "big requests are under way"), (self._unread, "answers wait to be read")):
-            slot = slots.take()
-            if slot is None:
-                for other in held:
-                    other.release()
-                raise Problem("overloaded", f"As many {what} as there may be: {slots.count}.")
-            held.append(slot)
-        return Place(*held)
+        taken: list[Slot] = []
+        with ExitStack() as held:
+            for slots, what in ((self._slots, "big requests are under way"), (self._unread, "answers wait to be read")):
+                slot = slots.take()
+                if slot is None:
+                    raise Problem("overloaded", f"As many {what} as there may be: {slots.count}.")
+                taken.append(held.enter_context(slot))
+            held.pop_all()
+        return Place(*taken)
 
     def spool(self) -> BinaryIO:
         """Open a file without a name, for a body."""

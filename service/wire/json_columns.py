@@ -1,6 +1,7 @@
 """Long lists of numbers lifted out of a JSON body and parsed at once; what is left is short, for a strict parser.
 
-    {"scores": [0.9, 0.4, ...], "labels": [1, 0, ...]}  becomes  {"scores": NaN, "labels": NaN}  and two columns
+    {"scores": [0.9, 0.4, ...], "labels": [1, 0, ...]}  becomes  {"scores": -Infinity, "labels": -Infinity}
+    and two columns
 
 Knows where a list of numbers begins and ends; not what a body means, nor whether it is JSON.
 """
@@ -17,8 +18,11 @@ from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, b
 from service.wire.columns import items, labels, numbers
 from service.wire.problems import Problem
 
-PLACEHOLDER = "NaN"
-"""What stands where a list was: no JSON, but a constant that Python's parser reports when it meets one."""
+PLACEHOLDER = "-Infinity"
+"""What stands where a list was: no JSON, but a constant that Python's parser reports when it meets one.
+
+It knows two others, NaN and Infinity, which are more often a part of a name.
+"""
 
 SHORTEST_LIFTED = 128
 """Lists of fewer bytes stay where they are: there is nothing to gain."""

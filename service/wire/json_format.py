@@ -5,7 +5,6 @@ Refuses what lenient parsers let pass: NaN and Infinity, numbers beyond a double
 
 import json
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -124,12 +123,22 @@ def _has_more(text: bytes, marks: bytes, most: int) -> bool:
     """
     steps = range(0, len(text), _STEP)
     counts = accumulate(text.count(mark, start, start + _STEP) for start in steps for mark in marks)
-    if not any(count > most for count in counts):
-        return False
-    beside = rb'[^"%b]*+' % re.escape(marks)
-    string = rb'"(?:[^"\\]++|\\.)*+"'
-    pattern = rb"(?:%b(?:%b%b)*+[%b]){%d}+" % (beside, string, beside, re.escape(marks), most + 1)
-    return re.match(pattern, text, re.DOTALL) is not None
+    return any(count > most for count in counts) and any(count > most for count in accumulate(_outside(text, marks)))
+
+
+def _outside(text: bytes, marks: bytes) -> Iterator[int]:
+    """Count marks outside of strings, step by step."""
+    if b"\\" in text:  # what is escaped is within a string, and no end of it
+        text = text.replace(b"\\\\", b"").replace(b'\\"', b"")
+    inside = np.uint8(0)
+    for start in range(0, len(text), _STEP):
+        part = np.frombuffer(text, np.uint8, min(_STEP, len(text) - start), start)
+        # An odd number of quotes up to a place means a string.
+        quotes = np.cumsum(part == ord('"'), dtype=np.uint8)
+        quotes += inside
+        quotes &= 1
+        inside = quotes[-1]
+        yield sum(int(np.count_nonzero(quotes < (part == mark))) for mark in marks)
 
 
 def _unique_object(pairs: list[tuple[str, object]]) -> dict[str, object]:

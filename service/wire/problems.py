@@ -50,6 +50,11 @@ class Problem(Exception):
         self.errors = tuple(errors)
 
 
+def no_more_files() -> Problem:
+    """Make the problem of a server that the system lets open nothing more for now."""
+    return Problem("overloaded", "The server cannot open another file now.")
+
+
 def invalid_value(pointer: str, code: str, detail: str) -> Problem:
     """Make the problem of one wrong value."""
     return Problem("invalid_request", detail, [FieldError(pointer, code, detail)])

@@ -1,5 +1,6 @@
 """API keys: who may, what one that may not gets, and how many requests a key may have at once."""
 
+import errno
 import io
 import logging
 import threading
@@ -13,7 +14,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import EnvironBuilder, TestResponse
 from werkzeug.wsgi import FileWrapper
 
-from service.web import guard
+from service.web import guard, slots
 from service.web.slots import Slots
 from service.wire.problems import PROBLEM_JSON
 from tests.web.guarding import ANN, BEN, KEY, bare_app, guarded_app
@@ -202,6 +203,21 @@ class TestConcurrency:
         with elsewhere.take(), elsewhere.take():
             assert bare.test_client().get("/", headers=ANN).status_code == 429
         assert bare.test_client().get("/", headers=ANN).status_code == 200
+
+    def test_without_another_descriptor_it_is_overloaded(
+        self, bare: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def refuse(*_: object) -> int:
+            raise OSError(errno.EMFILE, "no descriptor is left")
+
+        with monkeypatch.context() as changed:
+            changed.setattr(slots.os, "open", refuse)
+            response = bare.test_client().get("/", headers=ANN)
+        assert response.status_code == 503
+        assert response.headers["Retry-After"] == "7"
+        assert response.get_json(force=True)["type"] == "/problems/overloaded"
+        assert bare.test_client().get("/", headers=ANN).status_code == 200
+        assert in_use(tmp_path) == 0
 
     def test_names_of_any_kind_are_names_of_files(self, tmp_path: Path) -> None:
         app = bare_app(tmp_path)

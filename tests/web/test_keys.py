@@ -1,5 +1,6 @@
 """The file of API keys: what may be in it, whose key is whose, and reading it again."""
 
+import errno
 import hmac
 import logging
 import os
@@ -184,6 +185,43 @@ class TestReload:
         assert "broken" not in caplog.text
         replaced(file, line("dan", "d-key"))
         assert keys.name_of("d-key") == "dan"
+
+    def test_a_file_that_could_not_be_read_is_read_as_soon_as_it_can_be(
+        self, file: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """Nothing of the file need change for that: a process may have run out of descriptors, or rights were given."""
+        keys = Keys(file)
+        read = Path.read_bytes
+
+        def refuse(_: Path) -> bytes:
+            raise OSError(errno.EMFILE, "Too many open files")
+
+        replaced(file, line("dan", "d-key"))
+        monkeypatch.setattr(Path, "read_bytes", refuse)
+        for _ in range(3):
+            assert [keys.name_of(key) for key in ("a-key", "d-key")] == [None, None]
+        assert [record.levelname for record in caplog.records] == ["ERROR"]  # once
+        monkeypatch.setattr(Path, "read_bytes", read)
+        assert keys.name_of("d-key") == "dan"
+        monkeypatch.setattr(Path, "read_bytes", lambda _: pytest.fail("it was read again"))
+        assert keys.name_of("d-key") == "dan"
+
+    def test_an_unreadable_file_in_its_place_does_not_hide_the_one_that_comes_back(
+        self, file: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        keys = Keys(file)
+        read, kept = Path.read_bytes, file.with_name("kept")
+
+        def refuse(_: Path) -> bytes:
+            raise PermissionError(errno.EACCES, "Permission denied")
+
+        file.rename(kept)
+        file.write_text(line("dan", "d-key"))
+        monkeypatch.setattr(Path, "read_bytes", refuse)
+        assert keys.name_of("a-key") is None
+        monkeypatch.setattr(Path, "read_bytes", read)
+        kept.rename(file)
+        assert keys.name_of("a-key") == "ann"
 
     def test_a_line_that_cannot_be_used_is_no_harm_to_the_others(
         self, file: Path, caplog: pytest.LogCaptureFixture

@@ -18,7 +18,7 @@ import pytest
 
 from service.answer import Answer, Request, answer, lack_of_memory
 from service.web import helper as helpers
-from service.web import lanes
+from service.web import lanes, slots
 from service.web.helper import DeadlineExceeded, Helper, HelperDied, NoRoom
 from service.web.lanes import BigLane, is_big
 from service.web.slots import Slots
@@ -306,6 +306,25 @@ def test_an_answer_that_cannot_be_kept_open_leaves_its_place(lane: Lane, monkeyp
     for _ in range(3):
         with lane.spool() as content, pytest.raises(Problem, match="no room"), lane.admitted() as place:
             place.sent_from(content)
+
+
+@pytest.mark.parametrize("opened", [0, 1])
+def test_without_another_descriptor_it_is_overloaded_and_no_slot_is_lost(
+    lane: Lane, monkeypatch: pytest.MonkeyPatch, opened: int
+) -> None:
+    system = os.open
+    left = iter([True] * opened)
+
+    def refuse(*arguments: Any) -> int:
+        if not next(left, False):
+            raise OSError(errno.EMFILE, "no descriptor is left")
+        return system(*arguments)
+
+    monkeypatch.setattr(slots.os, "open", refuse)
+    check_overloaded(lane, "cannot open another file now")
+    monkeypatch.undo()
+    with lane.admitted():
+        pass
 
 
 @pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "full"), NoRoom()])

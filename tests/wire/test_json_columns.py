@@ -13,7 +13,7 @@ import pytest
 
 from service.wire import json_columns, json_format
 from service.wire.columns import numbers
-from service.wire.json_columns import MOST_LISTS, PIECE, SHORTEST_LIFTED, NumberList, lift_columns
+from service.wire.json_columns import MOST_LISTS, PIECE, PLACEHOLDER, SHORTEST_LIFTED, NumberList, lift_columns
 from service.wire.json_format import decode_json, parse_json
 from service.wire.problems import Problem
 from tests.asking import LIMITS, ask
@@ -30,6 +30,8 @@ TOKENS = (
         "aN",
         "Infinity",
         "-Infinity",
+        "-Infini",
+        "ty",
         "1e400",
         "-1e400",
         "1e-400",
@@ -49,6 +51,7 @@ BASES = (
     '{"scores": [9, -6, 4e0, 0], "labels": [1, -1, 1, -1], "weights": [1, 2.5, 0, 1], "thresholds": [5, 1]}',
     '{"counts": {"tp": [1, 2], "fp": [0, 3], "positives": 2, "negatives": 4, "threshold": [0.5, null]}}',
     '{"scores": [1, 2], "labels": ["[1, 2]", "NaN"], "positive_label": "NaN", "tuning": {"scores": [1]}}',
+    '{"scores": [1, 2], "labels": ["[1, 2]", "-Infinity"], "positive_label": "-Infinity", "tuning": {"scores": [1]}}',
     '{"scores": [1, 2, 3], "labels": [2, 7, 2], "positive_label": 2, "interpolation": {"at_recall": [0, 0.5, 1]}}',
     '{"include": [1, 2], "keep": [1, 2], "lower_is_positive": [1, 2], "counts": [1, 2], "positive_label": [1, 2]}',
     '{"scores": [1, [2, 3], 4], "labels": [[0, 1], 1, "[0, 1]"], "thresholds": {"scores": [1, 2]}}',
@@ -126,7 +129,7 @@ def test_any_text_reads_as_if_nothing_were_lifted(seed, slowly):
 @pytest.mark.parametrize("operation", ["curves", "tradeoffs", "comparisons", "gates"])
 @pytest.mark.parametrize("body", BASES)
 def test_a_list_in_the_wrong_place_is_told_as_a_list(operation, body, slowly):
-    assert bool(lift_columns(body.encode(), LONGEST)[1]) == ("NaN" not in body)
+    assert bool(lift_columns(body.encode(), LONGEST)[1]) == (PLACEHOLDER not in body)
     assert ask(operation, body) == slowly(lambda: ask(operation, body))
 
 
@@ -169,6 +172,14 @@ def test_any_request_is_answered_as_if_nothing_were_lifted(seed, slowly):
         '[%s, 1e400, "%s"]',
         "[%s, -Infinity, %s]",
         "[%s, \ud800, %s]",
+        '{"-Infinity": %s, "b": %s}',
+        '{"a": "-Infinity%s", "b": %s}',
+        '{"%s": -Infinity, "b": %s}',
+        '{"a": -Infinity, "b": "%s", "c": %s}',
+        '{"a": -Infinity, "b": %s, "c": %s}',
+        '{"a": -Infin%sity, "b": %s}',
+        '{"a": -%s, "b": 1e%s}',
+        '{"a": 1%s, "b": %sInfinity}',
     ],
 )
 def test_a_long_list_is_read_where_it_is_a_value_only(text, slowly):
@@ -179,10 +190,16 @@ def test_a_long_list_is_read_where_it_is_a_value_only(text, slowly):
 def test_long_lists_of_numbers_are_lifted():
     """That the fast way is taken, too."""
     rest, lifted = lift_columns(f'{{"a": {LONG}, "b": ["x"], "c": {LONG}}}'.encode(), LONGEST)
-    assert rest == b'{"a": NaN, "b": ["x"], "c": NaN}'
+    assert rest == f'{{"a": {PLACEHOLDER}, "b": ["x"], "c": {PLACEHOLDER}}}'.encode()
     assert [column.values.tolist() for column in lifted] == [json.loads(LONG)] * 2
     document = parse_json(rest.decode(), lifted)
     assert [document["a"], document["c"]] == lifted
+
+
+def test_a_name_that_holds_a_constant_is_in_no_way():
+    rest, lifted = lift_columns(f'{{"name": "NaN-tolerant", "a": {LONG}}}'.encode(), LONGEST)
+    assert rest == f'{{"name": "NaN-tolerant", "a": {PLACEHOLDER}}}'.encode()
+    assert len(lifted) == 1
 
 
 @pytest.mark.parametrize(
@@ -258,7 +275,7 @@ def test_a_list_is_lifted_whole_or_not_at_all(item):
     numbers_in_pieces = ",".join(map(str, range(PIECE // 3)))
     body = f'{{"a": [{numbers_in_pieces},{item},{numbers_in_pieces}], "b": [{numbers_in_pieces}]}}'.encode()
     rest, lifted = lift_columns(body, LONGEST)
-    assert rest == body[: body.rindex(b"[")] + b"NaN}"
+    assert rest == body[: body.rindex(b"[")] + f"{PLACEHOLDER}}}".encode()
     assert [column.values.tolist() for column in lifted] == [list(range(PIECE // 3))]
 
 
