@@ -215,9 +215,10 @@ PROBLEM_TYPES = {
         ProblemType(
             "overloaded",
             503,
-            "The server is busy with other big requests",
-            "As many big requests as the server serves at once (ROCPR_SLOTS) are under way, or there is no room for "
-            "another body or answer. Send the request again after as many seconds as Retry-After says.",
+            "The server is busy with other requests",
+            "As many big requests as the server serves at once (ROCPR_SLOTS) are under way, there is no room for "
+            "another body or answer, or no other file can be opened. Send the request again after as many seconds as "
+            "Retry-After says.",
         ),
         ProblemType(
             "deadline_exceeded",
