@@ -46,7 +46,11 @@ def guarded(root: Path, keys_file: Path) -> Iterator[Server]:
             command, cwd=root, env={**os.environ, **variables}, stdout=stream, stderr=subprocess.STDOUT
         )
     wait_for_port(port, process)
-    yield Server(port, process, log)
+    server = Server(port, process, log)
+    # So that the log has a name to be looked for, whichever of the tests this process runs.
+    asked = request("GET", "/openapi.json", Authorization=BEARER, Connection="close")
+    assert ask_until_free(server, asked).status == 200
+    yield server
     process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=40) == 0
     text = log.read_text()
