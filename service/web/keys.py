@@ -32,6 +32,7 @@ _Signature = tuple[int, int, int] | None
 """What tells two states of a file apart: when it was changed (ns), its size, its inode; None without a file."""
 
 _UNREAD: _Signature = (0, 0, 0)
+"""Of a file that is still to be read."""
 
 
 @dataclass(frozen=True, slots=True)

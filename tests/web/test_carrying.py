@@ -24,6 +24,20 @@ def answer(tmp_path: Path) -> Iterator[BinaryIO]:
         yield file
 
 
+@pytest.fixture
+def sends(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
+    """What is sent in steps of four bytes: the thread and the length of each call."""
+    noted: list[tuple[int, int]] = []
+
+    def send(sock: ClientSocket, data: memoryview) -> int:
+        noted.append((threading.get_ident(), len(data)))
+        return socket.socket.send(sock, data)
+
+    monkeypatch.setattr(carrying, "STEP_BYTES", 4)
+    monkeypatch.setattr(ClientSocket, "send", send)
+    return noted
+
+
 @pytest.mark.parametrize(
     ("count", "steps"),
     [
@@ -36,23 +50,15 @@ def answer(tmp_path: Path) -> Iterator[BinaryIO]:
     ids=["some", "whole steps", "one step", "all", "more than there is"],
 )
 def test_a_file_is_sent_in_steps(
-    pair: Pair, answer: BinaryIO, monkeypatch: pytest.MonkeyPatch, count: int | None, steps: list[int]
+    pair: Pair, answer: BinaryIO, sends: list[tuple[int, int]], count: int | None, steps: list[int]
 ) -> None:
-    monkeypatch.setattr(carrying, "STEP_BYTES", 4)
-    sent: list[bytes] = []
-
-    def noted(sock: ClientSocket, data: memoryview) -> int:
-        sent.append(bytes(data))
-        return socket.socket.send(sock, data)
-
-    monkeypatch.setattr(ClientSocket, "send", noted)
     ours = ClientSocket.of(pair[0])
     ours.settimeout(1)
     expected = CONTENT[3:] if count is None else CONTENT[3 : 3 + count]
     with ours:
         assert ours.sendfile(answer, 3, count) == len(expected)
     assert pair[1].recv(100) == expected
-    assert list(map(len, sent)) == steps
+    assert [length for _, length in sends] == steps
 
 
 def test_of_a_step_the_rest_is_sent_that_a_call_did_not_take(
@@ -90,19 +96,11 @@ def test_each_call_has_the_whole_time(pair: Pair, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("count", [None, 20, 4])
 def test_a_long_answer_is_sent_by_a_thread_that_stands_back(
-    pair: Pair, answer: BinaryIO, monkeypatch: pytest.MonkeyPatch, count: int | None
+    pair: Pair, answer: BinaryIO, sends: list[tuple[int, int]], count: int | None
 ) -> None:
-    monkeypatch.setattr(carrying, "STEP_BYTES", 4)
-    threads = set()
-
-    def noted(sock: ClientSocket, data: memoryview) -> int:
-        threads.add(threading.get_ident())
-        return socket.socket.send(sock, data)
-
-    monkeypatch.setattr(ClientSocket, "send", noted)
     with ClientSocket.of(pair[0]) as ours:
         ours.sendfile(answer, 0, count)
-    assert (threads == {threading.get_ident()}) == (count == 4)
+    assert ({thread for thread, _ in sends} == {threading.get_ident()}) == (count == 4)
 
 
 def priority() -> int:

@@ -1,39 +1,27 @@
 """The lane of big requests: the same answers as in the server's process, and what happens when a helper dies."""
 
 import errno
-import json
 import math
 import os
 import signal
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterator
-from multiprocessing import Pipe, reduction
+from collections.abc import Iterator
 from pathlib import Path
-from threading import Timer
 from typing import Any
 
 import pytest
 
-from service.answer import Answer, Request, answer, lack_of_memory
-from service.web import helper as helpers
+from service.answer import Answer, Request, answer
 from service.web import lanes, slots
-from service.web.helper import DeadlineExceeded, Helper, HelperDied, NoRoom
+from service.web.helper import Helper, HelperDied, NoRoom
 from service.web.lanes import BigLane, is_big
 from service.web.slots import Slots
-from service.wire.limits import Limits
 from service.wire.media_types import ARROW_STREAM, CSV, JSON, PARQUET, XML
 from service.wire.problems import Problem
+from tests.web.big_requests import BODY, LIMITS, request
 
-LIMITS = Limits(5_000_000, 100_000)
-BODY = b'{"scores": [0.9, 0.8, 0.4, 0.4, 0.1], "labels": [1, 0, 1, 0, 0]}'
 WRONG = b'{"scores": [0.9, "high"], "labels": [1, 0]}'
-
-
-def request(**changes: Any) -> Request:
-    fields = {"operation": "curves", "instance": "/v1/curves", "content_type": JSON, "accept": JSON, "parameters": ()}
-    return Request(**{**fields, "body": b"", **changes})
 
 
 class Lane(BigLane):
@@ -193,48 +181,6 @@ def test_a_second_try_has_the_time_that_is_left(lane: Lane, monkeypatch: pytest.
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the limits of another process are read in /proc")
-def test_a_helper_is_weaker_than_the_server(lane: Lane) -> None:
-    lane.prepare()
-    ((helper, _),) = lane._idle
-    assert lane.ask(BODY)[0].status == 200  # it has started
-    process = Path(f"/proc/{helper.pid}")
-    limits_of = {line[:25].strip(): line[25:].split()[:2] for line in (process / "limits").read_text().splitlines()}
-    assert limits_of["Max core file size"] == ["0", "0"]
-    assert limits_of["Max data size"] == [str(1 << 30)] * 2
-    assert int((process / "oom_score_adj").read_text()) >= 500
-    niceness = int((process / "stat").read_text().rpartition(")")[2].split()[16])
-    assert niceness > os.nice(0) or niceness == 19
-
-
-def test_a_helper_takes_no_more_than_the_server_may(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the limit is lower than the setting, raising it would be refused."""
-    limited = {}
-    monkeypatch.setattr(helpers.os, "nice", lambda _: 0)
-    monkeypatch.setattr(helpers.sys, "platform", "another")
-    monkeypatch.setattr(helpers.resource, "getrlimit", lambda _: (1 << 29, 1 << 30))
-    monkeypatch.setattr(helpers.resource, "setrlimit", limited.__setitem__)
-    helpers._stand_back(1 << 31)
-    assert limited[helpers.resource.RLIMIT_DATA] == (1 << 30, 1 << 30)
-    helpers._stand_back(1 << 28)
-    assert limited[helpers.resource.RLIMIT_DATA] == (1 << 28, 1 << 28)
-
-
-def test_a_problem_takes_the_place_of_a_part_of_an_answer(lane: Lane, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever was written before it."""
-    long = b"x" * 100_000
-
-    def answer_in_part(request: Request, _limits: object, write: Callable[[bytes], None]) -> Answer:
-        write(long)
-        return lack_of_memory(request)
-
-    monkeypatch.setattr(helpers, "answer", answer_in_part)
-    with lane.spool() as body, lane.spool() as content:  # as the files of a request
-        result = helpers._answered(request(), LIMITS, os.dup(body.fileno()), os.dup(content.fileno()))
-        content.seek(0)
-        assert json.loads(content.read())["type"] == "/problems/body_too_large"
-    assert result.status == 413
-
-
 def test_the_deadline_ends_a_helper_that_does_not_move(tmp_path: Path) -> None:
     lane = Lane(tmp_path, seconds=0.2)
     lane.prepare()
@@ -334,62 +280,6 @@ def test_no_room_in_the_spool_directory_is_overloaded(lane: Lane, error: Excepti
     assert caught.value.type.code == "overloaded"
     with lane.admitted():
         pass
-
-
-def test_an_answer_that_cannot_be_written_is_no_failure(lane: Lane) -> None:
-    helper = lane._helper()
-    with lane.spool() as body, Path("/dev/full").open("wb") as full:
-        body.write(BODY)
-        body.flush()
-        with pytest.raises(NoRoom):
-            helper.answer(request(), body, full, 30.0)
-    helper.end()
-
-
-def test_a_helper_of_no_use_says_so() -> None:
-    helper = Helper(LIMITS, 1 << 30)
-    with tempfile.TemporaryFile() as body, tempfile.TemporaryFile() as content:
-        os.kill(helper.pid, signal.SIGSTOP)
-        with pytest.raises(DeadlineExceeded):
-            helper.answer(request(), body, content, 0.0)
-        helper.end()
-        with pytest.raises(HelperDied):
-            helper.answer(request(), body, content, 1.0)
-
-
-def given_back(monkeypatch: pytest.MonkeyPatch, taken: int, seconds: float) -> int:
-    """Let this process be a helper of one request that took so much memory, and count how often it gives some back."""
-    times: list[int] = []
-    monkeypatch.setattr(helpers, "dictConfig", lambda _: None)
-    monkeypatch.setattr(helpers, "_stand_back", lambda _: None)
-    monkeypatch.setattr(helpers, "own_memory_bytes", lambda: taken)
-    monkeypatch.setattr(helpers, "give_memory_back", lambda: times.append(1))
-    ours, theirs = Pipe()
-    with theirs, tempfile.TemporaryFile() as body, tempfile.TemporaryFile() as content:
-        body.write(BODY)
-        body.flush()
-        ours.send(request())
-        for file in (body, content):
-            reduction.send_handle(ours, file.fileno(), os.getpid())
-        server_goes = Timer(seconds, ours.close)
-        server_goes.start()
-        helpers._serve(theirs, LIMITS, 0)
-        server_goes.join()
-        assert content.seek(0, os.SEEK_END) > 0
-    return len(times)
-
-
-def test_a_helper_keeps_some_memory_for_the_next_request(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert given_back(monkeypatch, helpers.KEPT_BYTES, 0.1) == 0
-
-
-def test_a_helper_that_took_much_gives_it_back_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert given_back(monkeypatch, helpers.KEPT_BYTES + 1, 0.1) == 1
-
-
-def test_a_helper_that_waits_gives_back_what_it_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(helpers, "KEEP_SECONDS", 0.1)
-    assert given_back(monkeypatch, 0, 0.5) == 1
 
 
 @pytest.mark.parametrize(
