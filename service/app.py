@@ -10,6 +10,7 @@ from pathlib import Path
 
 from flask import Flask
 
+from service.curves.compiled import KERNEL
 from service.settings import Settings, read_settings, shipped_file
 from service.web.contract import contract_blueprint, docs_blueprint
 from service.web.errors import install_error_handlers
@@ -25,6 +26,8 @@ from service.wire.limits import Limits
 def create_app(settings: Settings | None = None) -> Flask:
     """Build the application; without settings they are read from the environment."""
     settings = settings or read_settings()
+    if settings.compiled == "auto":
+        KERNEL.use_built()
     limits = Limits(settings.max_rows, settings.max_interpolated_rows, settings.max_decompressed_bytes)
     # Under gunicorn.conf.py the server's processes share one.
     runtime_directory = Path(settings.runtime_dir or _directory_of_its_own())

@@ -144,6 +144,12 @@ class Settings:
         "info",
         "debug logs every request, info all but those of /health and /metrics, warning failures of the server only.",
     )
+    compiled: str = _choice(
+        "ROCPR_COMPILED",
+        ("auto", "off"),
+        "auto",
+        "auto uses what rocpr compile made for this version, if it did; off does not. The numbers are the same.",
+    )
     spool_dir: str = _text(
         "ROCPR_SPOOL_DIR", "", "Where the bodies of big requests and answers lie, the system's directory unless set."
     )

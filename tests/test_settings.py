@@ -35,6 +35,7 @@ def test_defaults() -> None:
         "api_keys_file": "",
         "cors_origins": "",
         "log_level": "info",
+        "compiled": "auto",
         "spool_dir": "",
         "runtime_dir": "",
         "workers": 2,
@@ -51,7 +52,7 @@ def test_what_looks_like_a_setting_is_told() -> None:
 
 
 def test_each_kind_of_setting_is_tested() -> None:
-    assert {*NUMBERS, *TEXTS, "log_level"} == {field.name for field in attrs.fields(Settings)}
+    assert {*NUMBERS, *TEXTS, "log_level", "compiled"} == {field.name for field in attrs.fields(Settings)}
 
 
 @pytest.mark.parametrize("name", NUMBERS)
@@ -77,6 +78,12 @@ def test_none_is_no_number_of_what_is_needed(name: str) -> None:
 @pytest.mark.parametrize("name", TEXTS)
 def test_a_text_is_taken_without_the_space_around_it(name: str) -> None:
     assert getattr(read_settings({f"ROCPR_{name.upper()}": " a b "}), name) == "a b"
+
+
+def test_what_is_compiled_is_used_or_not() -> None:
+    assert read_settings({"ROCPR_COMPILED": " OFF"}).compiled == "off"
+    with pytest.raises(SettingsError, match="ROCPR_COMPILED must be one of auto, off, not 'on'"):
+        read_settings({"ROCPR_COMPILED": "on"})
 
 
 def test_the_log_level_is_one_of_three() -> None:

@@ -8,6 +8,7 @@ import orjson
 from service.answer import Answer, Request, answer
 from service.cli.complaints import fail
 from service.cli.files import InputFile
+from service.curves.compiled import KERNEL
 from service.settings import SettingsError, read_settings
 from service.wire.columns import items
 from service.wire.decoders import DECODERS
@@ -33,11 +34,16 @@ def ask(operation: str, media_type: str, parameters: dict[str, str], body: bytes
 
 
 def limits() -> Limits:
-    """Read the limits that a server would have; a setting that cannot be used is told and ends the command."""
+    """Read the limits that a server would have, and use the compiled library as it would.
+
+    A setting that cannot be used is told and ends the command.
+    """
     try:
         settings = read_settings()
     except SettingsError as error:
         fail([f"Error: {error}"])
+    if settings.compiled == "auto" and KERNEL.path is None:
+        KERNEL.use_built()
     return Limits(settings.max_rows, settings.max_interpolated_rows, settings.max_decompressed_bytes)
 
 

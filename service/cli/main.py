@@ -14,6 +14,7 @@ if "numpy" not in sys.modules:  # whoever has it already has a process of his ow
     prepare_process()
 
 from service.cli.compare import compare
+from service.cli.compile import compile_
 from service.cli.curves import curves
 from service.cli.gate import gate
 from service.cli.key import key
@@ -33,3 +34,4 @@ main.add_command(compare)
 main.add_command(gate)
 main.add_command(serve)
 main.add_command(key)
+main.add_command(compile_)

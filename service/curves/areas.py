@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from service.curves.climbs import sums_of
+from service.curves.compiled import Sums
 from service.curves.confusion import ConfusionTable
 from service.curves.exact import (
     LARGEST_EXACT_INTEGER,
@@ -37,16 +39,17 @@ class Areas:
 
 def areas(table: ConfusionTable, hull: ConfusionTable) -> Areas:
     """Every area of a table; `hull` is the table of its ROC hull's vertices."""
-    of_pr = pr_areas(table) if table.sweep else PrAreas()
+    sums, hull_sums = sums_of(table) if table.sweep else None, sums_of(hull)
+    of_pr = pr_areas(table, sums) if table.sweep else PrAreas()
     if of_pr.pr is not None and _is_perfect(table):
         of_pr = replace(of_pr, pr=1.0)  # where rounding made it less
     return Areas(
-        roc=roc_area(table) if table.sweep else None,
-        roc_hull=roc_area(hull),
+        roc=roc_area(table, sums) if table.sweep else None,
+        roc_hull=roc_area(hull, hull_sums),
         pr=of_pr.pr,
         pr_trapezoid=of_pr.trapezoid,
         # No curve of these rows lies above (corollary 3.1): where only rounding says so, it is mended here.
-        pr_achievable=max(pr_area(hull), of_pr.pr or 0.0),
+        pr_achievable=max(pr_area(hull, hull_sums), of_pr.pr or 0.0),
         average_precision=of_pr.average_precision,
     )
 
@@ -56,14 +59,18 @@ def _is_perfect(table: ConfusionTable) -> bool:
     return bool(table.tp[int(np.argmax(table.fp > 0)) - 1] == table.positives)
 
 
-def roc_area(table: ConfusionTable) -> float:
+def roc_area(table: ConfusionTable, sums: Sums | None = None) -> float:
     """Area under the ROC curve by trapezoids, which is the Wilcoxon-Mann-Whitney statistic with ties as one half.
 
     Σ (fp_k - fp_{k-1})(tp_k + tp_{k-1}) / (2 P N)
     """
     if table.whole and 2 * table.positives * table.negatives <= LARGEST_EXACT_INTEGER:
         # Every product and every sum is an integer that is a double.
-        doubled = sum(float((fp[1:] - fp[:-1]) @ (tp[1:] + tp[:-1])) for tp, fp in _blocks(table.tp, table.fp))
+        doubled = (
+            sums.doubled_area
+            if sums
+            else sum(float((fp[1:] - fp[:-1]) @ (tp[1:] + tp[:-1])) for tp, fp in _blocks(table.tp, table.fp))
+        )
         return int(doubled) / (2 * int(table.positives) * int(table.negatives))
     up, across = lift(table.positives), lift(table.negatives)
     parts = (part for tp, fp in _blocks(table.tp, table.fp) for part in _trapezoids(tp * up, fp * across))

@@ -4,15 +4,16 @@ Builds the table once and reads every view off it. Knows the other modules of th
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from service.curves.areas import Areas, areas
+from service.curves.compiled import KERNEL
 from service.curves.confusion import ConfusionTable
 from service.curves.counts import Counts
-from service.curves.exact import BoolArray, FloatArray
+from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray
 from service.curves.hull import RocHull, corners
 from service.curves.operating_points import OperatingPoint, OperatingPoints, operating_points
 from service.curves.pr import AtRecall, Every, PrCurve, default_interpolation, interpolated_pr
@@ -144,19 +145,26 @@ def _points(table: ConfusionTable, hull: RocHull, keep: str) -> Points:
     if keep != "all":
         kept = np.flatnonzero(on_hull if keep == "hull" else corners(table))
         rows, on_hull = table.select(kept), on_hull[kept]
-    recall = tpr(rows)
+    fn, tn, false_rate, recall, precision = _columns(rows)
     return Points(
         threshold=rows.thresholds,
         tp=rows.tp,
         fp=rows.fp,
-        fn=rows.fn,
-        tn=rows.tn,
-        fpr=fpr(rows),
+        fn=fn,
+        tn=tn,
+        fpr=false_rate,
         tpr=recall,
         recall=recall,
-        precision=rows.precision,
+        precision=precision,
         on_hull=on_hull,
     )
+
+
+def _columns(table: ConfusionTable) -> Iterable[FloatArray]:
+    """The fn, tn, fpr, recall and precision of each row."""
+    in_doubles = table.positives + table.negatives < LARGEST_EXACT_INTEGER
+    compiled = KERNEL.points(table.tp, table.fp, table.positives, table.negatives) if in_doubles else None
+    return (table.fn, table.tn, fpr(table), tpr(table), table.precision) if compiled is None else compiled
 
 
 def _warnings(table: ConfusionTable, options: CurvesOptions) -> tuple[CurvesWarning, ...]:

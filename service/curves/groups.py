@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from service.curves.compiled import KERNEL
 from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray, blocks, class_sums
 from service.curves.sample import Sample
 
@@ -46,6 +47,9 @@ def groups(sample: Sample) -> Groups:
     counted = _counted(sample.scores, sample.labels, low, high, descending=descending)
     if counted:
         return counted
+    compiled = KERNEL.groups(sample.scores, sample.labels, _scale(low, high), signed=low < 0, descending=descending)
+    if compiled:
+        return Groups(*compiled)
     scores, hits = _sorted(sample.scores, sample.labels, low, high, descending=descending)
     changes = scores[2:] != scores[1:-1]
     if changes.all():

@@ -11,6 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
+from service.curves.compiled import KERNEL
 from service.curves.confusion import ConfusionTable
 from service.curves.exact import BoolArray, FloatArray, IntArray
 from service.curves.orientation import CountSpace
@@ -45,6 +46,12 @@ class RocHull:
     def of(cls, table: ConfusionTable) -> "RocHull":
         """Find the hull of a table's rows."""
         points = CountSpace.of(table)
+        compiled = KERNEL.hull(points.tp, points.fp) if points.small else None
+        if compiled:
+            vertices, boundary = compiled
+            hull = cls(points, vertices, boundary)
+            vars(hull)["boundary"] = boundary  # known already
+            return hull
         chain = _chain(points, table)
         if chain.size == 0:
             every = np.arange(table.tp.size)

@@ -11,8 +11,8 @@ from typing import TypeAlias
 
 import numpy as np
 
+from service.curves.climbs import integrals_of_large
 from service.curves.exact import BoolArray, FloatArray, IntArray
-from service.curves.pr_areas import integrals_of_large
 
 OfCounts: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
 """From tp and fp of b resamples, (b, K) each, not to be changed, to (b,); NaN where it is undefined.

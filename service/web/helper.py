@@ -25,6 +25,7 @@ from threading import Lock
 from typing import BinaryIO
 
 from service.answer import Answer, Request, answer, lack_of_memory
+from service.curves.compiled import KERNEL
 from service.environment import give_memory_back, keep_what_is_loaded, own_memory_bytes
 from service.web.log import logging_configuration
 from service.wire.codings import Piece
@@ -93,9 +94,10 @@ class Helper:
 
     def __init__(self, limits: Limits, memory_bytes: int) -> None:
         self._pipe, theirs = _CONTEXT.Pipe()
+        arguments = (theirs, limits, memory_bytes, KERNEL.path)
         try:
             with theirs, _STARTING, _without_interrupts():
-                self._process = _CONTEXT.Process(target=_serve, args=(theirs, limits, memory_bytes), daemon=True)
+                self._process = _CONTEXT.Process(target=_serve, args=arguments, daemon=True)
                 self._process.start()
         except (EOFError, OSError) as error:
             self._pipe.close()
@@ -144,8 +146,10 @@ def _without_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _serve(pipe: Connection, limits: Limits, memory_bytes: int) -> None:
-    """Answer requests until the server's end of the pipe closes."""
+def _serve(pipe: Connection, limits: Limits, memory_bytes: int, compiled: Path | None) -> None:
+    """Answer requests until the server's end of the pipe closes; with the compiled library that the server uses."""
+    if compiled is not None:
+        KERNEL.use(compiled)
     dictConfig(logging_configuration("info"))
     _stand_back(memory_bytes)
     keep_what_is_loaded()

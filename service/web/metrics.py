@@ -24,6 +24,7 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_late
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
+from service.curves.compiled import KERNEL
 from service.web.slots import Slot, Slots
 from service.wire.problems import PROBLEM_TYPES
 
@@ -198,9 +199,10 @@ class _Now(Collector):
     def __init__(self, slots: Slots) -> None:
         self._slots = slots
         self._build = GaugeMetricFamily(
-            "rocpr_build_info", "1, for the version that runs.", labels=["version", "python"]
+            "rocpr_build_info", "1, for the version that runs.", labels=["version", "python", "compiled"]
         )
-        self._build.add_metric([version("rocpr"), platform.python_version()], 1)
+        compiled = "no" if KERNEL.path is None else "yes"
+        self._build.add_metric([version("rocpr"), platform.python_version(), compiled], 1)
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         """Look."""

@@ -101,7 +101,7 @@ def given_back(monkeypatch: pytest.MonkeyPatch, taken: int, seconds: float) -> i
             reduction.send_handle(ours, file.fileno(), os.getpid())
         server_goes = Timer(seconds, ours.close)
         server_goes.start()
-        helpers._serve(theirs, LIMITS, 0)
+        helpers._serve(theirs, LIMITS, 0, None)
         server_goes.join()
         assert content.seek(0, os.SEEK_END) > 0
     return len(times)

@@ -1,0 +1,175 @@
+"""The steps of a table along which tp grows: counts and precision at their ends, and the integral of precision along.
+
+Knows the table only. Source: Davis & Goadrich 2006, section 4.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from service.curves.compiled import KERNEL, Sums
+from service.curves.confusion import ConfusionTable
+from service.curves.exact import LARGEST_EXACT_INTEGER, FloatArray, IntArray, blocks, positive_parts
+
+LARGEST_IN_SERIES = 1 / 201
+"""Up to this z, x = 0.01, a series is taken for log(1 + x); above it 1 - log(1 + x)/x loses no more than seven bits.
+
+Three terms of it leave out less than 2^-56 of x.
+"""
+
+_TINIEST, _GREATEST = np.finfo(np.float64).tiny, np.finfo(np.float64).max
+
+
+@dataclass(frozen=True, eq=False)
+class Climbs:
+    """Some steps of a table from a row to the next along which tp grows, (n,), n > 0: the counts before and after."""
+
+    tp: FloatArray
+    tp_after: FloatArray
+    fp: FloatArray
+    fp_after: FloatArray
+
+    @classmethod
+    def after(cls, table: ConfusionTable, rows: IntArray) -> "Climbs":
+        """The steps from some rows of a table to the next rows."""
+        return cls(table.tp[rows], table.tp[rows + 1], table.fp[rows], table.fp[rows + 1])
+
+    @cached_property
+    def climb(self) -> FloatArray:
+        """Δtp of each step."""
+        return self.tp_after - self.tp
+
+    @cached_property
+    def called(self) -> FloatArray:
+        """How much is called positive before each step."""
+        return self.tp + self.fp
+
+    @cached_property
+    def called_after(self) -> FloatArray:
+        """How much is called positive after each step."""
+        return self.tp_after + self.fp_after
+
+    @cached_property
+    def precision_before(self) -> FloatArray:
+        """Precision before each step; at the origin its limit along the step."""
+        out: FloatArray = self.tp / np.maximum(self.called, _TINIEST)
+        if self.called[0] == 0:
+            out[0] = self.precision_after[0]
+        return out
+
+    @cached_property
+    def precision_after(self) -> FloatArray:
+        """Precision after each step."""
+        out: FloatArray = self.tp_after / self.called_after
+        return out
+
+    @cached_property
+    def precision_parts(self) -> list[float]:
+        """Σ of the precision after each step, in parts."""
+        return positive_parts(self.precision_after)
+
+    @property
+    def are_single(self) -> bool:
+        """Whether each is of one true positive, where counts are whole."""
+        return bool(self.tp.size == self.tp_after[-1] - self.tp[0])
+
+    def integral(self, up: float) -> list[float]:
+        """The closed-form integral of D&G's interpolation (section 4) over tp, along all steps, times `up`, in parts.
+
+        On a step let Δt and Δn be the growth of tp and of n = tp + fp from (t, n), and x = Δn/n. Then
+
+            ∫ precision dtp = (Δt/Δn) (t log(1 + x) + Δt (1 - log(1 + x)/x))
+
+        in which no two terms cancel. From the origin (n = 0) it is Δt Δt/Δn. With z = x/(2 + x) = Δn/(2n + Δn),
+        log(1 + x) is 2z (1 + z s) for s = z/3 + z³/5 + ..., and the integral is, with the sum T = 2t + Δt of both ends,
+
+            Δt/(2n + Δn) · (T + s (z T - Δt))
+
+        where s is so small beside 1 that the difference may lose bits.
+        """
+        growth = self.called_after - self.called
+        below = self.called_after + self.called
+        z = growth / below
+        if float(np.minimum.reduce(z)) > LARGEST_IN_SERIES:
+            return positive_parts(integrals_of_large(self.tp, self.climb, growth, self.called, up, log1p=_log1p))
+        both_ends = self.tp + self.tp_after
+        part = z * both_ends
+        part -= self.climb
+        part *= _series(z)
+        part += both_ends
+        if up != 1:
+            part *= up
+        part *= self.climb / below
+        if float(np.maximum.reduce(z)) > LARGEST_IN_SERIES:
+            large = (z > LARGEST_IN_SERIES).nonzero()[0]
+            tp, climb, growth, called = (column[large] for column in (self.tp, self.climb, growth, self.called))
+            part[large] = integrals_of_large(tp, climb, growth, called, up, log1p=_log1p)
+        return positive_parts(part)
+
+
+def sums_of(table: ConfusionTable) -> Sums | None:
+    """The sums over a sweep's steps, where a compiled kernel knows them: of whole counts whose total is a double."""
+    if table.positives + table.negatives > LARGEST_EXACT_INTEGER or not table.whole:
+        return None
+    return KERNEL.sums(table.tp, table.fp, table.positives, LARGEST_IN_SERIES)
+
+
+def climbs_of(table: ConfusionTable) -> Iterator[Climbs]:
+    """All steps of a table along which tp grows, block by block."""
+    for block in blocks(table.tp.size, overlap=1):
+        tp, fp = table.tp[block], table.fp[block]
+        rows = (tp[1:] > tp[:-1]).nonzero()[0]
+        if rows.size and table.one_by_one:
+            yield _of_examples(rows, float(tp[0]), block.start)
+        elif rows.size:
+            yield Climbs(tp.take(rows), tp[1:].take(rows), fp.take(rows), fp[1:].take(rows))
+
+
+def _of_examples(rows: IntArray, tp: float, start: int) -> Climbs:
+    """The climbs from some rows of a table that goes one by one: rows count what is called."""
+    called = (rows + start).astype(np.float64)
+    tp_before = np.arange(tp, tp + rows.size)
+    fp = called - tp_before
+    out = Climbs(tp_before, tp_before + 1, fp, fp)
+    vars(out).update(climb=np.ones(rows.size), called=called, called_after=called + 1)  # known already
+    return out
+
+
+def _series(z: FloatArray) -> FloatArray:
+    """Sum z/3 + z³/5 + z⁵/7."""
+    square = z * z
+    series = square * (1 / 7)
+    series += 1 / 5
+    series *= square
+    series += 1 / 3
+    series *= z
+    return series
+
+
+def integrals_of_large(
+    tp: FloatArray,
+    climb: FloatArray,
+    growth: FloatArray,
+    called: FloatArray,
+    up: float,
+    *,
+    log1p: Callable[[FloatArray], FloatArray] = np.log1p,
+) -> FloatArray:
+    """The same integral of each step, where z is not small; times `up`."""
+    # From the origin x is infinite, where t = 0 outweighs its logarithm.
+    with np.errstate(divide="ignore", over="ignore"):
+        x = np.minimum(growth / called, _GREATEST)
+    logarithm = log1p(x)
+    out: FloatArray = (climb / growth) * ((tp * logarithm + climb * (1 - logarithm / x)) * up)
+    return out
+
+
+def _log1p(x: FloatArray) -> FloatArray:
+    """The C library's, as the compiled kernel has it: NumPy has others for some processors.
+
+    A table has few steps along which what is called grows by one in a hundred, 150 for every factor of ten.
+    """
+    return np.array([math.log1p(number) for number in x.tolist()])

@@ -1,0 +1,171 @@
+"""The loops of an unweighted evaluation in C, where an operator has had them compiled (`rocpr compile`).
+
+Every answer has the bits that the NumPy of the caller gives; it is None where there is no library, or where the library
+does not know a table. Knows arrays and kernel.c; nothing of curves. Which is used is the process's choice, made once.
+"""
+
+import hashlib
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from ctypes import CDLL, addressof, c_bool, c_char, c_double, c_int64, c_void_p
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+SOURCE = Path(__file__).with_name("kernel.c")
+OPTIONS = ("-std=c11", "-O3", "-fno-fast-math", "-ffp-contract=off", "-Wno-psabi", "-shared", "-fPIC")
+"""What the compiler is told: no product and sum may become one operation, which would round once instead of twice."""
+
+_SIGNATURES: dict[str, tuple[Any, ...]] = {  # the type of the result, then those of the arguments
+    "rocpr_keys": (c_bool, c_int64, c_void_p, c_void_p, c_double, c_bool, c_bool, c_void_p),
+    "rocpr_groups": (c_int64, c_int64, c_void_p, c_double, c_bool, c_bool, c_void_p, c_void_p, c_void_p),
+    "rocpr_hull": (None, c_int64, c_int64, c_void_p, c_void_p, c_void_p, c_void_p, c_void_p),
+    "rocpr_points": (None, c_int64, c_void_p, c_void_p, c_double, c_double, c_void_p),
+    "rocpr_sums": (c_int64, c_int64, c_void_p, c_void_p, c_double, c_double, c_void_p, c_void_p),
+}
+
+_DENSE = 4
+"""So many rows are looked at first for a hull, times the root of how many there are."""
+
+_Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sums:
+    """Sums over the steps of a table, as parts: over the climbs, those along which tp grows, but for the last.
+
+    integral   of precision over tp.
+    average    Δtp times the precision after.
+    before, after   the precision there.
+    doubled_area   Σ Δfp (tp before + tp after) over all steps, where that is exact.
+    high       rows before climbs of more than one positive.
+    """
+
+    integral: list[float]
+    average: list[float]
+    before: list[float]
+    after: list[float]
+    doubled_area: float
+    high: NDArray[np.int64]
+
+
+def library_path() -> Path:
+    """Where the library lies that was made from this source with these options; one of another version is not found."""
+    digest = hashlib.sha256(SOURCE.read_bytes() + " ".join(OPTIONS).encode()).hexdigest()
+    return SOURCE.with_name(f"kernel-{digest[:16]}.so")
+
+
+class Kernel:
+    """The library that this process uses, if any."""
+
+    def __init__(self) -> None:
+        self._library: CDLL | None = None
+        self.path: Path | None = None
+
+    def use(self, path: Path) -> None:
+        """Use the library at a path from now on. Raises OSError where it cannot be loaded."""
+        library = CDLL(str(path))
+        for name, (result, *arguments) in _SIGNATURES.items():
+            function = getattr(library, name)
+            function.restype, function.argtypes = result, arguments
+        self._library, self.path = library, path
+
+    def use_built(self) -> None:
+        """Use the library that `rocpr compile` made for this version, if there is one that this machine can load."""
+        path = library_path()
+        if path.is_file():
+            with suppress(OSError):
+                self.use(path)
+
+    def leave(self) -> None:
+        """Use none from now on."""
+        self._library = self.path = None
+
+    @contextmanager
+    def set_aside(self) -> Iterator[None]:
+        """Use none for a while, in all threads."""
+        library, path = self._library, self.path
+        self.leave()
+        try:
+            yield
+        finally:
+            self._library, self.path = library, path
+
+    def groups(
+        self, scores: _Floats, labels: NDArray[np.bool_], scale: float, *, signed: bool, descending: bool
+    ) -> tuple[_Floats, _Floats, _Floats] | None:
+        """The distinct scores in order, and tp and fp up to each, (n + 1,); `scale` brings |scores| below 1.5."""
+        if self._library is None:
+            return None
+        rows = scores.size
+        scores, labels = np.ascontiguousarray(scores), np.ascontiguousarray(labels)
+        keys, columns = np.empty(rows), np.empty((3, rows + 1))
+        at = _address(columns)
+        written = _address(keys)
+        if not self._library.rocpr_keys(rows, _address(scores), _address(labels), scale, signed, descending, written):
+            return None
+        keys.sort()
+        places = [at + columns.strides[0] * column for column in range(3)]
+        size = self._library.rocpr_groups(rows, written, scale, signed, descending, *places)
+        if size < columns.shape[1]:
+            columns = columns[:, :size].copy()
+        return columns[0], columns[1], columns[2]
+
+    def hull(self, tp: _Floats, fp: _Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+        """The vertices of the upper hull of rows in order, the first and the last of which differ, and all rows on it.
+
+        Products of two counts are doubles.
+        """
+        if self._library is None:
+            return None
+        tp, fp = np.ascontiguousarray(tp), np.ascontiguousarray(fp)
+        found, sizes = np.empty((2, tp.size), dtype=np.int64), np.empty(2, dtype=np.int64)
+        at = _address(found)
+        self._library.rocpr_hull(
+            tp.size,
+            max(math.isqrt(tp.size) // 4, 1),
+            _address(tp),
+            _address(fp),
+            at,
+            at + found.strides[0],
+            _address(sizes),
+        )
+        vertices, boundary = sizes.tolist()
+        return found[0, :vertices].copy(), found[1, :boundary].copy()
+
+    def points(self, tp: _Floats, fp: _Floats, positives: float, negatives: float) -> _Floats | None:
+        """The columns fn, tn, fpr, tpr and precision of a table, (5, n)."""
+        if self._library is None:
+            return None
+        tp, fp = np.ascontiguousarray(tp), np.ascontiguousarray(fp)
+        columns = np.empty((5, tp.size))
+        self._library.rocpr_points(tp.size, _address(tp), _address(fp), positives, negatives, _address(columns))
+        return columns
+
+    def sums(self, tp: _Floats, fp: _Floats, positives: float, limit: float) -> Sums | None:
+        """The sums over the steps of a table of whole counts."""
+        if self._library is None:
+            return None
+        tp, fp = np.ascontiguousarray(tp), np.ascontiguousarray(fp)
+        totals, high = np.empty(13), np.empty(tp.size - 1, dtype=np.int64)
+        count = self._library.rocpr_sums(
+            high.size, _address(tp), _address(fp), positives, limit, _address(totals), _address(high)
+        )
+        numbers = totals.tolist()
+        return Sums(numbers[:3], numbers[3:6], numbers[6:9], numbers[9:12], numbers[12], high[:count].copy())
+
+
+def _address(array: NDArray[Any]) -> int:
+    """Where the elements of an array begin."""
+    try:
+        # Three times as fast as the other; Python before 3.12 has no type for what has a buffer.
+        return addressof(c_char.from_buffer(array))  # type: ignore[arg-type]
+    except (TypeError, ValueError):  # an array that is not to be written, or without elements
+        return array.ctypes.data
+
+
+KERNEL = Kernel()

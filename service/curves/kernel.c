@@ -1,0 +1,307 @@
+/* The loops of an unweighted evaluation that take the most time in NumPy: one pass each, where NumPy takes many.
+
+   Every number is made by the operations that the NumPy of the caller does, in their order, so that it has the same
+   bits: nothing may be contracted or reassociated. Sums are taken here where every order of them is exact. Nothing is
+   allocated and nothing is checked here: service/curves/compiled.py, the only caller, sees to that. */
+
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+/* The widest vectors that the processor has; which ones makes no difference to a number. */
+#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
+#define WIDE __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define WIDE
+#endif
+
+static const uint64_t SIGN = UINT64_C(1) << 63;
+
+static inline uint64_t bits_of(double number)
+{
+    uint64_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    return bits;
+}
+
+static inline double double_of(uint64_t bits)
+{
+    double number;
+    memcpy(&number, &bits, sizeof number);
+    return number;
+}
+
+/* Make doubles that sort like the scores times `scale`, all below 1.5, and carry the label in their last bit.
+
+   Tells whether every score comes back from that scale. */
+WIDE bool rocpr_keys(int64_t rows, const double *restrict scores, const uint8_t *restrict labels, double scale,
+                     bool with_sign, bool descending, double *restrict keys)
+{
+    const uint64_t kept = with_sign ? SIGN : 0, turned = descending ? SIGN : 0;
+    uint64_t lost = 0;
+    for (int64_t row = 0; row < rows; row++) {
+        const double scaled = scores[row] * scale;
+        lost |= scaled / scale != scores[row];
+        keys[row] = double_of((bits_of(scaled) << 1 | (labels[row] != 0) | (bits_of(scores[row]) & kept)) ^ turned);
+    }
+    return !lost;
+}
+
+/* The score of a key before it is divided by its scale; -0.0 and 0.0 are one. */
+static inline double score_of(uint64_t key, uint64_t kept)
+{
+    return double_of((key & ~SIGN) >> 1 | (key & kept)) + 0.0;
+}
+
+/* Write a row for each distinct score of sorted keys, behind a first one that calls nothing; returns how many.
+
+   There is room for one more row than there are keys. */
+int64_t rocpr_groups(int64_t rows, const double *restrict keys, double scale, bool with_sign, bool descending,
+                     double *restrict thresholds, double *restrict tp, double *restrict fp)
+{
+    const uint64_t kept = with_sign ? SIGN : 0, turned = descending ? SIGN : 0;
+    int64_t group = 1, hits = 0;
+    uint64_t key = bits_of(keys[0]) ^ turned;
+    double score = score_of(key, kept);
+    thresholds[0] = NAN;
+    tp[0] = fp[0] = 0;
+    for (int64_t row = 0; row < rows; row++) {
+        hits += key & 1;
+        /* Written again by the next row of the same score: a write costs less than a branch. */
+        thresholds[group] = score / scale;
+        tp[group] = (double)hits;
+        fp[group] = (double)(row + 1 - hits);
+        key = bits_of(keys[row + 1 < rows ? row + 1 : row]) ^ turned;
+        const double next = score_of(key, kept);
+        group += next != score;
+        score = next;
+    }
+    return group + 1;
+}
+
+/* Positive when row b lies above the chord from a to c; exact where products of counts are doubles. */
+static inline double side(const double *tp, const double *fp, int64_t a, int64_t b, int64_t c)
+{
+    return (tp[b] - tp[a]) * (fp[c] - fp[a]) - (fp[b] - fp[a]) * (tp[c] - tp[a]);
+}
+
+/* Add a row to an upper hull from left to right (Andrew 1979), unless it repeats the last one; returns its size. */
+static int64_t add(const double *tp, const double *fp, int64_t *chain, int64_t size, int64_t row)
+{
+    if (size > 0 && tp[chain[size - 1]] == tp[row] && fp[chain[size - 1]] == fp[row])
+        return size;
+    while (size > 1 && side(tp, fp, chain[size - 2], chain[size - 1], row) <= 0)
+        size--;
+    chain[size] = row;
+    return size + 1;
+}
+
+/* Write the rows after a, up to b, that lie on or above the chord between the two; returns how many. */
+static int64_t outside(const double *restrict tp, const double *restrict fp, int64_t a, int64_t b,
+                       int64_t *restrict rows)
+{
+    const double tp_a = tp[a], fp_a = fp[a], climb = tp[b] - tp_a, run = fp[b] - fp_a;
+    int64_t count = 0;
+    for (int64_t row = a + 1; row <= b; row++) {
+        rows[count] = row;
+        count += (tp[row] - tp_a) * run >= (fp[row] - fp_a) * climb;
+    }
+    return count;
+}
+
+/* Write the vertices of the upper hull of rows in order, and all rows on it; `sizes` is how many of either.
+
+   The first and the last row differ. There is room for all rows in both. First comes the hull of every so manieth row:
+   what is under it is on no hull. */
+void rocpr_hull(int64_t rows, int64_t spacing, const double *tp, const double *fp, int64_t *vertices,
+                int64_t *boundary, int64_t *sizes)
+{
+    int64_t size = 0, near = 1, on = 1, edge = 1;
+    for (int64_t row = 0; row < rows - 1; row += spacing)
+        size = add(tp, fp, vertices, size, row);
+    size = add(tp, fp, vertices, size, rows - 1);
+    vertices[size - 1] = rows - 1; /* or a row that this one repeats */
+    boundary[0] = 0;
+    for (int64_t end = 1; end < size; end++)
+        near += outside(tp, fp, vertices[end - 1], vertices[end], boundary + near);
+    size = 0;
+    for (int64_t place = 0; place < near; place++)
+        size = add(tp, fp, vertices, size, boundary[place]);
+    for (int64_t place = 1; place < near; place++) {
+        const int64_t row = boundary[place];
+        while (edge < size - 1 && row > vertices[edge])
+            edge++;
+        boundary[on] = row;
+        on += side(tp, fp, vertices[edge - 1], row, vertices[edge]) == 0;
+    }
+    sizes[0] = size;
+    sizes[1] = on;
+}
+
+/* Write the columns fn, tn, fpr, tpr and precision of a table, one after the other. */
+WIDE void rocpr_points(int64_t rows, const double *restrict tp, const double *restrict fp, double positives,
+                       double negatives, double *restrict columns)
+{
+    double *restrict fn = columns, *restrict tn = fn + rows, *restrict fpr = tn + rows, *restrict tpr = fpr + rows,
+                     *restrict precision = tpr + rows;
+    for (int64_t row = 0; row < rows; row++) {
+        fn[row] = positives - tp[row];
+        tn[row] = negatives - fp[row];
+        fpr[row] = fp[row] / negatives;
+        tpr[row] = tp[row] / positives;
+        precision[row] = tp[row] / (tp[row] + fp[row]);
+    }
+    for (int64_t row = 0; row < rows && tp[row] == 0 && fp[row] == 0; row++)
+        precision[row] = NAN;
+}
+
+/* Steps of a table are looked at so many at a time, whose columns stay in the processor's nearest cache. */
+enum { PIECE = 512, LANES = 8 };
+
+/* A sum of numbers, exact in two parts, and in a third what is below both. */
+struct total {
+    double leading, middle, rest;
+};
+
+/* Numbers side by side: the order in which a compiler may not add up those of one sum. */
+typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
+
+static inline lanes lanes_at(const double *column)
+{
+    lanes numbers;
+    memcpy(&numbers, column, sizeof numbers);
+    return numbers;
+}
+
+static inline double sum_of(lanes numbers)
+{
+    double sum = 0;
+    for (int lane = 0; lane < LANES; lane++)
+        sum += numbers[lane];
+    return sum;
+}
+
+/* Add numbers >= 0 whose leading parts are multiples of the last bit of `anchor`, those of the rest of `below`.
+
+   The columns go on with zeros to a multiple of LANES. */
+WIDE static void add_up(int64_t size, const double *column, double anchor, double below, struct total *total)
+{
+    lanes leading = {0}, middle = {0}, rest = {0};
+    for (int64_t at = 0; at < size; at += LANES) {
+        const lanes numbers = lanes_at(column + at), first = (numbers + anchor) - anchor, left = numbers - first;
+        const lanes second = (left + below) - below;
+        leading += first;
+        middle += second;
+        rest += left - second;
+    }
+    total->leading += sum_of(leading);
+    total->middle += sum_of(middle);
+    total->rest += sum_of(rest);
+}
+
+/* Columns of some climbs, the steps along which tp grows. */
+struct climbs {
+    double tp[PIECE], tp_after[PIECE], fp[PIECE], fp_after[PIECE];
+    double before[PIECE + LANES], after[PIECE + LANES], average[PIECE + LANES], integral[PIECE + LANES];
+};
+
+static int64_t select_climbs(int64_t steps, const double *restrict tp, const double *restrict fp,
+                             struct climbs *restrict to)
+{
+    int64_t count = 0;
+    for (int64_t row = 0; row < steps; row++) {
+        to->tp[count] = tp[row];
+        to->tp_after[count] = tp[row + 1];
+        to->fp[count] = fp[row];
+        to->fp_after[count] = fp[row + 1];
+        count += tp[row + 1] > tp[row];
+    }
+    return count;
+}
+
+/* Fill the other columns, as climbs.py has them. Tells whether a z is above its limit, and the integral without meaning. */
+WIDE static bool measure_climbs(int64_t count, double limit, struct climbs *restrict of)
+{
+    int64_t large = 0;
+    for (int64_t at = 0; at < count; at++) {
+        const double called = of->tp[at] + of->fp[at], called_after = of->tp_after[at] + of->fp_after[at];
+        const double climb = of->tp_after[at] - of->tp[at], both = of->tp[at] + of->tp_after[at];
+        const double below = called_after + called, z = (called_after - called) / below, square = z * z;
+        const double series = ((square * (1.0 / 7) + 1.0 / 5) * square + 1.0 / 3) * z;
+        of->before[at] = of->tp[at] / (called > DBL_MIN ? called : DBL_MIN);
+        of->after[at] = of->tp_after[at] / called_after;
+        of->average[at] = climb * of->after[at];
+        of->integral[at] = ((z * both - climb) * series + both) * (climb / below);
+        large |= z > limit;
+    }
+    if (of->tp[0] == 0 && of->fp[0] == 0)
+        of->before[0] = of->after[0];
+    for (int64_t at = count; at < count + LANES; at++)
+        of->before[at] = of->after[at] = of->average[at] = of->integral[at] = 0;
+    return large;
+}
+
+/* Fill in the integrals for which z is too large for the series. */
+static void integrate_large(int64_t count, double limit, struct climbs *restrict of)
+{
+    for (int64_t at = 0; at < count; at++) {
+        const double called = of->tp[at] + of->fp[at], called_after = of->tp_after[at] + of->fp_after[at];
+        const double growth = called_after - called, climb = of->tp_after[at] - of->tp[at];
+        if (growth / (called_after + called) <= limit)
+            continue;
+        const double x = growth / called < DBL_MAX ? growth / called : DBL_MAX, logarithm = log1p(x);
+        of->integral[at] = (climb / growth) * (of->tp[at] * logarithm + climb * (1 - logarithm / x));
+    }
+}
+
+WIDE static double doubled_area(int64_t steps, const double *tp, const double *fp)
+{
+    lanes areas = {0};
+    double area = 0;
+    int64_t row = 0;
+    for (; row + LANES <= steps; row += LANES)
+        areas += (lanes_at(fp + row + 1) - lanes_at(fp + row)) * (lanes_at(tp + row + 1) + lanes_at(tp + row));
+    for (; row < steps; row++)
+        area += (fp[row + 1] - fp[row]) * (tp[row + 1] + tp[row]);
+    return area + sum_of(areas);
+}
+
+/* Sum over the steps of a table of whole counts.
+
+   sums    the totals of integral, average, before and after over the climbs; then twice the area of the trapezoids
+           under tp over fp, which is exact where it is a whole double.
+   high    the rows before climbs of more than one positive; there is room for all steps. Returns how many there are. */
+int64_t rocpr_sums(int64_t steps, const double *tp, const double *fp, double positives, double limit, double *sums,
+                   int64_t *high)
+{
+    struct climbs climbs;
+    struct total totals[4] = {{0}};
+    const double *const columns[4] = {climbs.integral, climbs.average, climbs.before, climbs.after};
+    int power;
+    frexp(positives, &power);
+    const double anchor = ldexp(1.0, power), below = ldexp(1.0, 2 * power - 52);
+    int64_t count_high = 0;
+    double area = 0;
+    for (int64_t start = 0; start < steps; start += PIECE) {
+        const int64_t size = steps - start < PIECE ? steps - start : PIECE;
+        area += doubled_area(size, tp + start, fp + start);
+        const int64_t count = select_climbs(size, tp + start, fp + start, &climbs);
+        if (count == 0)
+            continue;
+        if (measure_climbs(count, limit, &climbs))
+            integrate_large(count, limit, &climbs);
+        for (int column = 0; column < 4; column++)
+            add_up(count, columns[column], anchor, below, &totals[column]);
+        if (climbs.tp_after[count - 1] - climbs.tp[0] == (double)count)
+            continue;
+        for (int64_t row = start; row < start + size; row++) {
+            high[count_high] = row;
+            count_high += tp[row + 1] - tp[row] > 1;
+        }
+    }
+    memcpy(sums, totals, sizeof totals);
+    sums[12] = area;
+    return count_high;
+}

@@ -1,0 +1,177 @@
+"""`rocpr compile`: what it makes is used only when it answers as NumPy does, and what stops it is told."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from service.cli import compile as command
+from service.cli.main import main
+from service.curves import compiled
+from service.curves.compiled import KERNEL, library_path
+from tests.compiled_library import library_in, used
+
+pytestmark = pytest.mark.skipif(
+    not any(map(shutil.which, command.COMPILERS)), reason=f"there is none of {', '.join(command.COMPILERS)}"
+)
+
+
+@pytest.fixture(autouse=True)
+def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the source, beside which the library is put; nothing is used before or after."""
+    copy = tmp_path / "kernel.c"
+    copy.write_bytes(compiled.SOURCE.read_bytes())
+    monkeypatch.setattr(compiled, "SOURCE", copy)
+    monkeypatch.setattr(command, "SOURCE", copy)
+    monkeypatch.delenv("CC", raising=False)
+    return copy
+
+
+def compile_(*arguments: str, **variables: str) -> Result:
+    with used(None):
+        run = CliRunner(env=variables).invoke(main, ["compile", *arguments])
+        assert KERNEL.path is None
+    return run
+
+
+def made(source: Path) -> list[str]:
+    return [path.name for path in source.parent.iterdir() if path != source]
+
+
+def test_it_makes_a_library_that_is_found(source: Path) -> None:
+    run = compile_()
+    assert (run.exit_code, run.stderr) == (0, "")
+    assert run.stdout == (
+        f"cc made {library_path().name} in {source.parent}.\n"
+        "It answers 56 samples of up to 100,000 rows as NumPy does, to the last bit.\n"
+    )
+    assert made(source) == [library_path().name]
+    with used(None):
+        KERNEL.use_built()
+        assert KERNEL.path == library_path()
+
+
+def test_it_takes_the_place_of_what_other_versions_made(source: Path) -> None:
+    (source.parent / "kernel-0123456789abcdef.so").write_bytes(b"old")
+    library_path().write_bytes(b"broken")
+    assert compile_().exit_code == 0
+    assert made(source) == [library_path().name]
+    assert library_path().read_bytes() != b"broken"
+
+
+def test_it_removes_what_was_made(source: Path) -> None:
+    compile_()
+    run = compile_("--remove")
+    assert (run.exit_code, run.output, made(source)) == (0, "", [])
+
+
+@pytest.mark.parametrize("how", ["option", "variable"])
+def test_a_compiler_may_be_named_with_its_options(source: Path, how: str) -> None:
+    compiler = f"{next(filter(shutil.which, command.COMPILERS))} -O1"
+    run = compile_("--compiler", compiler) if how == "option" else compile_(CC=compiler)
+    assert run.exit_code == 0
+    assert run.stdout.startswith(f"{compiler} made ")
+    assert made(source) == [library_path().name]
+
+
+def test_no_compiler_is_told(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = compile_("--compiler", "no-such-compiler -O2")
+    assert (run.exit_code, made(source)) == (2, [])
+    assert run.stderr == (
+        "Error: there is no C compiler named no-such-compiler -O2; install one, or name one with --compiler.\n"
+    )
+    monkeypatch.setenv("PATH", str(source.parent))
+    run = compile_()
+    assert run.exit_code == 2
+    assert run.stderr == (
+        "Error: there is no C compiler named cc or gcc or clang; install one, or name one with --compiler.\n"
+    )
+
+
+def test_what_the_compiler_says_is_told(source: Path) -> None:
+    source.write_text("this is not C\n", encoding="ascii")
+    run = compile_()
+    assert (run.exit_code, made(source)) == (2, [])
+    assert run.stderr.startswith("Error: cc could not compile kernel.c.\n")
+    assert "kernel.c:1" in run.stderr
+    assert "Traceback" not in run.output
+
+
+def test_a_compiler_that_makes_nothing_is_told(source: Path) -> None:
+    run = compile_("--compiler", "true")
+    assert (run.exit_code, run.stderr) == (2, "Error: true could not compile kernel.c.\n")
+    assert made(source) == []
+
+
+def test_a_compiler_that_takes_too_long_is_ended(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "SECONDS", 0.2)
+    slow = source.parent / "slow"
+    slow.write_text("#!/bin/sh\nexec sleep 60\n", encoding="ascii")
+    slow.chmod(0o700)
+    run = compile_("--compiler", str(slow))
+    assert run.exit_code == 2
+    assert run.stderr == f"Error: {slow} could not compile kernel.c.\nIt took more than 0.2 seconds.\n"
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        (">= (fp[row]", "> (fp[row]"),  # rows on the hull
+        ("1.0 / 7", "1.0 / 9"),  # the integral's last digits
+        ("fp[row] / negatives", "fp[row] * (1 / negatives)"),
+        ("row + 1 - hits", "row - hits"),
+        ("next != score", "next == score"),
+    ],
+)
+def test_a_library_that_answers_otherwise_is_not_used(source: Path, right: str, wrong: str) -> None:
+    text = source.read_text(encoding="ascii")
+    assert right in text
+    source.write_text(text.replace(right, wrong, 1), encoding="ascii")
+    run = compile_()
+    assert (run.exit_code, made(source)) == (2, [])
+    assert "the library does not answer as NumPy does" in run.stderr
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_directory_that_is_not_ours_is_told(source: Path) -> None:
+    source.parent.chmod(0o500)
+    run = compile_()
+    source.parent.chmod(0o700)
+    assert (run.exit_code, run.stderr) == (2, f"Error: {source.parent}: Permission denied\n")
+
+
+def test_a_directory_that_takes_no_file_is_told(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(**_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(command.tempfile, "TemporaryDirectory", refuse)
+    run = compile_()
+    assert (run.exit_code, run.stderr) == (2, f"Error: {source.parent}: Permission denied\n")
+
+
+def test_every_compiler_here_makes_the_same_numbers(tmp_path: Path) -> None:
+    found = [compiler for compiler in command.COMPILERS if shutil.which(compiler)]
+    for number, compiler in enumerate(found):
+        directory = tmp_path / str(number)
+        directory.mkdir()
+        assert compile_("--compiler", compiler).exit_code == 0
+
+
+def test_it_warns_of_nothing(tmp_path: Path) -> None:
+    """The source is clean C11."""
+    strict = ("-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wvla", "-Werror", "-Wno-unknown-pragmas")
+    assert library_in(tmp_path, *strict).is_file()
+
+
+def test_commands_use_it_unless_it_is_off(tmp_path: Path) -> None:
+    table = tmp_path / "scores.csv"
+    table.write_text("scores,labels\n0.9,1\n0.2,0\n", encoding="ascii")
+    compile_()
+    for word, path in (("auto", library_path()), ("off", None)):
+        with used(None):
+            run = CliRunner(env={"ROCPR_COMPILED": word}).invoke(main, ["curves", str(table)])
+            assert (run.exit_code, KERNEL.path) == (0, path)

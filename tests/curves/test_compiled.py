@@ -1,0 +1,252 @@
+"""The compiled library answers as NumPy does, to the last bit; and it is used only where that was made sure."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.curves import compiled
+from service.curves.compiled import KERNEL, Kernel, library_path
+from service.curves.confusion import ConfusionTable
+from service.curves.counts import Counts
+from service.curves.evaluation import CurvesOptions, evaluate_curves
+from service.curves.hull import RocHull
+from service.curves.pr import AtRecall
+from service.curves.sample import Sample
+from tests import strategies
+from tests.compiled_library import bits, library_in, used
+
+ASKED = CurvesOptions(
+    include=frozenset({"auc", "points", "achievable_pr"}), interpolation=AtRecall(np.linspace(0, 1, 11))
+)
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return library_in(tmp_path_factory.mktemp("library"))
+
+
+def assert_same(library: Path, evaluation: Sample | Counts, options: CurvesOptions = ASKED) -> None:
+    answers = []
+    for path in (library, None):
+        with used(path):
+            answers.append(bits(evaluate_curves(evaluation, options)))
+    assert answers[0] == answers[1]
+
+
+@given(data=strategies.samples() | strategies.weighted_samples() | strategies.tilted_samples())
+@strategies.examples(300)
+def test_every_sample_has_the_same_answer(library: Path, data: strategies.Data) -> None:
+    assert_same(library, data.sample())
+
+
+@given(
+    rows=strategies.sweeps()
+    | strategies.classifiers()
+    | strategies.big_sweeps()
+    | strategies.lopsided_sweeps()
+    | strategies.fractional_sweeps()
+    | strategies.nudged_lines()
+)
+@strategies.examples(300)
+def test_all_counts_have_the_same_answer(library: Path, rows: strategies.Rows) -> None:
+    assert_same(library, rows.counts())
+
+
+Scores = Callable[[np.random.Generator, int], np.ndarray]
+
+SCORES: dict[str, Scores] = {
+    "in [0, 1)": lambda random, rows: random.random(rows),
+    "of both signs": lambda random, rows: random.normal(size=rows),
+    "above 1.5": lambda random, rows: random.exponential(10, rows),
+    "below 0": lambda random, rows: -random.exponential(10, rows),
+    "of single precision": lambda random, rows: random.normal(size=rows).astype(np.float32).astype(np.float64),
+    "of 2,100 powers of two": lambda random, rows: np.ldexp(
+        random.choice([-1.0, 1.0], rows), -random.integers(1074, size=rows)
+    ),
+    "some 600 decades apart": lambda random, rows: np.ldexp(1.0, random.integers(-1074, 1023, rows)),
+    "huge": lambda random, rows: random.normal(size=rows) * 1e307,
+    "zeros of both signs": lambda random, rows: random.choice([0.0, -0.0, 1e-310, -1e-310, 0.3, -0.7], rows),
+    "seven rows each": lambda random, rows: np.repeat(random.normal(size=rows // 7 + 1), 7)[:rows],
+    "few levels": lambda random, rows: np.sqrt(random.integers(1, 9, rows)),
+    "all equal": lambda _, rows: np.full(rows, math.pi),
+}
+
+LABELS: dict[str, Callable[[np.random.Generator, np.ndarray], np.ndarray]] = {
+    "half positive": lambda random, scores: random.random(scores.size) < 0.5,
+    "one in a hundred positive": lambda random, scores: random.random(scores.size) < 0.01,
+    "three in a hundred negative": lambda random, scores: random.random(scores.size) < 0.97,
+    "by rank": lambda random, scores: (
+        scores.argsort().argsort() + random.normal(0, scores.size / 5, scores.size) > scores.size / 2
+    ),
+    "perfect": lambda _, scores: scores > np.median(scores),
+}
+
+
+@pytest.mark.parametrize("labels", LABELS)
+@pytest.mark.parametrize("scores", SCORES)
+def test_long_samples_have_the_same_answer(library: Path, scores: str, labels: str) -> None:
+    """Around the sizes at which C or NumPy goes on with another piece or block."""
+    random = np.random.default_rng(5)
+    for rows in (2, 7, 8, 9, 511, 512, 513, 1_025, 32_767, 32_768, 32_769, 70_001):
+        column = SCORES[scores](random, rows)
+        positive = LABELS[labels](random, column)
+        positive[:2] = False, True
+        for lower_is_positive in (False, True):
+            assert_same(library, Sample(column, positive, None, lower_is_positive))
+
+
+@pytest.mark.parametrize("high", [1, 2, 200, 10**6])
+def test_steep_counts_have_the_same_answer(library: Path, high: int) -> None:
+    """Climbs of many true positives are summed by both in the same way."""
+    random = np.random.default_rng(high)
+    steps = random.integers(0, high, (2, 3_000), endpoint=True).astype(np.float64)
+    tp, fp = steps.cumsum(axis=1)
+    assert_same(library, Counts(tp, fp, float(tp[-1]) + 1, float(fp[-1]) + 1))
+
+
+def test_rows_of_no_sweep_have_the_same_hull(library: Path) -> None:
+    random = np.random.default_rng(3)
+    for largest in (4, 30, 10**7):
+        tp, fp = random.integers(0, largest, (2, 5_000), endpoint=True).astype(np.float64)
+        assert_same(library, Counts(tp, fp, float(largest), float(largest)))
+
+
+def test_the_points_on_a_hull_are_found_by_the_library(library: Path) -> None:
+    """The staircase rises like a hull, and each step of it is there twice and once in between."""
+    fp = np.repeat(np.arange(2_000.0), 3) * 2
+    tp = np.repeat((2_000.0 * 1_999 - (np.arange(2_000.0) - 1_999) ** 2) // 2, 3) * 2
+    tp[1::3] = (tp[::3] + np.append(tp[3::3], tp[-1])) / 2
+    fp[1::3] = (fp[::3] + np.append(fp[3::3], fp[-1])) / 2
+    table = ConfusionTable.from_counts(Counts(tp, fp, float(tp.max()), float(fp.max())))
+    with used(None):
+        expected = RocHull.of(table)
+    with used(library):
+        found = RocHull.of(table)
+    assert found.vertices.tolist() == expected.vertices.tolist()
+    assert found.boundary.tolist() == expected.boundary.tolist()
+    assert 1_000 < found.vertices.size < found.boundary.size
+
+
+def test_columns_may_lie_apart_and_be_read_only(library: Path) -> None:
+    random = np.random.default_rng(8)
+    both = random.normal(size=(2, 1_000)).T.copy()
+    scores, labels = both[:, 0], (both[:, 1] > 0)[::-1]
+    for column in (scores, labels):
+        column.flags.writeable = False
+        assert not column.flags.c_contiguous
+    assert_same(library, Sample(scores, labels))
+    steps = random.integers(0, 3, (1_000, 2)).cumsum(axis=0).astype(np.float64)
+    steps.flags.writeable = False
+    assert_same(library, Counts(steps[:, 0], steps[:, 1], float(steps[-1, 0]) + 1, float(steps[-1, 1]) + 1))
+
+
+def test_it_is_used(library: Path) -> None:
+    """Else all of the above would compare NumPy with itself."""
+    scores, labels = np.array([0.3, 0.1, 0.7]), np.array([True, False, False])
+    tp, fp = np.array([0.0, 0, 1, 1]), np.array([0.0, 1, 1, 2])
+    answers = (
+        lambda: KERNEL.groups(scores, labels, 1.0, signed=False, descending=True),
+        lambda: KERNEL.hull(tp, fp),
+        lambda: KERNEL.points(tp, fp, 1.0, 2.0),
+        lambda: KERNEL.sums(tp, fp, 1.0, 0.005),
+    )
+    with used(library):
+        assert all(answer() is not None for answer in answers)
+        with KERNEL.set_aside():
+            assert all(answer() is None for answer in answers)
+    with used(None):
+        assert all(answer() is None for answer in answers)
+
+
+def test_only_what_was_made_from_this_source_is_found(
+    library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "kernel.c"
+    source.write_bytes(compiled.SOURCE.read_bytes())
+    monkeypatch.setattr(compiled, "SOURCE", source)
+    kernel = Kernel()
+    kernel.use_built()
+    assert kernel.path is None
+    made = library_path()
+    made.write_bytes(library.read_bytes())
+    kernel.use_built()
+    assert kernel.path == made
+    source.write_text("another version", encoding="ascii")
+    assert library_path() != made
+    kernel = Kernel()
+    kernel.use_built()
+    assert kernel.path is None
+
+
+def test_a_library_of_another_machine_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiled, "SOURCE", tmp_path / "kernel.c")
+    compiled.SOURCE.write_text("", encoding="ascii")
+    library_path().write_bytes(b"\x7fELF of another processor")
+    kernel = Kernel()
+    kernel.use_built()
+    assert kernel.path is None
+    with pytest.raises(OSError, match="kernel-"):
+        kernel.use(library_path())
+
+
+def test_it_keeps_within_its_arrays(tmp_path: Path, root: Path) -> None:
+    """With the checks of a compiler for what is read or written beside an array, or has no defined result."""
+    runtime = _sanitizer()
+    library = library_in(tmp_path, "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g")
+    program = """
+import sys
+import numpy as np
+from pathlib import Path
+from service.curves.compiled import KERNEL
+from service.curves.sample import Sample
+from service.curves.evaluation import evaluate_curves
+KERNEL.use(Path(sys.argv[1]))
+random = np.random.default_rng(0)
+for rows in [*range(2, 40), 511, 512, 513, 514, 1_024, 1_025, 5_000]:
+    for scores in (random.random(rows), random.normal(size=rows), np.sqrt(random.integers(1, 9, rows)), np.ones(rows)):
+        labels = random.random(rows) < 0.5
+        labels[:2] = False, True
+        evaluate_curves(Sample(scores, labels))
+print("within")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(library)],
+        cwd=root,
+        env={**os.environ, "LD_PRELOAD": runtime, "ASAN_OPTIONS": "detect_leaks=0"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "within\n"), done.stderr
+
+
+def _sanitizer() -> str:
+    """The library of gcc's checks, which must be loaded before the interpreter's own."""
+    try:
+        done = subprocess.run(["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True)
+    except FileNotFoundError:
+        pytest.skip("there is no gcc")
+    path = Path(done.stdout.strip())
+    if not path.is_absolute():
+        pytest.skip("gcc has no sanitizer here")
+    return str(path.resolve())
+
+
+@given(st.lists(st.floats(0, 1e6), min_size=1, max_size=40))
+@strategies.examples(100)
+def test_the_address_is_that_of_the_elements(numbers: list[float]) -> None:
+    column = np.array(numbers)
+    assert compiled._address(column) == column.ctypes.data
+    column.flags.writeable = False
+    assert compiled._address(column) == column.ctypes.data
