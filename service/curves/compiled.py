@@ -118,7 +118,7 @@ class Kernel:
     def hull(self, tp: _Floats, fp: _Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
         """The vertices of the upper hull of rows in order, the first and the last of which differ, and all rows on it.
 
-        Products of two counts are doubles.
+        Counts are whole, up to 2^53.
         """
         if self._library is None:
             return None

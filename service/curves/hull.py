@@ -46,7 +46,7 @@ class RocHull:
     def of(cls, table: ConfusionTable) -> "RocHull":
         """Find the hull of a table's rows."""
         points = CountSpace.of(table)
-        compiled = KERNEL.hull(points.tp, points.fp) if points.small else None
+        compiled = KERNEL.hull(table.tp, table.fp) if table.whole else None
         if compiled:
             vertices, boundary = compiled
             hull = cls(points, vertices, boundary)

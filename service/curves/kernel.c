@@ -81,10 +81,20 @@ int64_t rocpr_groups(int64_t rows, const double *restrict keys, double scale, bo
     return group + 1;
 }
 
-/* Positive when row b lies above the chord from a to c; exact where products of counts are doubles. */
+__extension__ typedef __int128 product;
+
+/* Above the error of the difference of two products of exact differences, relative to the products. */
+#define UNSURE 0x1p-51
+
+/* Positive when row b lies above the chord from a to c, 0 when on it; the sign is exact, for counts up to 2^53. */
 static inline double side(const double *tp, const double *fp, int64_t a, int64_t b, int64_t c)
 {
-    return (tp[b] - tp[a]) * (fp[c] - fp[a]) - (fp[b] - fp[a]) * (tp[c] - tp[a]);
+    const double rise = tp[b] - tp[a], run = fp[c] - fp[a], reach = fp[b] - fp[a], climb = tp[c] - tp[a];
+    const double left = rise * run, right = reach * climb;
+    if (fabs(left - right) > UNSURE * (fabs(left) + fabs(right)))
+        return left - right;
+    const product exactly = (product)(int64_t)rise * (int64_t)run - (product)(int64_t)reach * (int64_t)climb;
+    return (double)((exactly > 0) - (exactly < 0));
 }
 
 /* Add a row to an upper hull from left to right (Andrew 1979), unless it repeats the last one; returns its size. */
@@ -98,15 +108,18 @@ static int64_t add(const double *tp, const double *fp, int64_t *chain, int64_t s
     return size + 1;
 }
 
-/* Write the rows after a, up to b, that lie on or above the chord between the two; returns how many. */
-static int64_t outside(const double *restrict tp, const double *restrict fp, int64_t a, int64_t b,
-                       int64_t *restrict rows)
+/* Write the rows after a, up to b, but those that are surely under the chord between the two; returns how many.
+
+   No row is beyond `tp_end` and `fp_end`. */
+static int64_t outside(const double *restrict tp, const double *restrict fp, int64_t a, int64_t b, double tp_end,
+                       double fp_end, int64_t *restrict rows)
 {
     const double tp_a = tp[a], fp_a = fp[a], climb = tp[b] - tp_a, run = fp[b] - fp_a;
+    const double unsure = UNSURE * (tp_end * run + fp_end * fabs(climb));
     int64_t count = 0;
     for (int64_t row = a + 1; row <= b; row++) {
         rows[count] = row;
-        count += (tp[row] - tp_a) * run >= (fp[row] - fp_a) * climb;
+        count += (fp[row] - fp_a) * climb - (tp[row] - tp_a) * run <= unsure;
     }
     return count;
 }
@@ -125,7 +138,7 @@ void rocpr_hull(int64_t rows, int64_t spacing, const double *tp, const double *f
     vertices[size - 1] = rows - 1; /* or a row that this one repeats */
     boundary[0] = 0;
     for (int64_t end = 1; end < size; end++)
-        near += outside(tp, fp, vertices[end - 1], vertices[end], boundary + near);
+        near += outside(tp, fp, vertices[end - 1], vertices[end], tp[rows - 1], fp[rows - 1], boundary + near);
     size = 0;
     for (int64_t place = 0; place < near; place++)
         size = add(tp, fp, vertices, size, boundary[place]);

@@ -19,7 +19,7 @@ SET_UP = {
     ".venv/bin/rocpr compile",
     "sh deploy/setup.sh dev\n.venv/bin/python -m tests.bench",
 }
-"""Commands that are not run here: tests/e2e has the first two and the fourth, tests/bench the last; the third runs this."""
+"""Commands not run here: tests/e2e has the first two and the fourth, tests/bench the last, the third runs this."""
 
 ELSEWHERE = {"nginx", "install", "cp", "systemctl", "docker", "kubectl"}
 """Programs whose commands change a machine or need one that is set up; tests/deploy checks the files that they name."""
