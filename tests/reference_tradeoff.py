@@ -166,7 +166,7 @@ def mean(index: str, intervals: Sequence[Interval], positives: Fraction) -> mpma
         total = mpmath.mpf(0)
         for piece in pieces(index, intervals):
             x, y = (number(value(index, piece.row, positives, at)) for at in (piece.start, piece.end))
-            total += (number(piece.end) - number(piece.start)) * mean_between(index, x, y)
+            total += number(piece.end - piece.start) * mean_between(index, x, y)
         return total / (number(intervals[-1].end) - number(intervals[0].start))
 
 
