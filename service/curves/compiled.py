@@ -24,6 +24,7 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {  # the type of the result, then thos
     "rocpr_keys": (c_bool, c_int64, c_void_p, c_void_p, c_double, c_bool, c_bool, c_void_p),
     "rocpr_groups": (c_int64, c_int64, c_void_p, c_double, c_bool, c_bool, c_void_p, c_void_p, c_void_p),
     "rocpr_hull": (None, c_int64, c_int64, c_void_p, c_void_p, c_void_p, c_void_p, c_void_p),
+    "rocpr_boundary": (c_int64, c_int64, c_void_p, c_int64, c_void_p, c_void_p, c_void_p, c_void_p),
     "rocpr_points": (None, c_int64, c_void_p, c_void_p, c_double, c_double, c_void_p),
     "rocpr_sums": (c_int64, c_int64, c_void_p, c_void_p, c_double, c_double, c_void_p, c_void_p),
 }
@@ -32,6 +33,7 @@ _DENSE = 4
 """So many rows are looked at first for a hull, times the root of how many there are."""
 
 _Floats = NDArray[np.float64]
+_Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,27 +117,30 @@ class Kernel:
             columns = columns[:, :size].copy()
         return columns[0], columns[1], columns[2]
 
-    def hull(self, tp: _Floats, fp: _Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
-        """The vertices of the upper hull of rows in order, the first and the last of which differ, and all rows on it.
+    def hull(self, tp: _Floats, fp: _Floats) -> tuple[_Rows, _Rows] | None:
+        """The vertices of the upper hull of rows in order, and rows among which all are that lie on it.
 
-        Counts are whole, up to 2^53.
+        The first and the last row differ. Counts are whole, up to 2^53.
         """
         if self._library is None:
             return None
         tp, fp = np.ascontiguousarray(tp), np.ascontiguousarray(fp)
-        found, sizes = np.empty((2, tp.size), dtype=np.int64), np.empty(2, dtype=np.int64)
-        at = _address(found)
-        self._library.rocpr_hull(
-            tp.size,
-            max(math.isqrt(tp.size) // 4, 1),
-            _address(tp),
-            _address(fp),
-            at,
-            at + found.strides[0],
-            _address(sizes),
+        vertices, outer, sizes = (np.empty(size, dtype=np.int64) for size in (tp.size, tp.size, 2))
+        spacing = max(math.isqrt(tp.size) // _DENSE, 1)
+        self._library.rocpr_hull(tp.size, spacing, *map(_address, (tp, fp, vertices, outer, sizes)))
+        return _first(vertices, int(sizes[0])), _first(outer, int(sizes[1]))
+
+    def boundary(self, tp: _Floats, fp: _Floats, vertices: _Rows, outer: _Rows) -> _Rows | None:
+        """Those of the `outer` rows that lie on the hull with these vertices, two or more."""
+        if self._library is None:
+            return None
+        tp, fp = np.ascontiguousarray(tp), np.ascontiguousarray(fp)
+        vertices, outer = np.ascontiguousarray(vertices), np.ascontiguousarray(outer)
+        rows = np.empty(outer.size, dtype=np.int64)
+        count = self._library.rocpr_boundary(
+            outer.size, _address(outer), vertices.size, *map(_address, (vertices, tp, fp, rows))
         )
-        vertices, boundary = sizes.tolist()
-        return found[0, :vertices].copy(), found[1, :boundary].copy()
+        return _first(rows, count)
 
     def points(self, tp: _Floats, fp: _Floats, positives: float, negatives: float) -> _Floats | None:
         """The columns fn, tn, fpr, tpr and precision of a table, (5, n)."""
@@ -156,7 +161,12 @@ class Kernel:
             high.size, _address(tp), _address(fp), positives, limit, _address(totals), _address(high)
         )
         numbers = totals.tolist()
-        return Sums(numbers[:3], numbers[3:6], numbers[6:9], numbers[9:12], numbers[12], high[:count].copy())
+        return Sums(numbers[:3], numbers[3:6], numbers[6:9], numbers[9:12], numbers[12], _first(high, count))
+
+
+def _first(rows: _Rows, count: int) -> _Rows:
+    """The first of some rows, without the memory of the others where those are many."""
+    return rows[:count].copy() if 2 * count < rows.size else rows[:count]
 
 
 def _address(array: NDArray[Any]) -> int:

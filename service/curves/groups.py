@@ -161,8 +161,8 @@ def _counted(scores: FloatArray, labels: BoolArray, low: float, high: float, *, 
     largest = min(scores.size / _CROWDED / max(high - low, 1.0), LARGEST_EXACT_INTEGER / max(high, -low, 1.0))
     probe = scores[:_PROBE]
     scales = [scale for scale in _DECIMALS if scale <= largest]
-    # Each grid holds those before it, so most scores are told by the last one.
-    if not scales or not _on_grid(probe, scales[-1]):
+    # Each grid holds those before it, so most scores are told by the last one, and most of those by the first score.
+    if not scales or round(float(scores[0]) * scales[-1]) / scales[-1] != scores[0] or not _on_grid(probe, scales[-1]):
         return None
     scale = next(scale for scale in scales if _on_grid(probe, scale))
     cells = np.empty(scores.size, dtype=np.int64)

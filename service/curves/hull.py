@@ -36,11 +36,13 @@ class RocHull:
 
     vertices   from the first row to the last point; of equal rows the first. Rows on an edge are none.
     outer      rows among which all are that lie on the hull.
+    whole      whether counts are known to be whole, up to 2^53.
     """
 
     points: CountSpace
     vertices: IntArray
     outer: IntArray
+    whole: bool = False
 
     @classmethod
     def of(cls, table: ConfusionTable) -> "RocHull":
@@ -48,10 +50,7 @@ class RocHull:
         points = CountSpace.of(table)
         compiled = KERNEL.hull(table.tp, table.fp) if table.whole else None
         if compiled:
-            vertices, boundary = compiled
-            hull = cls(points, vertices, boundary)
-            vars(hull)["boundary"] = boundary  # known already
-            return hull
+            return cls(points, *compiled, whole=True)
         chain = _chain(points, table)
         if chain.size == 0:
             every = np.arange(table.tp.size)
@@ -66,6 +65,9 @@ class RocHull:
     @cached_property
     def boundary(self) -> IntArray:
         """All rows on the hull: the vertices, what repeats them, and every row on an edge between two of them."""
+        compiled = KERNEL.boundary(self.points.tp, self.points.fp, self.vertices, self.outer) if self.whole else None
+        if compiled is not None:
+            return compiled
         return np.concatenate([rows[sides == 0] for rows, sides in self.points.beside(self.vertices, self.outer)])
 
     def contains(self) -> BoolArray:

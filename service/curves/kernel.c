@@ -85,27 +85,51 @@ __extension__ typedef __int128 product;
 
 /* Above the error of the difference of two products of exact differences, relative to the products. */
 #define UNSURE 0x1p-51
+#define LARGEST_EXACT_INTEGER 0x1p53
 
-/* Positive when row b lies above the chord from a to c, 0 when on it; the sign is exact, for counts up to 2^53. */
-static inline double side(const double *tp, const double *fp, int64_t a, int64_t b, int64_t c)
+/* A row of a table in count space. */
+struct point {
+    double tp, fp;
+};
+
+static inline struct point point_of(const double *tp, const double *fp, int64_t row)
 {
-    const double rise = tp[b] - tp[a], run = fp[c] - fp[a], reach = fp[b] - fp[a], climb = tp[c] - tp[a];
-    const double left = rise * run, right = reach * climb;
-    if (fabs(left - right) > UNSURE * (fabs(left) + fabs(right)))
+    return (struct point){tp[row], fp[row]};
+}
+
+/* Positive when b lies above the chord from a to c, 0 when on it; the sign is exact, for whole counts up to 2^53. */
+static inline double side(struct point a, struct point b, struct point c)
+{
+    const double rise = b.tp - a.tp, run = c.fp - a.fp, reach = b.fp - a.fp, climb = c.tp - a.tp;
+    const double left = rise * run, right = reach * climb, size = fabs(left) + fabs(right);
+    if (fabs(left - right) > UNSURE * size || size <= LARGEST_EXACT_INTEGER)
         return left - right;
     const product exactly = (product)(int64_t)rise * (int64_t)run - (product)(int64_t)reach * (int64_t)climb;
     return (double)((exactly > 0) - (exactly < 0));
 }
 
-/* Add a row to an upper hull from left to right (Andrew 1979), unless it repeats the last one; returns its size. */
-static int64_t add(const double *tp, const double *fp, int64_t *chain, int64_t size, int64_t row)
+/* Write those of `count` rows in order, the first and the last of which differ, that are vertices of their upper hull.
+
+   Of equal rows it has the first. Returns how many there are (Andrew 1979). */
+static int64_t upper_hull(int64_t count, const int64_t *rows, const double *tp, const double *fp, int64_t *vertices)
 {
-    if (size > 0 && tp[chain[size - 1]] == tp[row] && fp[chain[size - 1]] == fp[row])
-        return size;
-    while (size > 1 && side(tp, fp, chain[size - 2], chain[size - 1], row) <= 0)
-        size--;
-    chain[size] = row;
-    return size + 1;
+    int64_t size = 1;
+    vertices[0] = rows[0];
+    struct point last = point_of(tp, fp, rows[0]), before = last;
+    for (int64_t place = 1; place < count; place++) {
+        const struct point next = point_of(tp, fp, rows[place]);
+        if (next.tp == last.tp && next.fp == last.fp)
+            continue;
+        while (size > 1 && side(before, last, next) <= 0) {
+            size--;
+            last = before;
+            before = point_of(tp, fp, vertices[size > 1 ? size - 2 : 0]);
+        }
+        vertices[size++] = rows[place];
+        before = last;
+        last = next;
+    }
+    return size;
 }
 
 /* Write the rows after a, up to b, but those that are surely under the chord between the two; returns how many.
@@ -124,33 +148,43 @@ static int64_t outside(const double *restrict tp, const double *restrict fp, int
     return count;
 }
 
-/* Write the vertices of the upper hull of rows in order, and all rows on it; `sizes` is how many of either.
+/* Write the vertices of the upper hull of rows in order, and `outer` rows among which all are that lie on it.
 
-   The first and the last row differ. There is room for all rows in both. First comes the hull of every so manieth row:
-   what is under it is on no hull. */
-void rocpr_hull(int64_t rows, int64_t spacing, const double *tp, const double *fp, int64_t *vertices,
-                int64_t *boundary, int64_t *sizes)
+   The first and the last row differ. There is room for all rows in both; `sizes` is how many were written. First comes
+   the hull of every so manieth row: what is under it is on no hull. */
+void rocpr_hull(int64_t rows, int64_t spacing, const double *tp, const double *fp, int64_t *vertices, int64_t *outer,
+                int64_t *sizes)
 {
-    int64_t size = 0, near = 1, on = 1, edge = 1;
-    for (int64_t row = 0; row < rows - 1; row += spacing)
-        size = add(tp, fp, vertices, size, row);
-    size = add(tp, fp, vertices, size, rows - 1);
-    vertices[size - 1] = rows - 1; /* or a row that this one repeats */
-    boundary[0] = 0;
-    for (int64_t end = 1; end < size; end++)
-        near += outside(tp, fp, vertices[end - 1], vertices[end], tp[rows - 1], fp[rows - 1], boundary + near);
-    size = 0;
-    for (int64_t place = 0; place < near; place++)
-        size = add(tp, fp, vertices, size, boundary[place]);
-    for (int64_t place = 1; place < near; place++) {
-        const int64_t row = boundary[place];
-        while (edge < size - 1 && row > vertices[edge])
-            edge++;
+    const int64_t end = rows - 1;
+    int64_t some = 0, near = 1;
+    for (int64_t row = 0; row < end; row += spacing)
+        outer[some++] = row;
+    outer[some++] = end;
+    int64_t size = upper_hull(some, outer, tp, fp, vertices);
+    vertices[size - 1] = end; /* or a row that this one repeats */
+    outer[0] = 0;
+    for (int64_t corner = 1; corner < size; corner++)
+        near += outside(tp, fp, vertices[corner - 1], vertices[corner], tp[end], fp[end], outer + near);
+    sizes[0] = upper_hull(near, outer, tp, fp, vertices);
+    sizes[1] = near;
+}
+
+/* Write those of the `outer` rows of a hull that lie on it; returns how many. */
+int64_t rocpr_boundary(int64_t count, const int64_t *restrict outer, int64_t size, const int64_t *restrict vertices,
+                       const double *restrict tp, const double *restrict fp, int64_t *restrict boundary)
+{
+    struct point before = point_of(tp, fp, vertices[0]), after = point_of(tp, fp, vertices[1]);
+    int64_t on = 0, edge = 1;
+    for (int64_t place = 0; place < count; place++) {
+        const int64_t row = outer[place];
+        while (edge < size - 1 && row > vertices[edge]) {
+            before = after;
+            after = point_of(tp, fp, vertices[++edge]);
+        }
         boundary[on] = row;
-        on += side(tp, fp, vertices[edge - 1], row, vertices[edge]) == 0;
+        on += row == vertices[edge] || side(before, point_of(tp, fp, row), after) == 0;
     }
-    sizes[0] = size;
-    sizes[1] = on;
+    return on;
 }
 
 /* Write the columns fn, tn, fpr, tpr and precision of a table, one after the other. */
@@ -173,7 +207,7 @@ WIDE void rocpr_points(int64_t rows, const double *restrict tp, const double *re
 /* Steps of a table are looked at so many at a time, whose columns stay in the processor's nearest cache. */
 enum { PIECE = 512, LANES = 8 };
 
-/* A sum of numbers, exact in two parts, and in a third what is below both. */
+/* A sum of numbers, exact in two parts; the third, of what is below both, is rounded far below the last bit of all. */
 struct total {
     double leading, middle, rest;
 };
@@ -292,9 +326,11 @@ int64_t rocpr_sums(int64_t steps, const double *tp, const double *fp, double pos
     struct climbs climbs;
     struct total totals[4] = {{0}};
     const double *const columns[4] = {climbs.integral, climbs.average, climbs.before, climbs.after};
-    int power;
+    /* No total is above the positives, and no column has more climbs than there are positives or steps. */
+    int power, many;
     frexp(positives, &power);
-    const double anchor = ldexp(1.0, power), below = ldexp(1.0, 2 * power - 52);
+    frexp(fmin(positives, (double)steps), &many);
+    const double anchor = ldexp(1.0, power), below = ldexp(1.0, power + many - 52);
     int64_t count_high = 0;
     double area = 0;
     for (int64_t start = 0; start < steps; start += PIECE) {

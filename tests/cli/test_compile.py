@@ -120,7 +120,7 @@ def test_a_compiler_that_takes_too_long_is_ended(source: Path, monkeypatch: pyte
 @pytest.mark.parametrize(
     ("right", "wrong"),
     [
-        ("<= unsure", "< -unsure"),  # rows on the hull
+        ("row == vertices[edge] || side(", "row == vertices[edge] && side("),  # rows on the hull
         ("1.0 / 7", "1.0 / 9"),  # the integral's last digits
         ("fp[row] / negatives", "fp[row] * (1 / negatives)"),
         ("row + 1 - hits", "row - hits"),

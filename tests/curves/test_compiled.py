@@ -114,6 +114,15 @@ def test_steep_counts_have_the_same_answer(library: Path, high: int) -> None:
     assert_same(library, Counts(tp, fp, float(tp[-1]) + 1, float(fp[-1]) + 1))
 
 
+@pytest.mark.parametrize("positives", [3, 1_000, 300_000])
+@pytest.mark.parametrize("negatives", [1e6, 1e12, 9e15])
+def test_small_precisions_have_the_same_sums(library: Path, positives: int, negatives: float) -> None:
+    """Their sums are small beside the positives, and yet rounded alike."""
+    tp = np.arange(positives + 1.0)
+    for fp in (np.full(tp.size, negatives), np.sort(np.random.default_rng(6).integers(negatives, size=tp.size) * 1.0)):
+        assert_same(library, Counts(tp, fp, float(positives), negatives))
+
+
 def test_rows_of_no_sweep_have_the_same_hull(library: Path) -> None:
     random = np.random.default_rng(3)
     for largest in (4, 30, 10**7):
