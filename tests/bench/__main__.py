@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from service.curves.compiled import library_path
 from tests.bench import report
 from tests.bench.machine import machine
 from tests.bench.mathematics import Mathematics
@@ -40,6 +41,8 @@ def arguments() -> argparse.Namespace:
     asked = parser.parse_args()
     if asked.readme and (asked.quick or asked.only or asked.repeats is not None):
         parser.error("README.md shows all rows, at their sizes, timed as often as it says")
+    if asked.readme and not library_path().is_file():
+        parser.error("README.md shows what is compiled, too; run rocpr compile")
     if asked.repeats is not None and asked.repeats < 1:
         parser.error(f"--repeats must be 1 or more, not {asked.repeats}")
     if not any(asked.only in row.what for row in ROWS):
@@ -73,16 +76,17 @@ def main() -> int:
 
 
 def measure(rows: list[Row], scale: Scale) -> Iterator[Result]:
-    """Measure the rows in their order, which has those over HTTP last."""
+    """Measure the rows in their order, which has those over HTTP last; compiled, too, where `rocpr compile` was run."""
     done: dict[str, Result] = {}
+    compiled = library_path().is_file()
     with contextlib.ExitStack() as processes:
-        mathematics = Mathematics(scale, processes)
+        mathematics = Mathematics(scale, processes, compiled=compiled)
         for row in rows:
             if not isinstance(row, Served):
                 yield done.setdefault(row.what, _in_process(row, mathematics, done))
     with contextlib.ExitStack() as processes:
         over_http = [row for row in rows if isinstance(row, Served)]
-        connections = processes.enter_context(servers()) if over_http else None
+        connections = processes.enter_context(servers(compiled=compiled)) if over_http else None
         for row in over_http:
             try:
                 yield served(row, scale, connections)
@@ -101,10 +105,11 @@ def _in_process(row: Row, mathematics: Mathematics, done: dict[str, Result]) -> 
     except AssertionError as error:
         return Result(row, note=str(error).strip(), failed=True)
     assert isinstance(row, Worst)
-    ratios = [done[what].ratio for what in row.of if what in done]
-    if len(ratios) < len(row.of) or None in ratios:
+    found = [done[what] for what in row.of if what in done]
+    if len(found) < len(row.of) or any(result.ratio is None for result in found):
         return Result(row, note="not all of them were measured")
-    return Result(row, max(ratios))
+    compiled = [result.compiled_ratio for result in found if result.compiled_ratio is not None]
+    return Result(row, max(result.ratio for result in found), compiled_ratio=max(compiled, default=None))
 
 
 if __name__ == "__main__":

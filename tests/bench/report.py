@@ -11,7 +11,7 @@ README = Path(__file__).resolve().parent.parent.parent / "README.md"
 BEGIN, END = "<!-- tests.bench: begin -->", "<!-- tests.bench: end -->"
 """What stands around the last report in README.md."""
 
-HEADER = ("what", "rows", "rocpr", "the other", "ratio", "to reach", "reached")
+HEADER = ("what", "rows", "rocpr", "compiled", "the other", "ratio", "ratio compiled", "to reach", "reached")
 
 SHOWN = ("numpy", "scipy", "scikit-learn", "orjson", "pyarrow", "fastapi", "uvicorn", "uvloop", "httptools")
 """Packages whose versions README.md shows, where they are installed."""
@@ -26,6 +26,7 @@ class Result:
 
     ratio       or bytes; None where it was not measured.
     ours, theirs   seconds, where the ratio is one of times.
+    compiled, compiled_ratio   those of rocpr with what `rocpr compile` made.
     compared    how many numbers were compared with the other side's before, or proved.
     failed      whether numbers disagreed or a server refused; `note` says more.
     """
@@ -37,26 +38,41 @@ class Result:
     compared: int = 0
     note: str = ""
     failed: bool = False
+    compiled: float | None = None
+    compiled_ratio: float | None = None
 
     @classmethod
-    def of_seconds(cls, row: Row, compared: int, ours: float, theirs: float) -> "Result":
-        ratio = theirs / ours if row.sign == ">=" else ours / theirs
-        return cls(row, ratio, ours, theirs, compared)
+    def of_seconds(cls, row: Row, compared: int, ours: float, theirs: float, compiled: float | None = None) -> "Result":
+        ratio, compiled_ratio = (
+            None if seconds is None else theirs / seconds if row.sign == ">=" else seconds / theirs
+            for seconds in (ours, compiled)
+        )
+        return cls(row, ratio, ours, theirs, compared, compiled=compiled, compiled_ratio=compiled_ratio)
 
     @property
     def reached(self) -> bool | None:
         """None where there is nothing to reach, or nothing that could have reached it."""
         if self.row.reach is None or self.ratio is None:
             return False if self.failed else None
-        return self.ratio >= self.row.reach if self.row.sign == ">=" else self.ratio <= self.row.reach
+        return self._reaches(self.ratio)
+
+    @property
+    def reached_compiled(self) -> bool:
+        """Whether it was reached with what was compiled."""
+        return self.row.reach is not None and self.compiled_ratio is not None and self._reaches(self.compiled_ratio)
+
+    def _reaches(self, ratio: float) -> bool:
+        return ratio >= self.row.reach if self.row.sign == ">=" else ratio <= self.row.reach
 
 
 def cells(result: Result) -> tuple[str, ...]:
     """One line of the table."""
     row = result.row
     reach = "" if row.reach is None else f"{row.sign} {row.reach:g}"
-    reached = {True: "yes", False: "no", None: ""}[result.reached]
-    return row.what, inputs(row), span(result.ours), span(result.theirs), ratio(result), reach, reached
+    reached = {True: "yes", False: "compiled" if result.reached_compiled else "no", None: ""}[result.reached]
+    compiled_ratio = "" if result.compiled_ratio is None else _figure(row, result.compiled_ratio)
+    times = (span(result.ours), span(result.compiled), span(result.theirs))
+    return row.what, inputs(row), *times, ratio(result), compiled_ratio, reach, reached
 
 
 def inputs(row: Row) -> str:
@@ -68,10 +84,14 @@ def ratio(result: Result) -> str:
     """The ratio with what it is a ratio of."""
     if result.ratio is None:
         return "failed" if result.failed else "not measured"
-    number = f"{result.ratio:.3g}"
-    if isinstance(result.row, Memory):
+    return _figure(result.row, result.ratio)
+
+
+def _figure(row: Row, ratio: float) -> str:
+    number = f"{ratio:.3g}"
+    if isinstance(row, Memory):
         return f"{number} B"
-    return f"{number} x faster" if result.row.sign == ">=" else f"{number} x"
+    return f"{number} x faster" if row.sign == ">=" else f"{number} x"
 
 
 def span(seconds: float | None) -> str:
@@ -121,11 +141,14 @@ def as_json(results: Sequence[Result], about: dict[str, object], *, quick: bool 
             "what": result.row.what,
             "rows": result.row.inputs,
             "ours": result.ours,
+            "compiled": result.compiled,
             "theirs": result.theirs,
             "ratio": result.ratio,
+            "compiled_ratio": result.compiled_ratio,
             "sign": result.row.sign,
             "reach": result.row.reach,
             "reached": result.reached,
+            "reached_compiled": result.reached_compiled,
             "compared": result.compared,
             "failed": result.failed,
             "note": result.note,
@@ -138,7 +161,9 @@ def as_json(results: Sequence[Result], about: dict[str, object], *, quick: bool 
 def markdown(results: Sequence[Result], about: dict[str, object]) -> str:
     """What stands between the markers of README.md."""
     lines = [HEADER, tuple("---" for _ in HEADER), *map(cells, results)]
-    table = "\n".join("| " + " | ".join(line) + " |" for line in lines).replace("|  |", "| |").replace("|  |", "| |")
+    table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    while "|  |" in table:
+        table = table.replace("|  |", "| |")
     remarks = "\n".join(f"* {note}" for note in notes(results))
     packages = about["packages"]
     versions = ", ".join(f"{name} {packages[name]}" for name in SHOWN if packages.get(name))

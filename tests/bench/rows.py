@@ -19,6 +19,8 @@ VECTORISED = "scipy with a vectorised statistic"
 SORT = "np.sort"
 CURVES = "all outputs of one sample"
 OURS = "rocpr"
+COMPILED = "rocpr, compiled"
+"""The same with what `rocpr compile` made."""
 
 HULL_SHAPES = ("random", "concave staircase", "lattice", "lattice, last row above all")
 

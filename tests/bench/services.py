@@ -22,7 +22,7 @@ from tests.bench.environments import environment
 from tests.bench.measure import ROOT, Scale, Timing, medians
 from tests.bench.pinning import pin
 from tests.bench.report import Result
-from tests.bench.rows import ARROW, CONSTANT, JSON, OURS, PLAIN, SERVER, Served
+from tests.bench.rows import ARROW, COMPILED, CONSTANT, JSON, OURS, PLAIN, SERVER, Served
 
 PATH = "/v1/curves"
 PEER = "peer"
@@ -37,7 +37,14 @@ COMMANDS = {
         *("--worker-class", "gthread", "--threads", "32", "--log-level", "warning"),
     ),
 }
+COMMANDS[COMPILED] = COMMANDS[OURS]
 """What Python is to run for each server; one worker each."""
+
+OWN = {
+    OURS: {"ROCPR_WORKERS": "1", "ROCPR_COMPILED": "off"},
+    COMPILED: {"ROCPR_WORKERS": "1", "ROCPR_COMPILED": "auto"},
+}
+"""What the service is told, which sets all else itself."""
 
 START_SECONDS = 60
 STOP_SECONDS = 20
@@ -145,15 +152,17 @@ def free_port() -> int:
 
 
 @contextlib.contextmanager
-def servers() -> Iterator[dict[str, Connection]]:
+def servers(*, compiled: bool) -> Iterator[dict[str, Connection]]:
     """The service as `rocpr serve` runs it, which sets its own environment; the others with the same one."""
     # The client has the other processor, where there are two.
     before = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
     with contextlib.ExitStack() as stack:
         connections = {}
         for name, command in COMMANDS.items():
+            if name == COMPILED and not compiled:
+                continue
             port = free_port()
-            variables = environment(PLAIN) | {"ROCPR_WORKERS": "1"} if name == OURS else environment(SERVER)
+            variables = environment(PLAIN) | OWN[name] if name in OWN else environment(SERVER)
             words = [sys.executable, *(word.format(port=port) for word in command)]
             connections[name] = stack.enter_context(serving(words, port, variables))
         pin(0)
@@ -172,9 +181,12 @@ def served(row: Served, scale: Scale, connections: Mapping[str, Connection]) -> 
     labels = labelled(scores, scores, random).astype(np.int64)
     asked = json_message(scores, labels, row.include)
     message = asked if row.media_type == JSON else arrow_message(scores, labels, row.include)
-    for connection in (ours, theirs):
+    compiled = connections.get(COMPILED) if row.ours == OURS else None
+    for connection in filter(None, (ours, compiled, theirs)):
         connection.renew()
     answer, expected = ours.send(message), orjson.loads(theirs.send(asked))
+    if compiled:
+        assert compiled.send(message) == answer, "what is compiled answers otherwise"
     if row.media_type == JSON:
         compared = agreement.answers(orjson.loads(answer), expected)
     else:
@@ -186,8 +198,10 @@ def served(row: Served, scale: Scale, connections: Mapping[str, Connection]) -> 
     if row.ours == CONSTANT:
         message = replace(message, path=f"{PATH}?bytes={len(answer)}")
     del answer, expected
-    seconds = medians({"ours": connections[row.ours].timing(message), "theirs": theirs.timing(asked)}, scale)
-    return Result.of_seconds(row, compared, **seconds)
+    sides = {"ours": connections[row.ours].timing(message), "theirs": theirs.timing(asked)}
+    if compiled:
+        sides["compiled"] = compiled.timing(message)
+    return Result.of_seconds(row, compared, **medians(sides, scale))
 
 
 def json_message(scores: np.ndarray, labels: np.ndarray, include: tuple[str, ...]) -> Message:

@@ -10,17 +10,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from service.curves.compiled import library_path
 from service.curves.confusion import ConfusionTable
 from service.curves.evaluation import evaluate_curves
 from service.curves.hull import roc_convex_hull
 from service.curves.sample import Sample
 from tests.bench import agreement, report, rivals
-from tests.bench.__main__ import main
+from tests.bench.__main__ import _in_process, main
 from tests.bench.cases import ALL_OUTPUTS, CASES, make
 from tests.bench.machine import machine
 from tests.bench.measure import Scale, medians
 from tests.bench.report import Result
-from tests.bench.rows import OURS, ROWS, TORCHMETRICS, Row, Served, Timed
+from tests.bench.rows import OURS, ROWS, TORCHMETRICS, Row, Served, Timed, Worst
 
 WHATS = [row.what for row in ROWS]
 SLOWER = Row("slower", "<=", 2.0)
@@ -59,6 +60,8 @@ def test_every_row_is_measured_and_compared(root: Path) -> None:
             assert row["ours"] > 0
             assert row["theirs"] > 0
             assert row["compared"] > 0
+        is_compiled = library_path().is_file() and getattr(declared, "ours", OURS) == OURS
+        assert (row["compiled_ratio"] is not None) == is_compiled, row
     for what in WHATS:
         assert what in done.stderr
 
@@ -164,6 +167,40 @@ def test_what_is_reached() -> None:
     assert Result.of_seconds(SLOWER, 1, ours=2.0, theirs=1.0).reached
     assert not Result.of_seconds(SLOWER, 1, ours=2.01, theirs=1.0).reached
     assert Result.of_seconds(replace(SLOWER, reach=None), 1, ours=2.0, theirs=1.0).reached is None
+
+
+def test_what_is_reached_compiled() -> None:
+    result = Result.of_seconds(FASTER, 1, ours=1.0, theirs=1.5, compiled=0.5)
+    assert (result.ratio, result.compiled_ratio) == (1.5, 3.0)
+    assert (result.reached, result.reached_compiled) == (False, True)
+    assert report.cells(result)[2:] == ("1 s", "500 ms", "1.5 s", "1.5 x faster", "3 x faster", ">= 2", "compiled")
+    slower = Result.of_seconds(SLOWER, 1, ours=1.0, theirs=0.25, compiled=0.75)
+    assert (slower.compiled_ratio, slower.reached_compiled) == (3.0, False)
+    assert report.cells(slower)[-1] == "no"
+    assert not Result.of_seconds(FASTER, 1, ours=1.0, theirs=3.0).reached_compiled
+    assert not replace(result, row=replace(FASTER, reach=None)).reached_compiled
+
+
+def test_the_worst_is_the_worst_of_either() -> None:
+    rows = [Row(what, "<=", 1.0) for what in ("one", "two")]
+    done = {
+        row.what: Result.of_seconds(row, 1, ours=ours, theirs=1.0, compiled=compiled)
+        for row, ours, compiled in zip(rows, (3.0, 2.0), (0.5, 0.75), strict=True)
+    }
+    worst = Worst("worst", "<=", 1.0, ("one", "two"))
+    found = _in_process(worst, None, done)
+    assert (found.ratio, found.compiled_ratio) == (3.0, 0.75)
+    assert _in_process(worst, None, {"one": done["one"]}).note == "not all of them were measured"
+
+
+def test_a_report_for_readme_has_what_is_compiled(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr("tests.bench.__main__.library_path", lambda: tmp_path / "none")
+    monkeypatch.setattr(sys, "argv", ["tests.bench", "--readme"])
+    with pytest.raises(SystemExit):
+        main()
+    assert "run rocpr compile" in capsys.readouterr().err
 
 
 def test_the_table_says_ratios_and_failures() -> None:

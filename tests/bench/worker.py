@@ -11,8 +11,10 @@ import time
 import tracemalloc
 from collections.abc import Callable
 
-from tests.bench.cases import Case, make
+from service.curves.compiled import KERNEL
+from tests.bench.cases import Call, Case, make
 from tests.bench.pinning import pin
+from tests.bench.rows import COMPILED, OURS
 
 
 class Orders:
@@ -29,12 +31,13 @@ class Orders:
     def forget(self) -> None:
         self.cases.clear()
 
-    def check(self, rows: int) -> int:
+    def check(self, rows: int, call: str) -> int:
+        self._prepare(rows, call)
         return self.cases[rows].check()
 
     def time(self, rows: int, call: str, loops: int) -> float:
         """Processor seconds of one call, the mean of so many in a row; what other processes do counts little there."""
-        function = self.cases[rows].calls[call]
+        function = self._prepare(rows, call)
         gc.collect()
         gc.disable()
         start = time.process_time()
@@ -46,12 +49,20 @@ class Orders:
 
     def peak(self, rows: int, call: str) -> int:
         """Bytes that one call allocates at most, what it answers included; NumPy reports its arrays to tracemalloc."""
-        function = self.cases[rows].calls[call]
+        function = self._prepare(rows, call)
         tracemalloc.start()
         function()
         _, most = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         return most
+
+    def _prepare(self, rows: int, call: str) -> Call:
+        """Find a call, and use the compiled library for it or not."""
+        KERNEL.leave()
+        if call == COMPILED:
+            KERNEL.use_built()
+            assert KERNEL.path is not None, "what rocpr compile made cannot be loaded"
+        return self.cases[rows].calls[OURS if call == COMPILED else call]
 
 
 def main() -> None:

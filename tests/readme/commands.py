@@ -17,7 +17,7 @@ SET_UP = {
     ".venv/bin/rocpr serve",
     "sh deploy/test.sh",
     ".venv/bin/rocpr compile",
-    "sh deploy/setup.sh dev\n.venv/bin/python -m tests.bench",
+    "sh deploy/setup.sh dev\n.venv/bin/rocpr compile\n.venv/bin/python -m tests.bench",
 }
 """Commands not run here: tests/e2e has the first two and the fourth, tests/bench the last, the third runs this."""
 
