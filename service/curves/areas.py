@@ -7,8 +7,6 @@ Sources: Davis & Goadrich 2006, sections 3 to 5; Fawcett 2006, algorithm 2.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from service.curves.climbs import sums_of
 from service.curves.compiled import Sums
 from service.curves.confusion import ConfusionTable
@@ -56,7 +54,7 @@ def areas(table: ConfusionTable, hull: ConfusionTable) -> Areas:
 
 def _is_perfect(table: ConfusionTable) -> bool:
     """Whether all positives come before any negative."""
-    return bool(table.tp[int(np.argmax(table.fp > 0)) - 1] == table.positives)
+    return bool(table.tp[table.fp.searchsorted(0, side="right") - 1] == table.positives)
 
 
 def roc_area(table: ConfusionTable, sums: Sums | None = None) -> float:

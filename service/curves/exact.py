@@ -104,9 +104,11 @@ def exact_quotient(numbers: Iterable[float], *factors: float) -> float:
 
     In integers all at once, because each sum or quotient of two fractions looks for a common factor.
     """
-    ratios = [number.as_integer_ratio() for number in numbers]
-    scale = max((denominator for _, denominator in ratios), default=1)
-    total = sum(numerator * (scale // denominator) for numerator, denominator in ratios)
+    total, scale = 0, 1  # total/scale; all denominators are powers of two
+    for numerator, denominator in (number.as_integer_ratio() for number in numbers):
+        if denominator > scale:
+            total, scale = total * (denominator // scale), denominator
+        total += numerator * (scale // denominator)
     for numerator, denominator in (factor.as_integer_ratio() for factor in factors):
         total *= denominator
         scale *= numerator
