@@ -4,6 +4,7 @@ Knows which parts there are; holds no logic of its own.
 """
 
 import atexit
+import logging
 import shutil
 import tempfile
 from pathlib import Path
@@ -22,12 +23,17 @@ from service.web.operations import Operations, operations_blueprint
 from service.web.slots import Slots
 from service.wire.limits import Limits
 
+_LOG = logging.getLogger("service")
+
 
 def create_app(settings: Settings | None = None) -> Flask:
     """Build the application; without settings they are read from the environment."""
     settings = settings or read_settings()
     if settings.compiled == "auto":
-        KERNEL.use_built()
+        try:
+            KERNEL.use_built()
+        except OSError as error:  # NumPy gives the same numbers
+            _LOG.warning("What rocpr compile made cannot be used: %s", error)
     limits = Limits(settings.max_rows, settings.max_interpolated_rows, settings.max_decompressed_bytes)
     # Under gunicorn.conf.py the server's processes share one.
     runtime_directory = Path(settings.runtime_dir or _directory_of_its_own())

@@ -31,15 +31,11 @@ def library_in(directory: Path, *options: str) -> Path:
 def used(library: Path | None) -> Iterator[None]:
     """Use a library, or none, and after that what was used before."""
     before = KERNEL.path
-    KERNEL.leave()
-    if library is not None:
-        KERNEL.use(library)
+    KERNEL.use(library)
     try:
         yield
     finally:
-        KERNEL.leave()
-        if before is not None:
-            KERNEL.use(before)
+        KERNEL.use(before)
 
 
 def bits(answer: Any) -> Any:

@@ -1,6 +1,7 @@
 """Asks answer.py as a server would, and tells a reader what is wrong when it answers a problem."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 import orjson
@@ -43,7 +44,8 @@ def limits() -> Limits:
     except SettingsError as error:
         fail([f"Error: {error}"])
     if settings.compiled == "auto" and KERNEL.path is None:
-        KERNEL.use_built()
+        with suppress(OSError):  # NumPy gives the same numbers
+            KERNEL.use_built()
     return Limits(settings.max_rows, settings.max_interpolated_rows, settings.max_decompressed_bytes)
 
 

@@ -20,37 +20,44 @@ LARGEST_IN_SERIES = 1 / 201
 Three terms of it leave out less than 2^-56 of x.
 """
 
+_LARGEST_PLAIN = 2.0**22
+"""Up to this P + N, precisions and integrals over one true positive, 2^-23 to 1, sum in two parts without rounding.
+
+A block has 2^15 of them, so their remainders are multiples of 2^-75 that sum to less than 2^-22.
+"""
+
 _TINIEST, _GREATEST = np.finfo(np.float64).tiny, np.finfo(np.float64).max
 
 
 @dataclass(frozen=True, eq=False)
 class Climbs:
-    """Some steps of a table from a row to the next along which tp grows, (n,), n > 0: the counts before and after."""
+    """Some steps of a table from a row to the next along which tp grows, (n,), n > 0.
+
+    The counts before and after, Δtp, and how much is called positive before and after; `total` is that of the table,
+    P + N, or 0 where its counts are not whole.
+    """
 
     tp: FloatArray
     tp_after: FloatArray
     fp: FloatArray
     fp_after: FloatArray
+    climb: FloatArray
+    called: FloatArray
+    called_after: FloatArray
+    total: float
+
+    @classmethod
+    def between(
+        cls, tp: FloatArray, tp_after: FloatArray, fp: FloatArray, fp_after: FloatArray, total: float
+    ) -> "Climbs":
+        """The steps between given counts."""
+        return cls(tp, tp_after, fp, fp_after, tp_after - tp, tp + fp, tp_after + fp_after, total)
 
     @classmethod
     def after(cls, table: ConfusionTable, rows: IntArray) -> "Climbs":
         """The steps from some rows of a table to the next rows."""
-        return cls(table.tp[rows], table.tp[rows + 1], table.fp[rows], table.fp[rows + 1])
-
-    @cached_property
-    def climb(self) -> FloatArray:
-        """Δtp of each step."""
-        return self.tp_after - self.tp
-
-    @cached_property
-    def called(self) -> FloatArray:
-        """How much is called positive before each step."""
-        return self.tp + self.fp
-
-    @cached_property
-    def called_after(self) -> FloatArray:
-        """How much is called positive after each step."""
-        return self.tp_after + self.fp_after
+        tp, fp = table.tp, table.fp
+        return cls.between(tp[rows], tp[rows + 1], fp[rows], fp[rows + 1], whole_total(table))
 
     @cached_property
     def precision_before(self) -> FloatArray:
@@ -69,12 +76,19 @@ class Climbs:
     @cached_property
     def precision_parts(self) -> list[float]:
         """Σ of the precision after each step, in parts."""
-        return positive_parts(self.precision_after)
+        return self.parts(self.precision_after)
 
     @property
     def are_single(self) -> bool:
         """Whether each is of one true positive, where counts are whole."""
         return bool(self.tp.size == self.tp_after[-1] - self.tp[0])
+
+    def parts(self, column: FloatArray) -> list[float]:
+        """Σ of a column of whole counts, precision or what is a multiple of it, in parts.
+
+        Two will do where no remainder has bits that its sum has no room for.
+        """
+        return positive_parts(column, fine=self.total > _LARGEST_PLAIN or (self.total > 0 and not self.are_single))
 
     def integral(self, up: float) -> list[float]:
         """The closed-form integral of D&G's interpolation (section 4) over tp, along all steps, times `up`, in parts.
@@ -94,7 +108,7 @@ class Climbs:
         below = self.called_after + self.called
         z = growth / below
         if float(np.minimum.reduce(z)) > LARGEST_IN_SERIES:
-            return positive_parts(integrals_of_large(self.tp, self.climb, growth, self.called, up, log1p=_log1p))
+            return self.parts(integrals_of_large(self.tp, self.climb, growth, self.called, up, log1p=_log1p))
         both_ends = self.tp + self.tp_after
         part = z * both_ends
         part -= self.climb
@@ -107,7 +121,12 @@ class Climbs:
             large = (z > LARGEST_IN_SERIES).nonzero()[0]
             tp, climb, growth, called = (column[large] for column in (self.tp, self.climb, growth, self.called))
             part[large] = integrals_of_large(tp, climb, growth, called, up, log1p=_log1p)
-        return positive_parts(part)
+        return self.parts(part)
+
+
+def whole_total(table: ConfusionTable) -> float:
+    """P + N of a table of whole counts, 0 of another."""
+    return table.positives + table.negatives if table.whole else 0.0
 
 
 def sums_of(table: ConfusionTable) -> Sums | None:
@@ -119,23 +138,22 @@ def sums_of(table: ConfusionTable) -> Sums | None:
 
 def climbs_of(table: ConfusionTable) -> Iterator[Climbs]:
     """All steps of a table along which tp grows, block by block."""
+    total = whole_total(table)
     for block in blocks(table.tp.size, overlap=1):
         tp, fp = table.tp[block], table.fp[block]
         rows = (tp[1:] > tp[:-1]).nonzero()[0]
         if rows.size and table.one_by_one:
-            yield _of_examples(rows, float(tp[0]), block.start)
+            yield _of_examples(rows, float(tp[0]), block.start, total)
         elif rows.size:
-            yield Climbs(tp.take(rows), tp[1:].take(rows), fp.take(rows), fp[1:].take(rows))
+            yield Climbs.between(tp.take(rows), tp[1:].take(rows), fp.take(rows), fp[1:].take(rows), total)
 
 
-def _of_examples(rows: IntArray, tp: float, start: int) -> Climbs:
+def _of_examples(rows: IntArray, tp: float, start: int, total: float) -> Climbs:
     """The climbs from some rows of a table that goes one by one: rows count what is called."""
     called = (rows + start).astype(np.float64)
     tp_before = np.arange(tp, tp + rows.size)
     fp = called - tp_before
-    out = Climbs(tp_before, tp_before + 1, fp, fp)
-    vars(out).update(climb=np.ones(rows.size), called=called, called_after=called + 1)  # known already
-    return out
+    return Climbs(tp_before, tp_before + 1, fp, fp, np.ones(rows.size), called, called + 1, total)
 
 
 def _series(z: FloatArray) -> FloatArray:
@@ -156,7 +174,7 @@ def integrals_of_large(
     called: FloatArray,
     up: float,
     *,
-    log1p: Callable[[FloatArray], FloatArray] = np.log1p,
+    log1p: Callable[[FloatArray], FloatArray],
 ) -> FloatArray:
     """The same integral of each step, where z is not small; times `up`."""
     # From the origin x is infinite, where t = 0 outweighs its logarithm.
@@ -170,6 +188,6 @@ def integrals_of_large(
 def _log1p(x: FloatArray) -> FloatArray:
     """The C library's, as the compiled kernel has it: NumPy has others for some processors.
 
-    A table has few steps along which what is called grows by one in a hundred, 150 for every factor of ten.
+    A table has few steps along which what is called grows by one in a hundred: 231 for every factor of ten.
     """
     return np.array([math.log1p(number) for number in x.tolist()])

@@ -1,13 +1,12 @@
 """The loops of an unweighted evaluation in C, where an operator has had them compiled (`rocpr compile`).
 
-Every answer has the bits that the NumPy of the caller gives; it is None where there is no library, or where the library
-does not know a table. Knows arrays and kernel.c; nothing of curves. Which is used is the process's choice, made once.
+Every answer has the bits that the NumPy of the caller gives; sums, which both know to some 2^-100 of themselves, could
+differ only next to half way between two doubles. It is None where there is no library, or where the library does not
+know a table. Knows arrays and kernel.c; nothing of curves. Which is used is the process's choice, made once.
 """
 
 import hashlib
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from ctypes import CDLL, addressof, c_bool, c_char, c_double, c_int64, c_void_p
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +17,10 @@ from numpy.typing import NDArray
 
 SOURCE = Path(__file__).with_name("kernel.c")
 OPTIONS = ("-std=c11", "-O3", "-fno-fast-math", "-ffp-contract=off", "-Wno-psabi", "-shared", "-fPIC")
-"""What the compiler is told: no product and sum may become one operation, which would round once instead of twice."""
+"""What the compiler is told: no product and sum may become one operation, which would round once instead of twice.
+
+-Wno-psabi is silent about vectors that functions hand on: ours are inlined.
+"""
 
 _SIGNATURES: dict[str, tuple[Any, ...]] = {  # the type of the result, then those of the arguments
     "rocpr_keys": (c_bool, c_int64, c_void_p, c_void_p, c_double, c_bool, c_bool, c_void_p),
@@ -68,51 +70,39 @@ class Kernel:
         self._library: CDLL | None = None
         self.path: Path | None = None
 
-    def use(self, path: Path) -> None:
-        """Use the library at a path from now on. Raises OSError where it cannot be loaded."""
-        library = CDLL(str(path))
-        for name, (result, *arguments) in _SIGNATURES.items():
-            function = getattr(library, name)
-            function.restype, function.argtypes = result, arguments
+    def use(self, path: Path | None) -> None:
+        """Use the library at a path from now on, or none. Raises OSError where it cannot be loaded."""
+        library = None
+        if path is not None:
+            library = CDLL(str(path))
+            for name, (result, *arguments) in _SIGNATURES.items():
+                function = getattr(library, name)
+                function.restype, function.argtypes = result, arguments
         self._library, self.path = library, path
 
     def use_built(self) -> None:
-        """Use the library that `rocpr compile` made for this version, if there is one that this machine can load."""
+        """Use the library that `rocpr compile` made for this version, if it did. Raises OSError like `use`."""
         path = library_path()
         if path.is_file():
-            with suppress(OSError):
-                self.use(path)
-
-    def leave(self) -> None:
-        """Use none from now on."""
-        self._library = self.path = None
-
-    @contextmanager
-    def set_aside(self) -> Iterator[None]:
-        """Use none for a while, in all threads."""
-        library, path = self._library, self.path
-        self.leave()
-        try:
-            yield
-        finally:
-            self._library, self.path = library, path
+            self.use(path)
 
     def groups(
         self, scores: _Floats, labels: NDArray[np.bool_], scale: float, *, signed: bool, descending: bool
     ) -> tuple[_Floats, _Floats, _Floats] | None:
         """The distinct scores in order, and tp and fp up to each, (n + 1,); `scale` brings |scores| below 1.5."""
-        if self._library is None:
+        library = self._library
+        if library is None:
             return None
         rows = scores.size
-        scores, labels = np.ascontiguousarray(scores), np.ascontiguousarray(labels)
+        scores, labels = np.ascontiguousarray(scores, np.float64), np.ascontiguousarray(labels, np.bool_)
         keys, columns = np.empty(rows), np.empty((3, rows + 1))
         at = _address(columns)
         written = _address(keys)
-        if not self._library.rocpr_keys(rows, _address(scores), _address(labels), scale, signed, descending, written):
+        if not library.rocpr_keys(rows, _address(scores), _address(labels), scale, signed, descending, written):
             return None
         keys.sort()
         places = [at + columns.strides[0] * column for column in range(3)]
-        size = self._library.rocpr_groups(rows, written, scale, signed, descending, *places)
+        size = library.rocpr_groups(rows, written, scale, signed, descending, *places)
         if size < columns.shape[1]:
             columns = columns[:, :size].copy()
         return columns[0], columns[1], columns[2]
@@ -122,42 +112,46 @@ class Kernel:
 
         The first and the last row differ. Counts are whole, up to 2^53.
         """
-        if self._library is None:
+        library = self._library
+        if library is None:
             return None
-        tp, fp = np.ascontiguousarray(tp), np.ascontiguousarray(fp)
+        tp, fp = np.ascontiguousarray(tp, np.float64), np.ascontiguousarray(fp, np.float64)
         vertices, outer, sizes = (np.empty(size, dtype=np.int64) for size in (tp.size, tp.size, 2))
         spacing = max(math.isqrt(tp.size) // _DENSE, 1)
-        self._library.rocpr_hull(tp.size, spacing, *map(_address, (tp, fp, vertices, outer, sizes)))
+        library.rocpr_hull(tp.size, spacing, *map(_address, (tp, fp, vertices, outer, sizes)))
         return _first(vertices, int(sizes[0])), _first(outer, int(sizes[1]))
 
     def boundary(self, tp: _Floats, fp: _Floats, vertices: _Rows, outer: _Rows) -> _Rows | None:
         """Those of the `outer` rows that lie on the hull with these vertices, two or more."""
-        if self._library is None:
+        library = self._library
+        if library is None:
             return None
-        tp, fp = np.ascontiguousarray(tp), np.ascontiguousarray(fp)
+        tp, fp = np.ascontiguousarray(tp, np.float64), np.ascontiguousarray(fp, np.float64)
         vertices, outer = np.ascontiguousarray(vertices), np.ascontiguousarray(outer)
         rows = np.empty(outer.size, dtype=np.int64)
-        count = self._library.rocpr_boundary(
+        count = library.rocpr_boundary(
             outer.size, _address(outer), vertices.size, *map(_address, (vertices, tp, fp, rows))
         )
         return _first(rows, count)
 
     def points(self, tp: _Floats, fp: _Floats, positives: float, negatives: float) -> _Floats | None:
         """The columns fn, tn, fpr, tpr and precision of a table, (5, n)."""
-        if self._library is None:
+        library = self._library
+        if library is None:
             return None
-        tp, fp = np.ascontiguousarray(tp), np.ascontiguousarray(fp)
+        tp, fp = np.ascontiguousarray(tp, np.float64), np.ascontiguousarray(fp, np.float64)
         columns = np.empty((5, tp.size))
-        self._library.rocpr_points(tp.size, _address(tp), _address(fp), positives, negatives, _address(columns))
+        library.rocpr_points(tp.size, _address(tp), _address(fp), positives, negatives, _address(columns))
         return columns
 
     def sums(self, tp: _Floats, fp: _Floats, positives: float, limit: float) -> Sums | None:
         """The sums over the steps of a table of whole counts."""
-        if self._library is None:
+        library = self._library
+        if library is None:
             return None
-        tp, fp = np.ascontiguousarray(tp), np.ascontiguousarray(fp)
+        tp, fp = np.ascontiguousarray(tp, np.float64), np.ascontiguousarray(fp, np.float64)
         totals, high = np.empty(13), np.empty(tp.size - 1, dtype=np.int64)
-        count = self._library.rocpr_sums(
+        count = library.rocpr_sums(
             high.size, _address(tp), _address(fp), positives, limit, _address(totals), _address(high)
         )
         numbers = totals.tolist()

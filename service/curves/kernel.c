@@ -57,7 +57,7 @@ static inline double score_of(uint64_t key, uint64_t kept)
 
 /* Write a row for each distinct score of sorted keys, behind a first one that calls nothing; returns how many.
 
-   There is room for one more row than there are keys. */
+   There is a key, and room for one more row than there are keys. */
 int64_t rocpr_groups(int64_t rows, const double *restrict keys, double scale, bool with_sign, bool descending,
                      double *restrict thresholds, double *restrict tp, double *restrict fp)
 {
@@ -68,7 +68,7 @@ int64_t rocpr_groups(int64_t rows, const double *restrict keys, double scale, bo
     thresholds[0] = NAN;
     tp[0] = fp[0] = 0;
     for (int64_t row = 0; row < rows; row++) {
-        hits += key & 1;
+        hits += (int64_t)(key & 1);
         /* Written again by the next row of the same score: a write costs less than a branch. */
         thresholds[group] = score / scale;
         tp[group] = (double)hits;
@@ -83,8 +83,6 @@ int64_t rocpr_groups(int64_t rows, const double *restrict keys, double scale, bo
 
 __extension__ typedef __int128 product;
 
-/* Above the error of the difference of two products of exact differences, relative to the products. */
-#define UNSURE 0x1p-51
 #define LARGEST_EXACT_INTEGER 0x1p53
 
 /* A row of a table in count space. */
@@ -97,12 +95,14 @@ static inline struct point point_of(const double *tp, const double *fp, int64_t 
     return (struct point){tp[row], fp[row]};
 }
 
-/* Positive when b lies above the chord from a to c, 0 when on it; the sign is exact, for whole counts up to 2^53. */
+/* Positive when b lies above the chord from a to c, 0 when on it; the sign is exact, for whole counts up to 2^53.
+
+   Differences of counts are exact and rounding is monotone, so that products which differ rounded differ as they do. */
 static inline double side(struct point a, struct point b, struct point c)
 {
     const double rise = b.tp - a.tp, run = c.fp - a.fp, reach = b.fp - a.fp, climb = c.tp - a.tp;
-    const double left = rise * run, right = reach * climb, size = fabs(left) + fabs(right);
-    if (fabs(left - right) > UNSURE * size || size <= LARGEST_EXACT_INTEGER)
+    const double left = rise * run, right = reach * climb;
+    if (left != right || fabs(left) < LARGEST_EXACT_INTEGER)
         return left - right;
     const product exactly = (product)(int64_t)rise * (int64_t)run - (product)(int64_t)reach * (int64_t)climb;
     return (double)((exactly > 0) - (exactly < 0));
@@ -132,18 +132,15 @@ static int64_t upper_hull(int64_t count, const int64_t *rows, const double *tp, 
     return size;
 }
 
-/* Write the rows after a, up to b, but those that are surely under the chord between the two; returns how many.
-
-   No row is beyond `tp_end` and `fp_end`. */
-static int64_t outside(const double *restrict tp, const double *restrict fp, int64_t a, int64_t b, double tp_end,
-                       double fp_end, int64_t *restrict rows)
+/* Write the rows after a, up to b, but those that are surely under the chord between the two; returns how many. */
+static int64_t outside(const double *restrict tp, const double *restrict fp, int64_t a, int64_t b,
+                       int64_t *restrict rows)
 {
     const double tp_a = tp[a], fp_a = fp[a], climb = tp[b] - tp_a, run = fp[b] - fp_a;
-    const double unsure = UNSURE * (tp_end * run + fp_end * fabs(climb));
     int64_t count = 0;
     for (int64_t row = a + 1; row <= b; row++) {
         rows[count] = row;
-        count += (fp[row] - fp_a) * climb - (tp[row] - tp_a) * run <= unsure;
+        count += (fp[row] - fp_a) * climb <= (tp[row] - tp_a) * run;
     }
     return count;
 }
@@ -164,12 +161,12 @@ void rocpr_hull(int64_t rows, int64_t spacing, const double *tp, const double *f
     vertices[size - 1] = end; /* or a row that this one repeats */
     outer[0] = 0;
     for (int64_t corner = 1; corner < size; corner++)
-        near += outside(tp, fp, vertices[corner - 1], vertices[corner], tp[end], fp[end], outer + near);
+        near += outside(tp, fp, vertices[corner - 1], vertices[corner], outer + near);
     sizes[0] = upper_hull(near, outer, tp, fp, vertices);
     sizes[1] = near;
 }
 
-/* Write those of the `outer` rows of a hull that lie on it; returns how many. */
+/* Write those of the `outer` rows of a hull, which has two vertices or more, that lie on it; returns how many. */
 int64_t rocpr_boundary(int64_t count, const int64_t *restrict outer, int64_t size, const int64_t *restrict vertices,
                        const double *restrict tp, const double *restrict fp, int64_t *restrict boundary)
 {
@@ -215,14 +212,16 @@ struct total {
 /* Numbers side by side: the order in which a compiler may not add up those of one sum. */
 typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
 
-static inline lanes lanes_at(const double *column)
+#define INLINE static inline __attribute__((always_inline)) /* or clones would disagree how to hand on such vectors */
+
+INLINE lanes lanes_at(const double *column)
 {
     lanes numbers;
     memcpy(&numbers, column, sizeof numbers);
     return numbers;
 }
 
-static inline double sum_of(lanes numbers)
+INLINE double sum_of(lanes numbers)
 {
     double sum = 0;
     for (int lane = 0; lane < LANES; lane++)
@@ -230,7 +229,8 @@ static inline double sum_of(lanes numbers)
     return sum;
 }
 
-/* Add numbers >= 0 whose leading parts are multiples of the last bit of `anchor`, those of the rest of `below`.
+/* Add numbers >= 0. What leads is a multiple of the last bit of `anchor`, and of the rest, of either sign, of half that of
+   `below`.
 
    The columns go on with zeros to a multiple of LANES. */
 WIDE static void add_up(int64_t size, const double *column, double anchor, double below, struct total *total)
@@ -326,7 +326,8 @@ int64_t rocpr_sums(int64_t steps, const double *tp, const double *fp, double pos
     struct climbs climbs;
     struct total totals[4] = {{0}};
     const double *const columns[4] = {climbs.integral, climbs.average, climbs.before, climbs.after};
-    /* No total is above the positives, and no column has more climbs than there are positives or steps. */
+    /* No total is above the positives but for rounding, for which there is room, and no column has more climbs than
+       there are positives or steps. */
     int power, many;
     frexp(positives, &power);
     frexp(fmin(positives, (double)steps), &many);

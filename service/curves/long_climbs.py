@@ -85,7 +85,7 @@ class LongClimbs:
         misses = pair_sum(two_product(self.fp, self._climb), pair_product(self._gained, exactly(least_at)))
         called = pair_sum(hits, misses)
         flat, low = pair_product(pair_quotient(hits, called), exactly(self._climb - self.near - 1))
-        yield from positive_parts(flat)
+        yield from positive_parts(flat, fine=True)
         yield float(low.sum())
         # This is c/(q + e).
         scale = pair_product(pair_quotient(bend, called), pair_quotient(exactly(self._climb), self._growth))
@@ -130,7 +130,7 @@ class LongClimbs:
         part /= k
         part *= _WEIGHTS
         part *= ((high - low) / 2)[:, np.newaxis]
-        yield from positive_parts((part * np.abs(scale)[:, np.newaxis]).ravel())
+        yield from positive_parts((part * np.abs(scale)[:, np.newaxis]).ravel(), fine=True)
         yield float((part.sum(axis=1) * np.copysign(1.0, scale) * scale_low).sum())
 
     def _corrections(self, sign: FloatArray) -> FloatArray:

@@ -100,7 +100,7 @@ def _whole_average(climbs: Climbs, _: float) -> list[float]:
 
     Where P + N is a double, too, every precision is the nearest one, so that two roundings are in each term.
     """
-    return climbs.precision_parts if climbs.are_single else positive_parts(climbs.climb * climbs.precision_after)
+    return climbs.precision_parts if climbs.are_single else climbs.parts(climbs.climb * climbs.precision_after)
 
 
 def _fractional_average(climbs: Climbs, up: float) -> list[float]:
@@ -115,7 +115,7 @@ def _trapezoid(table: ConfusionTable, climbs: Climbs) -> Iterator[float]:
 
     The rows of a vertical step add no area; the next trapezoid starts at the step's last row.
     """
-    yield from (part / 2 for part in (*positive_parts(climbs.precision_before), *climbs.precision_parts))
+    yield from (part / 2 for part in (*climbs.parts(climbs.precision_before), *climbs.precision_parts))
     if not climbs.are_single:
         yield from _inside(table, climbs)
 
@@ -145,7 +145,7 @@ def _inside(table: ConfusionTable, climbs: Climbs) -> Iterator[float]:
         )
         after = np.arange(start + 1.0, stop + 1) - np.repeat(stops[steps] - inside[steps], points)
         precision = _plainly if exact else _in_pairs
-        yield from positive_parts(precision(tp + after, climb, fp, more, after))
+        yield from positive_parts(precision(tp + after, climb, fp, more, after), fine=True)
 
 
 def _plainly(t: FloatArray, climb: FloatArray, fp: FloatArray, more: FloatArray, after: FloatArray) -> FloatArray:

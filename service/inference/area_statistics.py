@@ -104,7 +104,8 @@ def _integrals(tp: FloatArray, fp: FloatArray) -> FloatArray:
     part /= below
     large = np.nonzero(z > _SERIES)
     if large[0].size:
-        part[large] = integrals_of_large(tp[:, :-1][large], climb[large], growth[large], called[:, :-1][large], 1.0)
+        columns = (tp[:, :-1][large], climb[large], growth[large], called[:, :-1][large])
+        part[large] = integrals_of_large(*columns, 1.0, log1p=np.log1p)
     out: FloatArray = part.sum(axis=1)
     return out
 

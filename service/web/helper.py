@@ -148,10 +148,12 @@ def _without_interrupts() -> Iterator[None]:
 
 def _serve(pipe: Connection, limits: Limits, memory_bytes: int, compiled: Path | None) -> None:
     """Answer requests until the server's end of the pipe closes; with the compiled library that the server uses."""
-    if compiled is not None:
-        KERNEL.use(compiled)
     dictConfig(logging_configuration("info"))
     _stand_back(memory_bytes)
+    try:
+        KERNEL.use(compiled)
+    except OSError as error:  # it was removed since; NumPy gives the same numbers
+        _LOG.warning("What rocpr compile made cannot be used: %s", error)
     keep_what_is_loaded()
     with suppress(EOFError, OSError):  # the server went away
         while True:

@@ -6,7 +6,7 @@ import math
 from tests.bench.environments import environment as variables_of
 from tests.bench.measure import Scale, Worker, medians
 from tests.bench.report import Result
-from tests.bench.rows import COMPILED, OURS, SERVER, Memory, Scaling, Timed
+from tests.bench.rows import COMPILED, CURVES, OURS, SERVER, Memory, Scaling, Timed
 
 RATIO_OF = {"ours": "ratio", "compiled": "compiled_ratio"}
 WORDS = {"ours": "", "compiled": " compiled"}
@@ -33,7 +33,7 @@ class Mathematics:
         calls = worker.order("make", case=row.case, rows=row.rows)["calls"]
         if row.theirs not in calls:
             return Result(row, note=f"{row.theirs} is not installed")
-        ours = self._ours()
+        ours = {"ours": OURS} if row.theirs == CURVES else self._ours()  # of which neither is compiled
         compared = sum(worker.order("check", rows=row.rows, call=call) for call in ours.values())
         sides = {side: worker.timing(row.rows, call) for side, call in {**ours, "theirs": row.theirs}.items()}
         return Result.of_seconds(row, compared, **medians(sides, self._scale))

@@ -11,7 +11,7 @@ import time
 import tracemalloc
 from collections.abc import Callable
 
-from service.curves.compiled import KERNEL
+from service.curves.compiled import KERNEL, library_path
 from tests.bench.cases import Call, Case, make
 from tests.bench.pinning import pin
 from tests.bench.rows import COMPILED, OURS
@@ -58,10 +58,7 @@ class Orders:
 
     def _prepare(self, rows: int, call: str) -> Call:
         """Find a call, and use the compiled library for it or not."""
-        KERNEL.leave()
-        if call == COMPILED:
-            KERNEL.use_built()
-            assert KERNEL.path is not None, "what rocpr compile made cannot be loaded"
+        KERNEL.use(library_path() if call == COMPILED else None)
         return self.cases[rows].calls[OURS if call == COMPILED else call]
 
 

@@ -146,6 +146,44 @@ def test_the_points_on_a_hull_are_found_by_the_library(library: Path) -> None:
     assert 1_000 < found.vertices.size < found.boundary.size
 
 
+FIBONACCI = [0, 1]
+while len(FIBONACCI) < 80:
+    FIBONACCI.append(FIBONACCI[-1] + FIBONACCI[-2])
+
+
+@pytest.mark.parametrize(("number", "vertices", "boundary"), [(75, [0, 1, 2], [0, 1, 2]), (76, [0, 2], [0, 2])])
+def test_products_that_round_alike_are_compared_exactly(
+    library: Path, number: int, vertices: list[int], boundary: list[int]
+) -> None:
+    """Neighbouring fractions of Fibonacci numbers differ by one in 2^104, to one side or the other."""
+    tp, fp = (np.array(FIBONACCI[first : first + 2], dtype=np.float64) for first in (number, number + 1))
+    table = ConfusionTable.from_counts(Counts(tp, fp, float(tp[-1]), float(fp[-1])))
+    for path in (library, None):
+        with used(path):
+            hull = RocHull.of(table)
+            assert hull.vertices.tolist() == vertices
+            assert hull.boundary.tolist() == boundary
+
+
+def test_a_sum_next_to_half_way_is_rounded_alike(library: Path) -> None:
+    """With one remainder rounded, the average precision here was not the nearest double: 0.30555555555555586."""
+    counts = Counts(np.array([1.0, 2, 3]), np.array([0.0, 7, 4503599627370492]), 4.0, 2.0**53 - 4)
+    for path in (library, None):
+        with used(path):
+            assert evaluate_curves(counts, ASKED).auc.average_precision == 0.30555555555555586
+    assert_same(library, counts)
+
+
+@pytest.mark.parametrize("kind", [np.float32, ">f8", np.int64])
+def test_other_kinds_of_numbers_are_taken_for_what_they_are(library: Path, kind: type | str) -> None:
+    random = np.random.default_rng(2)
+    scores, labels = random.integers(0, 2**20, 500).astype(kind), random.random(500) < 0.5
+    with used(library):
+        found = bits(evaluate_curves(Sample(scores, labels), ASKED))
+    with used(None):
+        assert found == bits(evaluate_curves(Sample(scores.astype(np.float64), labels), ASKED))
+
+
 def test_columns_may_lie_apart_and_be_read_only(library: Path) -> None:
     random = np.random.default_rng(8)
     both = random.normal(size=(2, 1_000)).T.copy()
@@ -166,13 +204,12 @@ def test_it_is_used(library: Path) -> None:
     answers = (
         lambda: KERNEL.groups(scores, labels, 1.0, signed=False, descending=True),
         lambda: KERNEL.hull(tp, fp),
+        lambda: KERNEL.boundary(tp, fp, np.array([0, 2, 3]), np.arange(4)),
         lambda: KERNEL.points(tp, fp, 1.0, 2.0),
         lambda: KERNEL.sums(tp, fp, 1.0, 0.005),
     )
     with used(library):
         assert all(answer() is not None for answer in answers)
-        with KERNEL.set_aside():
-            assert all(answer() is None for answer in answers)
     with used(None):
         assert all(answer() is None for answer in answers)
 
@@ -190,6 +227,8 @@ def test_only_what_was_made_from_this_source_is_found(
     made.write_bytes(library.read_bytes())
     kernel.use_built()
     assert kernel.path == made
+    kernel.use(None)
+    assert kernel.path is None
     source.write_text("another version", encoding="ascii")
     assert library_path() != made
     kernel = Kernel()
@@ -197,15 +236,14 @@ def test_only_what_was_made_from_this_source_is_found(
     assert kernel.path is None
 
 
-def test_a_library_of_another_machine_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_library_of_another_machine_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiled, "SOURCE", tmp_path / "kernel.c")
     compiled.SOURCE.write_text("", encoding="ascii")
     library_path().write_bytes(b"\x7fELF of another processor")
     kernel = Kernel()
-    kernel.use_built()
-    assert kernel.path is None
     with pytest.raises(OSError, match="kernel-"):
-        kernel.use(library_path())
+        kernel.use_built()
+    assert kernel.path is None
 
 
 def test_it_keeps_within_its_arrays(tmp_path: Path, root: Path) -> None:
@@ -218,7 +256,8 @@ import numpy as np
 from pathlib import Path
 from service.curves.compiled import KERNEL
 from service.curves.sample import Sample
-from service.curves.evaluation import evaluate_curves
+from service.curves.evaluation import CurvesOptions, evaluate_curves
+from service.curves.counts import Counts
 KERNEL.use(Path(sys.argv[1]))
 random = np.random.default_rng(0)
 for rows in [*range(2, 40), 511, 512, 513, 514, 1_024, 1_025, 5_000]:
@@ -226,6 +265,13 @@ for rows in [*range(2, 40), 511, 512, 513, 514, 1_024, 1_025, 5_000]:
         labels = random.random(rows) < 0.5
         labels[:2] = False, True
         evaluate_curves(Sample(scores, labels))
+for rows in (1, 2, 511, 512, 513, 3_000):
+    for largest in (1, 2, 300, 10**6, 2**52 // rows):
+        steps = random.integers(0, largest, (2, rows), endpoint=True).astype(float)
+        tp, fp = steps.cumsum(axis=1)
+        evaluate_curves(Counts(tp, fp, float(tp[-1]) + 1, float(fp[-1]) + 1))
+        no_sweep = Counts(*steps, float(largest), float(largest))
+        evaluate_curves(no_sweep, CurvesOptions(include=frozenset({"auc", "points"})))
 print("within")
 """
     done = subprocess.run(

@@ -12,8 +12,10 @@ from threading import Timer
 import pytest
 
 from service.answer import Answer, Request, lack_of_memory
+from service.curves.compiled import KERNEL
 from service.web import helper as helpers
 from service.web.helper import DeadlineExceeded, Helper, HelperDied, NoRoom
+from tests.compiled_library import library_in, used
 from tests.web.big_requests import BODY, LIMITS, request
 
 
@@ -88,10 +90,16 @@ def test_a_helper_of_no_use_says_so(helper: Helper) -> None:
 def given_back(monkeypatch: pytest.MonkeyPatch, taken: int, seconds: float) -> int:
     """Let this process be a helper of one request that took so much memory, and count how often it gives some back."""
     times: list[int] = []
-    monkeypatch.setattr(helpers, "dictConfig", lambda _: None)
-    monkeypatch.setattr(helpers, "_stand_back", lambda _: None)
     monkeypatch.setattr(helpers, "own_memory_bytes", lambda: taken)
     monkeypatch.setattr(helpers, "give_memory_back", lambda: times.append(1))
+    serve_one(monkeypatch, seconds, None)
+    return len(times)
+
+
+def serve_one(monkeypatch: pytest.MonkeyPatch, seconds: float, compiled: Path | None) -> None:
+    """Let this process be a helper of one request, for so long."""
+    monkeypatch.setattr(helpers, "dictConfig", lambda _: None)
+    monkeypatch.setattr(helpers, "_stand_back", lambda _: None)
     ours, theirs = Pipe()
     with theirs, tempfile.TemporaryFile() as body, tempfile.TemporaryFile() as content:
         body.write(BODY)
@@ -101,10 +109,9 @@ def given_back(monkeypatch: pytest.MonkeyPatch, taken: int, seconds: float) -> i
             reduction.send_handle(ours, file.fileno(), os.getpid())
         server_goes = Timer(seconds, ours.close)
         server_goes.start()
-        helpers._serve(theirs, LIMITS, 0, None)
+        helpers._serve(theirs, LIMITS, 0, compiled)
         server_goes.join()
         assert content.seek(0, os.SEEK_END) > 0
-    return len(times)
 
 
 def test_a_helper_keeps_some_memory_for_the_next_request(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,3 +125,33 @@ def test_a_helper_that_took_much_gives_it_back_at_once(monkeypatch: pytest.Monke
 def test_a_helper_that_waits_gives_back_what_it_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(helpers, "KEEP_SECONDS", 0.1)
     assert given_back(monkeypatch, 0, 0.5) == 1
+
+
+def test_a_helper_uses_the_library_of_the_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    library = library_in(tmp_path)
+    with used(None):
+        serve_one(monkeypatch, 0.1, library)
+        assert KERNEL.path == library
+
+
+def test_a_helper_goes_on_without_a_library_that_is_gone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with used(None), caplog.at_level("WARNING", "service"):
+        serve_one(monkeypatch, 0.1, tmp_path / "removed.so")
+        assert KERNEL.path is None
+    assert "What rocpr compile made cannot be used: " in caplog.text
+
+
+def test_a_server_hands_its_library_on(tmp_path: Path) -> None:
+    library = library_in(tmp_path)
+    with used(library):
+        helper = Helper(LIMITS, 1 << 30)
+    try:
+        with tempfile.TemporaryFile() as body, tempfile.TemporaryFile() as content:
+            body.write(BODY)
+            body.flush()
+            assert helper.answer(request(), body, content, 30.0).status == 200  # it has started
+        assert str(library) in Path(f"/proc/{helper.pid}/maps").read_text()
+    finally:
+        helper.end()
