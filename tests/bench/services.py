@@ -182,10 +182,11 @@ def served(row: Served, scale: Scale, connections: Mapping[str, Connection]) -> 
     asked = json_message(scores, labels, row.include)
     message = asked if row.media_type == JSON else arrow_message(scores, labels, row.include)
     compiled = connections.get(COMPILED) if row.ours == OURS else None
-    for connection in filter(None, (ours, compiled, theirs)):
+    for connection in (ours, theirs):
         connection.renew()
     answer, expected = ours.send(message), orjson.loads(theirs.send(asked))
     if compiled:
+        compiled.renew()
         assert compiled.send(message) == answer, "what is compiled answers otherwise"
     if row.media_type == JSON:
         compared = agreement.answers(orjson.loads(answer), expected)
