@@ -46,6 +46,8 @@ OWN = {
 }
 """What the service is told, which sets all else itself."""
 
+SETTLE_SECONDS = 10
+"""How long servers that listen are busy with what they start beside, such as the processes for big requests."""
 START_SECONDS = 60
 STOP_SECONDS = 20
 ANSWER_SECONDS = 300
@@ -166,6 +168,7 @@ def servers(*, compiled: bool) -> Iterator[dict[str, Connection]]:
             words = [sys.executable, *(word.format(port=port) for word in command)]
             connections[name] = stack.enter_context(serving(words, port, variables))
         pin(0)
+        time.sleep(SETTLE_SECONDS)
         try:
             yield connections
         finally:
