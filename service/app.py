@@ -65,7 +65,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.register_blueprint(contract_blueprint(shipped_file("openapi.yaml").read_bytes()))
     app.register_blueprint(docs_blueprint())
     app.register_blueprint(health_blueprint())
-    app.register_blueprint(metrics_blueprint(slots))
+    app.register_blueprint(metrics_blueprint(slots, compiled=KERNEL.path is not None))
     app.extensions["big_lane"] = lane
     return app
 

@@ -24,7 +24,6 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_late
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
-from service.curves.compiled import KERNEL
 from service.web.slots import Slot, Slots
 from service.wire.problems import PROBLEM_TYPES
 
@@ -175,11 +174,14 @@ def helper_ended(reason: str) -> None:
     HELPER_DEATHS.labels(reason).inc()
 
 
-def metrics_blueprint(slots: Slots) -> Blueprint:
-    """Make the route /metrics: the counts of all processes, in Prometheus's text format."""
+def metrics_blueprint(slots: Slots, *, compiled: bool) -> Blueprint:
+    """Make the route /metrics: the counts of all processes, in Prometheus's text format.
+
+    `compiled` is whether this process uses what was compiled. It is told, as this module is loaded before NumPy.
+    """
     blueprint = Blueprint("metrics", __name__)
     registry = CollectorRegistry()
-    registry.register(_Now(slots))
+    registry.register(_Now(slots, compiled=compiled))
     if _DIRECTORY:
         MultiProcessCollector(registry, _DIRECTORY)  # type: ignore[no-untyped-call]  # not annotated
     else:
@@ -196,13 +198,12 @@ def metrics_blueprint(slots: Slots) -> Blueprint:
 class _Now(Collector):
     """What is not counted but looked up when it is asked for."""
 
-    def __init__(self, slots: Slots) -> None:
+    def __init__(self, slots: Slots, *, compiled: bool) -> None:
         self._slots = slots
         self._build = GaugeMetricFamily(
             "rocpr_build_info", "1, for the version that runs.", labels=["version", "python", "compiled"]
         )
-        compiled = "no" if KERNEL.path is None else "yes"
-        self._build.add_metric([version("rocpr"), platform.python_version(), compiled], 1)
+        self._build.add_metric([version("rocpr"), platform.python_version(), "yes" if compiled else "no"], 1)
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         """Look."""
