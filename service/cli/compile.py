@@ -119,7 +119,7 @@ def _try(library: Path) -> int:
             wrong, tried = process.submit(compare, library).result()
         except BrokenProcessPool:
             fail(["Error: the library ends the process that uses it; it is not put in place."])
-        except OSError as error:
+        except (OSError, AttributeError) as error:  # or it lacks a function
             fail([f"Error: the library cannot be loaded here; it is not put in place.\n{error}"])
     if wrong:
         fail([f"Error: the library does not answer as NumPy does, for {wrong:,} rows; it is not put in place."])

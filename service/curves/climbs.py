@@ -131,7 +131,7 @@ def whole_total(table: ConfusionTable) -> float:
 
 def sums_of(table: ConfusionTable) -> Sums | None:
     """The sums over a sweep's steps, where a compiled kernel knows them: of whole counts whose total is a double."""
-    if table.positives + table.negatives > LARGEST_EXACT_INTEGER or not table.whole:
+    if not 0 < whole_total(table) <= LARGEST_EXACT_INTEGER:
         return None
     return KERNEL.sums(table.tp, table.fp, table.positives, LARGEST_IN_SERIES)
 

@@ -166,8 +166,8 @@ def _first(rows: _Rows, count: int) -> _Rows:
 def _address(array: NDArray[Any]) -> int:
     """Where the elements of an array begin."""
     try:
-        # Three times as fast as the other; Python before 3.12 has no type for what has a buffer.
-        return addressof(c_char.from_buffer(array))  # type: ignore[arg-type]
+        # Three times as fast as the other.
+        return addressof(c_char.from_buffer(array))  # type: ignore[arg-type]  # Python 3.11 has no type for a buffer
     except (TypeError, ValueError):  # an array that is not to be written, or without elements
         return array.ctypes.data
 

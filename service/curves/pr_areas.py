@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from service.curves.climbs import Climbs, climbs_of
+from service.curves.climbs import Climbs, climbs_of, whole_total
 from service.curves.compiled import Sums
 from service.curves.confusion import ConfusionTable
 from service.curves.exact import (
@@ -62,7 +62,7 @@ def pr_areas(table: ConfusionTable, sums: Sums | None = None) -> PrAreas:
 
 def _summed(table: ConfusionTable, up: float) -> _Parts:
     """The sums, times `up`."""
-    exact = table.whole and table.positives + table.negatives <= LARGEST_EXACT_INTEGER
+    exact = 0 < whole_total(table) <= LARGEST_EXACT_INTEGER
     average = _whole_average if exact else _fractional_average
     trapezoid = has_trapezoid(table)
     parts = _Parts()

@@ -123,8 +123,9 @@ def test_a_file_that_is_no_program_is_told(source: Path) -> None:
     assert run.stderr == f"Error: {source} could not compile kernel.c.\nExec format error\n"
 
 
-def test_a_library_that_cannot_be_loaded_is_told(source: Path) -> None:
-    run = compile_("--compiler", "cc -c")  # which makes no library
+@pytest.mark.parametrize("compiler", ["cc -c", "cc -fvisibility=hidden"])  # no library, and one without functions
+def test_a_library_that_cannot_be_loaded_is_told(source: Path, compiler: str) -> None:
+    run = compile_("--compiler", compiler)
     assert (run.exit_code, made(source)) == (2, [])
     assert run.stderr.startswith("Error: the library cannot be loaded here; it is not put in place.\n")
 
