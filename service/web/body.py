@@ -77,8 +77,9 @@ def _announced_length(text: str) -> int:
 
 
 def _read(stream: BinaryIO, size: int) -> bytes:
+    """Read what there is, up to `size` bytes, or all of them where the server's stream knows nothing less."""
     try:
-        return stream.read(size)
+        return getattr(stream, "read1", stream.read)(size)
     except ParseException as error:
         raise transport_problem(error) or error from error
     except OSError as error:  # gunicorn's NoMoreData, a connection that was reset

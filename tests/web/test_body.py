@@ -18,8 +18,15 @@ class Failing(io.BytesIO):
         super().__init__()
         self.error = error
 
-    def read(self, _size: int | None = -1, /) -> bytes:
+    def read1(self, _size: int | None = -1, /) -> bytes:
         raise self.error
+
+
+class OfAnotherServer:
+    """A stream that has what WSGI asks for, and no more."""
+
+    def __init__(self, content: bytes) -> None:
+        self.read = io.BytesIO(content).read
 
 
 def environ(body: bytes | io.BytesIO, **variables: str) -> dict[str, Any]:
@@ -31,6 +38,7 @@ def environ(body: bytes | io.BytesIO, **variables: str) -> dict[str, Any]:
 )
 def test_a_body_is_read_up_to_the_limit(variables: dict[str, str]) -> None:
     assert read_body(environ(b"abcd", **variables), 4) == b"abcd"
+    assert read_body({**environ(b"", **variables), "wsgi.input": OfAnotherServer(b"abcd")}, 4) == b"abcd"
 
 
 @pytest.mark.parametrize("variables", [{}, {"CONTENT_LENGTH": ""}, {"CONTENT_LENGTH": "0"}])

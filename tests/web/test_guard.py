@@ -122,6 +122,8 @@ class TestWithoutKey:
             def read(self, *_: object) -> bytes:
                 pytest.fail("the body was read")
 
+            read1 = read
+
         overrides = {"wsgi.input": Unread(b"{}"), "CONTENT_LENGTH": "2", "CONTENT_TYPE": "application/json"}
         check_unauthorized(guarded.test_client().post("/v1/curves", environ_overrides=overrides))
 

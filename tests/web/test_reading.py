@@ -1,13 +1,15 @@
 """How requests are read, on a pair of sockets; the whole of it is in tests/e2e."""
 
+import socket
 import time
 
 import pytest
 from gunicorn.config import Config
+from gunicorn.http.errors import NoMoreData
 
 from service.web import reading
 from service.web.lifecycle import DRAINING
-from service.web.reading import WholeRequestParser
+from service.web.reading import WholeBody, WholeRequestParser
 from service.web.transport import SlowRequest
 from tests.web.conftest import Pair
 
@@ -26,12 +28,40 @@ def test_a_head_that_stops_coming_is_not_waited_for(pair: Pair, monkeypatch: pyt
 
 def test_a_body_that_stops_coming_is_not_waited_for(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "PATIENCE_SECONDS", 0.05)
+    for read in (WholeBody.read, WholeBody.read1):
+        pair[1].sendall(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabc")
+        request = next(parser(pair))
+        if read is WholeBody.read1:
+            assert read(request.body, 9) == b"abc"
+        with pytest.raises(SlowRequest):
+            read(request.body, 9)
+        assert request.should_close()
+        assert pair[0].gettimeout() is None
+
+
+def test_a_body_is_read_as_it_comes_and_not_beyond(pair: Pair) -> None:
+    requests = parser(pair)
+    pair[1].sendall(2 * b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabcdefghi")
+    for _ in range(2):
+        body = next(requests).body
+        assert [body.read1(size) for size in (2, 100, 100)] == [b"ab", b"cdefghi", b""]
+    pair[1].sendall(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n" + bytes(20_000))
+    body = next(requests).body
+    first = sum(len(body.read1(5_000)) for _ in range(2))
+    assert 0 < first <= 10_000
+    pair[1].sendall(bytes(80_000) + b"GET /after HTTP/1.1\r\nHost: a\r\n\r\n")
+    assert first + sum(map(len, iter(lambda: body.read1(100_000), b""))) == 100_000
+    assert next(requests).path == "/after"
+
+
+def test_a_body_that_ends_early_is_not_whole(pair: Pair) -> None:
     pair[1].sendall(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabc")
+    pair[1].shutdown(socket.SHUT_WR)
     request = next(parser(pair))
-    with pytest.raises(SlowRequest):
-        request.body.read(9)
+    assert request.body.read1(9) == b"abc"
+    with pytest.raises(NoMoreData):
+        request.body.read1(9)
     assert request.should_close()
-    assert pair[0].gettimeout() is None
 
 
 def test_time_that_was_earned_is_no_leave_to_be_silent(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
