@@ -5,7 +5,7 @@ Sources: Davis & Goadrich 2006, sections 3 to 5; Fawcett 2006, algorithm 2.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from service.curves.climbs import sums_of
 from service.curves.compiled import Sums
@@ -40,7 +40,7 @@ def areas(table: ConfusionTable, hull: ConfusionTable) -> Areas:
     sums, hull_sums = sums_of(table) if table.sweep else None, sums_of(hull)
     of_pr = pr_areas(table, sums) if table.sweep else PrAreas()
     if of_pr.pr is not None and _is_perfect(table):
-        of_pr = replace(of_pr, pr=1.0)  # where rounding made it less
+        of_pr = of_pr._replace(pr=1.0)  # where rounding made it less
     return Areas(
         roc=roc_area(table, sums) if table.sweep else None,
         roc_hull=roc_area(hull, hull_sums),

@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from service.curves.compiled import KERNEL, Sums
+from service.curves.compiled import Sums
 from service.curves.confusion import ConfusionTable
 from service.curves.exact import LARGEST_EXACT_INTEGER, FloatArray, IntArray, blocks, positive_parts
 
@@ -131,9 +131,9 @@ def whole_total(table: ConfusionTable) -> float:
 
 def sums_of(table: ConfusionTable) -> Sums | None:
     """The sums over a sweep's steps, where a compiled kernel knows them: of whole counts whose total is a double."""
-    if not 0 < whole_total(table) <= LARGEST_EXACT_INTEGER:
+    if not 0 < whole_total(table) <= LARGEST_EXACT_INTEGER or table.compiled is None:
         return None
-    return KERNEL.sums(table.tp, table.fp, table.positives, LARGEST_IN_SERIES)
+    return table.compiled.sums(table.positives, LARGEST_IN_SERIES)
 
 
 def climbs_of(table: ConfusionTable) -> Iterator[Climbs]:

@@ -2,15 +2,14 @@
 
 Every answer has the bits that the NumPy of the caller gives; sums, which both know to some 2^-100 of themselves, could
 differ only next to half way between two doubles. It is None where there is no library, or where the library does not
-know a table. Knows arrays and kernel.c; nothing of curves. Which is used is the process's choice, made once.
+know a sample. Knows arrays and kernel.c; nothing of curves. Which is used is the process's choice, made once.
 """
 
 import hashlib
 import math
 from ctypes import CDLL, addressof, c_bool, c_char, c_double, c_int64, c_void_p
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,8 +37,10 @@ _Floats = NDArray[np.float64]
 _Rows = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Sums:
+_TwoCounts, _Totals = c_int64 * 2, c_double * 13
+
+
+class Sums(NamedTuple):
     """Sums over the steps of a table, as parts: over the climbs, those along which tp grows, but for the last.
 
     integral   of precision over tp.
@@ -96,65 +97,62 @@ class Kernel:
         rows = scores.size
         scores, labels = np.ascontiguousarray(scores, np.float64), np.ascontiguousarray(labels, np.bool_)
         keys, columns = np.empty(rows), np.empty((3, rows + 1))
-        at = _address(columns)
-        written = _address(keys)
+        at, step, written = _address(columns), columns.strides[0], _address(keys)
         if not library.rocpr_keys(rows, _address(scores), _address(labels), scale, signed, descending, written):
             return None
         keys.sort()
-        places = [at + columns.strides[0] * column for column in range(3)]
-        size = library.rocpr_groups(rows, written, scale, signed, descending, *places)
+        size = library.rocpr_groups(rows, written, scale, signed, descending, at, at + step, at + 2 * step)
         if size < columns.shape[1]:
             columns = columns[:, :size].copy()
         return columns[0], columns[1], columns[2]
 
-    def hull(self, tp: _Floats, fp: _Floats) -> tuple[_Rows, _Rows] | None:
+    def table(self, tp: _Floats, fp: _Floats) -> "CompiledTable | None":
+        """The loops over a table's columns."""
+        return None if self._library is None else CompiledTable(self._library, tp, fp)
+
+
+class CompiledTable:
+    """The loops over the columns tp and fp, (n,) each, of one table."""
+
+    __slots__ = ("_at_fp", "_at_tp", "_fp", "_library", "_rows", "_tp")
+
+    def __init__(self, library: CDLL, tp: _Floats, fp: _Floats) -> None:
+        self._library, self._rows = library, tp.size
+        self._tp, self._fp = np.ascontiguousarray(tp, np.float64), np.ascontiguousarray(fp, np.float64)
+        self._at_tp, self._at_fp = _address(self._tp), _address(self._fp)
+
+    def hull(self) -> tuple[_Rows, _Rows]:
         """The vertices of the upper hull of rows in order, and rows among which all are that lie on it.
 
         The first and the last row differ. Counts are whole, up to 2^53.
         """
-        library = self._library
-        if library is None:
-            return None
-        tp, fp = np.ascontiguousarray(tp, np.float64), np.ascontiguousarray(fp, np.float64)
-        vertices, outer, sizes = (np.empty(size, dtype=np.int64) for size in (tp.size, tp.size, 2))
-        spacing = max(math.isqrt(tp.size) // _DENSE, 1)
-        library.rocpr_hull(tp.size, spacing, *map(_address, (tp, fp, vertices, outer, sizes)))
-        return _first(vertices, int(sizes[0])), _first(outer, int(sizes[1]))
+        vertices, outer, sizes = np.empty(self._rows, np.int64), np.empty(self._rows, np.int64), _TwoCounts()
+        spacing = max(math.isqrt(self._rows) // _DENSE, 1)
+        self._library.rocpr_hull(
+            self._rows, spacing, self._at_tp, self._at_fp, _address(vertices), _address(outer), sizes
+        )
+        return _first(vertices, sizes[0]), _first(outer, sizes[1])
 
-    def boundary(self, tp: _Floats, fp: _Floats, vertices: _Rows, outer: _Rows) -> _Rows | None:
+    def boundary(self, vertices: _Rows, outer: _Rows) -> _Rows:
         """Those of the `outer` rows that lie on the hull with these vertices, two or more."""
-        library = self._library
-        if library is None:
-            return None
-        tp, fp = np.ascontiguousarray(tp, np.float64), np.ascontiguousarray(fp, np.float64)
-        vertices, outer = np.ascontiguousarray(vertices), np.ascontiguousarray(outer)
-        rows = np.empty(outer.size, dtype=np.int64)
-        count = library.rocpr_boundary(
-            outer.size, _address(outer), vertices.size, *map(_address, (vertices, tp, fp, rows))
+        rows = np.empty(outer.size, np.int64)
+        at_outer, at_vertices = _address(outer), _address(vertices)
+        count = self._library.rocpr_boundary(
+            outer.size, at_outer, vertices.size, at_vertices, self._at_tp, self._at_fp, _address(rows)
         )
         return _first(rows, count)
 
-    def points(self, tp: _Floats, fp: _Floats, positives: float, negatives: float) -> _Floats | None:
-        """The columns fn, tn, fpr, tpr and precision of a table, (5, n)."""
-        library = self._library
-        if library is None:
-            return None
-        tp, fp = np.ascontiguousarray(tp, np.float64), np.ascontiguousarray(fp, np.float64)
-        columns = np.empty((5, tp.size))
-        library.rocpr_points(tp.size, _address(tp), _address(fp), positives, negatives, _address(columns))
+    def points(self, positives: float, negatives: float) -> _Floats:
+        """The columns fn, tn, fpr, tpr and precision, (5, n)."""
+        columns = np.empty((5, self._rows))
+        self._library.rocpr_points(self._rows, self._at_tp, self._at_fp, positives, negatives, _address(columns))
         return columns
 
-    def sums(self, tp: _Floats, fp: _Floats, positives: float, limit: float) -> Sums | None:
-        """The sums over the steps of a table of whole counts."""
-        library = self._library
-        if library is None:
-            return None
-        tp, fp = np.ascontiguousarray(tp, np.float64), np.ascontiguousarray(fp, np.float64)
-        totals, high = np.empty(13), np.empty(tp.size - 1, dtype=np.int64)
-        count = library.rocpr_sums(
-            high.size, _address(tp), _address(fp), positives, limit, _address(totals), _address(high)
-        )
-        numbers = totals.tolist()
+    def sums(self, positives: float, limit: float) -> Sums:
+        """The sums over the steps, of whole counts."""
+        totals, high = _Totals(), np.empty(self._rows - 1, np.int64)
+        count = self._library.rocpr_sums(high.size, self._at_tp, self._at_fp, positives, limit, totals, _address(high))
+        numbers = totals[:]
         return Sums(numbers[:3], numbers[3:6], numbers[6:9], numbers[9:12], numbers[12], _first(high, count))
 
 

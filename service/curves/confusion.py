@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
+from service.curves.compiled import KERNEL, CompiledTable
 from service.curves.counts import Counts
 from service.curves.errors import RisingThresholds
 from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray, are_integers
@@ -67,20 +68,33 @@ class ConfusionTable:
         without_fp = int(self.fp.searchsorted(0, side="right"))
         return int(self.tp[:without_fp].searchsorted(0, side="right"))
 
-    @cached_property
+    @property
     def sweep(self) -> bool:
         """Whether one sweep over thresholds could give all rows: fp and tp rise together."""
-        return self.counted or bool(np.all(self.tp[1:] >= self.tp[:-1]))
+        return self.counted or self._rises
 
     @cached_property
+    def _rises(self) -> bool:
+        return bool(np.all(self.tp[1:] >= self.tp[:-1]))
+
+    @property
     def integral(self) -> bool:
         """Whether every count is an integer, of any size; the totals are those of the last row."""
-        return self.counted or (are_integers(self.tp) and are_integers(self.fp))
+        return self.counted or self._has_integers
 
     @cached_property
+    def _has_integers(self) -> bool:
+        return are_integers(self.tp) and are_integers(self.fp)
+
+    @property
     def whole(self) -> bool:
         """Whether every count is an integer up to 2^53, so that all rational results are exact."""
         return max(self.positives, self.negatives) <= LARGEST_EXACT_INTEGER and self.integral
+
+    @cached_property
+    def compiled(self) -> CompiledTable | None:
+        """The compiled loops over the rows, where there are any."""
+        return KERNEL.table(self.tp, self.fp)
 
     @classmethod
     def of(cls, evaluation: Sample | Counts) -> "ConfusionTable":
@@ -154,7 +168,8 @@ class ConfusionTable:
 
     def select(self, rows: IntArray | BoolArray) -> "ConfusionTable":
         """Keep the given rows, in order."""
-        return replace(self, thresholds=self.thresholds[rows], tp=self.tp[rows], fp=self.fp[rows], one_by_one=False)
+        columns = self.thresholds[rows], self.tp[rows], self.fp[rows]
+        return ConfusionTable(*columns, self.positives, self.negatives, self.lower_is_positive, self.counted)
 
     def with_ends(self) -> "ConfusionTable":
         """Add (0, 0) and (P, N), without thresholds, where they are missing."""

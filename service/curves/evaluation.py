@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from service.curves.areas import Areas, areas
-from service.curves.compiled import KERNEL
 from service.curves.confusion import ConfusionTable
 from service.curves.counts import Counts
 from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray
@@ -57,7 +56,7 @@ TRAPEZOID_OMITTED = CurvesWarning(
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Points:
     """The table's rows in both spaces, as columns (n,); NaN where a threshold or a precision does not exist."""
 
@@ -73,7 +72,7 @@ class Points:
     on_hull: BoolArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Curves:
     """The answer: what `include` did not ask for, or does not exist, is None."""
 
@@ -162,9 +161,9 @@ def _points(table: ConfusionTable, hull: RocHull, keep: str) -> Points:
 
 def _columns(table: ConfusionTable) -> Iterable[FloatArray]:
     """The fn, tn, fpr, recall and precision of each row."""
-    in_doubles = table.positives + table.negatives < LARGEST_EXACT_INTEGER
-    compiled = KERNEL.points(table.tp, table.fp, table.positives, table.negatives) if in_doubles else None
-    return (table.fn, table.tn, fpr(table), tpr(table), table.precision) if compiled is None else compiled
+    if table.compiled and table.positives + table.negatives < LARGEST_EXACT_INTEGER:
+        return table.compiled.points(table.positives, table.negatives)
+    return table.fn, table.tn, fpr(table), tpr(table), table.precision
 
 
 def _warnings(table: ConfusionTable, options: CurvesOptions) -> tuple[CurvesWarning, ...]:

@@ -105,11 +105,11 @@ def exact_quotient(numbers: Iterable[float], *factors: float) -> float:
     In integers all at once, because each sum or quotient of two fractions looks for a common factor.
     """
     total, scale = 0, 1  # total/scale; all denominators are powers of two
-    for numerator, denominator in (number.as_integer_ratio() for number in numbers):
+    for numerator, denominator in map(float.as_integer_ratio, numbers):
         if denominator > scale:
             total, scale = total * (denominator // scale), denominator
         total += numerator * (scale // denominator)
-    for numerator, denominator in (factor.as_integer_ratio() for factor in factors):
+    for numerator, denominator in map(float.as_integer_ratio, factors):
         total *= denominator
         scale *= numerator
     return total / scale  # of two integers this rounds once

@@ -4,7 +4,7 @@ The one step of an evaluation that is no pass over columns: sorting. Knows sampl
 """
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,8 +25,7 @@ _CROWDED = 4
 """Counting rows per level beats sorting them when there are so many rows to a level of the grid."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Groups:
+class Groups(NamedTuple):
     """Groups of rows with one score each, -0.0 and 0.0 being one, in the order of the sweep: columns (n,).
 
     The first group is empty: it has no score, NaN.

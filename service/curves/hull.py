@@ -11,7 +11,6 @@ from typing import Protocol
 
 import numpy as np
 
-from service.curves.compiled import KERNEL
 from service.curves.confusion import ConfusionTable
 from service.curves.exact import BoolArray, FloatArray, IntArray
 from service.curves.orientation import CountSpace
@@ -36,43 +35,40 @@ class RocHull:
 
     vertices   from the first row to the last point; of equal rows the first. Rows on an edge are none.
     outer      rows among which all are that lie on the hull.
-    whole      whether counts are known to be whole, up to 2^53.
     """
 
-    points: CountSpace
+    table: ConfusionTable
     vertices: IntArray
     outer: IntArray
-    whole: bool = False
 
     @classmethod
     def of(cls, table: ConfusionTable) -> "RocHull":
         """Find the hull of a table's rows."""
+        if table.compiled and table.whole:
+            return cls(table, *table.compiled.hull())
         points = CountSpace.of(table)
-        compiled = KERNEL.hull(table.tp, table.fp) if table.whole else None
-        if compiled:
-            return cls(points, *compiled, whole=True)
         chain = _chain(points, table)
         if chain.size == 0:
             every = np.arange(table.tp.size)
-            return cls(points, upper_hull(points, _distinct(table, every)), every)
+            return cls(table, upper_hull(points, _distinct(table, every)), every)
         outer, above = [], []
         for rows, sides in points.beside(chain, _near(points, table, chain)):
             outer.append(rows.take((sides >= 0).nonzero()[0]))
             above.append(rows.take((sides > 0).nonzero()[0]))
         candidates = np.sort(np.concatenate((chain, *above)), kind="stable")  # which merges what is in order
-        return cls(points, upper_hull(points, _distinct(table, candidates)), np.concatenate(outer))
+        return cls(table, upper_hull(points, _distinct(table, candidates)), np.concatenate(outer))
 
     @cached_property
     def boundary(self) -> IntArray:
         """All rows on the hull: the vertices, what repeats them, and every row on an edge between two of them."""
-        compiled = KERNEL.boundary(self.points.tp, self.points.fp, self.vertices, self.outer) if self.whole else None
-        if compiled is not None:
-            return compiled
-        return np.concatenate([rows[sides == 0] for rows, sides in self.points.beside(self.vertices, self.outer)])
+        if self.table.compiled and self.table.whole:
+            return self.table.compiled.boundary(self.vertices, self.outer)
+        beside = CountSpace.of(self.table).beside(self.vertices, self.outer)
+        return np.concatenate([rows[sides == 0] for rows, sides in beside])
 
     def contains(self) -> BoolArray:
         """Tell of every row whether it is on the hull, (n,)."""
-        out = np.zeros(self.points.tp.size, dtype=np.bool_)
+        out = np.zeros(self.table.tp.size, dtype=np.bool_)
         out[self.boundary] = True
         return out
 

@@ -269,7 +269,7 @@ static int64_t select_climbs(int64_t steps, const double *restrict tp, const dou
 }
 
 /* Fill the other columns, as climbs.py has them. Tells whether a z is above its limit, and the integral without meaning. */
-WIDE static bool measure_climbs(int64_t count, double limit, struct climbs *restrict of)
+INLINE bool fill_climbs(int64_t count, double limit, bool upright, struct climbs *restrict of)
 {
     int64_t large = 0;
     for (int64_t at = 0; at < count; at++) {
@@ -280,7 +280,7 @@ WIDE static bool measure_climbs(int64_t count, double limit, struct climbs *rest
         of->before[at] = of->tp[at] / (called > DBL_MIN ? called : DBL_MIN);
         of->after[at] = of->tp_after[at] / called_after;
         of->average[at] = climb * of->after[at];
-        of->integral[at] = ((z * both - climb) * series + both) * (climb / below);
+        of->integral[at] = ((z * both - climb) * series + both) * (upright ? z : climb / below);
         large |= z > limit;
     }
     if (of->tp[0] == 0 && of->fp[0] == 0)
@@ -288,6 +288,14 @@ WIDE static bool measure_climbs(int64_t count, double limit, struct climbs *rest
     for (int64_t at = count; at < count + LANES; at++)
         of->before[at] = of->after[at] = of->average[at] = of->integral[at] = 0;
     return large;
+}
+
+WIDE static bool measure_climbs(int64_t count, double limit, struct climbs *restrict of)
+{
+    int64_t leaning = 0;
+    for (int64_t at = 0; at < count; at++)
+        leaning |= of->fp_after[at] != of->fp[at];
+    return leaning ? fill_climbs(count, limit, false, of) : fill_climbs(count, limit, true, of);
 }
 
 /* Fill in the integrals for which z is too large for the series. */

@@ -4,7 +4,7 @@ Knows the table only. Source: Davis & Goadrich 2006, section 4.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,8 +31,7 @@ LARGEST_TRAPEZOID = 1e7
 """`pr_trapezoid` is left out when P is above this: visiting every whole true positive is how it is defined."""
 
 
-@dataclass(frozen=True, slots=True)
-class PrAreas:
+class PrAreas(NamedTuple):
     """The areas under a PR curve; None where the rows form no curve or the area is left out."""
 
     pr: float | None = None
@@ -40,13 +39,12 @@ class PrAreas:
     average_precision: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Parts:
+class _Parts(NamedTuple):
     """Parts of the sums over a table's climbs that its areas are, times P."""
 
-    pr: list[float] = field(default_factory=list)
-    trapezoid: list[float] = field(default_factory=list)
-    average_precision: list[float] = field(default_factory=list)
+    pr: list[float]
+    trapezoid: list[float]
+    average_precision: list[float]
 
 
 def pr_areas(table: ConfusionTable, sums: Sums | None = None) -> PrAreas:
@@ -54,9 +52,7 @@ def pr_areas(table: ConfusionTable, sums: Sums | None = None) -> PrAreas:
     up = lift(table.positives)  # 1 where counts are whole
     parts = _summed(table, up) if sums is None else _known(table, sums)
     whole = table.positives * up
-    pr, composite, average_precision = (
-        exact_quotient(part, whole) for part in (parts.pr, parts.trapezoid, parts.average_precision)
-    )
+    pr, composite, average_precision = (exact_quotient(part, whole) for part in parts)
     return PrAreas(min(pr, 1.0), composite if has_trapezoid(table) else None, average_precision)
 
 
@@ -65,7 +61,7 @@ def _summed(table: ConfusionTable, up: float) -> _Parts:
     exact = 0 < whole_total(table) <= LARGEST_EXACT_INTEGER
     average = _whole_average if exact else _fractional_average
     trapezoid = has_trapezoid(table)
-    parts = _Parts()
+    parts = _Parts([], [], [])
     for climbs in climbs_of(table):
         parts.pr.extend(climbs.integral(up))
         parts.average_precision.extend(average(climbs, up))

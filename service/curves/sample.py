@@ -44,7 +44,8 @@ class Sample:
             if column is not None and column.size != self.scores.size:
                 raise LengthsDiffer(f"{name} has {column.size} rows, scores has {self.scores.size}.", name)
         if self.weights is None:
-            totals = (float(self.labels.any()), float(not self.labels.all()))
+            positives = np.count_nonzero(self.labels)
+            totals = (float(positives), float(self.labels.size - positives))
         else:
             with np.errstate(over="ignore"):
                 totals = (float(self.weights @ self.labels), float(self.weights @ ~self.labels))

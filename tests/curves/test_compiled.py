@@ -136,14 +136,16 @@ def test_the_points_on_a_hull_are_found_by_the_library(library: Path) -> None:
     tp = np.repeat((2_000.0 * 1_999 - (np.arange(2_000.0) - 1_999) ** 2) // 2, 3) * 2
     tp[1::3] = (tp[::3] + np.append(tp[3::3], tp[-1])) / 2
     fp[1::3] = (fp[::3] + np.append(fp[3::3], fp[-1])) / 2
-    table = ConfusionTable.from_counts(Counts(tp, fp, float(tp.max()), float(fp.max())))
-    with used(None):
-        expected = RocHull.of(table)
-    with used(library):
-        found = RocHull.of(table)
-    assert found.vertices.tolist() == expected.vertices.tolist()
-    assert found.boundary.tolist() == expected.boundary.tolist()
-    assert 1_000 < found.vertices.size < found.boundary.size
+    vertices, boundaries = [], []
+    for path in (library, None):
+        with used(path):
+            hull = RocHull.of(ConfusionTable.from_counts(Counts(tp, fp, float(tp.max()), float(fp.max()))))
+            assert (hull.table.compiled is None) == (path is None)
+            vertices.append(hull.vertices.tolist())
+            boundaries.append(hull.boundary.tolist())
+    assert vertices[0] == vertices[1]
+    assert boundaries[0] == boundaries[1]
+    assert 1_000 < len(vertices[0]) < len(boundaries[0])
 
 
 FIBONACCI = [0, 1]
@@ -157,10 +159,9 @@ def test_products_that_round_alike_are_compared_exactly(
 ) -> None:
     """Neighbouring fractions of Fibonacci numbers differ by one in 2^104, to one side or the other."""
     tp, fp = (np.array(FIBONACCI[first : first + 2], dtype=np.float64) for first in (number, number + 1))
-    table = ConfusionTable.from_counts(Counts(tp, fp, float(tp[-1]), float(fp[-1])))
     for path in (library, None):
         with used(path):
-            hull = RocHull.of(table)
+            hull = RocHull.of(ConfusionTable.from_counts(Counts(tp, fp, float(tp[-1]), float(fp[-1]))))
             assert hull.vertices.tolist() == vertices
             assert hull.boundary.tolist() == boundary
 
@@ -200,18 +201,17 @@ def test_columns_may_lie_apart_and_be_read_only(library: Path) -> None:
 def test_it_is_used(library: Path) -> None:
     """Else all of the above would compare NumPy with itself."""
     scores, labels = np.array([0.3, 0.1, 0.7]), np.array([True, False, False])
-    tp, fp = np.array([0.0, 0, 1, 1]), np.array([0.0, 1, 1, 2])
-    answers = (
-        lambda: KERNEL.groups(scores, labels, 1.0, signed=False, descending=True),
-        lambda: KERNEL.hull(tp, fp),
-        lambda: KERNEL.boundary(tp, fp, np.array([0, 2, 3]), np.arange(4)),
-        lambda: KERNEL.points(tp, fp, 1.0, 2.0),
-        lambda: KERNEL.sums(tp, fp, 1.0, 0.005),
-    )
-    with used(library):
-        assert all(answer() is not None for answer in answers)
+    loops = ("rocpr_keys", "rocpr_groups", "rocpr_hull", "rocpr_boundary", "rocpr_points", "rocpr_sums")
+    called = []
+    with used(library), pytest.MonkeyPatch.context() as patch:
+        for name in loops:
+            loop = getattr(KERNEL._library, name)
+            patch.setattr(KERNEL._library, name, lambda *a, name=name, loop=loop: called.append(name) or loop(*a))
+        evaluate_curves(Sample(scores, labels), ASKED)
+    assert set(called) == set(loops)
     with used(None):
-        assert all(answer() is None for answer in answers)
+        assert KERNEL.groups(scores, labels, 1.0, signed=False, descending=True) is None
+        assert KERNEL.table(scores, scores) is None
 
 
 def test_only_what_was_made_from_this_source_is_found(
