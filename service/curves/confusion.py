@@ -89,7 +89,7 @@ class ConfusionTable:
     @property
     def whole(self) -> bool:
         """Whether every count is an integer up to 2^53, so that all rational results are exact."""
-        return max(self.positives, self.negatives) <= LARGEST_EXACT_INTEGER and self.integral
+        return self.counted or (max(self.positives, self.negatives) <= LARGEST_EXACT_INTEGER and self.integral)
 
     @cached_property
     def compiled(self) -> CompiledTable | None:

@@ -139,7 +139,7 @@ def positive_parts(column: FloatArray, *, fine: bool = False) -> list[float]:
 
 def lift(total: float) -> float:
     """The power of two that lifts counts whose total is below 1/2, to keep their products clear of underflow."""
-    return math.ldexp(1.0, max(0, -math.frexp(total)[1]))
+    return 1.0 if total >= 1 else math.ldexp(1.0, max(0, -math.frexp(total)[1]))
 
 
 def class_sums(weights: FloatArray, labels: BoolArray) -> Pair:

@@ -41,44 +41,65 @@ WIDE bool rocpr_keys(int64_t rows, const double *restrict scores, const uint8_t 
 {
     const uint64_t kept = with_sign ? SIGN : 0, turned = descending ? SIGN : 0;
     uint64_t lost = 0;
-    for (int64_t row = 0; row < rows; row++) {
-        const double scaled = scores[row] * scale;
-        lost |= scaled / scale != scores[row];
-        keys[row] = double_of((bits_of(scaled) << 1 | (labels[row] != 0) | (bits_of(scores[row]) & kept)) ^ turned);
-    }
+    for (int64_t row = 0; row < rows; row++)
+        keys[row] = double_of(
+            (bits_of(scores[row] * scale) << 1 | (labels[row] != 0) | (bits_of(scores[row]) & kept)) ^ turned);
+    for (int64_t row = 0; row < rows && scale != 1; row++)
+        lost |= scores[row] * scale / scale != scores[row];
     return !lost;
 }
 
+/* Columns are looked at so many rows at a time, which stay in the processor's nearest cache. */
+enum { PIECE = 512, LANES = 8 };
+
 /* The score of a key before it is divided by its scale; -0.0 and 0.0 are one. */
-static inline double score_of(uint64_t key, uint64_t kept)
+static inline double score_of(double key, uint64_t kept, uint64_t turned)
 {
-    return double_of((key & ~SIGN) >> 1 | (key & kept)) + 0.0;
+    const uint64_t bits = bits_of(key) ^ turned;
+    return double_of((bits & ~SIGN) >> 1 | (bits & kept)) + 0.0;
 }
 
 /* Write a row for each distinct score of sorted keys, behind a first one that calls nothing; returns how many.
 
-   There is a key, and room for one more row than there are keys. */
-int64_t rocpr_groups(int64_t rows, const double *restrict keys, double scale, bool with_sign, bool descending,
-                     double *restrict thresholds, double *restrict tp, double *restrict fp)
+   There is room for one more row than there are keys. */
+WIDE int64_t rocpr_groups(int64_t rows, const double *restrict keys, double scale, bool with_sign, bool descending,
+                          double *restrict thresholds, double *restrict tp, double *restrict fp)
 {
     const uint64_t kept = with_sign ? SIGN : 0, turned = descending ? SIGN : 0;
     int64_t group = 1, hits = 0;
-    uint64_t key = bits_of(keys[0]) ^ turned;
-    double score = score_of(key, kept);
+    double scores[PIECE + 1];
     thresholds[0] = NAN;
     tp[0] = fp[0] = 0;
-    for (int64_t row = 0; row < rows; row++) {
-        hits += (int64_t)(key & 1);
-        /* Written again by the next row of the same score: a write costs less than a branch. */
-        thresholds[group] = score / scale;
-        tp[group] = (double)hits;
-        fp[group] = (double)(row + 1 - hits);
-        key = bits_of(keys[row + 1 < rows ? row + 1 : row]) ^ turned;
-        const double next = score_of(key, kept);
-        group += next != score;
-        score = next;
+    for (int64_t start = 0; start < rows; start += PIECE) {
+        const int64_t size = rows - start < PIECE ? rows - start : PIECE;
+        int64_t repeated = 0;
+        for (int64_t at = 0; at < size; at++)
+            scores[at] = score_of(keys[start + at], kept, turned);
+        scores[size] = start + size < rows ? score_of(keys[start + size], kept, turned) : NAN;
+        for (int64_t at = 0; at < size; at++)
+            repeated |= scores[at] == scores[at + 1];
+        if (repeated) {
+            for (int64_t at = 0; at < size; at++) {
+                hits += (int64_t)(bits_of(keys[start + at]) & 1);
+                /* Written again by the next row of the same score: a write costs less than a branch. */
+                thresholds[group] = scores[at] / scale;
+                tp[group] = (double)hits;
+                fp[group] = (double)(start + at + 1 - hits);
+                group += scores[at] != scores[at + 1];
+            }
+            continue;
+        }
+        for (int64_t at = 0; at < size && scale != 1; at++)
+            scores[at] /= scale;
+        memcpy(thresholds + group, scores, (size_t)size * sizeof *scores);
+        for (int64_t at = 0; at < size; at++) {
+            hits += (int64_t)(bits_of(keys[start + at]) & 1);
+            tp[group + at] = (double)hits;
+            fp[group + at] = (double)(start + at + 1 - hits);
+        }
+        group += size;
     }
-    return group + 1;
+    return group;
 }
 
 __extension__ typedef __int128 product;
@@ -201,9 +222,6 @@ WIDE void rocpr_points(int64_t rows, const double *restrict tp, const double *re
         precision[row] = NAN;
 }
 
-/* Steps of a table are looked at so many at a time, whose columns stay in the processor's nearest cache. */
-enum { PIECE = 512, LANES = 8 };
-
 /* A sum of numbers, exact in two parts; the third, of what is below both, is rounded far below the last bit of all. */
 struct total {
     double leading, middle, rest;
@@ -252,18 +270,24 @@ WIDE static void add_up(int64_t size, const double *column, double anchor, doubl
 struct climbs {
     double tp[PIECE], tp_after[PIECE], fp[PIECE], fp_after[PIECE];
     double before[PIECE + LANES], after[PIECE + LANES], average[PIECE + LANES], integral[PIECE + LANES];
+    double beside[PIECE + LANES];
 };
 
-static int64_t select_climbs(int64_t steps, const double *restrict tp, const double *restrict fp,
-                             struct climbs *restrict to)
+WIDE static int64_t select_climbs(int64_t steps, const double *restrict tp, const double *restrict fp,
+                                  struct climbs *restrict to)
 {
     int64_t count = 0;
-    for (int64_t row = 0; row < steps; row++) {
-        to->tp[count] = tp[row];
-        to->tp_after[count] = tp[row + 1];
-        to->fp[count] = fp[row];
-        to->fp_after[count] = fp[row + 1];
+    int32_t rows[PIECE];
+    for (int32_t row = 0; row < steps; row++) {
+        rows[count] = row;
         count += tp[row + 1] > tp[row];
+    }
+    for (int64_t at = 0; at < count; at++) {
+        const int32_t row = rows[at];
+        to->tp[at] = tp[row];
+        to->tp_after[at] = tp[row + 1];
+        to->fp[at] = fp[row];
+        to->fp_after[at] = fp[row + 1];
     }
     return count;
 }
@@ -280,13 +304,14 @@ INLINE bool fill_climbs(int64_t count, double limit, bool upright, struct climbs
         of->before[at] = of->tp[at] / (called > DBL_MIN ? called : DBL_MIN);
         of->after[at] = of->tp_after[at] / called_after;
         of->average[at] = climb * of->after[at];
+        of->beside[at] = climb * (of->fp[at] + of->fp_after[at]);
         of->integral[at] = ((z * both - climb) * series + both) * (upright ? z : climb / below);
         large |= z > limit;
     }
     if (of->tp[0] == 0 && of->fp[0] == 0)
         of->before[0] = of->after[0];
     for (int64_t at = count; at < count + LANES; at++)
-        of->before[at] = of->after[at] = of->average[at] = of->integral[at] = 0;
+        of->before[at] = of->after[at] = of->average[at] = of->integral[at] = of->beside[at] = 0;
     return large;
 }
 
@@ -311,22 +336,19 @@ static void integrate_large(int64_t count, double limit, struct climbs *restrict
     }
 }
 
-WIDE static double doubled_area(int64_t steps, const double *tp, const double *fp)
+/* Twice the area of the trapezoids beside the climbs: under fp, over tp. */
+WIDE static double doubled_area_beside(int64_t count, const struct climbs *of)
 {
-    lanes areas = {0};
-    double area = 0;
-    int64_t row = 0;
-    for (; row + LANES <= steps; row += LANES)
-        areas += (lanes_at(fp + row + 1) - lanes_at(fp + row)) * (lanes_at(tp + row + 1) + lanes_at(tp + row));
-    for (; row < steps; row++)
-        area += (fp[row + 1] - fp[row]) * (tp[row + 1] + tp[row]);
-    return area + sum_of(areas);
+    lanes area = {0};
+    for (int64_t at = 0; at < count; at += LANES)
+        area += lanes_at(of->beside + at);
+    return sum_of(area);
 }
 
 /* Sum over the steps of a table of whole counts.
 
    sums    the totals of integral, average, before and after over the climbs; then twice the area of the trapezoids
-           under tp over fp, which is exact where it is a whole double.
+           under tp over fp, exact where 2 P N is a double.
    high    the rows before climbs of more than one positive; there is room for all steps. Returns how many there are. */
 int64_t rocpr_sums(int64_t steps, const double *tp, const double *fp, double positives, double limit, double *sums,
                    int64_t *high)
@@ -341,10 +363,9 @@ int64_t rocpr_sums(int64_t steps, const double *tp, const double *fp, double pos
     frexp(fmin(positives, (double)steps), &many);
     const double anchor = ldexp(1.0, power), below = ldexp(1.0, power + many - 52);
     int64_t count_high = 0;
-    double area = 0;
+    double beside = 0;
     for (int64_t start = 0; start < steps; start += PIECE) {
         const int64_t size = steps - start < PIECE ? steps - start : PIECE;
-        area += doubled_area(size, tp + start, fp + start);
         const int64_t count = select_climbs(size, tp + start, fp + start, &climbs);
         if (count == 0)
             continue;
@@ -352,6 +373,7 @@ int64_t rocpr_sums(int64_t steps, const double *tp, const double *fp, double pos
             integrate_large(count, limit, &climbs);
         for (int column = 0; column < 4; column++)
             add_up(count, columns[column], anchor, below, &totals[column]);
+        beside += doubled_area_beside(count, &climbs);
         if (climbs.tp_after[count - 1] - climbs.tp[0] == (double)count)
             continue;
         for (int64_t row = start; row < start + size; row++) {
@@ -360,6 +382,7 @@ int64_t rocpr_sums(int64_t steps, const double *tp, const double *fp, double pos
         }
     }
     memcpy(sums, totals, sizeof totals);
-    sums[12] = area;
+    /* Under the curve and beside it is all of the rectangle. */
+    sums[12] = 2 * (tp[steps] * fp[steps] - tp[0] * fp[0]) - beside;
     return count_high;
 }

@@ -182,8 +182,13 @@ def test_a_compiler_that_takes_too_long_is_ended(source: Path, monkeypatch: pyte
         ("row == vertices[edge] || side(", "row == vertices[edge] && side("),  # rows on the hull
         ("1.0 / 7", "1.0 / 9"),  # the integral's last digits
         ("fp[row] / negatives", "fp[row] * (1 / negatives)"),
-        ("row + 1 - hits", "row - hits"),
-        ("next != score", "next == score"),
+        (
+            "fp[group] = (double)(start + at + 1 - hits)",
+            "fp[group] = (double)(start + at - hits)",
+        ),  # among repeated ones
+        ("fp[group + at] = (double)(start + at + 1 - hits)", "fp[group + at] = (double)(start + at - hits)"),
+        ("repeated |= scores[at] == scores[at + 1]", "repeated |= 0"),
+        ("2 * (tp[steps] * fp[steps]", "2 * (tp[steps] * tp[steps]"),
     ],
 )
 def test_a_library_that_answers_otherwise_is_not_used(source: Path, right: str, wrong: str) -> None:
