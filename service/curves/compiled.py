@@ -7,7 +7,7 @@ know a sample. Knows arrays and kernel.c; nothing of curves. Which is used is th
 
 import hashlib
 import math
-from ctypes import CDLL, addressof, c_bool, c_char, c_double, c_int64, c_void_p
+from ctypes import CDLL, Array, c_bool, c_char, c_double, c_int64, c_void_p
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,7 +23,7 @@ OPTIONS = ("-std=c11", "-O3", "-fno-fast-math", "-ffp-contract=off", "-Wno-psabi
 
 _SIGNATURES: dict[str, tuple[Any, ...]] = {  # the type of the result, then those of the arguments
     "rocpr_keys": (c_bool, c_int64, c_void_p, c_void_p, c_double, c_bool, c_bool, c_void_p),
-    "rocpr_groups": (c_int64, c_int64, c_void_p, c_double, c_bool, c_bool, c_void_p, c_void_p, c_void_p),
+    "rocpr_groups": (c_int64, c_int64, c_void_p, c_double, c_bool, c_bool, c_void_p),
     "rocpr_hull": (None, c_int64, c_int64, c_void_p, c_void_p, c_void_p, c_void_p, c_void_p),
     "rocpr_boundary": (c_int64, c_int64, c_void_p, c_int64, c_void_p, c_void_p, c_void_p, c_void_p),
     "rocpr_points": (None, c_int64, c_void_p, c_void_p, c_double, c_double, c_void_p),
@@ -37,7 +37,7 @@ _Floats = NDArray[np.float64]
 _Rows = NDArray[np.int64]
 
 
-_TwoCounts, _Totals = c_int64 * 2, c_double * 13
+_Nothing, _TwoCounts, _Totals = c_char * 0, c_int64 * 2, c_double * 13
 
 
 class Sums(NamedTuple):
@@ -97,11 +97,11 @@ class Kernel:
         rows = scores.size
         scores, labels = np.ascontiguousarray(scores, np.float64), np.ascontiguousarray(labels, np.bool_)
         keys, columns = np.empty(rows), np.empty((3, rows + 1))
-        at, step, written = _address(columns), columns.strides[0], _address(keys)
-        if not library.rocpr_keys(rows, _address(scores), _address(labels), scale, signed, descending, written):
+        at_keys = _address(keys)
+        if not library.rocpr_keys(rows, _address(scores), _address(labels), scale, signed, descending, at_keys):
             return None
         keys.sort()
-        size = library.rocpr_groups(rows, written, scale, signed, descending, at, at + step, at + 2 * step)
+        size = library.rocpr_groups(rows, at_keys, scale, signed, descending, _address(columns))
         if size < columns.shape[1]:
             columns = columns[:, :size].copy()
         return columns[0], columns[1], columns[2]
@@ -161,12 +161,12 @@ def _first(rows: _Rows, count: int) -> _Rows:
     return rows[:count].copy() if 2 * count < rows.size else rows[:count]
 
 
-def _address(array: NDArray[Any]) -> int:
-    """Where the elements of an array begin."""
+def _address(array: NDArray[Any]) -> Array[c_char] | int:
+    """Where the elements of an array begin, for ctypes."""
     try:
-        # Three times as fast as the other.
-        return addressof(c_char.from_buffer(array))  # type: ignore[arg-type]  # Python 3.11 has no type for a buffer
-    except (TypeError, ValueError):  # an array that is not to be written, or without elements
+        # Twice as fast as the other.
+        return _Nothing.from_buffer(array)  # type: ignore[arg-type]  # Python 3.11 has no type for a buffer
+    except TypeError:  # an array that is not to be written
         return array.ctypes.data
 
 

@@ -61,10 +61,11 @@ static inline double score_of(double key, uint64_t kept, uint64_t turned)
 
 /* Write a row for each distinct score of sorted keys, behind a first one that calls nothing; returns how many.
 
-   There is room for one more row than there are keys. */
+   The columns thresholds, tp and fp have room for one more row than there are keys, one after the other. */
 WIDE int64_t rocpr_groups(int64_t rows, const double *restrict keys, double scale, bool with_sign, bool descending,
-                          double *restrict thresholds, double *restrict tp, double *restrict fp)
+                          double *restrict columns)
 {
+    double *restrict thresholds = columns, *restrict tp = thresholds + rows + 1, *restrict fp = tp + rows + 1;
     const uint64_t kept = with_sign ? SIGN : 0, turned = descending ? SIGN : 0;
     int64_t group = 1, hits = 0;
     double scores[PIECE + 1];

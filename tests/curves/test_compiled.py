@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from ctypes import addressof
 from pathlib import Path
 
 import numpy as np
@@ -302,6 +303,6 @@ def _sanitizer() -> str:
 @strategies.examples(100)
 def test_the_address_is_that_of_the_elements(numbers: list[float]) -> None:
     column = np.array(numbers)
-    assert compiled._address(column) == column.ctypes.data
+    assert addressof(compiled._address(column)) == column.ctypes.data
     column.flags.writeable = False
     assert compiled._address(column) == column.ctypes.data
