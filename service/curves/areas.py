@@ -23,7 +23,7 @@ from service.curves.exact import (
 from service.curves.pr_areas import PrAreas, pr_area, pr_areas
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Areas:
     """All six areas; None where the rows form no curve or the area is left out."""
 

@@ -17,6 +17,8 @@ _KEYED = 1.5
 """The bits of a double below this, shifted up by one, are those of a finite double."""
 
 _DECIMALS = (1.0, 10.0, 100.0, 1_000.0, 10_000.0)
+_SAFE = 2.0**51
+"""Below this, a level of a decimal grid times its decimals rounds to an integer."""
 _PROBE = 16
 """So many scores tell most samples that are on no grid."""
 _MENDED = 10_000
@@ -42,7 +44,7 @@ def groups(sample: Sample) -> Groups:
     descending = not sample.lower_is_positive
     if sample.weights is not None:
         return _grouped(sample, *_order(sample))
-    low, high = float(sample.scores.min()), float(sample.scores.max())
+    low, high = float(np.minimum.reduce(sample.scores)), float(np.maximum.reduce(sample.scores))
     counted = _counted(sample.scores, sample.labels, low, high, descending=descending)
     if counted:
         return counted
@@ -157,11 +159,13 @@ def _counted(scores: FloatArray, labels: BoolArray, low: float, high: float, *, 
 
     None where the scores lie on no such grid, or on one of so many levels that sorting is quicker.
     """
+    first = float(scores[0]) * _DECIMALS[-1]
+    if abs(first) < _SAFE and round(first) / _DECIMALS[-1] != scores[0]:
+        return None  # each grid holds those before it, so that most samples are told by one score
     largest = min(scores.size / _CROWDED / max(high - low, 1.0), LARGEST_EXACT_INTEGER / max(high, -low, 1.0))
     probe = scores[:_PROBE]
     scales = [scale for scale in _DECIMALS if scale <= largest]
-    # Each grid holds those before it, so most scores are told by the last one, and most of those by the first score.
-    if not scales or round(float(scores[0]) * scales[-1]) / scales[-1] != scores[0] or not _on_grid(probe, scales[-1]):
+    if not scales or not _on_grid(probe, scales[-1]):
         return None
     scale = next(scale for scale in scales if _on_grid(probe, scale))
     cells = np.empty(scores.size, dtype=np.int64)

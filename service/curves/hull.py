@@ -29,7 +29,7 @@ _PATIENCE = 2
 """So many passes in a row may shed little: the last one often only finds that nothing is left to shed."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class RocHull:
     """The upper convex hull of a table's (fp, tp), as rows of the table, ascending.
 
