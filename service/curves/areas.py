@@ -71,7 +71,7 @@ def roc_area(table: ConfusionTable, sums: Sums | None = None) -> float:
         )
         return int(doubled) / (2 * int(table.positives) * int(table.negatives))
     up, across = lift(table.positives), lift(table.negatives)
-    parts = (part for tp, fp in _blocks(table.tp, table.fp) for part in _trapezoids(tp * up, fp * across))
+    parts = (part for tp, fp in _blocks(table.tp, table.fp) for part in _trapezoids(tp, fp, up, across))
     return exact_quotient(parts, 2.0, table.positives * up, table.negatives * across)
 
 
@@ -81,10 +81,11 @@ def _blocks(*columns: FloatArray) -> Iterator[tuple[FloatArray, ...]]:
         yield tuple(column[rows] for column in columns)
 
 
-def _trapezoids(tp: FloatArray, fp: FloatArray) -> Iterator[float]:
-    """Parts of twice the area, which together are within 2^-100 of it."""
-    width, width_low = two_sum(fp[1:], -fp[:-1])
-    height, height_low = two_sum(tp[1:], tp[:-1])
+def _trapezoids(tp: FloatArray, fp: FloatArray, up: float, across: float) -> Iterator[float]:
+    """Parts of twice the area, which together are within 2^-100 of it, of counts times `up` and `across`."""
+    steps = (fp[1:] > fp[:-1]).nonzero()[0]  # the others have no width
+    width, width_low = two_sum(fp[1:].take(steps) * across, fp.take(steps) * -across)
+    height, height_low = two_sum(tp[1:].take(steps) * up, tp.take(steps) * up)
     doubled, error = two_product(width, height)
     yield from positive_parts(doubled)
     yield float((error + (width_low * height + width * height_low)).sum())
