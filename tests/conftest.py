@@ -1,6 +1,9 @@
 """What all tests share."""
 
 import os
+import shutil
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,10 +19,18 @@ def root() -> Path:
     return ROOT
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _nothing_compiled(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Let no test use, or change, what somebody compiled in the checkout; those of it compile their own."""
-    copy = tmp_path_factory.mktemp("source") / compiled.SOURCE.name
-    copy.write_bytes(compiled.SOURCE.read_bytes())
-    compiled.SOURCE = copy
+def pytest_configure(config: pytest.Config) -> None:
+    """Let no test use, or change, what somebody compiled in the checkout; those of it compile their own.
+
+    Before tests are collected: some modules make an application when they are imported.
+    """
+    directory = tempfile.TemporaryDirectory()
+    config.add_cleanup(directory.cleanup)
+    compiled.SOURCES = shutil.copytree(compiled.SOURCES, Path(directory.name, "kernel"))
     os.environ["ROCPR_COMPILED"] = "off"  # for servers
+
+
+@pytest.fixture(autouse=True)
+def _nothing_compiled_is_left_in_use() -> Iterator[None]:
+    yield
+    assert compiled.KERNEL.path is None

@@ -45,7 +45,7 @@ def compile_(compiler: str | None, *, remove: bool) -> None:
     A million rows then take some 60 % of the time, a thousand a third; no number changes, which is tried before the
     library is used. Servers and commands that start from now on use it, unless ROCPR_COMPILED is off.
     """
-    directory = compiled.SOURCE.parent
+    directory = compiled.SOURCES.parent
     try:
         if remove:
             _remove_from(directory)
@@ -92,10 +92,10 @@ def compiler_command(compiler: str | None) -> list[str]:
 
 def compile_library(command: list[str], library: Path) -> None:
     """Compile; what the compiler says when it cannot is told and ends the command."""
-    source = compiled.SOURCE
+    sources = sorted(map(str, compiled.SOURCES.glob("*.c")))
     try:
         done = subprocess.run(  # noqa: S603  # a compiler that the caller named
-            [*command, *OPTIONS, "-o", str(library), str(source), "-lm"],
+            [*command, *OPTIONS, "-o", str(library), *sources, "-lm"],
             capture_output=True,
             text=True,
             errors="replace",
@@ -109,7 +109,7 @@ def compile_library(command: list[str], library: Path) -> None:
     except OSError as error:
         made, said = False, f"{error.strerror or error}"
     if not made:
-        fail([f"Error: {shlex.join(command)} could not compile {source.name}.", *said.splitlines()])
+        fail([f"Error: {shlex.join(command)} could not compile the loops in {compiled.SOURCES}.", *said.splitlines()])
 
 
 def _try(library: Path) -> int:

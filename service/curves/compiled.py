@@ -2,7 +2,7 @@
 
 Every answer has the bits that the NumPy of the caller gives; sums, which both know to some 2^-100 of themselves, could
 differ only next to half way between two doubles. It is None where there is no library, or where the library does not
-know a sample. Knows arrays and kernel.c; nothing of curves. Which is used is the process's choice, made once.
+know a sample. Knows arrays, not curves; the loops are in kernel/. Which is used is the process's choice, made once.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-SOURCE = Path(__file__).with_name("kernel.c")
+SOURCES = Path(__file__).with_name("kernel")
 OPTIONS = ("-std=c11", "-O3", "-fno-fast-math", "-ffp-contract=off", "-Wno-psabi", "-shared", "-fPIC")
 """What the compiler is told: no product and sum may become one operation, which would round once instead of twice.
 
@@ -59,9 +59,9 @@ class Sums(NamedTuple):
 
 
 def library_path() -> Path:
-    """Where the library lies that was made from this source with these options; one of another version is not found."""
-    digest = hashlib.sha256(SOURCE.read_bytes() + " ".join(OPTIONS).encode()).hexdigest()
-    return SOURCE.with_name(f"kernel-{digest[:16]}.so")
+    """Where the library lies that was made from these sources and options; one of another version is not found."""
+    parts = [" ".join(OPTIONS).encode(), *(path.read_bytes() for path in sorted(SOURCES.glob("*.[ch]")))]
+    return SOURCES.with_name(f"kernel-{hashlib.sha256(bytes(1).join(parts)).hexdigest()[:16]}.so")
 
 
 class Kernel:

@@ -23,11 +23,10 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture(autouse=True)
-def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the source, beside which the library is put; nothing is used before or after."""
-    copy = tmp_path / "kernel.c"
-    copy.write_bytes(compiled.SOURCE.read_bytes())
-    monkeypatch.setattr(compiled, "SOURCE", copy)
+def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the sources, beside which the library is put; nothing is used before or after."""
+    copy = shutil.copytree(compiled.SOURCES, tmp_path / "kernel")
+    monkeypatch.setattr(compiled, "SOURCES", copy)
     monkeypatch.delenv("CC", raising=False)
     return copy
 
@@ -39,58 +38,58 @@ def compile_(*arguments: str, **variables: str) -> Result:
     return run
 
 
-def made(source: Path) -> list[str]:
-    return [path.name for path in source.parent.iterdir() if path != source]
+def made(sources: Path) -> list[str]:
+    return [path.name for path in sources.parent.iterdir() if path != sources]
 
 
-def test_it_makes_a_library_that_is_found(source: Path) -> None:
+def test_it_makes_a_library_that_is_found(sources: Path) -> None:
     run = compile_()
     assert (run.exit_code, run.stderr) == (0, "")
     assert run.stdout == (
-        f"cc made {library_path().name} in {source.parent}.\n"
+        f"cc made {library_path().name} in {sources.parent}.\n"
         "It answers 70 samples of up to 100,000 rows as NumPy does, to the last bit.\n"
     )
-    assert made(source) == [library_path().name]
+    assert made(sources) == [library_path().name]
     with used(None):
         KERNEL.use_built()
         assert KERNEL.path == library_path()
 
 
-def test_it_takes_the_place_of_what_is_broken_and_leaves_other_versions(source: Path) -> None:
+def test_it_takes_the_place_of_what_is_broken_and_leaves_other_versions(sources: Path) -> None:
     """A server of another version may still use its own."""
-    (source.parent / "kernel-0123456789abcdef.so").write_bytes(b"other")
+    (sources.parent / "kernel-0123456789abcdef.so").write_bytes(b"other")
     library_path().write_bytes(b"broken")
     assert compile_().exit_code == 0
-    assert sorted(made(source)) == sorted([library_path().name, "kernel-0123456789abcdef.so"])
+    assert sorted(made(sources)) == sorted([library_path().name, "kernel-0123456789abcdef.so"])
     assert library_path().read_bytes() != b"broken"
 
 
-def test_everybody_may_load_it(source: Path) -> None:
+def test_everybody_may_load_it(sources: Path) -> None:
     before = os.umask(0o077)
     try:
         assert compile_().exit_code == 0
     finally:
         os.umask(before)
     assert stat.S_IMODE(library_path().stat().st_mode) == 0o755
-    assert made(source) == [library_path().name]
+    assert made(sources) == [library_path().name]
 
 
-def test_it_removes_all_that_was_made(source: Path) -> None:
+def test_it_removes_all_that_was_made(sources: Path) -> None:
     compile_()
-    (source.parent / "kernel-0123456789abcdef.so").write_bytes(b"other")
-    (source.parent / "kernel-stopped").mkdir()
-    (source.parent / "kernel-stopped" / "part").write_bytes(b"")
+    (sources.parent / "kernel-0123456789abcdef.so").write_bytes(b"other")
+    (sources.parent / "kernel-stopped").mkdir()
+    (sources.parent / "kernel-stopped" / "part").write_bytes(b"")
     run = compile_("--remove")
-    assert (run.exit_code, run.output, made(source)) == (0, "", [])
+    assert (run.exit_code, run.output, made(sources)) == (0, "", [])
 
 
 @pytest.mark.parametrize("how", ["option", "variable"])
-def test_a_compiler_may_be_named_with_its_options(source: Path, how: str) -> None:
+def test_a_compiler_may_be_named_with_its_options(sources: Path, how: str) -> None:
     compiler = f"{next(filter(shutil.which, command.COMPILERS))} -O1"
     run = compile_("--compiler", compiler) if how == "option" else compile_(CC=compiler)
     assert run.exit_code == 0
     assert run.stdout.startswith(f"{compiler} made ")
-    assert made(source) == [library_path().name]
+    assert made(sources) == [library_path().name]
 
 
 @pytest.mark.parametrize(
@@ -104,76 +103,81 @@ def test_a_compiler_may_be_named_with_its_options(source: Path, how: str) -> Non
         ("'", 'the compiler "\'" is no command: No closing quotation.'),
     ],
 )
-def test_a_compiler_that_is_not_there_is_told(source: Path, compiler: str, message: str) -> None:
+def test_a_compiler_that_is_not_there_is_told(sources: Path, compiler: str, message: str) -> None:
     run = compile_("--compiler", compiler)
-    assert (run.exit_code, run.stderr, made(source)) == (2, f"Error: {message}\n", [])
+    assert (run.exit_code, run.stderr, made(sources)) == (2, f"Error: {message}\n", [])
 
 
-def test_no_compiler_at_all_is_told(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", str(source.parent))
+def test_no_compiler_at_all_is_told(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(sources.parent))
     run = compile_()
     assert run.exit_code == 2
     assert run.stderr == "Error: there is no C compiler cc or gcc or clang; install one, or name one with --compiler.\n"
 
 
-def test_a_file_that_is_no_program_is_told(source: Path) -> None:
-    source.chmod(0o700)
-    run = compile_("--compiler", str(source))
+def test_a_file_that_is_no_program_is_told(sources: Path) -> None:
+    header = sources / "kernel.h"
+    header.chmod(0o700)
+    run = compile_("--compiler", str(header))
     assert run.exit_code == 2
-    assert run.stderr == f"Error: {source} could not compile kernel.c.\nExec format error\n"
+    assert run.stderr == f"Error: {header} could not compile the loops in {sources}.\nExec format error\n"
 
 
-@pytest.mark.parametrize("compiler", ["cc -c", "cc -fvisibility=hidden"])  # no library, and one without functions
-def test_a_library_that_cannot_be_loaded_is_told(source: Path, compiler: str) -> None:
-    run = compile_("--compiler", compiler)
-    assert (run.exit_code, made(source)) == (2, [])
-    assert run.stderr.startswith("Error: the library cannot be loaded here; it is not put in place.\n")
+def test_a_library_that_cannot_be_loaded_is_told(sources: Path) -> None:
+    """One is none at all, and one lacks the functions."""
+    script = sources.parent / "script"
+    script.write_text("#!/bin/sh\nwhile [ $1 != -o ]; do shift; done; echo >$2\n", encoding="ascii")
+    script.chmod(0o700)
+    for compiler in (str(script), "cc -fvisibility=hidden"):
+        run = compile_("--compiler", compiler)
+        assert (run.exit_code, made(sources)) == (2, ["script"])
+        assert run.stderr.startswith("Error: the library cannot be loaded here; it is not put in place.\n")
 
 
-def test_a_library_that_ends_its_process_is_told(source: Path) -> None:
+def test_a_library_that_ends_its_process_is_told(sources: Path) -> None:
+    source = sources / "groups.c"
     text = source.read_text(encoding="ascii")
     start = text.index("{", text.index("bool rocpr_keys(")) + 1
     source.write_text(f"{text[:start]}\n__builtin_trap();{text[start:]}", encoding="ascii")
     run = compile_()
-    assert (run.exit_code, made(source)) == (2, [])
+    assert (run.exit_code, made(sources)) == (2, [])
     assert run.stderr == "Error: the library ends the process that uses it; it is not put in place.\n"
 
 
-def test_a_library_that_changes_how_its_process_calculates_is_not_used(source: Path) -> None:
+def test_a_library_that_changes_how_its_process_calculates_is_not_used(sources: Path) -> None:
     """So that the least doubles become 0, as some options of gcc make a library do when it is loaded."""
-    text = source.read_text(encoding="ascii")
     flush = "__attribute__((constructor)) static void flush(void) { __builtin_ia32_ldmxcsr(0x9fc0); }"
     if platform.machine() != "x86_64":
         pytest.skip("written for x86-64")
-    source.write_text(f"{text}\n{flush}\n", encoding="ascii")
+    (sources / "flush.c").write_text(f"{flush}\n", encoding="ascii")
     run = compile_()
-    assert (run.exit_code, made(source)) == (2, [])
+    assert (run.exit_code, made(sources)) == (2, [])
     assert "the library does not answer as NumPy does" in run.stderr
 
 
-def test_what_the_compiler_says_is_told(source: Path) -> None:
-    source.write_text("this is not C\n", encoding="ascii")
+def test_what_the_compiler_says_is_told(sources: Path) -> None:
+    (sources / "hull.c").write_text("this is not C\n", encoding="ascii")
     run = compile_()
-    assert (run.exit_code, made(source)) == (2, [])
-    assert run.stderr.startswith("Error: cc could not compile kernel.c.\n")
-    assert "kernel.c:1" in run.stderr
+    assert (run.exit_code, made(sources)) == (2, [])
+    assert run.stderr.startswith(f"Error: cc could not compile the loops in {sources}.\n")
+    assert "hull.c:1" in run.stderr
     assert "Traceback" not in run.output
 
 
-def test_a_compiler_that_makes_nothing_is_told(source: Path) -> None:
+def test_a_compiler_that_makes_nothing_is_told(sources: Path) -> None:
     run = compile_("--compiler", "true")
-    assert (run.exit_code, run.stderr) == (2, "Error: true could not compile kernel.c.\n")
-    assert made(source) == []
+    assert (run.exit_code, run.stderr) == (2, f"Error: true could not compile the loops in {sources}.\n")
+    assert made(sources) == []
 
 
-def test_a_compiler_that_takes_too_long_is_ended(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_compiler_that_takes_too_long_is_ended(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "SECONDS", 0.2)
-    slow = source.parent / "slow"
+    slow = sources.parent / "slow"
     slow.write_text("#!/bin/sh\nexec sleep 60\n", encoding="ascii")
     slow.chmod(0o700)
     run = compile_("--compiler", str(slow))
     assert run.exit_code == 2
-    assert run.stderr == f"Error: {slow} could not compile kernel.c.\nIt took more than 0.2 seconds.\n"
+    assert run.stderr == f"Error: {slow} could not compile the loops in {sources}.\nIt took more than 0.2 seconds.\n"
 
 
 @pytest.mark.parametrize(
@@ -182,39 +186,35 @@ def test_a_compiler_that_takes_too_long_is_ended(source: Path, monkeypatch: pyte
         ("row == vertices[edge] || side(", "row == vertices[edge] && side("),  # rows on the hull
         ("1.0 / 7", "1.0 / 9"),  # the integral's last digits
         ("fp[row] / negatives", "fp[row] * (1 / negatives)"),
-        (
-            "fp[group] = (double)(start + at + 1 - hits)",
-            "fp[group] = (double)(start + at - hits)",
-        ),  # among repeated ones
+        ("fp[group] = (double)(start + at + 1 - hits)", "fp[group] = (double)(start + at - hits)"),
         ("fp[group + at] = (double)(start + at + 1 - hits)", "fp[group + at] = (double)(start + at - hits)"),
         ("repeated |= scores[at] == scores[at + 1]", "repeated |= 0"),
         ("2 * (tp[steps] * fp[steps]", "2 * (tp[steps] * tp[steps]"),
     ],
 )
-def test_a_library_that_answers_otherwise_is_not_used(source: Path, right: str, wrong: str) -> None:
-    text = source.read_text(encoding="ascii")
-    assert right in text
-    source.write_text(text.replace(right, wrong, 1), encoding="ascii")
+def test_a_library_that_answers_otherwise_is_not_used(sources: Path, right: str, wrong: str) -> None:
+    (source,) = [path for path in sources.iterdir() if right in path.read_text(encoding="ascii")]
+    source.write_text(source.read_text(encoding="ascii").replace(right, wrong, 1), encoding="ascii")
     run = compile_()
-    assert (run.exit_code, made(source)) == (2, [])
+    assert (run.exit_code, made(sources)) == (2, [])
     assert "the library does not answer as NumPy does" in run.stderr
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_directory_that_is_not_ours_is_told(source: Path) -> None:
-    source.parent.chmod(0o500)
+def test_a_directory_that_is_not_ours_is_told(sources: Path) -> None:
+    sources.parent.chmod(0o500)
     run = compile_()
-    source.parent.chmod(0o700)
-    assert (run.exit_code, run.stderr) == (2, f"Error: {source.parent}: Permission denied\n")
+    sources.parent.chmod(0o700)
+    assert (run.exit_code, run.stderr) == (2, f"Error: {sources.parent}: Permission denied\n")
 
 
-def test_a_directory_that_takes_no_file_is_told(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_directory_that_takes_no_file_is_told(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(**_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(command.tempfile, "TemporaryDirectory", refuse)
     run = compile_()
-    assert (run.exit_code, run.stderr) == (2, f"Error: {source.parent}: Permission denied\n")
+    assert (run.exit_code, run.stderr) == (2, f"Error: {sources.parent}: Permission denied\n")
 
 
 def test_every_compiler_here_makes_the_same_numbers(tmp_path: Path) -> None:
@@ -226,7 +226,7 @@ def test_every_compiler_here_makes_the_same_numbers(tmp_path: Path) -> None:
 
 
 def test_it_warns_of_nothing(tmp_path: Path) -> None:
-    """The source is clean C11."""
+    """The sources are clean C11."""
     strict = ("-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wvla", "-Werror", "-Wno-unknown-pragmas")
     assert library_in(tmp_path, *strict).is_file()
 

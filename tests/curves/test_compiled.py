@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -167,6 +168,14 @@ def test_products_that_round_alike_are_compared_exactly(
             assert hull.boundary.tolist() == boundary
 
 
+def test_a_climb_that_what_is_called_does_not_feel_has_the_same_area(library: Path) -> None:
+    """P + N is no double here: 2^53 negatives and one positive are called as many as 2^53 negatives."""
+    counts = Counts(np.array([0.0]), np.array([2.0**53]), 1.0, 2.0**53)
+    assert_same(library, counts)
+    with used(library):
+        assert evaluate_curves(counts, ASKED).auc.pr == 2.0**-54
+
+
 def test_a_sum_next_to_half_way_is_rounded_alike(library: Path) -> None:
     """With one remainder rounded, the average precision here was not the nearest double: 0.30555555555555586."""
     counts = Counts(np.array([1.0, 2, 3]), np.array([0.0, 7, 4503599627370492]), 4.0, 2.0**53 - 4)
@@ -218,9 +227,8 @@ def test_it_is_used(library: Path) -> None:
 def test_only_what_was_made_from_this_source_is_found(
     library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    source = tmp_path / "kernel.c"
-    source.write_bytes(compiled.SOURCE.read_bytes())
-    monkeypatch.setattr(compiled, "SOURCE", source)
+    sources = shutil.copytree(compiled.SOURCES, tmp_path / "kernel")
+    monkeypatch.setattr(compiled, "SOURCES", sources)
     kernel = Kernel()
     kernel.use_built()
     assert kernel.path is None
@@ -230,16 +238,20 @@ def test_only_what_was_made_from_this_source_is_found(
     assert kernel.path == made
     kernel.use(None)
     assert kernel.path is None
-    source.write_text("another version", encoding="ascii")
-    assert library_path() != made
+    for source in sources.iterdir():
+        text = source.read_bytes()
+        source.write_bytes(text + b"\n")
+        assert library_path() != made
+        source.write_bytes(text)
+        assert library_path() == made
+    (sources / "kernel.h").write_text("another version", encoding="ascii")
     kernel = Kernel()
     kernel.use_built()
     assert kernel.path is None
 
 
 def test_a_library_of_another_machine_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiled, "SOURCE", tmp_path / "kernel.c")
-    compiled.SOURCE.write_text("", encoding="ascii")
+    monkeypatch.setattr(compiled, "SOURCES", tmp_path / "kernel")
     library_path().write_bytes(b"\x7fELF of another processor")
     kernel = Kernel()
     with pytest.raises(OSError, match="kernel-"):
