@@ -148,7 +148,11 @@ def _samples() -> Iterator[Sample]:
         labels[:2] = False, True
         normal = random.normal(labels, 1.0)
         tied = normal.astype(np.float32).astype(np.float64)
-        for scores in (normal, random.random(rows), np.round(normal, 1), np.ldexp(tied, 900), np.ldexp(tied, -1050)):
+        apart = np.ldexp(1.0, random.integers(-1074, 1023, rows))
+        groups = np.repeat(normal, 7)[:rows]
+        rounded = np.round(normal, 1)
+        huge, tiny = np.ldexp(tied, 900), np.ldexp(tied, -1050)
+        for scores in (normal, random.random(rows), rounded, huge, tiny, apart, groups):
             for lower_is_positive in (False, True):
                 yield Sample(scores, labels, None, lower_is_positive)
 

@@ -58,7 +58,7 @@ def _is_perfect(table: ConfusionTable) -> bool:
 
 
 def roc_area(table: ConfusionTable, sums: Sums | None = None) -> float:
-    """Area under the ROC curve by trapezoids, which is the Wilcoxon-Mann-Whitney statistic with ties as one half.
+    """Area under the ROC curve by trapezoids, the Wilcoxon-Mann-Whitney statistic of the counts with ties as one half.
 
     Σ (fp_k - fp_{k-1})(tp_k + tp_{k-1}) / (2 P N)
     """

@@ -149,7 +149,7 @@ class CompiledTable:
         return columns
 
     def sums(self, positives: float, limit: float) -> Sums:
-        """The sums over the steps, of whole counts."""
+        """The sums over the steps, of whole counts whose total is up to 2^53."""
         totals, high = _Totals(), np.empty(self._rows - 1, np.int64)
         count = self._library.rocpr_sums(high.size, self._at_tp, self._at_fp, positives, limit, totals, _address(high))
         numbers = totals[:]
@@ -162,7 +162,7 @@ def _first(rows: _Rows, count: int) -> _Rows:
 
 
 def _address(array: NDArray[Any]) -> Array[c_char] | int:
-    """Where the elements of an array begin, for ctypes."""
+    """Where the elements of an array begin, for ctypes; they are to lie one after the other."""
     try:
         # Twice as fast as the other.
         return _Nothing.from_buffer(array)  # type: ignore[arg-type]  # Python 3.11 has no type for a buffer

@@ -93,7 +93,7 @@ class ConfusionTable:
 
     @cached_property
     def compiled(self) -> CompiledTable | None:
-        """The compiled loops over the rows, where there are any."""
+        """The compiled loops over the rows, where there are any when this is first asked for."""
         return KERNEL.table(self.tp, self.fp)
 
     @classmethod

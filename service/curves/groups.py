@@ -18,7 +18,7 @@ _KEYED = 1.5
 
 _DECIMALS = (1.0, 10.0, 100.0, 1_000.0, 10_000.0)
 _SAFE = 2.0**51
-"""Below this, a level of a decimal grid times its decimals rounds to an integer."""
+"""Below this, a level of a decimal grid times its decimals rounds to the integer that it stands for."""
 _PROBE = 16
 """So many scores tell most samples that are on no grid."""
 _MENDED = 10_000

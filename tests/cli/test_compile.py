@@ -47,7 +47,7 @@ def test_it_makes_a_library_that_is_found(sources: Path) -> None:
     assert (run.exit_code, run.stderr) == (0, "")
     assert run.stdout == (
         f"cc made {library_path().name} in {sources.parent}.\n"
-        "It answers 70 samples of up to 100,000 rows as NumPy does, to the last bit.\n"
+        "It answers 98 samples of up to 100,000 rows as NumPy does, to the last bit.\n"
     )
     assert made(sources) == [library_path().name]
     with used(None):
@@ -189,6 +189,9 @@ def test_a_compiler_that_takes_too_long_is_ended(sources: Path, monkeypatch: pyt
         ("fp[group] = (double)(start + at + 1 - hits)", "fp[group] = (double)(start + at - hits)"),
         ("fp[group + at] = (double)(start + at + 1 - hits)", "fp[group + at] = (double)(start + at - hits)"),
         ("repeated |= scores[at] == scores[at + 1]", "repeated |= 0"),
+        ("start + size < rows ? score_of(keys[start + size], kept, turned) : NAN", "NAN"),  # ties between two pieces
+        ("lost |= ", "lost &= "),  # scores too far apart for one scale
+        ("leaning |= ", "leaning &= "),
         ("2 * (tp[steps] * fp[steps]", "2 * (tp[steps] * tp[steps]"),
     ],
 )

@@ -2,8 +2,9 @@
    takes many.
 
    Every number is made by the operations that the NumPy of the caller does, in their order, so that it has the same
-   bits: nothing may be contracted or reassociated. Sums are taken here where every order of them is exact. Nothing is
-   allocated and nothing is checked here: service/curves/compiled.py, the only caller, sees to that. */
+   bits: nothing may be contracted or reassociated. Another way is taken only where both are exact, as sums are whose
+   order makes no difference. Nothing is allocated and nothing is checked here: service/curves/compiled.py, the only
+   caller, sees to that. */
 
 #ifndef ROCPR_KERNEL_H
 #define ROCPR_KERNEL_H

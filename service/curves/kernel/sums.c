@@ -78,7 +78,9 @@ WIDE static int64_t select_climbs(int64_t steps, const double *restrict tp, cons
     return count;
 }
 
-/* Fill the other columns, as climbs.py has them. Tells whether a z is above its limit, and the integral without meaning. */
+/* Fill the other columns, as climbs.py has them. Tells whether a z is above its limit, and the integral without meaning.
+
+   Climbs are upright where no negative comes between: then z is climb / below, to the last bit. */
 INLINE bool fill_climbs(int64_t count, double limit, bool upright, struct climbs *restrict of)
 {
     int64_t large = 0;
@@ -134,7 +136,7 @@ WIDE static double doubled_area_beside(int64_t count, const struct climbs *of)
 /* Sum over the steps of a table of whole counts.
 
    sums    the totals of integral, average, before and after over the climbs; then twice the area of the trapezoids
-           under tp over fp, exact where 2 P N is a double.
+           under tp over fp, exact where 2 P N is up to 2^53.
    high    the rows before climbs of more than one positive; there is room for all steps. Returns how many there are. */
 int64_t rocpr_sums(int64_t steps, const double *tp, const double *fp, double positives, double limit, double *sums,
                    int64_t *high)
