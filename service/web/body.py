@@ -4,6 +4,7 @@ Reads the WSGI input itself, because werkzeug's own stream cuts a chunked body a
 complete. Knows lengths and limits; not what the bytes mean.
 """
 
+import io
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
 _STEP = 1 << 20
-"""How much of a body is read at a time on its way into a file."""
+"""How much of a body is read at a time, at most."""
 
 MAX_LENGTH_DIGITS = 18
 """A Content-Length with more digits is refused unread."""
@@ -28,12 +29,14 @@ def read_body(environ: "WSGIEnvironment", limit: int) -> bytes:
     Raises Problem body_too_large (before reading when Content-Length tells), incomplete_body when fewer bytes
     arrive than announced, malformed_request when the chunks cannot be read, request_timeout when they come too slowly.
     """
-    return b"".join(_pieces(environ, limit, limit + 1))
+    body = io.BytesIO()  # a list of pieces could be one of single bytes
+    spool_body(environ, limit, body)
+    return body.getvalue()
 
 
 def spool_body(environ: "WSGIEnvironment", limit: int, file: BinaryIO) -> int:
     """Write the request's body to a file, to its end, and return its length; raises as read_body does."""
-    return sum(file.write(piece) for piece in _pieces(environ, limit, _STEP))
+    return sum(file.write(piece) for piece in _pieces(environ, limit))
 
 
 def body_length(environ: "WSGIEnvironment", limit: int) -> int | None:
@@ -51,13 +54,13 @@ def body_length(environ: "WSGIEnvironment", limit: int) -> int | None:
     return length
 
 
-def _pieces(environ: "WSGIEnvironment", limit: int, step: int) -> Iterator[bytes]:
-    """Read the body in pieces of at most `step` bytes, all of it or an error."""
+def _pieces(environ: "WSGIEnvironment", limit: int) -> Iterator[bytes]:
+    """Read the body as it comes, all of it or an error."""
     stream: BinaryIO = environ["wsgi.input"]
     length = body_length(environ, limit)
     read = 0
     while read != length:
-        piece = _read(stream, min(step, (limit + 1 if length is None else length) - read))
+        piece = _read(stream, min(_STEP, (limit + 1 if length is None else length) - read))
         read += len(piece)
         if read > limit:
             raise _too_large(limit)

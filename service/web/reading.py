@@ -101,6 +101,8 @@ class WholeBody(Body):
 
     def read1(self, size: int) -> bytes:
         """Read what there is, up to `size` bytes, and nothing only at the end of the body."""
+        if self.buf.tell():  # what `read` took and did not give
+            return bytes(self.read(size))
         try:
             data: bytes = self.reader.read1(size)
         except BaseException:

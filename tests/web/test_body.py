@@ -1,6 +1,7 @@
 """A body is read whole or refused; what gunicorn makes of real sockets is in tests/e2e."""
 
 import io
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -39,6 +40,22 @@ def environ(body: bytes | io.BytesIO, **variables: str) -> dict[str, Any]:
 def test_a_body_is_read_up_to_the_limit(variables: dict[str, str]) -> None:
     assert read_body(environ(b"abcd", **variables), 4) == b"abcd"
     assert read_body({**environ(b"", **variables), "wsgi.input": OfAnotherServer(b"abcd")}, 4) == b"abcd"
+
+
+def test_a_body_of_single_bytes_takes_no_more_memory_than_another() -> None:
+    class Dripping(io.BytesIO):
+        def read1(self, _size: int | None = -1, /) -> bytes:
+            return self.read(1)
+
+    size = 100_000
+    dripping = environ(Dripping(bytes(size)), CONTENT_LENGTH=str(size))
+    tracemalloc.start()
+    try:
+        read_body(dripping, size)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 4 * size
 
 
 @pytest.mark.parametrize("variables", [{}, {"CONTENT_LENGTH": ""}, {"CONTENT_LENGTH": "0"}])

@@ -54,6 +54,14 @@ def test_a_body_is_read_as_it_comes_and_not_beyond(pair: Pair) -> None:
     assert next(requests).path == "/after"
 
 
+def test_both_ways_to_read_a_body_may_take_turns(pair: Pair) -> None:
+    content = bytes(range(256)) * 16
+    pair[1].sendall(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4096\r\n\r\n" + content)
+    body = next(parser(pair)).body
+    read = b"".join((body.read1(3), body.read(5), body.read1(10), body.readline(), body.read1(2_000), body.read()))
+    assert read + b"".join(iter(lambda: body.read1(1_000), b"")) == content
+
+
 def test_a_body_that_ends_early_is_not_whole(pair: Pair) -> None:
     pair[1].sendall(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabc")
     pair[1].shutdown(socket.SHUT_WR)
