@@ -42,8 +42,8 @@ def compile_(compiler: str | None, *, remove: bool) -> None:
     """Make evaluations faster on this machine, with its C compiler.
 
     The loops of an evaluation without weights that take the most time in NumPy are compiled for this version of rocpr.
-    A million rows then take some 60 % of the time, a thousand a third; no number changes, which is tried before the
-    library is used. Servers and commands that start from now on use it, unless ROCPR_COMPILED is off.
+    A million rows then take some 60 % of the time, a thousand less than a third; no number changes, which is tried
+    before the library is used. Servers and commands that start from now on use it, unless ROCPR_COMPILED is off.
     """
     directory = compiled.SOURCES.parent
     try:
