@@ -56,6 +56,7 @@ TRAPEZOID_OMITTED = CurvesWarning(
 )
 
 
+# Not frozen, as other results with many fields are not: it would take each five times as long to be set.
 @dataclass(slots=True, eq=False)
 class Points:
     """The table's rows in both spaces, as columns (n,); NaN where a threshold or a precision does not exist."""

@@ -44,7 +44,7 @@ class RocHull:
     @classmethod
     def of(cls, table: ConfusionTable) -> "RocHull":
         """Find the hull of a table's rows."""
-        if table.compiled and table.whole:
+        if table.whole and table.compiled:
             return cls(table, *table.compiled.hull())
         points = CountSpace.of(table)
         chain = _chain(points, table)
@@ -61,7 +61,7 @@ class RocHull:
     @cached_property
     def boundary(self) -> IntArray:
         """All rows on the hull: the vertices, what repeats them, and every row on an edge between two of them."""
-        if self.table.compiled and self.table.whole:
+        if self.table.whole and self.table.compiled:
             return self.table.compiled.boundary(self.vertices, self.outer)
         beside = CountSpace.of(self.table).beside(self.vertices, self.outer)
         return np.concatenate([rows[sides == 0] for rows, sides in beside])
