@@ -36,7 +36,6 @@ _DENSE = 4
 _Floats = NDArray[np.float64]
 _Rows = NDArray[np.int64]
 
-
 _Nothing, _TwoCounts, _Totals = c_char * 0, c_int64 * 2, c_double * 13
 
 

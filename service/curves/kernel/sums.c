@@ -80,7 +80,7 @@ WIDE static int64_t select_climbs(int64_t steps, const double *restrict tp, cons
 
 /* Fill the other columns, as climbs.py has them. Tells whether a z is above its limit, and the integral without meaning.
 
-   Climbs are upright where no negative comes between: then z is climb / below, to the last bit. */
+   Climbs are upright where as many more are called as tp grows by: then z is climb / below, to the last bit. */
 INLINE bool fill_climbs(int64_t count, double limit, bool upright, struct climbs *restrict of)
 {
     int64_t large = 0;
