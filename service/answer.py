@@ -15,7 +15,7 @@ from marshmallow import ValidationError
 
 from service.curves.errors import CurvesError
 from service.operations import OPERATIONS, Checked, Operation
-from service.wire.codings import IDENTITY, MIN_COMPRESSED_BYTES, Piece, compressed, decompress
+from service.wire.codings import IDENTITY, MIN_COMPRESSED_BYTES, Body, Piece, compressed, decompress
 from service.wire.decoders import DECODERS
 from service.wire.encoders import ENCODERS, ONE_TABLE, Encoded
 from service.wire.faults import fact_error, field_errors
@@ -34,7 +34,7 @@ class Request:
     content_type: str
     accept: str
     parameters: tuple[tuple[str, str], ...]
-    body: bytes
+    body: Body
     content_encoding: str = IDENTITY
     accept_encoding: str = IDENTITY
 

@@ -24,11 +24,11 @@ from pathlib import Path
 from threading import Lock
 from typing import BinaryIO
 
-from service.answer import Answer, Request, answer, lack_of_memory
+from service.answer import Answer, Request, answer
 from service.curves.compiled import KERNEL
 from service.environment import give_memory_back, keep_what_is_loaded, own_memory_bytes
 from service.web.log import logging_configuration
-from service.wire.codings import Piece
+from service.wire.codings import Body, Piece
 from service.wire.limits import Limits
 
 NICENESS = 10
@@ -171,11 +171,7 @@ def _serve(pipe: Connection, limits: Limits, memory_bytes: int, compiled: Path |
 def _answered(request: Request, limits: Limits, body: int, content: int) -> Answer | _Failure:
     try:
         with open(body, "rb") as source, open(content, "wb") as target:  # descriptors
-            source.seek(0)
-            try:
-                result = answer(replace(request, body=source.read()), limits, write=partial(_write, target))
-            except MemoryError:  # there is not even enough to read the body
-                result = lack_of_memory(request)
+            result = answer(replace(request, body=_mapped(source)), limits, write=partial(_write, target))
             if result.body:  # a problem, perhaps after a part of an answer
                 target.seek(0)
                 target.truncate()
@@ -186,6 +182,11 @@ def _answered(request: Request, limits: Limits, body: int, content: int) -> Answ
         _LOG.error("Unexpected failure", exc_info=error)
         return _Failure(HelperFailed)
     return replace(result, body=b"")
+
+
+def _mapped(source: BinaryIO) -> Body:
+    """Give what is in a file without a copy of it; the file is ours, and nobody makes it shorter."""
+    return mmap.mmap(source.fileno(), 0, access=mmap.ACCESS_READ) if os.fstat(source.fileno()).st_size else b""
 
 
 def _write(target: BinaryIO, piece: Piece) -> None:

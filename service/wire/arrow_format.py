@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from service.wire.arrow_columns import UNREADABLE, ArrowColumn, is_readable, validate, written_out
 from service.wire.arrow_messages import count_rows
+from service.wire.codings import Body
 from service.wire.limits import Limits
 from service.wire.problems import Problem
 from service.wire.tables import no_rows, refuse_doubles
@@ -17,7 +18,7 @@ class ArrowTable:
 
     header_is = "its columns are"
 
-    def __init__(self, body: bytes, limits: Limits) -> None:
+    def __init__(self, body: Body, limits: Limits) -> None:
         self._body = body
         self._most_bytes = limits.max_decompressed_bytes
         try:

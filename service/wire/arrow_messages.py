@@ -12,6 +12,7 @@ from typing import Self
 import numpy as np
 import pyarrow as pa
 
+from service.wire.codings import Body
 from service.wire.limits import Limits
 from service.wire.problems import Problem, invalid_value
 from service.wire.tables import LONGEST_HEADER, MOST_COLUMNS, too_many_columns, too_many_rows
@@ -106,13 +107,13 @@ class _Flat:
         return type(self)(self._buffer, pointer + _UINT32(self._buffer, pointer)[0])
 
 
-def count_rows(body: bytes, limits: Limits) -> int:
+def count_rows(body: Body, limits: Limits) -> int:
     """Go through all messages of a stream and return the number of rows.
 
     A stream ends with its end-of-stream marker or, as the format allows, between two messages without one.
     Raises Problem for what is no stream, goes beyond the limits, or has to be unpacked first.
     """
-    if body.startswith(_FILE_MAGIC):
+    if body[: len(_FILE_MAGIC)] == _FILE_MAGIC:
         raise _unsupported("This is an Arrow file; send the Arrow stream format, in which the same columns are written")
     source = pa.BufferReader(body)
     reader = pa.ipc.MessageReader.open_stream(source)
@@ -134,10 +135,11 @@ def count_rows(body: bytes, limits: Limits) -> int:
     return rows
 
 
-def _next(reader: pa.ipc.MessageReader, source: pa.BufferReader, body: bytes) -> pa.ipc.Message | None:
+def _next(reader: pa.ipc.MessageReader, source: pa.BufferReader, body: Body) -> pa.ipc.Message | None:
     """Read a message, unless its metadata is too long to be looked at, or would grow; None at the end."""
     start = source.tell()
-    start += len(_CONTINUATION) if body.startswith(_CONTINUATION, start) else 0
+    if body[start : start + len(_CONTINUATION)] == _CONTINUATION:
+        start += len(_CONTINUATION)
     size = int.from_bytes(body[start : start + 4], "little")
     start += 4
     if 0 < size <= len(body) - start:

@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from io import BytesIO
+from mmap import mmap
 from typing import TypeAlias
 
 if sys.version_info >= (3, 14):
@@ -17,6 +18,9 @@ else:
     from backports import zstd
 
 from service.wire.problems import Problem
+
+Body: TypeAlias = bytes | mmap
+"""A request's body, in memory or in a file; each slice of it is bytes."""
 
 Piece: TypeAlias = bytes | memoryview
 """A part of an answer's body."""
@@ -65,15 +69,15 @@ class Coding:
     name: str
     whole: str
     magic: bytes
-    decompressed: Callable[[bytes], Iterator[bytes]]
+    decompressed: Callable[[Body], Iterator[bytes]]
     error: type[Exception]
     compressed: Callable[[Iterable[Piece]], Iterator[bytes]]
     told: Mapping[str, str] = field(default_factory=dict)
-    announced: Callable[[bytes], int] = lambda _: 0
+    announced: Callable[[Body], int] = lambda _: 0
 
-    def refusal(self, body: bytes, error: Exception) -> str:
+    def refusal(self, body: Body, error: Exception) -> str:
         """Say why a body could not be decompressed."""
-        if not body.startswith(self.magic) and not self.magic.startswith(body):
+        if not self.magic.startswith(body[: len(self.magic)]):
             return f"The body is not {self.name}, as its Content-Encoding says."
         if isinstance(error, _Early):
             return f"The body ends before its {self.whole} does."
@@ -83,7 +87,7 @@ class Coding:
         return next(known, f"The {self.whole} is damaged.")
 
 
-def decompress(coding: str, body: bytes, limit: int) -> bytes:
+def decompress(coding: str, body: Body, limit: int) -> Body:
     """Decompress a body.
 
     Raises Problem body_too_large as soon as there are more than `limit` bytes, malformed_body unless the body is
@@ -136,7 +140,7 @@ def _zstd_compressed(pieces: Iterable[Piece]) -> Iterator[bytes]:
     yield stream.flush()
 
 
-def _gunzipped(body: bytes) -> Iterator[bytes]:
+def _gunzipped(body: Body) -> Iterator[bytes]:
     stream = zlib.decompressobj(_GZIP_FORMAT)
     for start in range(0, len(body), _STEP):
         if stream.eof:
@@ -148,7 +152,7 @@ def _gunzipped(body: bytes) -> Iterator[bytes]:
     _check_end(eof=stream.eof, unused=stream.unused_data)
 
 
-def _unzstd(body: bytes) -> Iterator[bytes]:
+def _unzstd(body: Body) -> Iterator[bytes]:
     stream = zstd.ZstdDecompressor(options=_ZSTD_WINDOW)
     for start in range(0, len(body), _STEP):
         if stream.eof:
@@ -159,7 +163,7 @@ def _unzstd(body: bytes) -> Iterator[bytes]:
     _check_end(eof=stream.eof, unused=stream.unused_data)
 
 
-def _zstd_announced(body: bytes) -> int:
+def _zstd_announced(body: Body) -> int:
     try:
         return zstd.get_frame_info(body[:_ZSTD_HEADER]).decompressed_size or 0
     except zstd.ZstdError:  # no frame, or not all of its header

@@ -6,6 +6,7 @@ The document has the shape of the JSON body, so that one schema checks them all.
 from collections.abc import Callable, Mapping
 
 from service.wire.arrow_format import ArrowTable
+from service.wire.codings import Body
 from service.wire.csv_format import CsvTable
 from service.wire.json_format import decode_json
 from service.wire.limits import Limits
@@ -14,28 +15,28 @@ from service.wire.parquet_format import ParquetTable
 from service.wire.problems import invalid_value, pointer_token
 from service.wire.tables import Decoded, TableForm
 
-Decoder = Callable[[bytes, Mapping[str, str], TableForm, Limits], Decoded]
+Decoder = Callable[[Body, Mapping[str, str], TableForm, Limits], Decoded]
 """From a body, the query parameters, what a table is to the operation, and the limits."""
 
 
-def _decode_json_body(body: bytes, parameters: Mapping[str, str], form: TableForm, limits: Limits) -> Decoded:
+def _decode_json_body(body: Body, parameters: Mapping[str, str], form: TableForm, limits: Limits) -> Decoded:
     """Read everything from the body; a JSON body takes no query parameters."""
     for key in parameters:
         taken = "table, for an answer of one table" if form.answers_tables else "nothing"
         message = f"With a JSON body, options are fields of the body; the query takes {taken}."
         raise invalid_value(f"/{pointer_token(key)}", "unknown_field", message)
-    return Decoded(decode_json(body, limits))
+    return Decoded(decode_json(bytes(body), limits))  # a copy of what lies in a file: only bytes are searched as text
 
 
-def _decode_csv_body(body: bytes, parameters: Mapping[str, str], form: TableForm, limits: Limits) -> Decoded:
-    return form.decode(CsvTable(body, limits), parameters)
+def _decode_csv_body(body: Body, parameters: Mapping[str, str], form: TableForm, limits: Limits) -> Decoded:
+    return form.decode(CsvTable(bytes(body), limits), parameters)
 
 
-def _decode_arrow_body(body: bytes, parameters: Mapping[str, str], form: TableForm, limits: Limits) -> Decoded:
+def _decode_arrow_body(body: Body, parameters: Mapping[str, str], form: TableForm, limits: Limits) -> Decoded:
     return form.decode(ArrowTable(body, limits), parameters)
 
 
-def _decode_parquet_body(body: bytes, parameters: Mapping[str, str], form: TableForm, limits: Limits) -> Decoded:
+def _decode_parquet_body(body: Body, parameters: Mapping[str, str], form: TableForm, limits: Limits) -> Decoded:
     return form.decode(ParquetTable(body, limits), parameters)
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from service.wire.codings import Body
 from service.wire.problems import Problem, invalid_value
 from service.wire.tables import LONGEST_HEADER, MOST_COLUMNS, too_many_columns
 from service.wire.thrift_compact import BINARY, BOOL, BYTE, I32, I64, LIST, STRUCT, Reader, Struct, written
@@ -79,7 +80,7 @@ class Chunk:
 class Footer:
     """A footer that was understood. Raises LookupError, TypeError, ValueError or Problem for one that was not."""
 
-    def __init__(self, body: bytes) -> None:
+    def __init__(self, body: Body) -> None:
         self._end = len(body) - _TAIL
         self._tree = _tree(body)
         self.rows: int = self._tree[_ROWS]
@@ -138,7 +139,7 @@ class Footer:
             yield from _structs(group, _COLUMNS)
 
 
-def _tree(body: bytes) -> Struct:
+def _tree(body: Body) -> Struct:
     if _MAGIC_OF_ENCRYPTED in {body[:4], body[-4:]}:
         raise Problem("unsupported_media_type", "The Parquet file is encrypted; send it in the clear.")
     if len(body) < len(MAGIC) + _TAIL or {body[:4], body[-4:]} != {MAGIC}:

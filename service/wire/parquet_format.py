@@ -7,6 +7,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from service.wire.arrow_columns import UNREADABLE, ArrowColumn, validate
+from service.wire.codings import Body
 from service.wire.limits import Limits
 from service.wire.parquet_footer import Chunk, Column, Footer
 from service.wire.parquet_pages import pages
@@ -29,7 +30,7 @@ class ParquetTable:
 
     header_is = "its columns are"
 
-    def __init__(self, body: bytes, limits: Limits) -> None:
+    def __init__(self, body: Body, limits: Limits) -> None:
         self._body = body
         self._limits = limits
         self._pages = self._header_bytes = self._bytes = 0

@@ -6,6 +6,7 @@ A footer can say anything; what is unpacked is what the page headers say.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from service.wire.codings import Body
 from service.wire.thrift_compact import I32, STRUCT, Reader
 
 _TYPE, _UNCOMPRESSED_SIZE, _COMPRESSED_SIZE = ((field, I32) for field in (1, 2, 3))
@@ -31,7 +32,7 @@ class Page:
     encoding: int
 
 
-def pages(body: bytes, start: int, end: int, rows: int) -> Iterator[Page]:
+def pages(body: Body, start: int, end: int, rows: int) -> Iterator[Page]:
     """Read the page headers of a column chunk up to its last row.
 
     Raises KeyError, ValueError (NotThriftError is one) where they are not what they should be.

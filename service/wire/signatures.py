@@ -5,7 +5,7 @@ Looked at only when a body could not be read: a CSV file may begin with anything
 
 from dataclasses import dataclass
 
-from service.wire.codings import IDENTITY
+from service.wire.codings import IDENTITY, Body
 from service.wire.media_types import ARROW_STREAM, PARQUET
 from service.wire.problems import Problem
 
@@ -31,12 +31,16 @@ _SIGNATURES = (
 )
 
 
-def signature_of(body: bytes) -> Signature | None:
+def signature_of(body: Body) -> Signature | None:
     """Tell what a body is; None for text, and for what is not known."""
-    return next((each for each in _SIGNATURES if body.startswith(each.begins) and body.endswith(each.ends)), None)
+    for each in _SIGNATURES:
+        begins, ends = body[: len(each.begins)], body[max(0, len(body) - len(each.ends)) :]
+        if (begins, ends) == (each.begins, each.ends):
+            return each
+    return None
 
 
-def mislabelled(body: bytes, content_type: str, content_encoding: str) -> Problem | None:
+def mislabelled(body: Body, content_type: str, content_encoding: str) -> Problem | None:
     """Make the problem of a body that is something else than its headers say; None for any other."""
     found = signature_of(body)
     if found is None or found.media_type == content_type:

@@ -7,6 +7,8 @@ not there. Reading is strict: whatever a lenient reader could take another way i
 from collections.abc import Mapping
 from typing import Any
 
+from service.wire.codings import Body
+
 STOP, TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, SET, MAP, STRUCT = range(13)
 BOOL = TRUE
 """The kind of a truth value, whichever it is."""
@@ -27,7 +29,7 @@ class NotThriftError(ValueError):
 class Reader:
     """Reads structs from `position` on, and nothing from `end` on."""
 
-    def __init__(self, body: bytes, position: int, end: int) -> None:
+    def __init__(self, body: Body, position: int, end: int) -> None:
         self._body = body
         self.position = position
         self._end = min(end, len(body))
