@@ -75,11 +75,15 @@ class Points:
 
 @dataclass(slots=True, eq=False)
 class Curves:
-    """The answer: what `include` did not ask for, or does not exist, is None."""
+    """The answer: what `include` did not ask for, or does not exist, is None.
+
+    counted   whether the counts of the points are known to be integers, without a look at them.
+    """
 
     include: frozenset[str]
     positives: float
     negatives: float
+    counted: bool
     auc: Areas | None
     points: Points | None
     interpolation: Every | AtRecall | None
@@ -121,6 +125,7 @@ def curves_of(table: ConfusionTable, selected: FloatArray | None, options: Curve
         include=options.include,
         positives=table.positives,
         negatives=table.negatives,
+        counted=table.counted,
         auc=areas(table, table.select(hull.vertices)) if "auc" in options.include else None,
         points=_points(table, hull, options.keep) if "points" in options.include else None,
         interpolation=interpolation,

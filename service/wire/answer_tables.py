@@ -26,14 +26,17 @@ COUNTS = ("tp", "fp", "fn", "tn")
 """Columns that are of integers where all of their cells are."""
 
 
-def columns_of(table: object | None) -> Columns | None:
-    """Return a table's columns, a column of counts as integers where all of it are; None for a table that is not."""
+def columns_of(table: object | None, *, counted: bool = False) -> Columns | None:
+    """Return a table's columns, a column of counts as integers where all of it are; None for a table that is not.
+
+    counted   whether all counts are known to be integers, up to 2^53.
+    """
     if table is None:
         return None
     columns = {column.name: getattr(table, column.name) for column in fields(table)}  # type: ignore[arg-type]  # a table is a dataclass
     for name in COUNTS:
         if name in columns:
-            columns[name] = _whole(columns[name])
+            columns[name] = columns[name].astype(np.int64) if counted else _whole(columns[name])
     return columns
 
 
@@ -76,10 +79,12 @@ def _one_row_of_areas(answer: EvaluatedCurves) -> Columns:
     return {area.name: [getattr(answer.curves.auc, area.name)] for area in fields(Areas)}
 
 
-def _or_no_rows(table: object | None, kind: type[Any]) -> Columns:
+def _or_no_rows(table: object | None, kind: type[Any], *, counted: bool = False) -> Columns:
     """A table that does not exist has no rows."""
     no_counts = np.empty(0, np.int64)
-    return columns_of(table) or {field.name: no_counts if field.name in COUNTS else () for field in fields(kind)}
+    return columns_of(table, counted=counted) or {
+        field.name: no_counts if field.name in COUNTS else () for field in fields(kind)
+    }
 
 
 def _index_areas(answer: Tradeoffs) -> Columns:
@@ -110,7 +115,7 @@ def _joined(columns: list[Any]) -> Any:  # noqa: ANN401  # an array of arrays, a
 
 TABLES: dict[str, dict[str, Callable[[Any], Columns]]] = {
     "curves": {
-        "points": lambda answer: _or_no_rows(answer.curves.points, Points),
+        "points": lambda answer: _or_no_rows(answer.curves.points, Points, counted=answer.curves.counted),
         "auc": _one_row_of_areas,
         "interpolated_pr": lambda answer: _or_no_rows(answer.curves.interpolated_pr, PrCurve),
         "achievable_pr": lambda answer: _or_no_rows(answer.curves.achievable_pr, PrCurve),

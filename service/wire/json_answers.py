@@ -79,7 +79,7 @@ def _curves(answer: EvaluatedCurves) -> dict[str, Any]:
     if curves.auc is not None:
         document["auc"] = curves.auc
     if "points" in curves.include:
-        document["points"] = _points(curves.points)
+        document["points"] = _points(curves.points, counted=curves.counted)
     if isinstance(curves.interpolation, AtRecall):
         document["interpolation"] = {"at_recall": curves.interpolation.at_recall}
     elif curves.interpolation is not None:
@@ -96,9 +96,9 @@ def _curves(answer: EvaluatedCurves) -> dict[str, Any]:
     return document
 
 
-def _points(points: Points | None) -> dict[str, Any] | None:
+def _points(points: Points | None, *, counted: bool) -> dict[str, Any] | None:
     """The points, of which recall is tpr: it is written as digits once, since digits are what a long answer costs."""
-    columns = columns_of(points)
+    columns = columns_of(points, counted=counted)
     if columns and columns["recall"] is columns["tpr"] and not _is_short(columns["tpr"]):
         written = _Written(_pieces(columns["tpr"]))
         columns |= {"tpr": written, "recall": written}
