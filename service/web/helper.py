@@ -171,7 +171,7 @@ def _serve(pipe: Connection, limits: Limits, memory_bytes: int, compiled: Path |
 def _answered(request: Request, limits: Limits, body: int, content: int) -> Answer | _Failure:
     try:
         with open(body, "rb") as source, open(content, "wb") as target:  # descriptors
-            result = answer(replace(request, body=_mapped(source)), limits, write=partial(_write, target))
+            result = answer(replace(request, body=mapped(source)), limits, write=partial(_write, target))
             if result.body:  # a problem, perhaps after a part of an answer
                 target.seek(0)
                 target.truncate()
@@ -184,7 +184,7 @@ def _answered(request: Request, limits: Limits, body: int, content: int) -> Answ
     return replace(result, body=b"")
 
 
-def _mapped(source: BinaryIO) -> Body:
+def mapped(source: BinaryIO) -> Body:
     """Give what is in a file without a copy of it; the file is ours, and nobody makes it shorter."""
     return mmap.mmap(source.fileno(), 0, access=mmap.ACCESS_READ) if os.fstat(source.fileno()).st_size else b""
 

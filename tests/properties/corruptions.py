@@ -8,12 +8,14 @@ import os
 import random
 import resource
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 from service.answer import Request, answer
+from service.web.helper import mapped
 from service.wire.codings import CODINGS, IDENTITY, compress
 from service.wire.limits import Limits
 from service.wire.media_types import JSON
@@ -96,7 +98,7 @@ def corrupted(index: int, right: list[Body]) -> tuple[Body, str, bytes]:
 
 
 def main(first: int, last: int) -> None:
-    """Try the seeds; print each, then how often each status came and how much memory was taken."""
+    """Try the seeds, in memory and from a file; print each, then how often each status came, and the memory taken."""
     right = list(right_bodies())
     for body in right:
         result = answer(_request(body, IDENTITY, body.content), LIMITS)
@@ -110,6 +112,10 @@ def main(first: int, last: int) -> None:
         body, coding, content = corrupted(index, right)
         result = answer(_request(body, coding, content), LIMITS)
         assert result.status in STATUSES, result.body
+        with tempfile.TemporaryFile() as file:
+            file.write(content)
+            file.flush()
+            assert answer(_request(body, coding, mapped(file)), LIMITS) == result
         statuses[body.media_type, result.status] += 1
     taken = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     for (media_type, status), times in sorted(statuses.items()):

@@ -5,8 +5,10 @@ import json
 import numpy as np
 import pytest
 
+from service.curves.evaluation import KEEPS, CurvesOptions, evaluate_curves
 from service.curves.operating_points import OperatingPoints
-from service.wire.answer_tables import columns_of
+from service.curves.sample import Sample
+from service.wire.answer_tables import COUNTS, columns_of
 from tests.asking import answered
 
 NONE = np.nan
@@ -49,3 +51,20 @@ def test_huge_counts_beside_a_point_that_no_row_has():
     found = answered("curves", {"counts": counts, "operating_points": points})["operating_points"]
     assert found["tp"] == [None, HUGE]
     assert json.dumps(found["fp"]) == json.dumps([None, HUGE])
+
+
+@pytest.mark.parametrize("keep", KEEPS)
+@pytest.mark.parametrize("cut", [{}, {"thresholds": np.array([0.9, 0.21, 0.2])}, {"tuning": True}])
+@pytest.mark.parametrize("weight", [None, 2.0, 0.5])
+def test_counts_that_are_known_to_be_integers_are_written_as_those_that_are_looked_at(keep, cut, weight):
+    dice = np.random.default_rng(11)
+    scores = dice.integers(0, 40, 200) / 40
+    labels = dice.random(200) < scores
+    sample = Sample(scores, labels, None if weight is None else np.full(200, weight))
+    options = CurvesOptions(keep=keep, **{name: sample if value is True else value for name, value in cut.items()})
+    curves = evaluate_curves(sample, options)
+    assert curves.counted == (weight is None)
+    known, looked_at = columns_of(curves.points, counted=curves.counted), columns_of(curves.points)
+    for name in COUNTS:
+        assert known[name].dtype == looked_at[name].dtype == (np.float64 if weight == 0.5 else np.int64)
+        np.testing.assert_array_equal(known[name], looked_at[name])
