@@ -81,10 +81,15 @@ class Kernel:
         self._library, self.path = library, path
 
     def use_built(self) -> None:
-        """Use the library that `rocpr compile` made for this version, if it did. Raises OSError like `use`."""
+        """Use the library that `rocpr compile` made for this version, if it did.
+
+        Raises OSError like `use`, and where there are only libraries of other versions.
+        """
         path = library_path()
         if path.is_file():
             self.use(path)
+        elif any(path.parent.glob("kernel-*.so")):
+            raise FileNotFoundError("it was made for another version of rocpr; compile again, or --remove it")
 
     def groups(
         self, scores: _Floats, labels: NDArray[np.bool_], scale: float, *, signed: bool, descending: bool

@@ -246,7 +246,8 @@ def test_only_what_was_made_from_this_source_is_found(
         assert library_path() == made
     (sources / "kernel.h").write_text("another version", encoding="ascii")
     kernel = Kernel()
-    kernel.use_built()
+    with pytest.raises(OSError, match="another version of rocpr; compile again"):
+        kernel.use_built()
     assert kernel.path is None
 
 
