@@ -4,7 +4,7 @@ Knows methods, headers, the query, and which lane a request takes; what an opera
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from typing import BinaryIO
@@ -60,9 +60,7 @@ class Operations:
                 result = answer(asked, self._limits, self._big_work)
         except TooMuchWork:
             return self._answer_big(replace(asked, body=b""), lambda body: body.write(asked.body))
-        response = Response(_in_pieces(result.body))
-        response.content_length = len(result.body)
-        return _response(result, response)
+        return _response(result, _in_pieces(result.body), len(result.body))
 
     def _answer_big(self, asked: Request, write_body: Callable[[BinaryIO], int]) -> Response:
         """Answer in a helper; the slot is free as soon as it has answered, not when the client has read it all."""
@@ -75,12 +73,10 @@ class Operations:
                 length = content.seek(0, os.SEEK_END)
                 content.seek(0)
                 if length <= _SHORT:
-                    return _response(result, Response(content.read()))
+                    return _response(result, [content.read()], length)
                 file = place.sent_from(content)
         # The server recognises a file by its wrapper, sends it in steps (carrying.py), and closes it.
-        response = Response(wrap_file(request.environ, file), direct_passthrough=True)
-        response.content_length = length
-        return _response(result, response)
+        return _response(result, wrap_file(request.environ, file), length, direct_passthrough=True)
 
 
 def operations_blueprint(operations: Operations) -> Blueprint:
@@ -108,8 +104,8 @@ def _request_without_body(operation: str) -> Request:
     )
 
 
-def _response(result: Answer, response: Response) -> Response:
-    """Give a response the answer's status and headers."""
+def _response(result: Answer, body: Iterable[bytes], length: int, *, direct_passthrough: bool = False) -> Response:
+    """Make the response of an answer, whose body is given, and note what was done for it."""
     facts = result.facts
     note(
         problem=result.problem,
@@ -118,13 +114,10 @@ def _response(result: Answer, response: Response) -> Response:
         evaluate_seconds=facts.evaluate_seconds,
         encode_seconds=facts.encode_seconds,
     )
-    response.status_code = result.status
-    response.mimetype = result.media_type
-    response.headers.update(result.headers)
-    response.headers["Vary"] = VARY
+    headers = {"Content-Length": str(length), "Vary": VARY, **result.headers}
     if result.content_encoding != IDENTITY:
-        response.content_encoding = result.content_encoding
-    return response
+        headers["Content-Encoding"] = result.content_encoding
+    return Response(body, result.status, headers, mimetype=result.media_type, direct_passthrough=direct_passthrough)
 
 
 def _in_pieces(body: bytes) -> list[bytes]:

@@ -31,8 +31,8 @@ def install_security_headers(app: Flask) -> None:
 
 
 def _secured(response: Response) -> Response:
-    for name, value in HEADERS.items():
-        response.headers.setdefault(name, value)
+    present = {name.lower() for name, _ in response.headers}
+    response.headers.extend([(name, value) for name, value in HEADERS.items() if name.lower() not in present])
     if response.status_code >= _ERROR or request.blueprint not in STORABLE:
         response.headers["Cache-Control"] = "no-store"
     return response
