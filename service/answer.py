@@ -93,8 +93,10 @@ def answer(
 ) -> Answer:
     """Evaluate a request.
 
-    With `write` it gets the body, in pieces, and the Answer has none; after a failure in between, what it got is of no
-    use. Raises TooMuchWork, before it evaluates, when the work is estimated at more than `max_work`.
+    With `write` it gets the body, in pieces, and the Answer has none. It gets an empty one before the first is made: a
+    caller whose memory is limited looks there, and at each other, whether there is enough for the next, and raises
+    MemoryError. After a failure in between, what it got is of no use. Raises TooMuchWork, before it evaluates, when
+    the work is estimated at more than `max_work`.
     """
     return _answer(request, lambda operation: _decoded(request, operation, limits), limits, max_work, write)
 
@@ -168,6 +170,7 @@ def _write_answer(
     status = operation.status(checked, result)
     del decoded, checked  # encoding may need the memory
     with facts.timed("encode_seconds"):
+        write(b"")
         encoded = ENCODERS[request.operation, request.accept](result, table)
         pieces = iter(encoded.pieces)
         beginning = _beginning(pieces, MIN_COMPRESSED_BYTES)

@@ -16,7 +16,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from logging.config import dictConfig
 from multiprocessing import reduction, resource_tracker
 from multiprocessing.connection import Connection
@@ -171,7 +170,7 @@ def _serve(pipe: Connection, limits: Limits, memory_bytes: int, compiled: Path |
 def _answered(request: Request, limits: Limits, body: int, content: int) -> Answer | _Failure:
     try:
         with open(body, "rb") as source, open(content, "wb") as target:  # descriptors
-            result = answer(replace(request, body=mapped(source)), limits, write=partial(_write, target))
+            result = answer(replace(request, body=mapped(source)), limits, write=_Writer(target).write)
             if result.body:  # a problem, perhaps after a part of an answer
                 target.seek(0)
                 target.truncate()
@@ -189,10 +188,25 @@ def mapped(source: BinaryIO) -> Body:
     return mmap.mmap(source.fileno(), 0, access=mmap.ACCESS_READ) if os.fstat(source.fileno()).st_size else b""
 
 
-def _write(target: BinaryIO, piece: Piece) -> None:
-    """Write a piece of an answer; raises MemoryError before so little is left that a library fails without a word."""
-    content = memoryview(piece)
-    target.writelines(content[start : start + WRITTEN_AT_ONCE] for start in range(0, len(content), WRITTEN_AT_ONCE))
+class _Writer:
+    """Writes an answer into its file, and looks now and then, first of all, whether there is memory for the rest."""
+
+    def __init__(self, target: BinaryIO) -> None:
+        self._target = target
+        self._unlooked = WRITTEN_AT_ONCE
+
+    def write(self, piece: Piece) -> None:
+        """Write a piece; raises MemoryError before so little is left that a library fails without a word."""
+        content = memoryview(piece)
+        starts = range(0, len(content), WRITTEN_AT_ONCE)
+        self._target.writelines(content[start : start + WRITTEN_AT_ONCE] for start in starts)
+        self._unlooked += len(content)
+        if self._unlooked >= WRITTEN_AT_ONCE:  # many pieces are short, and to look takes longer than to write those
+            self._unlooked = 0
+            _look_for_headroom()
+
+
+def _look_for_headroom() -> None:
     try:
         mmap.mmap(-1, HEADROOM_BYTES, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
     except OSError as error:

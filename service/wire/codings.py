@@ -7,6 +7,7 @@ that not more than the limit is made of a small one.
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import BytesIO
 from mmap import mmap
@@ -47,6 +48,10 @@ _ZSTD_HEADER = 18
 
 _ZSTD_WINDOW: dict[int, int] = {zstd.DecompressionParameter.window_log_max: 23}
 """8 MB, the most that a frame may ask for as a content coding (RFC 9659)."""
+
+
+_ZSTD_LACK = "Allocation error"
+"""What is in the message of an error that is none of the content."""
 
 
 class _Early(Exception):
@@ -134,10 +139,11 @@ def _gzipped(pieces: Iterable[Piece]) -> Iterator[bytes]:
 
 
 def _zstd_compressed(pieces: Iterable[Piece]) -> Iterator[bytes]:
-    stream = zstd.ZstdCompressor(_ZSTD_LEVEL)
-    for piece in pieces:
-        yield stream.compress(piece)
-    yield stream.flush()
+    with _lack_of_memory_told():
+        stream = zstd.ZstdCompressor(_ZSTD_LEVEL)
+        for piece in pieces:
+            yield stream.compress(piece)
+        yield stream.flush()
 
 
 def _gunzipped(body: Body) -> Iterator[bytes]:
@@ -153,14 +159,26 @@ def _gunzipped(body: Body) -> Iterator[bytes]:
 
 
 def _unzstd(body: Body) -> Iterator[bytes]:
-    stream = zstd.ZstdDecompressor(options=_ZSTD_WINDOW)
-    for start in range(0, len(body), _STEP):
-        if stream.eof:
-            raise _Trailing
-        yield stream.decompress(body[start : start + _STEP], _STEP)
-        while not (stream.eof or stream.needs_input):
-            yield stream.decompress(b"", _STEP)
+    with _lack_of_memory_told():
+        stream = zstd.ZstdDecompressor(options=_ZSTD_WINDOW)
+        for start in range(0, len(body), _STEP):
+            if stream.eof:
+                raise _Trailing
+            yield stream.decompress(body[start : start + _STEP], _STEP)
+            while not (stream.eof or stream.needs_input):
+                yield stream.decompress(b"", _STEP)
     _check_end(eof=stream.eof, unused=stream.unused_data)
+
+
+@contextmanager
+def _lack_of_memory_told() -> Iterator[None]:
+    """Raise MemoryError for a lack of memory, of which Zstandard makes the same error as of damage."""
+    try:
+        yield
+    except zstd.ZstdError as error:
+        if _ZSTD_LACK in str(error):
+            raise MemoryError from error
+        raise
 
 
 def _zstd_announced(body: Body) -> int:

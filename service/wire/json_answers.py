@@ -46,13 +46,26 @@ def _is_short(value: object) -> bool:
     return not isinstance(value, np.ndarray) or value.size <= _SHORT
 
 
-class _Written(list[Piece]):
-    """The pieces of a value that is written already."""
+class _Twice:
+    """The pieces of a value that is written twice: made as they are asked for the first time, and kept for the second.
+
+    Whoever writes them looks between two of them whether there is memory for the next.
+    """
+
+    def __init__(self, pieces: Iterator[Piece]) -> None:
+        self._coming = pieces
+        self._made: list[Piece] = []
+
+    def __iter__(self) -> Iterator[Piece]:
+        yield from self._made
+        for piece in self._coming:
+            self._made.append(piece)
+            yield piece
 
 
 def _pieces(value: object) -> Iterator[Piece]:
     """Write a value: objects and long columns piece by piece, all else by orjson, dataclasses as objects."""
-    if isinstance(value, _Written):
+    if isinstance(value, _Twice):
         yield from value
     elif isinstance(value, dict) and value:
         before = b"{"
@@ -100,7 +113,7 @@ def _points(points: Points | None, *, counted: bool) -> dict[str, Any] | None:
     """The points, of which recall is tpr: it is written as digits once, since digits are what a long answer costs."""
     columns = columns_of(points, counted=counted)
     if columns and columns["recall"] is columns["tpr"] and not _is_short(columns["tpr"]):
-        written = _Written(_pieces(columns["tpr"]))
+        written = _Twice(_pieces(columns["tpr"]))
         columns |= {"tpr": written, "recall": written}
     return columns
 

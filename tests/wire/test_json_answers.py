@@ -4,6 +4,7 @@ import json
 from dataclasses import asdict, replace
 
 import numpy as np
+import orjson
 import pytest
 
 from service.curves.evaluation import CurvesOptions, evaluate_curves
@@ -60,3 +61,23 @@ def test_areas_and_warnings_are_objects():
     assert document["auc"] == asdict(curves.auc)
     assert [warning["code"] for warning in document["warnings"]] == ["pr_trapezoid_omitted"]
     assert (document["positives"], document["negatives"]) == (1.25, 0.5)
+
+
+def test_no_piece_is_made_before_it_is_asked_for(monkeypatch):
+    """Whoever writes them looks in between whether there is memory for the next."""
+    made = []
+
+    class Counted:
+        OPT_SERIALIZE_NUMPY = json_answers.orjson.OPT_SERIALIZE_NUMPY
+        dumps = staticmethod(lambda value, **options: made.append(value) or orjson.dumps(value, **options))
+
+    monkeypatch.setattr(json_answers, "orjson", Counted)
+    monkeypatch.setattr(json_answers, "_SHORT", 0)
+    monkeypatch.setattr(json_answers, "_PIECE", 5)
+    curves = evaluate_curves(Sample(np.arange(30.0), np.arange(30) % 3 == 0))
+    pieces = json_answers.json_answer("curves", EvaluatedCurves(curves))
+    asked = 0
+    for _ in pieces:
+        assert len(made) <= asked + 1
+        asked = len(made)
+    assert asked > 9 * 7  # columns of points, of which one is written twice, in pieces
