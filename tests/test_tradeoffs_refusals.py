@@ -58,6 +58,18 @@ def test_other_fields_are_unknown(name):
     assert refusals(SAMPLE | {name: 1}) == [(f"/{name}", "unknown_field")]
 
 
+def test_a_field_that_is_nearly_right_is_told_what_it_may_be():
+    def told(body):
+        return {error["pointer"][:10]: error["detail"] for error in json.loads(ask(body).body)["errors"]}
+
+    found = told(SAMPLE | {"score": [1], "min_recal": 1, "q" * 3_000_000: 1})
+    assert found["/score"] == "This field is not known here; do you mean scores?"
+    assert found["/min_recal"] == "This field is not known here; do you mean min_recall?"
+    assert found["/" + "q" * 9].startswith("This field is not known here; known are scores, labels, ")
+    found = told({"counts": COUNTS | {"thresholds": 1}})
+    assert found["/counts/th"] == "This field is not known here; do you mean threshold?"
+
+
 @pytest.mark.parametrize(
     ("indices", "expected"),
     [

@@ -80,7 +80,7 @@ async function verdict(response) {
   const type = (response.headers.get("Content-Type") ?? "").split(";")[0];
   const answer = /[/+]json$/.test(type) ? await response.json().catch(() => null) : null;
   if (type === "application/json" && Array.isArray(answer?.checks) && answer.status in STATUSES) return answer;
-  const errors = (answer?.errors ?? []).map(({ pointer, detail }) => `\n  ${pointer}: ${detail}`);
+  const errors = (answer?.errors ?? []).map(({ pointer, detail }) => `\n  ${pointer && `${pointer}: `}${detail}`);
   // A single error's detail is that of the problem.
   const detail = errors.length === 1 ? "" : ` ${answer?.detail}`;
   const said = answer?.title ? `: ${answer.title}.${detail}${errors.join("")}` : " without a verdict";

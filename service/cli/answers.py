@@ -20,7 +20,6 @@ from service.wire.tables import SAMPLE_COLUMNS, one_evaluation
 
 NAME_COLUMNS = "Columns with other names are told by --scores and --labels."
 NAME_LABEL = "--positive-label names the positive one."
-_NO_SAMPLE = {("", "missing"), ("/scores", "missing"), ("/labels", "missing")}
 _TITLES = {"/problems/invalid_request": "This cannot be used", "/problems/malformed_body": "This cannot be read"}
 """What is said of a file where the service speaks of a request and its body."""
 
@@ -66,8 +65,8 @@ def lines_of_file(problem: dict[str, Any], file: InputFile, body: bytes, given: 
         return
     errors = problem.get("errors", [])
     yield from problem_lines(problem, file.name)
-    no_sample = any((error["pointer"], error["code"]) in _NO_SAMPLE for error in errors)
-    if no_sample and file.is_table and "scores" not in given:
+    missing = {error["pointer"].removeprefix("/") or "scores" for error in errors if error["code"] == "missing"}
+    if file.is_table and (missing & {"scores", "labels"}) - given.keys():
         yield f"  {NAME_COLUMNS}"
     if wants_label(errors):
         yield from label_lines(file, _labels(file, body, given))
@@ -81,7 +80,8 @@ def is_problem(result: Answer) -> bool:
 
 def wants_label(errors: Iterable[dict[str, Any]]) -> bool:
     """Whether it is left open which label is the positive one."""
-    return any(error["code"] == "not_a_label" and "positive_label" in error["detail"] for error in errors)
+    codes = {"not_a_label", "one_class"}
+    return any(error["code"] in codes and "positive_label" in error["detail"] for error in errors)
 
 
 def label_lines(file: InputFile, column: object) -> Iterable[str]:

@@ -24,6 +24,7 @@ _WELL_QUOTED = re.compile(rb'(?:[^"]++|(?<![^,\r\n])"(?:[^"]++|"")*+"(?![^,\r\n]
 _ROW = rb'[\r\n]*+(?:[^"\r\n]++|"(?:[^"]++|"")*+")++'
 """A line that is not blank, of a body that is well quoted."""
 
+_LINE_END = re.compile(rb"[\r\n]")
 _FIRST_LINE = re.compile(rb"[\r\n]*+[^\r\n]*+")
 _OTHER_SEPARATORS = {b";": "semicolons", b"\t": "tabs"}
 
@@ -54,6 +55,8 @@ class CsvTable:
             raise Problem("malformed_body", "A quoted value is not closed, or text stands beside its quotes.")
         self._body = body if body.endswith((b"\n", b"\r")) else body + b"\n"
         self.header = _header(body)
+        if not _LINE_END.search(body):
+            self.header_is = "the body is one line (curl -d makes that of a file, --data-binary does not); split, it is"
         if len(self.header) == 1:  # no table of one column is of use
             _refuse_other_separators(body)
         if _has_more_rows(body, limits.max_rows):

@@ -14,7 +14,7 @@ from service.curves.errors import CurvesError
 from service.curves.sample import Sample
 from service.wire.faults import FACT_CODES
 from service.wire.fields import Fault, Flag, LabelColumn, Number, NumberColumn, Scalar, invalid
-from service.wire.problems import MAX_ERRORS
+from service.wire.problems import MAX_ERRORS, not_known
 
 _MEANING: dict[str, tuple[type, ...]] = {"positive_label": (str, int, float), "lower_is_positive": (bool,)}
 """What labels and scores mean: fields, and the kinds of their values; a bool is an int."""
@@ -23,14 +23,16 @@ _COUNTED = (("tp", "fn", "positives"), ("fp", "tn", "negatives"))
 """Of each class: what was called positive, what was not, and how many there are."""
 
 
+_UNKNOWN = Fault("unknown_field", "This field is not known here.")
+
+
 class ObjectSchema(Schema):
     """An object that takes its own fields only, and reads null and [] as absent."""
 
     def __init__(self, **options: Any) -> None:  # noqa: ANN401  # marshmallow's, passed on
         super().__init__(partial=True, **options)  # no field is required: absent ones need no visit
-        known = ", ".join(self.fields)
         self.error_messages |= {  # typed as text, passed on as they are
-            "unknown": Fault("unknown_field", f"This field is not known here; known are {known}."),  # type: ignore[dict-item]
+            "unknown": _UNKNOWN,  # type: ignore[dict-item]
             "type": Fault("not_an_object", "An object belongs here."),  # type: ignore[dict-item]
         }
 
@@ -38,6 +40,12 @@ class ObjectSchema(Schema):
         """Refuse unknown fields."""
 
         unknown = RAISE
+
+    def handle_error(self, error: ValidationError, *_: object, **__: object) -> None:
+        """Say of unknown fields which may be meant."""
+        for name, faults in error.messages.items() if isinstance(error.messages, dict) else ():
+            if faults == [_UNKNOWN]:
+                faults[:] = [Fault("unknown_field", not_known("field", str(name), [*self.fields]))]
 
     @pre_load
     def drop_absent(self, data: Any, **_: object) -> Any:  # noqa: ANN401  # anything that JSON can hold

@@ -3,8 +3,9 @@
 Knows every `type` that an answer may carry, its status and what it means; knows nothing of how a problem comes about.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 import orjson
 
@@ -58,6 +59,13 @@ def no_more_files() -> Problem:
 def invalid_value(pointer: str, code: str, detail: str) -> Problem:
     """Make the problem of one wrong value."""
     return Problem("invalid_request", detail, [FieldError(pointer, code, detail)])
+
+
+def not_known(what: str, name: str, known: Sequence[str]) -> str:
+    """Say that a name is none of those that are known, and which of them may be meant."""
+    near = get_close_matches(name[:_LONGEST_NAME], known, 1)
+    advice = f"do you mean {near[0]}?" if near else f"known are {', '.join(known)}."
+    return f"This {what} is not known here; {advice}"
 
 
 def pointer_token(name: str) -> str:

@@ -11,7 +11,7 @@ from typing import Protocol
 from service.curves.comparison import MOST_EVALUATIONS
 from service.wire.columns import SharedColumn
 from service.wire.json_format import StrictJsonError, parse_json
-from service.wire.problems import Problem, invalid_value, pointer_token
+from service.wire.problems import Problem, invalid_value, not_known, pointer_token
 
 SAMPLE_COLUMNS = ("scores", "labels", "weights")
 COUNTS_COLUMNS = ("tp", "fp", "fn", "tn", "threshold")
@@ -22,6 +22,23 @@ BASELINE = "baseline_scores"
 
 _TEXT_PARAMETERS = ("positive_label", "keep")
 _NAME_LISTS = ("include", "indices")
+_EXAMPLES = {
+    "lower_is_positive": "true",
+    "paired": "true",
+    "positives": "100",
+    "negatives": "100",
+    "fail_status": "424",
+    "thresholds": "[0.2, 0.8]",
+    "at_lambda": "[0.2, 0.8]",
+    "lambda_range": "[0.2, 0.8]",
+    "lambda_density": '{"a": 2, "b": 2}',
+    "interpolation": '{"every": 1}',
+    "intervals": '{"level": 0.95}',
+    "operating_points": '[{"metric": "recall_at_precision", "at": 0.9}]',
+    "rules": '[{"metric": "roc", "min": 0.9}]',
+}
+"""{query parameter: JSON text that it takes}"""
+
 _SHOWN = 200
 """How many characters of a table's header a problem repeats."""
 
@@ -75,8 +92,8 @@ class TableForm:
         """Read the table, when its parameters are known."""
         for key in parameters:
             if key not in self.parameters:
-                known = ", ".join(self.parameters) + (", and table" if self.answers_tables else "")
-                message = f"This query parameter is not known here; known are {known}."
+                known = (*self.parameters, "table") if self.answers_tables else self.parameters
+                message = not_known("query parameter", key, known)
                 raise invalid_value(f"/{pointer_token(key)}", "unknown_field", message)
         return self.read(table, parameters)
 
@@ -117,7 +134,10 @@ def _read_one(table: Table, parameters: Mapping[str, str], sample: tuple[str, ..
     """Read the columns from the table, a sample's before counts, and everything else from the query parameters."""
     chosen = _columns(table, parameters, sample)
     counts = _counts_columns(table) if "scores" not in parameters else []
-    if not counts and not {"scores", "labels"} <= set(chosen):
+    missing = [key for key in ("scores", "labels") if key not in chosen]
+    if not counts and len(missing) == 1:
+        raise _without(table, missing[0])
+    if not counts and missing:
         message = f"Columns scores and labels, or tp and fp, are needed; {_header(table)}."
         raise invalid_value("", "missing", f"{message} scores= and labels= name columns that are called otherwise.")
     totals = {key: _json_value(key, parameters[key]) for key in TOTALS if key in parameters}
@@ -148,8 +168,7 @@ def _read_several(table: Table, parameters: Mapping[str, str]) -> Decoded:
         _check_column(table, "scores", name)
     shared = _columns(table, parameters, ("labels", "weights"))
     if "labels" not in shared:
-        message = f"A column labels is needed, or labels= names one that is called otherwise; {_header(table)}."
-        raise invalid_value("/labels", "missing", message)
+        raise _without(table, "labels")
     columns = table.read([*dict.fromkeys([*names, *shared.values()])])
     options = _options(parameters)
     common: dict[str, object] = {key: SharedColumn(columns[name]) for key, name in shared.items()}
@@ -183,6 +202,11 @@ def _columns(table: Table, parameters: Mapping[str, str], keys: tuple[str, ...])
 def _check_column(table: Table, key: str, name: str) -> None:
     if name not in table.header:
         raise invalid_value(f"/{key}", "missing", f"No column is called {name[:_SHOWN]!r}; {_header(table)}.")
+
+
+def _without(table: Table, key: str) -> Problem:
+    message = f"A column {key} is needed, or {key}= names one that is called otherwise; {_header(table)}."
+    return invalid_value(f"/{key}", "missing", message)
 
 
 def _header(table: Table) -> str:
@@ -243,5 +267,5 @@ def _json_value(key: str, text: str) -> object:
     except StrictJsonError as error:
         if error.pointer is not None:
             raise invalid_value(f"/{key}{error.pointer}", "not_finite", str(error)) from None
-        detail = f"This parameter takes strict JSON text, such as 0.5 or [0.2, 0.8] or true. {error}"
+        detail = f"This parameter takes strict JSON text, such as {_EXAMPLES.get(key, '0.5')}. {error}"
         raise invalid_value(f"/{key}", "not_json", detail) from None

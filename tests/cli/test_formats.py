@@ -109,3 +109,8 @@ def test_labels_that_need_to_be_named_are_told_with_the_option(tmp_path: Path, s
         assert "positive_label names the one that is positive. (not_a_label)" in run.stderr
         assert "  The labels are 'no' and 'yes'.\n  --positive-label names the positive one.\n" in run.stderr
     assert "--positive-label" not in rocpr("curves", path, "--scores", "p", "--labels", "q").stderr
+    run = rocpr("curves", path, *columns, "--positive-label", "Yes")
+    assert (run.exit_code, run.stderr.count("  The labels are 'no' and 'yes'.\n")) == (2, 1)
+    run = rocpr("curves", path, "--scores", "p")
+    assert "/labels: A column labels is needed" in run.stderr
+    assert "Columns with other names are told by --scores and --labels." in run.stderr

@@ -77,6 +77,12 @@ def test_another_separator_is_told(body, told):
             assert problem["detail"] == f"This looks {told}, and commas are read: {advice}"
 
 
+def test_a_body_of_one_line_is_told_what_curl_does():
+    assert "curl -d" in CsvTable(b"scores,labels0.9,10.8,0", LIMITS).header_is
+    for lines in (b"scores,labels\n", b"scores,labels\r0.5,1"):
+        assert CsvTable(lines, LIMITS).header_is == CsvTable.header_is
+
+
 def test_a_name_may_hold_a_semicolon():
     assert ask("curves", "a;b,y\n1,1\n0,0\n", content_type="text/csv", scores="a;b", labels="y").status == 200
     assert ask("curves", '"a;\nb",y\n1,1\n0,0\n', content_type="text/csv", scores="a;\nb", labels="y").status == 200

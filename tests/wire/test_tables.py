@@ -116,14 +116,31 @@ def test_an_unknown_parameter_is_refused_by_its_name(decode):
 @pytest.mark.parametrize(("decode", "answers_tables"), [(one, True), (several, True), (both, False)])
 def test_what_is_known_is_listed_with_table_where_answers_have_tables(decode, answers_tables):
     error = refused(decode, "scores,labels", x="1")
-    assert error.detail.endswith(", and table." if answers_tables else ", lower_is_positive, rules.")
+    assert error.detail.endswith(", table." if answers_tables else ", lower_is_positive, rules.")
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("score", "do you mean scores?"),
+        ("Labels", "do you mean labels?"),
+        ("tabel", "do you mean table?"),
+        ("q" * 5_000_000, "known are scores, labels, "),
+    ],
+)
+def test_a_parameter_that_is_nearly_right_is_told_what_it_may_be(name, advice):
+    assert refused(one, "scores,labels", **{name: "1"}).detail.startswith(
+        f"This query parameter is not known here; {advice}"
+    )
 
 
 @pytest.mark.parametrize(
     ("decode", "header", "parameters", "pointer", "code"),
     [
         (one, "a,b", {}, "", "missing"),
-        (one, "scores,b", {}, "", "missing"),
+        (one, "scores,b", {}, "/labels", "missing"),
+        (one, "a,labels", {}, "/scores", "missing"),
+        (one, "a,b", {"scores": "a"}, "/labels", "missing"),
         (one, "fn,tn", {}, "", "missing"),
         (one, "scores,labels", {"weights": "w"}, "/weights", "missing"),
         (one, "tp,fp", {"scores": "s"}, "/scores", "missing"),

@@ -1,0 +1,38 @@
+"""Query parameters that hold JSON text: where it is none, the refusal shows some that the parameter takes."""
+
+import json
+import re
+
+import pytest
+
+from service.operations import OPERATIONS
+from service.wire.tables import SAMPLE_COLUMNS, TOTALS
+from tests.asking import ask
+
+SAMPLE = "labels,old,new\n1,0.9,0.8\n0,0.2,0.3\n1,0.4,0.7\n0,0.5,0.1\n"
+COUNTS = "tp,fp\n1,0\n2,3\n"
+WITH = {
+    "curves": {"scores": "new"},
+    "tradeoffs": {"scores": "new"},
+    "comparisons": {"scores": "old,new"},
+    "gates": {"scores": "new", "baseline_scores": "old", "rules": '[{"metric": "roc", "min": 0.5}]'},
+}
+OTHERS = {*SAMPLE_COLUMNS, "baseline_scores", "positive_label", "keep", "include", "indices"}
+"""Parameters whose text is a name, or names."""
+
+
+@pytest.mark.parametrize(
+    ("operation", "parameter"),
+    [(name, each) for name, found in OPERATIONS.items() for each in found.form.parameters if each not in OTHERS],
+)
+def test_the_example_of_a_parameter_is_right(operation, parameter):
+    query = WITH[operation]
+    if parameter in TOTALS:
+        query = {key: text for key, text in query.items() if key == "rules"} | dict.fromkeys(TOTALS, "100")
+    body = COUNTS if parameter in TOTALS else SAMPLE
+    refused = ask(operation, body, content_type="text/csv", **query | {parameter: "True"})
+    (error,) = json.loads(refused.body)["errors"]
+    assert (error["pointer"], error["code"]) == (f"/{parameter}", "not_json")
+    (example,) = re.findall(r"such as (.+?)\. It breaks off", error["detail"])
+    result = ask(operation, body, content_type="text/csv", **query | {parameter: example})
+    assert result.problem is None, result.body
