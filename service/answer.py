@@ -4,7 +4,7 @@ Request threads, helpers and the command line call `answer`. An expected failure
 as an exception. Knows no HTTP beyond media types and statuses.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -74,6 +74,9 @@ class Answer:
     facts: Facts = field(default_factory=Facts, compare=False)
 
 
+_LONG_PIECE = 1 << 12
+
+
 class TooMuchWork(Exception):
     """The request is right, and more work than `max_work`: it has to be answered where it holds up nobody."""
 
@@ -89,16 +92,22 @@ def response_media_types(operation: str) -> tuple[str, ...]:
 
 
 def answer(
-    request: Request, limits: Limits, max_work: int | None = None, write: Callable[[Piece], object] | None = None
+    request: Request,
+    limits: Limits,
+    max_work: int | None = None,
+    write: Callable[[Piece], object] | None = None,
+    look: Callable[[], object] = lambda: None,
 ) -> Answer:
     """Evaluate a request.
 
-    With `write` it gets the body, in pieces, and the Answer has none. It gets an empty one before the first is made: a
-    caller whose memory is limited looks there, and at each other, whether there is enough for the next, and raises
-    MemoryError. After a failure in between, what it got is of no use. Raises TooMuchWork, before it evaluates, when
-    the work is estimated at more than `max_work`.
+    With `write` it gets the body, in pieces, and the Answer has none; after a failure in between, what it got is of no
+    use. `look` is called before the first piece is made, and before each that follows a long one: there a caller whose
+    memory is limited raises MemoryError while enough is left for the next. Raises TooMuchWork, before it evaluates,
+    when the work is estimated at more than `max_work`.
     """
-    return _answer(request, lambda operation: _decoded(request, operation, limits), limits, max_work, write)
+    return _answer(
+        request, lambda operation: _decoded(request, operation, limits), limits, max_work, write=write, look=look
+    )
 
 
 def answer_decoded(request: Request, decoded: Decoded, limits: Limits) -> Answer:
@@ -111,13 +120,15 @@ def _answer(
     decode: Callable[[Operation], tuple[Decoded, str | None]],
     limits: Limits,
     max_work: int | None = None,
+    *,
     write: Callable[[Piece], object] | None = None,
+    look: Callable[[], object] = lambda: None,
 ) -> Answer:
     facts = Facts()
     pieces: list[Piece] = []
     try:
         status, encoded, coding = _write_answer(
-            request, decode, limits, max_work, facts=facts, write=write or pieces.append
+            request, decode, limits, max_work, facts=facts, write=write or pieces.append, look=look
         )
         return Answer(status, request.accept, b"".join(pieces), encoded.headers, coding, None, facts)
     except Problem as problem:
@@ -149,6 +160,7 @@ def _write_answer(
     *,
     facts: Facts,
     write: Callable[[Piece], object],
+    look: Callable[[], object],
 ) -> tuple[int, Encoded, str]:
     """Write the encoded answer; return its status, what was encoded, and the coding that it has."""
     operation = OPERATIONS[request.operation]
@@ -170,14 +182,21 @@ def _write_answer(
     status = operation.status(checked, result)
     del decoded, checked  # encoding may need the memory
     with facts.timed("encode_seconds"):
-        write(b"")
+        look()
         encoded = ENCODERS[request.operation, request.accept](result, table)
-        pieces = iter(encoded.pieces)
+        pieces = _looked_after(encoded.pieces, look)
         beginning = _beginning(pieces, MIN_COMPRESSED_BYTES)
         coding = request.accept_encoding if sum(map(len, beginning)) >= MIN_COMPRESSED_BYTES else IDENTITY
         for piece in compressed(coding, chain(beginning, pieces)):
             write(piece)
     return status, encoded, coding
+
+
+def _looked_after(pieces: Iterable[Piece], look: Callable[[], object]) -> Iterator[Piece]:
+    for piece in pieces:
+        yield piece
+        if len(piece) >= _LONG_PIECE:  # to look takes longer than to make a short one
+            look()
 
 
 def _beginning(pieces: Iterator[Piece], size: int) -> list[Piece]:

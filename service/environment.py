@@ -76,6 +76,22 @@ def give_memory_back() -> None:
         trim(0)
 
 
+def look_for_memory(size: int) -> None:
+    """Raise MemoryError unless this process can have so many bytes more: some libraries crash where they get none."""
+    if not _can_have(size):
+        give_memory_back()  # what the pool of this process holds is not for everybody
+        if not _can_have(size):
+            raise MemoryError
+
+
+def _can_have(size: int) -> bool:
+    try:
+        mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
+    except OSError:
+        return False
+    return True
+
+
 def give_memory_back_regularly() -> None:
     """Start a thread that does so, as long as this process lives.
 

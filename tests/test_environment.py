@@ -187,3 +187,20 @@ def test_a_packages_own_folder_is_not_searched(monkeypatch):
     assert sys.path == ["a", "b"]
     without_folder_of("no_such_package")
     assert sys.path == ["a", "b"]
+
+
+def test_memory_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[int] = []
+    monkeypatch.setattr(environment, "give_memory_back", lambda: given.append(1))
+    environment.look_for_memory(1 << 20)
+    assert given == []
+    with pytest.raises(MemoryError):
+        environment.look_for_memory(1 << 60)
+    assert given == [1]
+
+
+def test_memory_that_the_pool_gives_back_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    room = [False, True]
+    monkeypatch.setattr(environment, "_can_have", lambda _: room.pop(0))
+    environment.look_for_memory(1 << 20)
+    assert room == []

@@ -16,6 +16,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from logging.config import dictConfig
 from multiprocessing import reduction, resource_tracker
 from multiprocessing.connection import Connection
@@ -23,9 +24,9 @@ from pathlib import Path
 from threading import Lock
 from typing import BinaryIO
 
-from service.answer import Answer, Request, answer
+from service.answer import Answer, Request, answer, lack_of_memory
 from service.curves.compiled import KERNEL
-from service.environment import give_memory_back, keep_what_is_loaded, own_memory_bytes
+from service.environment import give_memory_back, keep_what_is_loaded, look_for_memory, own_memory_bytes
 from service.web.log import logging_configuration
 from service.wire.codings import Body, Piece
 from service.wire.limits import Limits
@@ -170,7 +171,11 @@ def _serve(pipe: Connection, limits: Limits, memory_bytes: int, compiled: Path |
 def _answered(request: Request, limits: Limits, body: int, content: int) -> Answer | _Failure:
     try:
         with open(body, "rb") as source, open(content, "wb") as target:  # descriptors
-            result = answer(replace(request, body=mapped(source)), limits, write=_Writer(target).write)
+            write, look = partial(_write, target), partial(look_for_memory, HEADROOM_BYTES)
+            try:
+                result = answer(replace(request, body=mapped(source)), limits, write=write, look=look)
+            except MemoryError:  # there is not even enough for the body
+                result = lack_of_memory(request)
             if result.body:  # a problem, perhaps after a part of an answer
                 target.seek(0)
                 target.truncate()
@@ -184,33 +189,17 @@ def _answered(request: Request, limits: Limits, body: int, content: int) -> Answ
 
 
 def mapped(source: BinaryIO) -> Body:
-    """Give what is in a file without a copy of it; the file is ours, and nobody makes it shorter."""
-    return mmap.mmap(source.fileno(), 0, access=mmap.ACCESS_READ) if os.fstat(source.fileno()).st_size else b""
-
-
-class _Writer:
-    """Writes an answer into its file, and looks now and then, first of all, whether there is memory for the rest."""
-
-    def __init__(self, target: BinaryIO) -> None:
-        self._target = target
-        self._unlooked = WRITTEN_AT_ONCE
-
-    def write(self, piece: Piece) -> None:
-        """Write a piece; raises MemoryError before so little is left that a library fails without a word."""
-        content = memoryview(piece)
-        starts = range(0, len(content), WRITTEN_AT_ONCE)
-        self._target.writelines(content[start : start + WRITTEN_AT_ONCE] for start in starts)
-        self._unlooked += len(content)
-        if self._unlooked >= WRITTEN_AT_ONCE:  # many pieces are short, and to look takes longer than to write those
-            self._unlooked = 0
-            _look_for_headroom()
-
-
-def _look_for_headroom() -> None:
+    """Give what is in a file without a copy of it, where that can be had; the file is ours, and nobody shortens it."""
     try:
-        mmap.mmap(-1, HEADROOM_BYTES, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
-    except OSError as error:
-        raise MemoryError from error
+        return mmap.mmap(source.fileno(), 0, access=mmap.ACCESS_READ)
+    except (OSError, ValueError):  # a file system without it, no room for it; an empty file
+        source.seek(0)
+        return source.read()
+
+
+def _write(target: BinaryIO, piece: Piece) -> None:
+    content = memoryview(piece)
+    target.writelines(content[start : start + WRITTEN_AT_ONCE] for start in range(0, len(content), WRITTEN_AT_ONCE))
 
 
 def _stand_back(memory_bytes: int) -> None:

@@ -114,7 +114,7 @@ def _response(result: Answer, body: Iterable[bytes], length: int, *, direct_pass
         evaluate_seconds=facts.evaluate_seconds,
         encode_seconds=facts.encode_seconds,
     )
-    headers = {"Content-Length": str(length), "Vary": VARY, **result.headers}
+    headers = {**result.headers, "Content-Length": str(length), "Vary": VARY}
     if result.content_encoding != IDENTITY:
         headers["Content-Encoding"] = result.content_encoding
     return Response(body, result.status, headers, mimetype=result.media_type, direct_passthrough=direct_passthrough)

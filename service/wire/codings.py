@@ -50,8 +50,8 @@ _ZSTD_WINDOW: dict[int, int] = {zstd.DecompressionParameter.window_log_max: 23}
 """8 MB, the most that a frame may ask for as a content coding (RFC 9659)."""
 
 
-_ZSTD_LACK = "Allocation error"
-"""What is in the message of an error that is none of the content."""
+_ZSTD_LACKS = ("Allocation error", "Unable to create")
+"""What is in the messages of errors that are none of the content."""
 
 
 class _Early(Exception):
@@ -139,7 +139,7 @@ def _gzipped(pieces: Iterable[Piece]) -> Iterator[bytes]:
 
 
 def _zstd_compressed(pieces: Iterable[Piece]) -> Iterator[bytes]:
-    with _lack_of_memory_told():
+    with _as_memory_error():
         stream = zstd.ZstdCompressor(_ZSTD_LEVEL)
         for piece in pieces:
             yield stream.compress(piece)
@@ -159,7 +159,7 @@ def _gunzipped(body: Body) -> Iterator[bytes]:
 
 
 def _unzstd(body: Body) -> Iterator[bytes]:
-    with _lack_of_memory_told():
+    with _as_memory_error():
         stream = zstd.ZstdDecompressor(options=_ZSTD_WINDOW)
         for start in range(0, len(body), _STEP):
             if stream.eof:
@@ -171,12 +171,12 @@ def _unzstd(body: Body) -> Iterator[bytes]:
 
 
 @contextmanager
-def _lack_of_memory_told() -> Iterator[None]:
+def _as_memory_error() -> Iterator[None]:
     """Raise MemoryError for a lack of memory, of which Zstandard makes the same error as of damage."""
     try:
         yield
     except zstd.ZstdError as error:
-        if _ZSTD_LACK in str(error):
+        if any(lack in str(error) for lack in _ZSTD_LACKS):
             raise MemoryError from error
         raise
 

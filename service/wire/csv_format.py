@@ -3,6 +3,7 @@
 Every cell is read as text first, so that nothing is inferred; pyarrow's parser then reads decimal numbers.
 """
 
+import codecs
 import csv
 import io
 import re
@@ -14,6 +15,7 @@ import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
 from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray
+from service.environment import look_for_memory
 from service.wire.columns import ColumnError, inexact_integer, label_misfit, labels, numbers, third_label
 from service.wire.limits import Limits
 from service.wire.problems import Problem
@@ -31,6 +33,12 @@ _OTHER_SEPARATORS = {b";": "semicolons", b"\t": "tabs"}
 _DECIMAL = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _INTEGER = re.compile(r"[+-]?\d+")
 _SPACES = " \t"
+
+_STEP = 1 << 20
+"""How many bytes are checked at a time."""
+
+_MEMORY_PER_BYTE = 4
+"""How much memory pyarrow's reader may take for a byte of a body; without it, it ends the process."""
 
 _ROW_0 = 2
 """pyarrow's number of the first row below the header."""
@@ -50,6 +58,7 @@ class CsvTable:
 
     def __init__(self, body: bytes, limits: Limits) -> None:
         body = body.removeprefix(_BOM)
+        _check_text(body)
         if b'"' in body and not _WELL_QUOTED.fullmatch(body):
             _refuse_other_separators(body)
             raise Problem("malformed_body", "A quoted value is not closed, or text stands beside its quotes.")
@@ -73,6 +82,7 @@ class CsvTable:
             ragged.append(row)
             return "error"
 
+        look_for_memory(_MEMORY_PER_BYTE * len(self._body))
         try:
             table = arrow_csv.read_csv(
                 io.BytesIO(self._body),
@@ -91,12 +101,10 @@ class CsvTable:
             )
         except MemoryError:  # which pyarrow's is, too
             raise
-        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        except (pa.ArrowException, OSError):
             if ragged:
                 found, row = ragged[0].actual_columns, ragged[0].number - _ROW_0
                 detail = f"Row {row} has {found} fields, the header has {len(self.header)}; row 0 is below the header."
-            elif "UTF8" in str(error):
-                detail = "The body is not UTF-8."
             else:
                 detail = "The body is not CSV."
             raise Problem("malformed_body", detail) from None
@@ -104,6 +112,18 @@ class CsvTable:
             message = "The table has a header and no rows. (curl keeps line breaks with --data-binary, not with -d.)"
             raise no_rows(message)
         return {name: TextColumn(table[position]) for name, position in positions.items()}
+
+
+def _check_text(body: bytes) -> None:
+    """Refuse what is not UTF-8, which pyarrow would tell on standard error, too, for a row that it refuses."""
+    if body.isascii():
+        return
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        for start in range(0, len(body), _STEP):
+            decoder.decode(body[start : start + _STEP], final=start + _STEP >= len(body))
+    except UnicodeDecodeError:
+        raise Problem("malformed_body", "The body is not UTF-8.") from None
 
 
 def _refuse_other_separators(body: bytes) -> None:
@@ -121,8 +141,8 @@ def _header(body: bytes) -> list[str]:
     lines = io.TextIOWrapper(io.BytesIO(head), encoding="utf-8", newline="")
     try:
         header = next(csv.reader(lines, strict=True), [])
-    except UnicodeDecodeError:
-        raise Problem("malformed_body", "The body is not UTF-8.") from None
+    except UnicodeDecodeError:  # it goes on, and the body was checked
+        raise too_many_columns() from None
     except csv.Error as error:
         raise Problem("malformed_body", f"The header is not CSV: {error}.") from None
     if not header:

@@ -108,14 +108,14 @@ def _typed(columns: Columns) -> pa.Table:
 
 def _array(column: Any, kind: pa.DataType) -> pa.Array:  # noqa: ANN401  # an array or a sequence
     """Make a typed column; a NaN is a cell without a value."""
-    if not isinstance(column, np.ndarray) or _BUFFERS.get(column.dtype.type) != kind:
+    if not isinstance(column, np.ndarray) or _BUFFERS.get(column.dtype) != kind:
         return pa.array(column, kind, from_pandas=True)
     # pyarrow would look for NaN, and write bits, cell by cell.
-    there = None
+    validity = None
     if column.dtype == np.float64 and np.isnan(np.minimum.reduce(column, initial=0.0)):
-        there = _bits(~np.isnan(column))
+        validity = _bits(~np.isnan(column))
     cells = _bits(column) if column.dtype == np.bool_ else pa.py_buffer(np.ascontiguousarray(column))
-    return pa.Array.from_buffers(kind, column.size, [there, cells])
+    return pa.Array.from_buffers(kind, column.size, [validity, cells])
 
 
 def _bits(cells: BoolArray) -> pa.Buffer:
@@ -163,7 +163,11 @@ _KINDS: dict[pa.DataType, set[str]] = {
 }
 """Columns that are not of numbers."""
 
-_BUFFERS: dict[type, pa.DataType] = {np.float64: pa.float64(), np.int64: pa.int64(), np.bool_: pa.bool_()}
+_BUFFERS: dict[np.dtype[Any], pa.DataType] = {
+    np.dtype(np.float64): pa.float64(),
+    np.dtype(np.int64): pa.int64(),
+    np.dtype(np.bool_): pa.bool_(),
+}
 """{what an array holds: the type whose cells have the same bytes, but for truth values}"""
 
 

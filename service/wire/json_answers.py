@@ -4,6 +4,7 @@ Knows the results of the operations and their tables; not who asks.
 """
 
 from collections.abc import Callable, Iterator
+from itertools import tee
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,9 @@ _SHORT = 1 << 10
 
 _PIECE = 1 << 16
 """How many rows of a longer column are written at once."""
+
+_CELLS = 1 << 6
+"""How many of a column whose cells are lists of names: one may be of 50 names, 400 bytes each."""
 
 
 def json_answer(operation: str, result: EvaluatedCurves | Tradeoffs | Comparison) -> Iterator[Piece]:
@@ -43,29 +47,16 @@ def _is_short(value: object) -> bool:
     """Whether all columns of a value are short."""
     if isinstance(value, dict):
         return all(map(_is_short, value.values()))
-    return not isinstance(value, np.ndarray) or value.size <= _SHORT
+    return not isinstance(value, np.ndarray | list | tuple) or len(value) <= min(_SHORT, _step(value))
 
 
-class _Twice:
-    """The pieces of a value that is written twice: made as they are asked for the first time, and kept for the second.
-
-    Whoever writes them looks between two of them whether there is memory for the next.
-    """
-
-    def __init__(self, pieces: Iterator[Piece]) -> None:
-        self._coming = pieces
-        self._made: list[Piece] = []
-
-    def __iter__(self) -> Iterator[Piece]:
-        yield from self._made
-        for piece in self._coming:
-            self._made.append(piece)
-            yield piece
+def _step(column: np.ndarray | list[Any] | tuple[Any, ...]) -> int:
+    return _PIECE if isinstance(column, np.ndarray) else _CELLS
 
 
 def _pieces(value: object) -> Iterator[Piece]:
     """Write a value: objects and long columns piece by piece, all else by orjson, dataclasses as objects."""
-    if isinstance(value, _Twice):
+    if isinstance(value, Iterator):
         yield from value
     elif isinstance(value, dict) and value:
         before = b"{"
@@ -74,11 +65,11 @@ def _pieces(value: object) -> Iterator[Piece]:
             yield from _pieces(content)
             before = b","
         yield b"}"
-    elif isinstance(value, np.ndarray) and value.size > _PIECE:
+    elif isinstance(value, np.ndarray | list | tuple) and len(value) > (step := _step(value)):
         before = b"["
-        for start in range(0, value.size, _PIECE):
+        for start in range(0, len(value), step):
             yield before
-            yield memoryview(orjson.dumps(value[start : start + _PIECE], option=orjson.OPT_SERIALIZE_NUMPY))[1:-1]
+            yield memoryview(orjson.dumps(value[start : start + step], option=orjson.OPT_SERIALIZE_NUMPY))[1:-1]
             before = b","
         yield b"]"
     else:
@@ -113,8 +104,7 @@ def _points(points: Points | None, *, counted: bool) -> dict[str, Any] | None:
     """The points, of which recall is tpr: it is written as digits once, since digits are what a long answer costs."""
     columns = columns_of(points, counted=counted)
     if columns and columns["recall"] is columns["tpr"] and not _is_short(columns["tpr"]):
-        written = _Twice(_pieces(columns["tpr"]))
-        columns |= {"tpr": written, "recall": written}
+        columns["tpr"], columns["recall"] = tee(_pieces(columns["tpr"]))
     return columns
 
 

@@ -30,14 +30,13 @@ _SIGNATURES = (
     ARROW_FILE,
 )
 
+_LONGEST = 8
+
 
 def signature_of(body: Body) -> Signature | None:
     """Tell what a body is; None for text, and for what is not known."""
-    for each in _SIGNATURES:
-        begins, ends = body[: len(each.begins)], body[max(0, len(body) - len(each.ends)) :]
-        if (begins, ends) == (each.begins, each.ends):
-            return each
-    return None
+    head, tail = body[:_LONGEST], body[-_LONGEST:]
+    return next((each for each in _SIGNATURES if head.startswith(each.begins) and tail.endswith(each.ends)), None)
 
 
 def mislabelled(body: Body, content_type: str, content_encoding: str) -> Problem | None:

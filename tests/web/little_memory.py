@@ -18,6 +18,7 @@ import pyarrow as pa
 from pyarrow import csv, parquet
 
 from service.answer import Request
+from service.environment import prepare_process
 from service.web import helper
 from service.wire.codings import IDENTITY, compress
 from service.wire.media_types import ARROW_STREAM, CSV, JSON, PARQUET
@@ -28,9 +29,16 @@ ROWS = 60_000
 
 MOST_MIB = 120
 
+LONG_ROWS = 2_500_000
+LONG_MIB = range(180, 1000, 24)
+"""Of an answer that is much longer than the memory that is seen to beforehand."""
 
-def requests() -> Iterator[Request]:
-    """Each format and coding, in and out."""
+TEXT_ROWS = 500_000
+TEXT_MIB = range(0, 1000, 6)
+
+
+def requests() -> Iterator[tuple[Request, range]]:
+    """Each format and coding, in and out, with the memory to try; last, columns that compress to next to nothing."""
     dice = np.random.default_rng(1)
     scores = dice.random(ROWS)
     labels = (dice.random(ROWS) < scores).astype(np.int64)
@@ -40,6 +48,10 @@ def requests() -> Iterator[Request]:
     parquet.write_table(table, file)
     with pa.ipc.new_stream(stream, table.schema) as writer:
         writer.write_table(table)
+    longer = io.BytesIO()
+    csv.write_csv(pa.table({"scores": dice.random(TEXT_ROWS), "labels": np.arange(TEXT_ROWS) % 2}), longer)
+    query = (("include", "auc"),)
+    yield Request("curves", "/v1/curves", CSV, CSV, (*query, ("table", "auc")), longer.getvalue()), TEXT_MIB
     document = json.dumps({"scores": scores.tolist(), "labels": labels.tolist()}).encode()
     for content_type, accept, body, coding in (
         (JSON, JSON, document, IDENTITY),
@@ -49,7 +61,17 @@ def requests() -> Iterator[Request]:
         (PARQUET, ARROW_STREAM, file.getvalue(), IDENTITY),
         (ARROW_STREAM, JSON, stream.getvalue(), IDENTITY),
     ):
-        yield Request("curves", "/v1/curves", content_type, accept, (), compress(coding, body), coding, coding)
+        packed = compress(coding, body)
+        yield Request("curves", "/v1/curves", content_type, accept, (), packed, coding, coding), range(MOST_MIB)
+    table = pa.table({"scores": dice.random(LONG_ROWS), "labels": np.arange(LONG_ROWS) % 1_000_000 == 1})
+    stream = io.BytesIO()
+    with pa.ipc.new_stream(stream, table.schema) as writer:
+        writer.write_table(table)
+    query = (("include", "points"),)
+    yield (
+        Request("curves", "/v1/curves", ARROW_STREAM, JSON, query, stream.getvalue(), accept_encoding="zstd"),
+        LONG_MIB,
+    )
 
 
 def outcome(request: Request, mib: int) -> tuple[int, str]:
@@ -77,10 +99,11 @@ def _data_bytes() -> int:
 
 def main() -> None:
     """Try each request until it is answered."""
-    for request in requests():
-        for mib in range(MOST_MIB):
+    prepare_process()  # as the server does: where memory comes from decides where it ends
+    for number, (request, memory) in enumerate(requests()):
+        for mib in memory:
             exit_status, status = outcome(request, mib)
-            print(request.content_type, request.content_encoding, request.accept, mib, exit_status, status, flush=True)
+            print(number, mib, exit_status, status, flush=True)
             if status == "200":
                 break
 

@@ -1,6 +1,8 @@
 """A helper process by itself: what it may take, what it gives back, and how its end is told."""
 
+import errno
 import json
+import mmap
 import os
 import signal
 import tempfile
@@ -57,7 +59,7 @@ def test_a_problem_takes_the_place_of_a_part_of_an_answer(monkeypatch: pytest.Mo
     """Whatever was written before it."""
     long = b"x" * 100_000
 
-    def answer_in_part(request: Request, _limits: object, write: Callable[[bytes], None]) -> Answer:
+    def answer_in_part(request: Request, _limits: object, write: Callable[[bytes], None], **_: object) -> Answer:
         write(long)
         return lack_of_memory(request)
 
@@ -67,6 +69,23 @@ def test_a_problem_takes_the_place_of_a_part_of_an_answer(monkeypatch: pytest.Mo
         content.seek(0)
         assert json.loads(content.read())["type"] == "/problems/body_too_large"
     assert result.status == 413
+
+
+@pytest.mark.parametrize("content", [b"", BODY])
+def test_a_body_that_cannot_be_mapped_is_read(content: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some file systems have no mappings."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(errno.ENODEV, "No such device")
+
+    with tempfile.TemporaryFile() as body:
+        body.write(content)
+        body.flush()
+        mapping = helpers.mapped(body)
+        assert bytes(mapping) == content
+        assert isinstance(mapping, mmap.mmap) == bool(content)
+        monkeypatch.setattr(helpers.mmap, "mmap", fail)
+        assert helpers.mapped(body) == content
 
 
 def test_an_answer_that_cannot_be_written_is_no_failure(helper: Helper) -> None:

@@ -9,7 +9,8 @@ import yaml
 from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.exceptions import BadGateway, BadRequest, HTTPException, ImATeapot
-from werkzeug.test import TestResponse
+from werkzeug.test import EnvironBuilder, TestResponse
+from werkzeug.wsgi import FileWrapper
 
 from service.answer import response_media_types
 from service.app import create_app
@@ -47,6 +48,23 @@ def test_an_evaluation_is_answered_as_csv(client: FlaskClient) -> None:
     assert response.status_code == 200
     assert response.content_type == "text/csv; charset=utf-8"
     assert response.text.startswith('"roc","roc_hull",')
+
+
+def test_a_long_answer_of_a_helper_is_a_file_for_the_server() -> None:
+    """Which sends it in steps, and does not hold it."""
+    rows = {"scores": [row / 7 for row in range(3_000)], "labels": [row % 2 for row in range(3_000)]}
+    headers = {**JSON, "Content-Encoding": "gzip"}
+    builder = EnvironBuilder(CURVES, method="POST", data=compress("gzip", json.dumps(rows).encode()), headers=headers)
+    told: list[Any] = []
+    app = create_app(read_settings({}))
+    body = app.wsgi_app(builder.get_environ() | {"wsgi.file_wrapper": FileWrapper}, lambda *given: told.append(given))
+    assert isinstance(body, FileWrapper)
+    content = b"".join(body)
+    body.close()
+    ((status, fields),) = told
+    assert status == "200 OK"
+    assert dict(fields)["Content-Length"] == str(len(content))
+    assert len(json.loads(content)["points"]["tp"]) == 3_001
 
 
 def test_a_problem_of_the_evaluation_keeps_its_media_type(client: FlaskClient) -> None:

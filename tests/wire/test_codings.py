@@ -162,3 +162,17 @@ def test_not_more_than_the_limit_is_made(coding: str) -> None:
         assert tracemalloc.get_traced_memory()[1] < 2 * limit + 4 * codings._STEP
     finally:
         tracemalloc.stop()
+
+
+@pytest.mark.parametrize("text", ["Unable to create ZSTD_DCtx instance.", "Allocation error : not enough memory"])
+@pytest.mark.parametrize("maker", ["ZstdDecompressor", "ZstdCompressor"])
+def test_a_lack_of_memory_is_no_damage(maker: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Zstandard's library has one error for both."""
+    body = compress("zstd", b"a")
+
+    def fail(*_: object, **__: object) -> None:
+        raise zstd.ZstdError(text)
+
+    monkeypatch.setattr(codings.zstd, maker, fail)
+    with pytest.raises(MemoryError):
+        decompress("zstd", body, LIMIT) if maker == "ZstdDecompressor" else compress("zstd", b"a")

@@ -228,6 +228,17 @@ def test_a_lack_of_memory_while_a_table_is_read_stays_one(monkeypatch):
         CsvTable(b"a\n1\n", LIMITS).read(["a"])
 
 
+def test_memory_is_looked_for_before_a_reader_that_crashes_without_it(monkeypatch):
+    def fail(size):
+        assert size == 4 * len("scores,labels\n1,1\n")
+        raise MemoryError
+
+    monkeypatch.setattr(csv_format, "look_for_memory", fail)
+    monkeypatch.setattr(csv_format.arrow_csv, "read_csv", None)
+    result = ask("curves", "scores,labels\n1,1\n", content_type="text/csv", limits=LIMITS)
+    assert (result.status, json.loads(result.body)["type"]) == (413, "/problems/body_too_large")
+
+
 def test_articles():
     sample = {"scores": [1, {}], "labels": [1, None]}
     result = json.loads(ask("curves", sample).body)

@@ -6,9 +6,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from service.wire import csv_format
 from service.wire.columns import ColumnError, labels, numbers
 from service.wire.csv_format import CsvTable, TextColumn
 from service.wire.problems import Problem
+from service.wire.tables import LONGEST_HEADER
 from tests.asking import LIMITS, ask
 
 
@@ -75,6 +77,32 @@ def test_another_separator_is_told(body, told):
         if told is not None:
             advice = "save it with commas, and with points in numbers."
             assert problem["detail"] == f"This looks {told}, and commas are read: {advice}"
+
+
+ROWS = b"scores,labels\n" + b"0.5,1\n" * 2_000
+
+
+@pytest.mark.parametrize("end", [b"0.5,1,\xfa\n", b"\xfa\n", b"0.5,\xc3", b"0.5,\xc3\n1,1\n"])
+def test_text_that_is_not_utf8_is_told_wherever_it_is(end, monkeypatch, capfd):
+    for step in (7, 1 << 20):
+        monkeypatch.setattr(csv_format, "_STEP", step)
+        with pytest.raises(Problem, match="The body is not UTF-8"):
+            CsvTable(ROWS + end, LIMITS).read(["scores", "labels"])
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("step", [1, 2, 3, 7, 1 << 20])
+def test_text_may_be_cut_within_a_character(step, monkeypatch):
+    monkeypatch.setattr(csv_format, "_STEP", step)
+    table = CsvTable("größe,😀\n1,ß\n".encode(), LIMITS)
+    assert table.read(["😀"])["😀"].cells.to_pylist() == ["ß"]
+
+
+@pytest.mark.parametrize("shift", [0, 1])
+def test_a_header_that_is_too_long_is_told_though_it_is_cut_within_a_character(shift):
+    with pytest.raises(Problem) as caught:
+        CsvTable(b"x" * shift + "é,".encode() * LONGEST_HEADER + b"\n1\n", LIMITS)
+    assert [error.code for error in caught.value.errors] == ["too_many_columns"]
 
 
 def test_a_body_of_one_line_is_told_what_curl_does():
