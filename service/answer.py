@@ -75,6 +75,7 @@ class Answer:
 
 
 _LONG_PIECE = 1 << 12
+"""Bytes; what is shorter takes no memory to speak of."""
 
 
 class TooMuchWork(Exception):
