@@ -10,13 +10,13 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
-from difflib import get_close_matches
 from typing import Any, BinaryIO, Self
 
 from service.cli.complaints import fail
 from service.inference.intervals import IntervalOptions
 from service.inference.rules import Rule
 from service.operations import OPERATIONS
+from service.wire.problems import meant
 from service.wire.tables import BASELINE, MEANING, SAMPLE_COLUMNS, TOTALS
 
 KEYS = OPERATIONS["gates"].parameters
@@ -122,10 +122,8 @@ def _unknown(table: object, known: tuple[str, ...], pointer: str) -> Iterator[Fa
             advice = "it belongs below a line [[rules]]."
         elif not pointer and key == "baseline":
             advice = "the baseline's file is the option --baseline."
-        elif near := get_close_matches(key, known, 1):
-            advice = f"do you mean {near[0]}?"
         else:
-            advice = f"known are {', '.join(known)}."
+            advice = meant(key, known)
         yield Fault(f"{pointer}/{key}", f"{key[:40]!r} is not known here; {advice}")
 
 

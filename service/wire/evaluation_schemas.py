@@ -14,7 +14,7 @@ from service.curves.errors import CurvesError
 from service.curves.sample import Sample
 from service.wire.faults import FACT_CODES
 from service.wire.fields import Fault, Flag, LabelColumn, Number, NumberColumn, Scalar, invalid
-from service.wire.problems import MAX_ERRORS, not_known
+from service.wire.problems import MAX_ERRORS, meant
 
 _MEANING: dict[str, tuple[type, ...]] = {"positive_label": (str, int, float), "lower_is_positive": (bool,)}
 """What labels and scores mean: fields, and the kinds of their values; a bool is an int."""
@@ -45,7 +45,8 @@ class ObjectSchema(Schema):
         """Say of unknown fields which may be meant."""
         for name, faults in error.messages.items() if isinstance(error.messages, dict) else ():
             if faults == [_UNKNOWN]:
-                faults[:] = [Fault("unknown_field", not_known("field", str(name), [*self.fields]))]
+                advice = meant(str(name), [*self.fields])
+                faults[:] = [Fault("unknown_field", f"This field is not known here; {advice}")]
 
     @pre_load
     def drop_absent(self, data: Any, **_: object) -> Any:  # noqa: ANN401  # anything that JSON can hold

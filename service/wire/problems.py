@@ -61,11 +61,10 @@ def invalid_value(pointer: str, code: str, detail: str) -> Problem:
     return Problem("invalid_request", detail, [FieldError(pointer, code, detail)])
 
 
-def not_known(what: str, name: str, known: Sequence[str]) -> str:
-    """Say that a name is none of those that are known, and which of them may be meant."""
+def meant(name: str, known: Sequence[str]) -> str:
+    """Say which of the names that are known may be meant by one that is not, or list them."""
     near = get_close_matches(name[:_LONGEST_NAME], known, 1)
-    advice = f"do you mean {near[0]}?" if near else f"known are {', '.join(known)}."
-    return f"This {what} is not known here; {advice}"
+    return f"do you mean {near[0]}?" if near else f"known are {', '.join(known)}."
 
 
 def pointer_token(name: str) -> str:

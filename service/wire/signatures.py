@@ -31,6 +31,7 @@ _SIGNATURES = (
 )
 
 _LONGEST = 8
+"""Bytes of the longest beginning."""
 
 
 def signature_of(body: Body) -> Signature | None:

@@ -11,7 +11,7 @@ from typing import Protocol
 from service.curves.comparison import MOST_EVALUATIONS
 from service.wire.columns import SharedColumn
 from service.wire.json_format import StrictJsonError, parse_json
-from service.wire.problems import Problem, invalid_value, not_known, pointer_token
+from service.wire.problems import Problem, invalid_value, meant, pointer_token
 
 SAMPLE_COLUMNS = ("scores", "labels", "weights")
 COUNTS_COLUMNS = ("tp", "fp", "fn", "tn", "threshold")
@@ -93,7 +93,7 @@ class TableForm:
         for key in parameters:
             if key not in self.parameters:
                 known = (*self.parameters, "table") if self.answers_tables else self.parameters
-                message = not_known("query parameter", key, known)
+                message = f"This query parameter is not known here; {meant(key, known)}"
                 raise invalid_value(f"/{pointer_token(key)}", "unknown_field", message)
         return self.read(table, parameters)
 

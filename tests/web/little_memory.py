@@ -43,11 +43,9 @@ def requests() -> Iterator[tuple[Request, range]]:
     scores = dice.random(ROWS)
     labels = (dice.random(ROWS) < scores).astype(np.int64)
     table = pa.table({"scores": scores, "labels": labels})
-    text, file, stream = io.BytesIO(), io.BytesIO(), io.BytesIO()
+    text, file = io.BytesIO(), io.BytesIO()
     csv.write_csv(table, text)
     parquet.write_table(table, file)
-    with pa.ipc.new_stream(stream, table.schema) as writer:
-        writer.write_table(table)
     longer = io.BytesIO()
     csv.write_csv(pa.table({"scores": dice.random(TEXT_ROWS), "labels": np.arange(TEXT_ROWS) % 2}), longer)
     query = (("include", "auc"),)
@@ -59,19 +57,20 @@ def requests() -> Iterator[tuple[Request, range]]:
         (JSON, JSON, document, "gzip"),
         (CSV, CSV, text.getvalue(), IDENTITY),
         (PARQUET, ARROW_STREAM, file.getvalue(), IDENTITY),
-        (ARROW_STREAM, JSON, stream.getvalue(), IDENTITY),
+        (ARROW_STREAM, JSON, _stream(table), IDENTITY),
     ):
         packed = compress(coding, body)
         yield Request("curves", "/v1/curves", content_type, accept, (), packed, coding, coding), range(MOST_MIB)
     table = pa.table({"scores": dice.random(LONG_ROWS), "labels": np.arange(LONG_ROWS) % 1_000_000 == 1})
+    query = (("include", "points"),)
+    yield Request("curves", "/v1/curves", ARROW_STREAM, JSON, query, _stream(table), accept_encoding="zstd"), LONG_MIB
+
+
+def _stream(table: pa.Table) -> bytes:
     stream = io.BytesIO()
     with pa.ipc.new_stream(stream, table.schema) as writer:
         writer.write_table(table)
-    query = (("include", "points"),)
-    yield (
-        Request("curves", "/v1/curves", ARROW_STREAM, JSON, query, stream.getvalue(), accept_encoding="zstd"),
-        LONG_MIB,
-    )
+    return stream.getvalue()
 
 
 def outcome(request: Request, mib: int) -> tuple[int, str]:
