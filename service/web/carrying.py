@@ -4,6 +4,7 @@ The processes that answer small requests carry the bodies of big ones. A thread 
 to the others, but most kernels of servers let nobody else have it before a call to them ends.
 """
 
+import mmap
 import os
 import socket
 import sys
@@ -11,7 +12,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, BinaryIO, Self, TypeVar, cast
 
 if TYPE_CHECKING:
     from socket import _SendableFile
@@ -20,7 +21,7 @@ NICENESS = 10
 """How much a thread that carries stands back for those that answer."""
 
 STEP_BYTES = 1 << 20
-"""How much of a file is read and sent at a time. What is no longer than that is not worth a thread of its own."""
+"""How much of a file is sent at a time. What is no longer than that is not worth a thread of its own."""
 
 T = TypeVar("T")
 
@@ -60,17 +61,17 @@ class ClientSocket(socket.socket):
     def sendfile(self, file: "_SendableFile", offset: int = 0, count: int | None = None) -> int:
         """Send `count` bytes of a file, or what there is, and return how many that were.
 
-        They are read and sent. The system's own sendfile hands over each page by itself, which on the way to a proxy on
-        the same machine takes a third longer than to copy them.
+        The system's own sendfile hands over each page by itself, which on the way to a proxy on the same machine takes
+        a third longer than to copy them.
         """
-        return carried(partial(self._send_in_steps, file, offset, count), count)
+        regular = cast("BinaryIO", file)  # as the method needs it that this one overrides
+        return carried(partial(self._send_in_steps, regular, offset, count), count)
 
-    def _send_in_steps(self, file: "_SendableFile", offset: int, count: int | None) -> int:
+    def _send_in_steps(self, file: BinaryIO, offset: int, count: int | None) -> int:
         sent = 0
-        file.seek(offset)
         while count is None or sent < count:
             size = STEP_BYTES if count is None else min(STEP_BYTES, count - sent)
-            step = memoryview(file.read(size))
+            step = _part(file, offset + sent, size)
             if not step:
                 break
             sent += len(step)
@@ -78,3 +79,15 @@ class ClientSocket(socket.socket):
             while step:
                 step = step[self.send(step) :]
         return sent
+
+
+def _part(file: BinaryIO, start: int, size: int) -> memoryview:
+    """Give up to `size` bytes of a file, fewer only at its end; mapped, which saves a copy, where they can be.
+
+    What is mapped is left to the system to read, while it sends: where a page is gone, that is an error of the call.
+    """
+    try:
+        return memoryview(mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ, offset=start))
+    except (OSError, ValueError):  # a file system without mappings; a start within a page; fewer bytes, or none
+        file.seek(start)
+        return memoryview(file.read(size))

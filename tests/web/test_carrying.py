@@ -1,10 +1,14 @@
 """Long bodies on their way, on a pair of sockets; with a whole server in tests/e2e."""
 
+import errno
+import io
+import mmap
 import os
 import socket
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import BinaryIO
 
@@ -59,6 +63,71 @@ def test_a_file_is_sent_in_steps(
         assert ours.sendfile(answer, 3, count) == len(expected)
     assert pair[1].recv(100) == expected
     assert [length for _, length in sends] == steps
+
+
+@pytest.fixture
+def page_steps(monkeypatch: pytest.MonkeyPatch) -> int:
+    """Steps that begin where pages do, as those of the service, so that they can be mapped."""
+    monkeypatch.setattr(carrying, "STEP_BYTES", mmap.ALLOCATIONGRANULARITY)
+    return mmap.ALLOCATIONGRANULARITY
+
+
+def long_answer(tmp_path: Path, size: int) -> tuple[Path, bytes]:
+    content = os.urandom(size)
+    (tmp_path / "long").write_bytes(content)
+    return tmp_path / "long", content
+
+
+def received(pair: Pair, path: Path, count: int | None) -> bytes:
+    """What arrives of a file that is sent."""
+    with ThreadPoolExecutor(1) as reader, path.open("rb", buffering=0) as file, ClientSocket.of(pair[0]) as ours:
+        got = reader.submit(lambda: b"".join(iter(lambda: pair[1].recv(1 << 16), b"")))
+        ours.sendfile(file, 0, count)
+        ours.shutdown(socket.SHUT_WR)
+        return got.result(10)
+
+
+def test_of_a_file_that_can_be_mapped_nothing_is_read(pair: Pair, tmp_path: Path, page_steps: int) -> None:
+    path, content = long_answer(tmp_path, 3 * page_steps + 5)
+
+    class Unread(io.FileIO):
+        def read(self, size: int | None = -1, /) -> bytes:
+            raise AssertionError(size)
+
+    with Unread(path) as file:
+        parts = [carrying._part(file, start, min(page_steps, len(content) - start)) for start in (0, page_steps * 3)]
+    assert parts == [content[:page_steps], content[-5:]]
+    assert received(pair, path, len(content)) == content
+
+
+def test_a_file_that_cannot_be_mapped_is_read(
+    pair: Pair, tmp_path: Path, page_steps: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some file systems have no mappings."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(errno.ENODEV, "No such device")
+
+    monkeypatch.setattr(carrying.mmap, "mmap", fail)
+    path, content = long_answer(tmp_path, 3 * page_steps + 5)
+    assert received(pair, path, len(content)) == content
+
+
+@pytest.mark.parametrize("count", [None, 1 << 20], ids=["all", "more than there is"])
+def test_a_file_is_sent_to_its_end(pair: Pair, tmp_path: Path, page_steps: int, count: int | None) -> None:
+    path, content = long_answer(tmp_path, 3 * page_steps + 5)
+    assert received(pair, path, count) == content
+
+
+def test_a_page_that_is_gone_while_it_is_sent_ends_the_connection_not_the_process(
+    pair: Pair, tmp_path: Path, page_steps: int
+) -> None:
+    path, _ = long_answer(tmp_path, 2 * page_steps)
+    with path.open("r+b") as file, ClientSocket.of(pair[0]) as ours:
+        part = carrying._part(file, 0, 2 * page_steps)
+        file.truncate(0)
+        with pytest.raises(OSError, match="Bad address"):
+            ours.send(part)
 
 
 def test_of_a_step_the_rest_is_sent_that_a_call_did_not_take(
