@@ -1,16 +1,17 @@
 """Asks answer.py as a server would, and tells a reader what is wrong when it answers a problem."""
 
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+import click
 import orjson
 
 from service.answer import Answer, Request, answer
 from service.cli.complaints import fail
 from service.cli.files import InputFile
+from service.cli.options import flag
 from service.curves.compiled import KERNEL
-from service.settings import SettingsError, read_settings
+from service.settings import Settings, SettingsError, read_settings
 from service.wire.columns import items
 from service.wire.decoders import DECODERS
 from service.wire.limits import Limits
@@ -29,23 +30,32 @@ _LONGEST_LABEL = 20
 
 def ask(operation: str, media_type: str, parameters: dict[str, str], body: bytes) -> Answer:
     """Evaluate under the limits that a server would have; the length of the body is not limited."""
+    use_compiled()
     query = tuple(parameters.items())
     return answer(Request(operation, f"/v1/{operation}", media_type, JSON, query, body), limits())
 
 
 def limits() -> Limits:
-    """Read the limits that a server would have, and use the compiled library as it would.
+    """Read the limits that a server would have."""
+    settings = _settings()
+    return Limits(settings.max_rows, settings.max_interpolated_rows, settings.max_decompressed_bytes)
 
-    A setting that cannot be used is told and ends the command.
-    """
+
+def use_compiled() -> None:
+    """Use the compiled library as a server would; one that cannot be used is told, and changes no number."""
+    if _settings().compiled == "auto" and KERNEL.path is None:
+        try:
+            KERNEL.use_built()
+        except OSError as error:
+            click.echo(f"Warning: what rocpr compile made cannot be used: {error}", err=True)
+
+
+def _settings() -> Settings:
+    """Read what a server would read; a setting that cannot be used is told and ends the command."""
     try:
-        settings = read_settings()
+        return read_settings()
     except SettingsError as error:
         fail([f"Error: {error}"])
-    if settings.compiled == "auto" and KERNEL.path is None:
-        with suppress(OSError):  # NumPy gives the same numbers
-            KERNEL.use_built()
-    return Limits(settings.max_rows, settings.max_interpolated_rows, settings.max_decompressed_bytes)
 
 
 def ask_about(operation: str, file: InputFile, given: dict[str, str]) -> bytes:
@@ -53,8 +63,21 @@ def ask_about(operation: str, file: InputFile, given: dict[str, str]) -> bytes:
     body = file.read()
     result = ask(operation, file.media_type, given, body)
     if is_problem(result):
-        fail(lines_of_file(orjson.loads(result.body), file, body, given))
+        problem = orjson.loads(result.body)
+        problem["errors"] = as_options(problem.get("errors", []), given if file.is_table else {})
+        fail(lines_of_file(problem, file, body, given))
     return result.body
+
+
+def as_options(errors: Iterable[dict[str, Any]], given: Mapping[str, object]) -> list[dict[str, Any]]:
+    """Point to the options that were given as they are typed, where an error is in what one of them says."""
+    columns = {given.get(key, key) for key in SAMPLE_COLUMNS}
+    renamed = []
+    for error in errors:
+        name, slash, rest = error["pointer"].removeprefix("/").partition("/")
+        is_option = name in given and not (rest and name in columns)
+        renamed.append(error | {"pointer": f"{flag(name)}{slash}{rest}"} if is_option else error)
+    return renamed
 
 
 def lines_of_file(problem: dict[str, Any], file: InputFile, body: bytes, given: dict[str, str]) -> Iterable[str]:
@@ -107,8 +130,10 @@ def _labels(file: InputFile, body: bytes, given: dict[str, str]) -> object:
 
 def problem_lines(problem: dict[str, Any], name: str) -> Iterable[str]:
     """Lay out a problem document for a reader, with a pointer to each wrong value."""
-    yield f"Error: {name}: {_TITLES.get(str(problem.get('type')), problem['title'])}."
     errors = problem.get("errors", [])
+    of_options = bool(errors) and all(_is_option(error) for error in errors)
+    title = "This cannot be asked" if of_options else _TITLES.get(str(problem.get("type")), problem["title"])
+    yield f"Error: {name}: {title}."
     if not errors:
         yield f"  {problem['detail']}"
     for error in errors:
@@ -118,7 +143,11 @@ def problem_lines(problem: dict[str, Any], name: str) -> Iterable[str]:
 
 def note_lines(problem: dict[str, Any], of_files: Iterable[dict[str, Any]]) -> Iterable[str]:
     """Say, below the problems of all files, how the errors are to be read; some of them are of files with rows."""
-    if any(error["pointer"].rpartition("/")[2].isdecimal() for error in of_files):
+    if any(error["pointer"].rpartition("/")[2].isdecimal() and not _is_option(error) for error in of_files):
         yield "  Rows are counted from 0."
     if len(problem.get("errors", [])) >= MAX_ERRORS:
         yield f"  The first {MAX_ERRORS} are listed."
+
+
+def _is_option(error: dict[str, Any]) -> bool:
+    return bool(error["pointer"].startswith("-"))

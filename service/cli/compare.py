@@ -56,7 +56,7 @@ def compare(
     chosen = {} if indices is None else {"indices": names_or_json(indices)}
     result = ask("comparisons", JSON, {}, request_body(evaluations, chosen))
     if is_problem(result):
-        fail(lines_of_problem(orjson.loads(result.body), evaluations))
+        fail(lines_of_problem(orjson.loads(result.body), evaluations, chosen))
     if as_json:
         click.echo(result.body, nl=False)
     else:

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, cast
 import click
 import orjson
 
-from service.cli.answers import limits, lines_of_file, note_lines, problem_lines
+from service.cli.answers import as_options, limits, lines_of_file, note_lines, problem_lines
 from service.cli.complaints import fail
 from service.cli.files import InputFile
 from service.curves.comparison import MOST_EVALUATIONS
@@ -80,8 +80,10 @@ def request_body(evaluations: Iterable[Evaluation], options: dict[str, object]) 
     return json.dumps({"evaluations": members, **options}, default=items).encode()
 
 
-def lines_of_problem(problem: dict[str, Any], evaluations: list[Evaluation]) -> Iterator[str]:
-    """Lay out a problem of the request, file by file."""
+def lines_of_problem(
+    problem: dict[str, Any], evaluations: list[Evaluation], options: dict[str, object]
+) -> Iterator[str]:
+    """Lay out a problem of the request, file by file, and of its options."""
     others: list[dict[str, Any]] = []
     by_file: dict[int, list[dict[str, Any]]] = {}
     for error in problem.get("errors", []):
@@ -91,7 +93,7 @@ def lines_of_problem(problem: dict[str, Any], evaluations: list[Evaluation]) -> 
         else:
             others.append(error)
     if others or not by_file:
-        yield from problem_lines(problem | {"errors": others}, "these files")
+        yield from problem_lines(problem | {"errors": as_options(others, options)}, "these files")
     for position, errors in sorted(by_file.items()):
         evaluation = evaluations[position]
         renamed = [error | {"pointer": evaluation.decoded.pointer(error["pointer"])} for error in errors]

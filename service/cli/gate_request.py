@@ -19,6 +19,7 @@ from service.cli.answers import (
     lines_of_file,
     note_lines,
     problem_lines,
+    use_compiled,
     wants_label,
 )
 from service.cli.complaints import fail
@@ -55,6 +56,7 @@ class Question:
         return self._by_answer() if server is None else self._by(server)
 
     def _by_answer(self) -> bytes:
+        use_compiled()
         request = Request("gates", "/v1/gates", JSON, JSON, (), b"")
         result = answer_decoded(request, Decoded(self._document(plain=False)), limits())
         if is_problem(result):

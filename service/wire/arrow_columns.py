@@ -193,7 +193,8 @@ def _chosen_labels(values: np.ndarray, positive: object) -> BoolArray:
     if others.any():
         third = others & (values != values[row])
         if third.any():
-            raise third_label(int(third.argmax()))
+            row = int(third.argmax())
+            raise third_label(row, values[row].item())
     if isinstance(positive, bool) != (values.dtype == np.bool_):
         positive = None
     first, second = values[0].item() == positive, values[row].item() == positive
@@ -233,7 +234,7 @@ class _Entries:
                 raise ColumnError("not_a_label", "This is a null; a label belongs here.", start + row)
             if text not in met:
                 if len(met) == 2:  # noqa: PLR2004  # two classes
-                    raise third_label(start + row)
+                    raise third_label(start + row, text)
                 met.append(text)
             self._of_text[entries[row]] = met.index(text)
 

@@ -3,11 +3,15 @@
 Each format's column type registers its own reading here: lists, numbers lifted out of JSON, text, typed columns.
 """
 
+import json
 from collections.abc import Hashable
 from functools import singledispatch
 from typing import Any
 
 from service.curves.exact import BoolArray, FloatArray
+
+_SHOWN = 20
+"""How many characters of a wrong value a problem repeats."""
 
 
 class ColumnError(ValueError):
@@ -91,6 +95,11 @@ def label_misfit(row: int | None) -> ColumnError:
     )
 
 
-def third_label(row: int) -> ColumnError:
+def third_label(row: int, label: object) -> ColumnError:
     """Make the error for a third distinct label."""
-    return ColumnError("not_a_label", "This is a third value; a binary label has two.", row)
+    return ColumnError("not_a_label", f"{shown(label)} is a third value; a binary label has two.", row)
+
+
+def shown(value: object) -> str:
+    """Write a wrong value, a scalar, as a problem repeats it: the beginning of a long one, 2 also for 2.0."""
+    return repr(value[:_SHOWN]) if isinstance(value, str) else json.dumps(value).removesuffix(".0")[:_SHOWN]

@@ -16,7 +16,7 @@ from pyarrow import csv as arrow_csv
 
 from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray
 from service.environment import look_for_memory
-from service.wire.columns import ColumnError, inexact_integer, label_misfit, labels, numbers, third_label
+from service.wire.columns import ColumnError, inexact_integer, label_misfit, labels, numbers, shown, third_label
 from service.wire.limits import Limits
 from service.wire.problems import Problem
 from service.wire.tables import LONGEST_HEADER, MOST_COLUMNS, no_rows, refuse_doubles, too_many_columns
@@ -172,7 +172,9 @@ def _(column: TextColumn, *, nullable: bool) -> FloatArray:
         good = pc.fill_null(pc.match_substring_regex(cells, _DECIMAL), True)  # noqa: FBT003  # pyarrow's signature
         row = pc.index(good, False).as_py()
         if row >= 0:
-            raise ColumnError("not_a_number", "This is not a decimal number.", row) from None
+            text = cells[row].as_py()
+            what = f"{shown(text)} is not a decimal number" if text else "This is empty; a number belongs here"
+            raise ColumnError("not_a_number", f"{what}.", row) from None
         array = pc.cast(cells, pa.float64())
     missing = array.is_null().to_numpy()
     values: FloatArray = array.to_numpy()
@@ -192,8 +194,7 @@ def _(column: TextColumn, positive_label: object) -> BoolArray:
     if positive_label is not None:
         distinct = cells.unique()
         if len(distinct) > 2:  # noqa: PLR2004  # two classes
-            row = pc.index(cells, distinct[2]).as_py()
-            raise third_label(row)
+            raise third_label(pc.index(cells, distinct[2]).as_py(), distinct[2].as_py())
         label = str(positive_label).encode("utf-8", "surrogatepass")  # half a surrogate pair equals no text
         return pc.equal(pc.cast(cells, pa.binary()), label).to_numpy()  # type: ignore[no-any-return]  # pyarrow is untyped
     text = pc.utf8_lower(pc.ascii_trim(cells, _SPACES))

@@ -234,7 +234,7 @@ def _refuse_third_value(column: list[object]) -> None:
     for row, value in enumerate(column):
         seen.add(_typed(value))
         if len(seen) > 2:  # noqa: PLR2004  # two classes
-            raise third_label(row)
+            raise third_label(row, value)
 
 
 def _first_misfit(column: list[object]) -> int:

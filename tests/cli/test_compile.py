@@ -242,3 +242,19 @@ def test_commands_use_it_unless_it_is_off(tmp_path: Path) -> None:
         with used(None):
             run = CliRunner(env={"ROCPR_COMPILED": word}).invoke(main, ["curves", str(table)])
             assert (run.exit_code, KERNEL.path) == (0, path)
+
+
+def test_a_library_of_another_version_is_told_by_commands_that_would_use_it(sources: Path) -> None:
+    (sources.parent / "kernel-0123456789abcdef.so").write_bytes(b"other")
+    sample = "scores,labels\n0.9,1\n0.4,0\n"
+    with used(None):
+        run, off = (
+            CliRunner(env={"ROCPR_COMPILED": word}).invoke(main, ["curves", "-", "--format", "csv"], input=sample)
+            for word in ("auto", "off")
+        )
+    assert (run.exit_code, off.exit_code, run.stdout) == (0, 0, off.stdout)
+    assert run.stderr == (
+        "Warning: what rocpr compile made cannot be used: "
+        "it was made for another version of rocpr; compile again, or --remove it\n"
+    )
+    assert off.stderr == ""

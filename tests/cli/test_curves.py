@@ -180,7 +180,7 @@ def test_intervals_and_operating_points_may_be_a_whole_answer(named: Path) -> No
 def test_a_wrong_option_is_pointed_to(named: Path) -> None:
     run = rocpr(named, "--scores", "score", "--labels", "y", "--positive-label", "spam", "--intervals", '{"level": 2}')
     assert run.exit_code == 2
-    assert "\n  /intervals/level: " in run.stderr
+    assert run.stderr.startswith(f"Error: {named}: This cannot be asked.\n  --intervals/level: ")
 
 
 def test_json_prints_the_answer_as_the_service_gives_it() -> None:

@@ -161,19 +161,39 @@ def test_a_wrong_value_is_pointed_to() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "pointer", "code"),
+    ("options", "place", "code"),
     [
-        ({"min_precision": "1"}, "/min_precision", "no_row_meets"),
-        ({"min_recall": "2"}, "/min_recall", "out_of_range"),
-        ({"indices": "f1"}, "/indices/0", "not_one_of"),
-        ({"lambda_range": "[0.5, 0.5]"}, "/lambda_range", "not_rising"),
-        ({"at_lambda": "half"}, "/at_lambda", "not_json"),
+        ({"min_precision": "1"}, "--min-precision", "no_row_meets"),
+        ({"min_recall": "2"}, "--min-recall", "out_of_range"),
+        ({"indices": "f1"}, "--indices/0", "not_one_of"),
+        ({"lambda_range": "[0.5, 0.5]"}, "--lambda-range", "not_rising"),
+        ({"at_lambda": "half"}, "--at-lambda", "not_json"),
     ],
 )
-def test_a_wrong_option_is_pointed_to(options: dict[str, str], pointer: str, code: str) -> None:
+def test_a_wrong_option_is_told_as_it_was_typed(options: dict[str, str], place: str, code: str) -> None:
+    """The file is right; and a place in a list is no row."""
     run = rocpr("-", "--format", "csv", *flags(options), given="scores,labels\n2,0\n1,1\n")
     assert (run.exit_code, run.stdout) == (2, "")
-    assert re.search(rf"^  {pointer}: .* \({code}\)$", run.stderr, re.MULTILINE)
+    assert re.fullmatch(rf"Error: standard input: This cannot be asked\.\n  {place}: .* \({code}\)\n", run.stderr), (
+        run.stderr
+    )
+
+
+def test_a_file_and_an_option_that_are_wrong_are_told_apart(tmp_path: Path) -> None:
+    """Also where a column has the name of an option, or the file carries its options itself."""
+    options = {"scores": "indices", "indices": "jaccard", "at_lambda": "[2]"}
+    run = rocpr("-", "--format", "csv", *flags(options), given="indices,labels\n2,0\nhigh,1\n")
+    title, *lines = run.stderr.splitlines()
+    assert title == "Error: standard input: This cannot be used."
+    assert [line.split(":")[0] for line in lines] == [
+        "  --at-lambda/0",
+        "  /indices/1",
+        "  Rows are counted from 0.",
+    ]
+    path = tmp_path / "request.json"
+    path.write_text('{"scores": [2, 1], "labels": [0, 1], "indices": ["f1"]}')
+    run = rocpr(path)
+    assert run.stderr.startswith(f"Error: {path}: This cannot be used.\n  /indices/0: ")
 
 
 def test_a_table_with_other_columns_is_told_how_to_name_them() -> None:

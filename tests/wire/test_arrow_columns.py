@@ -177,6 +177,8 @@ def test_a_positive_label_that_no_number_or_boolean_is_may_be_no_json(cells, lab
 def test_a_third_label_is_refused_where_it_comes(cells):
     for chunks in (1, 2, 5):
         assert refused(labels, column(cells, chunks=chunks), "1") == ("not_a_label", 3)
+        with pytest.raises(ColumnError, match=f"^{cells[3]!r} is a third value"):
+            labels(column(cells, chunks=chunks), "1")
 
 
 @pytest.mark.parametrize(

@@ -151,6 +151,15 @@ def test_refuses_what_is_no_decimal_number(cell):
     with pytest.raises(ColumnError) as caught:
         numbers(column("1", " 2", cell), nullable=False)
     assert (caught.value.code, caught.value.row) == ("not_a_number", 2)
+    if cell.isspace() or not cell:
+        assert caught.value.detail == "This is empty; a number belongs here."
+    elif cell.isascii():
+        assert caught.value.detail == f"{cell.strip(' ')!r} is not a decimal number."
+
+
+def test_of_a_long_cell_the_beginning_is_repeated():
+    with pytest.raises(ColumnError, match=f"^'{'x' * 20}' is not a decimal number.$"):
+        numbers(column("x" * 1000), nullable=False)
 
 
 @pytest.mark.parametrize("cell", ["nan", "NaN", "inf", "-inf", "Infinity", "1e400", "-1e400", "1" + "0" * 400])

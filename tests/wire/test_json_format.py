@@ -148,3 +148,21 @@ def test_refuses_labels_that_are_not_binary(column, positive_label, row):
     with pytest.raises(ColumnError) as caught:
         labels(column, positive_label)
     assert (caught.value.code, caught.value.row) == ("not_a_label", row)
+
+
+@pytest.mark.parametrize(
+    ("third", "told"),
+    [
+        ("c", "'c'"),
+        ("c" * 100, f"'{'c' * 20}'"),
+        ("\ud800", r"'\ud800'"),
+        (True, "true"),
+        (2.5, "2.5"),
+        (2.0, "2"),
+        (10**30, "1" + "0" * 19),
+    ],
+)
+def test_a_third_label_is_repeated(third, told):
+    with pytest.raises(ColumnError) as caught:
+        labels(["a", "b", third], "a")
+    assert caught.value.detail == f"{told} is a third value; a binary label has two."
