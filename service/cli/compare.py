@@ -3,7 +3,7 @@
 Knows the command's options and how a summary is laid out; what is valid and what the numbers are is answer.py's.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, BinaryIO
 
 import click
@@ -14,7 +14,9 @@ from service.cli.complaints import fail
 from service.cli.evaluations import lines_of_problem, named_files, read_evaluations, request_body
 from service.cli.files import InputFile
 from service.cli.layout import (
+    Columns,
     chosen_rows,
+    column_lines,
     count,
     fraction,
     how_many,
@@ -29,6 +31,16 @@ from service.wire.tables import names_or_json
 
 _SHORT_NAME = 11
 """How long a name may be that stands in the line of its areas."""
+
+
+_HULL: Columns = {
+    "threshold": in_full,
+    "tp": count,
+    "fp": count,
+    "tpr": fraction,
+    "fpr": fraction,
+    "suppliers": ", ".join,
+}
 
 
 @click.command()
@@ -143,15 +155,4 @@ def _hull_lines(hull: dict[str, list[Any]]) -> Iterable[str]:
     rows = list(range(len(hull["tp"])))
     shown = chosen_rows(rows)
     yield f"Convex hull of all ROC curves together: {how_many(shown, rows, 'row')}"
-    columns: dict[str, Callable[[Any], str]] = {
-        "threshold": in_full,
-        "tp": count,
-        "fp": count,
-        "tpr": fraction,
-        "fpr": fraction,
-        "suppliers": ", ".join,
-    }
-    if all(threshold is None for threshold in hull["threshold"]):
-        del columns["threshold"]
-    cells = [[write(hull[key][row]) for key, write in columns.items()] for row in shown]
-    yield from table_lines([list(columns), *cells], ">" * (len(columns) - 1) + "<")
+    yield from column_lines(hull, _HULL, shown, left=["suppliers"])

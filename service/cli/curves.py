@@ -3,7 +3,7 @@
 Knows the command's options and how a summary is laid out; what is valid and what the numbers are is answer.py's.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, BinaryIO
 
 import click
@@ -12,7 +12,9 @@ import orjson
 from service.cli.answers import ask_about
 from service.cli.files import InputFile
 from service.cli.layout import (
+    Columns,
     chosen_rows,
+    column_lines,
     count,
     fraction,
     how_many,
@@ -32,6 +34,30 @@ AREAS = {
     "average_precision": "each rise in recall times the precision there",
 }
 """What each area lies under, in the order of the summary."""
+
+_HULL: Columns = {
+    "threshold": in_full,
+    "tp": count,
+    "fp": count,
+    "recall": fraction,
+    "fpr": fraction,
+    "precision": fraction,
+}
+_OPERATING_POINTS: Columns = {
+    "metric": str,
+    "at": in_full,
+    "value": fraction,
+    "threshold": in_full,
+    "tp": count,
+    "fp": count,
+}
+_INTERVALS: Columns = {
+    "lower": fraction,
+    "upper": fraction,
+    "standard_error": fraction,
+    "level": in_full,
+    "method": str,
+}
 
 SUMMARY = {"include": "auc,points", "keep": "corners"}
 """What the summary of a table asks for; a JSON file says itself what it asks for."""
@@ -84,7 +110,9 @@ def summary_lines(document: dict[str, Any], name: str) -> Iterable[str]:
         yield from _interval_lines(document["intervals"])
     if "operating_points" in document:
         yield ""
-        yield from _operating_point_lines(document["operating_points"])
+        yield "Operating points"
+        points = document["operating_points"]
+        yield from column_lines(points, _OPERATING_POINTS, range(len(points["metric"])), left=["metric"])
     if document.get("points"):
         yield ""
         yield from _hull_lines(document["points"])
@@ -93,36 +121,12 @@ def summary_lines(document: dict[str, Any], name: str) -> Iterable[str]:
 
 def _interval_lines(intervals: dict[str, dict[str, Any] | None]) -> Iterable[str]:
     """Lay out the areas' intervals; of an area that has none, its name."""
-    columns: dict[str, Callable[[Any], str]] = {
-        "lower": fraction,
-        "upper": fraction,
-        "standard_error": fraction,
-        "level": in_full,
-        "method": str,
-    }
     rows = [
-        [area, *("-" if interval is None else write(interval[key]) for key, write in columns.items())]
+        [area, *("-" if interval is None else write(interval[key]) for key, write in _INTERVALS.items())]
         for area, interval in intervals.items()
     ]
     yield "Intervals of the areas"
-    yield from table_lines([["", *columns], *rows], "<>>>><")
-
-
-def _operating_point_lines(points: dict[str, list[Any]]) -> Iterable[str]:
-    """Lay out all operating points, each with the row to use; thresholds are left out where there are none."""
-    columns: dict[str, Callable[[Any], str]] = {
-        "metric": str,
-        "at": in_full,
-        "value": fraction,
-        "threshold": in_full,
-        "tp": count,
-        "fp": count,
-    }
-    if all(threshold is None for threshold in points["threshold"]):
-        del columns["threshold"]
-    cells = [["-" if cell is None else write(cell) for cell in points[key]] for key, write in columns.items()]
-    yield "Operating points"
-    yield from table_lines([list(columns), *map(list, zip(*cells, strict=True))], "<" + ">" * (len(columns) - 1))
+    yield from table_lines([["", *_INTERVALS], *rows], "<>>>><")
 
 
 def _hull_lines(points: dict[str, list[Any]]) -> Iterable[str]:
@@ -130,15 +134,4 @@ def _hull_lines(points: dict[str, list[Any]]) -> Iterable[str]:
     rows = [row for row, on_hull in enumerate(points["on_hull"]) if on_hull]
     shown = chosen_rows(rows)
     yield f"Convex hull of the ROC curve: {how_many(shown, rows, 'row')}"
-    columns: dict[str, Callable[[Any], str]] = {
-        "threshold": in_full,
-        "tp": count,
-        "fp": count,
-        "recall": fraction,
-        "fpr": fraction,
-        "precision": fraction,
-    }
-    if all(points["threshold"][row] is None for row in rows):
-        del columns["threshold"]
-    cells = [[write(points[key][row]) for key, write in columns.items()] for row in shown]
-    yield from table_lines([list(columns), *cells], ">" * len(columns))
+    yield from column_lines(points, _HULL, shown)

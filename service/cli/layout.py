@@ -5,11 +5,14 @@ Knows what a terminal holds; nothing of any command.
 
 import shutil
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 MOST_ROWS = 20
 """How many rows of a long table are shown."""
+
+Columns = dict[str, Callable[[Any], str]]
+"""{column of an answer that is shown: how a cell of it is written}."""
 
 _NARROWEST_SCREEN = 40
 _NARROWEST = 30
@@ -39,6 +42,17 @@ def table_lines(rows: list[list[str]], sides: str) -> Iterable[str]:
         yield f"  {'  '.join(cells)}".rstrip()
         for line in more:
             yield " " * indent + line
+
+
+def column_lines(
+    table: dict[str, list[Any]], columns: Columns, rows: Iterable[int], left: Collection[str] = ()
+) -> Iterable[str]:
+    """Lay out some columns of an answer's table, names above; thresholds are left out where the table has none."""
+    if all(threshold is None for threshold in table["threshold"]):
+        columns = {key: write for key, write in columns.items() if key != "threshold"}
+    cells = [[write(table[key][row]) for key, write in columns.items()] for row in rows]
+    sides = "".join("<" if key in left else ">" for key in columns)
+    yield from table_lines([list(columns), *cells], sides)
 
 
 def chosen_rows(rows: list[int]) -> list[int]:
@@ -71,9 +85,9 @@ def warning_lines(document: dict[str, Any]) -> Iterable[str]:
             yield from text_lines(f"{warning['code']}: {warning['detail']}")
 
 
-def count(number: float) -> str:
+def count(number: float | None) -> str:
     """Write a count; it need not be whole."""
-    return str(number) if isinstance(number, int) else f"{number:.8g}"
+    return "-" if number is None else str(number) if isinstance(number, int) else f"{number:.8g}"
 
 
 def fraction(number: float | None) -> str:

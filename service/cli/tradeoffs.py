@@ -3,7 +3,7 @@
 Knows the command's options and how a summary is laid out; what is valid and what the numbers are is answer.py's.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, BinaryIO
 
 import click
@@ -12,18 +12,19 @@ import orjson
 from service.cli.answers import ask_about
 from service.cli.files import InputFile
 from service.cli.layout import (
+    Columns,
     chosen_rows,
+    column_lines,
     count,
     fraction,
     how_many,
     in_full,
-    table_lines,
     total_lines,
     warning_lines,
 )
 from service.cli.options import evaluation_options, given_texts, indices_option, refuse_without_table
 
-_OPTIMAL: dict[str, Callable[[Any], str]] = {
+_OPTIMAL: Columns = {
     "lambda_from": fraction,
     "lambda_to": fraction,
     "threshold": in_full,
@@ -32,7 +33,7 @@ _OPTIMAL: dict[str, Callable[[Any], str]] = {
     "precision": fraction,
     "recall": fraction,
 }
-_AT: dict[str, Callable[[Any], str]] = {"at_lambda": in_full, "value": fraction, "threshold": in_full}
+_AT: Columns = {"at_lambda": in_full, "value": fraction, "threshold": in_full}
 
 
 @click.command()
@@ -79,7 +80,7 @@ def _index_lines(index: str, tradeoff: dict[str, Any]) -> Iterable[str]:
     rows = list(range(len(optimal["tp"])))
     shown = chosen_rows(rows)
     yield f"Best {index} for each lambda: {how_many(shown, rows, 'interval')}, area {fraction(tradeoff['area'])}"
-    yield from _column_lines(optimal, _OPTIMAL, shown)
+    yield from column_lines(optimal, _OPTIMAL, shown)
     start = tradeoff["uninformative_from"]
     if start is None:
         yield "  Calling everything positive is best nowhere."
@@ -89,14 +90,4 @@ def _index_lines(index: str, tradeoff: dict[str, Any]) -> Iterable[str]:
         yield f"  From lambda {fraction(start)} on, calling everything positive is best."
     if "at" in tradeoff:
         yield ""
-        yield from _column_lines(tradeoff["at"], _AT, list(range(len(tradeoff["at"]["value"]))))
-
-
-def _column_lines(
-    table: dict[str, list[Any]], columns: dict[str, Callable[[Any], str]], rows: list[int]
-) -> Iterable[str]:
-    """Lay out some columns; thresholds are left out where there are none."""
-    if all(threshold is None for threshold in table["threshold"]):
-        columns = {key: write for key, write in columns.items() if key != "threshold"}
-    cells = [[write(table[key][row]) for key, write in columns.items()] for row in rows]
-    yield from table_lines([list(columns), *cells], ">" * len(columns))
+        yield from column_lines(tradeoff["at"], _AT, range(len(tradeoff["at"]["value"])))

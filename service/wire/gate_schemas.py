@@ -18,7 +18,7 @@ from service.inference.intervals import resamples_show
 from service.inference.rules import AREAS, BOUNDS, LESS_IS_BETTER, METRIC_NAMES, RATES, Metric, Rule
 from service.wire.evaluation_schemas import EvaluationSchema, ObjectSchema, inheriting
 from service.wire.fields import Choice, Fault, Flag, Number, ObjectList, invalid
-from service.wire.interval_schemas import IntervalsSchema, Level, too_sure
+from service.wire.interval_schemas import ROWS_PER_READING, IntervalsSchema, Level, too_sure
 
 MOST_RULES = 100
 """How many rules a gate has."""
@@ -33,9 +33,6 @@ _ROWS_PER_RULE = 500
 
 _RULES_PER_ROW = 4
 """So many metrics of a row take at most about as long as reading it."""
-
-_ROWS_PER_READING = 100
-"""A metric is read in rational numbers, in about the time of so many rows."""
 
 _ROWS_PER_SPLIT, _ROWS_PER_PAIRED_SPLIT = 100_000, 1_000_000
 """The interval of a difference of what is made of two shares, with its p-value, takes the time of so many rows."""
@@ -168,7 +165,7 @@ class GatesRequest:
         rows = self.evaluation.rows + (self.baseline.rows if self.baseline else 0)
         rules = len(self.options.rules)
         split = _ROWS_PER_PAIRED_SPLIT if self.options.paired else _ROWS_PER_SPLIT
-        read = rules * (rows // _RULES_PER_ROW + _ROWS_PER_READING) + self.options.splits * split
+        read = rules * (rows // _RULES_PER_ROW + ROWS_PER_READING) + self.options.splits * split
         return rows + read + self.options.resamples * (rows + _ROWS_PER_RULE * rules)
 
 

@@ -21,7 +21,7 @@ from service.inference.intervals import IntervalOptions
 from service.inference.methods import RESAMPLED_METHODS
 from service.wire.evaluation_schemas import EvaluationSchema, ObjectSchema, SampleSchema, inheriting
 from service.wire.fields import Choice, ChoiceSet, Fault, Number, NumberColumn, ObjectList, Text, invalid
-from service.wire.interval_schemas import MOST_OPERATING_POINTS, IntervalsSchema, OperatingPointSchema
+from service.wire.interval_schemas import MOST_OPERATING_POINTS, ROWS_PER_READING, IntervalsSchema, OperatingPointSchema
 
 MOST_POINTS = 10**9
 """More than any server lets one ask for; keeps an estimate of work a number."""
@@ -29,9 +29,6 @@ MOST_POINTS = 10**9
 _ROWS_PER_POINT = 25
 """An interpolated point, with its place in the answer, takes as long as so many rows of a sample without points, where
 counts are so large that it is worked in rational numbers."""
-
-_ROWS_PER_READING = 100
-"""The same of a value that is read off a curve at a chosen place, which may be worked in rational numbers."""
 
 _ROWS_WITH_DENSITY = 10
 """The same of a row whose trade-offs are weighed by a density, which is integrated piece by piece."""
@@ -80,7 +77,7 @@ class CurvesRequest:
         points = self.evaluation.positives / at.every if isinstance(at, Every) else 0
         resampled = self.evaluation.rows * self.resamples
         read = len(self.options.operating_points) + (at.at_recall.size if isinstance(at, AtRecall) else 0)
-        return self.rows + resampled + int(min(points, MOST_POINTS)) * _ROWS_PER_POINT + read * _ROWS_PER_READING
+        return self.rows + resampled + int(min(points, MOST_POINTS)) * _ROWS_PER_POINT + read * ROWS_PER_READING
 
 
 class CurvesRequestSchema(EvaluationSchema):
@@ -148,7 +145,7 @@ class TradeoffsRequest:
         """The rows of its table, and values to read off; under a density each row is more work."""
         of_row = 1 if self.options.lambda_density is None else _ROWS_WITH_DENSITY
         read = 0 if self.options.at_lambda is None else self.options.at_lambda.size
-        return self.rows * of_row + read * _ROWS_PER_READING
+        return self.rows * of_row + read * ROWS_PER_READING
 
 
 class TradeoffsRequestSchema(EvaluationSchema):
