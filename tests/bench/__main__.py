@@ -6,6 +6,7 @@ Ends with 1 when numbers disagree or a row could not be measured; never because 
 import argparse
 import contextlib
 import importlib.util
+import signal
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -113,4 +114,5 @@ def _in_process(row: Row, mathematics: Mathematics, done: dict[str, Result]) -> 
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that what was started is ended
     sys.exit(main())

@@ -5,6 +5,7 @@ Ends with 1 when a row misses.
 
 import argparse
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -80,4 +81,5 @@ def facts(load_before: float) -> dict[str, object]:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that what was started is ended
     sys.exit(main())
