@@ -8,9 +8,9 @@ import mmap
 import os
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, BinaryIO, Self, TypeVar, cast
 
@@ -40,7 +40,10 @@ def carried(work: Callable[[], T], size: int | None) -> T:
         except RuntimeError:
             future = None
         if future is not None:
-            return future.result()
+            try:
+                return future.result()
+            finally:
+                del future  # it has the error, whose traceback has it: what the work held would stay until a collection
     return work()
 
 
@@ -71,23 +74,29 @@ class ClientSocket(socket.socket):
         sent = 0
         while count is None or sent < count:
             size = STEP_BYTES if count is None else min(STEP_BYTES, count - sent)
-            step = _part(file, offset + sent, size)
-            if not step:
-                break
-            sent += len(step)
-            # sendall has one time for the whole step; each send has its own, until the system takes more.
-            while step:
-                step = step[self.send(step) :]
+            with _part(file, offset + sent, size) as step:
+                if not step:
+                    break
+                done = 0
+                # sendall has one time for the whole step; each send has its own, until the system takes more.
+                while done < len(step):
+                    with step[done:] as rest:
+                        done += self.send(rest)
+            sent += done
         return sent
 
 
-def _part(file: BinaryIO, start: int, size: int) -> memoryview:
+@contextmanager
+def _part(file: BinaryIO, start: int, size: int) -> Iterator[memoryview]:
     """Give up to `size` bytes of a file, fewer only at its end; mapped, which saves a copy, where they can be.
 
     What is mapped is left to the system to read, while it sends: where a page is gone, that is an error of the call.
     """
     try:
-        return memoryview(mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ, offset=start))
+        mapping = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ, offset=start)
     except (OSError, ValueError):  # a file system without mappings; a start within a page; fewer bytes, or none
         file.seek(start)
-        return memoryview(file.read(size))
+        yield memoryview(file.read(size))
+        return
+    with mapping, memoryview(mapping) as part:
+        yield part

@@ -102,4 +102,7 @@ def third_label(row: int, label: object) -> ColumnError:
 
 def shown(value: object) -> str:
     """Write a wrong value, a scalar, as a problem repeats it: the beginning of a long one, 2 also for 2.0."""
-    return repr(value[:_SHOWN]) if isinstance(value, str) else json.dumps(value).removesuffix(".0")[:_SHOWN]
+    text = value if isinstance(value, str) else json.dumps(value).removesuffix(".0")
+    beginning = text[:_SHOWN]
+    more = "..." if len(text) > _SHOWN else ""
+    return f"{beginning!r}{more}" if isinstance(value, str) else f"{beginning}{more}"

@@ -1,12 +1,14 @@
 """Long bodies on their way, on a pair of sockets; with a whole server in tests/e2e."""
 
 import errno
+import gc
 import io
 import mmap
 import os
 import socket
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -95,8 +97,10 @@ def test_of_a_file_that_can_be_mapped_nothing_is_read(pair: Pair, tmp_path: Path
             raise AssertionError(size)
 
     with Unread(path) as file:
-        parts = [carrying._part(file, start, min(page_steps, len(content) - start)) for start in (0, page_steps * 3)]
-    assert parts == [content[:page_steps], content[-5:]]
+        for start in (0, 3 * page_steps):
+            expected = content[start : start + page_steps]
+            with carrying._part(file, start, len(expected)) as part:
+                assert part == expected
     assert received(pair, path, len(content)) == content
 
 
@@ -123,11 +127,67 @@ def test_a_page_that_is_gone_while_it_is_sent_ends_the_connection_not_the_proces
     pair: Pair, tmp_path: Path, page_steps: int
 ) -> None:
     path, _ = long_answer(tmp_path, 2 * page_steps)
-    with path.open("r+b") as file, ClientSocket.of(pair[0]) as ours:
-        part = carrying._part(file, 0, 2 * page_steps)
+    with (
+        path.open("r+b") as file,
+        ClientSocket.of(pair[0]) as ours,
+        carrying._part(file, 0, 2 * page_steps) as part,
+    ):
         file.truncate(0)
         with pytest.raises(OSError, match="Bad address"):
             ours.send(part)
+
+
+@pytest.fixture
+def no_collection() -> Iterator[None]:
+    """Nothing is freed but by who holds it."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="only Linux tells what is mapped")
+def test_nothing_is_kept_of_an_answer_that_nobody_reads(pair: Pair, tmp_path: Path) -> None:
+    """Its pages are memory, or a disk's, as long as they are mapped; whoever has the error does not keep them."""
+    path, content = long_answer(tmp_path, 8 * carrying.STEP_BYTES)
+    mapped = []
+
+    def fill(sock: ClientSocket, data: memoryview) -> int:
+        mapped.append(str(path) in Path("/proc/self/maps").read_text())
+        return socket.socket.send(sock, data)
+
+    with path.open("rb") as file, ClientSocket.of(pair[0]) as ours, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ClientSocket, "send", fill)
+        ours.settimeout(0.05)
+        with pytest.raises(TimeoutError) as caught:
+            ours.sendfile(file, 0, len(content))
+        assert caught.value.__traceback__ is not None  # which has the frames of who sent
+        assert str(path) not in Path("/proc/self/maps").read_text()
+    assert mapped
+    assert all(mapped)
+
+
+@pytest.mark.usefixtures("no_collection")
+def test_nothing_is_kept_of_work_that_fails() -> None:
+    class Held:
+        pass
+
+    held = Held()
+    kept = weakref.ref(held)
+
+    def fail() -> None:
+        nonlocal held
+        mine = held
+        del held
+        raise TimeoutError(id(mine))
+
+    try:
+        carried(fail, None)
+    except TimeoutError:
+        pass
+    else:
+        pytest.fail("it did not fail")
+    assert kept() is None
 
 
 def test_of_a_step_the_rest_is_sent_that_a_call_did_not_take(
