@@ -58,36 +58,45 @@ def _settings() -> Settings:
         fail([f"Error: {error}"])
 
 
-def ask_about(operation: str, file: InputFile, given: dict[str, str]) -> bytes:
-    """Evaluate one file and return the answer; a problem is told and ends the command."""
+def ask_about(operation: str, file: InputFile, typed: dict[str, str], others: Mapping[str, str]) -> bytes:
+    """Evaluate one file, with the options that were typed and others, and return the answer.
+
+    A problem is told and ends the command.
+    """
     body = file.read()
-    result = ask(operation, file.media_type, given, body)
+    result = ask(operation, file.media_type, {**typed, **others}, body)
     if is_problem(result):
-        problem = orjson.loads(result.body)
-        problem["errors"] = as_options(problem.get("errors", []), given if file.is_table else {})
-        fail(lines_of_file(problem, file, body, given))
+        fail(lines_of_file(orjson.loads(result.body), file, body, typed, typed))
     return result.body
 
 
-def as_options(errors: Iterable[dict[str, Any]], given: Mapping[str, object]) -> list[dict[str, Any]]:
-    """Point to the options that were given as they are typed, where an error is in what one of them says."""
-    columns = {given.get(key, key) for key in SAMPLE_COLUMNS}
+def as_options(errors: Iterable[dict[str, Any]], typed: Mapping[str, object]) -> list[dict[str, Any]]:
+    """Point to options as they were typed, where an error is in what one of them says.
+
+    One that names a column is wrong where there is no such column. What has the name of a column may be the column.
+    """
+    columns = {typed.get(key, key) for key in SAMPLE_COLUMNS}
     renamed = []
     for error in errors:
         name, slash, rest = error["pointer"].removeprefix("/").partition("/")
-        is_option = name in given and not (rest and name in columns)
+        is_option = name in typed and (error["code"] == "missing" if name in SAMPLE_COLUMNS else name not in columns)
         renamed.append(error | {"pointer": f"{flag(name)}{slash}{rest}"} if is_option else error)
     return renamed
 
 
-def lines_of_file(problem: dict[str, Any], file: InputFile, body: bytes, given: dict[str, str]) -> Iterable[str]:
-    """Lay out the problem of one file, or what else the file is than its name says."""
+def lines_of_file(
+    problem: dict[str, Any], file: InputFile, body: bytes, given: dict[str, str], typed: dict[str, str]
+) -> Iterable[str]:
+    """Lay out the problem of one file, or what else the file is than its name says.
+
+    Of the options that were given to it some may have been `typed`.
+    """
     advice = file.advice(body)
     if advice is not None:
         yield f"Error: {file.name}: {advice}"
         return
-    errors = problem.get("errors", [])
-    yield from problem_lines(problem, file.name)
+    errors = as_options(problem.get("errors", []), typed)
+    yield from problem_lines(problem | {"errors": errors}, file.name)
     missing = {error["pointer"].removeprefix("/") or "scores" for error in errors if error["code"] == "missing"}
     if file.is_table and (missing & {"scores", "labels"}) - given.keys():
         yield f"  {NAME_COLUMNS}"

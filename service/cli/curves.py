@@ -87,9 +87,7 @@ def curves(file: BinaryIO, format_name: str | None, *, as_json: bool, **options:
     for option in ("include", "keep", "interpolation"):
         if option in given and not as_json:
             raise click.UsageError(f"{flag(option)} goes with --json; it does not change the summary.")
-    if source.is_table and not as_json:
-        given |= SUMMARY
-    body = ask_about("curves", source, given)
+    body = ask_about("curves", source, given, SUMMARY if source.is_table and not as_json else {})
     if as_json:
         click.echo(body, nl=False)
     else:

@@ -56,21 +56,25 @@ class Evaluation:
 
 def read_evaluations(files: dict[str, InputFile], given: dict[str, str]) -> list[Evaluation]:
     """Read every file, the tables with the options given; a problem of a file is told and ends the command."""
-    return [Evaluation(name, file, read_evaluation(file, given, one_evaluation())) for name, file in files.items()]
+    form = one_evaluation()
+    return [Evaluation(name, file, read_evaluation(file, given, given, form)) for name, file in files.items()]
 
 
-def read_evaluation(file: InputFile, given: dict[str, str], form: TableForm, *, plain: bool = True) -> Decoded:
-    """Read a file, a table with the options given; a problem of it is told and ends the command.
+def read_evaluation(
+    file: InputFile, given: dict[str, str], typed: dict[str, str], form: TableForm, *, plain: bool = True
+) -> Decoded:
+    """Read a file, a table with the options given, of which some were typed.
 
-    A table's columns are lists, as JSON takes them, unless they are not to be `plain`.
+    A problem of it is told and ends the command. A table's columns are lists, as JSON takes them, unless they are not
+    to be `plain`.
     """
     body = file.read()
-    given = given if file.is_table else {}
+    given, typed = (given, typed) if file.is_table else ({}, {})
     try:
         decoded = DECODERS[file.media_type](body, given, form, limits())
         return _plain(decoded) if plain and file.is_table else decoded
     except Problem as problem:
-        fail(lines_of_file(orjson.loads(problem_document(problem, "")), file, body, given))
+        fail(lines_of_file(orjson.loads(problem_document(problem, "")), file, body, given, typed))
 
 
 def request_body(evaluations: Iterable[Evaluation], options: dict[str, object]) -> bytes:

@@ -95,13 +95,13 @@ class Question:
     def _document(self, *, plain: bool) -> object:
         """Put the files and the options together; what is no object stays as it is, for the service to refuse."""
         form = OPERATIONS["gates"].form if self.baseline is None else one_evaluation()
-        self._decoded = read_evaluation(self.scores, self._texts, form, plain=plain)
+        self._decoded = read_evaluation(self.scores, self._texts, self.given, form, plain=plain)
         document = _with_meaning(self.scores, self._decoded.document, self._meaning)
         if not isinstance(document, dict):
             return document
         self._refuse_options(document)
         if self.baseline is not None:
-            self._baseline = read_evaluation(self.baseline, self._texts, one_evaluation(), plain=plain)
+            self._baseline = read_evaluation(self.baseline, self._texts, self.given, one_evaluation(), plain=plain)
             meaning = {key: value for key, value in document.items() if key in MEANING} | self._meaning
             document["baseline"] = _with_meaning(self.baseline, self._baseline.document, meaning)
             if plain and self.baseline.is_table and "labels" in document["baseline"]:
@@ -121,7 +121,7 @@ class Question:
         """Lay out a problem of a table that was sent as it is."""
         if any(_is_of_rules(error["pointer"]) for error in problem.get("errors", [])):
             return list(self._lines_of_problem(problem))
-        return list(lines_of_file(problem, self.scores, body, self._texts))
+        return list(lines_of_file(problem, self.scores, body, self._texts, self.given))
 
     def _lines_of_problem(self, problem: dict[str, Any]) -> Iterator[str]:
         """Lay out a problem, file by file."""

@@ -56,7 +56,7 @@ def tradeoffs(file: BinaryIO, format_name: str | None, *, as_json: bool, **optio
     given = given_texts(options)
     source = InputFile.of(file, format_name)
     refuse_without_table(given, [source])
-    body = ask_about("tradeoffs", source, given)
+    body = ask_about("tradeoffs", source, given, {})
     if as_json:
         click.echo(body, nl=False)
     else:

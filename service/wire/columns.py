@@ -10,8 +10,8 @@ from typing import Any
 
 from service.curves.exact import BoolArray, FloatArray
 
-_SHOWN = 20
-"""How many characters of a wrong value a problem repeats."""
+_SHOWN = 24
+"""How many characters of a wrong value a problem repeats: as many as a double may have."""
 
 
 class ColumnError(ValueError):

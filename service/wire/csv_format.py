@@ -173,7 +173,7 @@ def _(column: TextColumn, *, nullable: bool) -> FloatArray:
         row = pc.index(good, False).as_py()
         if row >= 0:
             text = cells[row].as_py()
-            what = f"{shown(text)} is not a decimal number" if text else "This is empty; a number belongs here"
+            what = f"{shown(text)} is not a decimal number" if text else "This is blank; a number belongs here"
             raise ColumnError("not_a_number", f"{what}.", row) from None
         array = pc.cast(cells, pa.float64())
     missing = array.is_null().to_numpy()

@@ -39,6 +39,8 @@ def test_what_the_service_finds_wrong_is_told_of_the_file(tmp_path: Path) -> Non
     assert re.search(r"one\.json: .*\n  .* \(not_an_object\)\n", run.stderr)
     run = rocpr(ALL, TEN, "--indices", "f1")
     assert re.fullmatch(r"Error: these files: This cannot be asked\.\n  --indices/0: .* \(not_one_of\)\n", run.stderr)
+    run = rocpr(ALL, TEN, "--scores", "prob")
+    assert re.match(r"Error: \S+csv: This cannot be asked\.\n  --scores: No column is called 'prob'; ", run.stderr)
 
 
 def test_a_file_that_cannot_be_parsed(tmp_path: Path) -> None:

@@ -244,13 +244,18 @@ def test_commands_use_it_unless_it_is_off(tmp_path: Path) -> None:
             assert (run.exit_code, KERNEL.path) == (0, path)
 
 
-def test_a_library_of_another_version_is_told_by_commands_that_would_use_it(sources: Path) -> None:
+@pytest.mark.parametrize("command", ["curves", "gate"])
+def test_a_library_of_another_version_is_told_by_commands_that_would_use_it(
+    sources: Path, tmp_path: Path, command: str
+) -> None:
     (sources.parent / "kernel-0123456789abcdef.so").write_bytes(b"other")
-    sample = "scores,labels\n0.9,1\n0.4,0\n"
+    table, rules = tmp_path / "scores.csv", tmp_path / "rules.toml"
+    table.write_text("scores,labels\n0.9,1\n0.4,0\n")
+    rules.write_text("[[rules]]\nmetric = 'roc'\nmin = 0\n")
+    words = [command, *([rules] if command == "gate" else []), table]
     with used(None):
         run, off = (
-            CliRunner(env={"ROCPR_COMPILED": word}).invoke(main, ["curves", "-", "--format", "csv"], input=sample)
-            for word in ("auto", "off")
+            CliRunner(env={"ROCPR_COMPILED": word}).invoke(main, list(map(str, words))) for word in ("auto", "off")
         )
     assert (run.exit_code, off.exit_code, run.stdout) == (0, 0, off.stdout)
     assert run.stderr == (

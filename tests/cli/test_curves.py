@@ -181,6 +181,17 @@ def test_a_wrong_option_is_pointed_to(named: Path) -> None:
     run = rocpr(named, "--scores", "score", "--labels", "y", "--positive-label", "spam", "--intervals", '{"level": 2}')
     assert run.exit_code == 2
     assert run.stderr.startswith(f"Error: {named}: This cannot be asked.\n  --intervals/level: ")
+    run = rocpr(named, "--scores", "prob", "--labels", "y")
+    assert run.stderr.startswith(f"Error: {named}: This cannot be asked.\n  --scores: No column is called 'prob'; ")
+
+
+@pytest.mark.parametrize("name", ["keep", "labels"])
+def test_what_is_wrong_with_a_column_is_no_fault_of_the_option_that_names_it(tmp_path: Path, name: str) -> None:
+    """Nor of one that has the same name, and that the summary asks for."""
+    path = tmp_path / "one.csv"
+    path.write_text(f"scores,{name}\n0.9,1\n0.4,1\n")
+    run = rocpr(path, "--labels", name)
+    assert run.stderr.startswith(f"Error: {path}: This cannot be used.\n  /{name}: There is no negative row")
 
 
 def test_json_prints_the_answer_as_the_service_gives_it() -> None:

@@ -252,6 +252,15 @@ def test_which_labels_there_are_is_told(tmp_path: Path, positive: str, negative:
     assert "The labels are" not in run.stderr
 
 
+def test_a_column_that_is_not_there_is_told_where_it_was_asked_for(tmp_path: Path) -> None:
+    """As an option only where it is one; what it says goes before what the rules say."""
+    told = "No column is called 'prob'; "
+    run = rocpr(written(tmp_path, PASSING), ALL, "--scores", "prob")
+    assert run.stderr.startswith(f"Error: {ALL}: This cannot be asked.\n  --scores: {told}")
+    run = rocpr(written(tmp_path, f"scores = 'prob'\n{PASSING}"), ALL)
+    assert run.stderr.startswith(f"Error: {ALL}: This cannot be used.\n  /scores: {told}")
+
+
 def test_of_many_mistakes_the_first_are_listed(tmp_path: Path) -> None:
     rules = written(tmp_path, "[[rules]]\nmetric = 'rok'\nmin = 0\n" * 30)
     lines = rocpr(rules, ALL).stderr.splitlines()

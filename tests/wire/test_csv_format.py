@@ -152,13 +152,13 @@ def test_refuses_what_is_no_decimal_number(cell):
         numbers(column("1", " 2", cell), nullable=False)
     assert (caught.value.code, caught.value.row) == ("not_a_number", 2)
     if cell.isspace() or not cell:
-        assert caught.value.detail == "This is empty; a number belongs here."
+        assert caught.value.detail == "This is blank; a number belongs here."
     elif cell.isascii():
         assert caught.value.detail == f"{cell.strip(' ')!r} is not a decimal number."
 
 
 def test_of_a_long_cell_the_beginning_is_repeated():
-    with pytest.raises(ColumnError, match=f"^'{'x' * 20}'\\.\\.\\. is not a decimal number.$"):
+    with pytest.raises(ColumnError, match=f"^'{'x' * 24}'\\.\\.\\. is not a decimal number.$"):
         numbers(column("x" * 1000), nullable=False)
 
 
@@ -214,3 +214,5 @@ def test_refuses_labels_that_are_not_binary(cells, positive_label, row):
     with pytest.raises(ColumnError) as caught:
         labels(column(*cells), positive_label)
     assert (caught.value.code, caught.value.row) == ("not_a_label", row)
+    if positive_label is not None:
+        assert caught.value.detail == f"{cells[row]!r} is a third value; a binary label has two."

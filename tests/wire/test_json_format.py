@@ -154,13 +154,14 @@ def test_refuses_labels_that_are_not_binary(column, positive_label, row):
     ("third", "told"),
     [
         ("c", "'c'"),
-        ("c" * 20, f"'{'c' * 20}'"),
-        ("c" * 21, f"'{'c' * 20}'..."),
+        ("c" * 24, f"'{'c' * 24}'"),
+        ("c" * 25, f"'{'c' * 24}'..."),
         ("\ud800", r"'\ud800'"),
         (True, "true"),
         (2.5, "2.5"),
         (2.0, "2"),
-        (10**30, "1" + "0" * 19 + "..."),
+        (-1.7976931348623157e308, "-1.7976931348623157e+308"),
+        (10**30, "1" + "0" * 23 + "..."),
     ],
 )
 def test_a_third_label_is_repeated(third, told):
