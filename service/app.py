@@ -7,6 +7,7 @@ import atexit
 import logging
 import shutil
 import tempfile
+from functools import partial
 from pathlib import Path
 
 from flask import Flask
@@ -17,10 +18,11 @@ from service.web.contract import contract_blueprint, docs_blueprint
 from service.web.errors import install_error_handlers
 from service.web.guard import install_guard
 from service.web.health import health_blueprint
-from service.web.lanes import UNREAD_PER_SLOT, BigLane
+from service.web.lanes.evaluator import NICENESS
+from service.web.lanes.pool import EvaluatorPool
+from service.web.lanes.slots import Slots
 from service.web.observation import helper_ended, install_observation, metrics_blueprint
 from service.web.operations import Operations, operations_blueprint
-from service.web.slots import Slots
 from service.wire.limits import Limits
 
 _LOG = logging.getLogger("service")
@@ -38,18 +40,19 @@ def create_app(settings: Settings | None = None) -> Flask:
     # Under gunicorn.conf.py the server's processes share one.
     runtime_directory = Path(settings.runtime_dir or _directory_of_its_own())
     slots = Slots(runtime_directory, "big", settings.slots)
-    lane = BigLane(
-        slots,
-        Slots(runtime_directory, "unread", settings.slots * UNREAD_PER_SLOT),
+    pool = partial(
+        EvaluatorPool,
         limits,
         seconds=settings.big_seconds,
         memory_bytes=settings.big_memory_bytes,
         spool_directory=settings.spool_dir or None,
-        on_helper_end=helper_ended,
+        on_end=helper_ended,
     )
+    big, columnar = pool(niceness=NICENESS), pool(niceness=0)
     operations = Operations(
         limits,
-        lane,
+        columnar,
+        big,
         max_body_bytes=settings.max_body_bytes,
         big_body_bytes=settings.big_body_bytes,
         big_work=settings.big_work,
@@ -66,7 +69,8 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.register_blueprint(docs_blueprint())
     app.register_blueprint(health_blueprint())
     app.register_blueprint(metrics_blueprint(slots, compiled=KERNEL.path is not None))
-    app.extensions["big_lane"] = lane
+    # What the worker, which knows no settings of the application's parts, needs of them.
+    app.extensions |= {"big_pool": big, "slots": slots, "runtime_directory": runtime_directory}
     return app
 
 

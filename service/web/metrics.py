@@ -24,7 +24,7 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_late
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
-from service.web.slots import Slot, Slots
+from service.web.lanes.slots import Slot, Slots
 from service.wire.problems import PROBLEM_TYPES
 
 REFUSALS = frozenset({401, 408, 413, 429, 503})
@@ -105,6 +105,9 @@ RESPONSE_BODY_BYTES = Histogram(
 HELPER_DEATHS = Counter(
     "rocpr_helper_deaths_total", "Processes for big requests that ended before their answer.", ["reason"], registry=None
 )
+ABANDONED = Counter(
+    "rocpr_abandoned_total", "Requests whose clients left before the answer was ready.", ["while"], registry=None
+)
 REFUSALS_TOTAL = Counter(
     "rocpr_refusals_total", "Answers 401, 408, 413, 429 and 503, by the code of the problem.", ["code"], registry=None
 )
@@ -117,6 +120,7 @@ _ALL = (
     REQUEST_BODY_BYTES,
     RESPONSE_BODY_BYTES,
     HELPER_DEATHS,
+    ABANDONED,
     REFUSALS_TOTAL,
 )
 
@@ -164,6 +168,11 @@ def count_sizes(operation: str, rows: int | None, bytes_in: int | None, bytes_ou
         _histogram(REQUEST_BODY_BYTES, operation).observe(bytes_in)
     if bytes_out is not None:
         _histogram(RESPONSE_BODY_BYTES, operation).observe(bytes_out)
+
+
+def count_abandoned(state: str) -> None:
+    """Count a request whose client left while it was "waiting" or "evaluated"."""
+    ABANDONED.labels(state).inc()
 
 
 def helper_ended(reason: str) -> None:

@@ -11,7 +11,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from service.web.slots import Slot, Slots
+from service.web.lanes.slots import Slot, Slots
 
 PREFIX = "rocpr-"
 _NEW = "new-"

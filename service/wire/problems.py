@@ -56,6 +56,11 @@ def no_more_files() -> Problem:
     return Problem("overloaded", "The server cannot open another file now.")
 
 
+def no_room() -> Problem:
+    """Make the problem of a server that can keep no more bodies and answers for now."""
+    return Problem("overloaded", "There is no room for the body or its answer now.")
+
+
 def invalid_value(pointer: str, code: str, detail: str) -> Problem:
     """Make the problem of one wrong value."""
     return Problem("invalid_request", detail, [FieldError(pointer, code, detail)])
