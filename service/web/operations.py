@@ -106,6 +106,7 @@ class Operations:
             else:
                 result = answer(asked, self._limits, self._effort)
         except TooMuchWork:
+            request.environ["wsgi.input"] = io.BytesIO(asked.body)  # another server's can be read only once
             return None
         return _response(result, [result.body], len(result.body))
 
