@@ -1,4 +1,4 @@
-"""A helper that has too little memory says so, at whatever it runs out: it neither crashes nor fails."""
+"""An evaluator that has too little memory says so, at whatever it runs out: it neither crashes nor fails."""
 
 import subprocess
 import sys

@@ -33,7 +33,7 @@ READING = """
 import pathlib, sys
 from flask import Flask
 from service.web.metrics import metrics_blueprint
-from service.web.slots import Slots
+from service.web.lanes.slots import Slots
 app = Flask("reading")
 app.register_blueprint(metrics_blueprint(Slots(pathlib.Path(sys.argv[1]), "big", 2), compiled=False))
 print(app.test_client().get("/metrics").text)

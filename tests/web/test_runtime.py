@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from service.web import runtime
-from service.web.slots import Slots
+from service.web.lanes.slots import Slots
 
 MASTER = """
 import os, sys, time
