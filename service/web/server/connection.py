@@ -262,8 +262,8 @@ class Connection(asyncio.BufferedProtocol):
 
     def refuse(self, problem: Problem) -> None:
         """Answer with a problem without the application, and end the connection."""
-        path, method = ("/", "") if self.reader is None else (self.reader.path, self.reader.method)
         began = self.since if self.exchange is None else self.exchange.began
+        refused = self._server.refused(self.reader, time.monotonic() - began)
         self.transport.write(
             refusal(problem, path, method, time.monotonic() - began, self._server.bounds.retry_after_seconds)
         )
