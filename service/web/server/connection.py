@@ -264,9 +264,7 @@ class Connection(asyncio.BufferedProtocol):
         """Answer with a problem without the application, and end the connection."""
         began = self.since if self.exchange is None else self.exchange.began
         refused = self._server.refused(self.reader, time.monotonic() - began)
-        self.transport.write(
-            refusal(problem, path, method, time.monotonic() - began, self._server.bounds.retry_after_seconds)
-        )
+        self.transport.write(refusal(problem, refused, self._server.bounds.retry_after_seconds))
         self._leave_request()
         self._end()
 

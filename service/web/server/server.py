@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
+from service.web.observation import UNMATCHED
 from service.web.passes import Pass
 from service.web.server import sweep
 from service.web.server.body import IncomingBody
@@ -20,6 +21,7 @@ from service.web.server.lane import Lane
 from service.web.server.reading import NewParser, RequestReader
 from service.web.server.sending import PIECE_BYTES
 from service.web.server.sweep import Held
+from service.web.server.transport import Refused
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication, WSGIEnvironment
@@ -67,6 +69,7 @@ class Server:
         owner_of: Callable[["WSGIEnvironment"], str],
         spool: Callable[[], BinaryIO],
         new_parser: NewParser,
+        routes: frozenset[str],
     ) -> None:
         self.lanes = lanes
         self.bounds = bounds
@@ -78,6 +81,7 @@ class Server:
         self._owner_of = owner_of
         self._spool = spool
         self._new_parser = new_parser
+        self._routes = routes
         self.is_stopping = False
         self._in_memory = BODY_IN_MEMORY
         self._is_over = False
@@ -99,6 +103,13 @@ class Server:
             lanes=self.lanes,
             call_on_loop=self._loop.call_soon_threadsafe,
         )
+
+    def refused(self, reader: RequestReader | None, seconds: float) -> Refused:
+        """Say what is known of a request that is refused so long after it began."""
+        if reader is None:
+            return Refused(seconds=seconds)
+        route = reader.path if reader.path in self._routes else UNMATCHED
+        return Refused(reader.path, reader.method, route, seconds)
 
     def must_ask(self, head: Head) -> bool:
         """Whether the application is to be asked for its opinion of a head before the body is read."""

@@ -90,7 +90,7 @@ class Refused:
 
 
 def refusal(problem: Problem, refused: Refused, retry_after: int) -> bytes:
-    """Write the answer of a server that ends the connection without asking the application; it is logged and counted."""
+    """Write the answer of a server that does not ask the application and ends the connection; log and count it."""
     status = HTTPStatus(problem.type.status)
     body = problem_document(problem, instance_of(refused.path))
     request_id = refused_by_server(status.value, problem.type.code, refused.route, refused.method)

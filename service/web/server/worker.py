@@ -134,6 +134,7 @@ class Worker(BaseWorker):
             owner_of=extensions["owners"].owner_of,
             spool=extensions["big_pool"].spool,
             new_parser=partial(_parser, self.cfg),
+            routes=frozenset(rule.rule for rule in self.wsgi.url_map.iter_rules() if not rule.arguments),
         )
 
     def _sweep(self) -> None:
