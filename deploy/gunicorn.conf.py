@@ -64,6 +64,9 @@ bind = f"127.0.0.1:{os.environ.get('PORT', '8000')}"
 worker_class = "service.web.server.worker.Worker"
 workers = _settings.workers
 
+# How many connections a process keeps, as far as there are descriptors; then those without a request are closed.
+worker_connections = _settings.connections
+
 # Each worker loads the application itself: threads and Arrow's pools do not survive a fork.
 preload_app = False
 

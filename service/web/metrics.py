@@ -33,6 +33,9 @@ REFUSALS = frozenset({401, 408, 413, 429, 503})
 DEATHS = ("died", "deadline")
 """Why a helper process ended: by itself, or because its time was over."""
 
+STATES = ("waiting", "evaluated")
+"""What a request was when its client left."""
+
 _DIRECTORY = os.environ.get("PROMETHEUS_MULTIPROC_DIR", "")
 
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
@@ -129,6 +132,8 @@ def start_counting() -> None:
     """Let counters that are hoped never to move begin at 0: what is not there yet cannot be seen to rise."""
     for reason in DEATHS:
         HELPER_DEATHS.labels(reason)
+    for state in STATES:
+        ABANDONED.labels(state)
     for code, problem in PROBLEM_TYPES.items():
         if problem.status in REFUSALS:
             REFUSALS_TOTAL.labels(code)
@@ -171,7 +176,10 @@ def count_sizes(operation: str, rows: int | None, bytes_in: int | None, bytes_ou
 
 
 def count_abandoned(state: str) -> None:
-    """Count a request whose client left while it was "waiting" or "evaluated"."""
+    """Count a request whose client left while it was one of STATES."""
+    if state not in STATES:
+        message = f"{state!r} is none of {', '.join(STATES)}"
+        raise ValueError(message)
     ABANDONED.labels(state).inc()
 
 

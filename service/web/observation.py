@@ -34,7 +34,15 @@ from service.web.metrics import (
 )
 from service.web.passes import STARTED, WAITED, client_of, has_moved
 
-__all__ = ["count_abandoned", "helper_ended", "install_observation", "metrics_blueprint", "note", "refused_by_server"]
+__all__ = [
+    "UNMATCHED",
+    "count_abandoned",
+    "helper_ended",
+    "install_observation",
+    "metrics_blueprint",
+    "note",
+    "refused_by_server",
+]
 
 Fact = str | int | float | None
 
@@ -113,11 +121,12 @@ def note(**facts: Fact) -> None:
                 observed.facts[name] = value
 
 
-def refused_by_server(status: int, code: str) -> str:
+def refused_by_server(status: int, code: str, route: str = UNMATCHED, method: str = OTHER) -> str:
     """Log and count a request that the server refused without the application; return the id that it got."""
     request_id = uuid4().hex
-    count_request(UNMATCHED, OTHER, status, None, code)
-    line = {"id": request_id, "method": OTHER, "route": UNMATCHED, "status": status, "problem": code}
+    method = method if method in METHODS else OTHER
+    count_request(route, method, status, None, code)
+    line = {"id": request_id, "method": method, "route": route, "status": status, "problem": code}
     _write_line(structlog.get_logger(), line)
     return request_id
 

@@ -22,8 +22,11 @@ ASKERS = 1024
 
 LATELY_SECONDS = 10.0
 
+ALIVE_SECONDS = 3.0
+"""How old a count of connections may be; processes tell theirs every second."""
+
 _FILE = "board"
-_SIZE = 8 * (PROCESSES + SLOTS + 2 * ASKERS)
+_SIZE = 8 * (2 * PROCESSES + SLOTS + 2 * ASKERS)
 
 
 class Board:
@@ -32,23 +35,28 @@ class Board:
     def __init__(self, directory: Path | None) -> None:
         memory = mmap.mmap(-1, _SIZE) if directory is None else _mapped(directory / _FILE)
         words = np.frombuffer(memory, np.int64)
-        self._connections, self._owners, askers = np.split(words, (PROCESSES, PROCESSES + SLOTS))
-        self._askers, times = np.split(askers, 2)
-        self._asked = times.view(np.float64)
+        ends = np.cumsum((PROCESSES, PROCESSES, SLOTS, ASKERS))
+        self._connections, told, self._owners, self._askers, asked = np.split(words, ends)
+        self._told, self._asked = told.view(np.float64), asked.view(np.float64)
         self._number, self._process = 0, None
         if directory is not None:
             numbers = Slots(directory, "worker", PROCESSES)
             self._process = numbers.take()  # held as long as this process lives
             self._number = 0 if self._process is None else self._process.number
-        self._connections[self._number] = 0
+        self.count_connections(0)
 
     def count_connections(self, count: int) -> None:
         """Say how many connections this process has."""
-        self._connections[self._number] = count
+        self._connections[self._number], self._told[self._number] = count, time.monotonic()
 
-    def fewest_connections(self, workers: int) -> int:
-        """Tell how many the process with the fewest has, of the first so many."""
-        return int(self._connections[:workers].min())
+    def retire(self) -> None:
+        """Say that this process takes no more connections."""
+        self._told[self._number] = 0.0
+
+    def fewest_connections(self) -> int:
+        """Tell how many the process has that has the fewest, of those that take connections."""
+        alive = self._told > time.monotonic() - ALIVE_SECONDS
+        return int(self._connections[alive].min(initial=np.iinfo(np.int64).max))
 
     def give_slot(self, number: int, owner: int) -> None:
         """Note who has a slot."""

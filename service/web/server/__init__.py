@@ -2,16 +2,16 @@
 
 One process is one worker of gunicorn, with one event loop. Nothing a client does holds a thread: everything that waits
 for a client (its head, its body, its reading) waits on the loop as a few kilobytes of state with a deadline. Threads
-evaluate, and do nothing else. So what one client costs another is bounded by evaluation, and evaluation is shared fairly.
+evaluate, and do nothing else. So what one client costs another is evaluation alone, which is bounded and shared fairly.
 
-**Who reads.** `worker.py` accepts, one connection an event; a process that has more connections than another stands
+**Who reads.** `accepting.py` takes connections, one an event; a process that has more connections than another stands
 back for a moment. `connection.py` is a connection: a phase, and the deadline of that phase. `reading.py` makes requests
 of bytes, with gunicorn's parser for heads and chunks, and `head.py` checks what the parser lets pass. All connections
 of a process read into one buffer, in short pieces where bytes cost time. A body stays in memory while it is short and
 then goes to a file without a name (`body.py`).
 
-**Passes.** The application (Flask) is called with whole requests, and sometimes more than once for a request; passes.py,
-one floor up, says how. A long body is preceded by a pass without it, so that who has no key, or asks for what there is
+**Passes.** The application (Flask) is called with whole requests, and sometimes more than once for one: passes.py, one
+floor up, says how. A long body is preceded by a pass without it, so that who has no key, or asks for what there is
 not, learns that before the upload. What turns out to be long work in the pass for small requests is moved to the one
 for big ones. `exchange.py` is a request on its way through its passes.
 
@@ -37,12 +37,12 @@ at once would reset the connection, and may destroy the answer before it is read
     a head                     32 KiB in all, 100 fields, 10 s
     a body                     ROCPR_MAX_BODY_BYTES, 10 s and the time that its bytes take at ROCPR_MIN_BODY_RATE
     a silent client            10 s in a request, `keepalive` between requests
-    a client that does not read   30 s without progress
-    bodies and unread answers  ROCPR_SPOOL_BYTES over all clients; the slowest clients make way
+    an unread answer           30 s without progress
+    bodies, unread answers     ROCPR_SPOOL_BYTES in files, 128 MiB of memory a process; the slowest clients make way
     connections                ROCPR_CONNECTIONS, or as many as there are descriptors; those without a request make way
     the queues                 256 small, 256 columnar and 64 big requests a process, ROCPR_QUEUE_SECONDS
     evaluation                 ROCPR_BIG_WORK in the small lanes; ROCPR_BIG_SECONDS and ROCPR_SLOTS in the big one
 
-A sweep once a second (`server.py`) ends what is past its deadline. It also tells gunicorn's master that the process is
-well, unless the thread for small requests is stuck; then the master replaces the process.
+A sweep once a second (`sweep.py`) ends what is past its deadline. The worker then tells gunicorn's master that the
+process is well, unless the thread for small requests is stuck; then the master replaces the process.
 """

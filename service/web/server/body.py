@@ -13,9 +13,10 @@ from service.web.body import too_large
 class IncomingBody:
     """A body that is being received.
 
-    limit      the most bytes that are taken.
-    in_memory  the most bytes that are kept in memory.
-    spool      opens a file for more.
+    limit        the most bytes that are taken.
+    in_memory    the most bytes that are kept in memory.
+    spool        opens a file for more.
+    is_spooled   whether it lies in a file.
     """
 
     def __init__(self, limit: int, in_memory: int, spool: Callable[[], BinaryIO]) -> None:
@@ -24,17 +25,17 @@ class IncomingBody:
         self._in_memory = in_memory
         self._spool = spool
         self._file: BinaryIO = io.BytesIO()
-        self._is_spooled = False
+        self.is_spooled = False
 
     def write(self, data: bytes | memoryview) -> None:
         """Take what has come. Raises Problem body_too_large; OSError when there is no room for it."""
         self.length += len(data)
         if self.length > self._limit:
             raise too_large(self._limit)
-        if self.length > self._in_memory and not self._is_spooled:
+        if self.length > self._in_memory and not self.is_spooled:
             before = cast("io.BytesIO", self._file)
             self._file = self._spool()
-            self._is_spooled = True
+            self.is_spooled = True
             self._file.write(before.getbuffer())
         self._file.write(data)
 

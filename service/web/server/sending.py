@@ -75,13 +75,17 @@ class Sending:
         self._has_room = True
         return self.go_on()
 
-    def unsent(self) -> int:
-        """Tell how many bytes of the answer wait for the client to read."""
-        return self._left + self._transport.get_write_buffer_size()
+    def unsent_in_memory(self) -> int:
+        """Tell how many bytes in memory wait for the client to read."""
+        return self._transport.get_write_buffer_size() + (self._left if isinstance(self._body, bytes) else 0)
+
+    def unsent_in_file(self) -> int:
+        """Tell how many bytes in a file do."""
+        return self._left if isinstance(self._body, FileBody) else 0
 
     def is_stalled(self) -> bool:
         """Whether the client has read nothing for too long; asked about once a second."""
-        now, unsent = time.monotonic(), self.unsent()
+        now, unsent = time.monotonic(), self.unsent_in_memory() + self.unsent_in_file()
         if unsent != self._unsent_then or not self._transport.get_write_buffer_size():
             self._unsent_then, self._moved = unsent, now
         return now - self._moved > STALLED_SECONDS

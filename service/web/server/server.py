@@ -6,12 +6,13 @@ Knows connections and lanes; nothing of gunicorn, signals or listeners.
 import asyncio
 import errno
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
+from service.web.observation import UNMATCHED
 from service.web.passes import Pass
+from service.web.server import sweep
 from service.web.server.body import IncomingBody
 from service.web.server.connection import Connection
 from service.web.server.exchange import Exchange
@@ -19,6 +20,8 @@ from service.web.server.head import Head
 from service.web.server.lane import Lane
 from service.web.server.reading import NewParser, RequestReader
 from service.web.server.sending import PIECE_BYTES
+from service.web.server.sweep import Held
+from service.web.server.transport import Refused
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication, WSGIEnvironment
@@ -32,28 +35,18 @@ UNASKED_BYTES = 32 * 1024
 BODY_IN_MEMORY = 256 * 1024
 """How much of a body is kept in memory; what is longer goes to a file."""
 
-CROWDED_BODY_IN_MEMORY = 8 * 1024
-"""The same while CROWDED_BYTES or more are held for clients."""
-
-CROWDED_BYTES = 64 * 1024 * 1024
-
-EVICTED_AT_ONCE = 64
-"""How many connections are ended together where there are too many: to choose them takes a look at all."""
-
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
     """What one process gives to its clients; all times in seconds.
 
     body_bytes     the longest body that is read.
-    held_bytes     the most that is kept of bodies and unread answers together.
-    connections    the most that there may be.
+    held           the most that is kept of bodies and unread answers together.
     min_body_rate  bytes a second, see ROCPR_MIN_BODY_RATE.
     """
 
     body_bytes: int
-    held_bytes: int
-    connections: int
+    held: Held
     min_body_rate: float
     keepalive: float
     queue_seconds: float
@@ -73,6 +66,7 @@ class Server:
         owner_of: Callable[["WSGIEnvironment"], str],
         spool: Callable[[], BinaryIO],
         new_parser: NewParser,
+        routes: frozenset[str],
     ) -> None:
         self.lanes = lanes
         self.bounds = bounds
@@ -84,9 +78,10 @@ class Server:
         self._owner_of = owner_of
         self._spool = spool
         self._new_parser = new_parser
-        self._in_memory = BODY_IN_MEMORY
-        self._is_over = False
-        """Whether more is held than may be, and not for slow clients."""
+        self._routes = routes
+        self.is_stopping = False
+        self._has_room = True
+        """Whether no more is held for clients than may be."""
 
     def new_reader(self) -> RequestReader:
         """Begin to read a request."""
@@ -105,53 +100,34 @@ class Server:
             call_on_loop=self._loop.call_soon_threadsafe,
         )
 
+    def refused(self, reader: RequestReader | None, seconds: float) -> Refused:
+        """Say what is known of a request that is refused so long after it began."""
+        if reader is None:
+            return Refused(seconds=seconds)
+        route = reader.path if reader.path in self._routes else UNMATCHED
+        return Refused(reader.path, reader.method, route, seconds)
+
     def must_ask(self, head: Head) -> bool:
         """Whether the application is to be asked for its opinion of a head before the body is read."""
         longest = min(UNASKED_BYTES, self.bounds.body_bytes)
         return head.length is None or head.length > longest or (head.expects_100 and head.length > 0)
 
     def sweep(self) -> None:
-        """Look after all connections; once a second."""
+        """Look after all connections; once a second, and more often once the process is to stop."""
         now = time.monotonic()
         for connection in tuple(self.connections):
-            connection.look(now)
-        self._make_room()
+            if self.is_stopping:
+                sweep.hurry(connection, now)
+            sweep.look_after(connection, now, self.bounds.queue_seconds)
+        self._has_room = sweep.make_room(self.connections, self.bounds.held)
         for lane in self.lanes.values():
             lane.queue.forget_the_idle()
 
-    def is_full(self) -> bool:
-        """Whether there are as many connections as there may be."""
-        return len(self.connections) >= self.bounds.connections
-
-    def evict(self) -> bool:
-        """End connections without a whole request, the longest of those who have most; whether there were any."""
-        useless = sorted((one for one in self.connections if one.is_useless()), key=lambda one: one.since)
-        of_each = Counter(one.client[0] for one in useless)
-        most = max(of_each.values(), default=0)
-        greediest = [one for one in useless if of_each[one.client[0]] == most]
-        for connection in greediest[:EVICTED_AT_ONCE]:
-            connection.abort()
-        return bool(greediest)
-
-    def _make_room(self) -> None:
-        """End the slowest clients while more is held than may be."""
-        held = {one: size for one in self.connections if (size := one.held())}
-        total = sum(held.values())
-        self._in_memory = CROWDED_BODY_IN_MEMORY if total > CROWDED_BYTES else BODY_IN_MEMORY
-        if total > self.bounds.held_bytes:
-            rates = {one: rate for one in held if (rate := one.rate()) is not None}
-            for connection in sorted(rates, key=rates.__getitem__):
-                if total <= self.bounds.held_bytes:
-                    break
-                total -= held[connection]
-                connection.give_way()
-        self._is_over = total > self.bounds.held_bytes
-
     def _new_body(self) -> IncomingBody:
-        return IncomingBody(self.bounds.body_bytes, self._in_memory, self._open)
+        return IncomingBody(self.bounds.body_bytes, BODY_IN_MEMORY, self._open)
 
     def _open(self) -> BinaryIO:
         """Open a file for a body. Raises OSError."""
-        if self._is_over:
+        if not self._has_room:
             raise OSError(errno.ENOSPC, "as much is held for clients as may be")
         return self._spool()

@@ -3,13 +3,14 @@
 Knows the errors of gunicorn's parser and the `instance` of a problem. What the application refuses it answers itself.
 """
 
+from dataclasses import dataclass
 from http import HTTPStatus
 from urllib.parse import quote
 
 from gunicorn import util
 from gunicorn.asgi import parser as http
 
-from service.web.observation import refused_by_server
+from service.web.observation import UNMATCHED, refused_by_server
 from service.web.security_headers import HEADERS
 from service.wire.problems import PROBLEM_JSON, Problem, problem_document
 
@@ -73,19 +74,31 @@ def instance_of(path: str) -> str:
     return quote(path[:MAX_INSTANCE]) or "/"
 
 
-def refusal(problem: Problem, path: str, method: str, seconds: float, retry_after: int) -> bytes:
-    """Write the answer of a server that ends the connection without asking the application; it is logged and counted.
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """What is known of a request that the server refuses.
 
     path      the decoded path, as far as it is known.
+    route     the path when it is one of the application's; else UNMATCHED.
     seconds   since the request began.
     """
+
+    path: str = "/"
+    method: str = ""
+    route: str = UNMATCHED
+    seconds: float = 0.0
+
+
+def refusal(problem: Problem, refused: Refused, retry_after: int) -> bytes:
+    """Write the answer of a server that does not ask the application and ends the connection; log and count it."""
     status = HTTPStatus(problem.type.status)
-    body = problem_document(problem, instance_of(path))
+    body = problem_document(problem, instance_of(refused.path))
+    request_id = refused_by_server(status.value, problem.type.code, refused.route, refused.method)
     fields = {
         "Date": util.http_date(),
         "Connection": "close",
-        "X-Request-ID": refused_by_server(status.value, problem.type.code),
-        "Server-Timing": f"total;dur={1000 * seconds:.3f}",
+        "X-Request-ID": request_id,
+        "Server-Timing": f"total;dur={1000 * refused.seconds:.3f}",
         "Content-Type": PROBLEM_JSON,
         "Content-Length": str(len(body)),
         **HEADERS,
@@ -95,4 +108,4 @@ def refusal(problem: Problem, path: str, method: str, seconds: float, retry_afte
         fields["Retry-After"] = str(retry_after)
     lines = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
     head = f"HTTP/1.1 {status.value} {status.phrase}\r\n{lines}\r\n".encode("ascii")
-    return head if method == "HEAD" else head + body
+    return head if refused.method == "HEAD" else head + body

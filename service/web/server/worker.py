@@ -5,17 +5,14 @@ heartbeat, and tells them to stop.
 """
 
 import asyncio
-import errno
 import logging
 import os
-import resource
 import signal
-import socket
+import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from queue import Empty, SimpleQueue
 from types import FrameType
 from typing import Any
@@ -30,27 +27,19 @@ from service.web.lanes.board import Board
 from service.web.lanes.fair_slots import FairSlots
 from service.web.lifecycle import DRAINING
 from service.web.passes import Pass
-from service.web.server.connection import Connection
+from service.web.server.accepting import Listeners
 from service.web.server.lane import Lane
 from service.web.server.server import Bounds, Server
+from service.web.server.sweep import Held
 
 SWEEP_SECONDS = 1.0
 """How often the process looks after its connections, and tells the master that it is well."""
 
+STOP_SWEEP_SECONDS = 0.1
+"""The same once it is to stop."""
+
 STUCK_SECONDS = 60.0
 """How long a small request may take; then the master hears nothing more and replaces the process."""
-
-STAND_BACK_SECONDS = 0.002
-"""How long a process that has more connections than another leaves a new one to that."""
-
-PAUSE_SECONDS = 0.1
-"""How long a process waits that cannot open another connection, so that it does not only try."""
-
-WARN_SECONDS = 60.0
-"""How often that is worth a line in the log."""
-
-SPARE_FILES = 24
-"""How many descriptors are kept for what is not a connection: bodies, slots, pipes to evaluators."""
 
 SMALL_WAITING, BIG_WAITING = 256, 64
 """How many requests may wait in each process: for the thread of small ones, and for a slot."""
@@ -58,14 +47,8 @@ SMALL_WAITING, BIG_WAITING = 256, 64
 SMALL_HALF_LIFE, BIG_HALF_LIFE = 1.0, 10.0
 """In how many seconds what somebody used of a lane counts half."""
 
-SEND_BUFFER_BYTES = 1 << 17
-"""What the system may keep of an answer for a client that does not read: by itself it takes up to 4 MB."""
-
-DEAD_CLIENT_MS = 30_000
-"""How long the system tries to send to a client that acknowledges nothing."""
-
-_NO_FILES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
-_NO_CONNECTION = frozenset({errno.EAGAIN, errno.ECONNABORTED, errno.EINTR})
+HELD_IN_MEMORY_BYTES = 128 << 20
+"""What a process may keep in memory of bodies and unread answers of all clients."""
 
 _LOG = logging.getLogger("service")
 
@@ -79,6 +62,12 @@ class ServerLog(Logger):
 
 class Worker(BaseWorker):
     """The worker that deploy/gunicorn.conf.py names."""
+
+    @classmethod
+    def check_config(cls, cfg: Any, log: Any) -> None:  # noqa: ANN401, ARG003  # gunicorn has no types
+        """Refuse to serve in the clear where TLS is asked for."""
+        if cfg.is_ssl:
+            sys.exit("rocpr: the server has no TLS of its own; put a proxy such as nginx in front (deploy/nginx.conf)")
 
     signals: "SimpleQueue[int]"  # what the master was sent, and after the fork this process; see init_signals
 
@@ -100,10 +89,7 @@ class Worker(BaseWorker):
         self._loop = asyncio.new_event_loop()
         self._loop.set_exception_handler(_log_failure)
         self._drain_seconds = settings.drain_seconds
-        self._workers = settings.workers
         self._stops_at: float | None = None
-        self._warned = -WARN_SECONDS
-        self._tasks: set[asyncio.Task[Any]] = set()
         extensions = self.wsgi.extensions
         directory = extensions["runtime_directory"]
         self._board = Board(directory)
@@ -117,9 +103,7 @@ class Worker(BaseWorker):
         }
         for number, handler in handlers.items():
             self._loop.add_signal_handler(number, handler)
-        for listener in self.sockets:
-            listener.setblocking(False)  # noqa: FBT003  # the library's signature
-            self._listen(listener)
+        self._listeners = Listeners(self._loop, self.sockets, self._server, self._board, self.cfg.worker_connections)
         self._sweep()
         try:
             self._loop.run_forever()
@@ -136,8 +120,7 @@ class Worker(BaseWorker):
         )
         bounds = Bounds(
             body_bytes=settings.max_body_bytes,
-            held_bytes=settings.spool_bytes // settings.workers,
-            connections=min(settings.connections, _descriptors_left() - SPARE_FILES),
+            held=Held(HELD_IN_MEMORY_BYTES, settings.spool_bytes // self.cfg.workers),
             min_body_rate=settings.min_body_rate,
             keepalive=self.cfg.keepalive,
             queue_seconds=settings.queue_seconds,
@@ -151,66 +134,13 @@ class Worker(BaseWorker):
             owner_of=extensions["owners"].owner_of,
             spool=extensions["big_pool"].spool,
             new_parser=partial(_parser, self.cfg),
+            routes=frozenset(rule.rule for rule in self.wsgi.url_map.iter_rules() if not rule.arguments),
         )
-
-    # Connections.
-
-    def _listen(self, listener: socket.socket) -> None:
-        if self._stops_at is None:
-            self._loop.add_reader(listener.fileno(), self._accept, listener)
-
-    def _pause(self, listener: socket.socket, seconds: float, then: Callable[[socket.socket], object]) -> None:
-        """Leave new connections to others for a moment."""
-        self._loop.remove_reader(listener.fileno())
-        self._loop.call_later(seconds, then, listener)
-
-    def _accept(self, listener: socket.socket) -> None:
-        """Accept one connection, unless another process has fewer, which then has a moment to be first."""
-        if len(self._server.connections) > self._board.fewest_connections(self._workers):
-            self._pause(listener, STAND_BACK_SECONDS, self._accept_after_all)
-        else:
-            self._accept_now(listener)
-
-    def _accept_after_all(self, listener: socket.socket) -> None:
-        self._listen(listener)
-        if self._stops_at is None:
-            self._accept_now(listener)
-
-    def _accept_now(self, listener: socket.socket) -> None:
-        if self._server.is_full():
-            self._make_way(listener)
-            return
-        try:
-            client, address = listener.accept()
-        except OSError as error:
-            if error.errno in _NO_FILES:
-                self._make_way(listener)
-            elif error.errno not in _NO_CONNECTION:
-                raise
-            return
-        _prepare(client)
-        connection = Connection(self._server, _host_and_port(address), _host_and_port(listener.getsockname()))
-        self._server.connections.add(connection)
-        self._board.count_connections(len(self._server.connections))
-        task = self._loop.create_task(self._loop.connect_accepted_socket(lambda: connection, client))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    def _make_way(self, listener: socket.socket) -> None:
-        """End connections that nobody misses, and accept again when they are gone."""
-        now = time.monotonic()
-        if now - self._warned >= WARN_SECONDS:
-            self._warned = now
-            self.log.warning("No descriptor is left for another connection: raise the limit of open files.")
-        evicted = self._server.evict()
-        self._pause(listener, 0 if evicted else PAUSE_SECONDS, self._listen)
-
-    # The process.
 
     def _sweep(self) -> None:
         self._loop.call_later(SWEEP_SECONDS, self._sweep)
         self._server.sweep()
-        self._board.count_connections(len(self._server.connections))
+        self._listeners.count()
         if self._server.lanes[Pass.SMALL].longest() < STUCK_SECONDS:
             self.notify()
         if self.ppid != os.getppid():
@@ -231,20 +161,16 @@ class Worker(BaseWorker):
         DRAINING.set()
         if self._stops_at is None:
             self._stops_at = time.monotonic() + self.cfg.graceful_timeout
-            for listener in self.sockets:
-                self._loop.remove_reader(listener.fileno())
-                listener.close()
+            self._server.is_stopping = True
+            self._listeners.close()
             self._end_when_done()
 
     def _end_when_done(self) -> None:
-        now = time.monotonic()
-        for connection in tuple(self._server.connections):
-            connection.hurry(now)
-            connection.look(now)
-        if not self._server.connections or now > (self._stops_at or now):
+        self._server.sweep()
+        if not self._listeners.count() or time.monotonic() > (self._stops_at or 0.0):
             self._loop.stop()
         else:
-            self._loop.call_later(PAUSE_SECONDS, self._end_when_done)
+            self._loop.call_later(STOP_SWEEP_SECONDS, self._end_when_done)
 
     def _quit(self) -> None:
         """Stop at once."""
@@ -271,28 +197,6 @@ def _parser(cfg: Any, head_complete: Callable[[], bool], piece: Callable[[bytes]
         limit_request_fields=cfg.limit_request_fields,
         limit_request_field_size=cfg.limit_request_field_size,
     )
-
-
-def _prepare(client: socket.socket) -> None:
-    """Bound what the system keeps for a client, and for how long it tries to reach one."""
-    client.setblocking(False)  # noqa: FBT003  # the library's signature
-    client.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
-    if client.family != socket.AF_UNIX and hasattr(socket, "TCP_USER_TIMEOUT"):  # Linux
-        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, DEAD_CLIENT_MS)
-
-
-def _host_and_port(address: Any) -> tuple[str, str]:  # noqa: ANN401  # what Python has for an address depends on its family
-    return (address[0], str(address[1])) if isinstance(address, tuple) else ("", "")
-
-
-def _descriptors_left() -> int:
-    """Tell how many descriptors this process may still open."""
-    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    try:
-        used = len(list(Path("/proc/self/fd").iterdir()))
-    except OSError:  # not Linux
-        used = 64
-    return max(SPARE_FILES + 1, (soft if soft >= 0 else 1 << 20) - used)
 
 
 def _log_failure(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
