@@ -18,7 +18,6 @@ import service.web.operations
 from service.app import create_app
 from service.settings import read_settings
 from service.web.lanes.evaluator import DeadlineExceeded, EvaluatorDied
-from service.web.passes import Pass
 from service.web.server.exchange import Exchange
 from service.web.server.queues import Use
 from service.web.server.transport import too_slow
@@ -72,15 +71,13 @@ REQUESTS: dict[str, dict[str, Any]] = {
 """{name of the example: the request that gets it}"""
 
 
-def _full_queue() -> Problem:
-    """The problem of a request that finds its lane full."""
-    full = SimpleNamespace(is_full=lambda: True)
-    exchange = Exchange(
-        lambda *_: [], {}, SimpleNamespace(), owner="", use=Use(), lanes={Pass.SMALL: full}, call_on_loop=print
-    )
-    with pytest.raises(Problem) as caught:
-        exchange.ask(Pass.SMALL, None)
-    return caught.value
+def _turned_away() -> Problem:
+    """The problem of a request for which there is no place in its queue."""
+    refused: list[Problem] = []
+    receiver = SimpleNamespace(refuse=refused.append)
+    Exchange(lambda *_: [], {}, receiver, owner="", use=Use(), lanes={}, call_on_loop=print).turn_away()
+    (problem,) = refused
+    return problem
 
 
 BEFORE_THE_APPLICATION: dict[str, Callable[[], Problem]] = {
@@ -89,7 +86,7 @@ BEFORE_THE_APPLICATION: dict[str, Callable[[], Problem]] = {
     "expectation_failed": partial(problem_of, b"GET / HTTP/1.1\r\nHost: a\r\nExpect: wonders\r\n\r\n"),
     "headers_too_large": partial(problem_of, b"GET / HTTP/1.1\r\nX: " + b"a" * 9000),
     "request_timeout": too_slow,
-    "overloaded": _full_queue,
+    "overloaded": _turned_away,
 }
 """{name of the example: what makes it}: problems of which the application hears nothing; tests/e2e reaches them."""
 
