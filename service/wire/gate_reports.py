@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable
 from io import BytesIO
 from typing import Any
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 from junitparser import Error, Failure, JUnitXml, TestCase, TestSuite
 
@@ -110,7 +110,7 @@ def junit_report(document: dict[str, Any], scores: str | None = None, baseline: 
     report.write(written)
     written.seek(0)
     # junitparser writes with lxml where that is installed, which spaces and quotes otherwise.
-    ElementTree.parse(written).write(out, encoding="utf-8", xml_declaration=True)  # noqa: S314  # our own document
+    ET.parse(written).write(out, encoding="utf-8", xml_declaration=True)  # noqa: S314  # our own document
     return out.getvalue()
 
 
