@@ -6,6 +6,7 @@ The server is the service's, with deploy/gunicorn.conf.py; of rocpr's applicatio
 from flask import Flask, Response, abort, request
 
 from service.app import create_app
+from service.web.passes import Pass, move_to, pass_of
 
 
 def create() -> Flask:
@@ -18,10 +19,9 @@ def create() -> Flask:
 
 
 def curves() -> Response:
-    """Answer once the body is there; a server that calls with the head of a long request first is asked to go on."""
-    if (here := request.environ.get("rocpr.pass")) == "head":
-        request.environ["rocpr.moved"] = type(here)("small")
-        return Response(status=204)
+    """Answer once the body is there: of a long request the server shows the head first."""
+    if pass_of(request.environ) is Pass.HEAD:
+        return move_to(request.environ, Pass.SMALL)
     if len(request.get_data()) != request.content_length:
         abort(400)
     return Response(bytes(request.args.get("bytes", 0, int)), mimetype="application/octet-stream")

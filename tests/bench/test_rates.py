@@ -6,7 +6,6 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,6 +15,7 @@ import pytest
 
 from service.app import create_app
 from service.settings import Settings
+from service.web.passes import MOVED, PASS, Pass
 from tests.bench import peer, rates, report
 from tests.bench.constant import create, curves
 from tests.bench.load import Load, Measured, Window, Wrong, measure
@@ -249,7 +249,6 @@ def test_the_constant_answer_reads_the_body_and_says_so_many_bytes() -> None:
 
 
 def test_the_constant_answer_waits_for_the_body_of_a_long_request() -> None:
-    passes = StrEnum("passes", ["HEAD", "SMALL"])
-    with create().test_request_context(PATH, method="POST", environ_overrides={"rocpr.pass": passes.HEAD}):
+    with create().test_request_context(PATH, method="POST", environ_overrides={PASS: Pass.HEAD}):
         assert curves().status_code == 204
-        assert flask.request.environ["rocpr.moved"] is passes.SMALL
+        assert flask.request.environ[MOVED] is Pass.SMALL
