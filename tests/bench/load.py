@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from typing import Self
 
 SILENT_SECONDS = 60.0
-"""How long no server may send anything."""
+"""After this long without a byte from the server the load fails."""
 
 MOST = 1_000_000
 """After this many answers the measurement ends, however short it was."""
@@ -31,10 +31,10 @@ class Wrong(Exception):
 
 @dataclass(frozen=True)
 class Load:
-    """What is asked of which server.
+    """One load on one server.
 
     warm_seconds   how long the load runs at least before it is measured.
-    seconds        how long it is measured at least; also until each connection could have had an answer.
+    seconds        how long it is measured at least; also until there are as many answers as connections.
     request        all bytes of one request; ISO 8859-1, as JSON knows no bytes.
     answer         the body that every answer must have, likewise.
     """
@@ -49,7 +49,7 @@ class Load:
 
 @dataclass(frozen=True)
 class Measured:
-    """What came of it.
+    """The result of a load.
 
     rate        answers a second.
     latencies   seconds from the first byte sent to the last one received, of each answer.

@@ -180,7 +180,7 @@ OF_PEER, OF_CONSTANT = (
 
 def test_the_three_servers_take_turns_in_one_run_for_both_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     measured, loads = rates_of(monkeypatch, lambda _, answer: answer)
-    beside_peer, beside_constant = measured.rate(OF_PEER), measured.rate(OF_CONSTANT)
+    against_peer, against_constant = measured.rate(OF_PEER), measured.rate(OF_CONSTANT)
     assert [load.port for load in loads] == [40, 10, 50] * TINY.repeats
     assert {load.connections for load in loads} == {16}
     ours, theirs, constant = loads[:3]
@@ -188,10 +188,10 @@ def test_the_three_servers_take_turns_in_one_run_for_both_rows(monkeypatch: pyte
     assert json.loads(ours.answer)["auc"]["roc"] == pytest.approx(json.loads(theirs.answer)["auc"]["roc"], abs=1e-12)
     assert constant.request.startswith(f"POST {PATH}?bytes={len(ours.answer)} HTTP/1.1\r\n")
     assert constant.answer == "\0" * len(ours.answer)
-    assert (beside_peer.ours, beside_peer.theirs, beside_constant.theirs) == (404.0, 105.0, 506.0)
-    assert (beside_peer.ratio, beside_constant.ratio) == (404 / 105, 506 / 404)
-    assert (beside_peer.reached, beside_constant.reached) == (True, None)
-    assert (beside_peer.compared, beside_constant.compared) == (10, 2)
+    assert (against_peer.ours, against_peer.theirs, against_constant.theirs) == (404.0, 105.0, 506.0)
+    assert (against_peer.ratio, against_constant.ratio) == (404 / 105, 506 / 404)
+    assert (against_peer.reached, against_constant.reached) == (True, None)
+    assert (against_peer.compared, against_constant.compared) == (10, 2)
 
 
 @pytest.mark.parametrize("off", [INSTALLED, PEER])
@@ -221,9 +221,9 @@ def test_the_table_has_requests_a_second(monkeypatch: pytest.MonkeyPatch) -> Non
         "3.85 times its requests a second, with a client that took up to 25 % of a processor"
     )
     assert results[0].note == expected
-    (beside_peer, _) = json.loads(report.as_json(results, {}))["rows"]
-    assert beside_peer["loads"]["ours"]["rate"] == 404.0
-    assert beside_peer["loads"]["theirs"]["p99"] == 0.1
+    (against_peer, _) = json.loads(report.as_json(results, {}))["rows"]
+    assert against_peer["loads"]["ours"]["rate"] == 404.0
+    assert against_peer["loads"]["theirs"]["p99"] == 0.1
 
 
 def test_what_is_compiled_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -240,7 +240,7 @@ def test_every_size_is_measured_with_one_connection_and_with_16() -> None:
     assert reaches == {100: 5.9, 1_000: 6.6, 10_000: 11.4}
 
 
-def test_the_constant_answer_reads_the_body_and_says_so_many_bytes() -> None:
+def test_the_constant_answer_reads_the_body_and_has_the_length_asked_for() -> None:
     client = create().test_client()
     answer = client.post(f"{PATH}?bytes=7", data=b"abc")
     assert (answer.status_code, answer.data) == (200, bytes(7))

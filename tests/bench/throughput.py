@@ -1,4 +1,4 @@
-"""What came of one server under load, in all rounds."""
+"""One server under load, over all rounds."""
 
 import statistics
 from collections.abc import Sequence
