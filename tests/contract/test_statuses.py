@@ -18,8 +18,8 @@ import service.web.operations
 from service.app import create_app
 from service.settings import read_settings
 from service.web.lanes.evaluator import DeadlineExceeded, EvaluatorDied
-from service.web.server.exchange import Exchange
-from service.web.server.queues import Use
+from service.web.server.connection import Phase
+from service.web.server.sweep import look_after
 from service.web.server.transport import too_slow
 from service.wire.gate_schemas import FAIL_STATUSES
 from service.wire.problems import PROBLEM_TYPES, Problem
@@ -71,11 +71,11 @@ REQUESTS: dict[str, dict[str, Any]] = {
 """{name of the example: the request that gets it}"""
 
 
-def _turned_away() -> Problem:
-    """The problem of a request for which there is no place in its queue."""
+def _turn_that_does_not_come() -> Problem:
+    """The problem of a request that waits for too long."""
     refused: list[Problem] = []
-    receiver = SimpleNamespace(refuse=refused.append)
-    Exchange(lambda *_: [], {}, receiver, owner="", use=Use(), lanes={}, call_on_loop=print).turn_away()
+    waiting = SimpleNamespace(misses_its_turn=lambda _: True)
+    look_after(SimpleNamespace(phase=Phase.ANSWERING, exchange=waiting, refuse=refused.append), 0.0, 0.0)
     (problem,) = refused
     return problem
 
@@ -86,7 +86,7 @@ BEFORE_THE_APPLICATION: dict[str, Callable[[], Problem]] = {
     "expectation_failed": partial(problem_of, b"GET / HTTP/1.1\r\nHost: a\r\nExpect: wonders\r\n\r\n"),
     "headers_too_large": partial(problem_of, b"GET / HTTP/1.1\r\nX: " + b"a" * 9000),
     "request_timeout": too_slow,
-    "overloaded": _turned_away,
+    "overloaded": _turn_that_does_not_come,
 }
 """{name of the example: what makes it}: problems of which the application hears nothing; tests/e2e reaches them."""
 
