@@ -117,7 +117,7 @@ class Served:
         theirs, ours = socket.socketpair()
         if sndbuf is not None:
             theirs.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, sndbuf)
-        theirs.setblocking(False)
+        theirs.settimeout(0)
         connection = Connection(self.server, (address, "1"), ("192.0.2.9", "80"))
         made = self.loop.connect_accepted_socket(lambda: connection, theirs)
         asyncio.run_coroutine_threadsafe(made, self.loop).result(SECONDS)
