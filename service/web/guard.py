@@ -20,6 +20,7 @@ from service.web.errors import problem_response
 from service.web.keys import Keys
 from service.web.observation import note
 from service.web.origins import allowed_origins
+from service.web.own_slots import slots_in
 from service.web.security_headers import install_security_headers
 from service.web.slots import Slots
 from service.wire.problems import Problem, no_more_files
@@ -40,10 +41,10 @@ _UNTIL_SENT = "rocpr.until_sent"
 """The key of a request's environment under which lies what is given back once its answer was sent."""
 
 
-def install_guard(app: Flask, settings: Settings, runtime_directory: Path) -> None:
+def install_guard(app: Flask, settings: Settings, runtime_directory: Path | None) -> None:
     """Guard the whole application; call it after what observes requests and before everything else.
 
-    `runtime_directory` is one that all processes of the server share; it is used when there are keys.
+    `runtime_directory` is one that all processes of the server share, if there is any; it is used when there are keys.
     Raises SettingsError when the origins cannot be used. A file of keys that cannot be used lets nobody in: a worker
     that is replaced while somebody writes the file must not end the server, which has checked it at its start.
     """
@@ -53,7 +54,7 @@ def install_guard(app: Flask, settings: Settings, runtime_directory: Path) -> No
     if origins:
         app.before_request(_answer_preflight)
     if settings.api_keys_file:
-        slots_of = _slots_of_keys(runtime_directory, settings.key_concurrency)
+        slots_of = _slots_of_keys(runtime_directory, settings.key_concurrency, settings.workers)
         app.before_request(_checker(Keys(Path(settings.api_keys_file)), slots_of))
         app.after_request(_give_back_early)
         app.wsgi_app = _GivingBack(app.wsgi_app)  # type: ignore[method-assign]  # Flask's documented place for it
@@ -116,11 +117,11 @@ def _too_many(count: int) -> Response:
     return problem_response(Problem("too_many_requests", detail))
 
 
-def _slots_of_keys(directory: Path, count: int) -> "Callable[[str], Slots]":
+def _slots_of_keys(directory: Path | None, count: int, processes: int) -> "Callable[[str], Slots]":
     @cache
     def slots(name: str) -> Slots:
         # A hash, because names may differ in case alone and may be `..`, which not every file system takes.
-        return Slots(directory, f"key-{sha256(name.encode()).hexdigest()[:32]}", count)
+        return slots_in(directory, f"key-{sha256(name.encode()).hexdigest()[:32]}", count, processes)
 
     return slots
 

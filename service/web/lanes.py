@@ -87,6 +87,7 @@ class BigLane:
         memory_bytes: int,
         spool_directory: str | None,
         on_helper_end: Callable[[str], None],
+        on_write_failed: Callable[[OSError | None], None],
     ) -> None:
         self._slots = slots
         self._unread = unread
@@ -95,6 +96,7 @@ class BigLane:
         self._memory_bytes = memory_bytes
         self._directory = spool_directory
         self._on_helper_end = on_helper_end
+        self._on_write_failed = on_write_failed
         self._idle: list[tuple[Helper, float]] = []
         """The helpers that wait, each with when it began to; the one that worked last is the last."""
         self._sweep: Timer | None = None
@@ -115,7 +117,7 @@ class BigLane:
         try:
             yield place
         except (NoRoom, OSError) as error:
-            _LOG.error("The spool directory takes no more", exc_info=error)
+            self._on_write_failed(error if isinstance(error, OSError) else None)
             raise Problem("overloaded", "There is no room for the body or its answer now.") from error
         finally:
             place.leave()

@@ -14,6 +14,7 @@ from flask import Blueprint, Response, request
 from werkzeug.wsgi import wrap_file
 
 from service.answer import REQUEST_MEDIA_TYPES, Answer, Request, TooMuchWork, answer, response_media_types
+from service.environment import look_for_memory
 from service.operations import OPERATIONS
 from service.web.body import body_length, read_body, spool_body
 from service.web.carrying import carried
@@ -31,6 +32,9 @@ _SHORT = 1 << 16
 
 _PIECE = 1 << 18
 """How much of an answer is sent at once."""
+
+_look = partial(look_for_memory, 4 << 20)
+"""Sees to it that the next piece of a small answer gets the memory that it takes: orjson crashes where it gets none."""
 
 
 class Operations:
@@ -57,7 +61,7 @@ class Operations:
         note(bytes_in=len(asked.body))
         try:
             with evaluating():
-                result = answer(asked, self._limits, self._big_work)
+                result = answer(asked, self._limits, self._big_work, look=_look)
         except TooMuchWork:
             return self._answer_big(replace(asked, body=b""), lambda body: body.write(asked.body))
         return _response(result, _in_pieces(result.body), len(result.body))
