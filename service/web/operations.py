@@ -33,8 +33,10 @@ _SHORT = 1 << 16
 _PIECE = 1 << 18
 """How much of an answer is sent at once."""
 
+_look_first = partial(look_for_memory, 16 << 20)
 _look = partial(look_for_memory, 4 << 20)
-"""Sees to it that the next piece of a small answer gets the memory that it takes: orjson crashes where it gets none."""
+"""See to it that a small request, and each piece of its answer, gets the memory that it takes: Arrow and orjson end the
+process where they get none."""
 
 
 class Operations:
@@ -61,6 +63,7 @@ class Operations:
         note(bytes_in=len(asked.body))
         try:
             with evaluating():
+                _look_first()
                 result = answer(asked, self._limits, self._big_work, look=_look)
         except TooMuchWork:
             return self._answer_big(replace(asked, body=b""), lambda body: body.write(asked.body))
