@@ -18,11 +18,11 @@ from service.environment import (
 )
 from service.settings import SettingsError, check_spool_directory, mistyped_settings, read_settings
 from service.web.forking import hold_stops_while_forking
-from service.web.heartbeat import beat_in_memory
 from service.web.keys import check_file
 from service.web.log import logging_configuration
 from service.web.origins import allowed_origins
 from service.web.runtime import is_reload, share_directory
+from service.web.server.heartbeat import beat_in_memory
 
 # Here, because the workers are forks of the process that reads this file, and import NumPy and Arrow after it.
 prepare_process()
@@ -56,16 +56,17 @@ wsgi_app = "service.app:create_app()"
 # Loopback unless --bind says otherwise: the service has no TLS of its own.
 bind = f"127.0.0.1:{os.environ.get('PORT', '8000')}"
 
-# Threads, so that a slow upload does not hold a whole process; NumPy and pyarrow leave the interpreter's lock while
-# they compute. Our own class, so that gunicorn's errors are problems (service/web/worker.py).
-worker_class = "service.web.worker.Worker"
+# An event loop that reads and sends, and threads that evaluate (service/web/server/).
+worker_class = "service.web.server.worker.Worker"
 workers = _settings.workers
-threads = _settings.threads
+
+# How many connections a process keeps, as far as there are descriptors; then those without a request are closed.
+worker_connections = _settings.connections
 
 # Each worker loads the application itself: threads and Arrow's pools do not survive a fork.
 preload_app = False
 
-# The heartbeat is the main thread's, not a request's: silence of this length means that the process is stuck.
+# The heartbeat is the loop's, not a request's: silence of this length means that the process is stuck.
 timeout = 60
 # From SIGTERM: the drain, then the longest evaluation that may have begun at its end, then its answer.
 graceful_timeout = _settings.drain_seconds + _settings.big_seconds + 30
@@ -95,7 +96,7 @@ control_socket_disable = True
 # The application logs its requests itself (service/web/observation.py); gunicorn's own lines, and those of libraries,
 # are lines of JSON like the application's.
 accesslog = None
-logger_class = "service.web.worker.ServerLog"
+logger_class = "service.web.server.worker.ServerLog"
 logconfig_dict = logging_configuration(_settings.log_level)
 
 
@@ -112,8 +113,8 @@ def post_fork(server: Any, worker: Any) -> None:  # noqa: ANN401  # gunicorn has
 
 
 def post_worker_init(worker: Any) -> None:  # noqa: ANN401  # gunicorn has no types
-    """Keep the worker's memory small and its pauses short, and start its first helper beside the first requests."""
+    """Keep the worker's memory small and its pauses short, and start its first evaluator beside the first requests."""
     give_memory_back_regularly()
     keep_what_is_loaded()
-    lane = worker.wsgi.extensions["big_lane"]
-    Thread(target=lane.prepare, name="prepare", daemon=True).start()
+    pool = worker.wsgi.extensions["big_pool"]
+    Thread(target=pool.prepare, name="prepare", daemon=True).start()

@@ -1,12 +1,12 @@
 """One request to one answer, plain data in and plain data out: decode, check, evaluate, encode.
 
-Request threads, helpers and the command line call `answer`. An expected failure comes back as a problem Answer, never
-as an exception. Knows no HTTP beyond media types and statuses.
+Threads of the server, evaluator processes and the command line call `answer`. An expected failure comes back as a
+problem Answer, never as an exception. Knows no HTTP beyond media types and statuses.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import chain
 from time import perf_counter
@@ -77,9 +77,24 @@ class Answer:
 _LONG_PIECE = 1 << 12
 """Bytes; what is shorter takes no memory to speak of."""
 
+_TOO_LARGE = frozenset({"body_too_large", "too_many_rows"})
+"""The problems of a body that is over a limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """The most that may be done for a request where others wait for it to be done.
+
+    work         rows of one evaluation, and what takes as long (`Checked.work`).
+    body_bytes   what the body may become when it is decompressed, or decoded from columns.
+    """
+
+    work: int
+    body_bytes: int
+
 
 class TooMuchWork(Exception):
-    """The request is right, and more work than `max_work`: it has to be answered where it holds up nobody."""
+    """The request would take more than the Effort: it has to be answered where nobody else waits for it."""
 
 
 REQUEST_MEDIA_TYPES = tuple(DECODERS)
@@ -95,7 +110,7 @@ def response_media_types(operation: str) -> tuple[str, ...]:
 def answer(
     request: Request,
     limits: Limits,
-    max_work: int | None = None,
+    effort: Effort | None = None,
     write: Callable[[Piece], object] | None = None,
     look: Callable[[], object] = lambda: None,
 ) -> Answer:
@@ -104,10 +119,27 @@ def answer(
     With `write` it gets the body, in pieces, and the Answer has none; after a failure in between, what it got is of no
     use. `look` is called before the first piece is made, and before each that follows a long one: there a caller whose
     memory is limited raises MemoryError while enough is left for the next. Raises TooMuchWork, before it evaluates,
-    when the work is estimated at more than `max_work`.
+    when the request would take more than `effort`.
     """
-    return _answer(
-        request, lambda operation: _decoded(request, operation, limits), limits, max_work, write=write, look=look
+
+    def decode(operation: Operation) -> tuple[Decoded, str | None]:
+        if effort is None:
+            return _decoded(request, operation, limits)
+        try:
+            return _decoded(request, operation, _narrowed(limits, effort))
+        except Problem as problem:
+            if problem.type.code in _TOO_LARGE:
+                raise TooMuchWork from None
+            raise
+
+    return _answer(request, decode, limits, effort, write=write, look=look)
+
+
+def _narrowed(limits: Limits, effort: Effort) -> Limits:
+    return replace(
+        limits,
+        max_rows=min(limits.max_rows, effort.work),
+        max_decompressed_bytes=min(limits.max_decompressed_bytes, effort.body_bytes),
     )
 
 
@@ -120,7 +152,7 @@ def _answer(
     request: Request,
     decode: Callable[[Operation], tuple[Decoded, str | None]],
     limits: Limits,
-    max_work: int | None = None,
+    effort: Effort | None = None,
     *,
     write: Callable[[Piece], object] | None = None,
     look: Callable[[], object] = lambda: None,
@@ -129,7 +161,7 @@ def _answer(
     pieces: list[Piece] = []
     try:
         status, encoded, coding = _write_answer(
-            request, decode, limits, max_work, facts=facts, write=write or pieces.append, look=look
+            request, decode, limits, effort, facts=facts, write=write or pieces.append, look=look
         )
         return Answer(status, request.accept, b"".join(pieces), encoded.headers, coding, None, facts)
     except Problem as problem:
@@ -157,7 +189,7 @@ def _write_answer(
     request: Request,
     decode: Callable[[Operation], tuple[Decoded, str | None]],
     limits: Limits,
-    max_work: int | None,
+    effort: Effort | None,
     *,
     facts: Facts,
     write: Callable[[Piece], object],
@@ -171,7 +203,7 @@ def _write_answer(
         facts.rows = checked.rows
         if checked.rows > limits.max_rows:
             raise too_many_rows(checked.rows, limits.max_rows)
-        if max_work is not None and checked.work > max_work:
+        if effort is not None and checked.work > effort.work:
             raise TooMuchWork
     if table is None and request.accept in ONE_TABLE:
         table = operation.first_table(checked)

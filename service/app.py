@@ -7,6 +7,7 @@ import atexit
 import logging
 import shutil
 import tempfile
+from functools import partial
 from pathlib import Path
 
 from flask import Flask
@@ -17,11 +18,12 @@ from service.web.contract import contract_blueprint, docs_blueprint
 from service.web.errors import install_error_handlers
 from service.web.guard import install_guard
 from service.web.health import health_blueprint
-from service.web.lanes import UNREAD_PER_SLOT, BigLane
+from service.web.lanes.evaluator import NICENESS
+from service.web.lanes.own_slots import slots_in
+from service.web.lanes.pool import EvaluatorPool
 from service.web.observation import helper_ended, install_observation, metrics_blueprint
 from service.web.operations import Operations, operations_blueprint
-from service.web.own_slots import slots_in
-from service.web.spool_room import SpoolRoom
+from service.web.spool import Spool
 from service.wire.limits import Limits
 
 _LOG = logging.getLogger("service")
@@ -39,20 +41,20 @@ def create_app(settings: Settings | None = None) -> Flask:
     # Under gunicorn.conf.py the server's processes share one.
     runtime_directory = Path(settings.runtime_dir) if settings.runtime_dir else _directory_of_its_own()
     slots = slots_in(runtime_directory, "big", settings.slots, settings.workers)
-    spool = SpoolRoom(settings.spool_dir or None)
-    lane = BigLane(
-        slots,
-        slots_in(runtime_directory, "unread", settings.slots * UNREAD_PER_SLOT, settings.workers),
+    spool = Spool(settings.spool_dir or None)
+    pool = partial(
+        EvaluatorPool,
         limits,
         seconds=settings.big_seconds,
         memory_bytes=settings.big_memory_bytes,
-        spool_directory=settings.spool_dir or None,
-        on_write_failed=spool.write_failed,
-        on_helper_end=helper_ended,
+        spool=spool,
+        on_end=helper_ended,
     )
+    big, columnar = pool(niceness=NICENESS), pool(niceness=0)
     operations = Operations(
         limits,
-        lane,
+        columnar,
+        big,
         max_body_bytes=settings.max_body_bytes,
         big_body_bytes=settings.big_body_bytes,
         big_work=settings.big_work,
@@ -69,7 +71,8 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.register_blueprint(docs_blueprint())
     app.register_blueprint(health_blueprint(spool))
     app.register_blueprint(metrics_blueprint(slots, spool, compiled=KERNEL.path is not None))
-    app.extensions["big_lane"] = lane
+    # What the worker, which knows no settings of the application's parts, needs of them.
+    app.extensions |= {"spool": spool, "big_pool": big, "slots": slots, "runtime_directory": runtime_directory}
     return app
 
 

@@ -11,14 +11,19 @@ from pathlib import Path
 COUNTS_FILE_BYTES = 1 << 17
 """How long a file of counts is from the start; all series of the service, in all statuses that there are, take less."""
 
+BOARD_FILE = "board"
+BOARD_FILE_BYTES = 1 << 15
+"""What the processes tell each other (lanes/board.py), and how long it is from the start: as long as it gets, or more."""
+
 
 def allocate(path: str | Path, size: int) -> None:
     """Make a file of at least `size` bytes, or extend one, with blocks for all of them; raises OSError without room."""
-    if sys.platform == "darwin":  # it lacks the call; whoever maps the file makes it
-        return
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        os.posix_fallocate(descriptor, 0, size)
+        if sys.platform == "darwin":  # which lacks the call
+            os.ftruncate(descriptor, max(size, os.fstat(descriptor).st_size))
+        else:
+            os.posix_fallocate(descriptor, 0, size)
     except OSError:
         if not os.fstat(descriptor).st_size:
             with suppress(OSError):

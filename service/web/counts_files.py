@@ -25,7 +25,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
 from service.web.allocation import COUNTS_FILE_BYTES, allocate
-from service.web.slots import Slot, Slots
+from service.web.lanes.slots import Slot, Slots
 
 _MOST_BESIDE_A_KEY = 28
 """Bytes that prometheus_client writes with a key, at most: its length, padding, two doubles."""

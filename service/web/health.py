@@ -8,11 +8,11 @@ import orjson
 from flask import Blueprint, Response
 
 from service.web.lifecycle import DRAINING
-from service.web.spool_room import SpoolRoom
+from service.web.spool import Spool
 from service.wire.problems import Problem
 
 
-def health_blueprint(spool: SpoolRoom) -> Blueprint:
+def health_blueprint(spool: Spool) -> Blueprint:
     """Make the routes /health/live and /health/ready.
 
     The service keeps no state and needs no other service: a process that answers at all is ready, until it was told to

@@ -23,8 +23,8 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
 from service.web.counts_files import CountsOfAll, count_in_files
-from service.web.slots import Slots
-from service.web.spool_room import SpoolRoom
+from service.web.lanes.slots import Slots
+from service.web.spool import Spool
 from service.wire.problems import PROBLEM_TYPES
 
 REFUSALS = frozenset({401, 408, 413, 429, 503})
@@ -32,6 +32,9 @@ REFUSALS = frozenset({401, 408, 413, 429, 503})
 
 DEATHS = ("died", "deadline")
 """Why a helper process ended: by itself, or because its time was over."""
+
+STATES = ("waiting", "evaluated")
+"""What a request was when its client left."""
 
 _LOG = logging.getLogger("service")
 
@@ -74,6 +77,9 @@ RESPONSE_BODY_BYTES = Histogram(
 HELPER_DEATHS = Counter(
     "rocpr_helper_deaths_total", "Processes for big requests that ended before their answer.", ["reason"], registry=None
 )
+ABANDONED = Counter(
+    "rocpr_abandoned_total", "Requests whose clients left before the answer was ready.", ["while"], registry=None
+)
 REFUSALS_TOTAL = Counter(
     "rocpr_refusals_total", "Answers 401, 408, 413, 429 and 503, by the code of the problem.", ["code"], registry=None
 )
@@ -86,6 +92,7 @@ _ALL = (
     REQUEST_BODY_BYTES,
     RESPONSE_BODY_BYTES,
     HELPER_DEATHS,
+    ABANDONED,
     REFUSALS_TOTAL,
 )
 
@@ -94,6 +101,8 @@ def start_counting() -> None:
     """Let counters that are hoped never to move begin at 0: what is not there yet cannot be seen to rise."""
     for reason in DEATHS:
         HELPER_DEATHS.labels(reason)
+    for state in STATES:
+        ABANDONED.labels(state)
     for code, problem in PROBLEM_TYPES.items():
         if problem.status in REFUSALS:
             REFUSALS_TOTAL.labels(code)
@@ -135,6 +144,14 @@ def count_sizes(operation: str, rows: int | None, bytes_in: int | None, bytes_ou
         _histogram(RESPONSE_BODY_BYTES, operation).observe(bytes_out)
 
 
+def count_abandoned(state: str) -> None:
+    """Count a request whose client left while it was one of STATES."""
+    if state not in STATES:
+        message = f"{state!r} is none of {', '.join(STATES)}"
+        raise ValueError(message)
+    ABANDONED.labels(state).inc()
+
+
 def helper_ended(reason: str) -> None:
     """Count a helper process that ended before its answer: "died" or "deadline"."""
     if reason not in DEATHS:
@@ -143,7 +160,7 @@ def helper_ended(reason: str) -> None:
     HELPER_DEATHS.labels(reason).inc()
 
 
-def metrics_blueprint(slots: Slots, spool: SpoolRoom, *, compiled: bool) -> Blueprint:
+def metrics_blueprint(slots: Slots, spool: Spool, *, compiled: bool) -> Blueprint:
     """Make the route /metrics: the counts of all processes, in Prometheus's text format.
 
     `compiled` is whether this process uses what was compiled. It is told, as this module is loaded before NumPy.
@@ -181,7 +198,7 @@ class _AsFarAsPossible(Collector):
 class _Now(Collector):
     """What is not counted but looked up when it is asked for."""
 
-    def __init__(self, slots: Slots, spool: SpoolRoom, *, compiled: bool) -> None:
+    def __init__(self, slots: Slots, spool: Spool, *, compiled: bool) -> None:
         self._slots = slots
         self._spool = spool
         self._build = GaugeMetricFamily(

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from service.web.allocation import COUNTS_FILE_BYTES, allocate
-from service.web.slots import Slot, Slots
+from service.web.allocation import BOARD_FILE, BOARD_FILE_BYTES, COUNTS_FILE_BYTES, allocate
+from service.web.lanes.slots import Slot, Slots
 
 MEMORY = Path("/dev/shm")  # noqa: S108  # files in it are private
 """What is written here does not wait for a disk."""
@@ -45,8 +45,8 @@ def share_directory(workers: int, spool: str = "", memory: Path = MEMORY) -> lis
 
     Returns a sentence for each thing that the server has to do without, or on a disk.
 
-    It lies in memory; where there is no room, in the directory for temporary files, or where bodies are spooled. Files
-    of counts are made with it: no process can fail to get them later, nor find that they have no room.
+    It lies in memory; where there is no room, in the directory for temporary files, or where bodies are spooled. The
+    files that processes map are made with it: none can fail to get them later, nor find that they have no room.
 
     A new master that an old one starts (USR2) inherits the variables of the old one, whose directory goes when that one
     goes, so it makes its own. What masters left that were killed is removed.
@@ -105,6 +105,7 @@ def _made(parent: Path, processes: int) -> Path:
     try:
         if processes:
             (unheld / "metrics").mkdir()
+            allocate(unheld / BOARD_FILE, BOARD_FILE_BYTES)
         for number in range(processes):
             for kind in ("counter", "histogram"):
                 allocate(unheld / "metrics" / f"{kind}_{number}.db", COUNTS_FILE_BYTES)

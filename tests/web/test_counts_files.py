@@ -17,11 +17,11 @@ COUNTING = """
 import pathlib, sys
 from flask import Flask
 from service.web.metrics import count_request, metrics_blueprint, start_counting
-from service.web.slots import Slots
-from service.web.spool_room import SpoolRoom
+from service.web.lanes.slots import Slots
+from service.web.spool import Spool
 place = pathlib.Path(sys.argv[1])
 app = Flask("counting")
-app.register_blueprint(metrics_blueprint(Slots(place, "big", 2), SpoolRoom(str(place)), compiled=False))
+app.register_blueprint(metrics_blueprint(Slots(place, "big", 2), Spool(str(place)), compiled=False))
 start_counting()
 for _ in range(3):
     count_request("/v1/curves", "POST", 200, 0.002, None)

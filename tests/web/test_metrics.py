@@ -33,11 +33,11 @@ READING = """
 import pathlib, sys
 from flask import Flask
 from service.web.metrics import metrics_blueprint
-from service.web.slots import Slots
-from service.web.spool_room import SpoolRoom
+from service.web.lanes.slots import Slots
+from service.web.spool import Spool
 app = Flask("reading")
 slots = Slots(pathlib.Path(sys.argv[1]), "big", 2)
-app.register_blueprint(metrics_blueprint(slots, SpoolRoom("/none"), compiled=False))
+app.register_blueprint(metrics_blueprint(slots, Spool("/none"), compiled=False))
 print(app.test_client().get("/metrics").text)
 """
 

@@ -1,10 +1,11 @@
 """What the application still does where there is no room: for big requests, for any file, in memory."""
 
 import errno
-import gzip
 import json
 import tempfile
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,11 +15,17 @@ from flask.testing import FlaskClient
 from service import answer
 from service.app import create_app
 from service.settings import read_settings
-from service.web import body, operations, spool_room
+from service.web import operations, spool
+from service.web.server import worker
+from service.web.server.body import IncomingBody
+from service.web.server.reading import RequestReader
+from service.wire.media_types import ARROW_STREAM
+from service.wire.problems import Problem
 from tests.web.guarding import ANN, BEN, guarded_settings
 
 CURVES = "/v1/curves"
 JSON = {"Content-Type": "application/json"}
+BIG_BODY_BYTES = 500
 SAMPLE = json.dumps({"scores": [0.9, 0.1], "labels": [1, 0], "include": ["auc"]}).encode()
 
 
@@ -27,7 +34,13 @@ def small(client: FlaskClient) -> Any:
 
 
 def big(client: FlaskClient) -> Any:
-    return client.post(CURVES, data=gzip.compress(SAMPLE), headers=JSON | {"Content-Encoding": "gzip"})
+    return client.post(CURVES, data=SAMPLE + b" " * BIG_BODY_BYTES, headers=JSON)
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> FlaskClient:
+    variables = {"ROCPR_BIG_BODY_BYTES": str(BIG_BODY_BYTES), "ROCPR_RUNTIME_DIR": str(tmp_path)}
+    return create_app(read_settings(variables)).test_client()
 
 
 def room(client: FlaskClient) -> str:
@@ -61,7 +74,7 @@ def test_a_full_spool_costs_big_requests_alone(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     now = 1000.0
-    monkeypatch.setattr(spool_room.time, "monotonic", lambda: now)
+    monkeypatch.setattr(spool.time, "monotonic", lambda: now)
     monkeypatch.setattr(tempfile, "TemporaryFile", fail)
     for _ in range(3):
         assert code(big(client)) == OVERLOADED
@@ -93,10 +106,12 @@ def no_directory(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("no_directory")
 def test_without_any_directory_small_requests_are_answered(caplog: pytest.LogCaptureFixture) -> None:
-    client = create_app(read_settings({})).test_client()
+    client = create_app(read_settings({"ROCPR_BIG_BODY_BYTES": str(BIG_BODY_BYTES)})).test_client()
+    columnar = {"Content-Type": ARROW_STREAM}
     for _ in range(2):
         assert small(client).status_code == 200
         assert code(big(client)) == OVERLOADED
+        assert code(client.post(CURVES, data=b"x", headers=columnar)) == OVERLOADED
         assert room(client) == "full"
         page = client.get("/metrics").text
         assert "\nrocpr_slots 1.0\n" in page
@@ -123,7 +138,7 @@ def test_without_any_directory_each_process_has_its_share_of_a_keys_requests(tmp
 
 
 @pytest.mark.parametrize(
-    ("place", "name"), [(body.io, "BytesIO"), (operations, "_look_first"), (operations, "_response")]
+    ("place", "name"), [(operations, "read_body"), (operations, "_look_first"), (operations, "_response")]
 )
 def test_a_lack_of_memory_around_an_evaluation_is_overloaded(
     app: Flask, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, place: object, name: str
@@ -137,6 +152,18 @@ def test_a_lack_of_memory_around_an_evaluation_is_overloaded(
 
 def fail_for_memory(*_: object, **__: object) -> None:
     raise MemoryError
+
+
+@pytest.mark.parametrize("error", [MemoryError(), OSError(errno.ENOSPC, "full")])
+def test_a_body_that_finds_no_room_on_its_way_is_overloaded(error: Exception) -> None:
+    def fail() -> IncomingBody:
+        raise error
+
+    limits = SimpleNamespace(limit_request_line=100, limit_request_fields=9, limit_request_field_size=100)
+    reader = RequestReader(partial(worker._parser, limits), fail)
+    with pytest.raises(Problem, match="no room") as caught:
+        reader.feed(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello")
+    assert caught.value.type.code == "overloaded"
 
 
 @pytest.mark.parametrize("name", ["DECODERS", "OPERATIONS", "ENCODERS"])

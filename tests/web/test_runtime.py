@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from service.web import runtime
-from service.web.allocation import COUNTS_FILE_BYTES
+from service.web.allocation import BOARD_FILE, COUNTS_FILE_BYTES
+from service.web.lanes import board
+from service.web.lanes.slots import Slots
 from service.web.runtime import share_directory
-from service.web.slots import Slots
 from tests import mounts
 
 MASTER = """
@@ -108,6 +109,8 @@ def test_every_worker_and_its_successor_finds_its_counts_file_made(tmp_path: Pat
     for status in files.values():
         assert status.st_blocks * 512 >= status.st_size == COUNTS_FILE_BYTES
     assert os.environ["PROMETHEUS_MULTIPROC_DIR"] == str(shared() / "metrics")
+    board_file = (shared() / BOARD_FILE).stat()
+    assert board_file.st_blocks * 512 >= board_file.st_size >= board._SIZE
 
 
 def test_another_directory_is_taken_where_the_first_has_no_room(

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import gunicorn.workers.base
 import pytest
 
-from service.web import heartbeat
-from service.web.heartbeat import Heartbeat, beat_in_memory
+from service.web.server import heartbeat
+from service.web.server.heartbeat import Heartbeat, beat_in_memory
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="files without a directory are Linux's")
 

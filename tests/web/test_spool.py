@@ -1,17 +1,19 @@
 """A directory without room is seen as full, by what the system says of it and by what happened a moment ago."""
 
 import errno
+import io
 import os
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from service.web import spool_room
-from service.web.spool_room import FAILURE_SECONDS, LEAST_BYTES, SpoolRoom
+from service.web import spool
+from service.web.spool import FAILURE_SECONDS, LEAST_BYTES, Spool
 from tests import mounts
 
 BLOCK = 4096
@@ -19,8 +21,8 @@ PLENTY = 1 << 40
 
 ASKING = """
 import sys
-from service.web.spool_room import SpoolRoom
-room = SpoolRoom(sys.argv[1])
+from service.web.spool import Spool
+room = Spool(sys.argv[1])
 print(room.available_bytes(), room.is_full())
 """
 
@@ -49,27 +51,27 @@ def status(available: int, **others: int) -> SimpleNamespace:
 def test_what_the_system_says(
     monkeypatch: pytest.MonkeyPatch, said: SimpleNamespace, available: int | None, *, is_full: bool
 ) -> None:
-    monkeypatch.setattr(spool_room.os, "statvfs", lambda _: said)
-    room = SpoolRoom("/spool")
+    monkeypatch.setattr(spool.os, "statvfs", lambda _: said)
+    room = Spool("/spool")
     assert (room.available_bytes(), room.is_full()) == (available, is_full)
 
 
 def test_a_directory_that_is_gone_is_full(tmp_path: Path) -> None:
-    room = SpoolRoom(str(tmp_path / "gone"))
+    room = Spool(str(tmp_path / "gone"))
     assert (room.available_bytes(), room.is_full()) == (0, True)
 
 
 def test_without_a_name_it_is_the_directory_for_temporary_files(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    monkeypatch.setattr(spool_room.os, "statvfs", lambda path: asked.append(path) or status(PLENTY))
-    assert not SpoolRoom().is_full()
+    monkeypatch.setattr(spool.os, "statvfs", lambda path: asked.append(path) or status(PLENTY))
+    assert not Spool().is_full()
     assert asked == [tempfile.gettempdir()]
 
     def fail() -> None:
         raise FileNotFoundError
 
-    monkeypatch.setattr(spool_room.tempfile, "gettempdir", fail)
-    assert SpoolRoom().is_full()
+    monkeypatch.setattr(spool.tempfile, "gettempdir", fail)
+    assert Spool().is_full()
 
 
 @pytest.mark.parametrize(
@@ -86,20 +88,54 @@ def test_a_write_that_failed_is_remembered_for_a_while(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: OSError | None, *, is_full: bool
 ) -> None:
     now = 100.0
-    monkeypatch.setattr(spool_room.os, "statvfs", lambda _: status(PLENTY))
-    monkeypatch.setattr(spool_room.time, "monotonic", lambda: now)
-    room = SpoolRoom("/spool")
+    monkeypatch.setattr(spool.os, "statvfs", lambda _: status(PLENTY))
+    monkeypatch.setattr(spool.time, "monotonic", lambda: now)
+    room = Spool("/spool")
     assert not room.is_full()
-    room.write_failed(error)
-    room.write_failed(error)
+    room.note_failure(error)
+    room.note_failure(error)
     assert len(caplog.messages) == 1
     assert "secret" not in caplog.text
     now += FAILURE_SECONDS - 0.001
     assert room.is_full() == is_full
     now += 0.001
     assert not room.is_full()
-    room.write_failed(error)
+    room.note_failure(error)
     assert len(caplog.messages) == 2
+
+
+def test_a_file_has_no_name_and_holds_what_was_written(tmp_path: Path) -> None:
+    spool = Spool(str(tmp_path))
+    with spool.open() as file:
+        file.write(b"scores")
+        file.flush()
+        assert os.pread(file.fileno(), 10, 0) == b"scores"
+        file.seek(2)
+        assert file.read() == b"ores"
+        assert list(tmp_path.iterdir()) == []
+        descriptor = file.fileno()
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(descriptor)
+
+
+def test_a_file_that_cannot_be_made_is_noted(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    spool = Spool(str(tmp_path / "gone"))
+    with pytest.raises(FileNotFoundError):
+        spool.open()
+    assert caplog.messages == ["The spool directory takes no more: No such file or directory."]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="it is Linux's")
+def test_a_file_that_cannot_be_written_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spool.tempfile, "TemporaryFile", lambda **_: io.FileIO("/dev/full", "r+b"))
+    room = Spool()
+    file = room.open()
+    assert not room.is_full()
+    with pytest.raises(OSError, match="No space left"):
+        file.write(b"x" * 1_000_000)
+    assert room.is_full()
+    with suppress(OSError):
+        file.close()
 
 
 @pytest.mark.parametrize(("fill", "said"), [(False, f"{1 << 20} False\n"), (True, "0 True\n")], ids=["empty", "full"])

@@ -1,14 +1,19 @@
-"""Whether the directory in which big requests are spooled takes more.
+"""The directory in which big requests and their answers lie: files in it, and whether it takes more.
 
 Knows the file system's word for it, and which writes failed a moment ago: a quota is seen in nothing else.
 """
 
 import errno
+import io
 import logging
 import math
 import os
 import tempfile
 import time
+from typing import TYPE_CHECKING, BinaryIO
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 LEAST_BYTES = 16 << 20
 """With less room than this the directory counts as full, as the next body or answer may not fit; """
@@ -24,13 +29,22 @@ _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
 _LOG = logging.getLogger("service")
 
 
-class SpoolRoom:
-    """How much room there is in one directory; without a name it is the system's directory for temporary files."""
+class Spool:
+    """One directory; without a name it is the system's for temporary files."""
 
     def __init__(self, directory: str | None = None) -> None:
         self._directory = directory
         self._found_full = self._logged = -math.inf
         """When a write found no room, and when a failure was logged, last."""
+
+    def open(self) -> BinaryIO:
+        """Open a file without a name, whose failures are noted. Raises OSError."""
+        try:
+            with tempfile.TemporaryFile(dir=self._directory, buffering=0) as file:
+                return io.BufferedRandom(_File(os.dup(file.fileno()), self))
+        except OSError as error:
+            self.note_failure(error)
+            raise
 
     def available_bytes(self) -> int | None:
         """Return how much can be written, 0 where no file can be made; None where the system does not tell."""
@@ -56,8 +70,8 @@ class SpoolRoom:
         least = min(LEAST_BYTES, status.f_blocks * status.f_frsize // LEAST_SHARE)
         return status.f_bavail * status.f_frsize, least
 
-    def write_failed(self, error: OSError | None = None) -> None:
-        """Take note of a file that could not be made or written, and log it; None is a lack of room."""
+    def note_failure(self, error: OSError | None = None) -> None:
+        """Note, and log, that a file could not be made or written; None where another process found no room."""
         number = error.errno if error else errno.ENOSPC
         now = time.monotonic()
         if number in _NO_ROOM:
@@ -65,3 +79,16 @@ class SpoolRoom:
         if now - self._logged >= FAILURE_SECONDS:
             self._logged = now
             _LOG.error("The spool directory takes no more: %s.", os.strerror(number or errno.EIO))
+
+
+class _File(io.FileIO):
+    def __init__(self, descriptor: int, spool: Spool) -> None:
+        super().__init__(descriptor, "r+b")
+        self._spool = spool
+
+    def write(self, data: "ReadableBuffer") -> int:
+        try:
+            return super().write(data)
+        except OSError as error:
+            self._spool.note_failure(error)
+            raise
