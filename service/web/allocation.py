@@ -13,7 +13,7 @@ COUNTS_FILE_BYTES = 1 << 17
 
 BOARD_FILE = "board"
 BOARD_FILE_BYTES = 1 << 15
-"""What the processes tell each other (lanes/board.py), and how long it is from the start: as long as it gets, or more."""
+"""Where processes tell each other things (lanes/board.py), and how long it is from the start, which is long enough."""
 
 
 def allocate(path: str | Path, size: int) -> None:
