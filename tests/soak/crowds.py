@@ -1,7 +1,7 @@
 """A crowd of clients that behave badly, each on a connection of its own, and what the server made of them.
 
-`python -m tests.soak.crowds PORT BEHAVIOUR CLIENTS [BEHAVIOUR CLIENTS ...]`. Whoever is through comes again: a crowd
-stays as large as it was.
+`python -m tests.soak.crowds PORT BEHAVIOUR CLIENTS [BEHAVIOUR CLIENTS ...]`. Whoever is through comes again, so that a
+crowd stays as large as it was; those that are idle do not.
 """
 
 import asyncio
@@ -62,6 +62,7 @@ class Behaviour:
     stays   for how many seconds it keeps its side open after the server has closed the other one.
     asks    how many answers it reads before it waits for nothing but the end.
     reads   whether it reads at all.
+    again   whether it comes again.
     """
 
     first: bytes = b""
@@ -69,6 +70,7 @@ class Behaviour:
     stays: float = 0.0
     asks: int = 0
     reads: bool = True
+    again: bool = True
 
 
 def _body(length: int, sent: int = 0, piece: bytes = b"") -> Behaviour:
@@ -94,7 +96,7 @@ BEHAVIOURS = {
     "half-bodies": lambda: [_body(BIG_BODY, HALF), _body(2 * HALF, HALF)],
     "slow-heads": lambda: [Behaviour(HALF_HEAD, partial(itertools.repeat, b"X: a\r\n"))],
     "slow-bodies": lambda: [_body(BIG_BODY, piece=b" " * 100), *[_body(2 * HALF, piece=b" " * 100)] * 3],
-    "idle": lambda: [Behaviour(request("GET", "/health/live"), asks=1), *[Behaviour()] * 4],
+    "idle": lambda: [Behaviour(request("GET", "/health/live"), asks=1, again=False), *[Behaviour(again=False)] * 4],
     "uploads": lambda: [_upload()],
     "unread": lambda: [_unread()],
 }
@@ -171,6 +173,8 @@ class Crowd:
         self.ends[end] += 1
         self.seconds.append(ended - self.waiting.pop(number))
         await asyncio.sleep(behaviour.stays)
+        if not behaviour.again:
+            await asyncio.Event().wait()
 
     async def _look_on(self, sock: socket.socket, number: int) -> None:
         """Wait for an answer that is not read, and come again where it is a refusal."""
