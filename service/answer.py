@@ -13,6 +13,8 @@ from time import perf_counter
 
 from marshmallow import ValidationError
 
+from service.curves.budget import TooMuchWork as TooMuchWork  # noqa: PLC0414  # who calls `answer` catches it
+from service.curves.budget import at_most, spend
 from service.curves.errors import CurvesError
 from service.operations import OPERATIONS, Checked, Operation
 from service.wire.codings import IDENTITY, MIN_COMPRESSED_BYTES, Body, Piece, compressed, decompress
@@ -78,10 +80,6 @@ _LONG_PIECE = 1 << 12
 """Bytes; what is shorter takes no memory to speak of."""
 
 
-class TooMuchWork(Exception):
-    """The request is right, and more work than `max_work`: it has to be answered where it holds up nobody."""
-
-
 REQUEST_MEDIA_TYPES = tuple(DECODERS)
 """The media types that every operation reads, the default first."""
 
@@ -103,8 +101,8 @@ def answer(
 
     With `write` it gets the body, in pieces, and the Answer has none; after a failure in between, what it got is of no
     use. `look` is called before the first piece is made, and before each that follows a long one: there a caller whose
-    memory is limited raises MemoryError while enough is left for the next. Raises TooMuchWork, before it evaluates,
-    when the work is estimated at more than `max_work`.
+    memory is limited raises MemoryError while enough is left for the next. Raises TooMuchWork where the request is more
+    work than `max_work`, or turns out to be; it may be wrong, too, and has to be answered where it holds up nobody.
     """
     return _answer(
         request, lambda operation: _decoded(request, operation, limits), limits, max_work, write=write, look=look
@@ -128,9 +126,10 @@ def _answer(
     facts = Facts()
     pieces: list[Piece] = []
     try:
-        status, encoded, coding = _write_answer(
-            request, decode, limits, max_work, facts=facts, write=write or pieces.append, look=look
-        )
+        with at_most(max_work):
+            status, encoded, coding = _write_answer(
+                request, decode, limits, facts=facts, write=write or pieces.append, look=look
+            )
         return Answer(status, request.accept, b"".join(pieces), encoded.headers, coding, None, facts)
     except Problem as problem:
         return problem_answer(problem, request.instance, facts)
@@ -157,7 +156,6 @@ def _write_answer(
     request: Request,
     decode: Callable[[Operation], tuple[Decoded, str | None]],
     limits: Limits,
-    max_work: int | None,
     *,
     facts: Facts,
     write: Callable[[Piece], object],
@@ -171,8 +169,7 @@ def _write_answer(
         facts.rows = checked.rows
         if checked.rows > limits.max_rows:
             raise too_many_rows(checked.rows, limits.max_rows)
-        if max_work is not None and checked.work > max_work:
-            raise TooMuchWork
+        spend(checked.work)
     if table is None and request.accept in ONE_TABLE:
         table = operation.first_table(checked)
     with facts.timed("evaluate_seconds"):

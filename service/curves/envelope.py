@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
+from service.curves.budget import ENVELOPE_ROW, EXACT_LOSS, EXACT_READING, one_by_one, spend
 from service.curves.confusion import ConfusionTable
 from service.curves.exact import (
     FloatArray,
@@ -77,7 +78,8 @@ class Frontier:
         lost = pair_sum(gained, (-missed[0], -missed[1]))
         loss = pair_quotient(pair_quotient(lost, called_a), exactly(tp_b))
         size = gained[0] + missed[0]
-        for step in np.flatnonzero((lost[0] <= _CERTAIN * size) | (size < _SAFE_PRODUCT)):
+        doubtful = np.flatnonzero((lost[0] <= _CERTAIN * size) | (size < _SAFE_PRODUCT))
+        for step in one_by_one(doubtful, EXACT_LOSS):
             loss[0][step], loss[1][step] = _exact_loss(*(float(x[step]) for x in (tp_a, fp_a, tp_b, fp_b)))
         return Steps(
             loss,
@@ -129,6 +131,7 @@ def envelope(frontier: Frontier, index: Index) -> Envelope:
     In the plane of (transformed recall, transformed precision) it is the upper hull; between two vertices the index
     changes its choice where the loss of precision balances the gain of recall.
     """
+    spend(frontier.table.tp.size * ENVELOPE_ROW)
     plane = _IndexPlane(frontier, index)
     # Beyond the range of a double the low parts of pairs have no meaning, and are left out when these are rounded.
     with np.errstate(over="ignore", invalid="ignore"):
@@ -155,7 +158,8 @@ def _reading(rows: Rows, index: Index, at_lambda: FloatArray) -> FloatArray:
     with np.errstate(over="ignore", invalid="ignore"):  # in the low parts of pairs, which then are left out
         value = index.reading(rows, at_lambda)
     smallest = np.minimum(rows.tp, np.where(rows.fp > 0, rows.fp, rows.tp))
-    for point in np.flatnonzero(smallest < _SAFE_PRODUCT) if index.rational else ():
+    tiny = np.flatnonzero((smallest < _SAFE_PRODUCT) & index.rational)
+    for point in one_by_one(tiny, EXACT_READING):
         tp, fp, weight = (np.array([Fraction(column[point])]) for column in (rows.tp, rows.fp, at_lambda))
         row = Rows(tp, fp, Fraction(rows.positives))  # type: ignore[arg-type]  # fractions divide like doubles
         value[point] = float(index.value(row, weight, 1 - weight)[0])

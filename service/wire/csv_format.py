@@ -14,12 +14,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
+from service.curves.budget import spend
 from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray
 from service.environment import look_for_memory
 from service.wire.columns import ColumnError, inexact_integer, label_misfit, labels, numbers, shown, third_label
 from service.wire.limits import Limits
 from service.wire.problems import Problem
 from service.wire.tables import LONGEST_HEADER, MOST_COLUMNS, no_rows, refuse_doubles, too_many_columns
+from service.wire.work import csv_work
 
 _BOM = b"\xef\xbb\xbf"
 _WELL_QUOTED = re.compile(rb'(?:[^"]++|(?<![^,\r\n])"(?:[^"]++|"")*+"(?![^,\r\n]))*+')
@@ -58,6 +60,7 @@ class CsvTable:
 
     def __init__(self, body: bytes, limits: Limits) -> None:
         body = body.removeprefix(_BOM)
+        spend(csv_work(body))
         _check_text(body)
         if b'"' in body and not _WELL_QUOTED.fullmatch(body):
             _refuse_other_separators(body)
