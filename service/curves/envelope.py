@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from service.curves.budget import ENVELOPE_ROW, EXACT_LOSS, EXACT_READING, one_by_one, spend
+from service.curves.budget import EXACT_LOSS, EXACT_READING, STEP, STEPS, one_by_one, spend
 from service.curves.confusion import ConfusionTable
 from service.curves.exact import (
     FloatArray,
@@ -71,6 +71,7 @@ class Frontier:
         The loss p_a/p_b - 1 is (tp_a Δfp - fp_a Δtp) / ((tp_a + fp_a) tp_b); where the difference cancels more bits
         than pairs of doubles have, or leaves their range, it is worked in rational numbers.
         """
+        spend(STEPS + a.size * STEP)
         tp_a, fp_a, tp_b, fp_b = (column[rows] for rows in (a, b) for column in (self.table.tp, self.table.fp))
         climb, reach = two_sum(tp_b, -tp_a), two_sum(fp_b, -fp_a)
         called_a, called_b = two_sum(tp_a, fp_a), two_sum(tp_b, fp_b)
@@ -131,7 +132,6 @@ def envelope(frontier: Frontier, index: Index) -> Envelope:
     In the plane of (transformed recall, transformed precision) it is the upper hull; between two vertices the index
     changes its choice where the loss of precision balances the gain of recall.
     """
-    spend(frontier.table.tp.size * ENVELOPE_ROW)
     plane = _IndexPlane(frontier, index)
     # Beyond the range of a double the low parts of pairs have no meaning, and are left out when these are rounded.
     with np.errstate(over="ignore", invalid="ignore"):

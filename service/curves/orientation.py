@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from service.curves.budget import EXACT_SIDE, PAIR_SIDE, one_by_one, spend
+from service.curves.budget import EXACT_SIDE, PAIR_SIDE, PAIR_SIDES, one_by_one, spend
 from service.curves.confusion import ConfusionTable
 from service.curves.exact import (
     LARGEST_EXACT_INTEGER,
@@ -156,7 +156,7 @@ class CountSpace:
         return rise, reach, vertices, lengths
 
     def _exact_sides(self, a: IntArray, b: IntArray, c: IntArray) -> FloatArray:
-        spend(a.size * PAIR_SIDE)
+        spend(PAIR_SIDES + a.size * PAIR_SIDE)
         differences = [
             two_sum(column[end], -column[a]) for column, end in ((self.tp, b), (self.fp, c), (self.fp, b), (self.tp, c))
         ]
