@@ -4,11 +4,11 @@
 set -eu
 cd "$(dirname "$0")/.."
 
+# Each lock's head holds its command, which Renovate (.github/renovate.json) reads and repeats: it takes "--option=value" alone.
 lock() {
-    .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
-        --custom-compile-command "sh deploy/lock.sh" "$@"
+    .venv/bin/uv pip compile --quiet --universal --python-version=3.11 --generate-hashes "$@"
 }
 
-lock "$@" --output-file deploy/requirements.txt pyproject.toml deploy/requirements.in
-lock "$@" --output-file deploy/requirements-dev.txt --constraint deploy/requirements.txt \
+lock "$@" --output-file=deploy/requirements.txt pyproject.toml deploy/requirements.in
+lock "$@" --output-file=deploy/requirements-dev.txt --constraint=deploy/requirements.txt \
     pyproject.toml deploy/requirements.in deploy/requirements-dev.in

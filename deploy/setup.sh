@@ -1,11 +1,12 @@
 #!/bin/sh
 # Makes .venv from a lock, unless it is there and right; writes nothing outside the checkout but pip's temporary files.
+# .venv holds what the lock names and the package, no pip and no setuptools but those of the lock.
 #
 #   sh deploy/setup.sh [run]         what the service needs; an environment for tests will do
 #   sh deploy/setup.sh dev           that and what the tests need
 #   sh deploy/setup.sh run|dev check fails instead of making it
 #
-# The file .venv/rocpr-stamp says for what an environment was made: the lock, the package, the place, the Python.
+# The file .venv/rocpr-stamp says for what an environment was made: the lock, the package, the place, the Python, this file.
 set -eu
 kind=${1:-run}
 case $kind in
@@ -31,7 +32,8 @@ lock = {"run": "requirements.txt", "dev": "requirements-dev.txt"}[sys.argv[1]]
 settings = tomllib.loads(pathlib.Path("pyproject.toml").read_text("utf-8"))
 package = [settings["build-system"], settings["project"], settings["tool"]["hatch"]]
 digest = hashlib.sha256(f"{sys.version} {pathlib.Path.cwd()} {package}".encode())
-digest.update(pathlib.Path("deploy", lock).read_bytes())
+for name in (lock, "setup.sh"):
+    digest.update(pathlib.Path("deploy", name).read_bytes())
 print(sys.argv[1], digest.hexdigest())
 PYTHON
 }
@@ -50,10 +52,16 @@ echo "rocpr: making .venv from $lock; this downloads packages and may take a min
 # What the tests need is added to what the service needs, which may be running from .venv; any other change starts anew.
 if [ "$present" != "$(stamp_of run)" ]; then
     rm -rf .venv
-    python3 -m venv .venv
+    python3 -m venv --without-pip .venv
 fi
 rm -f .venv/rocpr-stamp
-pip="env PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 .venv/bin/python -m pip --quiet"
+# The pip that comes with Python may be years old, with known vulnerabilities, as may its setuptools. It installs from an
+# environment of its own, which then goes.
+installer=.venv/installer
+rm -rf "$installer"
+python3 -m venv "$installer"
+pip="env PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 $installer/bin/python -m pip --quiet --python .venv/bin/python"
 $pip install --require-hashes --only-binary :all: -r "$lock"
 $pip install --no-deps --no-build-isolation -e .
+rm -rf "$installer"
 echo "$wanted" > .venv/rocpr-stamp

@@ -1,12 +1,12 @@
 """One request to one answer, plain data in and plain data out: decode, check, evaluate, encode.
 
-Request threads, helpers and the command line call `answer`. An expected failure comes back as a problem Answer, never
-as an exception. Knows no HTTP beyond media types and statuses.
+Threads of the server, evaluator processes and the command line call `answer`. An expected failure comes back as a
+problem Answer, never as an exception. Knows no HTTP beyond media types and statuses.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import chain
 from time import perf_counter
@@ -79,6 +79,21 @@ class Answer:
 _LONG_PIECE = 1 << 12
 """Bytes; what is shorter takes no memory to speak of."""
 
+_TOO_LARGE = frozenset({"body_too_large", "too_many_rows"})
+"""The problems of a body that is over a limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """The most that may be done for a request where others wait for it to be done.
+
+    work         rows of an evaluation, and what takes as long, as service/curves/budget.py counts them.
+    body_bytes   what the body may become when it is decompressed, or decoded from columns.
+    """
+
+    work: int
+    body_bytes: int
+
 
 REQUEST_MEDIA_TYPES = tuple(DECODERS)
 """The media types that every operation reads, the default first."""
@@ -93,7 +108,7 @@ def response_media_types(operation: str) -> tuple[str, ...]:
 def answer(
     request: Request,
     limits: Limits,
-    max_work: int | None = None,
+    effort: Effort | None = None,
     write: Callable[[Piece], object] | None = None,
     look: Callable[[], object] = lambda: None,
 ) -> Answer:
@@ -101,11 +116,28 @@ def answer(
 
     With `write` it gets the body, in pieces, and the Answer has none; after a failure in between, what it got is of no
     use. `look` is called before the first piece is made, and before each that follows a long one: there a caller whose
-    memory is limited raises MemoryError while enough is left for the next. Raises TooMuchWork where the request is more
-    work than `max_work`, or turns out to be; it may be wrong, too, and has to be answered where it holds up nobody.
+    memory is limited raises MemoryError while enough is left for the next. Raises TooMuchWork where the request takes
+    more than `effort`, or turns out to; it may be wrong, too, and has to be answered where nobody else waits for it.
     """
-    return _answer(
-        request, lambda operation: _decoded(request, operation, limits), limits, max_work, write=write, look=look
+
+    def decode(operation: Operation) -> tuple[Decoded, str | None]:
+        if effort is None:
+            return _decoded(request, operation, limits)
+        try:
+            return _decoded(request, operation, _narrowed(limits, effort))
+        except Problem as problem:
+            if problem.type.code in _TOO_LARGE:
+                raise TooMuchWork from None
+            raise
+
+    return _answer(request, decode, limits, effort, write=write, look=look)
+
+
+def _narrowed(limits: Limits, effort: Effort) -> Limits:
+    return replace(
+        limits,
+        max_rows=min(limits.max_rows, effort.work),
+        max_decompressed_bytes=min(limits.max_decompressed_bytes, effort.body_bytes),
     )
 
 
@@ -118,7 +150,7 @@ def _answer(
     request: Request,
     decode: Callable[[Operation], tuple[Decoded, str | None]],
     limits: Limits,
-    max_work: int | None = None,
+    effort: Effort | None = None,
     *,
     write: Callable[[Piece], object] | None = None,
     look: Callable[[], object] = lambda: None,
@@ -126,7 +158,7 @@ def _answer(
     facts = Facts()
     pieces: list[Piece] = []
     try:
-        with at_most(max_work):
+        with at_most(None if effort is None else effort.work):
             status, encoded, coding = _write_answer(
                 request, decode, limits, facts=facts, write=write or pieces.append, look=look
             )

@@ -135,6 +135,11 @@ class Settings:
     api_keys_file: str = _text(
         "ROCPR_API_KEYS_FILE", "", "A file of API keys (rocpr key new); with it, all but /health needs one of them."
     )
+    trusted_proxies: str = _text(
+        "ROCPR_TRUSTED_PROXIES",
+        "",
+        "Addresses, networks or unix, between commas, of proxies whose X-Forwarded-For names the client's address.",
+    )
     cors_origins: str = _text(
         "ROCPR_CORS_ORIGINS", "", "Origins, between commas, whose pages may read answers in a browser."
     )
@@ -161,8 +166,18 @@ class Settings:
     workers: int = _setting(
         "ROCPR_WORKERS", 2, 1, 1024, "How many processes serve requests; one evaluation uses one processor at a time."
     )
-    threads: int = _setting(
-        "ROCPR_THREADS", 32, 1, 1024, "How many requests one process serves at a time; slow clients hold a thread each."
+    connections: int = _setting(
+        "ROCPR_CONNECTIONS", 10_000, 16, 1_000_000, "How many connections one process keeps; then the idlest is closed."
+    )
+    queue_seconds: int = _setting(
+        "ROCPR_QUEUE_SECONDS", 30, 1, 86_400, "How long a request waits for its turn, in seconds; then it is 503."
+    )
+    spool_bytes: int = _setting(
+        "ROCPR_SPOOL_BYTES",
+        2 * 1024**3,
+        1024**2,
+        2**50,
+        "How many bytes of bodies and answers are kept for slow clients, by all workers together; the slowest lose.",
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from service.answer import Request, TooMuchWork, answer, response_media_types
+from service.answer import Effort, Request, TooMuchWork, answer, response_media_types
 from service.wire.gate_reports import junit_report, markdown_report
 from service.wire.gate_schemas import FAIL_STATUSES, MOST_RULES
 from service.wire.media_types import ARROW_STREAM, CSV, JSON, MARKDOWN, PARQUET, XML
@@ -298,6 +298,6 @@ class TestWork:
     def test_too_much_is_not_begun(self):
         body = json.dumps(PAIR | {"rules": [ROC]}).encode()
         request = Request("gates", "/v1/gates", JSON, JSON, (), body)
-        assert answer(request, LIMITS, max_work=10_000).status == 200
+        assert answer(request, LIMITS, Effort(10_000, 10_000)).status == 200
         with pytest.raises(TooMuchWork):
-            answer(request, LIMITS, max_work=10)
+            answer(request, LIMITS, Effort(10, 10_000))

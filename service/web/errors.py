@@ -6,10 +6,11 @@ Knows Problem, werkzeug's HTTP errors and what to do about an unexpected excepti
 from flask import Flask, Response, current_app, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
-from service.web.helper import HelperFailed
+from service.web.lanes.evaluator import EvaluatorFailed
 from service.web.negotiation import VARY
 from service.web.observation import note
-from service.web.transport import instance_of
+from service.web.passes import ClientGone
+from service.web.server.transport import instance_of
 from service.wire.codings import CODINGS
 from service.wire.problems import PROBLEM_JSON, PROBLEM_TYPES, Problem, problem_document
 
@@ -31,7 +32,9 @@ def install_error_handlers(app: Flask, retry_after_seconds: int) -> None:
     """Let the application answer every failure, expected or not, with a problem."""
     app.config["RETRY_AFTER"] = str(retry_after_seconds)
     app.register_error_handler(Problem, problem_response)
+    app.register_error_handler(ClientGone, lambda _: Response(status=204))  # nobody reads it
     app.register_error_handler(HTTPException, _http_error_response)
+    app.register_error_handler(MemoryError, _lack_of_memory_response)
     app.register_error_handler(Exception, _failure_response)
 
 
@@ -57,7 +60,11 @@ def _http_error_response(error: HTTPException) -> Response:
     return response
 
 
+def _lack_of_memory_response(_error: MemoryError) -> Response:
+    return problem_response(Problem("overloaded", "The server has too little memory for this request now."))
+
+
 def _failure_response(error: Exception) -> Response:
-    if not isinstance(error, HelperFailed):  # which was logged where it happened
+    if not isinstance(error, EvaluatorFailed):  # which was logged where it happened
         current_app.logger.error("Unexpected failure", exc_info=error)
     return problem_response(Problem("internal_error", _DETAILS[500]))

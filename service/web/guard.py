@@ -5,29 +5,28 @@ leave open what no view answers, and every OPTIONS; and werkzeug's parser, on wh
 Basic with bytes that are not ASCII. Here the header is split, and that is all.
 """
 
-from contextlib import ExitStack
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flask import Flask, Response, request
-from werkzeug.wsgi import ClosingIterator
 
 from service.settings import Settings
 from service.web.cross_origin import install_cross_origin, is_preflight
 from service.web.errors import problem_response
-from service.web.keys import Keys
+from service.web.keys import Keys, bearer_token
+from service.web.lanes.own_slots import slots_in
+from service.web.lanes.slots import Slots
 from service.web.observation import note
 from service.web.origins import allowed_origins
+from service.web.owners import Owners, trusted_proxies
+from service.web.passes import Pass, has_moved, pass_of, until_sent
 from service.web.security_headers import install_security_headers
-from service.web.slots import Slots
 from service.wire.problems import Problem, no_more_files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+    from collections.abc import Callable
 
 OPEN = frozenset({"/health/live", "/health/ready"})
 """The paths that need no key: supervisors and load balancers have none."""
@@ -36,27 +35,30 @@ _SHORT = 1 << 16
 """An answer up to this length lies in the system's buffers as soon as it is sent, whether its client reads or not."""
 
 CHALLENGE = 'Bearer realm="rocpr"'
-_UNTIL_SENT = "rocpr.until_sent"
-"""The key of a request's environment under which lies what is given back once its answer was sent."""
+
+_HAS_PLACE = "rocpr.has_place"
+"""In the environ of a request whose key has a place for it, from a pass before."""
 
 
-def install_guard(app: Flask, settings: Settings, runtime_directory: Path) -> None:
+def install_guard(app: Flask, settings: Settings, runtime_directory: Path | None) -> None:
     """Guard the whole application; call it after what observes requests and before everything else.
 
-    `runtime_directory` is one that all processes of the server share; it is used when there are keys.
+    `runtime_directory` is one that all processes of the server share, if there is any; it is used when there are keys.
     Raises SettingsError when the origins cannot be used. A file of keys that cannot be used lets nobody in: a worker
     that is replaced while somebody writes the file must not end the server, which has checked it at its start.
     """
     origins = allowed_origins(settings.cors_origins)
+    proxies = trusted_proxies(settings.trusted_proxies)
     install_security_headers(app)
     install_cross_origin(app, origins)
     if origins:
         app.before_request(_answer_preflight)
-    if settings.api_keys_file:
-        slots_of = _slots_of_keys(runtime_directory, settings.key_concurrency)
-        app.before_request(_checker(Keys(Path(settings.api_keys_file)), slots_of))
+    keys = Keys(Path(settings.api_keys_file)) if settings.api_keys_file else None
+    app.extensions["owners"] = Owners(keys, proxies)
+    if keys is not None:
+        slots_of = _slots_of_keys(runtime_directory, settings.key_concurrency, settings.workers)
+        app.before_request(_checker(keys, slots_of))
         app.after_request(_give_back_early)
-        app.wsgi_app = _GivingBack(app.wsgi_app)  # type: ignore[method-assign]  # Flask's documented place for it
 
 
 def _answer_preflight() -> Response | None:
@@ -70,11 +72,13 @@ def _checker(keys: Keys, slots_of: "Callable[[str], Slots]") -> "Callable[[], Re
     def check() -> Response | None:
         if request.path in OPEN:
             return None
-        token = _bearer_token()
+        token = bearer_token(request.headers.get("Authorization", ""))
         name = keys.name_of(token) if token else None
         if name is None:
             return _unauthorized()
         note(key=name)
+        if pass_of(request.environ) is Pass.HEAD or _HAS_PLACE in request.environ:
+            return None
         slots = slots_of(name)
         try:
             slot = slots.take()
@@ -82,26 +86,26 @@ def _checker(keys: Keys, slots_of: "Callable[[str], Slots]") -> "Callable[[], Re
             raise no_more_files() from error
         if slot is None:
             return _too_many(slots.count)
-        request.environ[_UNTIL_SENT].callback(slot.release)
+        request.environ[_HAS_PLACE] = True
+        until_sent(request.environ).callback(slot.release)
         return None
 
     return check
 
 
 def _give_back_early(response: Response) -> Response:
-    """Count a request with a short answer as over before that is sent: whoever has the answer may ask again."""
-    if response.is_sequence and (response.calculate_content_length() or 0) <= _SHORT:
-        request.environ[_UNTIL_SENT].close()
-    return response
+    """Count a request with a short answer as over before that is sent: whoever has the answer may ask again.
 
-
-def _bearer_token() -> str | None:
-    """Return what follows Bearer; None for another scheme, nothing, or no header.
-
-    Several Authorization headers reach us as one with commas, which is nobody's key.
+    Of another server than ours nobody knows when an answer was sent, but when it was closed.
     """
-    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
-    return token.strip(" \t") or None if scheme.lower() == "bearer" else None
+    if has_moved(request.environ):
+        return response
+    give_back = until_sent(request.environ).close
+    if response.is_sequence and (response.calculate_content_length() or 0) <= _SHORT:
+        give_back()
+    elif pass_of(request.environ) is None:
+        response.call_on_close(give_back)
+    return response
 
 
 def _unauthorized() -> Response:
@@ -116,37 +120,10 @@ def _too_many(count: int) -> Response:
     return problem_response(Problem("too_many_requests", detail))
 
 
-def _slots_of_keys(directory: Path, count: int) -> "Callable[[str], Slots]":
+def _slots_of_keys(directory: Path | None, count: int, processes: int) -> "Callable[[str], Slots]":
     @cache
     def slots(name: str) -> Slots:
         # A hash, because names may differ in case alone and may be `..`, which not every file system takes.
-        return Slots(directory, f"key-{sha256(name.encode()).hexdigest()[:32]}", count)
+        return slots_in(directory, f"key-{sha256(name.encode()).hexdigest()[:32]}", count, processes)
 
     return slots
-
-
-class _GivingBack:
-    """Gives back what a request holds when its answer was sent, when the client is gone, and when there is no answer.
-
-    Around the application, because a response's own call_on_close is not called for a file that the server sends
-    (werkzeug's direct_passthrough), nor when the server refuses the response's headers.
-    """
-
-    def __init__(self, application: "WSGIApplication") -> None:
-        self._application = application
-
-    def __call__(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> "Iterable[bytes]":
-        held = environ[_UNTIL_SENT] = ExitStack()
-        try:
-            body: Any = self._application(environ, start_response)
-        except BaseException:
-            held.close()
-            raise
-        if hasattr(body, "close"):
-            held.callback(body.close)
-        if isinstance(body, environ.get("wsgi.file_wrapper", ())):
-            # Not wrapped, because the server recognises it by its class and lets the system send the file.
-            body.close = held.close
-            return body  # type: ignore[no-any-return]  # the server's own class
-        # A generator, because ClosingIterator would close the body itself, and not go on when that fails.
-        return ClosingIterator((part for part in body), held.close)

@@ -98,6 +98,15 @@ class Keys:
             _logger.error("%s", fault)
 
 
+def bearer_token(authorization: str) -> str | None:
+    """Return what follows Bearer in an Authorization header; None for another scheme, nothing, or no header.
+
+    Several Authorization headers reach us as one with commas, which is nobody's key.
+    """
+    scheme, _, token = authorization.partition(" ")
+    return token.strip(" \t") or None if scheme.lower() == "bearer" else None
+
+
 def check_file(path: Path) -> None:
     """Look at a file of keys as a start of the server does.
 

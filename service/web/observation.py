@@ -4,7 +4,7 @@ Knows Flask's hooks and which facts there are; never what a client sent. A line 
 rule that the path matched, a known method, the code of a problem. Of a client's text it repeats only the id.
 
 All of it is done when the answer is ready and before it is sent: the times are the service's own, however slowly the
-client reads, and whoever has an answer finds its line. What a client that goes away did not read is not told.
+client reads, and whoever has an answer finds its line. A request whose client has left is only counted.
 """
 
 import logging
@@ -24,6 +24,7 @@ from structlog.typing import FilteringBoundLogger
 
 from service.web.log import configure_log, current_request_id, install_failure_log
 from service.web.metrics import (
+    count_abandoned,
     count_request,
     count_sizes,
     count_stages,
@@ -31,8 +32,17 @@ from service.web.metrics import (
     metrics_blueprint,
     start_counting,
 )
+from service.web.passes import STARTED, WAITED, client_of, has_moved
 
-__all__ = ["helper_ended", "install_observation", "metrics_blueprint", "note", "refused_by_server"]
+__all__ = [
+    "UNMATCHED",
+    "count_abandoned",
+    "helper_ended",
+    "install_observation",
+    "metrics_blueprint",
+    "note",
+    "refused_by_server",
+]
 
 Fact = str | int | float | None
 
@@ -51,6 +61,9 @@ _STAGES = (
     ("encode_seconds", "encode", "encode_ms"),
 )
 """(fact, stage, field of the line)"""
+
+_TIMES = (("wait", "wait_ms"), *((stage, name) for _, stage, name in _STAGES))
+"""What Server-Timing tells beside the total: (name there, field of the line)."""
 
 _BEFORE = ("operation", "lane", "rows", "bytes_in")
 _AFTER = ("key", "problem")
@@ -108,11 +121,12 @@ def note(**facts: Fact) -> None:
                 observed.facts[name] = value
 
 
-def refused_by_server(status: int, code: str) -> str:
-    """Log and count a request that was refused before there was an application to ask; return the id that it got."""
+def refused_by_server(status: int, code: str, route: str = UNMATCHED, method: str = OTHER) -> str:
+    """Log and count a request that the server refused without the application; return the id that it got."""
     request_id = uuid4().hex
-    count_request(UNMATCHED, OTHER, status, None, code)
-    line = {"id": request_id, "method": OTHER, "route": UNMATCHED, "status": status, "problem": code}
+    method = method if method in METHODS else OTHER
+    count_request(route, method, status, None, code)
+    line = {"id": request_id, "method": method, "route": route, "status": status, "problem": code}
     _write_line(structlog.get_logger(), line)
     return request_id
 
@@ -120,13 +134,16 @@ def refused_by_server(status: int, code: str) -> str:
 def _begin() -> None:
     given = request.environ.get(_REQUEST_ID_VARIABLE, "")
     request_id = given if _ID.fullmatch(given) else uuid4().hex
-    _current.set(_Observed(request_id, perf_counter()))
+    _current.set(_Observed(request_id, request.environ.get(STARTED) or perf_counter()))
     current_request_id.set(request_id)
 
 
 def _finish(log: FilteringBoundLogger, response: Response) -> Response:
     observed = _current.get()
-    if observed is None:  # it failed before the first hook
+    if observed is None or has_moved(request.environ):  # it failed before the first hook; it is not the answer
+        return response
+    if client_of(request.environ).gone:
+        count_abandoned("evaluated")
         return response
     seconds = perf_counter() - observed.start
     facts = observed.facts
@@ -141,6 +158,8 @@ def _finish(log: FilteringBoundLogger, response: Response) -> Response:
     if bytes_out is not None:
         line["bytes_out"] = bytes_out
     line["duration_ms"] = round(seconds * 1000, 3)
+    if waited := request.environ.get(WAITED):
+        line["wait_ms"] = round(waited * 1000, 3)
     line |= {name: round(facts[fact] * 1000, 3) for fact, _, name in _STAGES if fact in facts}
     line |= {name: facts[name] for name in _AFTER if name in facts}
 
@@ -161,7 +180,7 @@ def _forget(_error: BaseException | None) -> None:
 
 def _server_timing(line: Mapping[str, Any]) -> str:
     """Write the stages that there were, and the total, in milliseconds; and the lane."""
-    parts = [f"{stage};dur={line[name]}" for _, stage, name in _STAGES if name in line]
+    parts = [f"{stage};dur={line[name]}" for stage, name in _TIMES if name in line]
     parts.append(f"total;dur={line['duration_ms']}")
     if "lane" in line:
         parts.append(f"lane;desc={line['lane']}")

@@ -56,6 +56,11 @@ def no_more_files() -> Problem:
     return Problem("overloaded", "The server cannot open another file now.")
 
 
+def no_room() -> Problem:
+    """Make the problem of a server that can keep no more bodies and answers for now."""
+    return Problem("overloaded", "There is no room for the body or its answer now.")
+
+
 def invalid_value(pointer: str, code: str, detail: str) -> Problem:
     """Make the problem of one wrong value."""
     return Problem("invalid_request", detail, [FieldError(pointer, code, detail)])
@@ -223,9 +228,9 @@ PROBLEM_TYPES = {
             "overloaded",
             503,
             "The server is busy with other requests",
-            "As many big requests as the server serves at once (ROCPR_SLOTS) are under way, there is no room for "
-            "another body or answer, or no other file can be opened. Send the request again after as many seconds as "
-            "Retry-After says.",
+            "Too many requests wait, the turn of this one did not come in time (ROCPR_QUEUE_SECONDS), there is no room "
+            "for another body or answer, or no other file can be opened. Send the request again after as many seconds "
+            "as Retry-After says.",
         ),
         ProblemType(
             "deadline_exceeded",

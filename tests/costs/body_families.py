@@ -3,7 +3,10 @@
 from collections.abc import Iterator
 from itertools import cycle, islice
 
-from tests.costs.families import BIG_BODY_BYTES, LONGEST_QUERY, Family, asking, csv_family, query_family
+import numpy as np
+
+from service.wire.codings import CODINGS
+from tests.costs.families import BIG_BODY_BYTES, DECODED_BYTES, LONGEST_QUERY, Family, asking, csv_family, query_family
 
 FULL = BIG_BODY_BYTES - 200
 """Bytes, with room for what goes around."""
@@ -11,12 +14,14 @@ FULL = BIG_BODY_BYTES - 200
 SAMPLE = '"scores":[1,0],"labels":[1,0]'
 
 
-def _repeated(operation: str, name: str, before: str, unit: str, after: str) -> Family:
+def _repeated(
+    operation: str, name: str, before: str, unit: str, after: str, *, most: int = FULL, sent_as: str = "identity"
+) -> Family:
     """A body of one unit again and again, between a beginning and an end."""
     return Family(
         f"{operation}: JSON, {name}",
-        lambda size: asking(operation, before + ",".join([unit] * size) + after),
-        FULL // (len(unit.encode()) + 1),
+        lambda size: asking(operation, before + ",".join([unit] * size) + after, sent_as=sent_as),
+        most // (len(unit.encode()) + 1),
     )
 
 
@@ -46,6 +51,10 @@ def body_families() -> Iterator[Family]:
         yield _repeated("curves", f"{name} as scores", '{"labels":[1,0],"scores":[', unit, "]}")
         yield _repeated("curves", f"{name} after a string", '{"labels":[1,0],"scores":["",', unit, "]}")
         yield _repeated("curves", f"{name} as thresholds", "{" + SAMPLE + ',"counts":{"threshold":[null,', unit, "]}}")
+        for coding in CODINGS:
+            many = {"most": DECODED_BYTES - 200, "sent_as": coding}
+            yield _repeated("curves", f"{name} as scores in {coding}", '{"labels":[1,0],"scores":[', unit, "]}", **many)
+    yield from _compressed()
     for operation, field, units in (
         (
             "curves",
@@ -70,6 +79,16 @@ def body_families() -> Iterator[Family]:
         yield Family(f"curves: JSON, labels {third}", lambda size, n=name, v=third: _labelled(n, v, size), 60_000)
     yield from _csv()
     yield from _queries()
+
+
+def _compressed() -> Iterator[Family]:
+    """Bodies of random bytes, which compress little, and of blanks, which do much."""
+    noise = np.random.default_rng(9).bytes(BIG_BODY_BYTES).hex()
+    for coding in CODINGS:
+        noisy = lambda size, c=coding: asking("curves", f'{{"x":"{noise[:size]}"}}', sent_as=c)  # noqa: E731  # short
+        yield Family(f"curves: noise in {coding}", noisy, len(noise))
+        blank = lambda size, c=coding: asking("curves", " " * size, sent_as=c)  # noqa: E731  # short
+        yield Family(f"curves: blanks in {coding}", blank, DECODED_BYTES)
 
 
 def _members(count: int, name: str = "") -> str:

@@ -10,10 +10,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from service.answer import Request
+from service.wire.codings import compress
 from service.wire.media_types import ARROW_STREAM, CSV, JSON
 
 BIG_BODY_BYTES = 256 << 10
 """ROCPR_BIG_BODY_BYTES: a longer body is big whatever is in it."""
+
+DECODED_BYTES = 4 * BIG_BODY_BYTES
+"""What a small body may become when it is decompressed."""
 
 LONGEST_QUERY = 8_000
 """A request line has at most 8,190 bytes."""
@@ -35,13 +39,13 @@ def asking(
     content_type: str = JSON,
     accept: str = JSON,
     coding: str = "identity",
+    sent_as: str = "identity",
     query: Iterable[tuple[str, str]] = (),
 ) -> Request:
-    """Make a request; a body is JSON text, or what it is made of."""
+    """Make a request; a body is text, or what JSON is made of. `coding` is that of the answer, `sent_as` the body's."""
     text = body if isinstance(body, str) else json.dumps(body, separators=(",", ":"))
-    return Request(
-        operation, f"/v1/{operation}", content_type, accept, tuple(query), text.encode(), accept_encoding=coding
-    )
+    content = text.encode() if sent_as == "identity" else compress(sent_as, text.encode())
+    return Request(operation, f"/v1/{operation}", content_type, accept, tuple(query), content, sent_as, coding)
 
 
 def family(operation: str, name: str, make: Callable[[int], Any], most: int, **options: Any) -> Family:

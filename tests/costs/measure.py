@@ -3,10 +3,10 @@
 import time
 from dataclasses import dataclass
 
-from service.answer import Answer, Request, TooMuchWork, answer
+from service.answer import Answer, Effort, Request, TooMuchWork, answer
 from service.curves import budget
 from tests.asking import LIMITS
-from tests.costs.families import BIG_BODY_BYTES, Family
+from tests.costs.families import BIG_BODY_BYTES, DECODED_BYTES, Family
 
 REPEATS = 3
 
@@ -29,7 +29,7 @@ def is_small(request: Request, big_work: int) -> bool:
 def small_answer(request: Request, big_work: int) -> Answer | None:
     """Answer a request where it arrives; None where it has to go elsewhere."""
     try:
-        return answer(request, LIMITS, big_work)
+        return answer(request, LIMITS, Effort(big_work, DECODED_BYTES))
     except TooMuchWork:
         return None
 

@@ -7,17 +7,18 @@ from functools import cache
 
 import pytest
 
-from service.answer import TooMuchWork, answer
+from service.answer import Effort, TooMuchWork, answer
 from service.settings import Settings
 from service.wire.media_types import CSV, MARKDOWN, XML
 from tests.asking import LIMITS
 from tests.costs import __main__ as tool
-from tests.costs.families import BIG_BODY_BYTES, Family, asking, family
+from tests.costs.families import BIG_BODY_BYTES, DECODED_BYTES, Family, asking, family
 from tests.costs.measure import largest, measured, work
 from tests.costs.other_families import compared, shuffled
 from tests.costs.tables import TABLES, sample, weighted
 
 BIG_WORK = Settings().big_work
+EFFORT = Effort(BIG_WORK, DECODED_BYTES)
 MOST_BYTES = 1_100_000
 
 BIG = [
@@ -106,12 +107,12 @@ def test_what_is_costly_is_no_small_request(name, size):
     request = families()[name].request(size)
     assert len(request.body) <= BIG_BODY_BYTES  # or it would be big unread
     with pytest.raises(TooMuchWork):
-        answer(request, LIMITS, BIG_WORK)
+        answer(request, LIMITS, EFFORT)
 
 
 @pytest.mark.parametrize(("name", "size"), CHEAP)
 def test_what_is_wrong_is_cheap_to_refuse(name, size):
-    refused = answer(families()[name].request(size), LIMITS, BIG_WORK)
+    refused = answer(families()[name].request(size), LIMITS, EFFORT)
     assert refused.status in {400, 422}
     assert len(refused.body) < 8_000
 
@@ -131,6 +132,7 @@ ORDINARY = {
     "of CSV": asking("curves", "scores,labels\n" + "0.5,1\n0.25,0\n" * 500, content_type=CSV),
     "as CSV": asking("curves", sample(1000), accept=CSV),
     "compressed": asking("curves", sample(1000), coding="gzip"),
+    "sent as gzip": asking("curves", sample(1000), sent_as="gzip"),
     "with intervals": asking("curves", sample(1000) | {"intervals": {}}),
     "with operating points": asking(
         "curves", sample(1000) | {"operating_points": [{"metric": "tpr_at_fpr", "at": at / 50} for at in range(50)]}
@@ -152,7 +154,7 @@ ORDINARY = {
 
 @pytest.mark.parametrize("name", ORDINARY)
 def test_ordinary_requests_are_small(name):
-    small = answer(ORDINARY[name], LIMITS, BIG_WORK)
+    small = answer(ORDINARY[name], LIMITS, EFFORT)
     assert small.status == 200
     assert len(small.body) < MOST_BYTES / 3
     assert work(ORDINARY[name]) < BIG_WORK

@@ -4,6 +4,7 @@ ROCPR_IMAGE_BASE names the base: a directory made by `debootstrap --variant=minb
 --include=python3,python3-venv,ca-certificates bookworm DIRECTORY`. It needs root, and the package registry.
 """
 
+import json
 import os
 import shutil
 import subprocess
@@ -11,6 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from packaging.utils import canonicalize_name
+
+from tests.deploy.locks import build_bill, read_lock
 
 BASE = os.environ.get("ROCPR_IMAGE_BASE")
 # How this machine reaches its package registry.
@@ -34,10 +38,24 @@ server.terminate()
 print(json.dumps([os.getuid(), status, server.wait(60)]))
 """
 """Asks a server in the container for a big evaluation: its helper and its files work there too."""
+LIST = """
+import importlib.metadata, json
+print(json.dumps({found.name: found.version for found in importlib.metadata.distributions()}))
+"""
+DOCUMENTS = "/usr/share/doc/rocpr"
 
 
 @pytest.fixture(scope="module")
-def image(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def context(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The checkout with a bill of materials, as deploy/sbom.sh says to make one."""
+    copy = tmp_path_factory.mktemp("context") / "rocpr"
+    shutil.copytree(root, copy, ignore=shutil.ignore_patterns(".venv", ".git", ".*_cache", ".hypothesis", "tests"))
+    (copy / "deploy/requirements.cdx.json").write_text(build_bill(root))
+    return copy
+
+
+@pytest.fixture(scope="module")
+def image(context: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The name of the image, in a store of its own."""
     if shutil.which("buildah") is None or BASE is None:
         pytest.skip("there is no buildah on this machine, or ROCPR_IMAGE_BASE does not name a base")
@@ -52,7 +70,8 @@ def image(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
         buildah("commit", "--quiet", base, "localhost/base")
         mounts = [f"--volume={here}:{there}:ro" for here, there in zip(OF_PIP, IN_IMAGE, strict=True) if here.exists()]
         options = ["--network=host", "--pull-never", "--format=docker", "--build-arg=BASE=localhost/base", *mounts]
-        buildah("build", *options, "--file", str(root / "deploy/Dockerfile"), "--tag", "localhost/rocpr", str(root))
+        file = str(context / "deploy/Dockerfile")
+        buildah("build", *options, "--file", file, "--tag", "localhost/rocpr", str(context))
         yield "localhost/rocpr"
         buildah("rm", "--all")
         buildah("rmi", "--all", "--force")
@@ -68,3 +87,16 @@ def test_the_image_serves_as_nobody(image: str) -> None:
     container = buildah("from", "--pull-never", image)
     printed = buildah("run", "--network=host", container, "--", "python", "-c", ASK)
     assert printed.splitlines()[-1] == "[10001, 200, 0]"
+
+
+def test_the_image_holds_what_is_locked_and_says_so(image: str, context: Path) -> None:
+    """No pip and no setuptools either, neither in the service's environment nor in the base's."""
+    container = buildah("from", "--pull-never", image)
+    installed = json.loads(buildah("run", container, "--", "python", "-c", LIST))
+    locked = read_lock(context / "deploy/requirements.txt")
+    assert {canonicalize_name(name) for name in installed} <= {requirement.name for requirement in locked} | {"rocpr"}
+    find = "find /opt /usr -name 'pip-*.dist-info' -o -name 'setuptools-*.dist-info'"
+    assert buildah("run", container, "--", "sh", "-c", find) == ""
+    for name in ("requirements.txt", "requirements.cdx.json"):
+        printed = buildah("run", container, "--", "cat", f"{DOCUMENTS}/{name}")
+        assert printed == (context / "deploy" / name).read_text().strip()

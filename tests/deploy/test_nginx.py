@@ -206,6 +206,6 @@ def test_values_that_follow_from_the_service_s(root: Path) -> None:
 
     assert seconds(r"^ *client_max_body_size (\d+);") == settings.max_body_bytes
     assert seconds(r'"~\^\(429\|503\)\$" (\d+);') == settings.retry_after_seconds
-    assert seconds(r"^ *proxy_read_timeout (\d+)s;") >= 2 * settings.big_seconds + 30
+    assert seconds(r"^ *proxy_read_timeout (\d+)s;") >= settings.queue_seconds + 2 * settings.big_seconds + 30
     kept = seconds(r"keepalive 16;[^}]*keepalive_timeout (\d+)s;")
     assert kept < seconds(r"^keepalive = (\d+)$", gunicorn)

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from service.answer import Request, answer
-from service.web.helper import mapped
+from service.web.lanes.evaluator import mapped
 from service.wire.codings import CODINGS, IDENTITY, compress
 from service.wire.limits import Limits
 from service.wire.media_types import JSON

@@ -1,8 +1,8 @@
-"""A process beside the server's that answers big requests, one after the other, at a lower priority.
+"""A process that evaluates requests for a server process, one after the other; it may be killed at any time.
 
-Knows processes, pipes and descriptors; what a request means is answer.py's. A helper can be killed at any time: it
-holds nothing but the request that it works on. The bodies of requests and answers are files that have no name any
-more; their descriptors go through the pipe.
+Knows processes, pipes and descriptors; what a request means is answer.py's. A process holds nothing but the request
+that it works on. The bodies of big requests and of their answers are files without a name, whose descriptors go through
+the pipe; small bodies go through the pipe themselves.
 """
 
 import ctypes
@@ -24,7 +24,7 @@ from pathlib import Path
 from threading import Lock
 from typing import BinaryIO
 
-from service.answer import Answer, Request, answer, lack_of_memory
+from service.answer import Answer, Effort, Request, TooMuchWork, answer, lack_of_memory
 from service.curves.compiled import KERNEL
 from service.environment import give_memory_back, keep_what_is_loaded, look_for_memory, own_memory_bytes
 from service.web.log import logging_configuration
@@ -32,24 +32,24 @@ from service.wire.codings import Body, Piece
 from service.wire.limits import Limits
 
 NICENESS = 10
-"""How much a helper stands back for the processes that answer small requests."""
+"""How much a process for big requests stands back for those that answer small ones."""
 
 OOM_SCORE = 500
-"""How much rather a helper is killed than the server when the machine has no memory left; up to 1000."""
+"""How much rather an evaluator is killed than the server when the machine has no memory left; up to 1000."""
 
 HEADROOM_BYTES = 32 << 20
 """How much memory has to be free for the next piece of an answer: orjson crashes where it gets none."""
 
 KEPT_BYTES = 256 << 20
-"""How much memory a helper keeps for its next request. What took more gives all of it back at once: the next large
-request may be for another helper."""
+"""How much memory an evaluator keeps for its next request. What took more gives all of it back at once: the next large
+request may be for another process."""
 
 KEEP_SECONDS = 1.0
 """How long it is kept. Getting pages from the system again takes up to half of the time of a request."""
 
 WRITTEN_AT_ONCE = 1 << 17
-"""How many bytes of an answer are written in one call, for the reason that carrying.py has: at a lower priority, too,
-one call for 100 MB keeps small requests waiting for 10 ms or more."""
+"""How many bytes of an answer are written in one call: most kernels of servers let nobody else have the processor
+before a call ends, so one call for 100 MB keeps small requests waiting for 10 ms or more, whatever its priority."""
 
 JOIN_SECONDS = 5.0
 """How long a killed process is waited for."""
@@ -57,7 +57,7 @@ JOIN_SECONDS = 5.0
 _PR_SET_PDEATHSIG = 1
 
 _CONTEXT = multiprocessing.get_context("forkserver")
-# Helpers are forks of a process that has one thread and has imported all this, so that a new one takes milliseconds.
+# Evaluators are forks of a process that has one thread and has imported all this, so that a new one takes milliseconds.
 _CONTEXT.set_forkserver_preload([__name__])
 
 _STARTING = Lock()
@@ -66,11 +66,15 @@ _STARTING = Lock()
 _LOG = logging.getLogger("service")
 
 
-class HelperDied(Exception):
+class EvaluatorDied(Exception):
     """The process ended before it had answered."""
 
 
-class HelperFailed(Exception):
+class EvaluatorNotStarted(EvaluatorDied):
+    """There is no process, for what the system has none of."""
+
+
+class EvaluatorFailed(Exception):
     """The process could not answer, in a way that it should not; it has logged why."""
 
 
@@ -84,48 +88,75 @@ class DeadlineExceeded(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
-    """What a helper sends in place of an answer when it failed, and what that is for the server."""
+    """What an evaluator sends in place of an answer when it has none, and what that is for the server."""
 
     error: type[Exception]
 
 
-class Helper:
-    """One process; used by one thread at a time. Raises HelperDied when it cannot be started."""
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """What an evaluator is sent; the descriptors of two files follow when the request's body is in one.
 
-    def __init__(self, limits: Limits, memory_bytes: int) -> None:
+    effort   how much may be done for a request whose body comes with it.
+    """
+
+    request: Request
+    effort: Effort | None
+    in_files: bool
+
+
+class EvaluatorProcess:
+    """One process; used by one thread at a time. Raises EvaluatorNotStarted when it cannot be started."""
+
+    def __init__(self, limits: Limits, memory_bytes: int, niceness: int) -> None:
         self._pipe, theirs = _CONTEXT.Pipe()
-        arguments = (theirs, limits, memory_bytes, KERNEL.path)
+        arguments = (theirs, limits, memory_bytes, niceness, KERNEL.path)
         try:
             with theirs, _STARTING, _without_interrupts():
                 self._process = _CONTEXT.Process(target=_serve, args=arguments, daemon=True)
                 self._process.start()
         except (EOFError, OSError) as error:
             self._pipe.close()
-            raise HelperDied from error
+            raise EvaluatorNotStarted from error
         self.pid = self._process.pid
 
     def is_alive(self) -> bool:
         """Whether it waits for a request; a pipe that can be read from without a request has ended."""
         return not self._pipe.poll(0)
 
-    def answer(self, request: Request, body: BinaryIO, content: BinaryIO, seconds: float) -> Answer:
+    def answer(self, request: Request, effort: Effort | None, seconds: float) -> Answer:
+        """Answer a request whose body comes with it; the Answer has its body.
+
+        Raises TooMuchWork, EvaluatorDied, EvaluatorFailed, or DeadlineExceeded after `seconds`; after the last three it
+        is of no use.
+        """
+        return self._ask(_Task(request, effort, in_files=False), (), seconds)
+
+    def answer_in_files(self, request: Request, body: BinaryIO, content: BinaryIO, seconds: float) -> Answer:
         """Answer a request whose body is in one file, into another; the Answer itself has no body.
 
-        Raises HelperDied, HelperFailed, NoRoom, or DeadlineExceeded after `seconds`; it is of no use afterwards.
+        Raises EvaluatorDied, EvaluatorFailed, NoRoom, or DeadlineExceeded after `seconds`; it is of no use afterwards.
         """
+        return self._ask(_Task(request, None, in_files=True), (body, content), seconds)
+
+    def _ask(self, task: _Task, files: tuple[BinaryIO, ...], seconds: float) -> Answer:
         try:
-            self._pipe.send(request)
-            for file in (body, content):
+            self._pipe.send(task)
+            for file in files:
                 reduction.send_handle(self._pipe, file.fileno(), self.pid)
             if not self._pipe.poll(max(0.0, seconds)):
                 raise DeadlineExceeded
             result = self._pipe.recv()
         except (EOFError, OSError) as error:
-            raise HelperDied from error
+            raise EvaluatorDied from error
         if isinstance(result, _Failure):
             raise result.error
         given: Answer = result
         return given
+
+    def kill(self) -> None:
+        """Kill the process; whoever waits for its answer gets EvaluatorDied. Not after `end`."""
+        self._process.kill()
 
     def end(self) -> None:
         """End the process, whatever it is doing."""
@@ -137,7 +168,7 @@ class Helper:
 
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Let what is started here never see Ctrl-C, which is for the server: it ends its helpers itself."""
+    """Let what is started here never see Ctrl-C, which is for the server: it ends its evaluators itself."""
     resource_tracker.ensure_running()  # multiprocessing starts it first, and lets interrupts in again when it has
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -146,10 +177,10 @@ def _without_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _serve(pipe: Connection, limits: Limits, memory_bytes: int, compiled: Path | None) -> None:
+def _serve(pipe: Connection, limits: Limits, memory_bytes: int, niceness: int, compiled: Path | None) -> None:
     """Answer requests until the server's end of the pipe closes; with the compiled library that the server uses."""
     dictConfig(logging_configuration("info"))
-    _stand_back(memory_bytes)
+    _bound(memory_bytes, niceness)
     try:
         KERNEL.use(compiled)
     except OSError as error:  # it was removed since; NumPy gives the same numbers
@@ -159,32 +190,39 @@ def _serve(pipe: Connection, limits: Limits, memory_bytes: int, compiled: Path |
         while True:
             if not pipe.poll(KEEP_SECONDS):
                 give_memory_back()
-            request: Request = pipe.recv()
-            body, content = (reduction.recv_handle(pipe) for _ in range(2))
-            result = _answered(request, limits, body, content)
+            task: _Task = pipe.recv()
+            result = _done(task, limits, [reduction.recv_handle(pipe) for _ in range(2 * task.in_files)])
             pipe.send(result)
-            del request, result
+            del task, result
             if own_memory_bytes() > KEPT_BYTES:
                 give_memory_back()
 
 
-def _answered(request: Request, limits: Limits, body: int, content: int) -> Answer | _Failure:
+def _done(task: _Task, limits: Limits, files: list[int]) -> Answer | _Failure:
     try:
-        with open(body, "rb") as source, open(content, "wb") as target:  # descriptors
-            write, look = partial(_write, target), partial(look_for_memory, HEADROOM_BYTES)
-            try:
-                result = answer(replace(request, body=mapped(source)), limits, write=write, look=look)
-            except MemoryError:  # there is not even enough for the body
-                result = lack_of_memory(request)
-            if result.body:  # a problem, perhaps after a part of an answer
-                target.seek(0)
-                target.truncate()
-                target.write(result.body)
-    except OSError:  # of these two files; nothing else here is one
+        if task.in_files:
+            return _answered_in_files(task.request, limits, *files)
+        return answer(task.request, limits, task.effort, look=partial(look_for_memory, HEADROOM_BYTES))
+    except TooMuchWork:
+        return _Failure(TooMuchWork)
+    except OSError:  # of the two files; nothing else here is one
         return _Failure(NoRoom)
     except Exception as error:  # noqa: BLE001  # whatever it is, the request is answered with 500
         _LOG.error("Unexpected failure", exc_info=error)
-        return _Failure(HelperFailed)
+        return _Failure(EvaluatorFailed)
+
+
+def _answered_in_files(request: Request, limits: Limits, body: int, content: int) -> Answer:
+    with open(body, "rb") as source, open(content, "wb") as target:  # descriptors
+        write, look = partial(_write, target), partial(look_for_memory, HEADROOM_BYTES)
+        try:
+            result = answer(replace(request, body=mapped(source)), limits, write=write, look=look)
+        except MemoryError:  # there is not even enough for the body
+            result = lack_of_memory(request)
+        if result.body:  # a problem, perhaps after a part of an answer
+            target.seek(0)
+            target.truncate()
+            target.write(result.body)
     return replace(result, body=b"")
 
 
@@ -202,9 +240,9 @@ def _write(target: BinaryIO, piece: Piece) -> None:
     target.writelines(content[start : start + WRITTEN_AT_ONCE] for start in range(0, len(content), WRITTEN_AT_ONCE))
 
 
-def _stand_back(memory_bytes: int) -> None:
-    """Make this process weaker than the server's, bounded, and bound to the life of its parent."""
-    os.nice(NICENESS)
+def _bound(memory_bytes: int, niceness: int) -> None:
+    """Give this process its priority, bound its memory, and bind it to the life of its parent."""
+    os.nice(niceness)
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     most = memory_bytes if hard == resource.RLIM_INFINITY else min(memory_bytes, hard)
     resource.setrlimit(resource.RLIMIT_DATA, (most, most))

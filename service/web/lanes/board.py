@@ -1,0 +1,94 @@
+"""What the processes of one server tell each other: connections of each, owners of slots, who has asked lately.
+
+Knows a mapped file and numbers; nothing of requests. All of it is advice: a process that reads an old number is unfair
+for a moment, never wrong.
+"""
+
+import errno
+import logging
+import mmap
+import os
+import time
+from collections.abc import Iterable
+from hashlib import blake2b
+from pathlib import Path
+
+import numpy as np
+
+from service.web.allocation import BOARD_FILE, allocate
+from service.web.lanes.slots import Slot, Slots
+
+PROCESSES = 256
+SLOTS = 256
+ASKERS = 1024
+"""How many owners are remembered; two whose hashes end alike take one place, and the later one has it."""
+
+LATELY_SECONDS = 10.0
+
+ALIVE_SECONDS = 3.0
+"""How old a count of connections may be; processes tell theirs every second."""
+
+_LOG = logging.getLogger("service")
+
+_SIZE = 8 * (2 * PROCESSES + SLOTS + 2 * ASKERS)
+
+
+class Board:
+    """The numbers, in a file of a directory that all processes of the server share; without one, of this process."""
+
+    def __init__(self, directory: Path | None) -> None:
+        memory, self._process = _joined(directory)
+        words = np.frombuffer(memory, np.int64)
+        ends = np.cumsum((PROCESSES, PROCESSES, SLOTS, ASKERS))
+        self._connections, told, self._owners, self._askers, asked = np.split(words, ends)
+        self._told, self._asked = told.view(np.float64), asked.view(np.float64)
+        self._number = 0 if self._process is None else self._process.number
+        self.count_connections(0)
+
+    def count_connections(self, count: int) -> None:
+        """Say how many connections this process has."""
+        self._connections[self._number], self._told[self._number] = count, time.monotonic()
+
+    def retire(self) -> None:
+        """Say that this process takes no more connections."""
+        self._told[self._number] = 0.0
+
+    def fewest_connections(self) -> int:
+        """Tell how many the process has that has the fewest, of those that take connections."""
+        alive = self._told > time.monotonic() - ALIVE_SECONDS
+        return int(self._connections[alive].min(initial=np.iinfo(np.int64).max))
+
+    def give_slot(self, number: int, owner: int) -> None:
+        """Note who has a slot."""
+        self._owners[number % SLOTS] = owner
+
+    def has_slot(self, owner: int, numbers: Iterable[int]) -> bool:
+        """Whether one of these slots, which are held, is that owner's."""
+        return any(self._owners[number % SLOTS] == owner for number in numbers)
+
+    def note_asker(self, owner: int) -> None:
+        """Note that an owner asks for something big now."""
+        self._askers[owner % ASKERS], self._asked[owner % ASKERS] = owner, time.monotonic()
+
+    def others_asked_lately(self, owner: int) -> bool:
+        """Whether anybody else asked for something big in the last LATELY_SECONDS."""
+        lately = self._asked > time.monotonic() - LATELY_SECONDS
+        return bool(np.any(lately & (self._askers != owner)))
+
+
+def number_of(owner: str) -> int:
+    """Hash an owner's name; the same in every process, and not 0."""
+    return int.from_bytes(blake2b(owner.encode("utf-8", "replace"), digest_size=7).digest()) or 1
+
+
+def _joined(directory: Path | None) -> tuple[mmap.mmap, Slot | None]:
+    """Map the file that all processes share, and take a number among them, which is held as long as this one lives."""
+    if directory is not None:
+        path = directory / BOARD_FILE
+        try:
+            allocate(path, _SIZE)
+            with path.open("r+b") as file:
+                return mmap.mmap(file.fileno(), _SIZE), Slots(directory, "worker", PROCESSES).take()
+        except OSError as error:
+            _LOG.warning("This process knows nothing of the others: %s.", os.strerror(error.errno or errno.EIO))
+    return mmap.mmap(-1, _SIZE), None

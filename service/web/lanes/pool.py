@@ -1,0 +1,184 @@
+"""The evaluator processes of one server process, kept for a while after each request, and what happens when one dies.
+
+Knows processes and files; nothing of HTTP, nor of who may have an evaluator.
+"""
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from threading import Lock, Timer
+from typing import BinaryIO, TypeVar
+
+from service.answer import Answer, Effort, Request, TooMuchWork
+from service.web.lanes.evaluator import (
+    DeadlineExceeded,
+    EvaluatorDied,
+    EvaluatorNotStarted,
+    EvaluatorProcess,
+    NoRoom,
+)
+from service.web.passes import Client, ClientGone
+from service.web.spool import Spool
+from service.wire.limits import Limits
+from service.wire.problems import Problem, no_room
+
+TRIES = 2
+"""How often a request is tried when evaluators die under it."""
+
+IDLE_SECONDS = 5.0
+"""How long an evaluator waits for another request before it is ended: a new one takes milliseconds, one kept memory."""
+
+_Result = TypeVar("_Result")
+
+
+class EvaluatorPool:
+    """As many evaluators as are asked at once; the caller bounds that."""
+
+    def __init__(
+        self,
+        limits: Limits,
+        *,
+        seconds: float,
+        memory_bytes: int,
+        niceness: int,
+        spool: Spool,
+        on_end: Callable[[str], None],
+    ) -> None:
+        self._limits = limits
+        self._seconds = seconds
+        self._memory_bytes = memory_bytes
+        self._niceness = niceness
+        self._spool = spool
+        self._on_end = on_end
+        self._idle: list[tuple[EvaluatorProcess, float]] = []
+        """The evaluators that wait, each with when it began to; the one that worked last is the last."""
+        self._sweep: Timer | None = None
+        self._lock = Lock()
+
+    def spooled(self, content: bytes) -> BinaryIO:
+        """Write a body into such a file. Raises Problem overloaded."""
+        try:
+            file = self._spool.open()
+            try:
+                file.write(content)
+                file.flush()
+            except BaseException:
+                file.close()
+                raise
+        except OSError as error:
+            raise no_room() from error
+        return file
+
+    def answer(self, request: Request, effort: Effort, client: Client) -> Answer:
+        """Answer a request whose body comes with it.
+
+        Raises TooMuchWork; Problem deadline_exceeded, helper_died when two evaluators died of it; EvaluatorFailed for a
+        defect; ClientGone when nobody waits any more, for which the evaluator was ended.
+        """
+        return self._tried(lambda evaluator, seconds: evaluator.answer(request, effort, seconds), client)
+
+    def answer_in_files(self, request: Request, body: BinaryIO, client: Client) -> tuple[Answer, BinaryIO]:
+        """Answer a request whose body is in a file; the answer's body is in the file that comes with it.
+
+        Raises as `answer` does, and Problem overloaded where the spool directory takes no more.
+        """
+
+        def answer(evaluator: EvaluatorProcess, seconds: float) -> tuple[Answer, BinaryIO]:
+            content = self._spool.open()
+            try:
+                return evaluator.answer_in_files(request, body, content, seconds), content
+            except BaseException:
+                content.close()
+                raise
+
+        try:
+            body.flush()
+            return self._tried(answer, client)
+        except NoRoom as error:
+            self._spool.note_failure()
+            raise no_room() from error
+        except OSError as error:
+            raise no_room() from error
+
+    def prepare(self) -> None:
+        """Start an evaluator before there is a request for it, which tries again when that fails."""
+        with suppress(EvaluatorDied):
+            self._keep(self._evaluator())
+
+    def _tried(self, ask: Callable[[EvaluatorProcess, float], _Result], client: Client) -> _Result:
+        end = time.monotonic() + self._seconds
+        for attempt in range(1, TRIES + 1):
+            try:
+                return self._asked(ask, end - time.monotonic(), client)
+            except EvaluatorDied as error:
+                if client.gone:
+                    raise ClientGone from None
+                self._on_end("died")
+                if attempt == TRIES and isinstance(error, EvaluatorNotStarted):
+                    raise Problem("overloaded", "No process can be started for the evaluation now.") from error
+            except DeadlineExceeded:
+                self._on_end("deadline")
+                detail = f"The evaluation had not ended after {self._seconds:g} seconds."
+                raise Problem("deadline_exceeded", detail) from None
+        raise Problem("helper_died", f"The process that evaluated the request died, {TRIES} times.")
+
+    def _asked(self, ask: Callable[[EvaluatorProcess, float], _Result], seconds: float, client: Client) -> _Result:
+        evaluator = self._evaluator()  # which may raise EvaluatorDied, too
+        try:
+            client.stop_with(evaluator.kill)
+            try:
+                result = ask(evaluator, seconds)
+            finally:
+                client.stop_with(None)
+        except TooMuchWork:
+            self._keep(evaluator)
+            raise
+        except BaseException:
+            evaluator.end()
+            raise
+        self._keep(evaluator)
+        return result
+
+    def _evaluator(self) -> EvaluatorProcess:
+        """Take the evaluator that worked last, else a new one."""
+        while True:
+            with self._lock:
+                evaluator = self._idle.pop()[0] if self._idle else None
+            if evaluator is None:
+                return EvaluatorProcess(self._limits, self._memory_bytes, self._niceness)
+            if evaluator.is_alive():
+                return evaluator
+            self._on_end("died")
+            evaluator.end()
+
+    def _keep(self, evaluator: EvaluatorProcess) -> None:
+        with self._lock:
+            self._idle.append((evaluator, time.monotonic()))
+            self._sweep_later()
+
+    def _sweep_later(self) -> None:
+        """See to it that evaluators that wait for too long are ended; to be called with the lock.
+
+        Where no thread can be had for that, the next evaluator that is kept tries again.
+        """
+        if self._sweep is None:
+            sweep = Timer(IDLE_SECONDS, self._sweep_now)
+            sweep.daemon = True
+            with suppress(RuntimeError):
+                sweep.start()
+                self._sweep = sweep
+
+    def _sweep_now(self) -> None:
+        self._end_idle(since=time.monotonic() - IDLE_SECONDS)
+        with self._lock:
+            self._sweep = None
+            if self._idle:
+                self._sweep_later()
+
+    def _end_idle(self, since: float) -> None:
+        """End the evaluators that have waited since then or longer."""
+        with self._lock:
+            ended = [evaluator for evaluator, began in self._idle if began <= since]
+            self._idle = [(evaluator, began) for evaluator, began in self._idle if began > since]
+        for evaluator in ended:
+            evaluator.end()

@@ -1,0 +1,80 @@
+"""Counting slots that all processes of a server share: files in one directory, locked while somebody holds them.
+
+Knows files and locks, not what a slot is for. The system frees the locks of a process that dies, so no slot is lost.
+"""
+
+import fcntl
+import os
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+
+class Slot:
+    """One slot that is held, until it is released or left as a context; `number` is its place among the slots."""
+
+    def __init__(self, descriptor: int, number: int) -> None:
+        self._descriptor: int | None = descriptor
+        self.number = number
+
+    def release(self) -> None:
+        """Give the slot back; a second time does nothing."""
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            os.close(descriptor)  # which unlocks it
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+
+class Slots:
+    """Up to `count` slots of one name, in all processes that use the same directory."""
+
+    def __init__(self, directory: Path, name: str, count: int) -> None:
+        self.count = count
+        self._paths = [os.fspath(directory / f"{name}.{number}") for number in range(count)]
+
+    def take(self) -> Slot | None:
+        """Take a free slot; None when all are held."""
+        for number in (*range(self.count), *range(self.count)):  # twice, because who counts holds one for a moment
+            slot = self._locked(number)
+            if slot is not None:
+                return slot
+        return None
+
+    def take_all(self) -> list[Slot]:
+        """Take every slot that is free. Raises OSError, holding none."""
+        with ExitStack() as held:
+            free = [held.enter_context(slot) for number in range(self.count) if (slot := self._locked(number))]
+            held.pop_all()
+        return free
+
+    def in_use(self) -> int:
+        """Count the slots that are held now."""
+        held = 0
+        for number in range(self.count):
+            slot = self._locked(number, fcntl.LOCK_SH)  # two who count at once do not count each other
+            if slot is None:
+                held += 1
+            else:
+                slot.release()
+        return held
+
+    def _locked(self, number: int, kind: int = fcntl.LOCK_EX) -> Slot | None:
+        """Open a file and lock it; None when another has it. Every opening holds for itself, threads included."""
+        descriptor = os.open(self._paths[number], os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(descriptor)
+            return None
+        except BaseException:
+            os.close(descriptor)
+            raise
+        return Slot(descriptor, number)

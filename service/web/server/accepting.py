@@ -1,0 +1,146 @@
+"""How connections are accepted: one at a time, by the process that has fewest, and as many as there may be.
+
+Knows listeners and sockets; what happens on a connection is connection.py's.
+"""
+
+import asyncio
+import errno
+import logging
+import resource
+import socket
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from service.web.lanes.board import Board
+from service.web.server.connection import Connection
+from service.web.server.server import Server
+from service.web.server.sweep import evict
+
+STAND_BACK_SECONDS = 0.002
+"""How long a process that has more connections than another leaves a new one to that."""
+
+PAUSE_SECONDS = 0.1
+"""How long a process waits that cannot open another connection, so that it does not only try."""
+
+WARN_SECONDS = 60.0
+"""How often that is worth a line in the log."""
+
+SPARE_FILES = 24
+"""How many descriptors are kept for what is not a connection: bodies, slots, pipes to evaluators."""
+
+SEND_BUFFER_BYTES = 1 << 17
+"""What the system may keep of an answer for a client that does not read: by itself it takes up to 4 MB."""
+
+DEAD_CLIENT_MS = 30_000
+"""How long the system tries to send to a client that acknowledges nothing."""
+
+_NO_FILES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
+_NO_CONNECTION = frozenset({errno.EAGAIN, errno.ECONNABORTED, errno.EINTR})
+
+_LOG = logging.getLogger("service")
+
+
+class Listeners:
+    """The sockets on which this process accepts connections, at most `most` of them at once."""
+
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, sockets: Sequence[socket.socket], server: Server, board: Board, most: int
+    ) -> None:
+        self._loop = loop
+        self._sockets = sockets
+        self._server = server
+        self._board = board
+        self._most = min(most, _descriptors_left() - SPARE_FILES)
+        self._warned = -WARN_SECONDS
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._is_open = True
+        for listener in sockets:
+            listener.setblocking(False)  # noqa: FBT003  # the library's signature
+            self._listen(listener)
+
+    def count(self) -> int:
+        """Count connections, and those that asyncio is still making; tell the other processes."""
+        count = len(self._server.connections) + len(self._tasks)
+        if self._is_open:
+            self._board.count_connections(count)
+        return count
+
+    def close(self) -> None:
+        """Take no more connections."""
+        self._is_open = False
+        self._board.retire()
+        for listener in self._sockets:
+            self._loop.remove_reader(listener.fileno())
+            listener.close()
+
+    def _listen(self, listener: socket.socket) -> None:
+        if self._is_open:
+            self._loop.add_reader(listener.fileno(), self._accept, listener)
+
+    def _pause(self, listener: socket.socket, seconds: float, then: Callable[[socket.socket], object]) -> None:
+        """Leave new connections to others for a moment."""
+        self._loop.remove_reader(listener.fileno())
+        self._loop.call_later(seconds, then, listener)
+
+    def _accept(self, listener: socket.socket) -> None:
+        """Accept one connection, unless another process has fewer, which then has a moment to be first."""
+        if self.count() > self._board.fewest_connections():
+            self._pause(listener, STAND_BACK_SECONDS, self._accept_after_all)
+        else:
+            self._accept_now(listener)
+
+    def _accept_after_all(self, listener: socket.socket) -> None:
+        if self._is_open:
+            self._listen(listener)
+            self._accept_now(listener)
+
+    def _accept_now(self, listener: socket.socket) -> None:
+        if self.count() >= self._most:
+            self._make_way(listener)
+            return
+        try:
+            client, address = listener.accept()
+        except OSError as error:
+            if error.errno in _NO_FILES:
+                self._make_way(listener)
+            elif error.errno not in _NO_CONNECTION:
+                raise
+            return
+        _prepare(client)
+        connection = Connection(self._server, _host_and_port(address), _host_and_port(listener.getsockname()))
+        task = self._loop.create_task(self._loop.connect_accepted_socket(lambda: connection, client))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _make_way(self, listener: socket.socket) -> None:
+        """End connections that can be missed, and accept again when they are gone."""
+        now = time.monotonic()
+        if now - self._warned >= WARN_SECONDS:
+            self._warned = now
+            _LOG.warning("No descriptor is left for another connection: raise the limit of open files.")
+        evicted = evict(self._server.connections)
+        self._pause(listener, 0 if evicted else PAUSE_SECONDS, self._listen)
+
+
+def _prepare(client: socket.socket) -> None:
+    """Bound what the system keeps for a client, and for how long it tries to reach one."""
+    client.setblocking(False)  # noqa: FBT003  # the library's signature
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
+    if client.family != socket.AF_UNIX and hasattr(socket, "TCP_USER_TIMEOUT"):  # Linux
+        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, DEAD_CLIENT_MS)
+
+
+def _host_and_port(address: Any) -> tuple[str, str]:  # noqa: ANN401  # what Python has for an address depends on its family
+    return (address[0], str(address[1])) if isinstance(address, tuple) else ("", "")
+
+
+def _descriptors_left() -> int:
+    """Tell how many descriptors this process may still open."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        used = len(list(Path("/proc/self/fd").iterdir()))
+    except OSError:  # not Linux
+        used = 64
+    return max(SPARE_FILES + 1, (soft if soft >= 0 else 1 << 20) - used)

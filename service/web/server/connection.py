@@ -1,0 +1,291 @@
+"""One client's connection: what happens on it when, and for how long.
+
+Knows its phases and asyncio's transport; how a request is read is reading.py's, what becomes of it exchange.py's, how
+an answer is sent sending.py's. Every method runs on the loop and returns at once.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from enum import Enum
+from functools import partial
+from typing import TYPE_CHECKING, cast
+
+from service.web.lifecycle import DRAINING
+from service.web.passes import Pass
+from service.web.server.exchange import Exchange
+from service.web.server.head import Head
+from service.web.server.queues import Use
+from service.web.server.reading import RequestReader
+from service.web.server.reply import Reply
+from service.web.server.sending import PIECE_BYTES, Sending
+from service.web.server.transport import refusal
+from service.wire.problems import Problem
+
+if TYPE_CHECKING:
+    from service.web.server.server import Server
+
+PATIENCE_SECONDS = 10.0
+"""How long a head may take; a body beyond its bytes at ROCPR_MIN_BODY_RATE; and how long its client may be silent."""
+
+LINGER_SECONDS = 5.0
+"""How long an ended connection still takes (and drops) what the client is sending, so that it reads its answer."""
+
+AHEAD_BYTES = 64 * 1024
+"""How much of the requests that follow is taken while one is answered."""
+
+_CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+
+
+class Phase(Enum):
+    """Where a connection is; sweep.py ends what stays there for too long."""
+
+    IDLE = "no byte of a request has come"
+    HEAD = "a head is coming"
+    BODY = "a body is coming"
+    ANSWERING = "a request waits for the application, or is with it"
+    SENDING = "an answer is being sent"
+    LINGERING = "the last answer was sent; what comes is dropped"
+    CLOSED = "there is no connection any more"
+
+
+class Connection(asyncio.BufferedProtocol):
+    """One connection of a Server.
+
+    client, listener            (host, port) of both ends.
+    use                         what its requests have used of the lanes lately.
+    phase, since, deadline      where it is, since when, and until when where that depends on the client alone.
+    reader, exchange, sending   of the request that is under way: how it is read, answered, and its answer sent.
+    ahead                       what has come and was not taken yet: the rest of a body, and requests that follow.
+    """
+
+    __slots__ = (
+        "_half_closed", "_is_full", "_is_last", "_next_pass", "_server", "_was_probed", "ahead", "client", "deadline",
+        "exchange", "listener", "phase", "reader", "sending", "since", "transport", "use",
+    )  # fmt: skip
+
+    def __init__(self, server: "Server", client: tuple[str, str], listener: tuple[str, str]) -> None:
+        self.client = client
+        self.listener = listener
+        self.use = Use()
+        self.transport: asyncio.Transport
+        self.reader: RequestReader | None = None
+        self.exchange: Exchange | None = None
+        self.sending: Sending | None = None
+        self.ahead = b""
+        self._server = server
+        self._next_pass = Pass.SMALL  # after the body
+        self._half_closed = self._is_full = self._is_last = self._was_probed = False
+        self._enter(Phase.IDLE, server.bounds.keepalive)
+
+    def _enter(self, phase: Phase, seconds: float = 0.0) -> None:
+        """Begin a phase; where it depends on the client alone, it may last so many seconds."""
+        self.phase = phase
+        self.since = time.monotonic()
+        self.deadline = self.since + seconds
+
+    # What asyncio tells.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin."""
+        self.transport = cast("asyncio.Transport", transport)
+        self.transport.set_write_buffer_limits(PIECE_BYTES, PIECE_BYTES // 4)
+        self._server.connections.add(self)
+
+    def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002  # asyncio's signature
+        """Lend the server's one buffer, of which everything is taken before anything else happens."""
+        drops = self.phase is Phase.LINGERING
+        return self._server.buffer if drops or self._reads_content() else self._server.short_buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """Take what has come."""
+        data = self._server.buffer[:nbytes]
+        if self.phase in {Phase.IDLE, Phase.HEAD, Phase.BODY}:
+            self._read(data)
+        elif self.phase in {Phase.ANSWERING, Phase.SENDING}:
+            self.ahead += data
+            if len(self.ahead) > AHEAD_BYTES:
+                self._is_full = True
+                self.transport.pause_reading()
+
+    def eof_received(self) -> bool:
+        """Note that the client sends nothing more; it may still read, so the sending side stays open."""
+        self._half_closed = True
+        if self.phase in {Phase.IDLE, Phase.HEAD, Phase.BODY}:
+            problem = None if self.reader is None else self.reader.end()
+            if problem is not None:
+                self.refuse(problem)
+            else:
+                self.transport.close()
+        elif self.phase is Phase.LINGERING:
+            self.transport.close()
+        return True
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  # it does not matter why
+        """Drop everything."""
+        self._enter(Phase.CLOSED)
+        self._server.connections.discard(self)
+        self._leave_request()
+
+    def pause_writing(self) -> None:
+        """Make no more pieces: the client does not read as fast."""
+        if self.sending is not None:
+            self.sending.pause()
+
+    def resume_writing(self) -> None:
+        """Go on."""
+        if self.sending is not None:
+            self._send(self.sending.resume)
+
+    # Reading.
+
+    def _reads_content(self) -> bool:
+        head = None if self.reader is None else self.reader.head
+        return self.phase is Phase.BODY and head is not None and head.length is not None
+
+    def _read(self, data: bytes | memoryview) -> None:
+        reader = self.reader = self.reader or self._server.new_reader()
+        try:
+            self.ahead = reader.feed(data)
+        except Problem as problem:
+            self.refuse(problem)
+            return
+        if self.phase is Phase.IDLE and reader.begun:
+            self._enter(Phase.HEAD, PATIENCE_SECONDS)
+        if self.phase is Phase.HEAD and reader.head is not None:
+            self._head_came(reader)
+        elif self.phase is Phase.BODY:
+            if reader.is_whole:
+                self._ask(self._next_pass)
+            else:
+                length = 0 if reader.body is None else reader.body.length
+                earned = self.since + PATIENCE_SECONDS + length / self._server.bounds.min_body_rate
+                self.deadline = min(earned, time.monotonic() + PATIENCE_SECONDS)
+
+    def _head_came(self, reader: RequestReader) -> None:
+        head = cast("Head", reader.head)
+        self.exchange = self._server.new_exchange(self, head)
+        if self._server.must_ask(head):
+            self._ask(Pass.HEAD)
+        else:
+            self._want_body(Pass.SMALL)
+
+    def _want_body(self, next_pass: Pass) -> None:
+        """Read the body, if there is any that was not read yet, before that pass."""
+        reader = cast("RequestReader", self.reader)
+        self._next_pass = next_pass
+        if reader.is_whole:
+            self._ask(next_pass)
+            return
+        if reader.awaits_100() and not self.ahead:
+            self.transport.write(_CONTINUE)
+        self._enter(Phase.BODY, PATIENCE_SECONDS)
+        self._read_ahead()
+
+    def _read_ahead(self) -> None:
+        """Take what has come already; and let more come."""
+        ahead, self.ahead = self.ahead, b""
+        if ahead:
+            self._read(ahead)
+        if self._is_full and len(self.ahead) <= AHEAD_BYTES and self.phase is not Phase.CLOSED:
+            self._is_full = False
+            self.transport.resume_reading()
+        if self._half_closed and self.phase in {Phase.IDLE, Phase.HEAD, Phase.BODY}:
+            self.eof_received()
+
+    # The application.
+
+    def _ask(self, for_pass: Pass) -> None:
+        """Let the request wait for a pass."""
+        self._enter(Phase.ANSWERING)
+        try:
+            cast("Exchange", self.exchange).ask(for_pass, cast("RequestReader", self.reader).body)
+        except Problem as problem:
+            self.refuse(problem)
+
+    def moved(self, following: Pass, *, has_body: bool) -> None:
+        """The application asks for another pass."""
+        if self.phase is not Phase.ANSWERING:
+            return
+        if has_body:
+            self._ask(following)
+        else:
+            self._want_body(following)
+
+    def replied(self, reply: Reply) -> None:
+        """The application has answered."""
+        if self.phase is not Phase.ANSWERING:
+            reply.drop()
+            return
+        reader = cast("RequestReader", self.reader)
+        can_go_on = reader.is_whole and not cast("Head", reader.head).asks_to_close
+        tells_its_end = reply.length is not None or reply.is_chunked
+        is_done = DRAINING.is_set() or (self._half_closed and not self.ahead)
+        self._is_last = is_done or not can_go_on or not tells_its_end
+        self._enter(Phase.SENDING)
+        self.sending = Sending(self.transport, reply, is_last=self._is_last)
+        self._send(self.sending.go_on)
+
+    def failed(self) -> None:
+        """The application has not answered, or not to the end."""
+        if self.phase is Phase.ANSWERING:
+            self.refuse(Problem("internal_error", "The server failed in a way that it should not."))
+        else:
+            self.transport.abort()
+
+    def take_piece(self, piece: bytes | None) -> None:
+        """Send a piece of a stream; None after the last."""
+        if self.sending is not None:
+            self._send(partial(self.sending.add, piece))
+
+    def probe(self) -> None:
+        """Send a client that sends nothing more an interim answer, once."""
+        if self._half_closed and not self._was_probed and cast("RequestReader", self.reader).reads_interim():
+            self._was_probed = True
+            self.transport.write(_CONTINUE)
+
+    # Sending, and the end.
+
+    def _send(self, send: Callable[[], bool]) -> None:
+        try:
+            is_sent = send()
+        except OSError:  # the file that the answer is in; a part was sent
+            self.transport.abort()
+            return
+        if is_sent:
+            self._leave_request()
+            if self._is_last:
+                self._end()
+            else:
+                self._enter(Phase.IDLE, self._server.bounds.keepalive)
+                self._read_ahead()
+
+    def refuse(self, problem: Problem) -> None:
+        """Answer with a problem without the application, and end the connection."""
+        began = self.since if self.exchange is None else self.exchange.began
+        refused = self._server.refused(self.reader, time.monotonic() - began)
+        self.transport.write(refusal(problem, refused, self._server.bounds.retry_after_seconds))
+        self._leave_request()
+        self._end()
+
+    def _leave_request(self) -> None:
+        """Let go of the request, and of its answer."""
+        if self.sending is not None:
+            self.sending.close()
+        if self.exchange is not None:
+            self.exchange.leave()
+        if self.reader is not None and (self.exchange is None or not self.exchange.has_body):
+            self.reader.close()
+        self.sending = self.reader = self.exchange = None
+        self._was_probed = False
+
+    def _end(self) -> None:
+        """Close the sending side, and drop what still comes until the client closes its own: see LINGER_SECONDS."""
+        self.ahead = b""
+        if self._half_closed:
+            self.transport.close()
+            return
+        self._enter(Phase.LINGERING, LINGER_SECONDS)
+        if self._is_full:
+            self.transport.resume_reading()
+        self.transport.write_eof()

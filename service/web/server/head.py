@@ -1,0 +1,113 @@
+"""The head of a request: what gunicorn's parser does not ask of it, and the WSGI environ that it becomes.
+
+Knows RFC 9112 and PEP 3333; nothing of sockets.
+"""
+
+import re
+import sys
+from typing import Any
+from urllib.parse import unquote_to_bytes
+
+from gunicorn.asgi.parser import InvalidHeader, PythonProtocol, UnsupportedTransferCoding
+
+from service.web.server.transport import ExpectationFailed
+
+_HOST = re.compile(
+    rb"(?:\[[0-9A-Fa-f:.]+\]|\[[vV][0-9A-Fa-f]+\.[A-Za-z0-9._~!$&'()*+,;=:-]+\]|(?:[A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*)"
+    rb"(?::[0-9]*)?"
+)
+"""uri-host [ ":" port ] (RFC 9112, 3.2; RFC 3986, 3.2.2)."""
+
+_ABSOLUTE = re.compile(rb"[A-Za-z][A-Za-z0-9+.-]*://([^/?#]*)(.*)", re.DOTALL)
+"""The absolute form of a target: its authority, and the rest."""
+
+_IGNORED = frozenset({b"upgrade", b"transfer-encoding", b"connection", b"expect"})
+"""Fields that are the server's business. No other protocol is spoken here, and Upgrade may be ignored."""
+
+_OF_THEIR_OWN = {"content-type": "CONTENT_TYPE", "content-length": "CONTENT_LENGTH"}
+
+
+class Head:
+    """A request's line and header fields.
+
+    length         what Content-Length says; 0 without it; None of a chunked body.
+    asks_to_close  whether no other request follows on this connection.
+    expects_100    whether the client waits for a word before it sends the body.
+    """
+
+    def __init__(self, parser: PythonProtocol) -> None:
+        """Check the head that the parser has read. Raises ParseError."""
+        fields: list[tuple[bytes, bytes]] = parser.headers
+        self.method: str = parser.method.decode("ascii")
+        self.version: tuple[int, int] = parser.http_version
+        self.target, host = _origin_form(parser.path)
+        self._check_host([host] if host is not None else [value for name, value in fields if name == b"host"])
+        self.length: int | None = None if parser.is_chunked else parser.content_length or 0
+        self.fields = fields
+        if any(value.lower() != b"chunked" for value in self._values(b"transfer-encoding")):
+            raise UnsupportedTransferCoding
+        self.expects_100 = self._expects_100()
+        self.asks_to_close = self._asks_to_close()
+
+    def _values(self, wanted: bytes) -> list[bytes]:
+        return [value for name, value in self.fields if name == wanted]
+
+    def _check_host(self, hosts: list[bytes]) -> None:
+        if not hosts and self.version >= (1, 1):
+            raise InvalidHeader("Host")
+        if not all(_HOST.fullmatch(host) for host in hosts):
+            raise InvalidHeader("Host")
+
+    def _expects_100(self) -> bool:
+        expectations = self._values(b"expect")
+        if any(value.lower() != b"100-continue" for value in expectations):
+            raise ExpectationFailed
+        return bool(expectations) and self.version >= (1, 1)
+
+    def _asks_to_close(self) -> bool:
+        options = {
+            option.strip(b" \t").lower() for value in self._values(b"connection") for option in value.split(b",")
+        }
+        return b"close" in options or (self.version < (1, 1) and b"keep-alive" not in options)
+
+    def environ(self, client: tuple[str, str], server: tuple[str, str]) -> dict[str, Any]:
+        """Write the environ, but for the body."""
+        path, _, query = self.target.partition(b"?")
+        environ: dict[str, Any] = {
+            "REQUEST_METHOD": self.method,
+            "SCRIPT_NAME": "",
+            "PATH_INFO": unquote_to_bytes(path).decode("latin-1"),
+            "QUERY_STRING": query.decode("latin-1"),
+            "RAW_URI": self.target.decode("latin-1"),
+            "SERVER_PROTOCOL": f"HTTP/{self.version[0]}.{self.version[1]}",
+            "SERVER_NAME": server[0],
+            "SERVER_PORT": server[1],
+            "REMOTE_ADDR": client[0],
+            "REMOTE_PORT": client[1],
+            "wsgi.version": (1, 0),
+            "wsgi.url_scheme": "http",
+            "wsgi.errors": sys.stderr,
+            "wsgi.multithread": True,
+            "wsgi.multiprocess": True,
+            "wsgi.run_once": False,
+            "wsgi.input_terminated": True,
+        }
+        if self.length is None:
+            environ["HTTP_TRANSFER_ENCODING"] = "chunked"
+        for name, value in self.fields:
+            if b"_" in name or name in _IGNORED:  # with - for _ it would be another field
+                continue
+            text = name.decode("ascii")
+            key = _OF_THEIR_OWN.get(text) or "HTTP_" + text.upper().replace("-", "_")
+            written = value.decode("latin-1")
+            environ[key] = f"{environ[key]},{written}" if key in environ else written
+        return environ
+
+
+def _origin_form(target: bytes) -> tuple[bytes, bytes | None]:
+    """Take the path and query of a target, and its authority where it has one (RFC 9112, 3.2.2)."""
+    absolute = None if target.startswith(b"/") else _ABSOLUTE.fullmatch(target)
+    if absolute is None:
+        return target, None
+    rest = absolute[2].partition(b"#")[0]
+    return (rest if rest.startswith(b"/") else b"/" + rest), absolute[1]

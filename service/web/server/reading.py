@@ -1,0 +1,179 @@
+"""One request as it is read: bytes in, a head and a body out, or a problem. It knows no socket and no clock.
+
+gunicorn's parser reads the head and the chunks; it is strict, and keeps to its limits. What it does not bound is here:
+the head as a whole, empty lines before it, and chunks of a few bytes. A body of known length goes past it.
+"""
+
+from collections.abc import Callable
+from typing import cast
+from urllib.parse import unquote
+
+from gunicorn.asgi.parser import LimitRequestHeaders, ParseError, PythonProtocol
+
+from service.web.server.body import IncomingBody
+from service.web.server.head import Head
+from service.web.server.transport import IncompleteHead, TinyChunks, incomplete_body, transport_problem
+from service.wire.problems import Problem, no_room
+
+HEAD_BYTES = 32 * 1024
+"""The longest head: its line, all fields, and empty lines before it together. A longer one is 431."""
+
+FEWEST_PIECE_BYTES = 4
+"""How long the pieces of a chunked body are on average, at least, where there are MANY_PIECES."""
+
+MANY_PIECES = 2_000
+
+FRAMING_BYTES, FRAMING_BYTES_OF_A_PIECE = 8190, 16
+"""How much of a chunked body may be sizes, extensions and trailers: in all, and for each piece of content."""
+
+_HEAD_END = b"\r\n\r\n"
+
+NewParser = Callable[[Callable[[], bool], Callable[[bytes], None]], PythonProtocol]
+"""Makes a parser with the server's limits, from what it calls after the head, and for each piece of a chunked body."""
+
+
+class RequestReader:
+    """Reads one request.
+
+    head      what was read of it; None before it is whole.
+    body      what has come of the body; None where there is none.
+    is_whole  whether the request was read to its end.
+    begun     whether a byte of it has come.
+    taken     how many bytes of it have come.
+    """
+
+    def __init__(self, new_parser: NewParser, new_body: Callable[[], IncomingBody]) -> None:
+        self.head: Head | None = None
+        self.body: IncomingBody | None = None
+        self.is_whole = False
+        self.begun = False
+        self.taken = 0
+        self._new_body = new_body
+        self._parser = new_parser(self._head_complete, self._piece)
+        self._before = b""
+        self._head_bytes = 0
+        self._tail = b""
+        """The last bytes of the head so far, in which its end may begin."""
+        self._pieces = 0
+        self._framing = 0
+        """How many bytes of a chunked body are none of its content, the content not yet taken off."""
+
+    @property
+    def method(self) -> str:
+        """The method, as far as it is known."""
+        return (self._parser.method or b"").decode("latin-1")
+
+    @property
+    def path(self) -> str:
+        """The decoded path, as far as it is known."""
+        target = unquote((self._parser.path or b"").decode("latin-1").partition("?")[0])
+        return target if target.startswith("/") else "/"
+
+    def awaits_100(self) -> bool:
+        """Whether the client waits for a word before it sends the body, of which nothing has come."""
+        return self.head is not None and self.head.expects_100 and (self.body is None or self.body.length == 0)
+
+    def reads_interim(self) -> bool:
+        """Whether the client knows interim answers (RFC 9110, 15.2), as HTTP/1.0 does not."""
+        return self.head is not None and self.head.version >= (1, 1)
+
+    def feed(self, data: bytes | memoryview) -> bytes:
+        """Take bytes; return those that were not taken, which is none until the head, or the request, is whole.
+
+        Raises Problem; the reader is of no use then.
+        """
+        try:
+            rest = self._feed(data)
+        except (ParseError, ValueError) as error:
+            raise transport_problem(error) from error
+        except (OSError, MemoryError) as error:
+            raise no_room() from error
+        self.taken += len(data) - len(rest)
+        return rest
+
+    def end(self) -> Problem | None:
+        """The connection has ended: say what is wrong with what has come; None where nothing had begun."""
+        if self.head is not None:
+            return incomplete_body()
+        return transport_problem(IncompleteHead()) if self.begun else None
+
+    def close(self) -> None:
+        """Drop the body."""
+        if self.body is not None:
+            self.body.close()
+
+    def _feed(self, data: bytes | memoryview) -> bytes:
+        if self.head is None:
+            return self._feed_head(bytes(data))
+        if self.head.length is None:
+            return self._feed_chunks(bytes(data))
+        return self._feed_content(self.head.length, memoryview(data))
+
+    def _feed_head(self, data: bytes) -> bytes:
+        if not self.begun:
+            data = self._without_empty_lines(data)
+            if not self.begun:
+                return b""
+        room = HEAD_BYTES - self._head_bytes
+        self._head_bytes += len(data)
+        self._parser.feed(data[:room])
+        if self.head is None:
+            if self._head_bytes >= HEAD_BYTES:
+                raise LimitRequestHeaders
+            self._tail = (self._tail + data)[1 - len(_HEAD_END) :]
+            return b""
+        rest = bytes(self._parser.remaining()) + data[room:]
+        if self.head.length is None:
+            end = (self._tail + data).index(_HEAD_END) + len(_HEAD_END) - len(self._tail)
+            self._took_chunks(len(data) - end - len(rest))
+        self.is_whole = self.head.length == 0 or (self.head.length is None and self._parser.is_complete)
+        return rest
+
+    def _without_empty_lines(self, data: bytes) -> bytes:
+        """Skip empty lines before the request (RFC 9112, 2.2)."""
+        data = self._before + data
+        while data.startswith(b"\r\n"):
+            data = data[2:]
+            self._head_bytes += 2
+        if self._head_bytes > HEAD_BYTES:
+            raise LimitRequestHeaders
+        self.begun = data not in {b"", b"\r"}
+        self._before = b"" if self.begun else data
+        return data
+
+    def _head_complete(self) -> bool:
+        """Check the head; whether the parser is done, which it is unless it has chunks to read."""
+        self.head = Head(self._parser)
+        if self.head.length == 0:
+            return True
+        self.body = self._new_body()
+        return self.head.length is not None
+
+    def _feed_content(self, length: int, data: memoryview) -> bytes:
+        body = cast("IncomingBody", self.body)
+        missing = length - body.length
+        body.write(data[:missing])
+        self.is_whole = body.length == length
+        return bytes(data[missing:])
+
+    def _feed_chunks(self, data: bytes) -> bytes:
+        self._parser.feed(data)
+        rest = bytes(self._parser.remaining())
+        self._took_chunks(len(data) - len(rest))
+        self.is_whole = self._parser.is_complete
+        return rest
+
+    def _took_chunks(self, size: int) -> None:
+        """Count bytes of a chunked body. Raises LimitRequestHeaders for long trailers, or extensions of chunks."""
+        self._framing += size
+        content = 0 if self.body is None else self.body.length
+        if self._framing - content > FRAMING_BYTES + FRAMING_BYTES_OF_A_PIECE * self._pieces:
+            raise LimitRequestHeaders
+
+    def _piece(self, piece: bytes) -> None:
+        """Take the content of a chunk, or of a part of one."""
+        body = cast("IncomingBody", self.body)
+        body.write(piece)
+        self._pieces += 1
+        if self._pieces > MANY_PIECES and body.length < FEWEST_PIECE_BYTES * self._pieces:
+            raise TinyChunks

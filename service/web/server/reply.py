@@ -1,0 +1,103 @@
+"""An answer as the loop sends it: its head as bytes, and a body in memory, in a file, or still being made.
+
+Knows PEP 3333 and how a head is written; nothing of requests.
+"""
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from threading import Event
+from typing import BinaryIO
+
+from gunicorn import util
+
+
+class FileBody:
+    """The `wsgi.file_wrapper`: an answer's body in a file, which the loop sends."""
+
+    def __init__(self, file: BinaryIO, block_size: int = 1 << 16) -> None:
+        self.file = file
+        self._block_size = block_size
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(lambda: self.file.read(self._block_size), b"")
+
+    def close(self) -> None:
+        """Close the file."""
+        self.file.close()
+
+    def extent(self) -> tuple[int, int] | None:
+        """Tell where in the file the body begins and how long it is; None for what is no real file."""
+        try:
+            descriptor, start = self.file.fileno(), self.file.tell()
+            return start, os.fstat(descriptor).st_size - start
+        except OSError:  # io.UnsupportedOperation is one
+            return None
+
+
+class Stream:
+    """A body that a thread makes piece by piece, each when the loop has room for it."""
+
+    def __init__(self) -> None:
+        self._room = Event()
+        self._is_wanted = True
+
+    def wait_for_room(self) -> bool:
+        """Wait until the loop has room for a piece; whether anybody still wants one. On the thread."""
+        self._room.wait()
+        self._room.clear()
+        return self._is_wanted
+
+    def make_room(self) -> None:
+        """Ask for the next piece. On the loop."""
+        self._room.set()
+
+    def leave(self) -> None:
+        """Say that nobody wants more. On the loop."""
+        self._is_wanted = False
+        self._room.set()
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer: its status line and fields but for Connection, and its body.
+
+    length      of the body; None where the last chunk, or the end of the connection, tells its end.
+    is_chunked  whether the body is written in chunks.
+    """
+
+    head: bytes
+    body: bytes | FileBody | Stream
+    length: int | None
+    is_chunked: bool = False
+
+    def drop(self) -> None:
+        """Let the body go: it will not be sent, or was."""
+        if isinstance(self.body, FileBody):
+            self.body.close()
+        elif isinstance(self.body, Stream):
+            self.body.leave()
+
+
+def close_body(body: Iterable[bytes]) -> None:
+    """Close a body as PEP 3333 wants it."""
+    close = getattr(body, "close", None)
+    if close is not None:
+        close()
+
+
+def written_head(status: str, fields: Iterable[tuple[str, str]], length: int | None = None) -> bytes:
+    """Write the status line and the fields; a length is added where the fields do not tell it.
+
+    Raises ValueError for a field that would be more than one line.
+    """
+    lines = [f"HTTP/1.1 {status}", f"Date: {util.http_date()}"]
+    tells_length = False
+    for name, value in fields:
+        tells_length = tells_length or name.lower() == "content-length"
+        lines.append(f"{name}: {value}")
+    if length is not None and not tells_length:
+        lines.append(f"Content-Length: {length}")
+    if any("\r" in line or "\n" in line for line in lines):
+        raise ValueError("a field of the answer holds the end of a line")
+    return "\r\n".join([*lines, ""]).encode("latin-1")

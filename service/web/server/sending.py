@@ -1,0 +1,110 @@
+"""An answer on its way to a client that may read slowly, or not at all.
+
+Knows a transport, files and time; nothing of HTTP but how a chunk is written.
+"""
+
+import asyncio
+import os
+import time
+
+from service.web.server.reply import FileBody, Reply, Stream
+
+PIECE_BYTES = 1 << 18
+"""How much is given to the transport at once, and about as much as it holds of an answer."""
+
+STALLED_SECONDS = 30.0
+"""How long a client may read nothing of its answer."""
+
+
+_CLOSE, _KEEP = b"Connection: close\r\n\r\n", b"Connection: keep-alive\r\n\r\n"
+
+
+class Sending:
+    """One answer. The connection says when its transport has room, and asks whether the client still reads."""
+
+    def __init__(self, transport: asyncio.Transport, reply: Reply, *, is_last: bool) -> None:
+        self._transport = transport
+        self._reply = reply
+        self._body = reply.body
+        self._is_chunked = reply.is_chunked
+        self._has_room = True
+        self._ended = not isinstance(reply.body, Stream)
+        """Whether nothing is to be added to the answer any more."""
+        self._at = self._left = 0
+        if isinstance(reply.body, FileBody):
+            self._at, self._left = reply.body.extent() or (0, 0)
+            self._left = self._left if reply.length is None else reply.length
+        elif isinstance(reply.body, bytes):
+            self._left = len(reply.body)
+        self._began = self._moved = time.monotonic()
+        self._unsent_then = 0
+        self.bytes = 0
+        """How many bytes of the body were given to the transport."""
+        transport.write(reply.head + (_CLOSE if is_last else _KEEP))
+
+    def go_on(self) -> bool:
+        """Send while there is room; whether the whole answer was given to the transport and the client is reading it.
+
+        Raises OSError when a file ends before its answer does.
+        """
+        while self._has_room and self._left:
+            piece = self._next_piece()
+            self._left -= len(piece)
+            self.bytes += len(piece)
+            self._transport.write(piece)
+        if isinstance(self._body, Stream) and self._has_room:
+            self._body.make_room()
+        return self._has_room and self._ended and not self._left
+
+    def add(self, piece: bytes | None) -> bool:
+        """Send a piece of a stream, its end when it is None; the rest as go_on."""
+        if piece is None:
+            self._ended = True
+            self._transport.write(b"0\r\n\r\n" if self._is_chunked else b"")
+        else:
+            self.bytes += len(piece)
+            self._transport.write(b"%x\r\n%b\r\n" % (len(piece), piece) if self._is_chunked else piece)
+        return self.go_on()
+
+    def pause(self) -> None:
+        """The transport has no room."""
+        self._has_room = False
+
+    def resume(self) -> bool:
+        """It has room again; the rest as go_on."""
+        self._has_room = True
+        return self.go_on()
+
+    def unsent_in_memory(self) -> int:
+        """Tell how many bytes in memory wait for the client to read."""
+        return self._transport.get_write_buffer_size() + (self._left if isinstance(self._body, bytes) else 0)
+
+    def unsent_in_file(self) -> int:
+        """Tell how many bytes in a file do."""
+        return self._left if isinstance(self._body, FileBody) else 0
+
+    def is_stalled(self) -> bool:
+        """Whether the client has read nothing for too long; asked about once a second."""
+        now, unsent = time.monotonic(), self.unsent_in_memory() + self.unsent_in_file()
+        if unsent != self._unsent_then or not self._transport.get_write_buffer_size():
+            self._unsent_then, self._moved = unsent, now
+        return now - self._moved > STALLED_SECONDS
+
+    def rate(self) -> float:
+        """Tell how many bytes a second the client reads."""
+        taken = max(0, self.bytes - self._transport.get_write_buffer_size())
+        return taken / max(time.monotonic() - self._began, 1.0)
+
+    def close(self) -> None:
+        """Let the body go."""
+        self._reply.drop()
+
+    def _next_piece(self) -> bytes | memoryview:
+        if isinstance(self._body, FileBody):
+            piece = os.pread(self._body.file.fileno(), min(PIECE_BYTES, self._left), self._at)
+            if not piece:
+                raise OSError("the file is shorter than the answer")
+            self._at += len(piece)
+            return piece
+        whole = memoryview(self._body) if isinstance(self._body, bytes) else memoryview(b"")
+        return whole[len(whole) - self._left :][:PIECE_BYTES]

@@ -1,0 +1,133 @@
+"""What the connections of one process share: bounds, a buffer, lanes, and the sweep that looks after all of them.
+
+Knows connections and lanes; nothing of gunicorn, signals or listeners.
+"""
+
+import asyncio
+import errno
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, BinaryIO
+
+from service.web.observation import UNMATCHED
+from service.web.passes import Pass
+from service.web.server import sweep
+from service.web.server.body import IncomingBody
+from service.web.server.connection import Connection
+from service.web.server.exchange import Exchange
+from service.web.server.head import Head
+from service.web.server.lane import Lane
+from service.web.server.reading import NewParser, RequestReader
+from service.web.server.sending import PIECE_BYTES
+from service.web.server.sweep import Held
+from service.web.server.transport import Refused
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication, WSGIEnvironment
+
+SHORT_BYTES = 16 * 1024
+"""How much of a head, or of chunks, is read at once: each byte of those takes time in which nothing else happens."""
+
+UNASKED_BYTES = 32 * 1024
+"""A body up to this length is read before the application is asked whether it wants it: so the connection lasts."""
+
+BODY_IN_MEMORY = 256 * 1024
+"""How much of a body is kept in memory; what is longer goes to a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What one process gives to its clients; all times in seconds.
+
+    body_bytes     the longest body that is read.
+    held           the most that is kept of bodies and unread answers together.
+    min_body_rate  bytes a second, see ROCPR_MIN_BODY_RATE.
+    """
+
+    body_bytes: int
+    held: Held
+    min_body_rate: float
+    keepalive: float
+    queue_seconds: float
+    retry_after_seconds: int
+
+
+class Server:
+    """One process's part of the server."""
+
+    def __init__(
+        self,
+        application: "WSGIApplication",
+        loop: asyncio.AbstractEventLoop,
+        lanes: Mapping[Pass, Lane],
+        bounds: Bounds,
+        *,
+        owner_of: Callable[["WSGIEnvironment"], str],
+        spool: Callable[[], BinaryIO],
+        new_parser: NewParser,
+        routes: frozenset[str],
+    ) -> None:
+        self.lanes = lanes
+        self.bounds = bounds
+        self.connections: set[Connection] = set()
+        self.buffer = memoryview(bytearray(PIECE_BYTES))
+        self.short_buffer = self.buffer[:SHORT_BYTES]
+        self._application = application
+        self._loop = loop
+        self._owner_of = owner_of
+        self._spool = spool
+        self._new_parser = new_parser
+        self._routes = routes
+        self.is_stopping = False
+        self._has_room = True
+        """Whether no more is held for clients than may be."""
+
+    def new_reader(self) -> RequestReader:
+        """Begin to read a request."""
+        return RequestReader(self._new_parser, self._new_body)
+
+    def new_exchange(self, connection: Connection, head: Head) -> Exchange:
+        """Begin to answer a request whose head has come."""
+        environ = head.environ(connection.client, connection.listener)
+        return Exchange(
+            self._application,
+            environ,
+            connection,
+            owner=self._owner_of(environ),
+            use=connection.use,
+            lanes=self.lanes,
+            call_on_loop=self._loop.call_soon_threadsafe,
+        )
+
+    def refused(self, reader: RequestReader | None, seconds: float) -> Refused:
+        """Say what is known of a request that is refused so long after it began."""
+        if reader is None:
+            return Refused(seconds=seconds)
+        route = reader.path if reader.path in self._routes else UNMATCHED
+        return Refused(reader.path, reader.method, route, seconds)
+
+    def must_ask(self, head: Head) -> bool:
+        """Whether the application is to be asked for its opinion of a head before the body is read."""
+        longest = min(UNASKED_BYTES, self.bounds.body_bytes)
+        return head.length is None or head.length > longest or (head.expects_100 and head.length > 0)
+
+    def sweep(self) -> None:
+        """Look after all connections; once a second, and more often once the process is to stop."""
+        now = time.monotonic()
+        for connection in tuple(self.connections):
+            if self.is_stopping:
+                sweep.hurry(connection, now)
+            sweep.look_after(connection, now, self.bounds.queue_seconds)
+        self._has_room = sweep.make_room(self.connections, self.bounds.held)
+        for lane in self.lanes.values():
+            lane.queue.forget_the_idle()
+
+    def _new_body(self) -> IncomingBody:
+        return IncomingBody(self.bounds.body_bytes, BODY_IN_MEMORY, self._open)
+
+    def _open(self) -> BinaryIO:
+        """Open a file for a body. Raises OSError."""
+        if not self._has_room:
+            raise OSError(errno.ENOSPC, "as much is held for clients as may be")
+        return self._spool()

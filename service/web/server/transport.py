@@ -1,0 +1,111 @@
+"""What is wrong with a message at the level of HTTP itself, as a problem, and how the server answers with one.
+
+Knows the errors of gunicorn's parser and the `instance` of a problem. What the application refuses it answers itself.
+"""
+
+from dataclasses import dataclass
+from http import HTTPStatus
+from urllib.parse import quote
+
+from gunicorn import util
+from gunicorn.asgi import parser as http
+
+from service.web.observation import UNMATCHED, refused_by_server
+from service.web.security_headers import HEADERS
+from service.wire.problems import PROBLEM_JSON, Problem, problem_document
+
+
+class ExpectationFailed(http.ParseError):
+    """The request expects something else than 100-continue."""
+
+
+class TinyChunks(http.ParseError):
+    """The body comes in chunks that are hardly longer than their sizes."""
+
+
+class IncompleteHead(http.ParseError):
+    """The connection ended inside the request line or the header fields."""
+
+
+MAX_INSTANCE = 200
+"""How many characters of a path a problem repeats."""
+
+LATER = frozenset({429, 503})
+"""Statuses that say: not now."""
+
+_KINDS: tuple[tuple[type[Exception], str, str], ...] = (
+    (http.LimitRequestLine, "uri_too_long", "The request line is longer than the server reads."),
+    (http.LimitRequestHeaders, "headers_too_large", "The header fields are larger, or more, than the server reads."),
+    (ExpectationFailed, "expectation_failed", "The only expectation that the server meets is 100-continue."),
+    (http.InvalidRequestMethod, "malformed_request", "The request line names no valid method."),
+    (http.InvalidHTTPVersion, "malformed_request", "The request line must name HTTP/1.0 or HTTP/1.1."),
+    (http.InvalidRequestLine, "malformed_request", "The request line is not valid."),
+    (http.UnsupportedTransferCoding, "malformed_request", "The only transfer coding that the server reads is chunked."),
+    (http.InvalidHeaderName, "malformed_request", "The name of a header field is not valid."),
+    (http.InvalidHeader, "malformed_request", "A header field is not valid, or contradicts another."),
+    (http.InvalidChunkSize, "malformed_request", "The size of a chunk is not valid."),
+    (http.InvalidChunkExtension, "malformed_request", "The extension of a chunk is not valid."),
+    (http.ChunkMissingTerminator, "malformed_request", "A chunk does not end where its size says."),
+    (TinyChunks, "malformed_request", "The body comes in chunks of a few bytes each; send longer ones."),
+    (IncompleteHead, "malformed_request", "The request ended before its header fields did."),
+    (http.ParseError, "malformed_request", "The request is not valid HTTP/1.1."),
+    (ValueError, "malformed_request", "A header field is not valid, or contradicts another."),
+)
+"""(error, problem, detail), the specific before the general; the parser raises ValueError for an endless number."""
+
+
+def transport_problem(error: Exception) -> Problem:
+    """Name the problem of an error that was raised while a request was read."""
+    return next(Problem(code, detail) for kind, code, detail in _KINDS if isinstance(error, kind))
+
+
+def too_slow() -> Problem:
+    """Make the problem of a request that does not arrive."""
+    return Problem("request_timeout", "The request came more slowly than this server waits for one.")
+
+
+def incomplete_body() -> Problem:
+    """Make the problem of a body that the connection did not bring whole."""
+    return Problem("incomplete_body", "The connection ended before the body did.")
+
+
+def instance_of(path: str) -> str:
+    """Write a request's decoded path as a problem's `instance`: a URI reference, ASCII, never long."""
+    return quote(path[:MAX_INSTANCE]) or "/"
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """What is known of a request that the server refuses.
+
+    path      the decoded path, as far as it is known.
+    route     the path when it is one of the application's; else UNMATCHED.
+    seconds   since the request began.
+    """
+
+    path: str = "/"
+    method: str = ""
+    route: str = UNMATCHED
+    seconds: float = 0.0
+
+
+def refusal(problem: Problem, refused: Refused, retry_after: int) -> bytes:
+    """Write the answer of a server that does not ask the application and ends the connection; log and count it."""
+    status = HTTPStatus(problem.type.status)
+    body = problem_document(problem, instance_of(refused.path))
+    request_id = refused_by_server(status.value, problem.type.code, refused.route, refused.method)
+    fields = {
+        "Date": util.http_date(),
+        "Connection": "close",
+        "X-Request-ID": request_id,
+        "Server-Timing": f"total;dur={1000 * refused.seconds:.3f}",
+        "Content-Type": PROBLEM_JSON,
+        "Content-Length": str(len(body)),
+        **HEADERS,
+        "Cache-Control": "no-store",
+    }
+    if status.value in LATER:
+        fields["Retry-After"] = str(retry_after)
+    lines = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
+    head = f"HTTP/1.1 {status.value} {status.phrase}\r\n{lines}\r\n".encode("ascii")
+    return head if refused.method == "HEAD" else head + body

@@ -1,0 +1,204 @@
+"""gunicorn's worker of rocpr: a process with one event loop, which reads and sends, and lanes, which evaluate.
+
+Knows gunicorn, signals and listeners. gunicorn stays the manager of the processes: it starts them, watches their
+heartbeat, and tells them to stop.
+"""
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from queue import Empty, SimpleQueue
+from types import FrameType
+from typing import Any
+
+from gunicorn.asgi.parser import PythonProtocol
+from gunicorn.glogging import Logger
+from gunicorn.workers.base import Worker as BaseWorker
+
+from service.settings import Settings, read_settings
+from service.web.forking import STOPS
+from service.web.lanes.board import Board
+from service.web.lanes.fair_slots import FairSlots
+from service.web.lifecycle import DRAINING
+from service.web.passes import Pass
+from service.web.server.accepting import Listeners
+from service.web.server.lane import Lane
+from service.web.server.server import Bounds, Server
+from service.web.server.sweep import Held
+
+SWEEP_SECONDS = 1.0
+"""How often the process looks after its connections, and tells the master that it is well."""
+
+STOP_SWEEP_SECONDS = 0.1
+"""The same once it is to stop."""
+
+STUCK_SECONDS = 60.0
+"""How long a small request may take; then the master hears nothing more and replaces the process."""
+
+SMALL_WAITING, BIG_WAITING = 256, 64
+"""How many requests may wait in each process: for the thread of small ones, and for a slot."""
+
+SMALL_HALF_LIFE, BIG_HALF_LIFE = 1.0, 10.0
+"""In how many seconds what somebody used of a lane counts half."""
+
+HELD_IN_MEMORY_BYTES = 128 << 20
+"""What a process may keep in memory of bodies and unread answers of all clients."""
+
+_LOG = logging.getLogger("service")
+
+
+class ServerLog(Logger):
+    """gunicorn's log without its access lines: the application logs its requests itself (observation.py)."""
+
+    def access(self, *_: object) -> None:
+        """Write nothing."""
+
+
+class Worker(BaseWorker):
+    """The worker that deploy/gunicorn.conf.py names."""
+
+    @classmethod
+    def check_config(cls, cfg: Any, log: Any) -> None:  # noqa: ANN401, ARG003  # gunicorn has no types
+        """Refuse to serve in the clear where TLS is asked for."""
+        if cfg.is_ssl:
+            sys.exit("rocpr: the server has no TLS of its own; put a proxy such as nginx in front (deploy/nginx.conf)")
+
+    signals: "SimpleQueue[int]"  # what the master was sent, and after the fork this process; see init_signals
+
+    def init_signals(self) -> None:
+        """Handle signals from here on, and those that came since the fork.
+
+        Until here the handlers are the master's, whose copy in this process only queues: a master that is stopped while
+        it starts a worker would wait its whole graceful timeout for one that has not heard of it.
+        """
+        super().init_signals()
+        with suppress(Empty):
+            while True:
+                if (sig := self.signals.get_nowait()) in STOPS:
+                    signal.raise_signal(sig)
+
+    def run(self) -> None:
+        """Serve until the process is told to stop."""
+        settings = read_settings()
+        self._loop = asyncio.new_event_loop()
+        self._loop.set_exception_handler(_log_failure)
+        self._drain_seconds = settings.drain_seconds
+        self._stops_at: float | None = None
+        extensions = self.wsgi.extensions
+        directory = extensions["runtime_directory"]
+        self._board = Board(directory)
+        self._server = self._make_server(settings, FairSlots(extensions["slots"], self._board))
+        if not self.alive:  # told to stop before it began
+            return
+        handlers: dict[int, Callable[[], object]] = {
+            signal.SIGTERM: self._stop,
+            signal.SIGINT: self._quit,
+            signal.SIGQUIT: self._quit,
+        }
+        for number, handler in handlers.items():
+            self._loop.add_signal_handler(number, handler)
+        self._listeners = Listeners(self._loop, self.sockets, self._server, self._board, self.cfg.worker_connections)
+        self._sweep()
+        try:
+            self._loop.run_forever()
+        finally:
+            for number in handlers:
+                self._loop.remove_signal_handler(number)
+
+    def _make_server(self, settings: Settings, slots: FairSlots) -> Server:
+        loop, extensions = self._loop, self.wsgi.extensions
+        small = Lane(loop, "small", threads=1, ahead=1, most=SMALL_WAITING, half_life=SMALL_HALF_LIFE)
+        columnar = Lane(loop, "columnar", threads=1, ahead=1, most=SMALL_WAITING, half_life=SMALL_HALF_LIFE)
+        big = Lane(
+            loop, "big", threads=settings.slots, most=BIG_WAITING, half_life=BIG_HALF_LIFE, admit=partial(_admit, slots)
+        )
+        bounds = Bounds(
+            body_bytes=settings.max_body_bytes,
+            held=Held(HELD_IN_MEMORY_BYTES, settings.spool_bytes // self.cfg.workers),
+            min_body_rate=settings.min_body_rate,
+            keepalive=self.cfg.keepalive,
+            queue_seconds=settings.queue_seconds,
+            retry_after_seconds=settings.retry_after_seconds,
+        )
+        return Server(
+            self.wsgi,
+            loop,
+            {Pass.HEAD: small, Pass.SMALL: small, Pass.COLUMNAR: columnar, Pass.BIG: big},
+            bounds,
+            owner_of=extensions["owners"].owner_of,
+            spool=extensions["spool"].open,
+            new_parser=partial(_parser, self.cfg),
+            routes=frozenset(rule.rule for rule in self.wsgi.url_map.iter_rules() if not rule.arguments),
+        )
+
+    def _sweep(self) -> None:
+        self._loop.call_later(SWEEP_SECONDS, self._sweep)
+        self._server.sweep()
+        self._listeners.count()
+        if self._server.lanes[Pass.SMALL].longest() < STUCK_SECONDS:
+            self.notify()
+        if self.ppid != os.getppid():
+            self.log.info("The master is gone.")
+            self._stop_listening()
+
+    def _stop(self) -> None:
+        """Stop gracefully, the first time only after the drain, during which every answer ends its connection."""
+        drains = self._drain_seconds and not DRAINING.is_set()
+        DRAINING.set()
+        if drains:
+            self._loop.call_later(self._drain_seconds, self._stop_listening)
+        else:
+            self._stop_listening()
+
+    def _stop_listening(self) -> None:
+        """Take no more connections, and end when those that there are have their answers."""
+        DRAINING.set()
+        if self._stops_at is None:
+            self._stops_at = time.monotonic() + self.cfg.graceful_timeout
+            self._server.is_stopping = True
+            self._listeners.close()
+            self._end_when_done()
+
+    def _end_when_done(self) -> None:
+        self._server.sweep()
+        if not self._listeners.count() or time.monotonic() > (self._stops_at or 0.0):
+            self._loop.stop()
+        else:
+            self._loop.call_later(STOP_SWEEP_SECONDS, self._end_when_done)
+
+    def _quit(self) -> None:
+        """Stop at once."""
+        self.alive = False
+        self.cfg.worker_int(self)
+        self._loop.stop()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Note a stop that comes before the loop runs."""
+        DRAINING.set()
+        super().handle_exit(sig, frame)
+
+
+def _admit(slots: FairSlots, owner: str) -> Callable[[], object] | None:
+    slot = slots.take(owner)
+    return None if slot is None else slot.release
+
+
+def _parser(cfg: Any, head_complete: Callable[[], bool], piece: Callable[[bytes], None]) -> PythonProtocol:  # noqa: ANN401  # gunicorn has no types
+    return PythonProtocol(
+        on_headers_complete=head_complete,
+        on_body=piece,
+        limit_request_line=cfg.limit_request_line,
+        limit_request_fields=cfg.limit_request_fields,
+        limit_request_field_size=cfg.limit_request_field_size,
+    )
+
+
+def _log_failure(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Log what asyncio caught, by its type and frames alone."""
+    _LOG.error("Unexpected failure", exc_info=context.get("exception"))
