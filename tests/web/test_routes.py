@@ -191,6 +191,18 @@ def test_a_query_that_is_not_utf_8_is_400(client: FlaskClient) -> None:
     check_problem(client.post(CURVES, data=SAMPLE, headers=JSON, query_string="a=%ff"), "malformed_request")
 
 
+def test_a_query_of_too_many_parameters_is_422(client: FlaskClient) -> None:
+    few, many = ("&".join(f"{number:x}=1" for number in range(size)) for size in (100, 101))
+    for query, said in (
+        (few, "the query takes table"),
+        (many, "more than 100 parameters"),
+        ("a&" * 4000, "more than 100"),
+    ):
+        refused = client.post(CURVES, data=SAMPLE, headers=JSON, query_string=query)
+        check_problem(refused, "invalid_request")
+        assert said in refused.json["detail"]
+
+
 def test_refusals_come_in_order(client: FlaskClient) -> None:
     wrong = {"Accept": "image/png", "Content-Type": "image/png", "Content-Encoding": "br"}
     too_long = b" " * (MAX_BODY_BYTES + 1)
@@ -246,6 +258,15 @@ def test_the_docs_need_no_other_server(client: FlaskClient, path: str) -> None:
     assert "://" not in page.text
     assert '"/openapi.json"' in page.text
     assert '"validatorUrl": null' in page.text
+
+
+def test_of_the_versions_that_a_client_has_the_first_are_looked_at(client: FlaskClient) -> None:
+    path = "/docs/swagger-ui.css"
+    with client.get(path) as response:
+        etag = response.headers["ETag"]
+    for others, status in ((31, 304), (32, 200)):
+        with client.get(path, headers={"If-None-Match": '"a",' * others + etag}) as response:
+            assert response.status_code == status
 
 
 @pytest.mark.parametrize(
