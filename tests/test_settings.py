@@ -25,7 +25,7 @@ def test_defaults() -> None:
         "max_interpolated_rows": 100_000,
         "slots": 2,
         "big_body_bytes": 262_144,
-        "big_work": 200_000,
+        "big_work": 20_000,
         "big_seconds": 30,
         "big_memory_bytes": 2_147_483_648,
         "min_body_rate": 32_768,

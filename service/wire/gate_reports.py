@@ -89,6 +89,7 @@ def junit_report(document: dict[str, Any], scores: str | None = None, baseline: 
     for warning in document["warnings"]:
         suite.add_property(warning["code"], warning["detail"])
     alike = Counter[str]()
+    cases = []
     for check in document["checks"]:
         name = rule_text(check["rule"])
         alike[name] += 1
@@ -102,7 +103,8 @@ def junit_report(document: dict[str, Any], scores: str | None = None, baseline: 
         case.system_out = (
             f"value {value}, interval{of_what} {ends}, baseline {baseline}, difference {difference}, p {p_value}"
         )
-        suite.add_testcase(case)
+        cases.append(case)
+    suite.add_testcases(cases)  # which counts them once
     report = JUnitXml(SUITE)
     report.add_testsuite(suite)
     report.update_statistics()  # type: ignore[no-untyped-call]  # junitparser's types are not complete

@@ -132,9 +132,9 @@ class Worker(BaseWorker):
             {Pass.HEAD: small, Pass.SMALL: small, Pass.COLUMNAR: columnar, Pass.BIG: big},
             bounds,
             owner_of=extensions["owners"].owner_of,
-            spool=extensions["big_pool"].spool,
+            spool=extensions["spool"].open,
             new_parser=partial(_parser, self.cfg),
-            routes=frozenset(rule.rule for rule in self.wsgi.url_map.iter_rules() if not rule.arguments),
+            routes=frozenset(rule.rule for rule in self.wsgi.url_map.iter_rules() if "<" not in rule.rule),
         )
 
     def _sweep(self) -> None:
