@@ -1,4 +1,4 @@
-"""The benchmark runs, measures every row, compares numbers; its last report is in tests/README.md. No time is asserted."""
+"""The benchmark runs, measures every row, compares numbers; tests/README.md has its report. No time is asserted."""
 
 import json
 import math
