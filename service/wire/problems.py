@@ -228,9 +228,9 @@ PROBLEM_TYPES = {
             "overloaded",
             503,
             "The server is busy with other requests",
-            "As many big requests as the server serves at once (ROCPR_SLOTS) are under way, there is no room for "
-            "another body or answer, or no other file can be opened. Send the request again after as many seconds as "
-            "Retry-After says.",
+            "Too many requests wait, the turn of this one did not come in time (ROCPR_QUEUE_SECONDS), there is no room "
+            "for another body or answer, or no other file can be opened. Send the request again after as many seconds "
+            "as Retry-After says.",
         ),
         ProblemType(
             "deadline_exceeded",

@@ -8,7 +8,7 @@ import contextlib
 import importlib.util
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,9 +17,10 @@ from tests.bench import report
 from tests.bench.machine import machine
 from tests.bench.mathematics import Mathematics
 from tests.bench.measure import FULL, QUICK, Scale
+from tests.bench.rates import Rates
 from tests.bench.report import Result
-from tests.bench.rows import ROWS, Memory, Row, Scaling, Served, Timed, Worst
-from tests.bench.services import Refused, served, servers
+from tests.bench.rows import ROWS, Memory, Rate, Row, Scaling, Served, Timed, Worst
+from tests.bench.services import Refused, served, single_workers
 
 OTHERS = {"scikit-learn": "sklearn", "scipy": "scipy", "fastapi": "fastapi", "uvicorn": "uvicorn"}
 """What rocpr is measured against, and does not need itself: the package and its module."""
@@ -83,16 +84,23 @@ def measure(rows: list[Row], scale: Scale) -> Iterator[Result]:
     with contextlib.ExitStack() as processes:
         mathematics = Mathematics(scale, processes, compiled=compiled)
         for row in rows:
-            if not isinstance(row, Served):
+            if not isinstance(row, Served | Rate):
                 yield done.setdefault(row.what, _in_process(row, mathematics, done))
-    with contextlib.ExitStack() as processes:
-        over_http = [row for row in rows if isinstance(row, Served)]
-        connections = processes.enter_context(servers(compiled=compiled)) if over_http else None
-        for row in over_http:
-            try:
-                yield served(row, scale, connections)
-            except (AssertionError, Refused) as error:
-                yield Result(row, note=str(error).strip(), failed=True)
+    if one_by_one := [row for row in rows if isinstance(row, Served)]:
+        with single_workers(compiled=compiled) as connections:
+            for row in one_by_one:
+                yield _over_http(row, lambda row: served(row, scale, connections))
+    if under_load := [row for row in rows if isinstance(row, Rate)]:
+        with Rates.of_servers(scale) as rates:
+            for row in under_load:
+                yield _over_http(row, rates.rate)
+
+
+def _over_http(row: Row, measured: Callable[[Row], Result]) -> Result:
+    try:
+        return measured(row)
+    except (AssertionError, Refused) as error:
+        return Result(row, note=str(error).strip(), failed=True)
 
 
 def _in_process(row: Row, mathematics: Mathematics, done: dict[str, Result]) -> Result:

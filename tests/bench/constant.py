@@ -1,19 +1,27 @@
 """The least that the stack allows: a Flask application that reads a body and answers so many bytes, whatever was sent.
 
-gunicorn serves it as it comes, with threads and without anything of rocpr.
+The server is the service's, with deploy/gunicorn.conf.py; of rocpr's application nothing runs for a request.
 """
 
-from flask import Flask, Response, request
+from flask import Flask, Response, abort, request
 
-app = Flask(__name__)
-
-
-@app.get("/health/live")
-def live() -> str:
-    return "ok"
+from service.app import create_app
+from service.web.passes import Pass, move_to, pass_of
 
 
-@app.post("/v1/curves")
+def create() -> Flask:
+    """Build it. The server prepares and asks what the service keeps in its extensions, which is all there and idle."""
+    app = Flask(__name__)
+    app.extensions.update(create_app().extensions)
+    app.add_url_rule("/health/live", endpoint="live", view_func=lambda: "ok")
+    app.add_url_rule("/v1/curves", view_func=curves, methods=["POST"])
+    return app
+
+
 def curves() -> Response:
-    request.get_data()
+    """Answer once the body is there: of a long request the server shows the head first."""
+    if pass_of(request.environ) is Pass.HEAD:
+        return move_to(request.environ, Pass.SMALL)
+    if len(request.get_data()) != request.content_length:
+        abort(400)
     return Response(bytes(request.args.get("bytes", 0, int)), mimetype="application/octet-stream")

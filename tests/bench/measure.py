@@ -20,10 +20,12 @@ class Scale:
     repeats: int
     seconds: float
     """A single timing repeats its call until it takes about so long."""
+    load_seconds: float
+    """How long a server is measured under load each time, at least."""
 
 
-FULL = Scale(repeats=7, seconds=0.05)
-QUICK = Scale(repeats=3, seconds=0.0)
+FULL = Scale(repeats=7, seconds=0.05, load_seconds=1.0)
+QUICK = Scale(repeats=3, seconds=0.0, load_seconds=0.02)
 PATIENCE = 3.0
 """Calls that take longer than this, in seconds, are timed 5 times."""
 

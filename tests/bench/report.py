@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from tests.bench.rows import Memory, Row
+from tests.bench.rows import Memory, Rate, Row
+from tests.bench.throughput import Throughput
 
 README = Path(__file__).resolve().parent.parent / "README.md"
 BEGIN, END = "<!-- tests.bench: begin -->", "<!-- tests.bench: end -->"
@@ -25,10 +26,11 @@ class Result:
     """What came of a row.
 
     ratio       or bytes; None where it was not measured.
-    ours, theirs   seconds, where the ratio is one of times.
+    ours, theirs   seconds, where the ratio is one of times; requests a second, where it is one of these.
     compiled, compiled_ratio   those of rocpr with what `rocpr compile` made.
     compared    how many numbers were compared with the other side's before, or proved.
     failed      whether numbers disagreed or a server refused; `note` says more.
+    loads       of requests a second: ours, and those of the other.
     """
 
     row: Row
@@ -40,6 +42,7 @@ class Result:
     failed: bool = False
     compiled: float | None = None
     compiled_ratio: float | None = None
+    loads: tuple[Throughput, Throughput] | None = None
 
     @classmethod
     def of_seconds(cls, row: Row, compared: int, ours: float, theirs: float, compiled: float | None = None) -> "Result":
@@ -48,6 +51,17 @@ class Result:
             for seconds in (ours, compiled)
         )
         return cls(row, ratio, ours, theirs, compared, compiled=compiled, compiled_ratio=compiled_ratio)
+
+    @classmethod
+    def of_rates(cls, row: Row, compared: int, ours: Throughput, theirs: Throughput, *, compiled: bool) -> "Result":
+        """Of rocpr as it is installed, which may have what is compiled."""
+        ratio = ours.rate / theirs.rate if row.sign == ">=" else theirs.rate / ours.rate
+        note = (
+            f"{'compiled, ' if compiled else ''}{_load(ours)}; the other {_load(theirs)}; "
+            f"{ours.rate / theirs.rate:.3g} times its requests a second, "
+            f"with a client that took up to {100 * max(ours.client, theirs.client):.0f} % of a processor"
+        )
+        return cls(row, ratio, ours.rate, theirs.rate, compared, note, loads=(ours, theirs))
 
     @property
     def reached(self) -> bool | None:
@@ -71,8 +85,9 @@ def cells(result: Result) -> tuple[str, ...]:
     reach = "" if row.reach is None else f"{row.sign} {row.reach:g}"
     reached = {True: "yes", False: "compiled" if result.reached_compiled else "no", None: ""}[result.reached]
     compiled_ratio = "" if result.compiled_ratio is None else _figure(row, result.compiled_ratio)
-    times = (span(result.ours), span(result.compiled), span(result.theirs))
-    return row.what, inputs(row), *times, ratio(result), compiled_ratio, reach, reached
+    quantity = per_second if isinstance(row, Rate) else span
+    sides = (quantity(side) for side in (result.ours, result.compiled, result.theirs))
+    return row.what, inputs(row), *sides, ratio(result), compiled_ratio, reach, reached
 
 
 def inputs(row: Row) -> str:
@@ -102,6 +117,19 @@ def span(seconds: float | None) -> str:
         if seconds >= size:
             return f"{seconds / size:.3g} {unit}"
     return f"{seconds / 1e-6:.3g} µs"
+
+
+def per_second(rate: float | None) -> str:
+    """A rate in whole requests, or in three figures where there are few."""
+    if rate is None:
+        return ""
+    return f"{rate:,.0f}/s" if rate >= 100 else f"{rate:.3g}/s"
+
+
+def _load(throughput: Throughput) -> str:
+    """The extremes of the rate, and how long answers took."""
+    extremes = f"{per_second(throughput.least)} to {per_second(throughput.most)}"
+    return f"{extremes}, p50 {span(throughput.p50)}, p99 {span(throughput.p99)}"
 
 
 def notes(results: Sequence[Result]) -> list[str]:
@@ -135,7 +163,7 @@ def _flat(value: object) -> str:
 
 
 def as_json(results: Sequence[Result], about: dict[str, object], *, quick: bool = False) -> str:
-    """The same for machines; seconds and ratios unrounded."""
+    """The same for machines; seconds, rates and ratios unrounded."""
     rows = [
         {
             "what": result.row.what,
@@ -152,6 +180,7 @@ def as_json(results: Sequence[Result], about: dict[str, object], *, quick: bool 
             "compared": result.compared,
             "failed": result.failed,
             "note": result.note,
+            "loads": result.loads and dict(zip(("ours", "theirs"), map(asdict, result.loads), strict=True)),
         }
         for result in results
     ]

@@ -21,6 +21,9 @@ CURVES = "all outputs of one sample"
 OURS = "rocpr"
 COMPILED = "rocpr, compiled"
 """The same with what `rocpr compile` made."""
+INSTALLED = "rocpr, as installed"
+"""The same with that where it was made."""
+PEER = "peer"
 
 HULL_SHAPES = ("random", "concave staircase", "lattice", "lattice, last row above all")
 
@@ -111,6 +114,14 @@ class Served(Sized):
     ours: str = OURS
 
 
+@dataclass(frozen=True)
+class Rate(Sized):
+    """Answers a second of INSTALLED against those of another server, from so many connections that are kept busy."""
+
+    connections: int
+    theirs: str
+
+
 JSON = "application/json"
 ARROW = "application/vnd.apache.arrow.stream"
 CONSTANT = "constant"
@@ -124,6 +135,25 @@ def _against_sklearn(what: str, case: str, rows: int, reach: float) -> Timed:
 
 def _hull(shape: str, reach: float | None) -> Timed:
     return Timed(f"hull alone, {shape}, against np.sort", "<=", reach, 1_000_000, f"hull: {shape}", SORT)
+
+
+def _rates(rows: int, reach: float) -> tuple[Rate, ...]:
+    """With one connection, then with 16, where the peer is what the reach is about."""
+    return tuple(
+        Rate(
+            f"requests a second, areas, {rows:,} rows, {connections}, against {other}",
+            sign,
+            figure,
+            rows,
+            count,
+            theirs,
+        )
+        for count, connections, of_peer in ((1, "1 connection", None), (16, "16 connections", reach))
+        for theirs, other, sign, figure in (
+            (PEER, "the peer", ">=", of_peer),
+            (CONSTANT, "a constant answer", "<=", None),
+        )
+    )
 
 
 ROWS: tuple[Row, ...] = (
@@ -181,4 +211,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Served("service, JSON, areas only, 1e6", ">=", 16, 1_000_000, JSON, ("auc",)),
     Served("service, Arrow, areas only, 1e6", ">=", 40, 1_000_000, ARROW, ("auc",)),
+    *_rates(100, 5.9),
+    *_rates(1_000, 6.6),
+    *_rates(10_000, 11.4),
 )

@@ -1,4 +1,4 @@
-"""The rows over HTTP: all servers as real processes on loopback with one worker each, and one connection to each."""
+"""The rows of one connection over HTTP, and the servers as real processes on loopback, for the rows of load, too."""
 
 import contextlib
 import http.client
@@ -9,42 +9,41 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import orjson
 import pyarrow as pa
 
+from service.settings import shipped_file
 from tests.bench import agreement
 from tests.bench.cases import labelled
 from tests.bench.environments import environment
 from tests.bench.measure import ROOT, Scale, Timing, medians
 from tests.bench.pinning import pin
 from tests.bench.report import Result
-from tests.bench.rows import ARROW, COMPILED, CONSTANT, JSON, OURS, PLAIN, SERVER, Served
+from tests.bench.rows import ARROW, COMPILED, CONSTANT, INSTALLED, JSON, OURS, PEER, PLAIN, SERVER, Served
 
 PATH = "/v1/curves"
-PEER = "peer"
 COMMANDS = {
     OURS: ("-c", "from service.cli.main import main; main()", "serve", "--port", "{port}"),
-    PEER: (
-        *("-m", "uvicorn", "tests.bench.peer:app", "--port", "{port}", "--workers", "1"),
-        *("--log-level", "warning", "--no-access-log"),
-    ),
+    PEER: ("-m", "tests.bench.peer_server", "{port}", "{workers}"),
     CONSTANT: (
-        *("-m", "gunicorn", "tests.bench.constant:app", "--bind", "127.0.0.1:{port}", "--workers", "1"),
-        *("--worker-class", "gthread", "--threads", "32", "--log-level", "warning"),
+        *("-m", "gunicorn", "--config", str(shipped_file("deploy/gunicorn.conf.py")), "--bind", "127.0.0.1:{port}"),
+        "tests.bench.constant:create()",
     ),
 }
-COMMANDS[COMPILED] = COMMANDS[OURS]
-"""What Python is to run for each server; one worker each."""
+COMMANDS[COMPILED] = COMMANDS[INSTALLED] = COMMANDS[OURS]
+"""What Python runs for each server."""
 
 OWN = {
-    OURS: {"ROCPR_WORKERS": "1", "ROCPR_COMPILED": "off"},
-    COMPILED: {"ROCPR_WORKERS": "1", "ROCPR_COMPILED": "auto"},
+    OURS: {"ROCPR_COMPILED": "off"},
+    COMPILED: {"ROCPR_COMPILED": "auto"},
+    INSTALLED: {"ROCPR_COMPILED": "auto"},
+    CONSTANT: {},
 }
-"""What the service is told, which sets all else itself."""
+"""Settings of the servers with the service's configuration, which sets all else itself."""
 
 SETTLE_SECONDS = 10
 """How long servers that listen are busy with what they start beside, such as the processes for big requests."""
@@ -116,12 +115,20 @@ class Connection:
 
 
 @contextlib.contextmanager
-def serving(command: list[str], port: int, variables: Mapping[str, str]) -> Iterator[Connection]:
-    """Start a server, connect once it listens, end it whatever happens."""
+def serving(name: str, workers: int, *, pinned: bool) -> Iterator[Connection]:
+    """Start a server, connect once it listens, end it whatever happens.
+
+    Those with the service's configuration set their environment themselves; the others get the same one.
+    """
+    port = free_port()
+    command = [sys.executable, *(word.format(port=port, workers=workers) for word in COMMANDS[name])]
+    own = {**OWN[name], "ROCPR_WORKERS": str(workers)} if name in OWN else None
+    variables = environment(SERVER) if own is None else environment(PLAIN) | own
     with tempfile.TemporaryFile() as log:
         process = subprocess.Popen(command, cwd=ROOT, env=variables, stdout=log, stderr=log)
         try:
-            pin(-1, process.pid)
+            if pinned:
+                pin(-1, process.pid)
             _wait(port, process)
             with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=ANSWER_SECONDS)) as wire:
                 yield Connection(wire)
@@ -154,21 +161,21 @@ def free_port() -> int:
 
 
 @contextlib.contextmanager
-def servers(*, compiled: bool) -> Iterator[dict[str, Connection]]:
-    """The service as `rocpr serve` runs it, which sets its own environment; the others with the same one."""
-    # The client has the other processor, where there are two.
-    before = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
+def servers(names: Iterable[str], workers: int, *, pinned: bool = False) -> Iterator[dict[str, Connection]]:
+    """Start these servers, each with so many workers: on one processor, the same for all, or wherever there is one."""
     with contextlib.ExitStack() as stack:
-        connections = {}
-        for name, command in COMMANDS.items():
-            if name == COMPILED and not compiled:
-                continue
-            port = free_port()
-            variables = environment(PLAIN) | OWN[name] if name in OWN else environment(SERVER)
-            words = [sys.executable, *(word.format(port=port) for word in command)]
-            connections[name] = stack.enter_context(serving(words, port, variables))
-        pin(0)
+        connections = {name: stack.enter_context(serving(name, workers, pinned=pinned)) for name in names}
         time.sleep(SETTLE_SECONDS)
+        yield connections
+
+
+@contextlib.contextmanager
+def single_workers(*, compiled: bool) -> Iterator[dict[str, Connection]]:
+    """Start all servers with one worker, on one processor; this process has the other one, where there are two."""
+    before = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
+    names = (OURS, PEER, CONSTANT, COMPILED) if compiled else (OURS, PEER, CONSTANT)
+    with servers(names, workers=1, pinned=True) as connections:
+        pin(0)
         try:
             yield connections
         finally:

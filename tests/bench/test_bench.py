@@ -21,7 +21,7 @@ from tests.bench.cases import ALL_OUTPUTS, CASES, make
 from tests.bench.machine import machine
 from tests.bench.measure import Scale, medians
 from tests.bench.report import Result
-from tests.bench.rows import CURVES, OURS, ROWS, TORCHMETRICS, Row, Served, Timed, Worst
+from tests.bench.rows import CURVES, OURS, ROWS, TORCHMETRICS, Rate, Row, Served, Timed, Worst
 
 WHATS = [row.what for row in ROWS]
 SLOWER = Row("slower", "<=", 2.0)
@@ -57,12 +57,19 @@ def test_every_row_is_measured_and_compared(root: Path) -> None:
             continue
         assert row["ratio"] > 0, row
         assert math.isfinite(row["ratio"])
-        if isinstance(declared, Timed | Served):
+        if isinstance(declared, Timed | Served | Rate):
             assert row["ours"] > 0
             assert row["theirs"] > 0
             assert row["compared"] > 0
-        both_ours = getattr(declared, "theirs", "") == CURVES
-        is_compiled = is_built and getattr(declared, "ours", OURS) == OURS and not both_ours
+        if isinstance(declared, Rate):
+            for load in row["loads"].values():
+                assert load["answers"] >= 3 * declared.connections
+                assert 0 < load["least"] <= load["rate"] <= load["most"]
+                assert 0 < load["p50"] <= load["p99"]
+        else:
+            assert row["loads"] is None
+        one_of_ours = getattr(declared, "theirs", "") == CURVES or isinstance(declared, Rate)
+        is_compiled = is_built and getattr(declared, "ours", OURS) == OURS and not one_of_ours
         assert (row["compiled_ratio"] is not None) == is_compiled, row
     for what in WHATS:
         assert what in done.stderr
@@ -160,7 +167,7 @@ def test_the_two_sides_take_turns() -> None:
         return next(clock[name])
 
     sides = {name: lambda loops, name=name: timing(name, loops) for name in clock}
-    assert medians(sides, Scale(repeats=3, seconds=20.0)) == {"ours": 2.0, "theirs": 7.0}
+    assert medians(sides, Scale(repeats=3, seconds=20.0, load_seconds=0.0)) == {"ours": 2.0, "theirs": 7.0}
     assert asked == [("ours", 1), ("theirs", 1)] + [("ours", 2), ("theirs", 2)] * 3
 
 

@@ -46,6 +46,9 @@ class Receiver(Protocol):
     def take_piece(self, piece: bytes | None) -> None:
         """Here is a piece of a stream; None after the last."""
 
+    def refuse(self, problem: Problem) -> None:
+        """The server has no place for the request."""
+
 
 class Exchange:
     """One request, from its head until its answer was sent or nobody wants it any more.
@@ -89,31 +92,39 @@ class Exchange:
         }
 
     def ask(self, for_pass: Pass, body: IncomingBody | None) -> None:
-        """Wait for a pass; but in the first, the application reads the body, which is closed with the exchange.
+        """Wait for a pass; in all but the first the application reads the body, which is closed with the exchange.
 
-        Raises Problem overloaded.
+        Raises Problem overloaded where there is no room for the body.
         """
-        lane = self._lanes[for_pass]
-        if lane.is_full():
-            raise Problem("overloaded", "As many requests wait for their turn as may.")
         if for_pass is not Pass.HEAD:
             self._give(body)
         self._environ[PASS] = for_pass
         self._waits_since = time.monotonic()
-        self._lane = lane
-        lane.put(self)
+        self._lane = self._lanes[for_pass]
+        self._lane.put(self)
 
     def misses_its_turn(self, seconds: float) -> bool:
         """Whether it has waited for so long in vain; then it waits no more."""
-        late = self._lane is not None and time.monotonic() - self._waits_since > seconds
-        return late and self._withdraw()
+        return time.monotonic() - self._waits_since > seconds and self.withdraw()
+
+    def withdraw(self) -> bool:
+        """Wait no more; whether it did, and was not begun."""
+        if self._lane is None or not self._lane.withdraw(self):
+            return False
+        self._lane = None
+        return True
+
+    def turn_away(self) -> None:
+        """Hear that too many wait for their turn."""
+        self._lane = None
+        self._receiver.refuse(Problem("overloaded", "As many requests wait for their turn as may."))
 
     def leave(self) -> None:
         """End what is done for it, and give back what it holds as soon as no thread works on it."""
         self._client.leave()
         if self._lane is None:
             self.dispose()
-        elif self._withdraw():
+        elif self.withdraw():
             count_abandoned("waiting")
             self.dispose()
 
@@ -140,12 +151,6 @@ class Exchange:
         if self._client.gone:
             self.dispose()
         report()
-
-    def _withdraw(self) -> bool:
-        if self._lane is None or not self._lane.withdraw(self):
-            return False
-        self._lane = None
-        return True
 
     def _give(self, body: IncomingBody | None) -> None:
         if not self.has_body:

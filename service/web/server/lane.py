@@ -22,6 +22,9 @@ class Work(Waiting, Protocol):
     def run(self) -> Callable[[], object]:
         """Do it, on a thread of the lane; return what is to be called on the loop then."""
 
+    def turn_away(self) -> None:
+        """Hear that too many wait."""
+
 
 def always(_owner: str) -> Callable[[], object]:
     """Admit everybody; there is nothing to give back."""
@@ -59,14 +62,14 @@ class Lane:
         for number in range(threads):
             threading.Thread(target=self._serve, name=f"{name}-{number}", daemon=True).start()
 
-    def is_full(self) -> bool:
-        """Whether as many wait as may."""
-        return len(self.queue) >= self._most
-
     def put(self, work: Work) -> None:
-        """Let a request wait for its turn."""
+        """Let a request wait for its turn; where too many wait, the last of whoever has most is turned away."""
         self.queue.put(work)
         self._dispatch()
+        if len(self.queue) > self._most:
+            worst = self.queue.worst()
+            self.queue.remove(worst)
+            worst.turn_away()
 
     def withdraw(self, work: Work) -> bool:
         """Take a request out of the queue; whether it still waited there."""

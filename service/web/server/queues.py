@@ -107,6 +107,11 @@ class FairQueue(Generic[T]):
         self._count -= 1
         return item
 
+    def worst(self) -> T:
+        """Tell who has to leave a queue that is too long: the last one in the longest line."""
+        longest = max(self._lines.values(), key=lambda line: len(line.items))
+        return max(longest.items, key=lambda entry: entry[0])[1]
+
     def charge(self, item: T, seconds: float) -> None:
         """Count the time that a request took, for its owner and its connection."""
         item.use.add(seconds, self._half_life)

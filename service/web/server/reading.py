@@ -39,6 +39,7 @@ class RequestReader:
     body      what has come of the body; None where there is none.
     is_whole  whether the request was read to its end.
     begun     whether a byte of it has come.
+    taken     how many bytes of it have come.
     """
 
     def __init__(self, new_parser: NewParser, new_body: Callable[[], IncomingBody]) -> None:
@@ -46,6 +47,7 @@ class RequestReader:
         self.body: IncomingBody | None = None
         self.is_whole = False
         self.begun = False
+        self.taken = 0
         self._new_body = new_body
         self._parser = new_parser(self._head_complete, self._piece)
         self._before = b""
@@ -81,15 +83,13 @@ class RequestReader:
         Raises Problem; the reader is of no use then.
         """
         try:
-            if self.head is None:
-                return self._feed_head(bytes(data))
-            if self.head.length is None:
-                return self._feed_chunks(bytes(data))
-            return self._feed_content(self.head.length, memoryview(data))
+            rest = self._feed(data)
         except (ParseError, ValueError) as error:
             raise transport_problem(error) from error
         except OSError as error:
             raise no_room() from error
+        self.taken += len(data) - len(rest)
+        return rest
 
     def end(self) -> Problem | None:
         """The connection has ended: say what is wrong with what has come; None where nothing had begun."""
@@ -101,6 +101,13 @@ class RequestReader:
         """Drop the body."""
         if self.body is not None:
             self.body.close()
+
+    def _feed(self, data: bytes | memoryview) -> bytes:
+        if self.head is None:
+            return self._feed_head(bytes(data))
+        if self.head.length is None:
+            return self._feed_chunks(bytes(data))
+        return self._feed_content(self.head.length, memoryview(data))
 
     def _feed_head(self, data: bytes) -> bytes:
         if not self.begun:

@@ -35,9 +35,6 @@ UNASKED_BYTES = 32 * 1024
 BODY_IN_MEMORY = 256 * 1024
 """How much of a body is kept in memory; what is longer goes to a file."""
 
-CROWDED_BODY_IN_MEMORY = 8 * 1024
-"""The same while half as much is held in memory as may be."""
-
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
@@ -83,9 +80,8 @@ class Server:
         self._new_parser = new_parser
         self._routes = routes
         self.is_stopping = False
-        self._in_memory = BODY_IN_MEMORY
-        self._is_over = False
-        """Whether more is held in files than may be, and not for slow clients."""
+        self._has_room = True
+        """Whether no more is held for clients than may be."""
 
     def new_reader(self) -> RequestReader:
         """Begin to read a request."""
@@ -123,17 +119,15 @@ class Server:
             if self.is_stopping:
                 sweep.hurry(connection, now)
             sweep.look_after(connection, now, self.bounds.queue_seconds)
-        held = sweep.make_room(self.connections, self.bounds.held)
-        self._in_memory = BODY_IN_MEMORY if held.in_memory < self.bounds.held.in_memory // 2 else CROWDED_BODY_IN_MEMORY
-        self._is_over = held.in_files > self.bounds.held.in_files
+        self._has_room = sweep.make_room(self.connections, self.bounds.held)
         for lane in self.lanes.values():
             lane.queue.forget_the_idle()
 
     def _new_body(self) -> IncomingBody:
-        return IncomingBody(self.bounds.body_bytes, self._in_memory, self._open)
+        return IncomingBody(self.bounds.body_bytes, BODY_IN_MEMORY, self._open)
 
     def _open(self) -> BinaryIO:
         """Open a file for a body. Raises OSError."""
-        if self._is_over:
+        if not self._has_room:
             raise OSError(errno.ENOSPC, "as much is held for clients as may be")
         return self._spool()

@@ -6,12 +6,13 @@ Knows connections and their phases; what happens on a connection by itself is co
 import select
 import time
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from service.web.server.connection import Connection, Phase
+from service.web.server.exchange import Exchange
 from service.web.server.transport import too_slow
-from service.wire.problems import Problem
+from service.wire.problems import Problem, no_room
 
 LAST_SECONDS = 1.0
 """How long an idle connection still waits for a request once the process is to stop, and an ended one for its end."""
@@ -26,7 +27,7 @@ EVICTED_AT_ONCE = 64
 """How many connections are ended together where there are too many: to choose them takes a look at all."""
 
 _WITHOUT_REQUEST = frozenset({Phase.IDLE, Phase.HEAD, Phase.LINGERING})
-_WAIT_FOR_CLIENT = frozenset({Phase.BODY, Phase.SENDING})
+_READING = frozenset({Phase.HEAD, Phase.BODY})
 
 
 def look_after(connection: Connection, now: float, queue_seconds: float) -> None:
@@ -80,12 +81,11 @@ class Held:
 def held_for(connection: Connection) -> Held:
     """Count what is kept for a client."""
     in_memory, in_files = len(connection.ahead), 0
-    body = None if connection.reader is None else connection.reader.body
-    if body is not None:
-        if body.is_spooled:
-            in_files += body.length
-        else:
-            in_memory += body.length
+    reader = connection.reader
+    if reader is not None and reader.body is not None and reader.body.is_spooled:
+        in_files += reader.body.length
+    elif reader is not None:
+        in_memory += reader.taken
     if connection.sending is not None:
         in_memory += connection.sending.unsent_in_memory()
         in_files += connection.sending.unsent_in_file()
@@ -93,16 +93,19 @@ def held_for(connection: Connection) -> Held:
 
 
 def rate_of(connection: Connection) -> float | None:
-    """Tell how many bytes a second the client sends or reads; None where the server does not wait for the client."""
+    """Tell how many bytes a second the client sends or reads; None where it does neither now."""
     if connection.sending is not None:
         return connection.sending.rate()
-    if connection.phase is Phase.BODY and connection.reader is not None and connection.reader.body is not None:
-        return connection.reader.body.length / max(time.monotonic() - connection.since, 1.0)
+    if connection.phase in _READING and connection.reader is not None:
+        return connection.reader.taken / max(time.monotonic() - connection.since, 1.0)
     return None
 
 
-def make_room(connections: Collection[Connection], most: Held) -> Held:
-    """End the slowest clients while more is kept than may be; return what is kept."""
+def make_room(connections: Collection[Connection], most: Held) -> bool:
+    """End the slowest clients while more is kept than may be, then requests that wait; whether that was enough.
+
+    The requests are those of the owner for whom most is kept, the last first.
+    """
     held = {one: size for one in connections if (size := held_for(one)) != Held(0, 0)}
     in_memory, in_files = sum(size.in_memory for size in held.values()), sum(size.in_files for size in held.values())
     if in_memory > most.in_memory or in_files > most.in_files:
@@ -113,7 +116,26 @@ def make_room(connections: Collection[Connection], most: Held) -> Held:
                 in_memory -= size.in_memory
                 in_files -= size.in_files
                 _give_way(connection)
-    return Held(in_memory, in_files)
+        for connection, exchange in _waiting_of_the_greediest(held):
+            if in_memory <= most.in_memory and in_files <= most.in_files:
+                break
+            if not exchange.withdraw():  # it is worked on
+                continue
+            in_memory -= held[connection].in_memory
+            in_files -= held[connection].in_files
+            connection.refuse(no_room())
+    return in_memory <= most.in_memory and in_files <= most.in_files
+
+
+def _waiting_of_the_greediest(held: Mapping[Connection, Held]) -> list[tuple[Connection, Exchange]]:
+    """List the requests of the owner for whom most is kept, the last first."""
+    waiting = [(one, one.exchange) for one in held if one.phase is Phase.ANSWERING and one.exchange is not None]
+    kept = Counter[str]()
+    for connection, exchange in waiting:
+        kept[exchange.owner] += held[connection].in_memory + held[connection].in_files
+    ((greediest, _),) = kept.most_common(1) or [("", 0)]
+    of_greediest = [pair for pair in waiting if pair[1].owner == greediest]
+    return sorted(of_greediest, key=lambda pair: -pair[1].began)
 
 
 def evict(connections: Collection[Connection]) -> bool:
@@ -126,8 +148,8 @@ def evict(connections: Collection[Connection]) -> bool:
     most = max(of_each.values(), default=0)
     chosen = [one for one in useless if of_each[one.client[0]] == most]
     if not chosen:
-        slow = [one for one in connections if one.phase in _WAIT_FOR_CLIENT and time.monotonic() - one.since > 1]
-        chosen = sorted(slow, key=lambda one: rate_of(one) or 0.0)
+        rates = {one: rate for one in connections if (rate := rate_of(one)) is not None}
+        chosen = sorted(rates, key=rates.__getitem__)
     for connection in chosen[:EVICTED_AT_ONCE]:
         connection.transport.abort()
     return bool(chosen)
