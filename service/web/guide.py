@@ -32,8 +32,9 @@ HERE = "http://127.0.0.1:8000"
 """Where the guide's commands expect the service; a link that starts so is one to this service."""
 
 SERVED = {"../../openapi.yaml": "/openapi.yaml"}
-"""Files of the repository that the service has at a path. Links to other files outside the guide become plain text."""
+"""Files of the repository that the service has at a path. Of other files outside the guide only the name is shown."""
 
+_CURRENT = ' aria-current="page"'
 _TEMPLATE = """<!doctype html>
 <html lang="en">
 <head>
@@ -82,7 +83,7 @@ def html_of(name: str) -> str:
     """Render a page of the guide."""
     titles = {INDEX: "Guide"} | {page.name: page.title for page in pages().values()}
     links = [
-        f'<a href="{_path_of(other)}"{" aria-current=page" if other == name else ""}>{escape(title)}</a>'
+        f'<a href="{_path_of(other)}"{_CURRENT if other == name else ""}>{escape(title)}</a>'
         for other, title in titles.items()
     ]
     content = _content(markdown_of(name))
@@ -105,7 +106,7 @@ def _markdown() -> "MarkdownIt":
     """Make the reader of Markdown: CommonMark with tables, and no HTML in it."""
     from markdown_it import MarkdownIt  # noqa: PLC0415  # a tenth of a second, which only a reader of the guide waits
 
-    markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
+    markdown = MarkdownIt("commonmark", {"html": False, "xhtmlOut": False}).enable("table")
     # What is wider than the screen scrolls by itself, with the keyboard too.
     markdown.renderer.rules |= {
         "table_open": lambda *_: '<div class="wide" tabindex="0">\n<table>\n',
@@ -141,17 +142,20 @@ def _drop_style(token: "Token") -> None:
 
 
 def _redirect_links(tokens: "list[Token]") -> None:
-    """Let links between files lead to paths of this service; one to a file that it does not serve becomes its text."""
-    opened = False
+    """Let links between files lead to paths of this service; where it does not serve a file, name that instead."""
+    file = ""
     for token in tokens:
         if token.type == "image":
             token.attrSet("src", f"{GUIDE}/{token.attrs['src']}")
         elif token.type == "link_open":
-            path = _path_to(str(token.attrs["href"]))
-            opened = path is not None
+            link = str(token.attrs["href"])
+            path = _path_to(link)
+            file = "" if path else link.partition("#")[0].removeprefix("../../")
             token.attrSet("href", path or "")
-        if token.type in {"link_open", "link_close"}:
-            token.hidden = not opened
+            token.hidden = bool(file)
+        elif token.type == "link_close" and file:
+            token.type, token.tag, token.nesting, token.content = "text", "", 0, f" ({file})"
+            file = ""
 
 
 def _path_to(link: str) -> str | None:
