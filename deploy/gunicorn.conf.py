@@ -6,7 +6,6 @@ gunicorn 27 or newer: 23 lost requests when it was reloaded and when it replaced
 import os
 import resource
 import sys
-import tempfile
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -22,7 +21,8 @@ from service.web.forking import hold_stops_while_forking
 from service.web.keys import check_file
 from service.web.log import logging_configuration
 from service.web.origins import allowed_origins
-from service.web.runtime import is_reload, runtime_directory
+from service.web.runtime import is_reload, share_directory
+from service.web.server.heartbeat import beat_in_memory
 
 # Here, because the workers are forks of the process that reads this file, and import NumPy and Arrow after it.
 prepare_process()
@@ -41,19 +41,15 @@ except SettingsError as error:
     sys.exit(f"rocpr: {error}")
 
 # Connections, spooled bodies and answers are files: up to 65,536 where the system allows, not the 1024 of old.
-_FILES = 65_536
+_FILES, _FEWEST_FILES = 65_536, 64
 _soft, _hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+if 0 <= _hard < _FEWEST_FILES:
+    sys.exit(f"rocpr: at most {_hard} files may be open (ulimit -n), and the server needs {_FEWEST_FILES}")
 if 0 <= _soft < _FILES:
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(_hard, _FILES) if _hard >= 0 else _FILES, _hard))
 
-# Memory where there is some: what is written there must not wait for a disk.
-_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else tempfile.gettempdir()  # noqa: S108  # files in it are private
-
 # What the workers share: the locks of the slots, and the counts for /metrics.
-_runtime = runtime_directory(Path(_MEMORY))
-# prometheus_client reads this when it is imported, and then counts in files, so that all workers count together.
-os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(_runtime / "metrics")
-(_runtime / "metrics").mkdir(exist_ok=True)
+_reduced = share_directory(_settings.workers, _settings.spool_dir)
 
 wsgi_app = "service.app:create_app()"
 
@@ -77,8 +73,8 @@ graceful_timeout = _settings.drain_seconds + _settings.big_seconds + 30
 # Above the idle time of common client pools' quick reuse, short enough that idle connections do not pile up.
 keepalive = 5
 
-# The heartbeat file must not sit on a disk, where a write may block.
-worker_tmp_dir = _MEMORY
+# The heartbeat must not sit on a disk, where a write may block, nor where there may be no room for it.
+beat_in_memory()
 
 # What is longer is 414 or 431. Options may be lists in the query, so the line may be as long as gunicorn reads.
 limit_request_line = 8190
@@ -105,9 +101,9 @@ logconfig_dict = logging_configuration(_settings.log_level)
 
 
 def on_starting(server: Any) -> None:  # noqa: ANN401  # gunicorn has no types
-    """See to it that workers hear of a stop, and warn of settings that do nothing, such as a mistyped file of keys."""
+    """See to it that workers hear of a stop, and warn of settings that do nothing, and of what there is no room for."""
     hold_stops_while_forking()
-    for sentence in mistyped_settings():
+    for sentence in (*mistyped_settings(), *_reduced):
         server.log.warning(sentence)
 
 

@@ -20,10 +20,11 @@ from service.web.guard import install_guard
 from service.web.guide import guide_blueprint
 from service.web.health import health_blueprint
 from service.web.lanes.evaluator import NICENESS
+from service.web.lanes.own_slots import slots_in
 from service.web.lanes.pool import EvaluatorPool
-from service.web.lanes.slots import Slots
 from service.web.observation import helper_ended, install_observation, metrics_blueprint
 from service.web.operations import Operations, operations_blueprint
+from service.web.spool import Spool
 from service.wire.limits import Limits
 
 _LOG = logging.getLogger("service")
@@ -39,14 +40,15 @@ def create_app(settings: Settings | None = None) -> Flask:
             _LOG.warning("What rocpr compile made cannot be used: %s", error)
     limits = Limits(settings.max_rows, settings.max_interpolated_rows, settings.max_decompressed_bytes)
     # Under gunicorn.conf.py the server's processes share one.
-    runtime_directory = Path(settings.runtime_dir or _directory_of_its_own())
-    slots = Slots(runtime_directory, "big", settings.slots)
+    runtime_directory = Path(settings.runtime_dir) if settings.runtime_dir else _directory_of_its_own()
+    slots = slots_in(runtime_directory, "big", settings.slots, settings.workers)
+    spool = Spool(settings.spool_dir or None)
     pool = partial(
         EvaluatorPool,
         limits,
         seconds=settings.big_seconds,
         memory_bytes=settings.big_memory_bytes,
-        spool_directory=settings.spool_dir or None,
+        spool=spool,
         on_end=helper_ended,
     )
     big, columnar = pool(niceness=NICENESS), pool(niceness=0)
@@ -69,15 +71,18 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.register_blueprint(contract_blueprint(shipped_file("openapi.yaml").read_bytes()))
     app.register_blueprint(docs_blueprint())
     app.register_blueprint(guide_blueprint())
-    app.register_blueprint(health_blueprint())
-    app.register_blueprint(metrics_blueprint(slots, compiled=KERNEL.path is not None))
+    app.register_blueprint(health_blueprint(spool))
+    app.register_blueprint(metrics_blueprint(slots, spool, compiled=KERNEL.path is not None))
     # What the worker, which knows no settings of the application's parts, needs of them.
-    app.extensions |= {"big_pool": big, "slots": slots, "runtime_directory": runtime_directory}
+    app.extensions |= {"spool": spool, "big_pool": big, "slots": slots, "runtime_directory": runtime_directory}
     return app
 
 
-def _directory_of_its_own() -> str:
-    """Make the runtime directory of an application that shares nothing with other processes."""
-    directory = tempfile.mkdtemp(prefix="rocpr-")
+def _directory_of_its_own() -> Path | None:
+    """Make the runtime directory of an application that shares nothing with other processes, where one can be made."""
+    try:
+        directory = tempfile.mkdtemp(prefix="rocpr-")
+    except OSError:
+        return None
     atexit.register(shutil.rmtree, directory, ignore_errors=True)
-    return directory
+    return Path(directory)

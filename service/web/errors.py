@@ -34,6 +34,7 @@ def install_error_handlers(app: Flask, retry_after_seconds: int) -> None:
     app.register_error_handler(Problem, problem_response)
     app.register_error_handler(ClientGone, lambda _: Response(status=204))  # nobody reads it
     app.register_error_handler(HTTPException, _http_error_response)
+    app.register_error_handler(MemoryError, _lack_of_memory_response)
     app.register_error_handler(Exception, _failure_response)
 
 
@@ -57,6 +58,10 @@ def _http_error_response(error: HTTPException) -> Response:
     if isinstance(error, MethodNotAllowed):
         response.headers["Allow"] = ", ".join(sorted(error.valid_methods or ()))
     return response
+
+
+def _lack_of_memory_response(_error: MemoryError) -> Response:
+    return problem_response(Problem("overloaded", "The server has too little memory for this request now."))
 
 
 def _failure_response(error: Exception) -> Response:

@@ -16,6 +16,7 @@ from service.settings import Settings
 from service.web.cross_origin import install_cross_origin, is_preflight
 from service.web.errors import problem_response
 from service.web.keys import Keys, bearer_token
+from service.web.lanes.own_slots import slots_in
 from service.web.lanes.slots import Slots
 from service.web.observation import note
 from service.web.origins import allowed_origins
@@ -39,10 +40,10 @@ _HAS_PLACE = "rocpr.has_place"
 """In the environ of a request whose key has a place for it, from a pass before."""
 
 
-def install_guard(app: Flask, settings: Settings, runtime_directory: Path) -> None:
+def install_guard(app: Flask, settings: Settings, runtime_directory: Path | None) -> None:
     """Guard the whole application; call it after what observes requests and before everything else.
 
-    `runtime_directory` is one that all processes of the server share; it is used when there are keys.
+    `runtime_directory` is one that all processes of the server share, if there is any; it is used when there are keys.
     Raises SettingsError when the origins cannot be used. A file of keys that cannot be used lets nobody in: a worker
     that is replaced while somebody writes the file must not end the server, which has checked it at its start.
     """
@@ -55,7 +56,7 @@ def install_guard(app: Flask, settings: Settings, runtime_directory: Path) -> No
     keys = Keys(Path(settings.api_keys_file)) if settings.api_keys_file else None
     app.extensions["owners"] = Owners(keys, proxies)
     if keys is not None:
-        slots_of = _slots_of_keys(runtime_directory, settings.key_concurrency)
+        slots_of = _slots_of_keys(runtime_directory, settings.key_concurrency, settings.workers)
         app.before_request(_checker(keys, slots_of))
         app.after_request(_give_back_early)
 
@@ -119,10 +120,10 @@ def _too_many(count: int) -> Response:
     return problem_response(Problem("too_many_requests", detail))
 
 
-def _slots_of_keys(directory: Path, count: int) -> "Callable[[str], Slots]":
+def _slots_of_keys(directory: Path | None, count: int, processes: int) -> "Callable[[str], Slots]":
     @cache
     def slots(name: str) -> Slots:
         # A hash, because names may differ in case alone and may be `..`, which not every file system takes.
-        return Slots(directory, f"key-{sha256(name.encode()).hexdigest()[:32]}", count)
+        return slots_in(directory, f"key-{sha256(name.encode()).hexdigest()[:32]}", count, processes)
 
     return slots

@@ -1,13 +1,18 @@
-"""Whether this process lives and whether it takes requests; for supervisors and load balancers."""
+"""Whether this process lives and whether it takes requests; for supervisors and load balancers.
+
+A spool without room is no reason to take a server out: it answers small requests still, and whoever fills one spool
+would fill those of the other servers next.
+"""
 
 import orjson
 from flask import Blueprint, Response
 
 from service.web.lifecycle import DRAINING
+from service.web.spool import Spool
 from service.wire.problems import Problem
 
 
-def health_blueprint() -> Blueprint:
+def health_blueprint(spool: Spool) -> Blueprint:
     """Make the routes /health/live and /health/ready.
 
     The service keeps no state and needs no other service: a process that answers at all is ready, until it was told to
@@ -23,6 +28,7 @@ def health_blueprint() -> Blueprint:
     def ready() -> Response:
         if DRAINING.is_set():
             raise Problem("not_ready", "This server was told to stop.")
-        return Response(orjson.dumps({"status": "ok"}), mimetype="application/json")
+        state = {"status": "ok", "big": "full" if spool.is_full() else "ok"}
+        return Response(orjson.dumps(state), mimetype="application/json")
 
     return blueprint

@@ -1,30 +1,30 @@
 """What the service counts, and how the counts of all its processes become one page for Prometheus.
 
-Knows prometheus_client, the variable that names its directory for several processes, and slots; nothing of a request.
-No label has a value that a client chose.
+Knows prometheus_client, the variable that names its directory for several processes, slots and the spool's room;
+nothing of a request. No label has a value that a client chose.
 
-Each process counts in files of its own, and any of them adds all files up. prometheus_client names the files by the
-process's id, so that every worker that is replaced leaves its files behind for ever: without them the counts would
-fall. Here a process takes the lowest number that no living process has, and counts on in the files of that number.
-There are as many files as there ever were processes at once, and nothing is lost when one dies.
+Each process counts in files of its own, and any of them adds all files up (counts_files.py). Without a directory for
+them each counts for itself, and tells its own counts.
 """
 
+import logging
 import os
 import platform
 from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.metadata import version
-from itertools import count
 from pathlib import Path
 
 from flask import Blueprint, Response
-from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics, values
+from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
-from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
-from service.web.lanes.slots import Slot, Slots
+from service.web.counts_files import CountsOfAll, count_in_files
+from service.web.lanes.slots import Slots
+from service.web.spool import Spool
 from service.wire.problems import PROBLEM_TYPES
 
 REFUSALS = frozenset({401, 408, 413, 429, 503})
@@ -36,6 +36,8 @@ DEATHS = ("died", "deadline")
 STATES = ("waiting", "evaluated")
 """What a request was when its client left."""
 
+_LOG = logging.getLogger("service")
+
 _DIRECTORY = os.environ.get("PROMETHEUS_MULTIPROC_DIR", "")
 
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
@@ -43,41 +45,8 @@ _STAGE_SECONDS = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 
 _ROWS = tuple(10**power for power in range(1, 8))
 _BYTES = tuple(1024 * 4**power for power in range(10))  # 1 KiB to 256 MiB
 
-
-class Identity:
-    """The number under which this process counts; a fork of it gets another one.
-
-    The number is a slot that is held while the process lives, so it is free again however the process ends.
-    """
-
-    def __init__(self, directory: Path) -> None:
-        self._directory = directory
-        self._number = 0
-        self._slot: Slot | None = None
-        os.register_at_fork(after_in_child=self._let_go)
-
-    def __call__(self) -> int:
-        """Return the number; prometheus_client asks at every count, under a lock."""
-        if self._slot is None:
-            self._number, self._slot = self._taken()
-        return self._number
-
-    def _let_go(self) -> None:
-        """Give up the parent's number, which the parent still holds."""
-        if self._slot is not None:
-            self._slot.release()
-            self._slot = None
-
-    def _taken(self) -> tuple[int, Slot]:
-        return next(
-            (number, slot)
-            for number in count()
-            if (slot := Slots(self._directory, f"process-{number}", 1).take()) is not None
-        )
-
-
 if _DIRECTORY:
-    values.ValueClass = values.MultiProcessValue(Identity(Path(_DIRECTORY)))  # type: ignore[no-untyped-call]  # not annotated
+    count_in_files(Path(_DIRECTORY))
 disable_created_metrics()  # type: ignore[no-untyped-call]  # not annotated; several processes could not have them
 
 # Every metric has labels: one without would write its file when this is imported, in gunicorn's master, too.
@@ -191,16 +160,16 @@ def helper_ended(reason: str) -> None:
     HELPER_DEATHS.labels(reason).inc()
 
 
-def metrics_blueprint(slots: Slots, *, compiled: bool) -> Blueprint:
+def metrics_blueprint(slots: Slots, spool: Spool, *, compiled: bool) -> Blueprint:
     """Make the route /metrics: the counts of all processes, in Prometheus's text format.
 
     `compiled` is whether this process uses what was compiled. It is told, as this module is loaded before NumPy.
     """
     blueprint = Blueprint("metrics", __name__)
     registry = CollectorRegistry()
-    registry.register(_Now(slots, compiled=compiled))
+    registry.register(_AsFarAsPossible(_Now(slots, spool, compiled=compiled)))
     if _DIRECTORY:
-        MultiProcessCollector(registry, _DIRECTORY)  # type: ignore[no-untyped-call]  # not annotated
+        registry.register(_AsFarAsPossible(CountsOfAll(Path(_DIRECTORY))))
     else:
         for metric in _ALL:
             registry.register(metric)
@@ -212,11 +181,26 @@ def metrics_blueprint(slots: Slots, *, compiled: bool) -> Blueprint:
     return blueprint
 
 
+class _AsFarAsPossible(Collector):
+    """What another one collects until it fails: no file that cannot be read takes the rest of the page with it."""
+
+    def __init__(self, collector: Collector) -> None:
+        self._collector = collector
+
+    def collect(self) -> Iterator[Metric]:
+        """Collect."""
+        try:
+            yield from self._collector.collect()
+        except Exception as error:  # noqa: BLE001  # whatever it is, the page has the rest
+            _LOG.warning("A part of /metrics is missing: %s.", type(error).__name__)
+
+
 class _Now(Collector):
     """What is not counted but looked up when it is asked for."""
 
-    def __init__(self, slots: Slots, *, compiled: bool) -> None:
+    def __init__(self, slots: Slots, spool: Spool, *, compiled: bool) -> None:
         self._slots = slots
+        self._spool = spool
         self._build = GaugeMetricFamily(
             "rocpr_build_info", "1, for the version that runs.", labels=["version", "python", "compiled"]
         )
@@ -225,5 +209,8 @@ class _Now(Collector):
     def collect(self) -> Iterator[GaugeMetricFamily]:
         """Look."""
         yield self._build
+        available = self._spool.available_bytes()
+        if available is not None:
+            yield GaugeMetricFamily("rocpr_spool_available_bytes", "Room for bodies of big requests.", available)
         yield GaugeMetricFamily("rocpr_slots", "Big requests that may be served at once.", self._slots.count)
         yield GaugeMetricFamily("rocpr_slots_in_use", "Big requests that are served now.", self._slots.in_use())

@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import parse_qsl
 
@@ -16,6 +17,7 @@ from flask import Blueprint, Response, request
 from werkzeug.wsgi import wrap_file
 
 from service.answer import REQUEST_MEDIA_TYPES, Answer, Effort, Request, TooMuchWork, answer, response_media_types
+from service.environment import look_for_memory
 from service.operations import OPERATIONS
 from service.web.body import body_length, read_body
 from service.web.lanes.pool import EvaluatorPool
@@ -39,6 +41,11 @@ _SHORT = 1 << 16
 
 _DECODED = 4
 """How many times as long as a small body what it holds may be, decompressed, for the request to be small."""
+
+_look_first = partial(look_for_memory, 16 << 20)
+_look = partial(look_for_memory, 4 << 20)
+"""See to it that a small request, and each piece of its answer, gets the memory that it takes: Arrow and orjson end the
+process where they get none."""
 
 
 class Operations:
@@ -104,7 +111,8 @@ class Operations:
             if here is Pass.COLUMNAR:
                 result = self._columnar.answer(asked, self._effort, client_of(request.environ))
             else:
-                result = answer(asked, self._limits, self._effort)
+                _look_first()
+                result = answer(asked, self._limits, self._effort, look=_look)
         except TooMuchWork:
             return None
         return _response(result, [result.body], len(result.body))

@@ -58,7 +58,7 @@ def test_what_can_be_fetched_is_what_the_document_says(client: FlaskClient, name
     values = {parameter["name"]: next(iter(examples(parameter).values())) for parameter in found.parameters}
     answer = client.get(found.path.format(**values))
     ((media_type, content),) = found.responses[200]["content"].items()
-    (example,) = examples(content).values()
+    example, *_ = examples(content).values()  # the usual one is the first
     assert answer.status_code == 200
     assert answer.mimetype == media_type
     if media_type in {"text/html", "text/plain"}:

@@ -98,7 +98,7 @@ def client_for(name: str, app: Flask, monkeypatch: pytest.MonkeyPatch, tmp_path:
         return client
     if name == "internal_error":
 
-        def fail(*_: object) -> None:
+        def fail(*_: object, **__: object) -> None:
             raise RuntimeError("defect")
 
         monkeypatch.setattr(service.web.operations, "answer", fail)

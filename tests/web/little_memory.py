@@ -80,7 +80,7 @@ def outcome(request: Request, mib: int) -> tuple[int, str]:
         body.flush()
         process = os.fork()
         if process == 0:
-            most = _data_bytes() + (mib << 20)
+            most = data_bytes() + (mib << 20)
             resource.setrlimit(resource.RLIMIT_DATA, (most, most))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
             result = helper._answered(replace(request, body=b""), LIMITS, body.fileno(), content.fileno())
@@ -91,7 +91,8 @@ def outcome(request: Request, mib: int) -> tuple[int, str]:
         return os.waitstatus_to_exitcode(status), told.read().decode()
 
 
-def _data_bytes() -> int:
+def data_bytes() -> int:
+    """How much memory of its own this process has, as the limit counts it."""
     lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("VmData:")) << 10
 

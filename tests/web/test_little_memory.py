@@ -1,4 +1,4 @@
-"""A helper that has too little memory says so, at whatever it runs out: it neither crashes nor fails."""
+"""What has too little memory says so, at whatever it runs out: it neither crashes nor fails."""
 
 import subprocess
 import sys
@@ -20,3 +20,18 @@ def test_a_lack_of_memory_is_told_whenever_it_comes(root: Path) -> None:
         statuses = [status for which, _, _, status in outcomes if which == number]
         assert statuses == ["413"] * (len(statuses) - 1) + ["200"]
         assert len(statuses) > 5
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the memory of a process is read and limited as Linux does")
+def test_a_worker_answers_whatever_it_lacks(root: Path) -> None:
+    command = [sys.executable, "-m", "tests.web.little_memory_of_workers"]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=300, check=True)
+    answered: dict[str, list[str]] = {}
+    for line in done.stdout.splitlines():
+        formats, _, outcome = line.partition(": ")
+        answered.setdefault(formats, []).append(outcome)
+    assert len(answered) == 4
+    for outcomes in answered.values():
+        assert set(outcomes[:-1]) <= {"0 413", "0 503"}, done.stderr[-2000:]
+        assert outcomes[-1] == "0 200"
+        assert len(outcomes) > 5

@@ -33,9 +33,11 @@ READING = """
 import pathlib, sys
 from flask import Flask
 from service.web.metrics import metrics_blueprint
-from service.web.slots import Slots
+from service.web.lanes.slots import Slots
+from service.web.spool import Spool
 app = Flask("reading")
-app.register_blueprint(metrics_blueprint(Slots(pathlib.Path(sys.argv[1]), "big", 2), compiled=False))
+slots = Slots(pathlib.Path(sys.argv[1]), "big", 2)
+app.register_blueprint(metrics_blueprint(slots, Spool("/none"), compiled=False))
 print(app.test_client().get("/metrics").text)
 """
 
@@ -114,4 +116,4 @@ def test_no_directory_is_a_failure_at_the_start(tmp_path: Path, root: Path) -> N
         check=False,
     )
     assert process.returncode == 1
-    assert "FileNotFoundError" in process.stderr
+    assert "NotADirectoryError" in process.stderr

@@ -114,7 +114,7 @@ class TestLines:
     def test_of_a_failure_come_after_what_failed(
         self, client: FlaskClient, monkeypatch: pytest.MonkeyPatch, lines: Lines
     ) -> None:
-        def fail(*_: object) -> None:
+        def fail(*_: object, **__: object) -> None:
             try:
                 {}[CANARY]
             except KeyError as error:

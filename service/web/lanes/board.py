@@ -4,6 +4,8 @@ Knows a mapped file and numbers; nothing of requests. All of it is advice: a pro
 for a moment, never wrong.
 """
 
+import errno
+import logging
 import mmap
 import os
 import time
@@ -13,7 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from service.web.lanes.slots import Slots
+from service.web.allocation import BOARD_FILE, allocate
+from service.web.lanes.slots import Slot, Slots
 
 PROCESSES = 256
 SLOTS = 256
@@ -25,7 +28,8 @@ LATELY_SECONDS = 10.0
 ALIVE_SECONDS = 3.0
 """How old a count of connections may be; processes tell theirs every second."""
 
-_FILE = "board"
+_LOG = logging.getLogger("service")
+
 _SIZE = 8 * (2 * PROCESSES + SLOTS + 2 * ASKERS)
 
 
@@ -33,16 +37,12 @@ class Board:
     """The numbers, in a file of a directory that all processes of the server share; without one, of this process."""
 
     def __init__(self, directory: Path | None) -> None:
-        memory = mmap.mmap(-1, _SIZE) if directory is None else _mapped(directory / _FILE)
+        memory, self._process = _joined(directory)
         words = np.frombuffer(memory, np.int64)
         ends = np.cumsum((PROCESSES, PROCESSES, SLOTS, ASKERS))
         self._connections, told, self._owners, self._askers, asked = np.split(words, ends)
         self._told, self._asked = told.view(np.float64), asked.view(np.float64)
-        self._number, self._process = 0, None
-        if directory is not None:
-            numbers = Slots(directory, "worker", PROCESSES)
-            self._process = numbers.take()  # held as long as this process lives
-            self._number = 0 if self._process is None else self._process.number
+        self._number = 0 if self._process is None else self._process.number
         self.count_connections(0)
 
     def count_connections(self, count: int) -> None:
@@ -81,14 +81,14 @@ def number_of(owner: str) -> int:
     return int.from_bytes(blake2b(owner.encode("utf-8", "replace"), digest_size=7).digest()) or 1
 
 
-def _mapped(path: Path) -> mmap.mmap:
-    """Map the file, whose blocks are there before it is touched: a full memory file system would end the process."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        if hasattr(os, "posix_fallocate"):
-            os.posix_fallocate(descriptor, 0, _SIZE)
-        else:  # macOS
-            os.truncate(descriptor, _SIZE)
-        return mmap.mmap(descriptor, _SIZE)
-    finally:
-        os.close(descriptor)
+def _joined(directory: Path | None) -> tuple[mmap.mmap, Slot | None]:
+    """Map the file that all processes share, and take a number among them, which is held as long as this one lives."""
+    if directory is not None:
+        path = directory / BOARD_FILE
+        try:
+            allocate(path, _SIZE)
+            with path.open("r+b") as file:
+                return mmap.mmap(file.fileno(), _SIZE), Slots(directory, "worker", PROCESSES).take()
+        except OSError as error:
+            _LOG.warning("This process knows nothing of the others: %s.", os.strerror(error.errno or errno.EIO))
+    return mmap.mmap(-1, _SIZE), None

@@ -70,6 +70,10 @@ class EvaluatorDied(Exception):
     """The process ended before it had answered."""
 
 
+class EvaluatorNotStarted(EvaluatorDied):
+    """There is no process, for what the system has none of."""
+
+
 class EvaluatorFailed(Exception):
     """The process could not answer, in a way that it should not; it has logged why."""
 
@@ -102,7 +106,7 @@ class _Task:
 
 
 class EvaluatorProcess:
-    """One process; used by one thread at a time. Raises EvaluatorDied when it cannot be started."""
+    """One process; used by one thread at a time. Raises EvaluatorNotStarted when it cannot be started."""
 
     def __init__(self, limits: Limits, memory_bytes: int, niceness: int) -> None:
         self._pipe, theirs = _CONTEXT.Pipe()
@@ -113,7 +117,7 @@ class EvaluatorProcess:
                 self._process.start()
         except (EOFError, OSError) as error:
             self._pipe.close()
-            raise EvaluatorDied from error
+            raise EvaluatorNotStarted from error
         self.pid = self._process.pid
 
     def is_alive(self) -> bool:

@@ -3,8 +3,6 @@
 Knows processes and files; nothing of HTTP, nor of who may have an evaluator.
 """
 
-import logging
-import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -12,8 +10,15 @@ from threading import Lock, Timer
 from typing import BinaryIO, TypeVar
 
 from service.answer import Answer, Effort, Request, TooMuchWork
-from service.web.lanes.evaluator import DeadlineExceeded, EvaluatorDied, EvaluatorProcess, NoRoom
+from service.web.lanes.evaluator import (
+    DeadlineExceeded,
+    EvaluatorDied,
+    EvaluatorNotStarted,
+    EvaluatorProcess,
+    NoRoom,
+)
 from service.web.passes import Client, ClientGone
+from service.web.spool import Spool
 from service.wire.limits import Limits
 from service.wire.problems import Problem, no_room
 
@@ -22,8 +27,6 @@ TRIES = 2
 
 IDLE_SECONDS = 5.0
 """How long an evaluator waits for another request before it is ended: a new one takes milliseconds, one kept memory."""
-
-_LOG = logging.getLogger("service")
 
 _Result = TypeVar("_Result")
 
@@ -38,28 +41,24 @@ class EvaluatorPool:
         seconds: float,
         memory_bytes: int,
         niceness: int,
-        spool_directory: str | None,
+        spool: Spool,
         on_end: Callable[[str], None],
     ) -> None:
         self._limits = limits
         self._seconds = seconds
         self._memory_bytes = memory_bytes
         self._niceness = niceness
-        self._directory = spool_directory
+        self._spool = spool
         self._on_end = on_end
         self._idle: list[tuple[EvaluatorProcess, float]] = []
         """The evaluators that wait, each with when it began to; the one that worked last is the last."""
         self._sweep: Timer | None = None
         self._lock = Lock()
 
-    def spool(self) -> BinaryIO:
-        """Open a file without a name, for a body. Raises OSError."""
-        return tempfile.TemporaryFile(dir=self._directory)
-
     def spooled(self, content: bytes) -> BinaryIO:
         """Write a body into such a file. Raises Problem overloaded."""
         try:
-            file = self.spool()
+            file = self._spool.open()
             try:
                 file.write(content)
                 file.flush()
@@ -67,7 +66,6 @@ class EvaluatorPool:
                 file.close()
                 raise
         except OSError as error:
-            _LOG.error("The spool directory takes no more", exc_info=error)
             raise no_room() from error
         return file
 
@@ -86,7 +84,7 @@ class EvaluatorPool:
         """
 
         def answer(evaluator: EvaluatorProcess, seconds: float) -> tuple[Answer, BinaryIO]:
-            content = self.spool()
+            content = self._spool.open()
             try:
                 return evaluator.answer_in_files(request, body, content, seconds), content
             except BaseException:
@@ -96,8 +94,10 @@ class EvaluatorPool:
         try:
             body.flush()
             return self._tried(answer, client)
-        except (NoRoom, OSError) as error:
-            _LOG.error("The spool directory takes no more", exc_info=error)
+        except NoRoom as error:
+            self._spool.note_failure()
+            raise no_room() from error
+        except OSError as error:
             raise no_room() from error
 
     def prepare(self) -> None:
@@ -107,13 +107,15 @@ class EvaluatorPool:
 
     def _tried(self, ask: Callable[[EvaluatorProcess, float], _Result], client: Client) -> _Result:
         end = time.monotonic() + self._seconds
-        for _ in range(TRIES):
+        for attempt in range(1, TRIES + 1):
             try:
                 return self._asked(ask, end - time.monotonic(), client)
-            except EvaluatorDied:
+            except EvaluatorDied as error:
                 if client.gone:
                     raise ClientGone from None
                 self._on_end("died")
+                if attempt == TRIES and isinstance(error, EvaluatorNotStarted):
+                    raise Problem("overloaded", "No process can be started for the evaluation now.") from error
             except DeadlineExceeded:
                 self._on_end("deadline")
                 detail = f"The evaluation had not ended after {self._seconds:g} seconds."

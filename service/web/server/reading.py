@@ -86,7 +86,7 @@ class RequestReader:
             rest = self._feed(data)
         except (ParseError, ValueError) as error:
             raise transport_problem(error) from error
-        except OSError as error:
+        except (OSError, MemoryError) as error:
             raise no_room() from error
         self.taken += len(data) - len(rest)
         return rest

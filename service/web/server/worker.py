@@ -132,7 +132,7 @@ class Worker(BaseWorker):
             {Pass.HEAD: small, Pass.SMALL: small, Pass.COLUMNAR: columnar, Pass.BIG: big},
             bounds,
             owner_of=extensions["owners"].owner_of,
-            spool=extensions["big_pool"].spool,
+            spool=extensions["spool"].open,
             new_parser=partial(_parser, self.cfg),
             routes=frozenset(rule.rule for rule in self.wsgi.url_map.iter_rules() if not rule.arguments),
         )

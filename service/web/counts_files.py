@@ -1,0 +1,159 @@
+"""The files in which each process of a server counts: who writes which, that there is room for them, what they hold.
+
+Knows prometheus_client's files and slots; nothing of what is counted. Counting never fails a request, and never ends a
+process: whoever writes to a page of a mapped file that its file system has no room for is killed (SIGBUS), so blocks
+are allocated before a file is mapped. Where there are none, counts are missing from the page, and the log says so once.
+
+prometheus_client names the files by the process's id, so that every worker that is replaced leaves its files behind for
+ever: without them the counts would fall. Here a process takes the lowest number that no living process has, and counts
+on in the files of that number. There are as many files as there ever were processes at once, and nothing is lost when
+one dies.
+"""
+
+import errno
+import logging
+import os
+from collections.abc import Iterable
+from functools import cache
+from itertools import count
+from pathlib import Path
+
+from prometheus_client import values
+from prometheus_client.metrics_core import Metric
+from prometheus_client.mmap_dict import MmapedDict
+from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
+
+from service.web.allocation import COUNTS_FILE_BYTES, allocate
+from service.web.lanes.slots import Slot, Slots
+
+_MOST_BESIDE_A_KEY = 28
+"""Bytes that prometheus_client writes with a key, at most: its length, padding, two doubles."""
+
+_LOG = logging.getLogger("service")
+
+
+class Identity:
+    """The number under which this process counts; a fork of it gets another one.
+
+    The number is a slot that is held while the process lives, so it is free again however the process ends.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._number = 0
+        self._slot: Slot | None = None
+        os.register_at_fork(after_in_child=self._let_go)
+
+    def __call__(self) -> int:
+        """Return the number; prometheus_client asks at every count, under a lock.
+
+        Where no number can be had it is one that no other process has, and the next count tries again.
+        """
+        if self._slot is None:
+            try:
+                self._number, self._slot = self._taken()
+            except OSError as error:
+                _warn(error)
+                return -os.getpid()
+        return self._number
+
+    def _let_go(self) -> None:
+        """Give up the parent's number, which the parent still holds."""
+        if self._slot is not None:
+            self._slot.release()
+            self._slot = None
+
+    def _taken(self) -> tuple[int, Slot]:
+        return next(
+            (number, slot)
+            for number in count()
+            if (slot := Slots(self._directory, f"process-{number}", 1).take()) is not None
+        )
+
+
+class CountsFile(MmapedDict):
+    """prometheus_client's file of counts, with room allocated before it is mapped; without room nothing fails.
+
+    A value that finds no room tries again at its next count, and then brings all that this process has counted. A file
+    that cannot be made is not tried again.
+    """
+
+    def __init__(self, filename: str) -> None:
+        self._positions: dict[str, int] = {}
+        self._is_open = False
+        try:
+            allocate(filename, COUNTS_FILE_BYTES)
+            super().__init__(filename)  # type: ignore[no-untyped-call]  # not annotated
+            self._is_open = True
+        except OSError as error:
+            _warn(error)
+
+    def close(self) -> None:
+        """Close the file, if it is open."""
+        if self._is_open:
+            super().close()  # type: ignore[no-untyped-call]  # not annotated
+
+    def read_value(self, key: str) -> tuple[float, float]:
+        """Return a value and its time; zeros where there is no room for it."""
+        try:
+            value: tuple[float, float] = super().read_value(key)  # type: ignore[no-untyped-call]  # not annotated
+        except OSError as error:
+            _warn(error)
+            return 0.0, 0.0
+        return value
+
+    def write_value(self, key: str, value: float, timestamp: float) -> None:
+        """Write a value and its time, unless there is no room for them."""
+        try:
+            super().write_value(key, value, timestamp)  # type: ignore[no-untyped-call]  # not annotated
+        except OSError as error:
+            _warn(error)
+
+    def _init_value(self, key: str) -> None:
+        """Make room for a value, in a larger file if need be; raises OSError when there is none."""
+        if not self._is_open:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        before = needed = self._capacity
+        while self._used + len(key.encode()) + _MOST_BESIDE_A_KEY > needed:
+            needed *= 2
+        if needed > before:
+            allocate(self._fname, needed)
+        try:
+            super()._init_value(key)  # type: ignore[no-untyped-call]  # not annotated
+        except OSError:  # the larger file cannot be mapped
+            self._capacity = before
+            raise
+
+
+class CountsOfAll(Collector):
+    """Adds up the files of all processes, living and dead."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def collect(self) -> Iterable[Metric]:
+        """Read the files; one without a byte was made a moment ago."""
+        files = [os.fspath(path) for path in self._directory.glob("*.db") if path.stat().st_size]
+        counts: Iterable[Metric] = MultiProcessCollector.merge(files)  # type: ignore[no-untyped-call]  # not annotated
+        return counts
+
+
+def count_in_files(directory: Path) -> None:
+    """Let this process, and its forks, count in files of a directory; to be called before a metric is made.
+
+    Raises NotADirectoryError.
+    """
+    if not directory.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), os.fspath(directory))
+    values.MmapedDict = CountsFile  # type: ignore[attr-defined, assignment]  # what its values are kept in
+    values.ValueClass = values.MultiProcessValue(Identity(directory))  # type: ignore[no-untyped-call]  # not annotated
+
+
+def _warn(error: OSError) -> None:
+    _warn_once(os.strerror(error.errno or errno.EIO))
+
+
+@cache
+def _warn_once(reason: str) -> None:
+    _LOG.warning("Counts of this process are missing from /metrics: %s.", reason)

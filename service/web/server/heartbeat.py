@@ -1,0 +1,51 @@
+"""The sign of life of a worker, in a file without a directory: gunicorn's lies in one, which may be full or read-only.
+
+Knows files and clocks, and the methods that gunicorn calls.
+"""
+
+import os
+import sys
+import time
+from typing import Protocol
+
+import gunicorn.workers.base
+
+
+class _Configuration(Protocol):
+    uid: int
+    gid: int
+
+
+class Heartbeat:
+    """gunicorn's WorkerTmp, in memory; made in the master, kept by the master and by the worker.
+
+    The worker sets the file's time, and the master replaces a worker whose file is too old.
+    """
+
+    def __init__(self, cfg: _Configuration) -> None:
+        self._descriptor = os.memfd_create("rocpr-heartbeat")
+        if (cfg.uid, cfg.gid) != (os.geteuid(), os.getegid()):
+            os.fchown(self._descriptor, cfg.uid, cfg.gid)  # only a file's owner sets its times
+
+    def notify(self) -> None:
+        """Say that the worker lives now."""
+        now = time.monotonic()
+        os.utime(self._descriptor, (now, now))
+
+    def last_update(self) -> float:
+        """Return when the worker said so last, on the monotonic clock, which all processes share; seconds."""
+        return os.fstat(self._descriptor).st_mtime
+
+    def fileno(self) -> int:
+        """Return the descriptor."""
+        return self._descriptor
+
+    def close(self) -> None:
+        """Close this process's descriptor."""
+        os.close(self._descriptor)
+
+
+def beat_in_memory() -> None:
+    """Let gunicorn's workers, of any class, have such heartbeats, where the system has files without a directory."""
+    if sys.platform == "linux":
+        gunicorn.workers.base.WorkerTmp = Heartbeat

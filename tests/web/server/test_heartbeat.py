@@ -1,0 +1,56 @@
+"""A worker's sign of life needs no directory, and is what gunicorn's own is."""
+
+import os
+import sys
+import time
+from types import SimpleNamespace
+
+import gunicorn.workers.base
+import pytest
+
+from service.web.server import heartbeat
+from service.web.server.heartbeat import Heartbeat, beat_in_memory
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="files without a directory are Linux's")
+
+OURS = SimpleNamespace(uid=os.geteuid(), gid=os.getegid())
+
+
+def test_a_fork_is_heard() -> None:
+    beat = Heartbeat(OURS)
+    before = time.monotonic()
+    process = os.fork()
+    if process == 0:
+        beat.notify()
+        os._exit(0)
+    os.waitpid(process, 0)
+    assert before - 1 <= beat.last_update() <= time.monotonic()
+    assert not os.get_inheritable(beat.fileno())
+    descriptor = beat.fileno()
+    beat.close()
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(descriptor)
+
+
+def test_the_file_is_that_of_whom_the_worker_becomes(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = []
+    monkeypatch.setattr(heartbeat.os, "fchown", lambda *arguments: given.append(arguments))
+    beat = Heartbeat(OURS)
+    assert given == []
+    beat.close()
+    beat = Heartbeat(SimpleNamespace(uid=OURS.uid + 1, gid=OURS.gid))
+    assert given == [(beat.fileno(), OURS.uid + 1, OURS.gid)]
+    beat.close()
+
+
+def test_workers_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gunicorn.workers.base, "WorkerTmp", None)
+    beat_in_memory()
+    assert gunicorn.workers.base.WorkerTmp is Heartbeat
+
+
+def test_other_systems_keep_gunicorns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gunicorn.workers.base, "WorkerTmp", None)
+    monkeypatch.setattr(heartbeat.sys, "platform", "darwin")
+    beat_in_memory()
+    assert gunicorn.workers.base.WorkerTmp is None
