@@ -5,7 +5,7 @@ asked for, then kept. It needs no script, and its policy allows none.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
 from functools import cache, partial
 from html import escape
 from itertools import pairwise
@@ -94,11 +94,11 @@ def _content(text: str) -> str:
     markdown = _markdown()
     tokens = markdown.parse(text)
     _name_headings(tokens)
-    for token in _all_of(tokens):
-        _drop_style(token)
     for token in tokens:
+        _drop_style(token)
         _redirect_links(token.children or [])
-    return markdown.renderer.render(tokens, markdown.options, {})
+    content: str = markdown.renderer.render(tokens, markdown.options, {})
+    return content
 
 
 @cache
@@ -108,18 +108,16 @@ def _markdown() -> "MarkdownIt":
 
     markdown = MarkdownIt("commonmark", {"html": False, "xhtmlOut": False}).enable("table")
     # What is wider than the screen scrolls by itself, with the keyboard too.
-    markdown.renderer.rules |= {
+    rules: dict[str, Callable[..., str]] = {
         "table_open": lambda *_: '<div class="wide" tabindex="0">\n<table>\n',
         "table_close": lambda *_: "</table>\n</div>\n",
-        "fence": lambda tokens, place, *_: f'<pre tabindex="0"><code>{escape(tokens[place].content)}</code></pre>\n',
+        "fence": lambda _, tokens, place, *__: (
+            f'<pre tabindex="0"><code>{escape(tokens[place].content)}</code></pre>\n'
+        ),
     }
+    for name, rule in rules.items():
+        markdown.add_render_rule(name, rule)
     return markdown
-
-
-def _all_of(tokens: "list[Token]") -> "Iterator[Token]":
-    for token in tokens:
-        yield token
-        yield from token.children or []
 
 
 def _name_headings(tokens: "list[Token]") -> None:

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 import requests
@@ -63,7 +64,7 @@ def examples(document: str) -> list[Example]:
     text = text_of(document)
     found = blocks(text)
     pairs = []
-    for block, after in zip(found, [*found[1:], None], strict=True):
+    for block, after in zip_longest(found, found[1:]):
         command = block[2].strip()
         if block[1] != "sh" or command in NOT_RUN or command.split()[0] in ELSEWHERE:
             continue

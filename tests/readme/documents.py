@@ -11,7 +11,7 @@ OPERATORS = "deploy/README.md"
 DEVELOPERS = "service/README.md"
 EVIDENCE = "tests/README.md"
 GUIDE = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "service" / "guide").glob("*.md"))
-DOCUMENTS = [README, OPERATORS, DEVELOPERS, EVIDENCE, "deploy/ci/README.md", "tests/data/README.md", *GUIDE]
+DOCUMENTS = [README, OPERATORS, DEVELOPERS, EVIDENCE, "deploy/ci/README.md", *GUIDE]
 
 HERE = "http://127.0.0.1:8000/"
 """Where the commands expect the service, and links to a running one lead."""
