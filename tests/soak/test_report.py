@@ -1,4 +1,4 @@
-"""The report says what missed and why; README.md has a place for it. tests/e2e tries the rows themselves, in short."""
+"""The report says what missed and why; tests/README.md has a place for it. tests/e2e tries the rows, in short."""
 
 import json
 import sys
