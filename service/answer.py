@@ -13,6 +13,8 @@ from time import perf_counter
 
 from marshmallow import ValidationError
 
+from service.curves.budget import TooMuchWork as TooMuchWork  # noqa: PLC0414  # who calls `answer` catches it
+from service.curves.budget import at_most, spend
 from service.curves.errors import CurvesError
 from service.operations import OPERATIONS, Checked, Operation
 from service.wire.codings import IDENTITY, MIN_COMPRESSED_BYTES, Body, Piece, compressed, decompress
@@ -85,16 +87,12 @@ _TOO_LARGE = frozenset({"body_too_large", "too_many_rows"})
 class Effort:
     """The most that may be done for a request where others wait for it to be done.
 
-    work         rows of one evaluation, and what takes as long (`Checked.work`).
+    work         rows of an evaluation, and what takes as long, as service/curves/budget.py counts them.
     body_bytes   what the body may become when it is decompressed, or decoded from columns.
     """
 
     work: int
     body_bytes: int
-
-
-class TooMuchWork(Exception):
-    """The request would take more than the Effort: it has to be answered where nobody else waits for it."""
 
 
 REQUEST_MEDIA_TYPES = tuple(DECODERS)
@@ -118,8 +116,8 @@ def answer(
 
     With `write` it gets the body, in pieces, and the Answer has none; after a failure in between, what it got is of no
     use. `look` is called before the first piece is made, and before each that follows a long one: there a caller whose
-    memory is limited raises MemoryError while enough is left for the next. Raises TooMuchWork, before it evaluates,
-    when the request would take more than `effort`.
+    memory is limited raises MemoryError while enough is left for the next. Raises TooMuchWork where the request takes
+    more than `effort`, or turns out to; it may be wrong, too, and has to be answered where nobody else waits for it.
     """
 
     def decode(operation: Operation) -> tuple[Decoded, str | None]:
@@ -160,9 +158,10 @@ def _answer(
     facts = Facts()
     pieces: list[Piece] = []
     try:
-        status, encoded, coding = _write_answer(
-            request, decode, limits, effort, facts=facts, write=write or pieces.append, look=look
-        )
+        with at_most(None if effort is None else effort.work):
+            status, encoded, coding = _write_answer(
+                request, decode, limits, facts=facts, write=write or pieces.append, look=look
+            )
         return Answer(status, request.accept, b"".join(pieces), encoded.headers, coding, None, facts)
     except Problem as problem:
         return problem_answer(problem, request.instance, facts)
@@ -189,7 +188,6 @@ def _write_answer(
     request: Request,
     decode: Callable[[Operation], tuple[Decoded, str | None]],
     limits: Limits,
-    effort: Effort | None,
     *,
     facts: Facts,
     write: Callable[[Piece], object],
@@ -203,8 +201,7 @@ def _write_answer(
         facts.rows = checked.rows
         if checked.rows > limits.max_rows:
             raise too_many_rows(checked.rows, limits.max_rows)
-        if effort is not None and checked.work > effort.work:
-            raise TooMuchWork
+        spend(checked.work)
     if table is None and request.accept in ONE_TABLE:
         table = operation.first_table(checked)
     with facts.timed("evaluate_seconds"):

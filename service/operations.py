@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from marshmallow import Schema
 
+from service.curves.budget import spend
 from service.curves.comparison import Comparison, evaluate_comparison
 from service.curves.tradeoff import Tradeoffs, evaluate_tradeoffs
 from service.inference.evaluation import EvaluatedCurves, evaluate_with_intervals
@@ -26,6 +27,7 @@ from service.wire.schemas import (
     TradeoffsRequestSchema,
 )
 from service.wire.tables import TableForm, evaluation_and_baseline, one_evaluation, several_evaluations
+from service.wire.work import comparison_written, tradeoffs_written
 
 
 class Checked(Protocol):
@@ -37,7 +39,7 @@ class Checked(Protocol):
 
     @property
     def work(self) -> int:
-        """How much work it is, in rows that one evaluation has."""
+        """How much work it is, as far as it tells before it is evaluated; in the rows of service/curves/budget.py."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +98,15 @@ def _evaluate_tradeoffs(checked: TradeoffsRequest, table: str | None, limits: Li
     if at_lambda is not None and at_lambda.size > limits.max_interpolated_rows:
         message = f"These are {at_lambda.size} values to read off, the limit is {limits.max_interpolated_rows}."
         raise invalid_value("/at_lambda", "too_many_points", message)
-    return evaluate_tradeoffs(checked.evaluation, checked.options)
+    tradeoffs = evaluate_tradeoffs(checked.evaluation, checked.options)
+    spend(tradeoffs_written(tradeoffs))
+    return tradeoffs
 
 
 def _evaluate_comparison(checked: ComparisonsRequest, _table: str | None, _limits: Limits) -> Comparison:
-    return evaluate_comparison(checked.evaluations, checked.indices)
+    comparison = evaluate_comparison(checked.evaluations, checked.indices)
+    spend(comparison_written(comparison))
+    return comparison
 
 
 def _evaluate_gate(checked: GatesRequest, _table: str | None, _limits: Limits) -> Gate:

@@ -10,7 +10,6 @@ import pytest
 
 from service.answer import Request, answer
 from service.curves import errors
-from service.operations import OPERATIONS
 from service.wire.answer_tables import TABLES
 from service.wire.faults import FACT_CODES, FACT_POINTERS
 from service.wire.problems import MAX_ERRORS
@@ -177,15 +176,6 @@ def test_an_unknown_field_is_refused_whatever_it_holds(value):
     ):
         assert refusals(SAMPLE | body) == [(pointer, "unknown_field")]
     assert refusals({"counts": COUNTS | {"foo": value}}) == [("/counts/foo", "unknown_field")]
-
-
-def test_what_is_costly_is_told_by_points():
-    """Points between rows may be rational numbers, at a dozen of microseconds each."""
-    schema = OPERATIONS["curves"].schema
-    assert schema.load(SAMPLE | {"interpolation": {"at_recall": [0.5] * 1000}}).work < 200_000
-    assert schema.load(SAMPLE | {"interpolation": {"at_recall": [5e-324] * 2000}}).work > 200_000
-    counts = {"tp": [1, 2**51], "fp": [2**51, 2**52], "positives": 2**52, "negatives": 2**52}
-    assert schema.load({"counts": counts, "interpolation": {"every": 2**52 / 8001}}).work > 200_000
 
 
 def test_errors_are_told_in_the_order_of_rows():

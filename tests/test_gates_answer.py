@@ -10,8 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from service.answer import Request, TooMuchWork, answer, response_media_types
-from service.operations import OPERATIONS
+from service.answer import Effort, Request, TooMuchWork, answer, response_media_types
 from service.wire.gate_reports import junit_report, markdown_report
 from service.wire.gate_schemas import FAIL_STATUSES, MOST_RULES
 from service.wire.media_types import ARROW_STREAM, CSV, JSON, MARKDOWN, PARQUET, XML
@@ -296,42 +295,9 @@ class TestReports:
 
 
 class TestWork:
-    def work(self, *rules, **options):
-        return OPERATIONS["gates"].schema.load(PAIR | {"rules": list(rules)} | options).work
-
-    def test_resamples_are_work(self):
-        drawn = {"metric": "pr", "max_drop": 0.1, "confidence": 0.9}
-        few, many = (self.work(drawn, intervals={"resamples": resamples}) for resamples in (100, 10_000))
-        assert many > 90 * few > 100 * self.work(ROC)
-        assert self.work(ROC, intervals={"resamples": 10_000}) == self.work(ROC)
-        assert self.work(DROP) == self.work(ROC)
-        assert self.work(drawn, drawn) > self.work(drawn)
-
-    def test_what_is_costly_is_told_by_rules_and_rows(self):
-        """A request of a kilobyte costs the small lane no tenth of a second: what would, is more work than it takes."""
-        of_two = {"metric": "precision", "at_threshold": 0.5, "max_drop": 0.1, "confidence": 0.9}
-        recall, least = of_two | {"metric": "recall"}, {"metric": "precision", "at_threshold": 0.5, "min": 0.1}
-        assert self.work(of_two, paired=True) > 200_000 > self.work(recall, paired=True)
-        assert (
-            self.work(of_two, paired=False) < 200_000 < self.work(of_two, of_two | {"at_threshold": 0.6}, paired=False)
-        )
-        assert self.work(of_two, of_two) < self.work(of_two) + 1000  # one interval for both
-        assert self.work(of_two, of_two | {"confidence": 0.8}, paired=False) > 200_000
-        del of_two["confidence"]
-        assert self.work(of_two) < 10_000 < self.work(of_two, intervals={})
-        assert self.work(least, intervals={}) < 10_000
-        assert self.work(*[least] * 100) > 100 * 100
-
-    def test_the_rows_of_both_are_work(self):
-        longer = {"scores": [0.5, 0.6] * 1000, "labels": [0, 1] * 1000}
-        alone = self.work(ROC)
-        assert self.work(ROC, baseline=longer) > alone + 1900
-        many = [{"metric": "recall", "at_threshold": at / 100, "min": 0.1} for at in range(100)]
-        assert self.work(*many, baseline=longer) > 20 * self.work(ROC, baseline=longer)
-
     def test_too_much_is_not_begun(self):
         body = json.dumps(PAIR | {"rules": [ROC]}).encode()
         request = Request("gates", "/v1/gates", JSON, JSON, (), body)
-        assert answer(request, LIMITS, max_work=10_000).status == 200
+        assert answer(request, LIMITS, Effort(10_000, 10_000)).status == 200
         with pytest.raises(TooMuchWork):
-            answer(request, LIMITS, max_work=10)
+            answer(request, LIMITS, Effort(10, 10_000))

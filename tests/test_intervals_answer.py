@@ -10,7 +10,6 @@ import pyarrow as pa
 import pytest
 
 from service.inference.methods import METHODS
-from service.operations import OPERATIONS
 from service.wire.interval_schemas import FEWEST_RESAMPLES, LARGEST_SEED, MOST_RESAMPLES
 from tests import asking
 
@@ -184,16 +183,6 @@ def test_wrong_options_are_pointed_to(options, expected):
     if isinstance(options, dict):
         query = {"intervals": json.dumps(options)}
         assert refusals("scores,labels\n1,1\n0,0\n", content_type="text/csv", **query) == expected
-
-
-def test_resamples_are_work():
-    """A bootstrap is as much work as its resamples; what is in closed form is not."""
-    schema = OPERATIONS["curves"].schema
-    plain = schema.load(SAMPLE).work
-    for method in METHODS:
-        resampled = method in {"bootstrap", "bca"}
-        work = schema.load(SAMPLE | {"intervals": {"method": method, "resamples": 500}}).work
-        assert work - plain == (500 * 60 if resampled else 0)
 
 
 def test_bca_of_weights_that_span_the_range_of_a_double() -> None:

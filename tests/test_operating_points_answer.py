@@ -9,7 +9,6 @@ import pyarrow as pa
 import pytest
 
 from service.curves.operating_points import METRICS
-from service.operations import OPERATIONS
 from service.wire.interval_schemas import MOST_OPERATING_POINTS
 from tests import asking
 
@@ -141,8 +140,3 @@ def test_wrong_points_are_pointed_to(points, expected):
     assert refusals(SAMPLE | {"operating_points": points}) == expected
     query = {"operating_points": json.dumps(points)}
     assert refusals("scores,labels\n1,1\n0,0\n", content_type="text/csv", **query) == expected
-
-
-def test_points_are_work():
-    schema = OPERATIONS["curves"].schema
-    assert schema.load(ASKED).work == schema.load(SAMPLE).work + 100 * len(POINTS)

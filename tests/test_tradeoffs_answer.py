@@ -9,7 +9,6 @@ from itertools import pairwise
 
 import pytest
 
-from service.operations import OPERATIONS
 from tests import asking
 from tests.asking import read_csv, tables
 
@@ -171,15 +170,6 @@ class TestAnswers:
         assert all(start < end for start, end in zip(starts, ends, strict=True))
         rows = list(zip(optimal["tp"], optimal["fp"], strict=True))
         assert all(row != other for row, other in pairwise(rows))
-
-    def test_what_is_costly_is_told_by_rows_and_values(self):
-        """A long list of values is no small request, nor are many rows under a density."""
-        schema = OPERATIONS["tradeoffs"].schema
-        values, density = {"at_lambda": [0.5] * 2000}, {"lambda_density": {"a": 1, "b": 0.015}}
-        assert schema.load(SAMPLE).work == len(SAMPLE["scores"])
-        assert schema.load(SAMPLE | values).work > 200_000
-        many = {"scores": [0.1, 0.2] * 11_000, "labels": [0, 1] * 11_000}
-        assert schema.load(many).work < 200_000 < schema.load(many | density).work
 
     def test_a_range_cuts_intervals_and_not_readings(self):
         whole = tradeoff(SAMPLE | {"at_lambda": [0, 0.9]})

@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
+from service.curves.budget import EXACT_PRECISION, one_by_one
 from service.curves.compiled import KERNEL, CompiledTable
 from service.curves.counts import Counts
 from service.curves.errors import RisingThresholds
@@ -58,7 +59,7 @@ class ConfusionTable:
         np.divide(self.tp[origins:], called[origins:], out=out[origins:])
         out[:origins] = np.nan
         if self.positives + self.negatives >= LARGEST_EXACT_INTEGER and self.whole:
-            for row in np.flatnonzero(called >= LARGEST_EXACT_INTEGER):
+            for row in one_by_one(np.flatnonzero(called >= LARGEST_EXACT_INTEGER), EXACT_PRECISION):
                 out[row] = int(self.tp[row]) / (int(self.tp[row]) + int(self.fp[row]))
         return out
 

@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from service.curves.budget import CROSSING, EXACT_CROSSING, one_by_one, spend
 from service.curves.confusion import ConfusionTable
 from service.curves.exact import (
     BLOCK,
@@ -183,10 +184,11 @@ class _Pool:
 
         In pairs of doubles, and in integers where those leave a doubt about the last bit.
         """
+        spend(lines[0].size * CROSSING)
         ends = [(self.x[rows], self.y[rows]) for rows in lines]
         with np.errstate(all="ignore"):
             nearest, certain = _rounded_crossings(*ends, total=self.total)
-        for row in np.flatnonzero(~certain):
+        for row in one_by_one(np.flatnonzero(~certain), EXACT_CROSSING):
             nearest[row] = _exact_crossing(*((float(x[row]), float(y[row])) for x, y in ends), total=self.total)
         return nearest
 

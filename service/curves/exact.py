@@ -14,6 +14,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from service.curves.budget import WEIGHT_SLICE, spend
+
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
 BoolArray: TypeAlias = NDArray[np.bool_]
@@ -187,6 +189,7 @@ def _class_slices(
         part = rest + anchor
         part -= anchor
         rest = rest - part
+        spend(part.size * WEIGHT_SLICE)
         hits = part * of_class
         part -= hits
         if len(slices) < len(before):

@@ -11,6 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
+from service.curves.budget import HULL_PASS, spend
 from service.curves.confusion import ConfusionTable
 from service.curves.exact import BoolArray, FloatArray, IntArray
 from service.curves.orientation import CountSpace
@@ -94,6 +95,7 @@ def upper_hull(points: Plane, rows: IntArray) -> IntArray:
     """Return those of `rows`, distinct and from left to right, that are vertices; the first and the last always are."""
     unproductive = 0
     while True:
+        spend(HULL_PASS)
         bends = points.bends(rows)
         above = (bends > 0).nonzero()[0]
         shed = bends.size - above.size

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from service.curves.budget import EXACT_SIDE, PAIR_SIDE, PAIR_SIDES, one_by_one, spend
 from service.curves.confusion import ConfusionTable
 from service.curves.exact import (
     LARGEST_EXACT_INTEGER,
@@ -155,6 +156,7 @@ class CountSpace:
         return rise, reach, vertices, lengths
 
     def _exact_sides(self, a: IntArray, b: IntArray, c: IntArray) -> FloatArray:
+        spend(PAIR_SIDES + a.size * PAIR_SIDE)
         differences = [
             two_sum(column[end], -column[a]) for column, end in ((self.tp, b), (self.fp, c), (self.fp, b), (self.tp, c))
         ]
@@ -167,7 +169,8 @@ class CountSpace:
         # Exact differences have exact products, which compare like numbers of two digits.
         exact = np.all([error == 0 for _, error in differences], axis=0)
         side: FloatArray = np.where(exact, np.where(high != 0, high, low), high + low)
-        for row in np.flatnonzero(~exact & (np.abs(side) <= _PAIR_FILTER * (np.abs(left[0]) + np.abs(right[0])))):
+        doubtful = np.flatnonzero(~exact & (np.abs(side) <= _PAIR_FILTER * (np.abs(left[0]) + np.abs(right[0]))))
+        for row in one_by_one(doubtful, EXACT_SIDE):
             side[row] = _integer_side(differences, int(row))
         return side
 

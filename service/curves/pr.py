@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from service.curves.budget import EXACT_RECALL, one_by_one
 from service.curves.confusion import ConfusionTable
 from service.curves.errors import TooManyPoints
 from service.curves.exact import (
@@ -133,7 +134,8 @@ def _at_recall(table: ConfusionTable, recall: FloatArray) -> PrCurve:
     curve = _at(table, (np.where(is_row, table.tp[row], high), np.where(is_row, 0.0, low)), recall)
     # The product of two doubles, or a share of a step, keeps no low part where it is tiny: work those few in rational
     # numbers.
-    for point in np.flatnonzero(~is_row & (np.minimum(high, recall) < _TINY) & (recall > 0)):
+    tiny = np.flatnonzero(~is_row & (np.minimum(high, recall) < _TINY) & (recall > 0))
+    for point in one_by_one(tiny, EXACT_RECALL):
         target = Fraction(recall[point]) * Fraction(table.positives)
         end = int(np.searchsorted(table.tp, high[point]))
         if Fraction(table.tp[end]) < target:  # the product was rounded down to a row's tp

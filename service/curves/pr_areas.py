@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from service.curves.budget import CLIMB_POINT, LONG_CLIMB, PAIR_CLIMB_POINT, spend
 from service.curves.climbs import Climbs, climbs_of, whole_total
 from service.curves.compiled import Sums
 from service.curves.confusion import ConfusionTable
@@ -125,11 +126,13 @@ def _inside(table: ConfusionTable, climbs: Climbs) -> Iterator[float]:
     exact = float(climbs.climb.max()) * (table.positives + table.negatives) <= LARGEST_EXACT_INTEGER
     inside = climbs.climb.astype(np.int64) - 1
     rows = (climbs.climb > SHORTEST).nonzero()[0]
+    spend(rows.size * LONG_CLIMB)
     if rows.size:  # point by point only as far as the closed form needs it
         long = LongClimbs(*(column[rows] for column in (climbs.tp, climbs.tp_after, climbs.fp, climbs.fp_after)))
         inside[rows] = long.near.astype(np.int64)
         yield from long.beyond()
     stops = np.cumsum(inside)
+    spend(float(stops[-1]) * (CLIMB_POINT if exact else PAIR_CLIMB_POINT))
     for start in range(0, int(stops[-1]), BLOCK):
         stop = min(start + BLOCK, int(stops[-1]))
         steps = slice(int(np.searchsorted(stops, start, side="right")), int(np.searchsorted(stops, stop)) + 1)

@@ -16,7 +16,7 @@ from service.curves.sample import Sample
 from service.inference.evidence import Evidence
 from service.inference.intervals import Interval, IntervalOptions
 from service.inference.methods import is_resampled
-from service.inference.pairs import SHARES, Pair, check_paired
+from service.inference.pairs import Pair, check_paired
 from service.inference.reasons import dropped, missed, no_interval, no_value, out_of_reach
 from service.inference.rules import Rule, plain
 from service.inference.subject import Subject
@@ -62,18 +62,6 @@ class GateOptions:
         """Whether that interval comes from resamples."""
         of_drop = rule.kind == "max_drop"
         return self.wants_interval(rule) and is_resampled(rule.of, self.how.method, difference=of_drop)
-
-    @property
-    def resamples(self) -> int:
-        """How many resamples the rules take; 0 where they take none."""
-        return self.how.resamples if any(map(self.takes_resamples, self.rules)) else 0
-
-    @property
-    def splits(self) -> int:
-        """How many intervals they take of differences of what is made of two shares."""
-        drops = [rule for rule in self.rules if rule.kind == "max_drop" and self.wants_interval(rule)]
-        of_two = [rule for rule in drops if rule.at_threshold is not None and rule.metric not in SHARES]
-        return len({(rule.of, self.level(rule)) for rule in of_two})
 
 
 @dataclass(frozen=True, slots=True)

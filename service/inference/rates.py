@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from service.curves.budget import SCORE_ENDS, spend
 from service.curves.confusion import ConfusionTable
 from service.curves.exact import FloatArray
 from service.curves.indices import INDICES, Rows
@@ -47,6 +48,7 @@ class Rate:
 
 def rate_ends(rate: Rate, value: float, shares: tuple[Share, Share], z: float) -> Ends:
     """The interval of a rate of this value, from recall and fpr."""
+    spend(SCORE_ENDS)
     recall, fpr = shares
     of_recall, of_fpr = split(z)
     return reach(value, rate(recall.ends(of_recall), fpr.ends(of_fpr)))

@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from service.curves.budget import PAIRED_ENDS, spend
 from service.curves.exact import FloatArray
 
 Ends: TypeAlias = tuple[float, float]
@@ -80,6 +81,7 @@ class PairedShares:
 
         As 2q + Δ(1 - Δ) is at most 1, the end is within z/√trials of d.
         """
+        spend(PAIRED_ENDS)
         found = self.difference
         near, far = np.full(z.shape, found), np.clip(found + z / math.sqrt(self.trials), -1, 1)
         for _ in range(_HALVINGS):

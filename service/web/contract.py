@@ -15,6 +15,7 @@ from flask.blueprints import BlueprintSetupState
 from flask.typing import ResponseReturnValue
 from flask_swagger_ui import get_swaggerui_blueprint
 
+from service.web.negotiation import first_members
 from service.wire.problems import PROBLEM_TYPES
 
 DOCS = "/docs"
@@ -70,8 +71,14 @@ def docs_blueprint() -> Blueprint:
 
     @blueprint.before_app_request
     def ignore_range() -> None:
-        """Answer whole: parts of a page's scripts (206) are no status of the contract, and a server need not cut."""
+        """Answer whole: parts of a page's scripts (206) are no status of the contract, and a server need not cut.
+
+        Of the versions of a file that a client has, as many as are looked at are enough.
+        """
         request.environ.pop("HTTP_RANGE", None)
+        for name in ("HTTP_IF_MATCH", "HTTP_IF_NONE_MATCH"):
+            if name in request.environ:
+                request.environ[name] = first_members(request.environ[name])
 
     return blueprint
 

@@ -10,6 +10,7 @@ from datetime import timedelta
 from flask import Flask, Response, request
 from flask_cors import CORS
 
+from service.web.negotiation import first_members
 from service.web.origins import ANY
 
 EXPOSED = ("X-Request-ID", "Server-Timing", "Rocpr-Warnings", "Retry-After")
@@ -23,6 +24,7 @@ def install_cross_origin(app: Flask, origins: tuple[str, ...]) -> None:
     """Add the headers of CORS to every answer, and answer preflights; without origins nothing is installed."""
     if not origins:
         return
+    app.before_request(_cut_requested_headers)
     any_origin = origins == (ANY,)
     CORS(
         app,
@@ -44,6 +46,13 @@ def is_preflight() -> bool:
     """Whether a browser asks by itself, before a page's request, what that page may send; it sends no key with it."""
     headers = request.headers
     return request.method == "OPTIONS" and "Origin" in headers and "Access-Control-Request-Method" in headers
+
+
+def _cut_requested_headers() -> None:
+    """Leave of the headers that a page wants to send as many as are looked at; we allow a handful."""
+    name = "HTTP_ACCESS_CONTROL_REQUEST_HEADERS"
+    if name in request.environ:
+        request.environ[name] = first_members(request.environ[name])
 
 
 def _vary_by_origin(response: Response) -> Response:

@@ -1,7 +1,8 @@
 """Which media type and content coding a request brings, and which ones it wants back.
 
 Knows the headers Content-Type, Content-Encoding, Accept and Accept-Encoding; not which media types and codings there
-are, that is given.
+are, that is given. Of a long header only the beginning is looked at: parsing a list takes 7 µs a member, and a header
+may have thousands.
 """
 
 from collections.abc import Sequence
@@ -18,8 +19,21 @@ CHARSETS = frozenset({"utf-8", "us-ascii"})
 VARY = "Accept, Accept-Encoding"
 """What an answer, or a refusal, depends on beside the request itself; told to caches."""
 
+MOST_MEMBERS, LONGEST = 32, 2_000
+"""So many members of a list, and so many characters of a header, are looked at; a browser sends ten, and 150."""
+
 _SYNONYMS = {"x-gzip": "gzip"}
 """Old names of codings (RFC 9110, 8.4.1.3)."""
+
+
+def first_members(header: str) -> str:
+    """Cut a list after MOST_MEMBERS members, or before the one that ends beyond LONGEST characters.
+
+    A comma within quotes counts, too: no header of ours needs any.
+    """
+    if len(header) > LONGEST:
+        header = header[:LONGEST].rpartition(",")[0]
+    return ",".join(header.split(",", MOST_MEMBERS)[:MOST_MEMBERS])
 
 
 def request_media_type(headers: Headers, supported: Sequence[str]) -> str:
@@ -28,7 +42,7 @@ def request_media_type(headers: Headers, supported: Sequence[str]) -> str:
     Raises Problem unsupported_media_type for a type that is missing or not supported, another character set than
     UTF-8, or a table without a header.
     """
-    media_type, parameters = parse_options_header(headers.get("Content-Type"))
+    media_type, parameters = parse_options_header(headers.get("Content-Type", "")[:LONGEST])
     media_type = media_type.lower()
     choices = " or ".join(supported)
     if not media_type:
@@ -64,9 +78,10 @@ def response_media_type(headers: Headers, supported: Sequence[str]) -> str:
 
     The quality of a type is that of the most specific range that covers it (RFC 9110, 12.5.1), so that
     `application/json;q=0, */*` excludes JSON. Parameters of a range other than q do not count.
-    Raises Problem not_acceptable when no supported type is left.
+    Ranges beyond the first ones are as if they were not there. Raises Problem not_acceptable when no supported type is
+    left.
     """
-    header = headers.get("Accept", "")
+    header = first_members(headers.get("Accept", ""))
     if not header.strip():
         return supported[0]
     ranges = parse_accept_header(header, MIMEAccept)
@@ -82,11 +97,12 @@ def response_coding(headers: Headers, supported: Sequence[str]) -> str:
 
     `supported` are the codings in the order of preference; identity comes last. `*` covers what is not named
     (RFC 9110, 12.5.3), and identity is what a client gets that asks for nothing. Where nothing at all is acceptable
-    the answer is sent as it is, which the client may understand; a refusal would tell it less.
+    the answer is sent as it is, which the client may understand; a refusal would tell it less. Codings beyond the first
+    ones are as if they were not there.
     """
     if "Accept-Encoding" not in headers:
         return IDENTITY
-    accepted = parse_accept_header(headers["Accept-Encoding"], Accept)
+    accepted = parse_accept_header(first_members(headers["Accept-Encoding"]), Accept)
     qualities = {_SYNONYMS.get(name.lower(), name.lower()): quality for name, quality in reversed(list(accepted))}
     anything_else = qualities.get("*", 0)
     best = max((*supported, IDENTITY), key=lambda coding: qualities.get(coding, anything_else))

@@ -28,7 +28,7 @@ from service.web.server.transport import instance_of
 from service.wire.codings import CODINGS, IDENTITY
 from service.wire.limits import Limits
 from service.wire.media_types import ARROW_STREAM, PARQUET
-from service.wire.problems import Problem
+from service.wire.problems import Problem, invalid_value
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
@@ -38,6 +38,9 @@ _COLUMNAR = frozenset({ARROW_STREAM, PARQUET})
 
 _SHORT = 1 << 16
 """An answer up to this length is not worth a file of its own to be sent from."""
+
+_MOST_PARAMETERS = 100
+"""Parameters of a query that are read; reading 4,000 takes 3 ms."""
 
 _DECODED = 4
 """How many times as long as a small body what it holds may be, decompressed, for the request to be small."""
@@ -114,6 +117,7 @@ class Operations:
                 _look_first()
                 result = answer(asked, self._limits, self._effort, look=_look)
         except TooMuchWork:
+            request.environ["wsgi.input"] = io.BytesIO(asked.body)  # another server's can be read only once
             return None
         return _response(result, [result.body], len(result.body))
 
@@ -183,6 +187,11 @@ def _response(result: Answer, body: Iterable[bytes], length: int, *, direct_pass
 def _query_parameters(query: bytes) -> tuple[tuple[str, str], ...]:
     """Read the query's parameters in order, repeated ones too."""
     try:
-        return tuple(parse_qsl(query.decode("ascii"), keep_blank_values=True, errors="strict"))
+        return tuple(
+            parse_qsl(query.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=_MOST_PARAMETERS)
+        )
     except UnicodeDecodeError as error:
         raise Problem("malformed_request", "The query is not percent-encoded UTF-8.") from error
+    except ValueError:  # there are more
+        message = f"The query has more than {_MOST_PARAMETERS} parameters; no operation knows so many."
+        raise invalid_value("", "unknown_field", message) from None

@@ -14,12 +14,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
+from service.curves.budget import is_bounded, spend
 from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray
 from service.environment import look_for_memory
 from service.wire.columns import ColumnError, inexact_integer, label_misfit, labels, numbers, shown, third_label
 from service.wire.limits import Limits
 from service.wire.problems import Problem
 from service.wire.tables import LONGEST_HEADER, MOST_COLUMNS, no_rows, refuse_doubles, too_many_columns
+from service.wire.work import csv_work
 
 _BOM = b"\xef\xbb\xbf"
 _WELL_QUOTED = re.compile(rb'(?:[^"]++|(?<![^,\r\n])"(?:[^"]++|"")*+"(?![^,\r\n]))*+')
@@ -58,6 +60,8 @@ class CsvTable:
 
     def __init__(self, body: bytes, limits: Limits) -> None:
         body = body.removeprefix(_BOM)
+        if is_bounded():
+            spend(csv_work(body))
         _check_text(body)
         if b'"' in body and not _WELL_QUOTED.fullmatch(body):
             _refuse_other_separators(body)
@@ -169,23 +173,30 @@ def _(column: TextColumn, *, nullable: bool) -> FloatArray:
         array = pc.cast(cells, pa.float64())
     except pa.ArrowInvalid:
         cells = pc.ascii_trim(cells, _SPACES)
-        good = pc.fill_null(pc.match_substring_regex(cells, _DECIMAL), True)  # noqa: FBT003  # pyarrow's signature
-        row = pc.index(good, False).as_py()
-        if row >= 0:
-            text = cells[row].as_py()
-            what = f"{shown(text)} is not a decimal number" if text else "This is blank; a number belongs here"
-            raise ColumnError("not_a_number", f"{what}.", row) from None
-        array = pc.cast(cells, pa.float64())
+        array = _trimmed_numbers(cells)
     missing = array.is_null().to_numpy()
     values: FloatArray = array.to_numpy()
     wrong = np.flatnonzero(~np.isfinite(values) & ~missing)
     if wrong.size:
         raise ColumnError("not_finite", "This is not a finite number that a double holds.", int(wrong[0]))
-    for row in np.flatnonzero(np.abs(values) >= LARGEST_EXACT_INTEGER):
-        text = cells[int(row)].as_py().strip(_SPACES)
+    large = np.flatnonzero(np.abs(values) >= LARGEST_EXACT_INTEGER)
+    for row, cell in zip(large, cells.take(pa.array(large)).to_pylist(), strict=True):
+        text = cell.strip(_SPACES)
         if _INTEGER.fullmatch(text) and int(text.lstrip("+-0")) != abs(int(values[row])):
             raise inexact_integer(int(row))
     return values
+
+
+def _trimmed_numbers(cells: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Read cells without blanks around them. Raises ColumnError at the first that is no number."""
+    try:
+        return pc.cast(cells, pa.float64())
+    except pa.ArrowInvalid:
+        good = pc.fill_null(pc.match_substring_regex(cells, _DECIMAL), True)  # noqa: FBT003  # pyarrow's signature
+        row = pc.index(good, False).as_py()
+        text = cells[row].as_py()
+        what = f"{shown(text)} is not a decimal number" if text else "This is blank; a number belongs here"
+        raise ColumnError("not_a_number", f"{what}.", row) from None
 
 
 @labels.register

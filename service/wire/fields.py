@@ -13,6 +13,7 @@ from marshmallow import Schema, ValidationError, fields
 
 from service.curves.exact import BoolArray, FloatArray
 from service.wire import columns
+from service.wire.problems import MAX_ERRORS
 
 _NOT_TEXT = {"Cc", "Cs"}
 """Unicode's categories of control characters and surrogates."""
@@ -171,7 +172,10 @@ class Text(fields.Field[str]):
 
 
 class ObjectList(fields.Field[list[Any]]):
-    """A list of `minimum` to `maximum` objects, each to what a schema makes of it."""
+    """A list of `minimum` to `maximum` objects, each to what a schema makes of it.
+
+    It ends where more is wrong than a problem lists.
+    """
 
     def __init__(self, schema: Schema, *, minimum: int, maximum: int) -> None:
         super().__init__()
@@ -186,12 +190,15 @@ class ObjectList(fields.Field[list[Any]]):
         if not self.minimum <= len(items) <= self.maximum:
             message = f"{self.minimum} to {self.maximum} of them belong here, not {len(items)}."
             raise ValidationError([Fault("wrong_length", message)])
-        loaded, errors = [], {}
+        loaded: list[Any] = []
+        errors: dict[int, Any] = {}
         for row, item in enumerate(items):
             try:
                 loaded.append(self.schema.load(item))
             except ValidationError as error:
                 errors[row] = error.messages
+                if sum(map(len, errors.values())) >= MAX_ERRORS:
+                    break
         if errors:
             raise ValidationError(errors)
         return loaded

@@ -18,7 +18,8 @@ from service.inference.intervals import resamples_show
 from service.inference.rules import AREAS, BOUNDS, LESS_IS_BETTER, METRIC_NAMES, RATES, Metric, Rule
 from service.wire.evaluation_schemas import EvaluationSchema, ObjectSchema, inheriting
 from service.wire.fields import Choice, Fault, Flag, Number, ObjectList, invalid
-from service.wire.interval_schemas import ROWS_PER_READING, IntervalsSchema, Level, too_sure
+from service.wire.gate_work import gates_work
+from service.wire.interval_schemas import IntervalsSchema, Level, too_sure
 
 MOST_RULES = 100
 """How many rules a gate has."""
@@ -27,15 +28,6 @@ FAIL_STATUSES = (409, 412, 424)
 """What a failed gate may be answered with, so that a client that knows only statuses stops."""
 
 _NUMBERS = ("at", "at_threshold", *BOUNDS)
-
-_ROWS_PER_RULE = 500
-"""A metric of one resample takes about as long as so many of its rows."""
-
-_RULES_PER_ROW = 4
-"""So many metrics of a row take at most about as long as reading it."""
-
-_ROWS_PER_SPLIT, _ROWS_PER_PAIRED_SPLIT = 100_000, 1_000_000
-"""The interval of a difference of what is made of two shares, with its p-value, takes the time of so many rows."""
 
 
 class FailStatus(fields.Field[int]):
@@ -161,12 +153,8 @@ class GatesRequest:
 
     @property
     def work(self) -> int:
-        """The rows of both tables, once and for every resample; each rule makes both more work."""
-        rows = self.evaluation.rows + (self.baseline.rows if self.baseline else 0)
-        rules = len(self.options.rules)
-        split = _ROWS_PER_PAIRED_SPLIT if self.options.paired else _ROWS_PER_SPLIT
-        read = rules * (rows // _RULES_PER_ROW + ROWS_PER_READING) + self.options.splits * split
-        return rows + read + self.options.resamples * (rows + _ROWS_PER_RULE * rules)
+        """What its tables, its rules and their resamples take."""
+        return gates_work(self)
 
 
 class BaselineSchema(EvaluationSchema):

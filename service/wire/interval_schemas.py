@@ -21,10 +21,6 @@ LARGEST_SEED = 2**32 - 1
 MOST_OPERATING_POINTS = 1_000
 """How many operating points one request reads."""
 
-ROWS_PER_READING = 100
-"""A value that is read off a curve at a chosen place, or by a rule, which may be worked in rational numbers, takes as
-long as so many rows of a sample."""
-
 
 class Level(Number):
     """A two-sided confidence level."""

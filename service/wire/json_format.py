@@ -13,11 +13,13 @@ from operator import eq, ne
 
 import numpy as np
 
+from service.curves.budget import is_bounded, spend
 from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray
 from service.wire.columns import ColumnError, inexact_integer, label_misfit, labels, numbers, third_label
 from service.wire.json_columns import PLACEHOLDER, NumberList, lift_columns
 from service.wire.limits import Limits
 from service.wire.problems import FieldError, Problem, pointer_token
+from service.wire.work import json_work
 
 _KINDS: dict[type, str] = {bool: "boolean", int: "number", float: "number", str: "string"}
 _NAMES = {
@@ -87,15 +89,17 @@ def parse_json(text: str, lifted: Sequence[NumberList] = ()) -> object:
 def decode_json(body: bytes, limits: Limits) -> object:
     """Decode a JSON body; its long lists of numbers become a NumberList each.
 
-    Raises Problem `malformed_body`, and `too_many_rows` or `body_too_large` before much is made of the body.
+    Raises Problem `malformed_body`, and `too_many_rows`, `body_too_large` or TooMuchWork before much is made of it.
     """
     rest, lifted = lift_columns(body, max(limits.max_rows, limits.max_interpolated_rows))
     _refuse_many_values(rest, limits)
+    _spend_on(rest, body)
     if lifted:
         # What is wrong is told below, in terms of the whole body.
         with suppress(UnicodeDecodeError, StrictJsonError):
             return parse_json(rest.decode("utf-8"), lifted)
         _refuse_many_values(body, limits)
+        _spend_on(body, body)
     try:
         return parse_json(body.decode("utf-8"))
     except UnicodeDecodeError as error:
@@ -103,6 +107,11 @@ def decode_json(body: bytes, limits: Limits) -> object:
     except StrictJsonError as error:
         errors = [] if error.pointer is None else [FieldError(error.pointer, "not_finite", str(error))]
         raise Problem("malformed_body", f"The body is not strict JSON. {error}", errors) from None
+
+
+def _spend_on(text: bytes, body: bytes) -> None:
+    if is_bounded():
+        spend(json_work(text, len(body)))
 
 
 def _refuse_many_values(text: bytes, limits: Limits) -> None:

@@ -18,20 +18,10 @@ from service.curves.pr import AtRecall, Every
 from service.curves.sample import Sample
 from service.curves.tradeoff import TradeoffOptions
 from service.inference.intervals import IntervalOptions
-from service.inference.methods import RESAMPLED_METHODS
 from service.wire.evaluation_schemas import EvaluationSchema, ObjectSchema, SampleSchema, inheriting
 from service.wire.fields import Choice, ChoiceSet, Fault, Number, NumberColumn, ObjectList, Text, invalid
-from service.wire.interval_schemas import MOST_OPERATING_POINTS, ROWS_PER_READING, IntervalsSchema, OperatingPointSchema
-
-MOST_POINTS = 10**9
-"""More than any server lets one ask for; keeps an estimate of work a number."""
-
-_ROWS_PER_POINT = 25
-"""An interpolated point, with its place in the answer, takes as long as so many rows of a sample without points, where
-counts are so large that it is worked in rational numbers."""
-
-_ROWS_WITH_DENSITY = 10
-"""The same of a row whose trade-offs are weighed by a density, which is integrated piece by piece."""
+from service.wire.interval_schemas import MOST_OPERATING_POINTS, IntervalsSchema, OperatingPointSchema
+from service.wire.work import comparisons_work, curves_work, tradeoffs_work
 
 LONGEST_NAME = 100
 """How many characters the name of an evaluation has."""
@@ -66,18 +56,9 @@ class CurvesRequest:
         return max(0 if table is None else table.rows for table in samples)
 
     @property
-    def resamples(self) -> int:
-        """How many resamples its intervals take; 0 where they take none."""
-        return self.intervals.resamples if self.intervals and self.intervals.method in RESAMPLED_METHODS else 0
-
-    @property
     def work(self) -> int:
-        """The rows of the longest table, those of all resamples, and points, each as much work as some rows."""
-        at = self.options.interpolation
-        points = self.evaluation.positives / at.every if isinstance(at, Every) else 0
-        resampled = self.evaluation.rows * self.resamples
-        read = len(self.options.operating_points) + (at.at_recall.size if isinstance(at, AtRecall) else 0)
-        return self.rows + resampled + int(min(points, MOST_POINTS)) * _ROWS_PER_POINT + read * ROWS_PER_READING
+        """What its tables, its points and its resamples take."""
+        return curves_work(self)
 
 
 class CurvesRequestSchema(EvaluationSchema):
@@ -142,10 +123,8 @@ class TradeoffsRequest:
 
     @property
     def work(self) -> int:
-        """The rows of its table, and values to read off; under a density each row is more work."""
-        of_row = 1 if self.options.lambda_density is None else _ROWS_WITH_DENSITY
-        read = 0 if self.options.at_lambda is None else self.options.at_lambda.size
-        return self.rows * of_row + read * ROWS_PER_READING
+        """What its table takes, and what is read off."""
+        return tradeoffs_work(self)
 
 
 class TradeoffsRequestSchema(EvaluationSchema):
@@ -185,8 +164,8 @@ class ComparisonsRequest:
 
     @property
     def work(self) -> int:
-        """All rows times the evaluations, because every curve is compared with every other."""
-        return len(self.evaluations) * sum(evaluation.rows for evaluation in self.evaluations.values())
+        """What its tables take, and comparing every curve with every other."""
+        return comparisons_work(self)
 
 
 class NamedEvaluationSchema(EvaluationSchema):

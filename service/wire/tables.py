@@ -188,7 +188,8 @@ def _names(text: str, header: list[str]) -> list[str]:
     except StrictJsonError:
         listed = None
     names = listed if isinstance(listed, list) and all(isinstance(name, str) for name in listed) else text.split(",")
-    return [name if name in header else name.strip() for name in names]
+    known = frozenset(header)
+    return [name if name in known else name.strip() for name in names]
 
 
 def _columns(table: Table, parameters: Mapping[str, str], keys: tuple[str, ...]) -> dict[str, str]:

@@ -117,10 +117,10 @@ def test_run_says_that_the_port_is_taken(root: Path) -> None:
 
 @pytest.mark.usefixtures("made_here")
 def test_run_says_when_the_server_does_not_start(root: Path) -> None:
-    variables = {**os.environ, "PORT": str(free_port()), "ROCPR_THREADS": "many"}
+    variables = {**os.environ, "PORT": str(free_port()), "ROCPR_WORKERS": "many"}
     run = subprocess.run(RUN, cwd=root, env=variables, capture_output=True, text=True, timeout=60, check=False)
     assert run.returncode == 1
-    assert "ROCPR_THREADS must be a whole number" in run.stderr
+    assert "ROCPR_WORKERS must be a whole number" in run.stderr
     assert "the server ended with status" in run.stderr
     assert "Traceback" not in run.stderr
 

@@ -252,17 +252,17 @@ class TestConfidence:
 
 class TestOptions:
     @pytest.mark.parametrize("method", METHODS)
-    def test_resamples_are_counted_where_some_are_drawn(self, method: str) -> None:
-        intervals = IntervalOptions(method=method, resamples=321)
+    def test_a_rule_takes_resamples_where_some_are_drawn(self, method: str) -> None:
+        intervals = IntervalOptions(method=method)
         for metric in metrics():
             for kind in ("min", "max_drop"):
                 rule = Rule(**metric, **{kind: 0.5})
-                assert GateOptions((rule,)).resamples == 0
+                assert not GateOptions((rule,)).takes_resamples(rule)
                 made_by = twin.method_of(metric, method, difference=kind == "max_drop")
                 drawn = has_interval(metric) and made_by in twin.BOOTSTRAPS
-                assert GateOptions((rule,), intervals=intervals).resamples == (321 if drawn else 0)
+                assert GateOptions((rule,), intervals=intervals).takes_resamples(rule) == drawn
         sure = Rule("pr", max_drop=0.5, confidence=0.9)
-        assert GateOptions((Rule("roc", min=0.5), sure)).resamples == IntervalOptions().resamples
+        assert GateOptions((sure,)).takes_resamples(sure)
 
     def test_warnings_of_both_are_told_once(self) -> None:
         no_sweep = Rows([2, 1], [1, 2], 3, 3)

@@ -80,7 +80,8 @@ def text(results: Sequence[Result], about: dict[str, object]) -> str:
     for result in results:
         test, done, figures, reach, ended = cells(result)
         blocks += [f"{ended:8} {test}", f"         done:    {done}", f"         figures: {figures}"]
-        blocks += [f"         reach:   {reach}", *(f"         why:     {note}" for note in result[1].missed[:20]), ""]
+        why = [*result[1].missed[:20], *filter(None, [result[1].left_out])]
+        blocks += [f"         reach:   {reach}", *(f"         why:     {note}" for note in why), ""]
     return "\n".join([*blocks, *(f"{name}: {value}" for name, value in about.items()), ""])
 
 

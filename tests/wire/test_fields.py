@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
-from marshmallow import ValidationError
+from marshmallow import ValidationError, pre_load
 
 from service.wire.columns import numbers
-from service.wire.fields import Number, NumberColumn, Whole
+from service.wire.evaluation_schemas import ObjectSchema
+from service.wire.fields import Number, NumberColumn, ObjectList, Whole
+from service.wire.problems import MAX_ERRORS
 
 
 class Owned:
@@ -99,3 +101,25 @@ def test_what_is_no_whole_number_in_range(value, code):
     with pytest.raises(ValidationError) as raised:
         Whole(minimum=0, maximum=10).deserialize(value)
     assert raised.value.messages[0].code == code
+
+
+class Counting(ObjectSchema):
+    """A schema that counts what it loads."""
+
+    at = Number(maximum=1)
+    loaded = 0
+
+    @pre_load
+    def count(self, data, **_):
+        Counting.loaded += 1
+        return data
+
+
+@pytest.mark.parametrize(("item", "looked_at"), [({"at": 2}, MAX_ERRORS), ({"at": 2, "on": 1, "off": 0}, 7), (1, 20)])
+def test_a_list_of_objects_is_looked_at_until_more_is_wrong_than_is_listed(item, looked_at, monkeypatch):
+    monkeypatch.setattr(Counting, "loaded", 0)
+    items = ObjectList(Counting(), minimum=1, maximum=1000)
+    with pytest.raises(ValidationError) as caught:
+        items.deserialize([{"at": 0}] * 5 + [item] * 900 + [{"at": 0}] * 5)
+    assert list(caught.value.messages) == [*range(5, 5 + looked_at)]
+    assert Counting.loaded == 5 + looked_at

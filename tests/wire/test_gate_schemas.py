@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from service.answer import Request, TooMuchWork, answer
+from service.answer import Effort, Request, TooMuchWork, answer
 from service.settings import Settings
 from service.wire.gate_schemas import FAIL_STATUSES, MOST_RULES, GatesRequestSchema, RuleSchema
 from service.wire.media_types import JSON
@@ -42,6 +42,6 @@ def test_rules_are_work():
         request = Request("gates", "/v1/gates", JSON, JSON, (), json.dumps(body).encode())
         if is_big:
             with pytest.raises(TooMuchWork):
-                answer(request, LIMITS, Settings().big_work)
+                answer(request, LIMITS, Effort(Settings().big_work, 1 << 20))
         else:
-            assert answer(request, LIMITS, Settings().big_work).status == 200
+            assert answer(request, LIMITS, Effort(Settings().big_work, 1 << 20)).status == 200

@@ -1,0 +1,167 @@
+"""Families of bodies and queries that cost much before they are a request: most of them are refused."""
+
+from collections.abc import Iterator
+from itertools import cycle, islice
+
+import numpy as np
+
+from service.wire.codings import CODINGS
+from tests.costs.families import BIG_BODY_BYTES, DECODED_BYTES, LONGEST_QUERY, Family, asking, csv_family, query_family
+
+FULL = BIG_BODY_BYTES - 200
+"""Bytes, with room for what goes around."""
+
+SAMPLE = '"scores":[1,0],"labels":[1,0]'
+
+
+def _repeated(
+    operation: str, name: str, before: str, unit: str, after: str, *, most: int = FULL, sent_as: str = "identity"
+) -> Family:
+    """A body of one unit again and again, between a beginning and an end."""
+    return Family(
+        f"{operation}: JSON, {name}",
+        lambda size: asking(operation, before + ",".join([unit] * size) + after, sent_as=sent_as),
+        most // (len(unit.encode()) + 1),
+    )
+
+
+UNITS = {
+    "empty objects": "{}",
+    "empty lists": "[]",
+    "nested objects": '{"a":' * 200 + "1" + "}" * 200,
+    "nested lists": "[" * 200 + "1" + "]" * 200,
+    "objects of a member": '{"a":1}',
+    "short lists": "[1,1,1,1]",
+    "nulls": "null",
+    "strings": '"a"',
+    "escapes": '"\\u00e4\\""',
+    "integers that no double holds": "9007199254740993",
+    "large integers": "9007199254740994",
+    "long integers": "1" * 300,
+    "long numbers": "0." + "1" * 300,
+    "hard numbers": "2.2250738585072011e-308",
+    "infinities": "1e400",
+    "digits": "1",
+}
+
+
+def body_families() -> Iterator[Family]:
+    """JSON, CSV and queries."""
+    for name, unit in UNITS.items():
+        yield _repeated("curves", f"{name} as scores", '{"labels":[1,0],"scores":[', unit, "]}")
+        yield _repeated("curves", f"{name} after a string", '{"labels":[1,0],"scores":["",', unit, "]}")
+        yield _repeated("curves", f"{name} as thresholds", "{" + SAMPLE + ',"counts":{"threshold":[null,', unit, "]}}")
+        for coding in CODINGS:
+            many = {"most": DECODED_BYTES - 200, "sent_as": coding}
+            yield _repeated("curves", f"{name} as scores in {coding}", '{"labels":[1,0],"scores":[', unit, "]}", **many)
+    yield from _compressed()
+    for operation, field, units in (
+        (
+            "curves",
+            "operating_points",
+            ("{}", '{"metric":"aaaaaaaaaaaaaaaaaaaaaaaa","at":2,"b":1,"meti":0}', _members(20)),
+        ),
+        ("curves", "operating_points", ('{"metric":"jaccard","at":0.5}', '{"metric":"tpr_at_fpr","at":0.5}')),
+        ("gates", "rules", ("{}", _members(20, "f_measurr" * 10), '{"metric":"' + "precision_at_recal" * 60 + '"}')),
+        ("gates", "rules", ('{"metric":"roc","min":2,"max":9,"confidence":9,"at":"","prove":1,"b":2}',)),
+        ("comparisons", "evaluations", ("{}", _members(20), '{"name":"a","scores":[1,0],"labels":[1,2],"weight":1}')),
+    ):
+        for unit in units:
+            before = ("{" if operation == "comparisons" else "{" + SAMPLE + ",") + f'"{field}":['
+            yield _repeated(operation, f"{field} {unit[:30]}", before, unit, "]}")
+    yield Family("curves: JSON, members", lambda size: asking("curves", _members(size)), 20_000)
+    twice = lambda size: asking("curves", _members(size)[:-1] + ',"0":1}')  # noqa: E731  # short
+    yield Family("curves: JSON, a key twice", twice, 20_000)
+    yield Family("curves: JSON, nested", lambda size: asking("curves", '{"a":' * size + "1" + "}" * size), 43_000)
+    for name, labels in (("a", ('"a"', '"b"')), (1, ("1", "2")), (False, ("false", "true")), (7, ("7", "8"))):
+        yield Family(f"curves: JSON, labels {labels}", lambda size, n=name, v=labels: _labelled(n, v, size), 60_000)
+        third = (*labels, '"c"')
+        yield Family(f"curves: JSON, labels {third}", lambda size, n=name, v=third: _labelled(n, v, size), 60_000)
+    yield from _csv()
+    yield from _queries()
+
+
+def _compressed() -> Iterator[Family]:
+    """Bodies of random bytes, which compress little, and of blanks, which do much."""
+    noise = np.random.default_rng(9).bytes(BIG_BODY_BYTES).hex()
+    for coding in CODINGS:
+        noisy = lambda size, c=coding: asking("curves", f'{{"x":"{noise[:size]}"}}', sent_as=c)  # noqa: E731  # short
+        yield Family(f"curves: noise in {coding}", noisy, len(noise))
+        blank = lambda size, c=coding: asking("curves", " " * size, sent_as=c)  # noqa: E731  # short
+        yield Family(f"curves: blanks in {coding}", blank, DECODED_BYTES)
+
+
+def _members(count: int, name: str = "") -> str:
+    return "{" + ",".join(f'"{number:x}{name}":1' for number in range(count)) + "}"
+
+
+def _labelled(positive_label: object, labels: tuple[str, ...], size: int):
+    text = str(positive_label).lower() if not isinstance(positive_label, str) else f'"{positive_label}"'
+    scores, column = ",".join(["1"] * (2 * size)), ",".join([*islice(cycle(labels[:2]), 2 * size - 1), labels[-1]])
+    return asking("curves", f'{{"positive_label":{text},"scores":[{scores}],"labels":[{column}]}}')
+
+
+ROWS = {
+    "digits": "1,1\n0,0\n",
+    "blanks": " 1 , 1 \n0 ,0\n",
+    "words": "1,true\n0,FALSE\n",
+    "integers above 2^53": "9007199254740992,1\n1,0\n",
+    "numbers above 2^53": "9e15,1\n1e300,0\n",
+    "quotes": '"1","1"\n"0","0"\n',
+    "hard numbers": "2.2250738585072011e-308,1\n1,0\n",
+    "blank lines": "\n\n\n1,1\n0,0\n",
+    "letters": "ü,1\n1,0\n",
+}
+
+
+def _csv() -> Iterator[Family]:
+    auc = ("include", "auc")
+    for name, rows in ROWS.items():
+        most = FULL // len(rows.encode())
+        yield csv_family("curves", name, lambda size, r=rows: "scores,labels\n" + r * size, most, auc)
+        yield csv_family(
+            "curves", f"{name}, wrong", lambda size, r=rows: "scores,labels\n" + r * size + "x,x\n", most, auc
+        )
+    yield csv_family(
+        "curves", "labels", lambda n: "scores,labels\n" + "1,a\n0,b\n" * n, 32_000, auc, ("positive_label", "a")
+    )
+    yield csv_family(
+        "curves", "many labels", lambda n: "scores,labels\n" + "".join(f"1,{i}a\n" for i in range(n)), 28_000
+    )
+    yield csv_family(
+        "curves",
+        "columns",
+        lambda n: ",".join(["scores", "labels", *["x"] * n]) + "\n" + "1" + ",1" * (n + 1) + "\n0" + ",0" * (n + 1),
+        9_998,
+    )
+    yield csv_family("curves", "columns, none", lambda n: "a," * n + "\n", 130_000)
+    yield csv_family("curves", "a long quote", lambda n: 'scores,labels,x\n1,1,"' + '""' * n + '"\n0,0,1\n', 130_000)
+    for number in (2, 10, 50):
+        names = ",".join(f"s{at}" for at in range(number))
+        line = "1," * number + "1\n" + "0," * number + "0\n"
+        make = lambda n, h=names, r=line: f"{h},labels\n" + r * n  # noqa: E731  # short
+        yield csv_family("comparisons", f"{number} scores", make, FULL // len(line), ("scores", names))
+    blanks = "," * LONGEST_QUERY
+    yield csv_family("comparisons", "names and columns", lambda n: "a," * n + "labels\n1\n", 9_998, ("scores", blanks))
+
+
+def _queries() -> Iterator[Family]:
+    def repeated(operation: str, name: str, unit: str, before: str = "[", after: str = "]") -> Family:
+        most = LONGEST_QUERY // (len(unit) + 1)
+        return query_family(
+            operation, f"{name} {unit[:30]}", lambda n: [(name, before + ",".join([unit] * n) + after)], most
+        )
+
+    yield repeated("curves", "thresholds", "1")
+    yield repeated("curves", "include", "auc")
+    yield repeated("curves", "interpolation", "0.1", '{"at_recall":[', "]}")
+    yield repeated("curves", "interpolation", "3e-300", '{"at_recall":[', "]}")
+    for unit in ("{}", '{"a":1}', '{"metric":"jaccard","at":0.5}', '{"metric":"tpr_at_fpr","at":0.3}'):
+        yield repeated("curves", "operating_points", unit)
+    yield repeated("tradeoffs", "at_lambda", "0.1")
+    yield repeated("tradeoffs", "indices", '"jaccard"')
+    for unit in ("{}", '{"metric":"jaccard","at":0.5,"min":0}', '{"metric":"roc","min":0,"confidence":0.9}'):
+        yield repeated("gates", "rules", unit)
+    yield query_family("curves", "parameters", lambda n: [(f"{i:x}", "") for i in range(n)], 1_900)
+    yield query_family("curves", "brackets", lambda n: [("include", "[" * n + "]" * n)], 4_000)
+    yield query_family("curves", "a long label", lambda n: [("positive_label", "x" * n)], LONGEST_QUERY)

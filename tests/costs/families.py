@@ -1,0 +1,74 @@
+"""Families of hostile requests: each asks for more of one thing as its size grows.
+
+A small server's time is spent by requests that are short, or look like little work. A family tries one way to make
+such a request; `measure.py` finds the largest of its sizes that a server would still answer where it arrives.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from service.answer import Request
+from service.wire.codings import compress
+from service.wire.media_types import ARROW_STREAM, CSV, JSON
+
+BIG_BODY_BYTES = 256 << 10
+"""ROCPR_BIG_BODY_BYTES: a longer body is big whatever is in it."""
+
+DECODED_BYTES = 4 * BIG_BODY_BYTES
+"""What a small body may become when it is decompressed."""
+
+LONGEST_QUERY = 8_000
+"""A request line has at most 8,190 bytes."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """A way to ask for much: from a size, 1 to `most`, to a request."""
+
+    name: str
+    request: Callable[[int], Request]
+    most: int
+
+
+def asking(
+    operation: str,
+    body: Any,
+    *,
+    content_type: str = JSON,
+    accept: str = JSON,
+    coding: str = "identity",
+    sent_as: str = "identity",
+    query: Iterable[tuple[str, str]] = (),
+) -> Request:
+    """Make a request; a body is text, or what JSON is made of. `coding` is that of the answer, `sent_as` the body's."""
+    text = body if isinstance(body, str) else json.dumps(body, separators=(",", ":"))
+    content = text.encode() if sent_as == "identity" else compress(sent_as, text.encode())
+    return Request(operation, f"/v1/{operation}", content_type, accept, tuple(query), content, sent_as, coding)
+
+
+def family(operation: str, name: str, make: Callable[[int], Any], most: int, **options: Any) -> Family:
+    """Make a family whose bodies are JSON."""
+    return Family(f"{operation}: {name}", lambda size: asking(operation, make(size), **options), most)
+
+
+def csv_family(operation: str, name: str, make: Callable[[int], str], most: int, *query: tuple[str, str]) -> Family:
+    """Make a family whose bodies are CSV."""
+    return Family(
+        f"{operation}: CSV, {name}", lambda size: asking(operation, make(size), content_type=CSV, query=query), most
+    )
+
+
+def query_family(operation: str, name: str, make: Callable[[int], Sequence[tuple[str, str]]], most: int) -> Family:
+    """Make a family that asks in its query, of a table of two rows."""
+    table = "scores,labels\n1,1\n0,0\n"
+    return Family(
+        f"{operation}: query, {name}",
+        lambda size: asking(operation, table, content_type=CSV, query=make(size)),
+        most,
+    )
+
+
+ANSWERS = {"JSON": {}, "CSV": {"accept": CSV}, "Arrow": {"accept": ARROW_STREAM}, "gzip": {"coding": "gzip"}}
+"""In which forms an answer is asked for."""
