@@ -19,6 +19,7 @@ from service.web.lanes import pool as pools
 from service.web.lanes.evaluator import NICENESS, EvaluatorDied, EvaluatorProcess, NoRoom
 from service.web.lanes.pool import EvaluatorPool
 from service.web.passes import Client, ClientGone
+from service.web.spool import Spool
 from service.wire.media_types import ARROW_STREAM, CSV, JSON, XML
 from service.wire.problems import Problem
 from tests.web.big_requests import BODY, LIMITS, request
@@ -38,7 +39,7 @@ class Pool(EvaluatorPool):
             seconds=seconds,
             memory_bytes=memory_bytes,
             niceness=NICENESS,
-            spool_directory=str(directory),
+            spool=Spool(str(directory)),
             on_end=self.ended.append,
         )
 
