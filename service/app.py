@@ -17,6 +17,7 @@ from service.settings import Settings, read_settings, shipped_file
 from service.web.contract import contract_blueprint, docs_blueprint
 from service.web.errors import install_error_handlers
 from service.web.guard import install_guard
+from service.web.guide import guide_blueprint
 from service.web.health import health_blueprint
 from service.web.lanes.evaluator import NICENESS
 from service.web.lanes.own_slots import slots_in
@@ -69,6 +70,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.register_blueprint(operations_blueprint(operations))
     app.register_blueprint(contract_blueprint(shipped_file("openapi.yaml").read_bytes()))
     app.register_blueprint(docs_blueprint())
+    app.register_blueprint(guide_blueprint())
     app.register_blueprint(health_blueprint(spool))
     app.register_blueprint(metrics_blueprint(slots, spool, compiled=KERNEL.path is not None))
     # What the worker, which knows no settings of the application's parts, needs of them.

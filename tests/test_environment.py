@@ -31,8 +31,14 @@ def cpuinfo(vendor: str, family: int, flags: str) -> str:
 
 
 def in_the_server(root: Path, code: str, **variables: str) -> Any:
-    """Run code as a worker would: after the configuration, before NumPy; return what it prints, which is JSON."""
-    setting_up = "import runpy, sys; runpy.run_path('deploy/gunicorn.conf.py'); import service.web.worker\n"
+    """Run code as a worker would, after the configuration; return what it prints, which is JSON.
+
+    `early` says whether the configuration imported NumPy.
+    """
+    setting_up = (
+        "import runpy, sys; runpy.run_path('deploy/gunicorn.conf.py'); early = 'numpy' in sys.modules\n"
+        "import service.web.server.worker\n"
+    )
     not_ours = {name: value for name, value in os.environ.items() if name not in {*server_environment(), SORTING}}
     run = subprocess.run(
         [sys.executable, "-W", "error", "-c", setting_up + code],
@@ -70,7 +76,7 @@ def test_other_processors_keep_theirs(text: str) -> None:
 def test_numpy_hears_of_it_in_time(root: Path) -> None:
     """NumPy is imported after the configuration, and takes the name without a warning."""
     code = (
-        "import json; early = 'numpy' in sys.modules\n"
+        "import json\n"
         "from numpy._core._multiarray_umath import __cpu_features__\n"
         "import os; print(json.dumps([early, __cpu_features__['X86_V4'], dict(os.environ)]))"
     )
@@ -166,7 +172,7 @@ def test_the_collector_leaves_what_is_loaded_alone(root: Path) -> None:
     code = (
         "import gc, json, time; from types import SimpleNamespace; from service.app import create_app\n"
         "began = runpy.run_path('deploy/gunicorn.conf.py')['post_worker_init']\n"
-        "app = create_app(); app.extensions['big_lane'].prepare = lambda: None\n"
+        "app = create_app(); app.extensions['big_pool'].prepare = lambda: None\n"
         "before = len(gc.get_objects()); began(SimpleNamespace(wsgi=app))\n"
         "print(json.dumps([before, len(gc.get_objects()), gc.get_freeze_count()]))\n"
     )

@@ -14,7 +14,7 @@ from service.settings import (
 )
 
 NUMBERS = [field.name for field in attrs.fields(Settings) if isinstance(field.default, int)]
-TEXTS = ["api_keys_file", "cors_origins", "spool_dir", "runtime_dir"]
+TEXTS = ["api_keys_file", "trusted_proxies", "cors_origins", "spool_dir", "runtime_dir"]
 
 
 def test_defaults() -> None:
@@ -33,13 +33,16 @@ def test_defaults() -> None:
         "drain_seconds": 0,
         "key_concurrency": 8,
         "api_keys_file": "",
+        "trusted_proxies": "",
         "cors_origins": "",
         "log_level": "info",
         "compiled": "auto",
         "spool_dir": "",
         "runtime_dir": "",
         "workers": 2,
-        "threads": 32,
+        "connections": 10_000,
+        "queue_seconds": 30,
+        "spool_bytes": 2_147_483_648,
     }
 
 
@@ -57,7 +60,7 @@ def test_each_kind_of_setting_is_tested() -> None:
 
 @pytest.mark.parametrize("name", NUMBERS)
 def test_each_setting_is_one_variable(name: str) -> None:
-    value = {"max_interpolated_rows": 2017, "big_memory_bytes": 2**30}.get(name, 17)
+    value = {"max_interpolated_rows": 2017, "big_memory_bytes": 2**30, "spool_bytes": 2**20}.get(name, 17)
     assert getattr(read_settings({f"ROCPR_{name.upper()}": f" {value} "}), name) == value
 
 

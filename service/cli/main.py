@@ -17,6 +17,7 @@ from service.cli.compare import compare
 from service.cli.compile import compile_
 from service.cli.curves import curves
 from service.cli.gate import gate
+from service.cli.guide import guide
 from service.cli.key import key
 from service.cli.serve import serve
 from service.cli.tradeoffs import tradeoffs
@@ -34,4 +35,5 @@ main.add_command(compare)
 main.add_command(gate)
 main.add_command(serve)
 main.add_command(key)
+main.add_command(guide)
 main.add_command(compile_)

@@ -117,6 +117,7 @@ class Operations:
                 _look_first()
                 result = answer(asked, self._limits, self._effort, look=_look)
         except TooMuchWork:
+            request.environ["wsgi.input"] = io.BytesIO(asked.body)  # another server's can be read only once
             return None
         return _response(result, [result.body], len(result.body))
 

@@ -19,7 +19,7 @@ HEADERS: Mapping[str, str] = MappingProxyType(
 )
 """What an answer carries unless it has another value already. Requests that CORS allows pass the resource policy."""
 
-STORABLE = frozenset({"contract", "docs"})
+STORABLE = frozenset({"contract", "docs", "guide"})
 """The blueprints whose answers may be stored: they are the same for everyone until the next version."""
 
 _ERROR = 400

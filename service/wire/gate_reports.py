@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable
 from io import BytesIO
 from typing import Any
+from xml.etree import ElementTree as ET
 
 from junitparser import Error, Failure, JUnitXml, TestCase, TestSuite
 
@@ -107,8 +108,11 @@ def junit_report(document: dict[str, Any], scores: str | None = None, baseline: 
     report = JUnitXml(SUITE)
     report.add_testsuite(suite)
     report.update_statistics()  # type: ignore[no-untyped-call]  # junitparser's types are not complete
-    out = BytesIO()
-    report.write(out)
+    written, out = BytesIO(), BytesIO()
+    report.write(written)
+    written.seek(0)
+    # junitparser writes with lxml where that is installed, which spaces and quotes otherwise.
+    ET.parse(written).write(out, encoding="utf-8", xml_declaration=True)  # noqa: S314  # our own document
     return out.getvalue()
 
 

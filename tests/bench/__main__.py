@@ -39,16 +39,16 @@ def arguments() -> argparse.Namespace:
         metavar="N",
         help=f"how many times each side is timed ({FULL.repeats}; {QUICK.repeats} with --quick)",
     )
-    parser.add_argument("--readme", action="store_true", help="put the table into README.md")
+    parser.add_argument("--readme", action="store_true", help="put the table into tests/README.md")
     asked = parser.parse_args()
     if asked.readme and (asked.quick or asked.only or asked.repeats is not None):
-        parser.error("README.md shows all rows, at their sizes, timed as often as it says")
+        parser.error("tests/README.md shows all rows, at their sizes, timed as often as it says")
     if asked.readme and not library_path().is_file():
-        parser.error("README.md shows what is compiled, too; run rocpr compile")
+        parser.error("tests/README.md shows what is compiled, too; run rocpr compile")
     if asked.repeats is not None and asked.repeats < 1:
         parser.error(f"--repeats must be 1 or more, not {asked.repeats}")
     if not any(asked.only in row.what for row in ROWS):
-        parser.error(f"no row contains {asked.only!r}; README.md shows them all")
+        parser.error(f"no row contains {asked.only!r}; tests/README.md shows them all")
     if missing := [name for name, module in OTHERS.items() if importlib.util.find_spec(module) is None]:
         parser.exit(2, f"{parser.prog}: not installed: {', '.join(missing)}; run sh deploy/setup.sh dev\n")
     return asked

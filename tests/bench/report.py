@@ -1,4 +1,4 @@
-"""What was measured, as a table to read, as JSON, and as the section of README.md."""
+"""What was measured, as a table to read, as JSON, and as the section of tests/README.md."""
 
 import json
 from collections.abc import Sequence
@@ -8,14 +8,14 @@ from pathlib import Path
 from tests.bench.rows import Memory, Rate, Row
 from tests.bench.throughput import Throughput
 
-README = Path(__file__).resolve().parent.parent.parent / "README.md"
+README = Path(__file__).resolve().parent.parent / "README.md"
 BEGIN, END = "<!-- tests.bench: begin -->", "<!-- tests.bench: end -->"
-"""What stands around the last report in README.md."""
+"""What stands around the last report in tests/README.md."""
 
 HEADER = ("what", "rows", "rocpr", "compiled", "the other", "ratio", "ratio compiled", "to reach", "reached")
 
 SHOWN = ("numpy", "scipy", "scikit-learn", "orjson", "pyarrow", "fastapi", "uvicorn", "uvloop", "httptools")
-"""Packages whose versions README.md shows, where they are installed."""
+"""Packages whose versions tests/README.md shows, where they are installed."""
 
 QUICK = "quick: tiny inputs, of the sizes in the second column and not those in the first; these are no measurements."
 """The first line of what a quick run prints."""
@@ -188,7 +188,7 @@ def as_json(results: Sequence[Result], about: dict[str, object], *, quick: bool 
 
 
 def markdown(results: Sequence[Result], about: dict[str, object]) -> str:
-    """What stands between the markers of README.md."""
+    """What stands between the markers of tests/README.md."""
     lines = [HEADER, tuple("---" for _ in HEADER), *map(cells, results)]
     table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
     while "|  |" in table:

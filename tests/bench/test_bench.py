@@ -1,4 +1,4 @@
-"""The benchmark runs, measures every row, compares numbers; README.md shows its last report. No time is asserted."""
+"""The benchmark runs, measures every row, compares numbers; tests/README.md has its report. No time is asserted."""
 
 import json
 import math
@@ -80,7 +80,7 @@ def test_every_row_is_measured_and_compared(root: Path) -> None:
     [
         (["--only", "no such row"], "no row contains 'no such row'"),
         (["--repeats", "0"], "must be 1 or more"),
-        (["--readme", "--repeats", "1"], "README.md shows all rows"),
+        (["--readme", "--repeats", "1"], "tests/README.md shows all rows"),
     ],
 )
 def test_what_cannot_be_measured_is_refused(

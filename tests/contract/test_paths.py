@@ -8,6 +8,7 @@ import yaml
 from flask import Flask
 from flask.testing import FlaskClient
 
+from service.web.guide import FILES
 from service.wire.problems import PROBLEM_TYPES
 from tests.contract.document import PATH, document, examples, operation, operations, violations
 
@@ -16,8 +17,8 @@ AUTOMATIC = {"HEAD", "OPTIONS"}
 
 
 def _is_asset(rule: str) -> bool:
-    """Whether a path is a script or style of the page /docs: part of the page, not of the contract."""
-    return rule == "/docs/" or rule.startswith("/docs/<")
+    """Whether a path is a script, a style or a picture of a page: part of the page, not of the contract."""
+    return rule == "/docs/" or rule.startswith("/docs/<") or rule in {f"/guide/{name}" for name in FILES}
 
 
 def test_paths_and_methods_are_the_same(app: Flask) -> None:
@@ -75,7 +76,7 @@ def test_what_can_be_fetched_is_what_the_document_says(client: FlaskClient, name
 @pytest.mark.parametrize("name", [found.name for found in operations()])
 def test_another_method_is_refused_with_those_that_are_allowed(client: FlaskClient, name: str) -> None:
     found = operation(name)
-    answer = client.put(found.path.format(code="not_found"))
+    answer = client.put(found.path.format(code="not_found", page="curves"))
     assert answer.status_code == 405
     assert violations({"$ref": "#/components/schemas/Problem"}, answer.get_json(force=True)) == []
     assert found.method.upper() in answer.headers["Allow"].split(", ")

@@ -2,25 +2,30 @@
 
 import gzip
 import io
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from gunicorn.http import errors as http
 from werkzeug.test import TestResponse
 
 import service.web.health
 import service.web.operations
 from service.app import create_app
 from service.settings import read_settings
-from service.web.helper import DeadlineExceeded, HelperDied
-from service.web.transport import SlowRequest, transport_problem
+from service.web.lanes.evaluator import DeadlineExceeded, EvaluatorDied
+from service.web.server.connection import Phase
+from service.web.server.sweep import look_after
+from service.web.server.transport import too_slow
 from service.wire.gate_schemas import FAIL_STATUSES
-from service.wire.problems import PROBLEM_TYPES
+from service.wire.problems import PROBLEM_TYPES, Problem
 from tests.contract.document import Operation, evaluations, problem_examples, violations
 from tests.web.guarding import ANN, guarded_app
+from tests.web.server.reading import problem_of
 
 CURVES, TRADEOFFS, COMPARISONS, GATES = (
     {"path": found.path, "method": "POST", "content_type": "application/json"} for found in evaluations()
@@ -59,21 +64,31 @@ REQUESTS: dict[str, dict[str, Any]] = {
     },
     "too_many_requests": CURVES | {"headers": ANN, "data": "{}"},
     "internal_error": CURVES | {"data": "{}"},
-    "overloaded": CURVES | {"json": SAMPLE},
     "deadline_exceeded": CURVES | {"json": SAMPLE},
     "helper_died": CURVES | {"json": SAMPLE},
     "not_ready": {"path": "/health/ready"},
 }
 """{name of the example: the request that gets it}"""
 
-BEFORE_THE_APPLICATION: dict[str, Exception] = {
-    "malformed_request_line": http.InvalidRequestLine("x"),
-    "uri_too_long": http.LimitRequestLine(9000, 8190),
-    "expectation_failed": http.ExpectationFailed("x"),
-    "headers_too_large": http.LimitRequestHeaders("x"),
-    "request_timeout": SlowRequest(),
+
+def _turn_that_does_not_come() -> Problem:
+    """The problem of a request that waits for too long."""
+    refused: list[Problem] = []
+    waiting = SimpleNamespace(misses_its_turn=lambda _: True)
+    look_after(SimpleNamespace(phase=Phase.ANSWERING, exchange=waiting, refuse=refused.append), 0.0, 0.0)
+    (problem,) = refused
+    return problem
+
+
+BEFORE_THE_APPLICATION: dict[str, Callable[[], Problem]] = {
+    "malformed_request_line": partial(problem_of, b"hello\r\n\r\n"),
+    "uri_too_long": partial(problem_of, b"GET /" + b"a" * 9000),
+    "expectation_failed": partial(problem_of, b"GET / HTTP/1.1\r\nHost: a\r\nExpect: wonders\r\n\r\n"),
+    "headers_too_large": partial(problem_of, b"GET / HTTP/1.1\r\nX: " + b"a" * 9000),
+    "request_timeout": too_slow,
+    "overloaded": _turn_that_does_not_come,
 }
-"""{name of the example: gunicorn's error}: problems of which the application hears nothing; tests/e2e reaches them."""
+"""{name of the example: what makes it}: problems of which the application hears nothing; tests/e2e reaches them."""
 
 BY_THE_PROXY = {"unavailable"}
 """Problems that nginx tells; tests/deploy reaches them."""
@@ -104,37 +119,25 @@ def client_for(name: str, app: Flask, monkeypatch: pytest.MonkeyPatch, tmp_path:
         monkeypatch.setattr(service.web.operations, "answer", fail)
     if name == "not_ready":
         monkeypatch.setattr(service.web.health, "DRAINING", type("Set", (), {"is_set": lambda _: True})())
-    if name in HELPERS:
+    if name in EVALUATORS:
         return big_client(name, monkeypatch, tmp_path)
     return app.test_client()
 
 
-HELPERS = {"overloaded": None, "deadline_exceeded": DeadlineExceeded, "helper_died": HelperDied}
-"""{name: what becomes of the helper}"""
+EVALUATORS = {"deadline_exceeded": DeadlineExceeded, "helper_died": EvaluatorDied}
+"""{name: what becomes of the evaluator}"""
 
 
 def big_client(name: str, monkeypatch: pytest.MonkeyPatch, directory: Path) -> FlaskClient:
-    """A client of a server with one slot, for which everything is big."""
-    settings = {"ROCPR_BIG_WORK": "1", "ROCPR_SLOTS": "1", "ROCPR_BIG_SECONDS": "1"}
+    """A client of a server for which everything is big."""
+    settings = {"ROCPR_BIG_WORK": "1", "ROCPR_BIG_SECONDS": "1"}
     app = create_app(read_settings(settings | {"ROCPR_RUNTIME_DIR": str(directory)}))
-    lane = app.extensions["big_lane"]
-    if name == "overloaded":
-        monkeypatch.setattr(lane, "_slots", HeldSlots())
 
     def end(*_: object) -> None:
-        raise HELPERS[name]
+        raise EVALUATORS[name]
 
-    monkeypatch.setattr(lane, "_answer", end)
+    monkeypatch.setattr(app.extensions["big_pool"], "_asked", end)
     return app.test_client()
-
-
-class HeldSlots:
-    """One slot, which somebody has."""
-
-    count = 1
-
-    def take(self) -> None:
-        return None
 
 
 def test_every_example_has_its_request() -> None:
@@ -155,8 +158,7 @@ def test_the_request_gets_the_problem_shown(client_for: FlaskClient, name: str) 
 @pytest.mark.parametrize("name", BEFORE_THE_APPLICATION)
 def test_the_servers_own_errors_are_the_problems_shown(name: str) -> None:
     status, value = EXAMPLES[name]
-    problem = transport_problem(BEFORE_THE_APPLICATION[name])
-    assert problem is not None
+    problem = BEFORE_THE_APPLICATION[name]()
     assert (problem.type.uri, problem.type.status, problem.detail) == (value["type"], status, value["detail"])
 
 

@@ -30,7 +30,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--json", metavar="FILE", type=Path, help="also write the figures as JSON")
-    parser.add_argument("--readme", action="store_true", help="put the table into README.md")
+    parser.add_argument("--readme", action="store_true", help="put the table into tests/README.md")
     asked = parser.parse_args()
     found: list[Coverage] = []
     for number, population in enumerate(POPULATIONS, 1):
@@ -41,7 +41,7 @@ def main() -> int:
     section = markdown(found, asked.sets, asked.resamples)
     print(section)
     if asked.readme:
-        bench.rewrite(Path("README.md"), section, BEGIN, END)
+        bench.rewrite(bench.README, section, BEGIN, END)
     missed = [each for each in found if not within(each)]
     for each in missed:
         print(f"missed: {each.area} by {each.method} of {each.population}: {100 * each.share:.2f} %", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""The examples for Prometheus and Grafana name metrics that there are, and README tells what they mean."""
+"""The examples for Prometheus and Grafana name metrics that there are, and deploy/README.md says what they mean."""
 
 import json
 import re
@@ -115,7 +115,7 @@ def test_prometheus_reads_metrics_and_the_alerts_beside_it(root: Path) -> None:
 
 
 def test_readme_tells_of_every_metric(root: Path, exposed: str) -> None:
-    text = (root / "README.md").read_text(encoding="utf-8")
+    text = (root / "deploy/README.md").read_text(encoding="utf-8")
     documented = {name for line in text.splitlines() if line.startswith("| `rocpr_") for name in _METRIC.findall(line)}
     assert documented == set(re.findall(r"^# TYPE (\w+)", exposed, re.MULTILINE))
 

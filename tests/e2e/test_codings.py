@@ -100,7 +100,7 @@ def test_a_bomb_is_not_let_off(server: Server, coding: str) -> None:
 
 
 def peak_memory(server: Server) -> int:
-    """Return the most memory, in bytes, that any of the server's processes ever had; bombs are undone in helpers."""
+    """Return the most memory, in bytes, that a process of the server ever had; workers and evaluators undo bombs."""
     lines = [line for pid in descendants(server.process.pid) for line in status(pid)]
     return max(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))
 

@@ -117,10 +117,10 @@ def test_run_says_that_the_port_is_taken(root: Path) -> None:
 
 @pytest.mark.usefixtures("made_here")
 def test_run_says_when_the_server_does_not_start(root: Path) -> None:
-    variables = {**os.environ, "PORT": str(free_port()), "ROCPR_THREADS": "many"}
+    variables = {**os.environ, "PORT": str(free_port()), "ROCPR_WORKERS": "many"}
     run = subprocess.run(RUN, cwd=root, env=variables, capture_output=True, text=True, timeout=60, check=False)
     assert run.returncode == 1
-    assert "ROCPR_THREADS must be a whole number" in run.stderr
+    assert "ROCPR_WORKERS must be a whole number" in run.stderr
     assert "the server ended with status" in run.stderr
     assert "Traceback" not in run.stderr
 
@@ -149,11 +149,12 @@ def test_the_log_warns_of_a_mistyped_setting(server: Server) -> None:
 
 
 def test_the_wheel_carries_what_it_needs(root: Path, tmp_path: Path) -> None:
-    """Installed, the service finds its contract and its configuration without the checkout."""
+    """Installed, the service finds its contract, its configuration and its guide without the checkout."""
     build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
     subprocess.run(build, cwd=root, check=True, capture_output=True)
     (wheel,) = tmp_path.glob("*.whl")
     check = "from service.app import create_app; from service.settings import shipped_file; create_app();"
+    check += "from service.guide import markdown_of, pages; assert all(map(markdown_of, pages()));"
     run = subprocess.run(
         [sys.executable, "-c", check + "print(shipped_file('deploy/gunicorn.conf.py'))"],
         cwd=tmp_path,

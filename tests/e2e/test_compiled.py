@@ -1,4 +1,4 @@
-"""A server of a checkout in which `rocpr compile` was run: workers and helpers use the library, no number changes."""
+"""A server of a checkout where `rocpr compile` was run: workers and evaluators use the library, no number changes."""
 
 from __future__ import annotations
 

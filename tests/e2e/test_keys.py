@@ -1,7 +1,6 @@
 """API keys on the real server: several workers, raw headers, bodies that nobody reads, clients that go."""
 
 import os
-import select
 import signal
 import subprocess
 import sys
@@ -74,14 +73,13 @@ def ask_until_free(server: Server, data: bytes) -> Answer:
 
 
 def under_way(server: Server) -> Connection:
-    """Begin a request that lacks the last byte of its body, and see to it that it was let in."""
-    head = request("POST", "/v1/curves", **JSON, Content_Length=str(len(SAMPLE)))
+    """Begin to read a long answer, and leave the rest of it unread."""
     end = time.monotonic() + 30
     while time.monotonic() < end:
-        connection = Connection(server.port).send(head + SAMPLE[:-1])
-        if not select.select([connection.socket], [], [], 1)[0]:
+        connection = Connection(server.port).send(request("GET", "/docs/swagger-ui-bundle.js", Authorization=BEARER))
+        if connection.socket.recv(12) == b"HTTP/1.1 200":
             return connection
-        connection.socket.close()  # refused: the request before was still being closed
+        connection.__exit__()  # refused: the request before was still being closed
     pytest.fail("the key is never free")
 
 
@@ -139,15 +137,33 @@ def test_a_key_has_as_many_at_once_in_all_processes_as_it_may(guarded: Server) -
             refused = ask(guarded, request("POST", "/v1/curves", SAMPLE, **JSON))
             check_problem(refused, "too_many_requests")
             assert refused.headers["retry-after"] == "2"
-        assert first.send(SAMPLE[-1:]).read().status == 200
+        first.half_close()
+        while first.socket.recv(1 << 16):
+            pass
     assert ask_until_free(guarded, request("POST", "/v1/curves", SAMPLE, **JSON)).status == 200
+
+
+@pytest.mark.parametrize("length", [len(SAMPLE), 100_000])
+def test_an_upload_holds_no_place(guarded: Server, length: int) -> None:
+    """Whether or not the application is asked about its head before."""
+    head = request("POST", "/v1/curves", **JSON, Content_Length=str(length))
+    whole = request("POST", "/v1/curves", SAMPLE, **JSON)
+    with Connection(guarded.port) as first, Connection(guarded.port) as second:
+        for uploading in (first, second):
+            uploading.send(head + SAMPLE[:-1])
+        assert ask_until_free(guarded, whole).status == 200
+        for uploading in (first, second):
+            answer = uploading.send(SAMPLE[-1:].ljust(1 + length - len(SAMPLE))).read()
+            assert answer.status == 200, answer
 
 
 @pytest.mark.parametrize("sent", [SAMPLE, SAMPLE[:-1]])
 def test_a_client_that_goes_gives_its_place_back(guarded: Server, sent: bytes) -> None:
     head = request("POST", "/v1/curves", **JSON, Content_Length=str(len(SAMPLE)))
     for _ in range(3):
-        Connection(guarded.port).send(head + sent).socket.close()
+        with Connection(guarded.port) as connection:
+            connection.send(head + sent)
+        under_way(guarded).__exit__()
     assert ask_until_free(guarded, request("POST", "/v1/curves", SAMPLE, **JSON)).status == 200
 
 

@@ -1,4 +1,4 @@
-"""Helpers and workers that are killed at random moments: nothing is lost that was not in a killed worker."""
+"""Evaluators and workers that are killed at random moments: nothing is lost that was not in a killed worker."""
 
 from tests.soak.kills import kill_helpers, kill_workers
 

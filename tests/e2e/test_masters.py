@@ -71,7 +71,7 @@ def worker_of(master: int) -> int:
 def config_with(root: Path, path: Path, code: str) -> str:
     """Write the server's configuration with something more at its end; return where."""
     ours = str(root / "deploy" / "gunicorn.conf.py")
-    path.write_text(f"import os, runpy, signal, threading\nglobals().update(runpy.run_path({ours!r}))\n{code}")
+    path.write_text(f"import os, runpy, signal\nglobals().update(runpy.run_path({ours!r}))\n{code}")
     return str(path)
 
 
@@ -112,21 +112,23 @@ def test_a_worker_that_is_stopped_before_it_listens_ends_at_once(root: Path, tmp
 
 @pytest.mark.parametrize("stop", ["SIGINT", "SIGTERM", "SIGQUIT"])
 def test_a_worker_that_is_stopped_while_it_holds_a_lock_ends_at_once(root: Path, tmp_path: Path, stop: str) -> None:
-    """The main thread gives a connection to a thread, which it starts for it, when the signal comes."""
+    """The lock is the one that the end takes: were it begun in the midst of what holds it, that would be for ever."""
     locked = config_with(
         root,
         tmp_path / "locked.conf.py",
         f"os.environ['ROCPR_DRAIN_SECONDS'] = '1'\n"  # which workers read
         f"initialised = post_worker_init\n"
         f"def post_worker_init(worker):\n"
+        f"    from service.web.lifecycle import DRAINING\n"
+        f"    from service.web.server.connection import Connection\n"
         f"    initialised(worker)\n"
-        f"    start = worker.tpool._adjust_thread_count\n"
-        f"    def stopped_while_starting():\n"
-        f"        with threading._active_limbo_lock:\n"
+        f"    made = Connection.connection_made\n"
+        f"    def stopped_while_made(connection, transport):\n"
+        f"        with DRAINING._cond:\n"
         f"            os.kill(os.getpid(), signal.{stop})\n"
-        f"        start()\n"
+        f"            made(connection, transport)\n"
         f"    if worker.age == 1:\n"
-        f"        worker.tpool._adjust_thread_count = stopped_while_starting\n",
+        f"        Connection.connection_made = stopped_while_made\n",
     )
     with running(root, tmp_path / "log", "--config", locked) as server:
         wait_until(lambda: server.is_live() and len(server.started()) == 2)

@@ -21,22 +21,22 @@ def faults(pid: int) -> int:
     return int(Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()[7])
 
 
-def test_a_helper_keeps_its_memory_for_the_next_request_alone() -> None:
+def test_an_evaluator_keeps_its_memory_for_the_next_request_alone() -> None:
     asked = question(300_000, "auc")
     with serving(workers=1, slots=1) as service, Client(service.port) as client:
-        (helper,) = service.helpers()
+        (evaluator,) = service.helpers()
         kept = []
 
         def ask() -> int:
-            before = faults(helper)
+            before = faults(evaluator)
             assert client.post(asked.body).body == asked.answer
-            kept.append(processes.pss([helper], processes.WITHOUT_FILES))
-            return faults(helper) - before
+            kept.append(processes.pss([evaluator], processes.WITHOUT_FILES))
+            return faults(evaluator) - before
 
         first = ask()
         assert first > 1000
         processes.wait_until(lambda: ask() < first / 10, 30, "a request comes within the time that memory is kept")
         processes.wait_until(
-            lambda: processes.pss([helper], processes.WITHOUT_FILES) < max(kept) - 4 * MIB, 10, "it gives it back"
+            lambda: processes.pss([evaluator], processes.WITHOUT_FILES) < max(kept) - 4 * MIB, 10, "it gives it back"
         )
-        assert service.helpers() == [helper]
+        assert service.helpers() == [evaluator]

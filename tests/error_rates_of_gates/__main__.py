@@ -3,9 +3,8 @@
 import argparse
 import sys
 import time
-from pathlib import Path
 
-from tests.bench.report import rewrite
+from tests.bench.report import README, rewrite
 from tests.error_rates_of_gates.simulation import TAIL, Case, Rates, simulated
 
 CASES = [
@@ -41,7 +40,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.error_rates_of_gates", description=__doc__)
     parser.add_argument("--sets", type=int, default=4000, help="data sets for each case (4000)")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--readme", action="store_true", help="put a table into README.md")
+    parser.add_argument("--readme", action="store_true", help="put a table into tests/README.md")
     asked = parser.parse_args()
     print("| case | passes at the bound | drop proven at the bound | passes 0.05 within | by its error | ", end="")
     print("value passes at the least | uniform |\n|---|---:|---:|---:|---:|---:|---:|")
@@ -52,7 +51,7 @@ def main() -> int:
         print(row(found[-1]), flush=True)
     missed = sum(not right(rates) for rates in found)
     if asked.readme:
-        rewrite(Path("README.md"), markdown(found), BEGIN, END)
+        rewrite(README, markdown(found), BEGIN, END)
     print(f"\nAt the bound {100 * TAIL:g} % are right, of {asked.sets} data sets; {missed} cases are not.")
     return int(missed > 0)
 
@@ -69,7 +68,7 @@ def right(rates: Rates) -> bool:
 
 
 def markdown(found: list[Rates]) -> str:
-    """The errors alone, as README shows them."""
+    """The errors alone, as tests/README.md shows them."""
     about = (
         f"Of {found[0].sets:,} simulated pairs of data sets, the share in per cent whose verdict with 90 % confidence "
         f"is wrong by chance. {100 * TAIL:g} are promised, with a standard error of {100 * found[0].error:.1f} here."

@@ -1,40 +1,51 @@
-"""The commands in README.md with the output that is shown under each, and how to run one."""
+"""The commands in the documents with the output that is shown under each, and how to run one."""
 
 import os
-import re
 import shlex
 import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 import requests
 
-README = Path(__file__).resolve().parent.parent.parent / "README.md"
-SET_UP = {
-    "sh deploy/run.sh",
-    ".venv/bin/rocpr serve",
-    "sh deploy/test.sh",
-    ".venv/bin/rocpr compile",
-    "sh deploy/setup.sh dev\n.venv/bin/rocpr compile\n.venv/bin/python -m tests.bench",
+from tests.readme.documents import ROOT, blocks, text_of
+
+NOT_RUN = {
+    "sh deploy/run.sh": "tests/e2e runs it",
+    "sh deploy/test.sh": "it runs this test",
+    "sh deploy/soak.sh": "it takes over an hour; tests/e2e runs its rows in short",
+    ".venv/bin/rocpr serve": "tests/e2e runs it",
+    "python3 -m pip install .\nrocpr serve": "it changes the environment; tests/e2e builds the wheel and uses it",
+    ". .venv/bin/activate": "it changes the shell",
+    ".venv/bin/rocpr compile": "it changes the checkout; tests/e2e and tests/cli run it elsewhere",
+    "sh deploy/setup.sh dev\n.venv/bin/rocpr compile\n.venv/bin/python -m tests.bench": "tests/bench runs it, in short",
+    ".venv/bin/python -m pytest tests/curves": "so this test is run",
+    ".venv/bin/python -m tests.coverage_of_intervals": "it takes hours; its tests run it in short",
+    ".venv/bin/python -m tests.error_rates_of_gates": "it takes hours; its tests run it in short",
 }
-"""Commands not run here: tests/e2e has the first two and the fourth, tests/bench the last, the third runs this."""
+"""Commands that are not run here, and why."""
 
 ELSEWHERE = {"nginx", "install", "cp", "systemctl", "docker", "kubectl"}
 """Programs whose commands change a machine or need one that is set up; tests/deploy checks the files that they name."""
 
 SERVICE = "http://127.0.0.1:8000"
 PIPE = " |\n"
-ROCPR = ".venv/bin/rocpr "
-PYTHON = ".venv/bin/python "
-_BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$\n", re.MULTILINE | re.DOTALL)
+_INTERPRETER = shlex.quote(sys.executable)
+PROGRAMS = {
+    "python": f'exec {_INTERPRETER} "$@"',
+    "rocpr": f"exec {_INTERPRETER} -c 'from service.cli.main import main; main()' \"$@\"",
+}
+"""What an active environment has, for this Python: the names and what each does."""
 
 
 @dataclass(frozen=True)
 class Example:
-    """A command, the language of the block under it, and that block."""
+    """A command, the document that it stands in, the language of the block under it, and that block."""
 
+    document: str
     command: str
     language: str
     output: str
@@ -44,47 +55,54 @@ class Example:
         """The program that answers: the last of a pipe."""
         return self.command.rpartition(PIPE)[2].split()[0]
 
+    def __str__(self) -> str:
+        return f"{self.document}: {self.kind}"
 
-def blocks(text: str) -> list[re.Match[str]]:
-    return list(_BLOCK.finditer(text))
 
-
-def examples(text: str) -> list[Example]:
-    """Pair each command with the block that follows it; nothing but an empty line stands between them."""
+def examples(document: str) -> list[Example]:
+    """Pair each command with the block after it, before which there is at most a line of words that ends in a colon."""
+    text = text_of(document)
     found = blocks(text)
     pairs = []
-    for block, after in zip(found, [*found[1:], None], strict=True):
+    for block, after in zip_longest(found, found[1:]):
         command = block[2].strip()
-        if block[1] != "sh" or command in SET_UP or command.split()[0] in ELSEWHERE:
+        if block[1] != "sh" or command in NOT_RUN or command.split()[0] in ELSEWHERE:
             continue
         assert after is not None, command
-        assert not text[block.end() : after.start()].strip(), f"no output is shown under: {command}"
-        pairs.append(Example(command, after[1], after[2]))
+        between = text[block.end() : after.start()].strip()
+        assert not between or (between.endswith(":") and "\n" not in between), f"no output is shown under: {command}"
+        pairs.append(Example(document, command, after[1], after[2]))
     return pairs
 
 
-def run(command: str, port: int, *, curl: bool) -> str:
-    """Run a command of README.md against the server on `port`; without curl, do what the curl line says."""
+def install(folder: Path) -> Path:
+    """Put PROGRAMS into a folder."""
+    for name, does in PROGRAMS.items():
+        (folder / name).write_text(f"#!/bin/sh\n{does}\n")
+        (folder / name).chmod(0o755)
+    return folder
+
+
+def run(command: str, port: int, programs: Path, *, curl: bool) -> str:
+    """Run a command against the server on `port`; without curl, do what the curl line says."""
     command = command.replace(SERVICE, f"http://127.0.0.1:{port}")
     feed, _, last = command.rpartition(PIPE)
     if last.split()[0] == "curl" and not curl:
-        return like_curl(shlex.split(last.replace("\\\n", " ")), _in_shell(feed))
-    return _in_shell(command).decode()
+        return like_curl(shlex.split(last.replace("\\\n", " ")), _in_shell(feed, programs))
+    return _in_shell(command, programs).decode()
 
 
-def _in_shell(command: str) -> bytes:
-    command = command.replace(PYTHON, f"{shlex.quote(sys.executable)} ")
-    command = command.replace(ROCPR, f"{shlex.quote(sys.executable)} -c 'from service.cli.main import main; main()' ")
+def _in_shell(command: str, programs: Path) -> bytes:
+    command = command.replace(".venv/bin/", "")
     variables = {name: value for name, value in os.environ.items() if not name.startswith("ROCPR_")}
-    done = subprocess.run(
-        ["sh", "-c", command], cwd=README.parent, env=variables, capture_output=True, timeout=60, check=True
-    )
+    variables["PATH"] = f"{programs}{os.pathsep}{variables['PATH']}"
+    done = subprocess.run(["sh", "-c", command], cwd=ROOT, env=variables, capture_output=True, timeout=60, check=True)
     assert done.stderr == b""
     return done.stdout
 
 
 def like_curl(words: list[str], fed: bytes) -> str:
-    """Send what a curl line would send, for machines without curl: the few options that README.md uses."""
+    """Send what a curl line would send, for machines without curl: the few options that the documents use."""
     headers, data, url = {}, b"", ""
     rest = iter(words[1:])
     for word in rest:
@@ -92,11 +110,7 @@ def like_curl(words: list[str], fed: bytes) -> str:
             name, _, value = next(rest).partition(": ")
             headers[name] = value
         elif word in {"-d", "--data-binary"}:
-            text = next(rest)
-            if text == "@-":
-                data = fed
-            else:
-                data = (README.parent / text[1:]).read_bytes() if text.startswith("@") else text.encode()
+            data = _sent(next(rest), fed)
         elif word == "--compressed":
             headers["Accept-Encoding"] = "gzip"
         elif word != "-sS":
@@ -105,6 +119,12 @@ def like_curl(words: list[str], fed: bytes) -> str:
     answer = requests.post(url, data=data, headers={"Accept-Encoding": "identity"} | headers, timeout=60)
     assert answer.headers.get("Content-Encoding", "identity") == headers.get("Accept-Encoding", "identity")
     return answer.content.decode()
+
+
+def _sent(text: str, fed: bytes) -> bytes:
+    if text == "@-":
+        return fed
+    return (ROOT / text[1:]).read_bytes() if text.startswith("@") else text.encode()
 
 
 def has_curl() -> bool:

@@ -1,21 +1,26 @@
-"""Every command in README.md is run, and prints what README.md shows."""
+"""Every command in the documents is run, and prints what is shown under it."""
 
 import json
 import math
 import re
+import shlex
+from pathlib import Path
 
+import click
 import pytest
 
+from service.cli.main import main
 from tests.e2e.conftest import Server
-from tests.readme.commands import ELSEWHERE, README, SET_UP, Example, blocks, examples, has_curl, run
+from tests.readme.commands import ELSEWHERE, NOT_RUN, Example, examples, has_curl, run
+from tests.readme.documents import DOCUMENTS, README, blocks, prose_of, text_of
 
-TEXT = README.read_text(encoding="utf-8")
-EXAMPLES = examples(TEXT)
+EXAMPLES = [example for document in DOCUMENTS for example in examples(document)]
+ASKED = [example for example in EXAMPLES if example.kind == "curl"]
 LOGARITHMS = frozenset({"pr", "pr_achievable", "area"})
 """What is computed with logarithms, which the mathematics library of another machine may round another way."""
 
 RANDOM = re.compile(r"(?<=rocpr_)[A-Za-z0-9_-]{43}$|(?<= )[0-9a-f]{64}$", re.MULTILINE)
-"""A new API key and its hash, which README.md shows as three dots."""
+"""A new API key and its hash, which are shown as three dots."""
 
 LAST_BITS = 1e-12
 """How far these may be off."""
@@ -46,27 +51,47 @@ def test_only_logarithms_may_differ_in_their_last_bits() -> None:
             assert_same({"auc": {name: [off]}}, {"auc": {name: [0.5]}})
 
 
-@pytest.mark.parametrize("curl", [True, False], ids=["curl", "no_curl"])
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.kind)
-def test_a_command_prints_what_is_shown(example: Example, server: Server, *, curl: bool) -> None:
-    if example.kind == "curl" and curl and not has_curl():
-        pytest.skip("there is no curl on this machine")
-    printed = run(example.command, server.port, curl=curl)
+def check(example: Example, printed: str) -> None:
     if example.language == "json":
         assert_same(json.loads(printed), json.loads(example.output))
     else:
         assert RANDOM.sub("...", printed) == example.output
 
 
+@pytest.mark.parametrize("example", EXAMPLES, ids=str)
+def test_a_command_prints_what_is_shown(example: Example, server: Server, programs: Path) -> None:
+    if example.kind == "curl" and not has_curl():
+        pytest.skip("there is no curl on this machine")
+    check(example, run(example.command, server.port, programs, curl=True))
+
+
+@pytest.mark.parametrize("example", ASKED, ids=str)
+def test_what_curl_sends_is_answered_without_curl_too(example: Example, server: Server, programs: Path) -> None:
+    check(example, run(example.command, server.port, programs, curl=False))
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_commands_stand_in_blocks_of_known_languages(document: str) -> None:
+    text = text_of(document)
+    assert {block[1] for block in blocks(text)} <= {"sh", "json", "csv", "text"}
+    assert text.count("\n```") == 2 * len(blocks(text))
+
+
 def test_no_command_escapes() -> None:
-    """Commands stand in sh blocks: one for each kind of request, and those that are not run here."""
-    kinds = [example.kind for example in EXAMPLES]
-    assert kinds.count("curl") >= 4
-    assert kinds.count(".venv/bin/rocpr") >= 1
-    sh = {block[2].strip() for block in blocks(TEXT) if block[1] == "sh"}
-    elsewhere = {command for command in sh if command.split()[0] in ELSEWHERE}
-    assert sh - elsewhere == SET_UP | {example.command for example in EXAMPLES}
-    assert {block[1] for block in blocks(TEXT)} <= {"sh", "json", "csv", "text"}
-    assert TEXT.count("\n```") == 2 * len(blocks(TEXT))
-    prose = re.sub(r"^```.*?^```$", "", TEXT, flags=re.MULTILINE | re.DOTALL)
-    assert not re.search(r"`(curl|sh|python3?|\.venv/\S+|rocpr) [^`]*`", prose)
+    commands = {block[2].strip() for name in DOCUMENTS for block in blocks(text_of(name)) if block[1] == "sh"}
+    elsewhere = {command for command in commands if command.split()[0] in ELSEWHERE}
+    assert commands - elsewhere == NOT_RUN.keys() | {example.command for example in EXAMPLES}
+    assert {example.kind for example in examples(README)} == {"curl", ".venv/bin/rocpr"}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_commands_within_sentences_exist(document: str) -> None:
+    """Only those of rocpr stand there, with commands and options that it has."""
+    prose = prose_of(document)
+    assert not re.search(r"`(curl|python3?|\.venv/[^\s`]+) [^`]+`", prose)
+    for words in map(shlex.split, re.findall(r"`rocpr ([^`]+)`", prose)):
+        command: click.Command = main
+        while words and isinstance(command, click.Group):
+            command = command.commands[words.pop(0)]
+        options = {option for parameter in command.params for option in parameter.opts}
+        assert {word for word in words if word.startswith("--")} <= options

@@ -1,7 +1,7 @@
-"""The picture of a verdict in README.md: `python -m tests.readme.verdict_picture` draws it again.
+"""The picture of a verdict in the guide: `python -m tests.readme.verdict_picture` draws it again.
 
 Each rule is a row, and each row is shifted so that the bounds of all stand on one line: to the right of it a rule is
-met. What is drawn is what `rocpr gate --json` says of README.md's example.
+met. What is drawn is what `rocpr gate --json` says of the example in gates.md.
 """
 
 import json
@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-PICTURE = HERE / "verdict.svg"
+PICTURE = ROOT / "service" / "guide" / "verdict.svg"
 COMMAND = ("gate", "tests/data/rules.toml", "tests/data/breast_cancer_ten.csv")
 COMMAND += ("--baseline", "tests/data/breast_cancer.csv", "--json")
 

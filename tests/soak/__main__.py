@@ -23,12 +23,12 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--only", metavar="NAME", action="append", help=f"this row; again for more: {_names()}")
     parser.add_argument("--minutes", type=float, default=MINUTES, metavar="M", help=f"of the last row ({MINUTES:g})")
     parser.add_argument("--json", metavar="FILE", help="also write the report as JSON; - prints that instead")
-    parser.add_argument("--readme", action="store_true", help="put the table into README.md")
+    parser.add_argument("--readme", action="store_true", help="put the table into tests/README.md")
     asked = parser.parse_args()
     if unknown := set(asked.only or ()) - {row.name for row in ROWS}:
         parser.error(f"no row is called {', '.join(sorted(unknown))}; there are {_names()}")
     if asked.readme and asked.only:
-        parser.error("README.md shows all rows")
+        parser.error("tests/README.md shows all rows")
     if not 0 < asked.minutes < 1e6:
         parser.error(f"--minutes must be above 0, not {asked.minutes:g}")
     return asked

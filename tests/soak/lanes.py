@@ -21,6 +21,8 @@ EVERY = 0.02
 CONNECTIONS = 8
 """How many answers are awaited at once. What is due beyond that waits in the client, and its time runs."""
 HEALTH_EVERY = 10
+PATIENCE_SECONDS = 30.0
+"""How long a client waits for an answer, and how late a request may be sent; what is later than that is lost."""
 MOST_SECONDS = 0.25
 MOST_P99 = 0.05
 MOST_OF_ONE_LANE = 0.1
@@ -50,20 +52,24 @@ def time_small(port: int, seconds: float) -> Times:
     """Ask small questions, and for the health now and then, over kept connections; each is due at a fixed time.
 
     Its time counts from when it was due, not from when a connection was free for it: a client that waits for one answer
-    before it asks again asks once while a server stands still. What is lost took its time, too.
+    before it asks again asks once while a server stands still. What is lost took its time, too. A server that is down
+    ends this within the patience for two requests.
     """
     asked, found = small(), Times()
     due = iter(range(int(seconds / EVERY)))  # of all connections: each takes the next one
     start = time.monotonic()
+    too_late = start + seconds + PATIENCE_SECONDS
 
     def one(_: int) -> None:
-        with Client(port, timeout=30) as client:
+        with Client(port, timeout=PATIENCE_SECONDS) as client:
             for number in due:
                 is_health = number % HEALTH_EVERY == 0
                 name, times = ("health", found.health) if is_health else ("small", found.small)
                 was_due = start + number * EVERY
                 time.sleep(max(0.0, was_due - time.monotonic()))
                 try:
+                    if time.monotonic() > too_late:
+                        raise TimeoutError("no connection was free")
                     answer = client.ask("GET", "/health/ready") if is_health else client.post(asked.body)
                 except LOST as error:
                     found.wrong.append(f"{name}: {error!r}")

@@ -1,4 +1,4 @@
-"""What the rows came to: as a table to read, as JSON, and as the section of README.md."""
+"""What the rows came to: as a table to read, as JSON, and as the section of tests/README.md."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -7,9 +7,9 @@ from pathlib import Path
 
 from tests.bench import report as bench
 
-README = Path(__file__).resolve().parent.parent.parent / "README.md"
+README = Path(__file__).resolve().parent.parent / "README.md"
 BEGIN, END = "<!-- tests.soak: begin -->", "<!-- tests.soak: end -->"
-"""What stands around the last report in README.md."""
+"""What stands around the last report in tests/README.md."""
 
 HEADER = ("test", "what was done", "figures", "reach", "")
 
@@ -80,7 +80,8 @@ def text(results: Sequence[Result], about: dict[str, object]) -> str:
     for result in results:
         test, done, figures, reach, ended = cells(result)
         blocks += [f"{ended:8} {test}", f"         done:    {done}", f"         figures: {figures}"]
-        blocks += [f"         reach:   {reach}", *(f"         why:     {note}" for note in result[1].missed[:20]), ""]
+        why = [*result[1].missed[:20], *filter(None, [result[1].left_out])]
+        blocks += [f"         reach:   {reach}", *(f"         why:     {note}" for note in why), ""]
     return "\n".join([*blocks, *(f"{name}: {value}" for name, value in about.items()), ""])
 
 
@@ -102,7 +103,7 @@ def as_json(results: Sequence[Result], about: dict[str, object]) -> str:
 
 
 def markdown(results: Sequence[Result], about: dict[str, object]) -> str:
-    """What stands between the markers of README.md."""
+    """What stands between the markers of tests/README.md."""
     lines = [HEADER, tuple("---" for _ in HEADER), *map(cells, results)]
     table = "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
     remarks = "\n".join(f"* {note}" for note in notes(results))

@@ -2,7 +2,25 @@
 
 from collections.abc import Callable
 
-from tests.soak import canary, cuts, kills, lanes, malformed, memory, restarts, slow, steady
+from tests.soak import (
+    against_old,
+    bad_clients,
+    canary,
+    costly_clients,
+    cuts,
+    key_fairness,
+    kills,
+    lanes,
+    malformed,
+    memory,
+    restarts,
+    shortage,
+    slow,
+    steady,
+    stops,
+    unread,
+    uploads,
+)
 from tests.soak.progress import tell
 from tests.soak.report import Found, Row
 from tests.soak.requests_made_up import send_cases, send_raw
@@ -13,7 +31,11 @@ MALFORMED = 20_000
 PLACES = 1_000
 BODIES = 24
 RESTARTS = KILLS = 100
+KILLS_OF_ANYTHING = 30
 SECONDS = 30.0
+PROXY_SECONDS = 12.0
+"""Through nginx less is to be seen: it waits for slow clients, and the service never meets them."""
+
 RAW_LIMIT = 1_000_000
 """ROCPR_MAX_BODY_BYTES that the raw requests are written for."""
 
@@ -34,12 +56,40 @@ def _cuts(_: float) -> Found:
     return cuts.run(PLACES)
 
 
+def _crowds(_: float) -> Found:
+    return bad_clients.run(SECONDS, tell)
+
+
+def _uploads(_: float) -> Found:
+    return uploads.run(SECONDS, tell)
+
+
+def _costly(_: float) -> Found:
+    return costly_clients.run(SECONDS, tell)
+
+
+def _keys(_: float) -> Found:
+    return key_fairness.run(SECONDS, tell)
+
+
+def _unread(_: float) -> Found:
+    return unread.run(tell)
+
+
 def _slow(_: float) -> Found:
-    return slow.run(SECONDS, tell)
+    return slow.run(PROXY_SECONDS, tell)
 
 
 def _lanes(_: float) -> Found:
     return lanes.run(SECONDS)
+
+
+def _in_flight(_: float) -> Found:
+    return against_old.in_flight(2 * SECONDS, tell)
+
+
+def _rates(_: float) -> Found:
+    return against_old.rates(SECONDS, tell)
 
 
 def _memory(_: float) -> Found:
@@ -53,6 +103,14 @@ def _memory(_: float) -> Found:
 
 def _restarts(_: float) -> Found:
     return restarts.roll(RESTARTS, tell)
+
+
+def _stops(_: float) -> Found:
+    return stops.run(KILLS_OF_ANYTHING, tell)
+
+
+def _shortage(_: float) -> Found:
+    return shortage.run(tell)
 
 
 def _kills(_: float) -> Found:
@@ -82,6 +140,23 @@ ROWS = (
         _requests,
     ),
     _row("cuts", "bodies cut short", "never a 200", _cuts),
+    _row(
+        "crowds",
+        "refused, half, slow and idle clients in crowds",
+        "others: 0 lost, p99 <= 20 ms; half and slow ones 408 within 15 s; <= 4 KiB an idle connection",
+        _crowds,
+    ),
+    _row(
+        "uploads", "slow uploads, and 80 compact bodies at once", "all answered at the first try within 1 s", _uploads
+    ),
+    _row("costly", "costly requests that are small", "others: 0 lost, p99 <= 60 ms", _costly),
+    _row("keys", "one key with 40 gates at once", "another key: a quarter of its rate, 0 refused", _keys),
+    _row(
+        "unread",
+        "60 clients that read nothing",
+        "others' big requests <= 1 s, all 60 ended within 40 s, memory <= +50 MiB",
+        _unread,
+    ),
     _row("slow", "1,000 slow clients, through nginx", "every call within 250 ms", _slow),
     _row(
         "lanes",
@@ -90,12 +165,36 @@ ROWS = (
         _lanes,
     ),
     _row(
+        "in-flight",
+        "the same, old server and new in turns",
+        "small p99 <= 30 ms, max <= 100 ms, as many big answered as by the old server",
+        _in_flight,
+    ),
+    _row(
+        "rates",
+        "16 kept connections, old server and new in turns",
+        "1.3 times the requests a second, half the p99",
+        _rates,
+    ),
+    _row(
         "memory",
         "large bodies at once, and bombs",
         "memory <= 1 GiB, < 400 MiB after 10 s, all answered; a bomb <= 0.5 s",
         _memory,
     ),
     _row("restarts", "rolling restarts", "nothing lost, refused or truncated", _restarts),
+    _row(
+        "stops",
+        "reloads, stuck and killed processes, half-sent bodies",
+        "0 lost of 10,000; a stuck worker replaced within its timeout + 2 s; stopped within 16 s",
+        _stops,
+    ),
+    _row(
+        "shortage",
+        "no memory, disk or descriptors left",
+        "small calls are answered, and all else is afterwards",
+        _shortage,
+    ),
     _row("kills", "killed helpers and workers", "nothing lost; only what the worker had, none with a retry", _kills),
     _row("canary", "a secret in every string", "in no log, answer as markup, connection or file", _canary),
     _row("steady", "soak", "memory slope <= 10 MiB, descriptors constant", _steady),

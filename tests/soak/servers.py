@@ -67,13 +67,26 @@ def variables(**settings: object) -> dict[str, str]:
     return kept | {f"ROCPR_{name.upper()}": str(value) for name, value in settings.items()}
 
 
-def start(log: Path, bind: Sequence[str], keep: Sequence[int] = (), **settings: object) -> subprocess.Popen[bytes]:
-    """Start gunicorn, which inherits the descriptors `keep`."""
+def start(
+    log: Path,
+    bind: Sequence[str],
+    keep: Sequence[int] = (),
+    *,
+    root: Path = ROOT,
+    inside: Sequence[str] = (),
+    options: Sequence[str] = (),
+    **settings: object,
+) -> subprocess.Popen[bytes]:
+    """Start gunicorn, which inherits the descriptors `keep`.
+
+    `root` is the checkout that it serves, `inside` a command that becomes the one that follows it, `options` go to
+    gunicorn.
+    """
     binds = [word for address in bind for word in ("--bind", address)]
     with log.open("ab") as stream:
         return subprocess.Popen(
-            [sys.executable, "-m", "gunicorn", "--config", "deploy/gunicorn.conf.py", *binds],
-            cwd=ROOT,
+            [*inside, sys.executable, "-m", "gunicorn", "--config", "deploy/gunicorn.conf.py", *binds, *options],
+            cwd=root,
             env=variables(**settings),
             stdout=stream,
             stderr=stream,
@@ -106,17 +119,27 @@ def wait_until_ready(port: int, process: subprocess.Popen[bytes], log: Path) -> 
 
 
 @contextmanager
-def serving(**settings: object) -> Iterator[Service]:
-    """A server with these settings, from its first ready answer on; it is stopped in the end, whatever happens."""
+def serving(
+    *,
+    root: Path = ROOT,
+    inside: Sequence[str] = (),
+    options: Sequence[str] = (),
+    prepared: bool = True,
+    **settings: object,
+) -> Iterator[Service]:
+    """A server with these settings, from its first ready answer on; it is stopped in the end, whatever happens.
+
+    `prepared` waits for its helpers, too, which a server without memory or disk may not have. The rest as in `start`.
+    """
     with tempfile.TemporaryDirectory(prefix="rocpr-soak-") as directory:
         log = Path(directory) / "log"
         port = free_port()
-        process = start(log, [f"127.0.0.1:{port}"], **settings)
+        process = start(log, [f"127.0.0.1:{port}"], root=root, inside=inside, options=options, **settings)
         try:
             wait_until_ready(port, process, log)
             service = Service(port, process, log)
-            # Each worker starts its first helper beside its first requests.
-            processes.wait_until(lambda: len(service.helpers()) >= len(service.workers()) > 0, 30, "helpers")
+            if prepared:  # each worker starts its first helper during its first requests
+                processes.wait_until(lambda: len(service.helpers()) >= len(service.workers()) > 0, 30, "helpers")
             yield service
         finally:
             everyone = processes.tree(process.pid)

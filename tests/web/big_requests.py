@@ -1,4 +1,4 @@
-"""A big request, for the tests of the lane and of its helpers."""
+"""A big request, for the tests of evaluators."""
 
 from typing import Any
 

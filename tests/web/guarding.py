@@ -13,6 +13,7 @@ from service.web.errors import install_error_handlers
 from service.web.guard import OPEN, install_guard
 
 KEY, OTHER_KEY = "rocpr_the-key-of-ann", "rocpr_the-key-of-ben"
+HEALTH = ["/health/live", "/health/ready"]
 ANN, BEN = ({"Authorization": f"Bearer {key}"} for key in (KEY, OTHER_KEY))
 
 

@@ -7,7 +7,7 @@ import pytest
 from flask.testing import FlaskClient
 from prometheus_client.parser import text_string_to_metric_families
 
-from service.web.observation import helper_ended, refused_by_server
+from service.web.observation import count_abandoned, helper_ended, refused_by_server
 from service.wire.problems import PROBLEM_TYPES
 from tests.web.observing import CANARY, CURVES, FAILING, GATES, SAMPLE, observed_app
 
@@ -79,7 +79,7 @@ def test_a_failed_gate_is_counted_under_its_status_and_is_no_refusal(client: Fla
     assert risen(before, after, "rocpr_response_body_bytes_count") == {gates: 1}
 
 
-def test_counts_of_refusals_and_helpers(client: FlaskClient) -> None:
+def test_counts_of_refusals_and_evaluators(client: FlaskClient) -> None:
     before = counts(client)
     assert client.post(CURVES, data=b" " * 10_001, content_type="application/json").status_code == 413
     refused_by_server(408, "request_timeout")
@@ -91,6 +91,17 @@ def test_counts_of_refusals_and_helpers(client: FlaskClient) -> None:
         labels(code="request_timeout"): 1,
     }
     assert risen(before, after, "rocpr_helper_deaths_total") == {labels(reason="died"): 1}
+
+
+def test_counts_of_clients_that_left(client: FlaskClient) -> None:
+    before = counts(client)
+    count_abandoned("waiting")
+    count_abandoned("evaluated")
+    count_abandoned("waiting")
+    assert risen(before, counts(client), "rocpr_abandoned_total") == {
+        labels(**{"while": "waiting"}): 2,
+        labels(**{"while": "evaluated"}): 1,
+    }
 
 
 def test_counts_that_should_never_rise_are_there_from_the_start(client: FlaskClient) -> None:
@@ -122,7 +133,7 @@ def test_counts_of_slots_are_looked_up(tmp_path: Path) -> None:
     app = observed_app(tmp_path)
     before = counts(app.test_client())
     assert (before["rocpr_slots", labels()], before["rocpr_slots_in_use", labels()]) == (2, 0)
-    with app.extensions["big_lane"].admitted():
+    with app.extensions["slots"].take():
         assert counts(app.test_client())["rocpr_slots_in_use", labels()] == 1
     assert counts(app.test_client())["rocpr_slots_in_use", labels()] == 0
 

@@ -1,7 +1,6 @@
 """The application's paths, their methods, and the order in which a request is refused."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +16,6 @@ from service.app import create_app
 from service.settings import read_settings
 from service.web import operations
 from service.web.lifecycle import DRAINING
-from service.web.slots import Slots
 from service.wire.codings import CODINGS, MIN_COMPRESSED_BYTES, compress, decompress
 from service.wire.problems import PROBLEM_JSON, PROBLEM_TYPES
 from tests.web.conftest import MAX_BODY_BYTES
@@ -50,13 +48,13 @@ def test_an_evaluation_is_answered_as_csv(client: FlaskClient) -> None:
     assert response.text.startswith('"roc","roc_hull",')
 
 
-def test_a_long_answer_of_a_helper_is_a_file_for_the_server() -> None:
-    """Which sends it in steps, and does not hold it."""
+def test_a_long_answer_of_an_evaluator_is_a_file_for_the_server() -> None:
+    """Which sends it in pieces, and does not hold it."""
     rows = {"scores": [row / 7 for row in range(3_000)], "labels": [row % 2 for row in range(3_000)]}
     headers = {**JSON, "Content-Encoding": "gzip"}
     builder = EnvironBuilder(CURVES, method="POST", data=compress("gzip", json.dumps(rows).encode()), headers=headers)
     told: list[Any] = []
-    app = create_app(read_settings({}))
+    app = create_app(read_settings({"ROCPR_BIG_BODY_BYTES": "100"}))
     body = app.wsgi_app(builder.get_environ() | {"wsgi.file_wrapper": FileWrapper}, lambda *given: told.append(given))
     assert isinstance(body, FileWrapper)
     content = b"".join(body)
@@ -95,25 +93,13 @@ def test_a_long_answer_of_a_big_request_is_sent_from_a_file() -> None:
     assert without_the_moment(answer) == without_the_moment(small)
 
 
-def test_work_beyond_the_bound_is_done_in_a_helper(client: FlaskClient) -> None:
+def test_work_beyond_the_bound_is_done_in_an_evaluator(client: FlaskClient) -> None:
     one_row_too_many = create_app(read_settings({"ROCPR_BIG_WORK": "3"})).test_client()
     here = client.post(CURVES, data=SAMPLE, headers=JSON)
     there = one_row_too_many.post(CURVES, data=SAMPLE, headers=JSON)
     assert here.data == there.data
     assert "lane;desc=small" in here.headers["Server-Timing"]
     assert "lane;desc=big" in there.headers["Server-Timing"]
-
-
-def test_big_requests_beyond_the_slots_are_told_to_come_again(tmp_path: Path) -> None:
-    settings = {"ROCPR_SLOTS": "1", "ROCPR_BIG_WORK": "3", "ROCPR_RETRY_AFTER_SECONDS": "7"}
-    client = create_app(read_settings(settings | {"ROCPR_RUNTIME_DIR": str(tmp_path)})).test_client()
-    with Slots(tmp_path, "big", 1).take():
-        for headers in (JSON, JSON | {"Content-Encoding": "gzip"}):
-            answer = client.post(CURVES, data=SAMPLE, headers=headers)
-            check_problem(answer, "overloaded")
-            assert answer.headers["Retry-After"] == "7"
-        assert client.get("/health/ready").status_code == 200
-    assert client.post(CURVES, data=SAMPLE, headers=JSON).status_code == 200
 
 
 def test_a_server_that_was_told_to_stop_is_not_ready(client: FlaskClient) -> None:

@@ -11,10 +11,12 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from service.web.guide import POLICY
 from tests.web.guarding import bare_app
 
 STRICT = "default-src 'none'; frame-ancestors 'none'"
 PAGES = ["/docs", "/docs/", "/docs/index.html"]
+GUIDE = ["/guide", "/guide/curves"]
 
 
 def check_headers(response: TestResponse, policy: str = STRICT) -> None:
@@ -32,10 +34,10 @@ def check_headers(response: TestResponse, policy: str = STRICT) -> None:
 
 def test_every_route_and_every_refusal_has_them(app: Flask, client: FlaskClient) -> None:
     paths = {
-        rule.rule.replace("<code>", "not_found").replace("<path:path>", "index.css")
+        rule.rule.replace("<code>", "not_found").replace("<path:path>", "index.css").replace("<page>", "curves")
         for rule in app.url_map.iter_rules()
     }
-    for path in [*paths - set(PAGES), "/nothing", "/docs/nothing.js"]:
+    for path in [*paths - {*PAGES, *GUIDE}, "/nothing", "/docs/nothing.js"]:
         for method in ("GET", "POST", "PUT", "OPTIONS"):
             with client.open(path, method=method) as response:
                 check_headers(response)
@@ -51,11 +53,18 @@ def test_answers_of_operations_are_not_stored(client: FlaskClient, body: bytes, 
     check_headers(response)
 
 
-@pytest.mark.parametrize("path", ["/openapi.json", "/openapi.yaml", "/docs", "/docs/index.css", "/problems/not_found"])
+@pytest.mark.parametrize(
+    "path", ["/openapi.json", "/openapi.yaml", "/docs", "/docs/index.css", "/problems/not_found", *GUIDE]
+)
 def test_the_contract_may_be_stored(client: FlaskClient, path: str) -> None:
     with client.get(path) as response:
         assert response.status_code == 200
         assert "no-store" not in response.headers.get("Cache-Control", "")
+
+
+@pytest.mark.parametrize("path", GUIDE)
+def test_the_guide_has_a_policy_of_its_own(client: FlaskClient, path: str) -> None:
+    check_headers(client.get(path), POLICY)
 
 
 def test_a_failure_has_them(tmp_path: Path) -> None:

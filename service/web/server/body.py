@@ -5,6 +5,7 @@ Knows bytes, files and limits; nothing of HTTP.
 
 import io
 from collections.abc import Callable
+from contextlib import suppress
 from typing import BinaryIO, cast
 
 from service.web.body import too_large
@@ -47,4 +48,5 @@ class IncomingBody:
 
     def close(self) -> None:
         """Drop it."""
-        self._file.close()
+        with suppress(OSError):  # what is not written yet finds no room; the file is closed all the same
+            self._file.close()

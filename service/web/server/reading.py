@@ -18,13 +18,12 @@ from service.wire.problems import Problem, no_room
 HEAD_BYTES = 32 * 1024
 """The longest head: its line, all fields, and empty lines before it together. A longer one is 431."""
 
-FEWEST_PIECE_BYTES = 4
-"""How long the pieces of a chunked body are on average, at least, where there are MANY_PIECES."""
+FRAMING_BYTES, FRAMING_OF_CONTENT = 8192, 1.25
+"""How much of a chunked body may be sizes, extensions and trailers: in all, and for each byte of content. Chunks of 4
+bytes need no more; each chunk takes as long to read as hundreds of bytes."""
 
-MANY_PIECES = 2_000
-
-FRAMING_BYTES, FRAMING_BYTES_OF_A_PIECE = 8190, 16
-"""How much of a chunked body may be sizes, extensions and trailers: in all, and for each piece of content."""
+FRAMING_OF_TINY_CHUNKS = 16
+"""The most of it that chunks of one byte have for a byte; what is more comes from extensions or trailers."""
 
 _HEAD_END = b"\r\n\r\n"
 
@@ -54,9 +53,8 @@ class RequestReader:
         self._head_bytes = 0
         self._tail = b""
         """The last bytes of the head so far, in which its end may begin."""
-        self._pieces = 0
-        self._framing = 0
-        """How many bytes of a chunked body are none of its content, the content not yet taken off."""
+        self._of_chunks = 0
+        """How many bytes of a chunked body have come, its sizes, extensions and trailers included."""
 
     @property
     def method(self) -> str:
@@ -131,10 +129,11 @@ class RequestReader:
 
     def _without_empty_lines(self, data: bytes) -> bytes:
         """Skip empty lines before the request (RFC 9112, 2.2)."""
-        data = self._before + data
-        while data.startswith(b"\r\n"):
-            data = data[2:]
-            self._head_bytes += 2
+        data, end = self._before + data, 0
+        while data.startswith(b"\r\n", end):
+            end += 2
+        data = data[end:]
+        self._head_bytes += end
         if self._head_bytes > HEAD_BYTES:
             raise LimitRequestHeaders
         self.begun = data not in {b"", b"\r"}
@@ -164,16 +163,13 @@ class RequestReader:
         return rest
 
     def _took_chunks(self, size: int) -> None:
-        """Count bytes of a chunked body. Raises LimitRequestHeaders for long trailers, or extensions of chunks."""
-        self._framing += size
+        """Count bytes of a chunked body. Raises TinyChunks or LimitRequestHeaders where too few are its content."""
+        self._of_chunks += size
         content = 0 if self.body is None else self.body.length
-        if self._framing - content > FRAMING_BYTES + FRAMING_BYTES_OF_A_PIECE * self._pieces:
-            raise LimitRequestHeaders
+        framing = self._of_chunks - content
+        if framing > FRAMING_BYTES + FRAMING_OF_CONTENT * content:
+            raise TinyChunks if framing <= FRAMING_OF_TINY_CHUNKS * content else LimitRequestHeaders
 
     def _piece(self, piece: bytes) -> None:
         """Take the content of a chunk, or of a part of one."""
-        body = cast("IncomingBody", self.body)
-        body.write(piece)
-        self._pieces += 1
-        if self._pieces > MANY_PIECES and body.length < FEWEST_PIECE_BYTES * self._pieces:
-            raise TinyChunks
+        cast("IncomingBody", self.body).write(piece)

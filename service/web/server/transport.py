@@ -20,7 +20,7 @@ class ExpectationFailed(http.ParseError):
 
 
 class TinyChunks(http.ParseError):
-    """The body comes in chunks that are hardly longer than their sizes."""
+    """The body comes in chunks that are shorter than what stands between them."""
 
 
 class IncompleteHead(http.ParseError):

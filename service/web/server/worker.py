@@ -134,7 +134,7 @@ class Worker(BaseWorker):
             owner_of=extensions["owners"].owner_of,
             spool=extensions["spool"].open,
             new_parser=partial(_parser, self.cfg),
-            routes=frozenset(rule.rule for rule in self.wsgi.url_map.iter_rules() if not rule.arguments),
+            routes=frozenset(rule.rule for rule in self.wsgi.url_map.iter_rules() if "<" not in rule.rule),
         )
 
     def _sweep(self) -> None:

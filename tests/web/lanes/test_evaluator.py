@@ -1,4 +1,4 @@
-"""A helper process by itself: what it may take, what it gives back, and how its end is told."""
+"""An evaluator process by itself: what it may take, what it gives back, and how its end is told."""
 
 import errno
 import json
@@ -13,46 +13,114 @@ from threading import Timer
 
 import pytest
 
-from service.answer import Answer, Request, lack_of_memory
+from service.answer import Answer, Effort, Request, TooMuchWork, answer, lack_of_memory
 from service.curves.compiled import KERNEL
-from service.web import helper as helpers
-from service.web.helper import DeadlineExceeded, Helper, HelperDied, NoRoom
+from service.web.lanes import evaluator as evaluators
+from service.web.lanes.evaluator import (
+    NICENESS,
+    DeadlineExceeded,
+    EvaluatorDied,
+    EvaluatorFailed,
+    EvaluatorNotStarted,
+    EvaluatorProcess,
+    NoRoom,
+)
+from service.wire.codings import compress
 from tests.compiled_library import library_in, used
 from tests.web.big_requests import BODY, LIMITS, request
 
+PLENTY = Effort(1 << 20, 1 << 20)
+
 
 @pytest.fixture
-def helper() -> Iterator[Helper]:
-    helper = Helper(LIMITS, 1 << 30)
-    yield helper
-    helper.end()
+def evaluator() -> Iterator[EvaluatorProcess]:
+    evaluator = EvaluatorProcess(LIMITS, 1 << 30, NICENESS)
+    yield evaluator
+    evaluator.end()
 
 
-def test_a_helper_is_weaker_than_the_server(helper: Helper) -> None:
+def test_an_evaluator_is_weaker_than_the_server(evaluator: EvaluatorProcess) -> None:
     with tempfile.TemporaryFile() as body, tempfile.TemporaryFile() as content:
         body.write(BODY)
         body.flush()
-        assert helper.answer(request(), body, content, 30.0).status == 200  # it has started
-    process = Path(f"/proc/{helper.pid}")
+        assert evaluator.answer_in_files(request(), body, content, 30.0).status == 200  # it has started
+    process = Path(f"/proc/{evaluator.pid}")
     limits_of = {line[:25].strip(): line[25:].split()[:2] for line in (process / "limits").read_text().splitlines()}
     assert limits_of["Max core file size"] == ["0", "0"]
     assert limits_of["Max data size"] == [str(1 << 30)] * 2
     assert int((process / "oom_score_adj").read_text()) >= 500
     niceness = int((process / "stat").read_text().rpartition(")")[2].split()[16])
-    assert niceness > os.nice(0) or niceness == 19
+    assert niceness == min(os.nice(0) + NICENESS, 19)
 
 
-def test_a_helper_takes_no_more_than_the_server_may(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_small_body_goes_through_the_pipe(evaluator: EvaluatorProcess) -> None:
+    """And the same process answers both kinds."""
+    asked = request(body=BODY)
+    here = answer(asked, LIMITS)
+    there = evaluator.answer(asked, PLENTY, 30.0)
+    assert (there.status, there.body, there.media_type) == (200, here.body, here.media_type)
+    wrong = evaluator.answer(request(body=b"{"), PLENTY, 30.0)
+    assert (wrong.status, wrong.problem) == (400, "malformed_body")
+    with tempfile.TemporaryFile() as body, tempfile.TemporaryFile() as content:
+        body.write(BODY)
+        body.flush()
+        assert evaluator.answer_in_files(request(), body, content, 30.0).body == b""
+        content.seek(0)
+        assert content.read() == here.body
+
+
+@pytest.mark.parametrize("effort", [Effort(4, 1 << 20), Effort(1 << 20, 100)], ids=["rows", "bytes"])
+def test_too_much_work_is_not_begun(evaluator: EvaluatorProcess, effort: Effort) -> None:
+    """It goes back to the server, and the process waits for another request."""
+    packed = compress("gzip", BODY + b" " * 100)
+    with pytest.raises(TooMuchWork):
+        evaluator.answer(request(body=packed, content_encoding="gzip"), effort, 30.0)
+    assert evaluator.is_alive()
+    assert evaluator.answer(request(body=BODY), PLENTY, 30.0).status == 200
+
+
+def test_a_defect_is_logged_where_it_is_and_told_as_one(monkeypatch: pytest.MonkeyPatch, caplog) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ValueError
+
+    monkeypatch.setattr(evaluators, "answer", fail)
+    done = evaluators._done(evaluators._Task(request(), None, in_files=False), LIMITS, [])
+    assert done == evaluators._Failure(EvaluatorFailed)
+    assert "Unexpected failure" in caplog.text
+
+
+def test_an_evaluator_that_is_killed_has_died(evaluator: EvaluatorProcess) -> None:
+    """Whoever waits for its answer learns it at once."""
+    os.kill(evaluator.pid, signal.SIGSTOP)
+    killer = Timer(0.1, evaluator.kill)
+    killer.start()
+    with pytest.raises(EvaluatorDied):
+        evaluator.answer(request(body=BODY), PLENTY, 60.0)
+    killer.join()
+
+
+def test_an_evaluator_that_cannot_be_started_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: object) -> None:
+        raise OSError(errno.EAGAIN, "no process is left")
+
+    monkeypatch.setattr(evaluators._CONTEXT.Process, "start", fail)
+    with pytest.raises(EvaluatorNotStarted):
+        EvaluatorProcess(LIMITS, 1 << 30, NICENESS)
+
+
+def test_an_evaluator_takes_no_more_than_the_server_may(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the limit is lower than the setting, raising it would be refused."""
-    limited = {}
-    monkeypatch.setattr(helpers.os, "nice", lambda _: 0)
-    monkeypatch.setattr(helpers.sys, "platform", "another")
-    monkeypatch.setattr(helpers.resource, "getrlimit", lambda _: (1 << 29, 1 << 30))
-    monkeypatch.setattr(helpers.resource, "setrlimit", limited.__setitem__)
-    helpers._stand_back(1 << 31)
-    assert limited[helpers.resource.RLIMIT_DATA] == (1 << 30, 1 << 30)
-    helpers._stand_back(1 << 28)
-    assert limited[helpers.resource.RLIMIT_DATA] == (1 << 28, 1 << 28)
+    limited: dict[int, tuple[int, int]] = {}
+    niced: list[int] = []
+    monkeypatch.setattr(evaluators.os, "nice", niced.append)
+    monkeypatch.setattr(evaluators.sys, "platform", "another")
+    monkeypatch.setattr(evaluators.resource, "getrlimit", lambda _: (1 << 29, 1 << 30))
+    monkeypatch.setattr(evaluators.resource, "setrlimit", limited.__setitem__)
+    evaluators._bound(1 << 31, 3)
+    assert limited[evaluators.resource.RLIMIT_DATA] == (1 << 30, 1 << 30)
+    evaluators._bound(1 << 28, 3)
+    assert limited[evaluators.resource.RLIMIT_DATA] == (1 << 28, 1 << 28)
+    assert niced == [3, 3]
 
 
 def test_a_problem_takes_the_place_of_a_part_of_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,9 +131,9 @@ def test_a_problem_takes_the_place_of_a_part_of_an_answer(monkeypatch: pytest.Mo
         write(long)
         return lack_of_memory(request)
 
-    monkeypatch.setattr(helpers, "answer", answer_in_part)
+    monkeypatch.setattr(evaluators, "answer", answer_in_part)
     with tempfile.TemporaryFile() as body, tempfile.TemporaryFile() as content:
-        result = helpers._answered(request(), LIMITS, os.dup(body.fileno()), os.dup(content.fileno()))
+        result = evaluators._answered_in_files(request(), LIMITS, os.dup(body.fileno()), os.dup(content.fileno()))
         content.seek(0)
         assert json.loads(content.read())["type"] == "/problems/body_too_large"
     assert result.status == 413
@@ -81,79 +149,79 @@ def test_a_body_that_cannot_be_mapped_is_read(content: bytes, monkeypatch: pytes
     with tempfile.TemporaryFile() as body:
         body.write(content)
         body.flush()
-        mapping = helpers.mapped(body)
+        mapping = evaluators.mapped(body)
         assert bytes(mapping) == content
         assert isinstance(mapping, mmap.mmap) == bool(content)
-        monkeypatch.setattr(helpers.mmap, "mmap", fail)
-        assert helpers.mapped(body) == content
+        monkeypatch.setattr(evaluators.mmap, "mmap", fail)
+        assert evaluators.mapped(body) == content
 
 
-def test_an_answer_that_cannot_be_written_is_no_failure(helper: Helper) -> None:
+def test_an_answer_that_cannot_be_written_is_no_failure(evaluator: EvaluatorProcess) -> None:
     with tempfile.TemporaryFile() as body, Path("/dev/full").open("wb") as full:
         body.write(BODY)
         body.flush()
         with pytest.raises(NoRoom):
-            helper.answer(request(), body, full, 30.0)
+            evaluator.answer_in_files(request(), body, full, 30.0)
 
 
-def test_a_helper_of_no_use_says_so(helper: Helper) -> None:
+def test_an_evaluator_of_no_use_says_so(evaluator: EvaluatorProcess) -> None:
     with tempfile.TemporaryFile() as body, tempfile.TemporaryFile() as content:
-        os.kill(helper.pid, signal.SIGSTOP)
+        os.kill(evaluator.pid, signal.SIGSTOP)
         with pytest.raises(DeadlineExceeded):
-            helper.answer(request(), body, content, 0.0)
-        helper.end()
-        with pytest.raises(HelperDied):
-            helper.answer(request(), body, content, 1.0)
+            evaluator.answer_in_files(request(), body, content, 0.0)
+        evaluator.end()
+        with pytest.raises(EvaluatorDied):
+            evaluator.answer_in_files(request(), body, content, 1.0)
 
 
 def given_back(monkeypatch: pytest.MonkeyPatch, taken: int, seconds: float) -> int:
-    """Let this process be a helper of one request that took so much memory, and count how often it gives some back."""
+    """Be the evaluator of one request that took so much memory, and count how often memory is given back."""
     times: list[int] = []
-    monkeypatch.setattr(helpers, "own_memory_bytes", lambda: taken)
-    monkeypatch.setattr(helpers, "give_memory_back", lambda: times.append(1))
+    monkeypatch.setattr(evaluators, "own_memory_bytes", lambda: taken)
+    monkeypatch.setattr(evaluators, "give_memory_back", lambda: times.append(1))
     serve_one(monkeypatch, seconds, None)
     return len(times)
 
 
 def serve_one(monkeypatch: pytest.MonkeyPatch, seconds: float, compiled: Path | None) -> None:
-    """Let this process be a helper of one request, for so long."""
-    monkeypatch.setattr(helpers, "dictConfig", lambda _: None)
-    monkeypatch.setattr(helpers, "_stand_back", lambda _: None)
+    """Be the evaluator of one request, for so long."""
+    monkeypatch.setattr(evaluators, "dictConfig", lambda _: None)
+    monkeypatch.setattr(evaluators, "_bound", lambda *_: None)
     ours, theirs = Pipe()
     with theirs, tempfile.TemporaryFile() as body, tempfile.TemporaryFile() as content:
         body.write(BODY)
         body.flush()
-        ours.send(request())
+        ours.send(evaluators._Task(request(), None, in_files=True))
         for file in (body, content):
             reduction.send_handle(ours, file.fileno(), os.getpid())
         server_goes = Timer(seconds, ours.close)
         server_goes.start()
-        helpers._serve(theirs, LIMITS, 0, compiled)
+        evaluators._serve(theirs, LIMITS, 0, 0, compiled)
         server_goes.join()
         assert content.seek(0, os.SEEK_END) > 0
 
 
-def test_a_helper_keeps_some_memory_for_the_next_request(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert given_back(monkeypatch, helpers.KEPT_BYTES, 0.1) == 0
+def test_an_evaluator_keeps_some_memory_for_the_next_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert given_back(monkeypatch, evaluators.KEPT_BYTES, 0.1) == 0
 
 
-def test_a_helper_that_took_much_gives_it_back_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert given_back(monkeypatch, helpers.KEPT_BYTES + 1, 0.1) == 1
+def test_an_evaluator_that_took_much_gives_it_back_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert given_back(monkeypatch, evaluators.KEPT_BYTES + 1, 0.1) == 1
 
 
-def test_a_helper_that_waits_gives_back_what_it_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(helpers, "KEEP_SECONDS", 0.1)
+def test_an_evaluator_that_waits_gives_back_what_it_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evaluators, "KEEP_SECONDS", 0.1)
     assert given_back(monkeypatch, 0, 0.5) == 1
 
 
-def test_a_helper_uses_the_library_of_the_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_an_evaluator_uses_the_library_of_the_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     library = library_in(tmp_path)
     with used(None):
         serve_one(monkeypatch, 0.1, library)
         assert KERNEL.path == library
 
 
-def test_a_helper_goes_on_without_a_library_that_is_gone(
+def test_an_evaluator_goes_on_without_a_library_that_is_gone(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with used(None), caplog.at_level("WARNING", "service"):
@@ -165,12 +233,12 @@ def test_a_helper_goes_on_without_a_library_that_is_gone(
 def test_a_server_hands_its_library_on(tmp_path: Path) -> None:
     library = library_in(tmp_path)
     with used(library):
-        helper = Helper(LIMITS, 1 << 30)
+        evaluator = EvaluatorProcess(LIMITS, 1 << 30, NICENESS)
     try:
         with tempfile.TemporaryFile() as body, tempfile.TemporaryFile() as content:
             body.write(BODY)
             body.flush()
-            assert helper.answer(request(), body, content, 30.0).status == 200  # it has started
-        assert str(library) in Path(f"/proc/{helper.pid}/maps").read_text()
+            assert evaluator.answer_in_files(request(), body, content, 30.0).status == 200  # it has started
+        assert str(library) in Path(f"/proc/{evaluator.pid}/maps").read_text()
     finally:
-        helper.end()
+        evaluator.end()

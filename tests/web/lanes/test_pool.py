@@ -1,4 +1,4 @@
-"""The lane of big requests: the same answers as in the server's process, and what happens when a helper dies."""
+"""Evaluators that are kept and replaced: they answer as the server does, and their death costs a request nothing."""
 
 import errno
 import math
@@ -7,74 +7,83 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import pytest
 
-from service.answer import Answer, Request, answer
-from service.web import lanes, slots
-from service.web.helper import Helper, HelperDied, NoRoom
-from service.web.lanes import BigLane, is_big
-from service.web.slots import Slots
-from service.wire.media_types import ARROW_STREAM, CSV, JSON, PARQUET, XML
+from service.answer import Answer, Effort, Request, TooMuchWork, answer
+from service.web.lanes import pool as pools
+from service.web.lanes.evaluator import NICENESS, EvaluatorDied, EvaluatorProcess, NoRoom
+from service.web.lanes.pool import EvaluatorPool
+from service.web.passes import Client, ClientGone
+from service.web.spool import Spool
+from service.wire.media_types import ARROW_STREAM, CSV, JSON, XML
 from service.wire.problems import Problem
 from tests.web.big_requests import BODY, LIMITS, request
 
 WRONG = b'{"scores": [0.9, "high"], "labels": [1, 0]}'
 
 
-class Lane(BigLane):
-    """A lane that remembers how its helpers ended, and can have them stopped before they work."""
+class Pool(EvaluatorPool):
+    """A pool that remembers how its evaluators ended, and can have them stopped before they work."""
 
     def __init__(self, directory: Path, seconds: float = 30.0, memory_bytes: int = 1 << 30) -> None:
         self.ended: list[str] = []
         self.to_stop = 0
         self.to_kill = 0
         super().__init__(
-            Slots(directory, "big", 1),
-            Slots(directory, "unread", 2),
             LIMITS,
             seconds=seconds,
             memory_bytes=memory_bytes,
-            spool_directory=str(directory),
-            on_helper_end=self.ended.append,
+            niceness=NICENESS,
+            spool=Spool(str(directory)),
+            on_end=self.ended.append,
         )
 
-    def _helper(self) -> Helper:
-        helper = super()._helper()
+    def _evaluator(self) -> EvaluatorProcess:
+        evaluator = super()._evaluator()
         if self.to_stop:
             self.to_stop -= 1
-            os.kill(helper.pid, signal.SIGSTOP)
+            os.kill(evaluator.pid, signal.SIGSTOP)
         if self.to_kill:
             self.to_kill -= 1
-            os.kill(helper.pid, signal.SIGKILL)
-        return helper
+            os.kill(evaluator.pid, signal.SIGKILL)
+        return evaluator
 
-    def ask(self, body: bytes, **changes: Any) -> tuple[Any, bytes]:
-        with self.spool() as file:
-            file.write(body)
-            result, content = self.answer(request(**changes), file)
+    def ask(self, body: bytes, client: Client | None = None, **changes: Any) -> tuple[Any, bytes]:
+        """Ask with files; the answer, and its body."""
+        with self.spooled(body) as file:
+            result, content = self.answer_in_files(request(**changes), file, client or Client())
         with content:
             content.seek(0)
             return result, content.read()
+
+    def ask_small(self, body: bytes, client: Client | None = None) -> Answer:
+        """Ask through the pipe."""
+        return self.answer(request(body=body), PLENTY, client or Client())
 
     def end(self) -> None:
         self._end_idle(since=math.inf)
 
 
+PLENTY = Effort(1 << 20, 1 << 20)
+
+
 @pytest.fixture
-def lane(tmp_path: Path) -> Iterator[Lane]:
-    lane = Lane(tmp_path)
-    yield lane
-    lane.end()
+def pool(tmp_path: Path) -> Iterator[Pool]:
+    pool = Pool(tmp_path)
+    yield pool
+    pool.end()
 
 
 @pytest.mark.parametrize("body", [BODY, WRONG, b"", b"{"])
 @pytest.mark.parametrize("accept", [JSON, CSV, ARROW_STREAM])
-def test_a_helper_answers_as_the_server_does(lane: Lane, body: bytes, accept: str) -> None:
+def test_an_evaluator_answers_as_the_server_does(pool: Pool, body: bytes, accept: str) -> None:
     here = answer(request(body=body, accept=accept), LIMITS)
-    there, content = lane.ask(body, accept=accept)
+    there, content = pool.ask(body, accept=accept)
     assert content == here.body
     assert there.body == b""
     assert (there.status, there.media_type, there.headers, there.problem) == (
@@ -87,213 +96,202 @@ def test_a_helper_answers_as_the_server_does(lane: Lane, body: bytes, accept: st
     assert there.facts.decode_seconds > 0
 
 
-def test_a_helper_answers_a_failed_gate(lane: Lane) -> None:
+def test_an_evaluator_answers_a_failed_gate(pool: Pool) -> None:
     asked = {"operation": "gates", "accept": XML}
     body = BODY[:-1] + b', "rules": [{"metric": "roc", "min": 1}], "fail_status": 424}'
     here = answer(request(body=body, **asked), LIMITS)
-    there, content = lane.ask(body, **asked)
+    there, content = pool.ask(body, **asked)
     assert (there.status, there.media_type, there.problem, content) == (424, XML, None, here.body)
 
 
-def test_one_helper_answers_request_after_request(lane: Lane) -> None:
-    lane.prepare()
-    ((helper, _),) = lane._idle
+def test_one_evaluator_answers_request_after_request(pool: Pool) -> None:
+    pool.prepare()
+    ((evaluator, _),) = pool._idle
     for _ in range(3):
-        assert lane.ask(BODY)[0].status == 200
-        assert [kept for kept, _ in lane._idle] == [helper]
-    assert lane.ended == []
+        assert pool.ask(BODY)[0].status == 200
+        assert [kept for kept, _ in pool._idle] == [evaluator]
+    assert pool.ended == []
 
 
-def test_a_request_survives_one_death(lane: Lane) -> None:
-    lane.to_kill = 1
-    assert lane.ask(BODY)[0].status == 200
-    assert lane.ended == ["died"]
-    lane.to_kill = 2
+def test_a_request_survives_one_death(pool: Pool) -> None:
+    pool.to_kill = 1
+    assert pool.ask(BODY)[0].status == 200
+    assert pool.ended == ["died"]
+    pool.to_kill = 2
     with pytest.raises(Problem, match="died, 2 times") as caught:
-        lane.ask(BODY)
+        pool.ask(BODY)
     assert caught.value.type.code == "helper_died"
-    assert lane.ended == ["died"] * 3
-    assert lane.ask(BODY)[0].status == 200
+    assert pool.ended == ["died"] * 3
+    assert pool.ask(BODY)[0].status == 200
 
 
-def test_a_helper_that_dies_while_it_waits_costs_no_try(lane: Lane) -> None:
-    lane.prepare()
-    ((helper, _),) = lane._idle
-    os.kill(helper.pid, signal.SIGKILL)
-    helper._process.join(5)
-    lane.to_kill = 1
-    assert lane.ask(BODY)[0].status == 200
-    assert lane.ended == ["died", "died"]
+def test_an_evaluator_that_dies_while_it_waits_costs_no_try(pool: Pool) -> None:
+    pool.prepare()
+    ((evaluator, _),) = pool._idle
+    os.kill(evaluator.pid, signal.SIGKILL)
+    evaluator._process.join(5)
+    pool.to_kill = 1
+    assert pool.ask(BODY)[0].status == 200
+    assert pool.ended == ["died", "died"]
 
 
-def test_helpers_that_wait_for_long_are_ended(lane: Lane, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lanes, "IDLE_SECONDS", 0.05)
-    lane.prepare()
-    ((helper, _),) = lane._idle
-    helper._process.join(10)
-    assert not helper._process.is_alive()
-    assert lane._idle == []
-    assert lane.ask(BODY)[0].status == 200
-    assert lane.ended == []
+def test_evaluators_that_wait_for_long_are_ended(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pools, "IDLE_SECONDS", 0.05)
+    pool.prepare()
+    ((evaluator, _),) = pool._idle
+    evaluator._process.join(10)
+    assert not evaluator._process.is_alive()
+    assert pool._idle == []
+    assert pool.ask(BODY)[0].status == 200
+    assert pool.ended == []
 
 
-def test_helpers_that_were_too_young_are_ended_later(lane: Lane, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lanes, "IDLE_SECONDS", 0.3)
-    helpers_then = [lane._helper() for _ in range(2)]
-    for helper in helpers_then:
-        lane._keep(helper)
+def test_evaluators_that_were_too_young_are_ended_later(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pools, "IDLE_SECONDS", 0.3)
+    evaluators_then = [pool._evaluator() for _ in range(2)]
+    for evaluator in evaluators_then:
+        pool._keep(evaluator)
         time.sleep(0.15)
-    for helper in helpers_then:
-        helper._process.join(10)
-        assert not helper._process.is_alive()
+    for evaluator in evaluators_then:
+        evaluator._process.join(10)
+        assert not evaluator._process.is_alive()
 
 
-def test_an_answer_is_given_where_no_thread_can_be_had(lane: Lane, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The helper waits, and the next one that is kept sees to both."""
-    monkeypatch.setattr(lanes, "IDLE_SECONDS", 0.05)
+def test_an_answer_is_given_where_no_thread_can_be_had(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The evaluator waits, and the next one that is kept sees to both."""
+    monkeypatch.setattr(pools, "IDLE_SECONDS", 0.05)
     with monkeypatch.context() as patched:
 
         def start(_: object) -> None:
             raise RuntimeError("can't start new thread")
 
-        patched.setattr(lanes.Timer, "start", start)
-        assert lane.ask(BODY)[0].status == 200
-        ((helper, _),) = lane._idle
-    assert lane.ask(BODY)[0].status == 200
-    helper._process.join(10)
-    assert not helper._process.is_alive()
+        patched.setattr(pools.Timer, "start", start)
+        assert pool.ask(BODY)[0].status == 200
+        ((evaluator, _),) = pool._idle
+    assert pool.ask(BODY)[0].status == 200
+    evaluator._process.join(10)
+    assert not evaluator._process.is_alive()
 
 
-def test_a_second_try_has_the_time_that_is_left(lane: Lane, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_try_has_the_time_that_is_left(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
     given = []
 
-    def die(_self: Lane, _request: Request, _body: object, _content: object, seconds: float) -> Answer:
+    def die(_self: object, _request: Request, _body: object, _content: object, seconds: float) -> Answer:
         given.append(seconds)
         time.sleep(0.1)
-        raise HelperDied
+        raise EvaluatorDied
 
-    monkeypatch.setattr(Lane, "_answer", die)
+    monkeypatch.setattr(EvaluatorProcess, "answer_in_files", die)
     with pytest.raises(Problem, match="died"):
-        lane.ask(BODY)
+        pool.ask(BODY)
     first, second = given
     assert 29 < first <= 30
     assert second <= first - 0.1
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the limits of another process are read in /proc")
-def test_the_deadline_ends_a_helper_that_does_not_move(tmp_path: Path) -> None:
-    lane = Lane(tmp_path, seconds=0.2)
-    lane.prepare()
-    ((helper, _),) = lane._idle
-    lane.to_stop = 1
+def test_the_deadline_ends_an_evaluator_that_does_not_move(tmp_path: Path) -> None:
+    pool = Pool(tmp_path, seconds=0.2)
+    pool.prepare()
+    ((evaluator, _),) = pool._idle
+    pool.to_stop = 1
     with pytest.raises(Problem, match=r"0\.2 seconds") as caught:
-        lane.ask(BODY)
+        pool.ask(BODY)
     assert caught.value.type.code == "deadline_exceeded"
-    assert lane.ended == ["deadline"]
-    assert not helper._process.is_alive()
-    assert lane._idle == []
+    assert pool.ended == ["deadline"]
+    assert not evaluator._process.is_alive()
+    assert pool._idle == []
 
 
-def test_what_takes_more_memory_than_a_helper_has_is_refused(tmp_path: Path) -> None:
-    lane = Lane(tmp_path, memory_bytes=256 << 20)
+def test_what_takes_more_memory_than_an_evaluator_has_is_refused(tmp_path: Path) -> None:
+    pool = Pool(tmp_path, memory_bytes=256 << 20)
     large = b"scores,labels\n" + b"0.25,1\n0.5,0\n" * 1_500_000
-    assert lane.ask(large, content_type=CSV)[0].problem == "body_too_large"
-    assert lane.ask(BODY)[0].status == 200
-    assert lane.ended == []
-    lane.end()
+    assert pool.ask(large, content_type=CSV)[0].problem == "body_too_large"
+    assert pool.ask(BODY)[0].status == 200
+    assert pool.ended == []
+    pool.end()
 
 
-def test_bodies_lie_in_files_without_a_name(lane: Lane, tmp_path: Path) -> None:
+def test_bodies_lie_in_files_without_a_name(pool: Pool, tmp_path: Path) -> None:
     names = {path.name for path in tmp_path.iterdir()}
-    with lane.spool() as file:
-        file.write(b"secret")
-        file.flush()
+    with pool.spooled(b"secret") as file:
         assert {path.name for path in tmp_path.iterdir()} == names
         assert os.fstat(file.fileno()).st_nlink == 0
 
 
-def check_overloaded(lane: Lane, says: str) -> None:
-    with pytest.raises(Problem, match=says) as caught, lane.admitted():
-        pytest.fail("there was no place")
+def check_no_room(pool: Pool) -> None:
+    with pytest.raises(Problem, match="no room") as caught:
+        pool.ask(BODY)
     assert caught.value.type.code == "overloaded"
 
 
-def test_a_slot_is_held_until_the_evaluation_is_over(lane: Lane) -> None:
-    with lane.admitted() as place:
-        check_overloaded(lane, "As many big requests are under way as there may be: 1.")
-        place.evaluated()
-        with lane.admitted():
-            check_overloaded(lane, "As many big requests are under way as there may be: 1.")
-    with lane.admitted():
-        pass
+def test_a_body_that_finds_no_room_is_overloaded(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(pool._spool, "open", partial(open, "/dev/full", "r+b"))
+        check_no_room(pool)
+    assert pool.ask(BODY)[0].status == 200
 
 
-def test_an_unread_answer_holds_its_place_until_it_is_closed(lane: Lane) -> None:
-    files = []
-    for _ in range(2):
-        with lane.admitted() as place, lane.spool() as content:
-            content.write(b"answer")
-            content.seek(0)
-            files.append(place.sent_from(content))
-    check_overloaded(lane, "As many answers wait to be read as there may be: 2.")
-    assert files[0].read() == b"answer"
-    files[0].close()
-    files[0].close()
-    with lane.admitted():
-        pass
-    files[1].close()
-
-
-def test_an_answer_that_cannot_be_kept_open_leaves_its_place(lane: Lane, monkeypatch: pytest.MonkeyPatch) -> None:
-    def dup(_: int) -> int:
-        raise OSError(errno.EMFILE, "no descriptor is left")
-
-    monkeypatch.setattr(lanes.os, "dup", dup)
-    for _ in range(3):
-        with lane.spool() as content, pytest.raises(Problem, match="no room"), lane.admitted() as place:
-            place.sent_from(content)
-
-
-@pytest.mark.parametrize("opened", [0, 1])
-def test_without_another_descriptor_it_is_overloaded_and_no_slot_is_lost(
-    lane: Lane, monkeypatch: pytest.MonkeyPatch, opened: int
+@pytest.mark.parametrize("error", [OSError(errno.EMFILE, "no descriptor is left"), NoRoom()])
+def test_an_answer_that_finds_no_room_is_overloaded(
+    pool: Pool, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
-    system = os.open
-    left = iter([True] * opened)
+    open_file, opened = pool._spool.open, []
 
-    def refuse(*arguments: Any) -> int:
-        if not next(left, False):
-            raise OSError(errno.EMFILE, "no descriptor is left")
-        return system(*arguments)
+    def once() -> Any:
+        if opened:
+            raise error
+        opened.append(open_file())
+        return opened[0]
 
-    monkeypatch.setattr(slots.os, "open", refuse)
-    check_overloaded(lane, "cannot open another file now")
-    monkeypatch.undo()
-    with lane.admitted():
-        pass
-
-
-@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "full"), NoRoom()])
-def test_no_room_in_the_spool_directory_is_overloaded(lane: Lane, error: Exception) -> None:
-    with pytest.raises(Problem, match="no room") as caught, lane.admitted():
-        raise error
-    assert caught.value.type.code == "overloaded"
-    with lane.admitted():
-        pass
+    with monkeypatch.context() as patched:
+        patched.setattr(pool._spool, "open", once)
+        check_no_room(pool)
+    assert pool.ended == []
+    assert pool.ask(BODY)[0].status == 200
 
 
-@pytest.mark.parametrize(
-    ("content_type", "coding", "length", "big"),
-    [
-        (JSON, "identity", 0, False),
-        (CSV, "identity", 100, False),
-        (JSON, "identity", 101, True),
-        (JSON, "identity", None, True),
-        (JSON, "gzip", 10, True),
-        (CSV, "zstd", 10, True),
-        (ARROW_STREAM, "identity", 10, True),
-        (PARQUET, "identity", 10, True),
-    ],
-)
-def test_headers_tell_what_is_big(content_type: str, coding: str, length: int | None, big: bool) -> None:  # noqa: FBT001  # a table's column
-    assert is_big(content_type, coding, length, 100) is big
+def test_too_much_work_costs_no_evaluator(pool: Pool) -> None:
+    pool.prepare()
+    kept = list(pool._idle)
+    with pytest.raises(TooMuchWork):
+        pool.answer(request(body=BODY), Effort(4, 1 << 20), Client())
+    assert [evaluator for evaluator, _ in pool._idle] == [evaluator for evaluator, _ in kept]
+    assert pool.ask_small(BODY).body == answer(request(body=BODY), LIMITS).body
+    assert pool.ended == []
+
+
+@pytest.mark.parametrize("ask", [Pool.ask, Pool.ask_small])
+def test_who_leaves_ends_the_evaluation(pool: Pool, ask: Any) -> None:
+    """And that is no death of an evaluator."""
+    client = Client()
+    pool.prepare()
+    ((evaluator, _),) = pool._idle
+    pool.to_stop = 1
+    goes = Timer(0.1, client.leave)
+    goes.start()
+    with pytest.raises(ClientGone):
+        ask(pool, BODY, client)
+    goes.join()
+    assert not evaluator._process.is_alive()
+    assert (pool._idle, pool.ended) == ([], [])
+    with pytest.raises(ClientGone):
+        ask(pool, BODY, client)
+    assert ask(pool, BODY) is not None
+    client.leave()
+
+
+def test_who_leaves_after_the_answer_ends_nothing(pool: Pool) -> None:
+    client = Client()
+    pool.ask(BODY, client)
+    ((evaluator, _),) = pool._idle
+    client.leave()
+    assert evaluator._process.is_alive()
+    assert pool.ask(BODY)[0].status == 200
+    assert [kept for kept, _ in pool._idle] == [evaluator]
+
+
+def test_spooled_bodies_are_whole(pool: Pool) -> None:
+    """Also for who reads the file through its descriptor."""
+    with pool.spooled(BODY) as file:
+        assert os.pread(file.fileno(), 1 << 20, 0) == BODY

@@ -1,18 +1,23 @@
 """Slots are counted over all processes, and those of a process that died are free."""
 
+import errno
 import os
 import signal
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
-from service.web.slots import Slots
+import pytest
+
+from service.web.lanes import slots as slots_module
+from service.web.lanes.slots import Slots
 
 HOLDER = """
 import sys, time
 from pathlib import Path
-from service.web.slots import Slots
+from service.web.lanes.slots import Slots
 held = [Slots(Path(sys.argv[1]), "big", 3).take() for _ in range(2)]
 print(*(slot is not None for slot in held), flush=True)
 time.sleep(60)
@@ -35,6 +40,52 @@ def test_as_many_are_held_as_there_are(tmp_path: Path) -> None:
     with third, second:
         assert slots.in_use() == 2
     assert slots.in_use() == 0
+
+
+def test_all_that_are_free_are_taken_at_once(tmp_path: Path) -> None:
+    slots = Slots(tmp_path, "big", 3)
+    first = slots.take()
+    with first:
+        rest = slots.take_all()
+        assert [slot.number for slot in (first, *rest)] == [0, 1, 2]
+        assert slots.take_all() == []
+        assert slots.take() is None
+        for slot in rest:
+            slot.release()
+        assert slots.in_use() == 1
+    assert [slot.number for slot in slots.take_all()] == [0, 1, 2]
+
+
+@pytest.mark.parametrize("opened", [0, 1, 2])
+def test_without_another_descriptor_no_slot_is_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, opened: int
+) -> None:
+    system, left = os.open, iter([True] * opened)
+
+    def refuse(*arguments: Any) -> int:
+        if not next(left, False):
+            raise OSError(errno.EMFILE, "no descriptor is left")
+        return system(*arguments)
+
+    slots = Slots(tmp_path, "big", 3)
+    with monkeypatch.context() as patched:
+        patched.setattr(slots_module.os, "open", refuse)
+        with pytest.raises(OSError, match="no descriptor"):
+            slots.take_all()
+    assert slots.in_use() == 0
+
+
+def test_a_lock_that_fails_leaves_no_descriptor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "no lock is left")
+
+    slots = Slots(tmp_path, "big", 1)
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    with monkeypatch.context() as patched:
+        patched.setattr(slots_module.fcntl, "flock", fail)
+        with pytest.raises(OSError, match="no lock"):
+            slots.take()
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
 
 
 def test_other_names_are_other_slots(tmp_path: Path) -> None:

@@ -1,0 +1,23 @@
+"""`rocpr guide`: prints the user's guide; what it says is in service/guide."""
+
+import click
+
+from service.guide import markdown_of, pages
+
+
+@click.command()
+@click.argument("page", required=False)
+def guide(page: str | None) -> None:
+    """Print a PAGE of the guide, as Markdown; without PAGE, list the pages.
+
+    A server shows the same pages in a browser, at /guide.
+    """
+    known = pages()
+    if page is None:
+        widest = max(map(len, known))
+        click.echo("\n".join(f"{name:{widest}}  {listed.about}" for name, listed in known.items()))
+    elif page in known:
+        click.echo(markdown_of(page).encode(), nl=False)  # bytes, because not every terminal's encoding has λ
+    else:
+        message = f"{page!r} is not a page of the guide. The pages are {', '.join(known)}."
+        raise click.BadParameter(message, param_hint="PAGE")

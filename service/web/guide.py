@@ -1,0 +1,172 @@
+"""The guide in a browser: /guide, a page for each task below it, their stylesheet and their pictures.
+
+Knows HTML and the paths of this service; what the pages say is in service/guide. A page is rendered when it is first
+asked for, then kept. It needs no script, and its policy allows none.
+"""
+
+import re
+from collections.abc import Callable
+from functools import cache, partial
+from html import escape
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from flask import Blueprint, Response, abort
+
+from service.guide import FOLDER, INDEX, markdown_of, pages
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+GUIDE = "/guide"
+POLICY = (
+    "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+"""The pages' Content-Security-Policy."""
+
+FILES = {"style.css": "text/css", "verdict.svg": "image/svg+xml"}
+"""What the pages load, with the media type of each."""
+
+HERE = "http://127.0.0.1:8000"
+"""Where the guide's commands expect the service; a link that starts so is one to this service."""
+
+SERVED = {"../../openapi.yaml": "/openapi.yaml"}
+"""Files of the repository that the service has at a path. Of other files outside the guide only the name is shown."""
+
+_CURRENT = ' aria-current="page"'
+_TEMPLATE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title} - rocpr</title>
+<link rel="stylesheet" href="{guide}/style.css">
+</head>
+<body>
+<nav aria-label="Guide">
+{links}
+</nav>
+<main>
+{content}</main>
+</body>
+</html>
+"""
+
+
+def guide_blueprint() -> Blueprint:
+    """Make the routes of the guide."""
+    blueprint = Blueprint("guide", __name__, url_prefix=GUIDE)
+
+    @blueprint.get("")
+    def index() -> Response:
+        return _page_response(INDEX)
+
+    @blueprint.get("/<page>")
+    def page(page: str) -> Response:
+        return _page_response(page) if page in pages() else abort(404)
+
+    for name, media_type in FILES.items():
+        view = partial(Response, (FOLDER / name).read_bytes(), mimetype=media_type)
+        blueprint.add_url_rule(f"/{name}", endpoint=name.partition(".")[0], view_func=view)
+    return blueprint
+
+
+def _page_response(name: str) -> Response:
+    response = Response(html_of(name), mimetype="text/html")
+    response.headers["Content-Security-Policy"] = POLICY
+    return response
+
+
+@cache
+def html_of(name: str) -> str:
+    """Render a page of the guide."""
+    titles = {INDEX: "Guide"} | {page.name: page.title for page in pages().values()}
+    links = [
+        f'<a href="{_path_of(other)}"{_CURRENT if other == name else ""}>{escape(title)}</a>'
+        for other, title in titles.items()
+    ]
+    content = _content(markdown_of(name))
+    return _TEMPLATE.format(title=escape(titles[name]), guide=GUIDE, links="\n".join(links), content=content)
+
+
+def _content(text: str) -> str:
+    markdown = _markdown()
+    tokens = markdown.parse(text)
+    _name_headings(tokens)
+    for token in tokens:
+        _drop_style(token)
+        _redirect_links(token.children or [])
+    content: str = markdown.renderer.render(tokens, markdown.options, {})
+    return content
+
+
+@cache
+def _markdown() -> "MarkdownIt":
+    """Make the reader of Markdown: CommonMark with tables, and no HTML in it."""
+    from markdown_it import MarkdownIt  # noqa: PLC0415  # a tenth of a second, which only a reader of the guide waits
+
+    markdown = MarkdownIt("commonmark", {"html": False, "xhtmlOut": False}).enable("table")
+    # What is wider than the screen scrolls by itself, with the keyboard too.
+    rules: dict[str, Callable[..., str]] = {
+        "table_open": lambda *_: '<div class="wide" tabindex="0">\n<table>\n',
+        "table_close": lambda *_: "</table>\n</div>\n",
+        "fence": lambda _, tokens, place, *__: (
+            f'<pre tabindex="0"><code>{escape(tokens[place].content)}</code></pre>\n'
+        ),
+    }
+    for name, rule in rules.items():
+        markdown.add_render_rule(name, rule)
+    return markdown
+
+
+def _name_headings(tokens: "list[Token]") -> None:
+    """Give each heading the id that links to it use in the repository."""
+    for token, text in pairwise(tokens):
+        if token.type == "heading_open":
+            token.attrSet("id", anchor(text.content))
+
+
+def anchor(heading: str) -> str:
+    """Return the fragment that leads to a heading, as code hosts make it of the heading's Markdown."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def _drop_style(token: "Token") -> None:
+    """Align the cells of a table by a class, as the policy allows no style within the page."""
+    style = token.attrs.pop("style", None)
+    if style:
+        token.attrSet("class", str(style).rpartition(":")[2])
+
+
+def _redirect_links(tokens: "list[Token]") -> None:
+    """Let links between files lead to paths of this service; where it does not serve a file, name that instead."""
+    file = ""
+    for token in tokens:
+        if token.type == "image":
+            token.attrSet("src", f"{GUIDE}/{token.attrs['src']}")
+        elif token.type == "link_open":
+            link = str(token.attrs["href"])
+            path = _path_to(link)
+            file = "" if path else link.partition("#")[0].removeprefix("../../")
+            token.attrSet("href", path or "")
+            token.hidden = bool(file)
+        elif token.type == "link_close" and file:
+            token.type, token.tag, token.nesting, token.content = "text", "", 0, f" ({file})"
+            file = ""
+
+
+def _path_to(link: str) -> str | None:
+    """Return where a link of a page leads when it is served, None for nowhere."""
+    target, mark, fragment = link.partition("#")
+    if not target:
+        return link
+    if target.startswith(HERE):
+        return link.removeprefix(HERE)
+    if "/" not in target:
+        return f"{_path_of(target.removesuffix('.md'))}{mark}{fragment}"
+    return SERVED.get(target)
+
+
+def _path_of(name: str) -> str:
+    return GUIDE if name == INDEX else f"{GUIDE}/{name}"

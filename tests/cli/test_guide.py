@@ -1,0 +1,40 @@
+"""`rocpr guide`: lists the pages, prints one, and names them all where there is no such page."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from service.cli.main import main
+from service.guide import markdown_of, pages
+
+
+def test_without_a_page_the_pages_are_listed() -> None:
+    run = CliRunner().invoke(main, ["guide"])
+    assert run.exit_code == 0
+    assert [line.split()[0] for line in run.stdout.splitlines()] == list(pages())
+    assert all(line.endswith(page.about) for line, page in zip(run.stdout.splitlines(), pages().values(), strict=True))
+
+
+@pytest.mark.parametrize("name", pages())
+def test_a_page_is_printed_as_it_is(name: str) -> None:
+    run = CliRunner().invoke(main, ["guide", name])
+    assert run.exit_code == 0
+    assert run.stdout_bytes == markdown_of(name).encode()
+
+
+def test_other_encodings_of_a_terminal_do_no_harm(root: Path) -> None:
+    program = [sys.executable, "-c", "from service.cli.main import main; main()", "guide", "tradeoffs"]
+    run = subprocess.run(program, cwd=root, env={"PYTHONIOENCODING": "latin-1"}, capture_output=True, check=True)
+    assert run.stdout == markdown_of("tradeoffs").encode()
+
+
+@pytest.mark.parametrize("name", ["index", "nothing", "../README", "curves.md"])
+def test_for_an_unknown_page_those_that_there_are_are_named(name: str) -> None:
+    run = CliRunner().invoke(main, ["guide", name])
+    assert run.exit_code == 2
+    assert run.stdout == ""
+    assert f"'{name}' is not a page of the guide." in run.stderr
+    assert all(page in run.stderr for page in pages())

@@ -1,0 +1,34 @@
+"""A key that wants a lot of long work costs another key no answer, and what its clients left behind is dropped."""
+
+from tests.soak import processes
+from tests.soak.attackers import askers
+from tests.soak.clients import Client
+from tests.soak.key_fairness import BIG_ROWS, THREADS, one_at_a_time, two_keys
+from tests.soak.samples import question, small
+from tests.soak.servers import Service
+
+SECONDS = 3.0
+WAIT_SECONDS = 15.0
+"""Much less than the gates of one key would take, one after another."""
+
+
+def in_use(service: Service, key: str) -> float:
+    """How many slots are held."""
+    with Client(service.port) as client:
+        page = client.ask("GET", "/metrics", Authorization=f"Bearer {key}").body.decode()
+    line = next(line for line in page.splitlines() if line.startswith("rocpr_slots_in_use "))
+    return float(line.rpartition(" ")[2])
+
+
+def test_gates_of_one_key_cost_another_nothing_and_end_with_their_clients() -> None:
+    big = question(BIG_ROWS, "auc")
+    with two_keys() as (service, greedy, modest):
+        assert one_at_a_time(service.port, modest, big, 0.5).wrong == []
+        with askers(service.port, "gates", THREADS, greedy):
+            processes.wait_until(lambda: in_use(service, modest) > 0, WAIT_SECONDS, "a gate is under way")
+            for asked in (big, small()):
+                got = one_at_a_time(service.port, modest, asked, SECONDS)
+                assert got.wrong == []
+                assert got.times
+        processes.wait_until(lambda: in_use(service, modest) == 0, WAIT_SECONDS, "no slot is held for those who left")
+        assert service.failures() == []

@@ -1,0 +1,13 @@
+"""A server that is reloaded loses nothing; SIGTERM ends it whatever its clients have half sent."""
+
+from tests.soak.restarts import CLIENTS
+from tests.soak.stops import drain, reload
+
+
+def test_a_reload_loses_nothing() -> None:
+    assert reload(2, 1, least=CLIENTS).missed == []
+
+
+def test_half_sent_bodies_do_not_keep_a_server_from_its_end() -> None:
+    found, _ = drain(half=10, idle=20)
+    assert found.missed == []

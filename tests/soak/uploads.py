@@ -1,0 +1,130 @@
+"""Slow uploads hold up nobody, and neither do many small bodies that are compressed or in columns, all at once."""
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from threading import Barrier
+
+import orjson
+import pyarrow as pa
+
+from service.wire.codings import compress
+from service.wire.media_types import JSON, PARQUET
+from tests.properties.bodies import parquet_body
+from tests.soak.attackers import crowds
+from tests.soak.clients import LOST, Client
+from tests.soak.report import Found
+from tests.soak.samples import Question, question, small
+from tests.soak.servers import Service, serving
+from tests.soak.small_calls import counted, told_ends
+
+UPLOADS = 6
+BIG_ROWS = 100_000
+EACH = 40
+"""How many compressed bodies there are at once, and how many in columns."""
+
+EVERY_SECONDS = 1.0
+"""From one big answer to the next big question."""
+
+ROUNDS = 5
+MOST_SECONDS = 1.0
+WAIT_SECONDS = 3.0
+"""After that a server has begun to read all uploads."""
+
+
+@dataclass
+class Answered:
+    """How long requests took, each tried once, and what was wrong with their answers."""
+
+    seconds: list[float] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+
+    def ask(self, port: int, asked: Question, **headers: str) -> None:
+        """Ask once, on a new connection."""
+        began = time.monotonic()
+        try:
+            with Client(port) as client:
+                answer = client.post(asked.body, **headers)
+        except LOST as error:
+            self.wrong.append(repr(error))
+        else:
+            if answer.status != 200 or answer.body != asked.answer:
+                self.wrong.append(f"{answer.status} {answer.problem or 'a wrong answer'}")
+        self.seconds.append(time.monotonic() - began)
+
+    def told(self) -> str:
+        ordered = [f"{1000 * value:.0f}" for value in (sorted(self.seconds)[len(self.seconds) // 2], max(self.seconds))]
+        return f"{' / '.join(ordered)} ms ({len(self.seconds)})"
+
+
+def big_ones(service: Service, times: int, every: float = EVERY_SECONDS) -> Answered:
+    """Ask a big question a number of times."""
+    found, asked = Answered(), question(BIG_ROWS, "auc")
+    for _ in range(times):
+        found.ask(service.port, asked)
+        time.sleep(every)
+    return found
+
+
+def during_uploads(service: Service, times: int) -> tuple[Answered, dict[str, int]]:
+    """The same while others upload slowly; also how those ended that came to their end."""
+    question(BIG_ROWS, "auc")  # is made before
+    with crowds(service.port, {"uploads": UPLOADS}) as seen:
+        time.sleep(WAIT_SECONDS)
+        found = big_ones(service, times)
+    return found, seen["uploads"]["ends"]
+
+
+def compact(service: Service, each: int = EACH) -> Answered:
+    """Many small bodies at the same moment, half of them gzip, half of them Parquet."""
+    found, begin = Answered(), Barrier(2 * each)
+    asked = small()
+    table = pa.table(orjson.loads(asked.body))
+    ways = [
+        (Question(compress("gzip", asked.body), asked.answer), {"Content_Type": JSON, "Content_Encoding": "gzip"}),
+        (Question(parquet_body(table), asked.answer), {"Content_Type": PARQUET}),
+    ]
+
+    def one(number: int) -> None:
+        body, headers = ways[number % 2]
+        begin.wait()
+        found.ask(service.port, body, **headers)
+
+    with ThreadPoolExecutor(2 * each) as pool:
+        list(pool.map(one, range(2 * each)))
+    return found
+
+
+def run(seconds: float, tell: Callable[[str], None] = lambda _: None) -> Found:
+    """Big requests without slow uploads, then during them; then many compact ones at once."""
+    times = int(seconds)
+    found = Found(
+        f"{UPLOADS} uploads at 40 kB/s and {times} requests of {BIG_ROWS:,} rows; then "
+        f"{ROUNDS} times {EACH} gzip and {EACH} Parquet bodies of 50 rows at once; each is sent once"
+    )
+    with serving() as service:
+        control = big_ones(service, times // 2)
+        tell("slow uploads")
+        uploading, ends = during_uploads(service, times)
+        burst = Answered()
+        for number in range(ROUNDS):
+            tell(f"compact bodies, {number + 1} of {ROUNDS}")
+            one = compact(service)
+            burst.seconds += one.seconds
+            burst.wrong += one.wrong
+        found.require(not service.failures(), f"the log: {service.failures()[:1]}")
+    found.figures = {
+        "big p50 / max, alone": control.told(),
+        "during uploads": uploading.told(),
+        "refused or lost during uploads": str(len(uploading.wrong)),
+        "uploads that ended": told_ends(ends),
+        "compact p50 / max": burst.told(),
+        "compact refused or lost": str(len(burst.wrong)),
+    }
+    found.missed += [f"big: {what}" for what in counted(uploading.wrong)]
+    found.missed += [f"compact: {what}" for what in counted(burst.wrong)]
+    found.require(not ends.keys() - {"200"}, f"uploads ended {ends}")
+    for name, one in (("big", uploading), ("compact", burst)):
+        found.require(max(one.seconds) <= MOST_SECONDS, f"{name}: the slowest took {max(one.seconds):.2f} s")
+    return found

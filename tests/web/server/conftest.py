@@ -1,0 +1,72 @@
+"""A loop in a thread, the lanes of a process, a clock that can be put forward, and servers of applications."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from service.web.lifecycle import DRAINING
+from service.web.passes import Pass
+from service.web.server import connection, exchange, lane, queues, sending, server, sweep
+from service.web.server.lane import Lane
+from tests.web.server.serving import Clock, Served
+
+Serve = Callable[..., Served]
+
+
+@pytest.fixture(scope="session")
+def failures() -> list[dict[str, Any]]:
+    """What the loop caught."""
+    return []
+
+
+@pytest.fixture(scope="session")
+def loop(failures: list[dict[str, Any]]) -> Iterator[asyncio.AbstractEventLoop]:
+    loop = asyncio.new_event_loop()
+    loop.set_exception_handler(lambda _, context: failures.append(context))
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+    yield loop
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join(10)
+    loop.close()
+
+
+@pytest.fixture(scope="session")
+def lanes(loop: asyncio.AbstractEventLoop) -> Mapping[Pass, Lane]:
+    """Lanes for all tests: their threads never end."""
+    small, columnar, big = (
+        Lane(loop, name, threads=threads, ahead=ahead, most=100, half_life=1.0)
+        for name, threads, ahead in (("small", 1, 1), ("columnar", 1, 1), ("big", 2, 0))
+    )
+    return {Pass.HEAD: small, Pass.SMALL: small, Pass.COLUMNAR: columnar, Pass.BIG: big}
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The time of all parts of the server, but not of the loop itself."""
+    clock = Clock()
+    for module in (connection, exchange, lane, queues, sending, server, sweep):
+        monkeypatch.setattr(module, "time", clock)
+    return clock
+
+
+@pytest.fixture
+def serve(
+    loop: asyncio.AbstractEventLoop, lanes: Mapping[Pass, Lane], failures: list[dict[str, Any]]
+) -> Iterator[Serve]:
+    """Make servers of applications; the loop must have caught no failure in the end."""
+    served: list[Served] = []
+
+    def serve(application: Callable[..., Any], **options: Any) -> Served:
+        served.append(Served(loop, options.pop("lanes", lanes), application, **options))
+        return served[-1]
+
+    yield serve
+    for one in served:
+        one.end()
+    DRAINING.clear()
+    found, failures[:] = list(failures), []
+    assert found == []
