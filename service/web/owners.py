@@ -70,6 +70,7 @@ class Owners:
         if address == SOCKET:
             return SOCKET in self._proxies
         known = ip_address(address)
+        known = getattr(known, "ipv4_mapped", None) or known  # a listener for both families
         return any(known in network for network in self._proxies if not isinstance(network, str))
 
 

@@ -149,11 +149,12 @@ def test_the_log_warns_of_a_mistyped_setting(server: Server) -> None:
 
 
 def test_the_wheel_carries_what_it_needs(root: Path, tmp_path: Path) -> None:
-    """Installed, the service finds its contract and its configuration without the checkout."""
+    """Installed, the service finds its contract, its configuration and its guide without the checkout."""
     build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
     subprocess.run(build, cwd=root, check=True, capture_output=True)
     (wheel,) = tmp_path.glob("*.whl")
     check = "from service.app import create_app; from service.settings import shipped_file; create_app();"
+    check += "from service.guide import markdown_of, pages; assert all(map(markdown_of, pages()));"
     run = subprocess.run(
         [sys.executable, "-c", check + "print(shipped_file('deploy/gunicorn.conf.py'))"],
         cwd=tmp_path,

@@ -16,7 +16,7 @@ from tests.readme.documents import ROOT, blocks, text_of
 NOT_RUN = {
     "sh deploy/run.sh": "tests/e2e runs it",
     "sh deploy/test.sh": "it runs this test",
-    "sh deploy/soak.sh": "it takes an hour; tests/e2e runs its rows in short",
+    "sh deploy/soak.sh": "it takes over an hour; tests/e2e runs its rows in short",
     ".venv/bin/rocpr serve": "tests/e2e runs it",
     "python3 -m pip install .\nrocpr serve": "it changes the environment; tests/e2e builds the wheel and uses it",
     ". .venv/bin/activate": "it changes the shell",

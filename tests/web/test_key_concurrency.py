@@ -103,13 +103,13 @@ class TestUnderAnotherServer:
             assert list(tmp_path.glob("key-*")) != []
             assert in_use(tmp_path) == 0
 
-    @pytest.mark.parametrize("error", [ValueError(), MemoryError()])
-    def test_a_failure_gives_it_back(self, bare: Flask, tmp_path: Path, error: BaseException) -> None:
+    @pytest.mark.parametrize(("error", "status"), [(ValueError(), 500), (MemoryError(), 503)])
+    def test_a_failure_gives_it_back(self, bare: Flask, tmp_path: Path, error: BaseException, status: int) -> None:
         def fail() -> None:
             raise error
 
         bare.view_functions["view"] = fail
-        assert bare.test_client().get("/", headers=ANN, buffered=True).status_code == 500
+        assert bare.test_client().get("/", headers=ANN, buffered=True).status_code == status
         assert in_use(tmp_path) == 0
 
     @pytest.mark.parametrize("read", [0, 1])

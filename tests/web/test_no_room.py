@@ -2,8 +2,10 @@
 
 import errno
 import json
+import multiprocessing
 import tempfile
 from functools import partial
+from multiprocessing import forkserver
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -97,6 +99,10 @@ def test_the_room_is_told_to_prometheus(tmp_path: Path) -> None:
 
 @pytest.fixture
 def no_directory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nowhere takes a file; and no evaluator was started before, which takes one."""
+    monkeypatch.setattr(forkserver, "connect_to_new_process", forkserver.ForkServer().connect_to_new_process)
+    monkeypatch.delitem(multiprocessing.current_process()._config, "tempdir", raising=False)
+
     def fail() -> str:
         raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found")
 

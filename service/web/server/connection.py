@@ -18,7 +18,7 @@ from service.web.server.head import Head
 from service.web.server.queues import Use
 from service.web.server.reading import RequestReader
 from service.web.server.reply import Reply
-from service.web.server.sending import PIECE_BYTES, Sending
+from service.web.server.sending import Sending
 from service.web.server.transport import refusal
 from service.wire.problems import Problem
 
@@ -89,7 +89,6 @@ class Connection(asyncio.BufferedProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin."""
         self.transport = cast("asyncio.Transport", transport)
-        self.transport.set_write_buffer_limits(PIECE_BYTES, PIECE_BYTES // 4)
         self._server.connections.add(self)
 
     def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002  # asyncio's signature
@@ -282,10 +281,10 @@ class Connection(asyncio.BufferedProtocol):
     def _end(self) -> None:
         """Close the sending side, and drop what still comes until the client closes its own: see LINGER_SECONDS."""
         self.ahead = b""
+        self._enter(Phase.LINGERING, LINGER_SECONDS)
         if self._half_closed:
             self.transport.close()
             return
-        self._enter(Phase.LINGERING, LINGER_SECONDS)
         if self._is_full:
             self.transport.resume_reading()
         self.transport.write_eof()

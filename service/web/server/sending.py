@@ -40,10 +40,11 @@ class Sending:
         self._unsent_then = 0
         self.bytes = 0
         """How many bytes of the body were given to the transport."""
+        transport.set_write_buffer_limits(PIECE_BYTES, PIECE_BYTES // 4)
         transport.write(reply.head + (_CLOSE if is_last else _KEEP))
 
     def go_on(self) -> bool:
-        """Send while there is room; whether the whole answer was given to the transport and the client is reading it.
+        """Send while there is room; whether the whole answer has left this process.
 
         Raises OSError when a file ends before its answer does.
         """
@@ -54,6 +55,8 @@ class Sending:
             self._transport.write(piece)
         if isinstance(self._body, Stream) and self._has_room:
             self._body.make_room()
+        if self._ended and not self._left:
+            self._transport.set_write_buffer_limits(0)  # from here on there is room when nothing waits any more
         return self._has_room and self._ended and not self._left
 
     def add(self, piece: bytes | None) -> bool:

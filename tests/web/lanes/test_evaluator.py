@@ -21,6 +21,7 @@ from service.web.lanes.evaluator import (
     DeadlineExceeded,
     EvaluatorDied,
     EvaluatorFailed,
+    EvaluatorNotStarted,
     EvaluatorProcess,
     NoRoom,
 )
@@ -98,12 +99,12 @@ def test_an_evaluator_that_is_killed_has_died(evaluator: EvaluatorProcess) -> No
     killer.join()
 
 
-def test_an_evaluator_that_cannot_be_started_has_died(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_evaluator_that_cannot_be_started_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(_: object) -> None:
         raise OSError(errno.EAGAIN, "no process is left")
 
     monkeypatch.setattr(evaluators._CONTEXT.Process, "start", fail)
-    with pytest.raises(EvaluatorDied):
+    with pytest.raises(EvaluatorNotStarted):
         EvaluatorProcess(LIMITS, 1 << 30, NICENESS)
 
 

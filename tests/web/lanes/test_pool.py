@@ -19,6 +19,7 @@ from service.web.lanes import pool as pools
 from service.web.lanes.evaluator import NICENESS, EvaluatorDied, EvaluatorProcess, NoRoom
 from service.web.lanes.pool import EvaluatorPool
 from service.web.passes import Client, ClientGone
+from service.web.spool import Spool
 from service.wire.media_types import ARROW_STREAM, CSV, JSON, XML
 from service.wire.problems import Problem
 from tests.web.big_requests import BODY, LIMITS, request
@@ -38,7 +39,7 @@ class Pool(EvaluatorPool):
             seconds=seconds,
             memory_bytes=memory_bytes,
             niceness=NICENESS,
-            spool_directory=str(directory),
+            spool=Spool(str(directory)),
             on_end=self.ended.append,
         )
 
@@ -213,9 +214,7 @@ def test_what_takes_more_memory_than_an_evaluator_has_is_refused(tmp_path: Path)
 
 def test_bodies_lie_in_files_without_a_name(pool: Pool, tmp_path: Path) -> None:
     names = {path.name for path in tmp_path.iterdir()}
-    with pool.spool() as file:
-        file.write(b"secret")
-        file.flush()
+    with pool.spooled(b"secret") as file:
         assert {path.name for path in tmp_path.iterdir()} == names
         assert os.fstat(file.fileno()).st_nlink == 0
 
@@ -226,11 +225,10 @@ def check_no_room(pool: Pool) -> None:
     assert caught.value.type.code == "overloaded"
 
 
-def test_a_body_that_finds_no_room_is_overloaded(pool: Pool, monkeypatch: pytest.MonkeyPatch, caplog) -> None:
+def test_a_body_that_finds_no_room_is_overloaded(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(pool, "spool", partial(open, "/dev/full", "r+b"))
+        patched.setattr(pool._spool, "open", partial(open, "/dev/full", "r+b"))
         check_no_room(pool)
-    assert "The spool directory takes no more" in caplog.text
     assert pool.ask(BODY)[0].status == 200
 
 
@@ -238,16 +236,16 @@ def test_a_body_that_finds_no_room_is_overloaded(pool: Pool, monkeypatch: pytest
 def test_an_answer_that_finds_no_room_is_overloaded(
     pool: Pool, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
-    spool, opened = pool.spool, []
+    open_file, opened = pool._spool.open, []
 
     def once() -> Any:
         if opened:
             raise error
-        opened.append(spool())
+        opened.append(open_file())
         return opened[0]
 
     with monkeypatch.context() as patched:
-        patched.setattr(pool, "spool", once)
+        patched.setattr(pool._spool, "open", once)
         check_no_room(pool)
     assert pool.ended == []
     assert pool.ask(BODY)[0].status == 200

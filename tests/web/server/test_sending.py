@@ -1,0 +1,232 @@
+"""An answer on its way: in pieces, no faster than it is read, and not for ever."""
+
+import tempfile
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+import pytest
+
+from service.web.server import sending as sending_module
+from service.web.server.reply import FileBody, Reply, Stream
+from service.web.server.sending import PIECE_BYTES, STALLED_SECONDS, Sending
+
+HEAD = b"HTTP/1.1 200 OK\r\n"
+KEEP = b"Connection: keep-alive\r\n\r\n"
+CONTENT = bytes(range(256)) * 4096  # four pieces
+
+
+class Transport:
+    """A transport of asyncio whose client reads when it is told to; `was_sent` is what the last call of a sending said.
+
+    system   how many bytes the system takes at once.
+    """
+
+    def __init__(self, system: int = 0) -> None:
+        self.written = bytearray()
+        self.waiting = 0
+        self.most = 0
+        self.was_sent = False
+        self._system = system
+        self._high = self._low = 1 << 16
+        self._is_paused = False
+        self.sending: Sending | None = None
+
+    def set_write_buffer_limits(self, high: int, low: int | None = None) -> None:
+        self._high, self._low = high, high // 4 if low is None else low
+        self._maybe_pause()
+
+    def get_write_buffer_size(self) -> int:
+        return self.waiting
+
+    def write(self, data: bytes) -> None:
+        self.written += data
+        taken = min(self._system, len(data)) if not self.waiting else 0
+        self._system -= taken
+        self.waiting += len(data) - taken
+        self.most = max(self.most, self.waiting)
+        self._maybe_pause()
+
+    def _maybe_pause(self) -> None:
+        if self.waiting > self._high and not self._is_paused:
+            self._is_paused = True
+            assert self.sending is not None
+            self.sending.pause()
+
+    def read(self, size: int) -> None:
+        """Let the client read so many bytes."""
+        self.waiting -= min(size, self.waiting)
+        if self._is_paused and self.waiting <= self._low:
+            self._is_paused = False
+            assert self.sending is not None
+            self.was_sent = self.sending.resume()
+
+    def begin(self, body: bytes | FileBody | Stream, length: int | None, **options: Any) -> Sending:
+        """Begin to send an answer, as a connection does."""
+        is_last = options.pop("is_last", False)
+        self.sending = Sending(self, Reply(HEAD, body, length, **options), is_last=is_last)
+        self.was_sent = self.sending.go_on()
+        return self.sending
+
+    @property
+    def content(self) -> bytes:
+        return bytes(self.written).partition(b"\r\n\r\n")[2]
+
+
+@pytest.fixture
+def file() -> Iterator[BinaryIO]:
+    with tempfile.TemporaryFile() as file:
+        file.write(b"before" + CONTENT)
+        file.seek(6)
+        yield file
+
+
+@pytest.mark.parametrize(("is_last", "field"), [(True, b"close"), (False, b"keep-alive")])
+def test_a_short_answer_is_sent_at_once(*, is_last: bool, field: bytes) -> None:
+    transport = Transport(1 << 20)
+    transport.begin(b"abc", 3, is_last=is_last)
+    assert transport.written == HEAD + b"Connection: " + field + b"\r\n\r\nabc"
+    assert transport.was_sent
+
+
+def test_an_answer_is_sent_when_all_of_it_has_left_the_process() -> None:
+    """Until then its client may be too slow, and the connection must not end."""
+    transport = Transport()
+    sending = transport.begin(b"abc", 3)
+    assert not transport.was_sent
+    for _ in range(len(transport.written) - 1):
+        transport.read(1)
+        assert not transport.was_sent
+    assert sending.unsent_in_memory() == 1
+    transport.read(1)
+    assert transport.was_sent
+
+
+@pytest.mark.parametrize("kind", ["memory", "file"])
+def test_a_long_answer_is_given_away_no_faster_than_it_is_read(file: BinaryIO, kind: str) -> None:
+    transport = Transport(100_000)
+    sending = transport.begin(CONTENT if kind == "memory" else FileBody(file), len(CONTENT))
+    reads = 0
+    while not transport.was_sent:
+        left = len(HEAD + KEEP + CONTENT) - len(transport.written)
+        told = sending.unsent_in_memory(), sending.unsent_in_file()
+        assert told == ((transport.waiting + left, 0) if kind == "memory" else (transport.waiting, left))
+        transport.read(50_000)
+        reads += 1
+    assert transport.content == CONTENT
+    assert reads > len(CONTENT) / 50_000 - 3
+    assert transport.most <= 2 * PIECE_BYTES + len(HEAD + KEEP)
+    assert sending.bytes == len(CONTENT)
+
+
+@pytest.mark.parametrize("length", [10, PIECE_BYTES, PIECE_BYTES + 1])
+def test_of_a_file_no_more_is_sent_than_the_answer_says(file: BinaryIO, length: int) -> None:
+    transport = Transport(1 << 30)
+    transport.begin(FileBody(file), length)
+    assert transport.was_sent
+    assert transport.content == CONTENT[:length]
+
+
+def test_of_a_file_all_is_sent_from_where_it_stands(file: BinaryIO) -> None:
+    transport = Transport(1 << 30)
+    transport.begin(FileBody(file), None)
+    assert transport.content == CONTENT
+
+
+def test_a_file_that_is_shorter_than_the_answer_is_an_error(file: BinaryIO) -> None:
+    """Whoever reads the answer must not take it for the whole one."""
+    with pytest.raises(OSError, match="shorter"):
+        Transport(1 << 30).begin(FileBody(file), len(CONTENT) + 1)
+    transport = Transport()
+    transport.begin(FileBody(file), len(CONTENT))
+    file.truncate(6 + PIECE_BYTES)
+    with pytest.raises(OSError, match="shorter"):
+        transport.read(1 << 20)
+
+
+@pytest.mark.parametrize(
+    ("is_chunked", "written"),
+    [(True, b"3\r\nabc\r\n11\r\n" + b"d" * 17 + b"\r\n0\r\n\r\n"), (False, b"abc" + b"d" * 17)],
+)
+def test_a_stream_is_written_piece_by_piece(*, is_chunked: bool, written: bytes) -> None:
+    transport, stream = Transport(1 << 20), Stream()
+    sending = transport.begin(stream, None, is_chunked=is_chunked)
+    assert not transport.was_sent
+    for piece in (b"abc", b"d" * 17):
+        assert stream.wait_for_room()
+        assert not stream._room.is_set()
+        assert not sending.add(piece)
+    assert sending.add(None)
+    assert transport.content == written
+    assert sending.bytes == 20
+
+
+def test_a_stream_makes_no_more_than_there_is_room_for() -> None:
+    transport, stream = Transport(), Stream()
+    sending = transport.begin(stream, None)
+    assert stream.wait_for_room()
+    sending.add(bytes(2 * PIECE_BYTES))
+    assert not stream._room.is_set()
+    transport.read(PIECE_BYTES)
+    assert not stream._room.is_set()
+    transport.read(PIECE_BYTES)
+    assert stream._room.is_set()
+    sending.add(None)
+    assert not transport.was_sent
+    transport.read(1 << 30)
+    assert transport.was_sent
+
+
+@pytest.mark.parametrize("make", [FileBody, lambda _: Stream(), lambda _: b"abc"])
+def test_what_is_not_sent_is_let_go(file: BinaryIO, make: Any) -> None:
+    body = make(file)
+    sending = Transport().begin(body, None if isinstance(body, Stream) else 3)
+    sending.close()
+    assert file.closed == isinstance(body, FileBody)
+    assert not isinstance(body, Stream) or not body.wait_for_room()
+
+
+class TestTime:
+    @pytest.fixture(autouse=True)
+    def now(self, monkeypatch: pytest.MonkeyPatch) -> list[float]:
+        now = [1000.0]
+        clock = type("Clock", (), {"monotonic": staticmethod(lambda: now[0])})
+        monkeypatch.setattr(sending_module, "time", clock)
+        return now
+
+    def test_who_reads_nothing_is_stalled(self, now: list[float]) -> None:
+        transport = Transport()
+        sending = transport.begin(CONTENT, len(CONTENT))
+        assert not sending.is_stalled()
+        now[0] += STALLED_SECONDS
+        assert not sending.is_stalled()
+        now[0] += 0.1
+        assert sending.is_stalled()
+
+    def test_who_reads_slowly_is_not(self, now: list[float]) -> None:
+        transport = Transport()
+        sending = transport.begin(CONTENT, len(CONTENT))
+        for _ in range(10):
+            now[0] += STALLED_SECONDS
+            assert not sending.is_stalled()
+            transport.read(1)
+        transport.read(len(CONTENT) // 2)
+        assert not sending.is_stalled()
+        now[0] += STALLED_SECONDS + 0.1
+        assert sending.is_stalled()
+
+    def test_who_waits_for_the_application_is_not(self, now: list[float]) -> None:
+        transport = Transport(1 << 20)
+        sending = transport.begin(Stream(), None)
+        for _ in range(3):
+            now[0] += 2 * STALLED_SECONDS
+            assert not sending.is_stalled()
+
+    def test_the_rate_is_what_the_client_has_read_in_its_time(self, now: list[float]) -> None:
+        transport = Transport()
+        sending = transport.begin(CONTENT, len(CONTENT))
+        assert sending.rate() == 0
+        transport.read(100_000)
+        head = len(HEAD + KEEP)
+        assert sending.rate() == 100_000 - head
+        now[0] += 10
+        assert sending.rate() == pytest.approx((100_000 - head) / 10)
