@@ -84,7 +84,7 @@ def run(tell: Callable[[str], None] = lambda _: None) -> Found:
         "answers that were begun": told_ends(seen["unread"]["ends"]),
         "all ended after": f"{took:.0f} s",
         "memory with readers": f"{read.bytes / MIB:.0f} MiB",
-        "without, more": f"{growth / MIB:+.0f} MiB",
+        "more than that without": f"{growth / MIB:+.0f} MiB",
     }
     found.missed += [f"big: {what}" for what in counted(others.wrong)]
     found.require(seen["unread"]["ends"] == {"200": CLIENTS}, "not every client that does not read got an answer")
