@@ -23,8 +23,8 @@ from service.wire.resampling_work import resampling_work
 if TYPE_CHECKING:
     from service.wire.schemas import ComparisonsRequest, CurvesRequest, TradeoffsRequest
 
-BYTES_PER_ROW = 40
-"""So many bytes of an answer are a row: a million rows of them would be 40 MB."""
+_BYTES_PER_ROW = 40
+"""So many bytes of an answer are a row: ROCPR_BIG_WORK of 20,000 is 800 KB, or 10 ms."""
 
 _BODY_BYTES = 64
 """So many bytes of a body are searched, and its numbers read, in the time of a row: 0.3 to 0.9 µs."""
@@ -164,7 +164,7 @@ def comparisons_work(request: "ComparisonsRequest") -> int:
     rows = len(evaluations) * sum(evaluation.rows for evaluation in evaluations)
     names = 2 * len(evaluations) * len(orjson.dumps(list(request.evaluations)))
     compared = len(evaluations) * _COMPARED + rows * _COMPARED_ROW
-    return int(sum(map(table_work, evaluations)) + compared + names / BYTES_PER_ROW)
+    return int(sum(map(table_work, evaluations)) + compared + names / _BYTES_PER_ROW)
 
 
 def tradeoffs_written(tradeoffs: Tradeoffs) -> int:
@@ -179,4 +179,4 @@ def comparison_written(comparison: Comparison) -> int:
     there = [best for best in bests if best is not None]
     listed = sum(len(names) for best in there for names in best.best) + sum(map(len, comparison.joint_hull.suppliers))
     size = sum(best.start.size for best in there) * _INTERVAL_BYTES + comparison.joint_hull.tp.size * _HULL_BYTES
-    return (size + listed * longest) // BYTES_PER_ROW
+    return (size + listed * longest) // _BYTES_PER_ROW
