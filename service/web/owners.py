@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 VARIABLE = "ROCPR_TRUSTED_PROXIES"
 
+NOBODY = "no key"
+"""Who has no key where one is needed: all of them together, however many addresses they have."""
+
 SOCKET = "unix"
 """The name of whoever connects over a Unix socket, which has no address."""
 
@@ -53,8 +56,7 @@ class Owners:
         if self._keys is not None:
             token = bearer_token(environ.get("HTTP_AUTHORIZATION", ""))
             name = self._keys.name_of(token) if token else None
-            if name is not None:
-                return f"key {name}"
+            return NOBODY if name is None else f"key {name}"
         return f"address {self._address_of(environ)}"
 
     def _address_of(self, environ: "WSGIEnvironment") -> str:

@@ -7,7 +7,7 @@ import pytest
 
 from service.settings import SettingsError
 from service.web.keys import Keys
-from service.web.owners import Owners, trusted_proxies
+from service.web.owners import NOBODY, Owners, trusted_proxies
 
 KEY = "rocpr_the-key-of-ann"
 
@@ -34,8 +34,9 @@ class TestKeys:
             assert owner(keys=keys, REMOTE_ADDR=address, HTTP_AUTHORIZATION=f"Bearer {KEY}") == "key ann"
 
     @pytest.mark.parametrize("header", ["", "Bearer", "Bearer wrong", f"Basic {KEY}", "Bearer \xff"])
-    def test_without_a_key_it_is_the_address(self, keys: Keys, header: str) -> None:
-        assert owner(keys=keys, REMOTE_ADDR="192.0.2.1", HTTP_AUTHORIZATION=header) == "address 192.0.2.1"
+    def test_all_without_a_key_are_one(self, keys: Keys, header: str) -> None:
+        for address in ("192.0.2.1", "192.0.2.2"):
+            assert owner(keys=keys, REMOTE_ADDR=address, HTTP_AUTHORIZATION=header) == NOBODY
 
     def test_a_key_is_nothing_to_a_server_without_keys(self) -> None:
         assert owner(REMOTE_ADDR="192.0.2.1", HTTP_AUTHORIZATION=f"Bearer {KEY}") == "address 192.0.2.1"

@@ -30,37 +30,60 @@ ALIVE_SECONDS = 3.0
 
 _LOG = logging.getLogger("service")
 
-_SIZE = 8 * (2 * PROCESSES + SLOTS + 2 * ASKERS)
+WAITING_SECONDS = 0.1
+"""How old a word about waiting may be; whoever waits for a slot tries every hundredth of a second."""
+
+_SIZE = 8 * (4 * PROCESSES + SLOTS + 2 * ASKERS)
 
 
 class Board:
     """The numbers, in a file of a directory that all processes of the server share; without one, of this process."""
 
     def __init__(self, directory: Path | None) -> None:
-        memory, self._process = _joined(directory)
+        memory, self._process, self._number = _joined(directory)
         words = np.frombuffer(memory, np.int64)
-        ends = np.cumsum((PROCESSES, PROCESSES, SLOTS, ASKERS))
-        self._connections, told, self._owners, self._askers, asked = np.split(words, ends)
-        self._told, self._asked = told.view(np.float64), asked.view(np.float64)
-        self._number = 0 if self._process is None else self._process.number
+        ends = np.cumsum((PROCESSES, PROCESSES, PROCESSES, PROCESSES, SLOTS, ASKERS))
+        self._connections, *times, self._owners, self._askers, asked = np.split(words, ends)
+        self._told, self._waits_since, self._waits_still = (column.view(np.float64) for column in times)
+        self._asked = asked.view(np.float64)
         self.count_connections(0)
 
     def count_connections(self, count: int) -> None:
         """Say how many connections this process has."""
-        self._connections[self._number], self._told[self._number] = count, time.monotonic()
+        if self._number is not None:
+            self._connections[self._number], self._told[self._number] = count, time.monotonic()
 
     def retire(self) -> None:
         """Say that this process takes no more connections."""
-        self._told[self._number] = 0.0
+        if self._number is not None:
+            self._told[self._number] = 0.0
 
     def fewest_connections(self) -> int:
         """Tell how many the process has that has the fewest, of those that take connections."""
         alive = self._told > time.monotonic() - ALIVE_SECONDS
         return int(self._connections[alive].min(initial=np.iinfo(np.int64).max))
 
+    def wait_for_slot(self) -> None:
+        """Say that this process waits for a slot, since now unless it did already."""
+        if self._number is not None:
+            now = time.monotonic()
+            if self._waits_still[self._number] < now - WAITING_SECONDS:
+                self._waits_since[self._number] = now
+            self._waits_still[self._number] = now
+
+    def others_waited_longer(self) -> bool:
+        """Whether another process has waited for a slot for longer than this one."""
+        now = time.monotonic()
+        waits = self._waits_still > now - WAITING_SECONDS
+        since = np.where(waits, self._waits_since, now)
+        mine = now if self._number is None else since[self._number]
+        return bool((since < mine).any())
+
     def give_slot(self, number: int, owner: int) -> None:
-        """Note who has a slot."""
+        """Note who has a slot, in this process, which waits for none any more."""
         self._owners[number % SLOTS] = owner
+        if self._number is not None:
+            self._waits_still[self._number] = 0.0
 
     def has_slot(self, owner: int, numbers: Iterable[int]) -> bool:
         """Whether one of these slots, which are held, is that owner's."""
@@ -81,14 +104,20 @@ def number_of(owner: str) -> int:
     return int.from_bytes(blake2b(owner.encode("utf-8", "replace"), digest_size=7).digest()) or 1
 
 
-def _joined(directory: Path | None) -> tuple[mmap.mmap, Slot | None]:
-    """Map the file that all processes share, and take a number among them, which is held as long as this one lives."""
+def _joined(directory: Path | None) -> tuple[mmap.mmap, Slot | None, int | None]:
+    """Map the file that all processes share, and take a number among them, which is held as long as this one lives.
+
+    A process beyond PROCESSES has no number; one that shares nothing is number 0 of its own.
+    """
     if directory is not None:
         path = directory / BOARD_FILE
         try:
             allocate(path, _SIZE)
             with path.open("r+b") as file:
-                return mmap.mmap(file.fileno(), _SIZE), Slots(directory, "worker", PROCESSES).take()
+                memory = mmap.mmap(file.fileno(), _SIZE)
+            process = Slots(directory, "worker", PROCESSES).take()
         except OSError as error:
             _LOG.warning("This process knows nothing of the others: %s.", os.strerror(error.errno or errno.EIO))
-    return mmap.mmap(-1, _SIZE), None
+        else:
+            return memory, process, None if process is None else process.number
+    return mmap.mmap(-1, _SIZE), None, 0

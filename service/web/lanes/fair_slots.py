@@ -1,11 +1,16 @@
 """Who may have the next slot for a big request, when several ask.
 
 Nobody is interrupted, so what keeps one owner (an API key, else an address) from having everything is a rule about the
-last free slot: while anybody else has asked in the last ten seconds, it is not for an owner who has one already.
+last free slot: while anybody else has asked in the last ten seconds, it is not for an owner who has one already. And of
+the processes, each of which has its own queue, the one that has waited longest has the next slot.
 """
 
 from service.web.lanes.board import Board, number_of
 from service.web.lanes.slots import Slot, Slots
+
+
+class NoSlotFree(Exception):
+    """All slots are held."""
 
 
 class FairSlots:
@@ -16,22 +21,27 @@ class FairSlots:
         self._board = board
 
     def take(self, owner: str) -> Slot | None:
-        """Take a slot for an owner; None when none is free for them now, or no file can be opened to see."""
+        """Take a slot for an owner; None when none is free for them now. Raises NoSlotFree when none is for anybody."""
         number = number_of(owner)
         self._board.note_asker(number)
         try:
             free = self._slots.take_all()
-        except OSError:
-            return None
+        except OSError as error:  # no file can be opened to see
+            raise NoSlotFree from error
+        if not free:
+            self._board.wait_for_slot()
+            raise NoSlotFree
         try:
             held = set(range(self._slots.count)).difference(slot.number for slot in free)
             is_last = len(free) == 1
             if is_last and self._board.has_slot(number, held) and self._board.others_asked_lately(number):
                 return None
-            taken = free.pop() if free else None
+            if self._board.others_waited_longer():
+                self._board.wait_for_slot()
+                raise NoSlotFree
+            taken = free.pop()
         finally:
             for slot in free:
                 slot.release()
-        if taken is not None:
-            self._board.give_slot(taken.number, number)
+        self._board.give_slot(taken.number, number)
         return taken

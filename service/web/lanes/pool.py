@@ -136,6 +136,9 @@ class EvaluatorPool:
         except BaseException:
             evaluator.end()
             raise
+        if client.gone:  # and who left at the last moment has ended the evaluator
+            evaluator.end()
+            raise ClientGone
         self._keep(evaluator)
         return result
 

@@ -27,9 +27,6 @@ PAUSE_SECONDS = 0.1
 WARN_SECONDS = 60.0
 """How often that is worth a line in the log."""
 
-SPARE_FILES = 24
-"""How many descriptors are kept for what is not a connection: bodies, slots, pipes to evaluators."""
-
 SEND_BUFFER_BYTES = 1 << 17
 """What the system may keep of an answer for a client that does not read: by itself it takes up to 4 MB."""
 
@@ -43,16 +40,27 @@ _LOG = logging.getLogger("service")
 
 
 class Listeners:
-    """The sockets on which this process accepts connections, at most `most` of them at once."""
+    """The sockets on which this process accepts connections.
+
+    most         how many there may be at once.
+    spare_files  how many descriptors are kept for what is not a connection.
+    """
 
     def __init__(
-        self, loop: asyncio.AbstractEventLoop, sockets: Sequence[socket.socket], server: Server, board: Board, most: int
+        self,
+        loop: asyncio.AbstractEventLoop,
+        sockets: Sequence[socket.socket],
+        server: Server,
+        board: Board,
+        *,
+        most: int,
+        spare_files: int,
     ) -> None:
         self._loop = loop
         self._sockets = sockets
         self._server = server
         self._board = board
-        self._most = min(most, _descriptors_left() - SPARE_FILES)
+        self._most = max(1, min(most, _descriptors_left() - spare_files))
         self._warned = -WARN_SECONDS
         self._tasks: dict[asyncio.Task[Any], Connection] = {}
         self._is_open = True
@@ -120,7 +128,9 @@ class Listeners:
         now = time.monotonic()
         if now - self._warned >= WARN_SECONDS:
             self._warned = now
-            _LOG.warning("No descriptor is left for another connection: raise the limit of open files.")
+            _LOG.warning(
+                "No descriptor is left for another connection, or ROCPR_CONNECTIONS are open: raise the limit."
+            )
         evicted = evict(self._server.connections)
         self._pause(listener, 0 if evicted else PAUSE_SECONDS, self._listen)
 
@@ -144,4 +154,4 @@ def _descriptors_left() -> int:
         used = len(list(Path("/proc/self/fd").iterdir()))
     except OSError:  # not Linux
         used = 64
-    return max(SPARE_FILES + 1, (soft if soft >= 0 else 1 << 20) - used)
+    return max(0, (soft if soft >= 0 else 1 << 20) - used)

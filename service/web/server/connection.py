@@ -7,6 +7,7 @@ an answer is sent sending.py's. Every method runs on the loop and returns at onc
 import asyncio
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, cast
@@ -33,6 +34,9 @@ LINGER_SECONDS = 5.0
 
 AHEAD_BYTES = 64 * 1024
 """How much of the requests that follow is taken while one is answered."""
+
+DENSE_BYTES = 4 * 1024
+"""How much of a body in small chunks is read at once."""
 
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
@@ -92,9 +96,11 @@ class Connection(asyncio.BufferedProtocol):
         self._server.connections.add(self)
 
     def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002  # asyncio's signature
-        """Lend the server's one buffer, of which everything is taken before anything else happens."""
-        drops = self.phase is Phase.LINGERING
-        return self._server.buffer if drops or self._reads_content() else self._server.short_buffer
+        """Lend the server's one buffer, which is emptied before the next read."""
+        if self.phase is Phase.LINGERING or self._reads_content():
+            return self._server.buffer
+        is_dense = self.reader is not None and self.reader.is_dense
+        return self._server.short_buffer[:DENSE_BYTES] if is_dense else self._server.short_buffer
 
     def buffer_updated(self, nbytes: int) -> None:
         """Take what has come."""
@@ -126,15 +132,10 @@ class Connection(asyncio.BufferedProtocol):
         self._server.connections.discard(self)
         self._leave_request()
 
-    def pause_writing(self) -> None:
-        """Make no more pieces: the client does not read as fast."""
-        if self.sending is not None:
-            self.sending.pause()
-
     def resume_writing(self) -> None:
-        """Go on."""
+        """Go on: the client has read what it was sent."""
         if self.sending is not None:
-            self._send(self.sending.resume)
+            self._send(self.sending.go_on)
 
     # Reading.
 
@@ -151,6 +152,8 @@ class Connection(asyncio.BufferedProtocol):
             return
         if self.phase is Phase.IDLE and reader.begun:
             self._enter(Phase.HEAD, PATIENCE_SECONDS)
+        if reader.is_dense:
+            self._server.slow_down(self)
         if self.phase is Phase.HEAD and reader.head is not None:
             self._head_came(reader)
         elif self.phase is Phase.BODY:
@@ -180,6 +183,11 @@ class Connection(asyncio.BufferedProtocol):
             self.transport.write(_CONTINUE)
         self._enter(Phase.BODY, PATIENCE_SECONDS)
         self._read_ahead()
+
+    def read_on(self) -> None:
+        """Read again, after a pause for others."""
+        if not self._is_full:
+            self.transport.resume_reading()
 
     def _read_ahead(self) -> None:
         """Take what has come already; and let more come."""
@@ -287,4 +295,5 @@ class Connection(asyncio.BufferedProtocol):
             return
         if self._is_full:
             self.transport.resume_reading()
-        self.transport.write_eof()
+        with suppress(OSError):  # the client has gone, which the transport finds out next
+            self.transport.write_eof()

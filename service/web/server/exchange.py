@@ -136,6 +136,7 @@ class Exchange:
     def run(self) -> Then:
         """Call the application for the pass, on a thread; return what tells the receiver of it."""
         if self._client.gone:
+            count_abandoned("waiting")
             return self.dispose
         waited: float = self._environ.get(WAITED, 0.0)
         self._environ[WAITED] = waited + time.monotonic() - self._waits_since

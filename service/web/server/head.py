@@ -18,7 +18,7 @@ _HOST = re.compile(
 )
 """uri-host [ ":" port ] (RFC 9112, 3.2; RFC 3986, 3.2.2)."""
 
-_ABSOLUTE = re.compile(rb"[A-Za-z][A-Za-z0-9+.-]*://([^/?#]*)(.*)", re.DOTALL)
+_ABSOLUTE = re.compile(rb"[Hh][Tt][Tt][Pp][Ss]?://([^/?#]*)(.*)", re.DOTALL)
 """The absolute form of a target: its authority, and the rest."""
 
 _IGNORED = frozenset({b"upgrade", b"transfer-encoding", b"connection", b"expect"})
@@ -40,8 +40,8 @@ class Head:
         fields: list[tuple[bytes, bytes]] = parser.headers
         self.method: str = parser.method.decode("ascii")
         self.version: tuple[int, int] = parser.http_version
-        self.target, host = _origin_form(parser.path)
-        self._check_host([host] if host is not None else [value for name, value in fields if name == b"host"])
+        self.target, authority = _origin_form(parser.path)
+        self._check_host([value for name, value in fields if name == b"host"], authority)
         self.length: int | None = None if parser.is_chunked else parser.content_length or 0
         self.fields = fields
         if any(value.lower() != b"chunked" for value in self._values(b"transfer-encoding")):
@@ -52,10 +52,11 @@ class Head:
     def _values(self, wanted: bytes) -> list[bytes]:
         return [value for name, value in self.fields if name == wanted]
 
-    def _check_host(self, hosts: list[bytes]) -> None:
+    def _check_host(self, hosts: list[bytes], authority: bytes) -> None:
+        """Check the Host field, which HTTP/1.1 must have, also where the target names the host (RFC 9112, 3.2)."""
         if not hosts and self.version >= (1, 1):
             raise InvalidHeader("Host")
-        if not all(_HOST.fullmatch(host) for host in hosts):
+        if not all(_HOST.fullmatch(host) for host in (*hosts, authority)):
             raise InvalidHeader("Host")
 
     def _expects_100(self) -> bool:
@@ -104,10 +105,10 @@ class Head:
         return environ
 
 
-def _origin_form(target: bytes) -> tuple[bytes, bytes | None]:
-    """Take the path and query of a target, and its authority where it has one (RFC 9112, 3.2.2)."""
+def _origin_form(target: bytes) -> tuple[bytes, bytes]:
+    """Take the path and query of a target, and its authority, empty where it has none (RFC 9112, 3.2.2)."""
     absolute = None if target.startswith(b"/") else _ABSOLUTE.fullmatch(target)
     if absolute is None:
-        return target, None
+        return target, b""
     rest = absolute[2].partition(b"#")[0]
     return (rest if rest.startswith(b"/") else b"/" + rest), absolute[1]

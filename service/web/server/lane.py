@@ -7,10 +7,11 @@ import threading
 import time
 from asyncio import AbstractEventLoop, TimerHandle
 from collections.abc import Callable
+from contextlib import suppress
 from queue import SimpleQueue
 from typing import Protocol
 
-from service.web.server.queues import Admit, FairQueue, Waiting
+from service.web.server.queues import FairQueue, Waiting
 
 RETRY_SECONDS = 0.01
 """How soon a lane looks again for a slot that another process may have given back."""
@@ -24,6 +25,14 @@ class Work(Waiting, Protocol):
 
     def turn_away(self) -> None:
         """Hear that too many wait."""
+
+
+Admit = Callable[[str], Callable[[], object] | None]
+"""From an owner to what gives back what was taken for them; None when they may have nothing now. Raises NobodyNow."""
+
+
+class NobodyNow(Exception):
+    """There is nothing for any owner now."""
 
 
 def always(_owner: str) -> Callable[[], object]:
@@ -83,15 +92,21 @@ class Lane:
     def _dispatch(self) -> None:
         """Hand over what stands first, while there are threads, and whatever else it needs."""
         while self._under_way < self._places and len(self.queue):
-            for owner in self.queue.owners():
-                give_back = self._admit(owner)
-                if give_back is not None:
-                    self._hand_over(self.queue.take(owner), give_back)
-                    break
-            else:
+            owner, give_back = self._admitted()
+            if owner is None or give_back is None:
                 if self._retry is None:
                     self._retry = self._loop.call_later(RETRY_SECONDS, self._try_again)
                 return
+            self._hand_over(self.queue.take(owner), give_back)
+
+    def _admitted(self) -> tuple[str | None, Callable[[], object] | None]:
+        """Find the first owner who may have something now, and take it for them."""
+        with suppress(NobodyNow):
+            for owner in self.queue.owners():
+                give_back = self._admit(owner)
+                if give_back is not None:
+                    return owner, give_back
+        return None, None
 
     def _try_again(self) -> None:
         self._retry = None

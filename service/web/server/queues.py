@@ -4,12 +4,12 @@ Knows who owns a request and how long others of theirs took; nothing of HTTP. Al
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
-PENALTY = 4.0
-"""How many seconds of waiting a second of lately used time counts for."""
+PENALTY, MOST_PENALTY = 4.0, 10.0
+"""How many seconds of waiting a second of lately used time counts for; and all of it together, at most."""
 
 
 class Use:
@@ -31,6 +31,10 @@ class Use:
         age = time.monotonic() - self._since
         return self._seconds * 0.5 ** min(age / half_life, 64.0) if self._seconds else 0.0
 
+    def penalty(self, half_life: float) -> float:
+        """Return how many seconds of waiting that counts for."""
+        return min(PENALTY * self.lately(half_life), MOST_PENALTY)
+
 
 class Waiting(Protocol):
     """What may wait: a request."""
@@ -45,7 +49,7 @@ T = TypeVar("T", bound=Waiting)
 
 @dataclass(slots=True)
 class _Line(Generic[T]):
-    """The requests of one owner; `since` is when the first of them became the first."""
+    """The requests of one owner; `since` is when its present first request, or one that left, came to be first."""
 
     items: list[tuple[float, T]] = field(default_factory=list)
     since: float = 0.0
@@ -55,9 +59,9 @@ class _Line(Generic[T]):
 class FairQueue(Generic[T]):
     """Requests that wait, each in the line of its owner.
 
-    The owner goes first whose line has stood longest, less PENALTY times what the owner has used lately, so that
-    nobody's hundredth request stands before another's first; within a line it is the same for connections. Whoever
-    waits gets nearer with every moment, so nobody waits for ever.
+    The owner goes first whose line has stood longest, less a penalty for what the owner has used lately, so that
+    nobody's hundredth request stands before another's first. Within a line requests go by when they came, plus the penalty for
+    what their connection had used by then. Whoever waits gets nearer with every moment, so nobody waits for ever.
     """
 
     def __init__(self, half_life: float) -> None:
@@ -77,7 +81,7 @@ class FairQueue(Generic[T]):
         line = self._lines.setdefault(item.owner, _Line())
         if not line.items:
             line.since = now
-        line.items.append((now + PENALTY * item.use.lately(self._half_life), item))
+        line.items.append((now + item.use.penalty(self._half_life), item))
         self._count += 1
 
     def remove(self, item: T) -> bool:
@@ -95,7 +99,7 @@ class FairQueue(Generic[T]):
         waiting = [(owner, line) for owner, line in self._lines.items() if line.items]
         if len(waiting) == 1:
             return [waiting[0][0]]
-        turns = {owner: line.since + PENALTY * line.use.lately(self._half_life) for owner, line in waiting}
+        turns = {owner: line.since + line.use.penalty(self._half_life) for owner, line in waiting}
         return sorted(turns, key=turns.__getitem__)
 
     def take(self, owner: str) -> T:
@@ -108,8 +112,8 @@ class FairQueue(Generic[T]):
         return item
 
     def worst(self) -> T:
-        """Tell who has to leave a queue that is too long: the last one in the longest line."""
-        longest = max(self._lines.values(), key=lambda line: len(line.items))
+        """Tell who has to leave a queue that is too long: the last of the longest line; of several, of the youngest."""
+        longest = max(self._lines.values(), key=lambda line: (len(line.items), line.since))
         return max(longest.items, key=lambda entry: entry[0])[1]
 
     def charge(self, item: T, seconds: float) -> None:
@@ -130,6 +134,3 @@ class FairQueue(Generic[T]):
 
 _FORGOTTEN = 1e-3
 """Seconds of use that nobody remembers."""
-
-Admit = Callable[[str], Callable[[], object] | None]
-"""From an owner to what gives back what was taken for them; None when they may have nothing now."""

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import cast
 from urllib.parse import unquote
 
-from gunicorn.asgi.parser import LimitRequestHeaders, ParseError, PythonProtocol
+from gunicorn.asgi.parser import InvalidHeader, LimitRequestHeaders, ParseError, PythonProtocol
 
 from service.web.server.body import IncomingBody
 from service.web.server.head import Head
@@ -25,6 +25,9 @@ bytes need no more; each chunk takes as long to read as hundreds of bytes."""
 FRAMING_OF_TINY_CHUNKS = 16
 """The most of it that chunks of one byte have for a byte; what is more comes from extensions or trailers."""
 
+DENSE_PIECES = 128
+"""More chunks than this at once are many; each takes some 2 µs."""
+
 _HEAD_END = b"\r\n\r\n"
 
 NewParser = Callable[[Callable[[], bool], Callable[[bytes], None]], PythonProtocol]
@@ -39,6 +42,7 @@ class RequestReader:
     is_whole  whether the request was read to its end.
     begun     whether a byte of it has come.
     taken     how many bytes of it have come.
+    is_dense  whether what came last was a great many chunks, each of which takes time.
     """
 
     def __init__(self, new_parser: NewParser, new_body: Callable[[], IncomingBody]) -> None:
@@ -47,6 +51,8 @@ class RequestReader:
         self.is_whole = False
         self.begun = False
         self.taken = 0
+        self.is_dense = False
+        self._pieces = 0
         self._new_body = new_body
         self._parser = new_parser(self._head_complete, self._piece)
         self._before = b""
@@ -64,7 +70,8 @@ class RequestReader:
     @property
     def path(self) -> str:
         """The decoded path, as far as it is known."""
-        target = unquote((self._parser.path or b"").decode("latin-1").partition("?")[0])
+        known: bytes = (self._parser.path or b"") if self.head is None else self.head.target
+        target = unquote(known.decode("latin-1").partition("?")[0])
         return target if target.startswith("/") else "/"
 
     def awaits_100(self) -> bool:
@@ -76,17 +83,19 @@ class RequestReader:
         return self.head is not None and self.head.version >= (1, 1)
 
     def feed(self, data: bytes | memoryview) -> bytes:
-        """Take bytes; return those that were not taken, which is none until the head, or the request, is whole.
+        """Take bytes; return those that were not taken: nothing is left over until the head, or the request, is whole.
 
         Raises Problem; the reader is of no use then.
         """
+        self._pieces = 0
         try:
             rest = self._feed(data)
-        except (ParseError, ValueError) as error:
+        except ParseError as error:
             raise transport_problem(error) from error
         except (OSError, MemoryError) as error:
             raise no_room() from error
         self.taken += len(data) - len(rest)
+        self.is_dense = self._pieces > DENSE_PIECES
         return rest
 
     def end(self) -> Problem | None:
@@ -114,7 +123,10 @@ class RequestReader:
                 return b""
         room = HEAD_BYTES - self._head_bytes
         self._head_bytes += len(data)
-        self._parser.feed(data[:room])
+        try:
+            self._parser.feed(data[:room])
+        except ValueError as error:  # a Content-Length of more digits than Python reads
+            raise InvalidHeader("Content-Length") from error
         if self.head is None:
             if self._head_bytes >= HEAD_BYTES:
                 raise LimitRequestHeaders
@@ -141,7 +153,7 @@ class RequestReader:
         return data
 
     def _head_complete(self) -> bool:
-        """Check the head; whether the parser is done, which it is unless it has chunks to read."""
+        """Check the head. True tells the parser to stop here: it reads chunks, and no other body."""
         self.head = Head(self._parser)
         if self.head.length == 0:
             return True
@@ -173,3 +185,4 @@ class RequestReader:
     def _piece(self, piece: bytes) -> None:
         """Take the content of a chunk, or of a part of one."""
         cast("IncomingBody", self.body).write(piece)
+        self._pieces += 1

@@ -27,7 +27,6 @@ class Sending:
         self._reply = reply
         self._body = reply.body
         self._is_chunked = reply.is_chunked
-        self._has_room = True
         self._ended = not isinstance(reply.body, Stream)
         """Whether nothing is to be added to the answer any more."""
         self._at = self._left = 0
@@ -44,20 +43,24 @@ class Sending:
         transport.write(reply.head + (_CLOSE if is_last else _KEEP))
 
     def go_on(self) -> bool:
-        """Send while there is room; whether the whole answer has left this process.
+        """Send while there is room; whether the last byte has left the transport.
 
         Raises OSError when a file ends before its answer does.
         """
-        while self._has_room and self._left:
+        while self._left and self._has_room():
             piece = self._next_piece()
             self._left -= len(piece)
             self.bytes += len(piece)
             self._transport.write(piece)
-        if isinstance(self._body, Stream) and self._has_room:
+        if isinstance(self._body, Stream) and self._has_room():
             self._body.make_room()
-        if self._ended and not self._left:
-            self._transport.set_write_buffer_limits(0)  # from here on there is room when nothing waits any more
-        return self._has_room and self._ended and not self._left
+        if self._left or not self._ended:
+            return False
+        self._transport.set_write_buffer_limits(0)  # from here on it tells when the last byte has left it
+        return not self._transport.get_write_buffer_size()
+
+    def _has_room(self) -> bool:
+        return self._transport.get_write_buffer_size() <= PIECE_BYTES and not self._transport.is_closing()
 
     def add(self, piece: bytes | None) -> bool:
         """Send a piece of a stream, its end when it is None; the rest as go_on."""
@@ -67,15 +70,6 @@ class Sending:
         else:
             self.bytes += len(piece)
             self._transport.write(b"%x\r\n%b\r\n" % (len(piece), piece) if self._is_chunked else piece)
-        return self.go_on()
-
-    def pause(self) -> None:
-        """The transport has no room."""
-        self._has_room = False
-
-    def resume(self) -> bool:
-        """It has room again; the rest as go_on."""
-        self._has_room = True
         return self.go_on()
 
     def unsent_in_memory(self) -> int:

@@ -17,8 +17,14 @@ from service.wire.problems import Problem, no_room
 LAST_SECONDS = 1.0
 """How long an idle connection still waits for a request once the process is to stop, and an ended one for its end."""
 
-PATIENCE_SECONDS = 10.0
-"""How long requests may then still take to arrive."""
+LAST_REQUEST_SECONDS = 10.0
+"""Once the process is to stop: how long a request may still take to arrive."""
+
+LAST_TURN_SECONDS = 20.0
+"""Once the process is to stop: how long a request may still wait for its turn."""
+
+YOUNG_SECONDS = 2.0
+"""Before that nobody knows how fast a client is."""
 
 PROBE_SECONDS = 1.0
 """How long a request is worked on before it is looked whether its client still reads."""
@@ -30,30 +36,44 @@ _WITHOUT_REQUEST = frozenset({Phase.IDLE, Phase.HEAD, Phase.LINGERING})
 _READING = frozenset({Phase.HEAD, Phase.BODY})
 
 
-def look_after(connection: Connection, now: float, queue_seconds: float) -> None:
-    """End what has taken too long."""
-    phase = connection.phase
-    if phase is Phase.ANSWERING:
-        if connection.exchange is not None and connection.exchange.misses_its_turn(queue_seconds):
-            connection.refuse(Problem("overloaded", "The request's turn did not come in time."))
-        elif now - connection.since >= PROBE_SECONDS:
-            _look_for_client(connection)
-    elif phase is Phase.SENDING:
+def look_after(connection: Connection, now: float, queue_seconds: float, stopping_since: float | None) -> None:
+    """End what has taken too long; where the process is to stop, since that time, what would keep it from its end."""
+    if stopping_since is not None:
+        queue_seconds = min(queue_seconds, max(0.0, stopping_since + LAST_TURN_SECONDS - connection.since))
+        _hurry(connection, stopping_since)
+    if connection.phase is Phase.ANSWERING:
+        _look_after_request(connection, now, queue_seconds)
+    elif connection.phase is Phase.SENDING:
         if connection.sending is not None and connection.sending.is_stalled():
             connection.transport.abort()
     elif now >= connection.deadline:
-        if phase is Phase.IDLE:
-            connection.transport.close()
-        elif phase is Phase.LINGERING:
-            connection.transport.abort()
-        elif phase is not Phase.CLOSED:
-            connection.refuse(too_slow())
+        _end_phase(connection)
 
 
-def hurry(connection: Connection, now: float) -> None:
-    """Let nothing that depends on the client alone last long: the process is to stop."""
-    last = LAST_SECONDS if connection.phase in {Phase.IDLE, Phase.LINGERING} else PATIENCE_SECONDS
-    connection.deadline = min(connection.deadline, now + last)
+def _look_after_request(connection: Connection, now: float, queue_seconds: float) -> None:
+    if connection.exchange is not None and connection.exchange.misses_its_turn(queue_seconds):
+        connection.refuse(Problem("overloaded", "The request's turn did not come in time."))
+    elif now - connection.since >= PROBE_SECONDS:
+        _look_for_client(connection)
+
+
+def _end_phase(connection: Connection) -> None:
+    """End a phase that depends on the client alone, and has lasted as long as it may."""
+    if connection.phase is Phase.IDLE:
+        connection.transport.close()
+    elif connection.phase is Phase.LINGERING:
+        connection.transport.abort()
+    elif connection.phase is not Phase.CLOSED:
+        connection.refuse(too_slow())
+
+
+def _hurry(connection: Connection, stopping_since: float) -> None:
+    """Let nothing that depends on the client alone last long."""
+    if connection.phase in {Phase.IDLE, Phase.LINGERING}:
+        last = max(stopping_since, connection.since) + LAST_SECONDS
+    else:
+        last = stopping_since + LAST_REQUEST_SECONDS
+    connection.deadline = min(connection.deadline, last)
 
 
 def _look_for_client(connection: Connection) -> None:
@@ -77,6 +97,11 @@ class Held:
     in_memory: int
     in_files: int
 
+    @property
+    def total(self) -> int:
+        """Both together."""
+        return self.in_memory + self.in_files
+
 
 def held_for(connection: Connection) -> Held:
     """Count what is kept for a client."""
@@ -93,7 +118,7 @@ def held_for(connection: Connection) -> Held:
 
 
 def rate_of(connection: Connection) -> float | None:
-    """Tell how many bytes a second the client sends or reads; None where it does neither now."""
+    """Tell how many bytes a second the client sends or reads, too few of what is YOUNG; None where it does neither."""
     if connection.sending is not None:
         return connection.sending.rate()
     if connection.phase in _READING and connection.reader is not None:
@@ -104,13 +129,15 @@ def rate_of(connection: Connection) -> float | None:
 def make_room(connections: Collection[Connection], most: Held) -> bool:
     """End the slowest clients while more is kept than may be, then requests that wait; whether that was enough.
 
-    The requests are those of the owner for whom most is kept, the last first.
+    Clients for whom less is kept than for most, or that have just begun, come last. The requests are those of the owner
+    for whom most is kept, the last first.
     """
     held = {one: size for one in connections if (size := held_for(one)) != Held(0, 0)}
     in_memory, in_files = sum(size.in_memory for size in held.values()), sum(size.in_files for size in held.values())
     if in_memory > most.in_memory or in_files > most.in_files:
         rates = {one: rate for one in held if (rate := rate_of(one)) is not None}
-        for connection in sorted(rates, key=rates.__getitem__):
+        share = (in_memory + in_files) / len(held)
+        for connection in sorted(rates, key=lambda one: (held[one].total < share or _is_young(one), rates[one])):
             size = held[connection]
             if (in_memory > most.in_memory and size.in_memory) or (in_files > most.in_files and size.in_files):
                 in_memory -= size.in_memory
@@ -132,7 +159,7 @@ def _waiting_of_the_greediest(held: Mapping[Connection, Held]) -> list[tuple[Con
     waiting = [(one, one.exchange) for one in held if one.phase is Phase.ANSWERING and one.exchange is not None]
     kept = Counter[str]()
     for connection, exchange in waiting:
-        kept[exchange.owner] += held[connection].in_memory + held[connection].in_files
+        kept[exchange.owner] += held[connection].total
     ((greediest, _),) = kept.most_common(1) or [("", 0)]
     of_greediest = [pair for pair in waiting if pair[1].owner == greediest]
     return sorted(of_greediest, key=lambda pair: -pair[1].began)
@@ -141,18 +168,23 @@ def _waiting_of_the_greediest(held: Mapping[Connection, Held]) -> list[tuple[Con
 def evict(connections: Collection[Connection]) -> bool:
     """End some connections, because there may be no more; whether there were any that can be missed.
 
-    First those without a request, the oldest of the address that has most of them; then the slowest clients.
+    First those without a request, which have been so for longest, and of one address if it has most of them; then the
+    slowest.
     """
     useless = sorted((one for one in connections if one.phase in _WITHOUT_REQUEST), key=lambda one: one.since)
     of_each = Counter(one.client[0] for one in useless)
     most = max(of_each.values(), default=0)
-    chosen = [one for one in useless if of_each[one.client[0]] == most]
+    chosen = [one for one in useless if of_each[one.client[0]] == most] if 2 * most > len(useless) else useless
     if not chosen:
         rates = {one: rate for one in connections if (rate := rate_of(one)) is not None}
-        chosen = sorted(rates, key=rates.__getitem__)
+        chosen = sorted(rates, key=lambda one: (_is_young(one), rates[one]))
     for connection in chosen[:EVICTED_AT_ONCE]:
         connection.transport.abort()
     return bool(chosen)
+
+
+def _is_young(connection: Connection) -> bool:
+    return time.monotonic() - connection.since < YOUNG_SECONDS
 
 
 def _give_way(connection: Connection) -> None:

@@ -49,9 +49,8 @@ _KINDS: tuple[tuple[type[Exception], str, str], ...] = (
     (TinyChunks, "malformed_request", "The body comes in chunks of a few bytes each; send longer ones."),
     (IncompleteHead, "malformed_request", "The request ended before its header fields did."),
     (http.ParseError, "malformed_request", "The request is not valid HTTP/1.1."),
-    (ValueError, "malformed_request", "A header field is not valid, or contradicts another."),
 )
-"""(error, problem, detail), the specific before the general; the parser raises ValueError for an endless number."""
+"""(error, problem, detail), the specific before the general."""
 
 
 def transport_problem(error: Exception) -> Problem:

@@ -17,18 +17,18 @@ from queue import Empty, SimpleQueue
 from types import FrameType
 from typing import Any
 
-from gunicorn.asgi.parser import PythonProtocol
 from gunicorn.glogging import Logger
 from gunicorn.workers.base import Worker as BaseWorker
 
 from service.settings import Settings, read_settings
 from service.web.forking import STOPS
 from service.web.lanes.board import Board
-from service.web.lanes.fair_slots import FairSlots
+from service.web.lanes.fair_slots import FairSlots, NoSlotFree
 from service.web.lifecycle import DRAINING
 from service.web.passes import Pass
 from service.web.server.accepting import Listeners
-from service.web.server.lane import Lane
+from service.web.server.lane import Lane, NobodyNow
+from service.web.server.parser import new_parser
 from service.web.server.server import Bounds, Server
 from service.web.server.sweep import Held
 
@@ -46,6 +46,9 @@ SMALL_WAITING, BIG_WAITING = 256, 64
 
 SMALL_HALF_LIFE, BIG_HALF_LIFE = 1.0, 10.0
 """In how many seconds what somebody used of a lane counts half."""
+
+SPARE_FILES = 24
+"""How many descriptors are kept for what is not a connection: bodies, pipes to evaluators; and one for each slot."""
 
 HELD_IN_MEMORY_BYTES = 128 << 20
 """What a process may keep in memory of bodies and unread answers of all clients."""
@@ -103,7 +106,14 @@ class Worker(BaseWorker):
             self._loop.add_signal_handler(number, handler)
         if not self.alive:  # told to stop before that
             return
-        self._listeners = Listeners(self._loop, self.sockets, self._server, self._board, self.cfg.worker_connections)
+        self._listeners = Listeners(
+            self._loop,
+            self.sockets,
+            self._server,
+            self._board,
+            most=self.cfg.worker_connections,
+            spare_files=SPARE_FILES + settings.slots,
+        )
         self._sweep()
         try:
             self._loop.run_forever()
@@ -133,7 +143,7 @@ class Worker(BaseWorker):
             bounds,
             owner_of=extensions["owners"].owner_of,
             spool=extensions["spool"].open,
-            new_parser=partial(_parser, self.cfg),
+            new_parser=partial(new_parser, self.cfg),
             routes=frozenset(rule.rule for rule in self.wsgi.url_map.iter_rules() if "<" not in rule.rule),
         )
 
@@ -143,7 +153,7 @@ class Worker(BaseWorker):
         self._listeners.count()
         if self._server.lanes[Pass.SMALL].longest() < STUCK_SECONDS:
             self.notify()
-        if self.ppid != os.getppid():
+        if self.ppid != os.getppid() and self._stops_at is None:
             self.log.info("The master is gone.")
             self._stop_listening()
 
@@ -160,17 +170,16 @@ class Worker(BaseWorker):
         """Take no more connections, and end when those that there are have their answers."""
         DRAINING.set()
         if self._stops_at is None:
-            self._stops_at = time.monotonic() + self.cfg.graceful_timeout
-            self._server.is_stopping = True
+            self._server.stopping_since = time.monotonic()
+            self._stops_at = self._server.stopping_since + self.cfg.graceful_timeout - self._drain_seconds
             self._listeners.close()
             self._end_when_done()
 
     def _end_when_done(self) -> None:
-        self._server.sweep()
+        self._loop.call_later(STOP_SWEEP_SECONDS, self._end_when_done)
         if not self._listeners.count() or time.monotonic() > (self._stops_at or 0.0):
             self._loop.stop()
-        else:
-            self._loop.call_later(STOP_SWEEP_SECONDS, self._end_when_done)
+        self._server.sweep()
 
     def _quit(self) -> None:
         """Stop at once."""
@@ -185,18 +194,11 @@ class Worker(BaseWorker):
 
 
 def _admit(slots: FairSlots, owner: str) -> Callable[[], object] | None:
-    slot = slots.take(owner)
+    try:
+        slot = slots.take(owner)
+    except NoSlotFree:
+        raise NobodyNow from None
     return None if slot is None else slot.release
-
-
-def _parser(cfg: Any, head_complete: Callable[[], bool], piece: Callable[[bytes], None]) -> PythonProtocol:  # noqa: ANN401  # gunicorn has no types
-    return PythonProtocol(
-        on_headers_complete=head_complete,
-        on_body=piece,
-        limit_request_line=cfg.limit_request_line,
-        limit_request_fields=cfg.limit_request_fields,
-        limit_request_field_size=cfg.limit_request_field_size,
-    )
 
 
 def _log_failure(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

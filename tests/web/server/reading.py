@@ -9,15 +9,15 @@ from typing import BinaryIO
 from gunicorn.config import Config
 
 from service.web.server.body import IncomingBody
+from service.web.server.parser import new_parser as parser_of
 from service.web.server.reading import RequestReader
-from service.web.server.worker import _parser
 from service.wire.problems import Problem
 
 MAX_BODY_BYTES = 10_000
 
 HEAD = b"POST / HTTP/1.1\r\nHost: a\r\n"
 
-new_parser = partial(_parser, Config())
+new_parser = partial(parser_of, Config())
 """gunicorn's own limits are those of deploy/gunicorn.conf.py."""
 
 

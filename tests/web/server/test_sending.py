@@ -35,6 +35,9 @@ class Transport:
         self._high, self._low = high, high // 4 if low is None else low
         self._maybe_pause()
 
+    def is_closing(self) -> bool:
+        return False
+
     def get_write_buffer_size(self) -> int:
         return self.waiting
 
@@ -49,8 +52,6 @@ class Transport:
     def _maybe_pause(self) -> None:
         if self.waiting > self._high and not self._is_paused:
             self._is_paused = True
-            assert self.sending is not None
-            self.sending.pause()
 
     def read(self, size: int) -> None:
         """Let the client read so many bytes."""
@@ -58,7 +59,7 @@ class Transport:
         if self._is_paused and self.waiting <= self._low:
             self._is_paused = False
             assert self.sending is not None
-            self.was_sent = self.sending.resume()
+            self.was_sent = self.sending.go_on()
 
     def begin(self, body: bytes | FileBody | Stream, length: int | None, **options: Any) -> Sending:
         """Begin to send an answer, as a connection does."""

@@ -57,7 +57,7 @@ class Told:
         worker.cfg = SimpleNamespace(graceful_timeout=GRACEFUL_SECONDS, worker_int=lambda _: self.interrupt())
         worker._loop, worker._drain_seconds, worker._stops_at = self.loop, drain_seconds, None
         small = SimpleNamespace(longest=lambda: self.stuck)
-        worker._server = SimpleNamespace(sweep=self.sweep, lanes={Pass.SMALL: small}, is_stopping=False)
+        worker._server = SimpleNamespace(sweep=self.sweep, lanes={Pass.SMALL: small}, stopping_since=None)
         worker._listeners = SimpleNamespace(count=lambda: self.connections, close=self.close)
 
     def beat(self) -> None:
@@ -116,7 +116,8 @@ class TestStopping:
         told.connections = 2
         told.worker._stop()
         assert DRAINING.is_set()
-        assert (told.listens, told.worker._server.is_stopping, told.loop.is_stopped) == (False, True, False)
+        assert told.worker._server.stopping_since is not None
+        assert (told.listens, told.loop.is_stopped) == (False, False)
         assert told.loop.go_on() == STOP_SWEEP_SECONDS
         assert not told.loop.is_stopped
         told.connections = 0
