@@ -24,7 +24,6 @@ from service.web.passes import (
     UNTIL_SENT,
     WAITED,
     Client,
-    ClientGone,
     Pass,
     client_of,
     has_moved,
@@ -244,32 +243,6 @@ class TestTraces:
         asked.environ[CLIENT].leave()
         assert asked.in_pass(Pass.BIG) == "204"
         assert (lines(), abandoned) == ([], ["evaluated"])
-
-
-class TestClient:
-    def test_leaves_once_and_stops_what_is_under_way(self) -> None:
-        client, stopped = Client(), []
-        assert not client.gone
-        client.stop_with(lambda: stopped.append("one"))
-        client.stop_with(lambda: stopped.append("two"))
-        for _ in range(2):
-            client.leave()
-            assert client.gone
-            assert stopped == ["two"]
-
-    def test_stops_nothing_that_is_over(self) -> None:
-        client, stopped = Client(), []
-        client.stop_with(lambda: stopped.append("one"))
-        client.stop_with(None)
-        client.leave()
-        assert stopped == []
-        client.stop_with(None)
-
-    def test_that_has_gone_begins_nothing(self) -> None:
-        client = Client()
-        client.leave()
-        with pytest.raises(ClientGone):
-            client.stop_with(print)
 
 
 def test_another_server_has_no_passes() -> None:
