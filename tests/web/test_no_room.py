@@ -18,8 +18,8 @@ from service import answer
 from service.app import create_app
 from service.settings import read_settings
 from service.web import operations, spool
-from service.web.server import worker
 from service.web.server.body import IncomingBody
+from service.web.server.parser import new_parser
 from service.web.server.reading import RequestReader
 from service.wire.media_types import ARROW_STREAM
 from service.wire.problems import Problem
@@ -166,7 +166,7 @@ def test_a_body_that_finds_no_room_on_its_way_is_overloaded(error: Exception) ->
         raise error
 
     limits = SimpleNamespace(limit_request_line=100, limit_request_fields=9, limit_request_field_size=100)
-    reader = RequestReader(partial(worker._parser, limits), fail)
+    reader = RequestReader(partial(new_parser, limits), fail)
     with pytest.raises(Problem, match="no room") as caught:
         reader.feed(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello")
     assert caught.value.type.code == "overloaded"

@@ -60,8 +60,9 @@ class FairQueue(Generic[T]):
     """Requests that wait, each in the line of its owner.
 
     The owner goes first whose line has stood longest, less a penalty for what the owner has used lately, so that
-    nobody's hundredth request stands before another's first. Within a line requests go by when they came, plus the penalty for
-    what their connection had used by then. Whoever waits gets nearer with every moment, so nobody waits for ever.
+    nobody's hundredth request stands before another's first. Within a line requests go by when they came, plus the
+    penalty for what their connection had used by then. Whoever waits gets nearer with every moment, so nobody waits
+    for ever.
     """
 
     def __init__(self, half_life: float) -> None:

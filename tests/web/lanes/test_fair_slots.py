@@ -120,7 +120,7 @@ def test_a_single_slot_is_for_whoever_comes(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("now")
 def test_processes_without_a_directory_have_their_own() -> None:
     slots = OwnSlots(2)
-    fair = FairSlots(slots, Board(None))
+    fair = Asking(slots, Board(None))
     with fair.take("ann"), fair.take("ben"):
         assert slots.in_use() == 2
         assert fair.take("cid") is None

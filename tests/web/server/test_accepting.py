@@ -11,8 +11,9 @@ import pytest
 
 from service.web.lanes.board import Board
 from service.web.server import accepting
-from service.web.server.accepting import SEND_BUFFER_BYTES, SPARE_FILES, Listeners
+from service.web.server.accepting import SEND_BUFFER_BYTES, Listeners
 from service.web.server.connection import Connection
+from service.web.server.worker import SPARE_FILES
 from tests.web.server.applications import Held, echo
 from tests.web.server.conftest import Serve
 from tests.web.server.serving import SECONDS, Served
@@ -40,7 +41,9 @@ class Listening:
         self.address = listener.getsockname()
         self.family = listener.family
         self.clients: list[socket.socket] = []
-        self.listeners = served.on_loop(lambda: Listeners(served.loop, [listener], served.server, board, most))
+        self.listeners = served.on_loop(
+            lambda: Listeners(served.loop, [listener], served.server, board, most=most, spare_files=SPARE_FILES)
+        )
 
     def connect(self) -> socket.socket:
         client = socket.socket(self.family, socket.SOCK_STREAM)
@@ -197,7 +200,9 @@ class TestTooMany:
         listening.until(3)
         assert answer(listening.connect()).startswith(b"HTTP/1.1 200 OK\r\n")
         assert idle[0].recv(1) == b""
-        assert caplog.messages == ["No descriptor is left for another connection: raise the limit of open files."]
+        assert caplog.messages == [
+            "No descriptor is left for another connection, or ROCPR_CONNECTIONS are open: raise the limit."
+        ]
 
     def test_who_is_answered_is_not_disturbed(self, listen: Listen) -> None:
         application = Held()

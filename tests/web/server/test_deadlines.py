@@ -162,7 +162,7 @@ class TestStopping:
     def test_who_is_idle_has_another_second(self, serve: Serve, clock: Clock) -> None:
         served = serve(echo)
         one, other = served.connect(), served.connect()
-        served.server.stopping_since = time.monotonic()
+        served.server.stopping_since = clock.monotonic()
         DRAINING.set()
         served.sweep()
         assert one.get("/").read().closes
@@ -177,7 +177,7 @@ class TestStopping:
         client = served.connect()
         client.send(POST % 10_000 + bytes(9_000))
         served.reaches(client, Phase.BODY)
-        served.server.stopping_since = time.monotonic()
+        served.server.stopping_since = clock.monotonic()
         served.sweep()
         clock.forward(9)
         served.sweep()
