@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from service.inference.methods import METHODS
-from service.wire.interval_schemas import FEWEST_RESAMPLES, LARGEST_SEED, MOST_RESAMPLES
+from service.wire.requests.interval_schemas import FEWEST_RESAMPLES, LARGEST_SEED, MOST_RESAMPLES
 from tests import asking
 
 ask = partial(asking.ask, "curves")

@@ -13,11 +13,11 @@ from service.cli.options import flag
 from service.curves.compiled import KERNEL
 from service.settings import Settings, SettingsError, read_settings
 from service.wire.columns import items
-from service.wire.decoders import DECODERS
+from service.wire.formats.decoders import DECODERS
+from service.wire.formats.tables import SAMPLE_COLUMNS, one_evaluation
 from service.wire.limits import Limits
 from service.wire.media_types import JSON
 from service.wire.problems import MAX_ERRORS, Problem
-from service.wire.tables import SAMPLE_COLUMNS, one_evaluation
 
 NAME_COLUMNS = "Columns with other names are told by --scores and --labels."
 NAME_LABEL = "--positive-label names the positive one."

@@ -26,8 +26,8 @@ from service.cli.layout import (
     warning_lines,
 )
 from service.cli.options import evaluation_options, given_texts, indices_option, refuse_without_table
+from service.wire.formats.tables import names_or_json
 from service.wire.media_types import JSON
-from service.wire.tables import names_or_json
 
 _SHORT_NAME = 11
 """How long a name may be that stands in the line of its areas."""

@@ -20,7 +20,7 @@ from service.cli.gate_request import Question
 from service.cli.gate_rules import Rules
 from service.cli.gate_server import Server
 from service.cli.options import evaluation_options, given_texts, refuse_without_table
-from service.wire.tables import SAMPLE_COLUMNS
+from service.wire.formats.tables import SAMPLE_COLUMNS
 
 EXIT_STATUSES = {"passed": 0, "failed": 1, "undecided": 2}
 """A failed gate is a 1 and nothing else is: whatever keeps the gate from a verdict is a 2."""

@@ -24,7 +24,7 @@ from urllib3.util.retry import Retry
 from service.cli.complaints import fail
 from service.cli.gate_layout import STATUSES
 from service.cli.gate_server import Server
-from service.wire.codings import compressed
+from service.wire.formats.codings import compressed
 from service.wire.media_types import JSON, PARQUET
 from service.wire.problems import PROBLEM_JSON
 

@@ -11,7 +11,7 @@ import click
 
 from service.cli.layout import fraction, in_full, table_lines, text_lines, warning_lines, width
 from service.inference.rules import Rule, percent
-from service.wire.gate_reports import has_baseline
+from service.wire.answers.gate_reports import has_baseline
 
 STATUSES = {"passed": "green", "failed": "red", "undecided": "yellow"}
 """What a check, and the whole, may come to, and the colour of each."""

@@ -15,7 +15,7 @@ import click
 from junitparser import Error, JUnitXml, TestCase, TestSuite
 
 from service.cli.complaints import fail
-from service.wire.gate_reports import SUITE, junit_report, markdown_report, xml_text
+from service.wire.answers.gate_reports import SUITE, junit_report, markdown_report, xml_text
 
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 """The variable in which GitHub names a file whose Markdown it shows with the job."""

@@ -29,8 +29,8 @@ from service.cli.gate_rules import OPTIONS, Rules
 from service.cli.gate_server import Server, fits_a_query
 from service.operations import OPERATIONS
 from service.wire.columns import items
+from service.wire.formats.tables import BASELINE, MEANING, Decoded, one_evaluation
 from service.wire.media_types import JSON
-from service.wire.tables import BASELINE, MEANING, Decoded, one_evaluation
 
 _OWN_OPTIONS = tuple(f"/{name}" for name in OPTIONS)
 

@@ -16,8 +16,8 @@ from service.cli.complaints import fail
 from service.inference.intervals import IntervalOptions
 from service.inference.rules import Rule
 from service.operations import OPERATIONS
+from service.wire.formats.tables import BASELINE, MEANING, SAMPLE_COLUMNS, TOTALS
 from service.wire.problems import meant
-from service.wire.tables import BASELINE, MEANING, SAMPLE_COLUMNS, TOTALS
 
 KEYS = OPERATIONS["gates"].parameters
 RULE_KEYS = tuple(field.name for field in fields(Rule))

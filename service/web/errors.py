@@ -11,7 +11,7 @@ from service.web.negotiation import VARY
 from service.web.observation import note
 from service.web.passes import ClientGone
 from service.web.server.transport import instance_of
-from service.wire.codings import CODINGS
+from service.wire.formats.codings import CODINGS
 from service.wire.problems import PROBLEM_JSON, PROBLEM_TYPES, Problem, problem_document
 
 _CODE_OF_STATUS = {problem.status: code for code, problem in reversed(PROBLEM_TYPES.items())}

@@ -25,7 +25,7 @@ from service.web.negotiation import VARY, request_coding, request_media_type, re
 from service.web.observation import note
 from service.web.passes import Pass, client_of, move_to, pass_of
 from service.web.server.transport import instance_of
-from service.wire.codings import CODINGS, IDENTITY
+from service.wire.formats.codings import CODINGS, IDENTITY
 from service.wire.limits import Limits
 from service.wire.media_types import ARROW_STREAM, PARQUET
 from service.wire.problems import Problem, invalid_value

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from service.cli.layout import MOST_ROWS
 from service.cli.main import main
-from service.wire.tables import one_evaluation
+from service.wire.formats.tables import one_evaluation
 from tests.cli.comparing import ALL, CLASSIFIERS, DATA, FIRST, SECOND, TEN, answered, rocpr, sample, written
 
 

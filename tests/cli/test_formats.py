@@ -8,7 +8,7 @@ from click.testing import CliRunner, Result
 from pyarrow import csv
 
 from service.cli.main import main
-from service.wire.codings import compress
+from service.wire.formats.codings import compress
 from tests.properties.bodies import arrow_body, csv_body, parquet_body
 
 CSV = Path(__file__).parents[1] / "data" / "breast_cancer.csv"

@@ -7,8 +7,8 @@ import pytest
 from click import ClickException
 
 from service.cli.gate_rules import KEYS, OPTIONS, RULE_KEYS, Rules
-from service.wire.gate_schemas import GatesRequestSchema, RuleSchema
-from service.wire.interval_schemas import IntervalsSchema
+from service.wire.requests.gates_schemas import GatesRequestSchema, RuleSchema
+from service.wire.requests.interval_schemas import IntervalsSchema
 
 WHOLE = """\
 # A comment

@@ -15,7 +15,7 @@ from click import ClickException
 from service.cli import gate_http
 from service.cli.gate_http import Reply, advice_on, post_gate
 from service.cli.gate_server import Server, fits_a_query
-from service.wire.codings import decompress
+from service.wire.formats.codings import decompress
 from tests.cli.scripted_server import VERDICT, Scripted, ScriptedServer, problem, scripted
 
 KEY = "rocpr_secret-key"

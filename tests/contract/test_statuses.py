@@ -21,8 +21,8 @@ from service.web.lanes.evaluator import DeadlineExceeded, EvaluatorDied
 from service.web.server.connection import Phase
 from service.web.server.sweep import look_after
 from service.web.server.transport import too_slow
-from service.wire.gate_schemas import FAIL_STATUSES
 from service.wire.problems import PROBLEM_TYPES, Problem
+from service.wire.requests.gates_schemas import FAIL_STATUSES
 from tests.contract.document import Operation, evaluations, problem_examples, violations
 from tests.web.guarding import ANN, guarded_app
 from tests.web.server.reading import problem_of

@@ -20,8 +20,8 @@ from service.environment import server_environment
 from service.operations import OPERATIONS
 from service.settings import Settings, shipped_file
 from service.web.guide import FILES
-from service.wire.decoders import DECODERS
-from service.wire.encoders import ENCODERS
+from service.wire.answers.encoders import ENCODERS
+from service.wire.formats.decoders import DECODERS
 from service.wire.problems import MAX_ERRORS, PROBLEM_TYPES
 from tests.readme.commands import examples
 from tests.readme.documents import DEVELOPERS, OPERATORS, README, ROOT, section, table, text_of

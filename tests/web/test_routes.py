@@ -16,7 +16,7 @@ from service.app import create_app
 from service.settings import read_settings
 from service.web import operations
 from service.web.lifecycle import DRAINING
-from service.wire.codings import CODINGS, MIN_COMPRESSED_BYTES, compress, decompress
+from service.wire.formats.codings import CODINGS, MIN_COMPRESSED_BYTES, compress, decompress
 from service.wire.problems import PROBLEM_JSON, PROBLEM_TYPES
 from tests.web.conftest import MAX_BODY_BYTES
 
