@@ -9,8 +9,8 @@ from typing import Any, BinaryIO
 import click
 import orjson
 
-from service.cli.answers import ask, is_problem
-from service.cli.complaints import fail
+from service.cli.asking import ask, is_problem
+from service.cli.command_error import fail
 from service.cli.evaluations import lines_of_problem, named_files, read_evaluations, request_body
 from service.cli.files import InputFile
 from service.cli.layout import (

@@ -19,7 +19,7 @@ from pathlib import Path
 import click
 import numpy as np
 
-from service.cli.complaints import fail
+from service.cli.command_error import fail
 from service.curves import compiled
 from service.curves.compiled import KERNEL, OPTIONS, library_path
 from service.curves.evaluation import CurvesOptions, evaluate_curves

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 import click
 import orjson
 
-from service.cli.answers import ask_about
+from service.cli.asking import ask_about
 from service.cli.files import InputFile
 from service.cli.layout import (
     Columns,

@@ -14,8 +14,8 @@ from typing import Any, BinaryIO, cast
 import click
 import orjson
 
-from service.cli.answers import as_options, limits, lines_of_file, note_lines, problem_lines
-from service.cli.complaints import fail
+from service.cli.asking import as_options, limits, lines_of_file, note_lines, problem_lines
+from service.cli.command_error import fail
 from service.cli.files import InputFile
 from service.curves.comparison import MOST_EVALUATIONS
 from service.wire.columns import ColumnError, items, labels, numbers

@@ -16,7 +16,7 @@ if "numpy" not in sys.modules:  # whoever has it already has a process of his ow
 from service.cli.compare import compare
 from service.cli.compile import compile_
 from service.cli.curves import curves
-from service.cli.gate import gate
+from service.cli.gate.command import gate
 from service.cli.guide import guide
 from service.cli.key import key
 from service.cli.serve import serve

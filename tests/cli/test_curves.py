@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from service.answer import Request, answer
-from service.cli.answers import NAME_LABEL
+from service.cli.asking import NAME_LABEL
 from service.cli.curves import AREAS, SUMMARY
 from service.cli.layout import MOST_ROWS
 from service.cli.main import main

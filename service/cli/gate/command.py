@@ -13,12 +13,12 @@ import click
 import orjson
 
 from service.cli.files import SUFFIXES, InputFile, suffix_of
-from service.cli.gate_init import PROBE, rules_json, rules_text
-from service.cli.gate_layout import verdict_lines
-from service.cli.gate_outputs import Outputs
-from service.cli.gate_request import Question
-from service.cli.gate_rules import Rules
-from service.cli.gate_server import Server
+from service.cli.gate.first_rules import PROBE, rules_json, rules_text
+from service.cli.gate.outputs import Outputs
+from service.cli.gate.question import Question
+from service.cli.gate.rules_file import Rules
+from service.cli.gate.server_address import ServerAddress
+from service.cli.gate.verdict_layout import verdict_lines
 from service.cli.options import evaluation_options, given_texts, refuse_without_table
 from service.wire.formats.tables import SAMPLE_COLUMNS
 
@@ -115,12 +115,12 @@ def gate(
     old = more[0] if more else None
     given = given_texts(options)
     refuse_without_table(given, [source, *more])
-    asked = None if server is None else Server.of(server, api_key_env)
+    asked = None if server is None else ServerAddress.of(server, api_key_env)
     if init:
         _print(_first_rules(source, given, asked, as_json=as_json))
         return
     outputs = Outputs(junit, markdown)
-    with outputs.of_complaints():
+    with outputs.of_errors():
         rules = Rules.read(streams[0])
         body = Question(rules, source, old, given).verdict(asked)
     document = orjson.loads(body)
@@ -146,7 +146,7 @@ def _opened(context: click.Context, paths: list[str]) -> list[BinaryIO]:
     return [cast("BinaryIO", binary.convert(path, None, context)) for path in paths]
 
 
-def _first_rules(scores: InputFile, given: dict[str, str], server: Server | None, *, as_json: bool) -> str:
+def _first_rules(scores: InputFile, given: dict[str, str], server: ServerAddress | None, *, as_json: bool) -> str:
     """Make the text of RULES.toml, or of RULES.json."""
     document = orjson.loads(Question(Rules("the first rules", {}, PROBE), scores, None, given).verdict(server))
     if as_json:

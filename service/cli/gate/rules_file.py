@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, BinaryIO, Self
 
-from service.cli.complaints import fail
+from service.cli.command_error import fail
 from service.inference.intervals import IntervalOptions
 from service.inference.rules import Rule
 from service.operations import OPERATIONS
@@ -34,7 +34,7 @@ _KEY = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([\w-]+))\s*[=.]""")
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class FileFault:
     """What is wrong with a file of rules, and where: a JSON pointer into it."""
 
     pointer: str
@@ -94,24 +94,25 @@ class Rules:
         return ""
 
 
-def _faults(document: Mapping[str, Any]) -> Iterator[Fault]:
+def _faults(document: Mapping[str, Any]) -> Iterator[FileFault]:
     yield from _unknown(document, KEYS, "")
     for key in COLUMNS:
         if not isinstance(document.get(key, ""), str):
-            yield Fault(f"/{key}", f'{key} is the name of a column, in quotes: {key} = "..."')
+            yield FileFault(f"/{key}", f'{key} is the name of a column, in quotes: {key} = "..."')
     yield from _unknown(document.get("intervals", {}), INTERVALS_KEYS, "/intervals")
     rules = document.get("rules", [])
     if not rules:
-        yield Fault("/rules", 'There is no rule. A rule is, say, [[rules]], metric = "roc", min = 0.8 on three lines.')
+        example = '[[rules]], metric = "roc", min = 0.8'
+        yield FileFault("/rules", f"There is no rule. A rule is, say, {example} on three lines.")
     elif not isinstance(rules, list):
-        yield Fault("/rules", "Rules are written [[rules]], with two brackets, each above its own keys.")
+        yield FileFault("/rules", "Rules are written [[rules]], with two brackets, each above its own keys.")
     else:
         for row, rule in enumerate(rules):
             yield from _unknown(rule, RULE_KEYS, f"/rules/{row}")
     yield from _no_json(document, "")
 
 
-def _unknown(table: object, known: tuple[str, ...], pointer: str) -> Iterator[Fault]:
+def _unknown(table: object, known: tuple[str, ...], pointer: str) -> Iterator[FileFault]:
     """Name the keys of a table that are none, each with what may be meant."""
     for key in table if isinstance(table, dict) else ():  # what is no table is the service's to refuse
         if key in known:
@@ -124,10 +125,10 @@ def _unknown(table: object, known: tuple[str, ...], pointer: str) -> Iterator[Fa
             advice = "the baseline's file is the option --baseline."
         else:
             advice = meant(key, known)
-        yield Fault(f"{pointer}/{key}", f"{key[:40]!r} is not known here; {advice}")
+        yield FileFault(f"{pointer}/{key}", f"{key[:40]!r} is not known here; {advice}")
 
 
-def _no_json(value: object, pointer: str) -> Iterator[Fault]:
+def _no_json(value: object, pointer: str) -> Iterator[FileFault]:
     """Point to what TOML has and JSON has not."""
     if isinstance(value, dict):
         for key, member in value.items():
@@ -136,9 +137,9 @@ def _no_json(value: object, pointer: str) -> Iterator[Fault]:
         for row, member in enumerate(value):
             yield from _no_json(member, f"{pointer}/{row}")
     elif isinstance(value, float) and not math.isfinite(value):
-        yield Fault(pointer, f"{value} is not a finite number.")
+        yield FileFault(pointer, f"{value} is not a finite number.")
     elif not isinstance(value, (bool, int, float, str)):
-        yield Fault(pointer, "A date or a time does not belong here; text stands in quotes.")
+        yield FileFault(pointer, "A date or a time does not belong here; text stands in quotes.")
 
 
 def _lines_by_pointer(text: str) -> dict[str, int]:

@@ -14,7 +14,7 @@ from typing import Any
 import click
 from junitparser import Error, JUnitXml, TestCase, TestSuite
 
-from service.cli.complaints import fail
+from service.cli.command_error import fail
 from service.wire.answers.gate_reports import SUITE, junit_report, markdown_report, xml_text
 
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
@@ -34,7 +34,7 @@ class Outputs:
         self._write(lambda: junit_report(document, *names), lambda: markdown_report(document, *names))
 
     @contextmanager
-    def of_complaints(self) -> Iterator[None]:
+    def of_errors(self) -> Iterator[None]:
         """Report what ends the command, and let it go on to end it."""
         try:
             yield

@@ -6,7 +6,7 @@ from typing import IO, Any, NoReturn
 import click
 
 
-class Complaint(click.ClickException):
+class CommandError(click.ClickException):
     """What is wrong, in lines for a reader."""
 
     exit_code = 2
@@ -18,4 +18,4 @@ class Complaint(click.ClickException):
 
 def fail(lines: Iterable[str]) -> NoReturn:
     """End the command with a message."""
-    raise Complaint("\n".join(lines))
+    raise CommandError("\n".join(lines))

@@ -7,7 +7,7 @@ import click
 import orjson
 
 from service.answer import Answer, Request, answer
-from service.cli.complaints import fail
+from service.cli.command_error import fail
 from service.cli.files import InputFile
 from service.cli.options import flag
 from service.curves.compiled import KERNEL

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from service.cli.gate_init import PROBE, rules_text
-from service.cli.gate_rules import Rules
+from service.cli.gate.first_rules import PROBE, rules_text
+from service.cli.gate.rules_file import Rules
 from tests.cli.comparing import sample
-from tests.cli.gating import ALL, DATA, answered, rocpr, written
+from tests.cli.gate.gating import ALL, DATA, answered, rocpr, written
 
 TABLES = ["breast_cancer.csv", "breast_cancer_ten.csv", "digits_eight.csv"]
 

@@ -8,11 +8,11 @@ from typing import Any
 from click.testing import CliRunner, Result
 
 from service.answer import Request, answer
-from service.cli.gate_outputs import STEP_SUMMARY
+from service.cli.gate.outputs import STEP_SUMMARY
 from service.cli.main import main
 from service.wire.limits import Limits
 
-DATA = Path(__file__).resolve().parent.parent / "data"
+DATA = Path(__file__).resolve().parents[2] / "data"
 ROOT = DATA.parent.parent
 COMMAND = [sys.executable, "-c", "from service.cli.main import main; main()", "gate"]
 ALL, TEN = DATA / "breast_cancer.csv", DATA / "breast_cancer_ten.csv"

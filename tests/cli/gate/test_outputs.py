@@ -12,7 +12,7 @@ import pytest
 from junitparser import JUnitXml
 
 from tests.cli.comparing import sample
-from tests.cli.gating import (
+from tests.cli.gate.gating import (
     ALL,
     COMMAND,
     DROP,

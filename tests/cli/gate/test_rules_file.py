@@ -6,7 +6,7 @@ import re
 import pytest
 from click import ClickException
 
-from service.cli.gate_rules import KEYS, OPTIONS, RULE_KEYS, Rules
+from service.cli.gate.rules_file import KEYS, OPTIONS, RULE_KEYS, Rules
 from service.wire.requests.gates_schemas import GatesRequestSchema, RuleSchema
 from service.wire.requests.interval_schemas import IntervalsSchema
 
@@ -152,6 +152,6 @@ def test_the_keys_are_those_of_the_contract() -> None:
         "counts",
     }
     assert set(RULE_KEYS) == set(RuleSchema().fields)
-    from service.cli.gate_rules import INTERVALS_KEYS
+    from service.cli.gate.rules_file import INTERVALS_KEYS
 
     assert set(INTERVALS_KEYS) == set(IntervalsSchema().fields)

@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from service.answer import Request, answer_decoded
-from service.cli.answers import (
+from service.cli.asking import (
     is_problem,
     label_lines,
     limits,
@@ -22,11 +22,11 @@ from service.cli.answers import (
     use_compiled,
     wants_label,
 )
-from service.cli.complaints import fail
+from service.cli.command_error import fail
 from service.cli.evaluations import read_evaluation
 from service.cli.files import InputFile
-from service.cli.gate_rules import OPTIONS, Rules
-from service.cli.gate_server import Server, fits_a_query
+from service.cli.gate.rules_file import OPTIONS, Rules
+from service.cli.gate.server_address import ServerAddress, fits_a_query
 from service.operations import OPERATIONS
 from service.wire.columns import items
 from service.wire.formats.tables import BASELINE, MEANING, Decoded, one_evaluation
@@ -49,7 +49,7 @@ class Question:
     _decoded: Decoded = field(init=False, default_factory=lambda: Decoded({}))
     _baseline: Decoded = field(init=False, default_factory=lambda: Decoded({}))
 
-    def verdict(self, server: Server | None) -> bytes:
+    def verdict(self, server: ServerAddress | None) -> bytes:
         """Get the answer, JSON; a problem is told and ends the command."""
         if self.baseline is not None and BASELINE in self.rules.texts:
             fail([f"Error: {self.rules.name}: {BASELINE} names a column, and --baseline a file; give one of them."])
@@ -63,8 +63,8 @@ class Question:
             fail(self._lines_of_problem(orjson.loads(result.body)))
         return result.body
 
-    def _by(self, server: Server) -> bytes:
-        from service.cli.gate_http import advice_on, post_gate  # noqa: PLC0415  # slow to import, and seldom needed
+    def _by(self, server: ServerAddress) -> bytes:
+        from service.cli.gate.over_http import advice_on, post_gate  # noqa: PLC0415  # slow to import, and seldom needed
 
         parameters = self._texts | {key: json.dumps(value) for key, value in self.rules.options.items()}
         if self.scores.is_table and self.baseline is None and fits_a_query(parameters):

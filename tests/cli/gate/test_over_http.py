@@ -12,18 +12,20 @@ import time
 import pytest
 from click import ClickException
 
-from service.cli import gate_http
-from service.cli.gate_http import Reply, advice_on, post_gate
-from service.cli.gate_server import Server, fits_a_query
+from service.cli.gate import over_http
+from service.cli.gate.over_http import GateReply, advice_on, post_gate
+from service.cli.gate.server_address import ServerAddress, fits_a_query
 from service.wire.formats.codings import decompress
-from tests.cli.scripted_server import VERDICT, Scripted, ScriptedServer, problem, scripted
+from tests.cli.gate.scripted_server import VERDICT, Scripted, ScriptedServer, problem, scripted
 
 KEY = "rocpr_secret-key"
 
 
-def ask(server: ScriptedServer | str, body: bytes = b"{}", media_type: str = "application/json", **query: str) -> Reply:
+def ask(
+    server: ScriptedServer | str, body: bytes = b"{}", media_type: str = "application/json", **query: str
+) -> GateReply:
     url = server if isinstance(server, str) else server.url
-    return post_gate(Server.of(url, None), media_type, query, body)
+    return post_gate(ServerAddress.of(url, None), media_type, query, body)
 
 
 def complaint(server: ScriptedServer | str) -> str:
@@ -36,7 +38,7 @@ def complaint(server: ScriptedServer | str) -> str:
 def test_a_request_and_its_verdict() -> None:
     with scripted(Scripted()) as server:
         reply = ask(server, b"scores,labels\n", "text/csv", rules='[{"metric": "roc"}]', scores="p q")
-        assert reply == Reply(VERDICT, json.loads(VERDICT), is_problem=False)
+        assert reply == GateReply(VERDICT, json.loads(VERDICT), is_problem=False)
     (asked,) = server.asked
     assert asked.path == "/v1/gates?rules=%5B%7B%22metric%22%3A+%22roc%22%7D%5D&scores=p+q"
     assert asked.body == b"scores,labels\n"
@@ -53,21 +55,21 @@ def test_a_failed_verdict_is_no_problem(status: int) -> None:
 
 def test_the_key_comes_from_the_environment_and_is_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NIGHTLY", f" {KEY}\n")
-    server = Server.of("http://127.0.0.1:1/", "NIGHTLY")
+    server = ServerAddress.of("http://127.0.0.1:1/", "NIGHTLY")
     assert KEY not in repr(server)
     with scripted(problem(401)) as other:
-        reply = post_gate(Server.of(other.url, "NIGHTLY"), "application/json", {}, b"{}")
+        reply = post_gate(ServerAddress.of(other.url, "NIGHTLY"), "application/json", {}, b"{}")
     assert other.asked[0].headers["authorization"] == f"Bearer {KEY}"
     lines = list(advice_on(reply.document, server))
     assert lines == ["  The server does not know the key in NIGHTLY."]
-    assert "--api-key-env NAME" in next(advice_on(reply.document, Server.of("http://127.0.0.1:1", None)))
+    assert "--api-key-env NAME" in next(advice_on(reply.document, ServerAddress.of("http://127.0.0.1:1", None)))
 
 
 @pytest.mark.parametrize("value", ["", "  ", "two words", "a\x00b", "ключ"])
 def test_a_variable_that_holds_no_key(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     monkeypatch.setattr("os.environ", {"NIGHTLY": value})
     with pytest.raises(ClickException) as caught:
-        Server.of("http://127.0.0.1:1", "NIGHTLY")
+        ServerAddress.of("http://127.0.0.1:1", "NIGHTLY")
     assert "NIGHTLY" in caught.value.message
     assert not value.strip() or value not in caught.value.message
 
@@ -94,14 +96,14 @@ def test_netrc_is_not_asked_for_a_key(monkeypatch: pytest.MonkeyPatch, tmp_path)
 )
 def test_addresses_that_cannot_be_used(url: str) -> None:
     with pytest.raises(ClickException) as caught:
-        Server.of(url, None)
+        ServerAddress.of(url, None)
     assert caught.value.message.startswith("Error: --server takes ")
     assert "pw" not in caught.value.message
 
 
 @pytest.mark.parametrize("end", ["", "/", "/v1/gates", "/v1/gates/"])
 def test_the_address_may_end_in_several_ways(end: str) -> None:
-    assert Server.of(f"https://host/rocpr{end}", None).url == "https://host/rocpr"
+    assert ServerAddress.of(f"https://host/rocpr{end}", None).url == "https://host/rocpr"
 
 
 @pytest.mark.parametrize("first", [problem(503, Retry_After="1"), problem(429, Retry_After="1"), Scripted(None)])
@@ -117,7 +119,7 @@ def test_a_busy_server_is_asked_again_when_it_says(first: Scripted) -> None:
 
 def test_patience_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """A wait that goes beyond the end is not begun: the last answer is told at once."""
-    monkeypatch.setattr(gate_http, "PATIENCE_SECONDS", 1.5)
+    monkeypatch.setattr(over_http, "PATIENCE_SECONDS", 1.5)
     with scripted(problem(503, Retry_After="1")) as server:
         start = time.monotonic()
         reply = ask(server)
@@ -129,7 +131,7 @@ def test_patience_ends(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_tries_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gate_http, "MOST_TRIES", 2)
+    monkeypatch.setattr(over_http, "MOST_TRIES", 2)
     monkeypatch.setattr("time.sleep", lambda _: None)
     with scripted(problem(503)) as server:
         assert ask(server).is_problem
@@ -152,12 +154,12 @@ def test_an_unreachable_server(monkeypatch: pytest.MonkeyPatch) -> None:
     assert complaint("http://no-such-host.invalid").startswith("Error: http://no-such-host.invalid gives no answer: ")
     with scripted(Scripted(None)) as server:
         assert "gives no answer: " in complaint(server)
-    assert len(server.asked) == 1 + gate_http.MOST_LOST_CONNECTIONS
+    assert len(server.asked) == 1 + over_http.MOST_LOST_CONNECTIONS
 
 
 def test_a_server_that_keeps_silent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gate_http, "ANSWER_SECONDS", 0.2)
-    monkeypatch.setattr(gate_http, "PATIENCE_SECONDS", 0.1)
+    monkeypatch.setattr(over_http, "ANSWER_SECONDS", 0.2)
+    monkeypatch.setattr(over_http, "PATIENCE_SECONDS", 0.1)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         assert "timed out" in complaint(f"http://127.0.0.1:{silent.getsockname()[1]}").lower()
 
@@ -195,7 +197,7 @@ def test_something_else_answers(answer: Scripted) -> None:
 
 
 def test_an_endless_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gate_http, "LONGEST_ANSWER", 1000)
+    monkeypatch.setattr(over_http, "LONGEST_ANSWER", 1000)
     with scripted(Scripted(200, b" " * 1001)) as server:
         assert "at such length" in complaint(server)
 

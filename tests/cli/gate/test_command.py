@@ -9,13 +9,13 @@ from pathlib import Path
 import click
 import pytest
 
-from service.cli import gate as gate_module
-from service.cli.answers import NAME_LABEL
-from service.cli.gate_layout import verdict_lines
+from service.cli.asking import NAME_LABEL
+from service.cli.gate import command
+from service.cli.gate.verdict_layout import verdict_lines
 from service.cli.main import main
 from service.operations import OPERATIONS
 from tests.cli.comparing import sample
-from tests.cli.gating import (
+from tests.cli.gate.gating import (
     ALL,
     COMMAND,
     DATA,
@@ -320,7 +320,7 @@ def test_a_defect_is_no_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     def broken(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr(gate_module, "verdict_lines", broken)
+    monkeypatch.setattr(command, "verdict_lines", broken)
     run = rocpr(written(tmp_path, FAILING), ALL)
     assert run.exit_code == 2
     assert ("a defect" if isinstance(error, ValueError) else "Aborted!") in run.stderr

@@ -7,7 +7,7 @@ from typing import Any
 import click
 import pytest
 
-from service.cli.gate_layout import verdict_lines
+from service.cli.gate.verdict_layout import verdict_lines
 
 LOGIT = {"lower": 0.9812345, "upper": 0.9987, "level": 0.95, "method": "logit", "standard_error": 0.003}
 

@@ -1,4 +1,4 @@
-"""Where a server is, and who asks it. Knows addresses and keys; nothing of HTTP, which gate_http.py speaks."""
+"""Where a server is, and who asks it. Knows addresses and keys; nothing of HTTP, which over_http.py speaks."""
 
 import os
 import re
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Self
 from urllib.parse import urlencode, urlsplit
 
-from service.cli.complaints import fail
+from service.cli.command_error import fail
 
 LONGEST_QUERY = 4_000
 """How long a query is at most, in characters; a proxy may refuse a longer one."""
@@ -16,7 +16,7 @@ _KEY = re.compile(r"[\x21-\x7e]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
+class ServerAddress:
     """Where a server is, and the key for it; `variable` is where the key comes from."""
 
     url: str

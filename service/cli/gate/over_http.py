@@ -21,9 +21,9 @@ from tqdm import tqdm  # type: ignore[import-untyped]  # it has no types
 from urllib3.exceptions import MaxRetryError
 from urllib3.util.retry import Retry
 
-from service.cli.complaints import fail
-from service.cli.gate_layout import STATUSES
-from service.cli.gate_server import Server
+from service.cli.command_error import fail
+from service.cli.gate.server_address import ServerAddress
+from service.cli.gate.verdict_layout import STATUSES
 from service.wire.formats.codings import compressed
 from service.wire.media_types import JSON, PARQUET
 from service.wire.problems import PROBLEM_JSON
@@ -52,7 +52,7 @@ _ADDRESS = "--server takes the address that /v1/gates is below"
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class GateReply:
     """What a server answered: a verdict, or a problem."""
 
     body: bytes
@@ -60,7 +60,7 @@ class Reply:
     is_problem: bool
 
 
-def post_gate(server: Server, media_type: str, parameters: Mapping[str, str], body: bytes) -> Reply:
+def post_gate(server: ServerAddress, media_type: str, parameters: Mapping[str, str], body: bytes) -> GateReply:
     """Ask for a verdict; a server that gives no answer is told of and ends the command."""
     headers = {"Content-Type": media_type, "Accept": JSON}
     if len(body) > _COMPRESSED_FROM and media_type != PARQUET:  # which is compressed within
@@ -76,7 +76,7 @@ def post_gate(server: Server, media_type: str, parameters: Mapping[str, str], bo
                 params=parameters,
                 data=data,
                 headers=headers,
-                auth=_Key(server.key),
+                auth=_KeyHeader(server.key),
                 timeout=(CONNECT_SECONDS, ANSWER_SECONDS),
                 allow_redirects=False,  # a redirected POST would become a GET
                 stream=True,
@@ -86,7 +86,7 @@ def post_gate(server: Server, media_type: str, parameters: Mapping[str, str], bo
         fail([f"Error: {server.url} gives no answer: {_cause(error)}."])
 
 
-class _Key(AuthBase):
+class _KeyHeader(AuthBase):
     """The key, in its header; requests would take one from ~/.netrc otherwise."""
 
     def __init__(self, key: str | None) -> None:
@@ -153,7 +153,7 @@ def _upload(body: bytes) -> Iterator[bytes | BytesIO]:
         yield _Shown(body, bar)
 
 
-def _content(server: Server, response: requests.Response) -> bytes:
+def _content(server: ServerAddress, response: requests.Response) -> bytes:
     """Read an answer that is no longer, and takes no longer, than one of rocpr's."""
     end = time.monotonic() + ANSWER_SECONDS
     content = b""
@@ -164,7 +164,7 @@ def _content(server: Server, response: requests.Response) -> bytes:
     return content
 
 
-def _reply(server: Server, response: requests.Response, content: bytes) -> Reply:
+def _reply(server: ServerAddress, response: requests.Response, content: bytes) -> GateReply:
     media_type = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
     try:
         document = orjson.loads(content) if media_type in {JSON, PROBLEM_JSON} else None
@@ -180,10 +180,10 @@ def _reply(server: Server, response: requests.Response, content: bytes) -> Reply
         kind = f" as {media_type[:60]!r}" if media_type else ""
         answered = f"{response.status_code}{where}{kind}"
         fail([f"Error: {server.url} does not answer as rocpr does: {answered}.", f"  {_ADDRESS}."])
-    return Reply(content, document, is_problem=media_type == PROBLEM_JSON)
+    return GateReply(content, document, is_problem=media_type == PROBLEM_JSON)
 
 
-def advice_on(problem: dict[str, Any], server: Server) -> Iterator[str]:
+def advice_on(problem: dict[str, Any], server: ServerAddress) -> Iterator[str]:
     """Say what to do about a problem that is the server's or the key's."""
     status = problem.get("status")
     if status == _UNAUTHORIZED and server.variable is None:

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from service.cli import gate_http
+from service.cli.gate import over_http
 from tests.cli.comparing import sample
-from tests.cli.gate_server import KEY
-from tests.cli.gating import ALL, DROP, FAILING, PASSING, STATUSES, TEN, rocpr, written
-from tests.cli.scripted_server import Scripted, problem, scripted
+from tests.cli.gate.gate_server import KEY
+from tests.cli.gate.gating import ALL, DROP, FAILING, PASSING, STATUSES, TEN, rocpr, written
+from tests.cli.gate.scripted_server import Scripted, problem, scripted
 
 
 def both(server: str, *words: object) -> Result:
@@ -151,7 +151,7 @@ def test_a_busy_server_is_waited_for_and_no_longer(tmp_path: Path, monkeypatch: 
     assert json.loads(re.search(r"\[.*\]", _query(server.asked[0].path)["rules"])[0]) == [
         {"metric": "roc", "min": 0.99}
     ]
-    monkeypatch.setattr(gate_http, "PATIENCE_SECONDS", 0)
+    monkeypatch.setattr(over_http, "PATIENCE_SECONDS", 0)
     with scripted(problem(503)) as server:
         run = rocpr(rules, ALL, "--server", server.url)
     assert (run.exit_code, run.stdout) == (2, "")
