@@ -14,7 +14,7 @@ from service.cli.command_error import fail
 from service.cli.evaluations import lines_of_problem, named_files, read_evaluations, request_body
 from service.cli.files import InputFile
 from service.cli.layout import (
-    Columns,
+    CellTexts,
     chosen_rows,
     column_lines,
     count,
@@ -33,7 +33,7 @@ _SHORT_NAME = 11
 """How long a name may be that stands in the line of its areas."""
 
 
-_HULL: Columns = {
+_HULL: CellTexts = {
     "threshold": in_full,
     "tp": count,
     "fp": count,

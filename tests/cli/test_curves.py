@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from service.answer import Request, answer
 from service.cli.asking import NAME_LABEL
-from service.cli.curves import AREAS, SUMMARY
+from service.cli.curves import AREA_MEANINGS, SUMMARY
 from service.cli.layout import MOST_ROWS
 from service.cli.main import main
 from service.operations import OPERATIONS
@@ -49,7 +49,7 @@ def test_the_summary_has_the_numbers_of_the_answer(name: str) -> None:
     document = json.loads(answered((DATA / name).read_bytes()))
     assert re.search(rf"^  positives +{document['positives']}$", run.stdout, re.MULTILINE)
     assert re.search(rf"^  negatives +{document['negatives']}$", run.stdout, re.MULTILINE)
-    assert list(AREAS) == list(document["auc"])
+    assert list(AREA_MEANINGS) == list(document["auc"])
     assert areas_in(run.stdout) == {area: f"{value:.6f}" for area, value in document["auc"].items()}
     assert max(map(len, run.stdout.splitlines()[1:])) <= 80
     assert not re.search(r"[ \t]$", run.stdout, re.MULTILINE)

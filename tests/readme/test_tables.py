@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from service.app import create_app
-from service.cli.curves import AREAS
+from service.cli.curves import AREA_MEANINGS
 from service.curves.areas import Areas
 from service.curves.evaluation import KEEPS
 from service.curves.indices import INDICES, Rows
@@ -109,8 +109,8 @@ def test_areas() -> None:
     assert [name for name, _, _ in rows] == [f"`{field.name}`" for field in fields(Areas)]
     assert [value for _, value, _ in rows] == [f"{value:.4f}" for value in ANSWER["auc"].values()]
     assert len({value for _, value, _ in rows}) == len(rows)
-    assert [name for name, _ in table(README, "The six areas")] == [f"`{name}`" for name in AREAS]
-    assert list(AREAS) == list(ANSWER["auc"])
+    assert [name for name, _ in table(README, "The six areas")] == [f"`{name}`" for name in AREA_MEANINGS]
+    assert list(AREA_MEANINGS) == list(ANSWER["auc"])
 
 
 def test_indices() -> None:

@@ -32,7 +32,7 @@ CONNECT_SECONDS = 10
 ANSWER_SECONDS = 300
 """How long to wait for a connection, and for the next bytes of an answer."""
 
-PATIENCE_SECONDS = 120
+ASK_AGAIN_SECONDS = 120
 """For how long a request is sent again to a server that is busy."""
 
 MOST_TRIES = 30
@@ -66,7 +66,7 @@ def post_gate(server: ServerAddress, media_type: str, parameters: Mapping[str, s
     if len(body) > _COMPRESSED_FROM and media_type != PARQUET:  # which is compressed within
         body = b"".join(compressed("zstd", [body]))
         headers["Content-Encoding"] = "zstd"
-    end = time.monotonic() + PATIENCE_SECONDS
+    end = time.monotonic() + ASK_AGAIN_SECONDS
     try:
         with requests.Session() as session, _upload(body) as data:
             for scheme in ("http://", "https://"):
@@ -193,7 +193,7 @@ def advice_on(problem: dict[str, Any], server: ServerAddress) -> Iterator[str]:
     elif status == _NOT_FOUND:
         yield f"  {_ADDRESS}; an older rocpr has no gates."
     elif status in _AGAIN:
-        yield f"  It was asked again for up to {PATIENCE_SECONDS} seconds."
+        yield f"  It was asked again for up to {ASK_AGAIN_SECONDS} seconds."
 
 
 def _cause(error: BaseException) -> str:

@@ -25,14 +25,14 @@ from service.cli.asking import (
 from service.cli.command_error import fail
 from service.cli.evaluations import read_evaluation
 from service.cli.files import InputFile
-from service.cli.gate.rules_file import OPTIONS, Rules
+from service.cli.gate.rules_file import GATE_OPTIONS, Rules
 from service.cli.gate.server_address import ServerAddress, fits_a_query
 from service.operations import OPERATIONS
 from service.wire.columns import items
 from service.wire.formats.tables import BASELINE, MEANING, Decoded, one_evaluation
 from service.wire.media_types import JSON
 
-_OWN_OPTIONS = tuple(f"/{name}" for name in OPTIONS)
+_OWN_OPTIONS = tuple(f"/{name}" for name in GATE_OPTIONS)
 
 
 @dataclass(slots=True)
@@ -112,7 +112,7 @@ class Question:
         """A JSON file of scores is an evaluation, not a whole request whose rules would be lost."""
         if self.scores.is_table:
             return
-        for key in (*OPTIONS, "baseline"):
+        for key in (*GATE_OPTIONS, "baseline"):
             if key in document:
                 place = "in the file that --baseline names" if key == "baseline" else f"in {self.rules.name}"
                 fail([f"Error: {self.scores.name}: {key} belongs {place}; this file is an evaluation alone."])

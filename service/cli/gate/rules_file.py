@@ -26,11 +26,11 @@ INTERVALS_KEYS = tuple(field.name for field in fields(IntervalOptions))
 COLUMNS = (*SAMPLE_COLUMNS, BASELINE)
 """Keys that name the columns of a table."""
 
-OPTIONS = tuple(key for key in KEYS if key not in {*COLUMNS, *TOTALS, *MEANING})
+GATE_OPTIONS = tuple(key for key in KEYS if key not in {*COLUMNS, *TOTALS, *MEANING})
 """Keys that are a gate's own."""
 
-_HEADER = re.compile(r"\s*(\[\[?)\s*([\w.-]+)\s*\]\]?\s*(?:#.*)?$")
-_KEY = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([\w-]+))\s*[=.]""")
+_TABLE_LINE = re.compile(r"\s*(\[\[?)\s*([\w.-]+)\s*\]\]?\s*(?:#.*)?$")
+_KEY_LINE = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([\w-]+))\s*[=.]""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Rules:
     @property
     def options(self) -> dict[str, Any]:
         """What the request asks for beside its evaluations."""
-        return {key: self.document[key] for key in OPTIONS if key in self.document}
+        return {key: self.document[key] for key in GATE_OPTIONS if key in self.document}
 
     @property
     def meaning(self) -> dict[str, Any]:
@@ -83,7 +83,7 @@ class Rules:
     @property
     def texts(self) -> dict[str, str]:
         """How tables are read, as the texts of a query."""
-        return {key: _text(self.document[key]) for key in KEYS if key in self.document and key not in OPTIONS}
+        return {key: _text(self.document[key]) for key in KEYS if key in self.document and key not in GATE_OPTIONS}
 
     def place(self, pointer: str) -> str:
         """Write where a pointer leads in the file, as `line 12: `; as nothing where that is not known."""
@@ -148,7 +148,7 @@ def _lines_by_pointer(text: str) -> dict[str, int]:
     tables: dict[str, int] = {}
     prefix = ""
     for number, line in enumerate(text.split("\n"), start=1):
-        if header := _HEADER.match(line):
+        if header := _TABLE_LINE.match(line):
             name = header[2].replace(".", "/")
             if header[1] == "[[":
                 tables[name] = tables.get(name, -1) + 1
@@ -157,7 +157,7 @@ def _lines_by_pointer(text: str) -> dict[str, int]:
                 prefix = f"/{name}"
             lines.setdefault(f"/{name}", number)
             lines[prefix] = number
-        elif key := _KEY.match(line):
+        elif key := _KEY_LINE.match(line):
             lines.setdefault(f"{prefix}/{key[1] or key[2] or key[3]}", number)
     return lines
 

@@ -12,7 +12,7 @@ from service.cli.command_error import fail
 LONGEST_QUERY = 4_000
 """How long a query is at most, in characters; a proxy may refuse a longer one."""
 
-_KEY = re.compile(r"[\x21-\x7e]+")
+_KEY_TEXT = re.compile(r"[\x21-\x7e]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class ServerAddress:
             fail(
                 [f"Error: The variable{called}, which --api-key-env names, holds no key. It takes a name, not the key."]
             )
-        if not _KEY.fullmatch(key):
+        if not _KEY_TEXT.fullmatch(key):
             fail([f"Error: The variable {variable}, which --api-key-env names, holds characters that no key has."])
         return cls(url, variable, key)
 

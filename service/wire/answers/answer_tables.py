@@ -40,7 +40,7 @@ def columns_of(table: object | None, *, counted: bool = False) -> Columns | None
     return columns
 
 
-def count(number: float) -> float | int:
+def integer_if_whole(number: float) -> float | int:
     """Return a count, as an integer where it is one."""
     return int(number) if number <= LARGEST_EXACT_INTEGER and float(number).is_integer() else number
 

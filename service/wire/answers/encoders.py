@@ -73,7 +73,10 @@ def _csv_encoder(operation: str) -> Encoder:
     def encode(result: EvaluatedCurves | Tradeoffs | Comparison, table: str | None) -> Encoded:
         """One table, lists of names as JSON text."""
         columns = TABLES[operation][str(table)](result)
-        texts = {name: [orjson.dumps(names).decode() for names in columns[name]] for name in _NAME_LISTS & set(columns)}
+        texts = {
+            name: [orjson.dumps(names).decode() for names in columns[name]]
+            for name in _NAME_LIST_COLUMNS & set(columns)
+        }
         arrays = {name: pa.array(column, from_pandas=True) for name, column in (columns | texts).items()}
         body = io.BytesIO()
         arrow_csv.write_csv(pa.table(arrays), body)
@@ -108,7 +111,7 @@ def _typed(columns: Columns) -> pa.Table:
 
 def _array(column: Any, kind: pa.DataType) -> pa.Array:  # noqa: ANN401  # an array or a sequence
     """Make a typed column; a NaN is a cell without a value."""
-    if not isinstance(column, np.ndarray) or _BUFFERS.get(column.dtype) != kind:
+    if not isinstance(column, np.ndarray) or _SAME_BYTES.get(column.dtype) != kind:
         return pa.array(column, kind, from_pandas=True)
     # pyarrow would look for NaN, and write bits, cell by cell.
     validity = None
@@ -125,7 +128,7 @@ def _bits(cells: BoolArray) -> pa.Buffer:
 
 def _kind(name: str, column: Any) -> pa.DataType:  # noqa: ANN401  # an array or a sequence
     """Tell the type of a column: by its name, by being whole, and `area` is a number or the name of one."""
-    for kind, names in _KINDS.items():
+    for kind, names in _TYPED_COLUMNS.items():
         if name in names:
             return kind
     if isinstance(column, np.ndarray):
@@ -153,17 +156,17 @@ ENCODERS: dict[tuple[str, str], Encoder] = {
 ONE_TABLE = frozenset({CSV, ARROW_STREAM})
 """The media types that hold one table of an answer."""
 
-_NAME_LISTS = {"best", "suppliers"}
+_NAME_LIST_COLUMNS = {"best", "suppliers"}
 """Columns whose cells are lists of names."""
 
-_KINDS: dict[pa.DataType, set[str]] = {
+_TYPED_COLUMNS: dict[pa.DataType, set[str]] = {
     pa.string(): {"index", "name", "curve", "over", "metric", "method"},
-    pa.list_(pa.string()): _NAME_LISTS,
+    pa.list_(pa.string()): _NAME_LIST_COLUMNS,
     pa.bool_(): {"on_hull", "dominates"},
 }
 """Columns that are not of numbers."""
 
-_BUFFERS: dict[np.dtype[Any], pa.DataType] = {
+_SAME_BYTES: dict[np.dtype[Any], pa.DataType] = {
     np.dtype(np.float64): pa.float64(),
     np.dtype(np.int64): pa.int64(),
     np.dtype(np.bool_): pa.bool_(),

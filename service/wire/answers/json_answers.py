@@ -15,24 +15,24 @@ from service.curves.evaluation import Points
 from service.curves.pr import AtRecall
 from service.curves.tradeoff import Tradeoffs
 from service.inference.evaluation import EvaluatedCurves
-from service.wire.answers.answer_tables import best_columns, columns_of, compared_areas, count
+from service.wire.answers.answer_tables import best_columns, columns_of, compared_areas, integer_if_whole
 from service.wire.formats.codings import Piece
 
-_SHORT = 1 << 10
+_SHORT_COLUMN = 1 << 10
 """A document whose columns are all this short is written in one call: calls are most of what it costs."""
 
-_PIECE = 1 << 16
+_PIECE_ROWS = 1 << 16
 """How many rows of a longer column are written at once."""
 
-_CELLS = 1 << 6
+_PIECE_LISTS = 1 << 6
 """How many of a column whose cells are lists of names: one may be of 50 names, 400 bytes each."""
 
 
 def json_answer(operation: str, result: EvaluatedCurves | Tradeoffs | Comparison) -> Iterator[Piece]:
     """Write a result, in pieces: a whole answer may take more memory than its evaluation."""
     document = {
-        "positives": count(result.positives),
-        "negatives": count(result.negatives),
+        "positives": integer_if_whole(result.positives),
+        "negatives": integer_if_whole(result.negatives),
         **_CONTENTS[operation](result),
         "warnings": result.warnings,
     }
@@ -47,11 +47,11 @@ def _is_short(value: object) -> bool:
     """Whether all columns of a value are short."""
     if isinstance(value, dict):
         return all(map(_is_short, value.values()))
-    return not isinstance(value, np.ndarray | list | tuple) or len(value) <= min(_SHORT, _step(value))
+    return not isinstance(value, np.ndarray | list | tuple) or len(value) <= min(_SHORT_COLUMN, _step(value))
 
 
 def _step(column: np.ndarray | list[Any] | tuple[Any, ...]) -> int:
-    return _PIECE if isinstance(column, np.ndarray) else _CELLS
+    return _PIECE_ROWS if isinstance(column, np.ndarray) else _PIECE_LISTS
 
 
 def _pieces(value: object) -> Iterator[Piece]:
@@ -87,7 +87,7 @@ def _curves(answer: EvaluatedCurves) -> dict[str, Any]:
     if isinstance(curves.interpolation, AtRecall):
         document["interpolation"] = {"at_recall": curves.interpolation.at_recall}
     elif curves.interpolation is not None:
-        document["interpolation"] = {"every": count(curves.interpolation.every)}
+        document["interpolation"] = {"every": integer_if_whole(curves.interpolation.every)}
     for name in ("interpolated_pr", "achievable_pr"):
         if name in curves.include:
             document[name] = columns_of(getattr(curves, name))

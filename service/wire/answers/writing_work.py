@@ -9,7 +9,7 @@ from service.curves.budget import BYTES_PER_ROW
 from service.curves.comparison import Best, Comparison
 from service.curves.tradeoff import Tradeoffs
 
-_OPTIMAL = 4
+_OPTIMAL_ROW = 4
 """A row of an index's optimal curve: 75 to 150 bytes."""
 
 _INTERVAL_BYTES = 44
@@ -21,7 +21,7 @@ _HULL_BYTES = 110
 
 def tradeoffs_written(tradeoffs: Tradeoffs) -> int:
     """Work to write the optimal curves, whose lengths only evaluating tells."""
-    return sum(each.optimal.lambda_from.size for each in tradeoffs.tradeoffs.values()) * _OPTIMAL
+    return sum(each.optimal.lambda_from.size for each in tradeoffs.tradeoffs.values()) * _OPTIMAL_ROW
 
 
 def comparison_written(comparison: Comparison) -> int:

@@ -23,22 +23,24 @@ MOST_PAIRS = 10
 """How many pairs of metadata a message has of its own: pyarrow copies each, and all of them may be one long text."""
 
 _Unpack = Callable[[bytes, int], tuple[int]]
-_UINT8, _UINT16, _INT16, _UINT32, _INT32, _INT64 = (struct.Struct(f"<{code}").unpack_from for code in "BHhIiq")
+_READ_UINT8, _READ_UINT16, _READ_INT16, _READ_UINT32, _READ_INT32, _READ_INT64 = (
+    struct.Struct(f"<{code}").unpack_from for code in "BHhIiq"
+)
 
 _CONTINUATION = b"\xff\xff\xff\xff"
 _FILE_MAGIC = b"ARROW1"
 _V5 = 4
 """The metadata version of Arrow 1.0 and later; before it, compression was told in a message's own metadata."""
 
-_VERSION, _HEADER, _BODY_LENGTH, _MESSAGE_METADATA = 0, 2, 3, 4
+_MESSAGE_VERSION, _MESSAGE_HEADER, _MESSAGE_BODY_LENGTH, _MESSAGE_METADATA = 0, 2, 3, 4
 _ENDIANNESS, _FIELDS, _SCHEMA_METADATA = 0, 1, 2
-_NAME, _TYPE_ID, _TYPE, _CHILDREN, _FIELD_METADATA = 0, 2, 3, 5, 6
-_KEY, _VALUE = 0, 1
-_LENGTH, _BUFFERS, _COMPRESSION = 0, 2, 3
+_FIELD_NAME, _FIELD_TYPE_ID, _FIELD_TYPE, _FIELD_CHILDREN, _FIELD_METADATA = 0, 2, 3, 5, 6
+_PAIR_KEY, _PAIR_VALUE = 0, 1
+_BATCH_LENGTH, _BATCH_BUFFERS, _BATCH_COMPRESSION = 0, 2, 3
 _DATA, _IS_DELTA = 1, 2
 _LISTS_OF_TYPES = {10, 14}
 """A timestamp's type has a time zone in its second place, a union's the numbers of its types."""
-_LEAST = 64
+_OVERHEAD = 64
 """What a field, or a pair of metadata, counts beside its text."""
 
 
@@ -53,13 +55,13 @@ class _Flat:
     def __init__(self, buffer: bytes, position: int) -> None:
         self._buffer = buffer
         self._position = position
-        self._offsets = position - _INT32(buffer, position)[0]
-        self._end = _UINT16(buffer, self._offsets)[0]
+        self._offsets = position - _READ_INT32(buffer, position)[0]
+        self._end = _READ_UINT16(buffer, self._offsets)[0]
 
     @classmethod
     def root(cls, buffer: bytes) -> Self:
         """The table that a buffer holds."""
-        return cls(buffer, _UINT32(buffer, 0)[0])
+        return cls(buffer, _READ_UINT32(buffer, 0)[0])
 
     def has(self, place: int) -> bool:
         """Whether a field is there."""
@@ -80,13 +82,13 @@ class _Flat:
     def length(self, place: int) -> int:
         """Return how long a text or a list is, 0 where it is left out."""
         found = self._find(place)
-        return 0 if found is None else _UINT32(self._buffer, found + _UINT32(self._buffer, found)[0])[0]
+        return 0 if found is None else _READ_UINT32(self._buffer, found + _READ_UINT32(self._buffer, found)[0])[0]
 
     def each(self, place: int) -> Iterator[Self]:
         """Read the tables of a list."""
         found = self._find(place)
         if found is not None:
-            start = found + _UINT32(self._buffer, found)[0] + 4
+            start = found + _READ_UINT32(self._buffer, found)[0] + 4
             for position in range(self.length(place)):
                 yield self._at(start + 4 * position)
 
@@ -95,16 +97,16 @@ class _Flat:
         found = self._find(place)
         if found is None:
             return np.empty((0, 2), np.int64)
-        start = found + _UINT32(self._buffer, found)[0] + 4
+        start = found + _READ_UINT32(self._buffer, found)[0] + 4
         return np.frombuffer(self._buffer, "<i8", 2 * self.length(place), start).reshape(-1, 2)
 
     def _find(self, place: int) -> int | None:
         entry = 4 + 2 * place
-        offset = _UINT16(self._buffer, self._offsets + entry)[0] if entry < self._end else 0
+        offset = _READ_UINT16(self._buffer, self._offsets + entry)[0] if entry < self._end else 0
         return self._position + offset if offset else None
 
     def _at(self, pointer: int) -> Self:
-        return type(self)(self._buffer, pointer + _UINT32(self._buffer, pointer)[0])
+        return type(self)(self._buffer, pointer + _READ_UINT32(self._buffer, pointer)[0])
 
 
 def count_rows(body: Body, limits: Limits) -> int:
@@ -120,7 +122,7 @@ def count_rows(body: Body, limits: Limits) -> int:
     first = _next(reader, source, body)
     if first is None or first.type != "schema":
         raise Problem("malformed_body", "The body is no Arrow stream: a schema belongs at its beginning.")
-    _check_schema(_root(first).inner(_HEADER))
+    _check_schema(_root(first).inner(_MESSAGE_HEADER))
     rows = batches = 0
     while (message := _next(reader, source, body)) is not None:
         rows += _check_batch(message)
@@ -171,20 +173,20 @@ def _check_batch(message: pa.ipc.Message) -> int:
     if message.type not in {"record batch", "dictionary"}:  # pyarrow verifies nothing of a type that it does not know
         raise Problem("malformed_body", f"After its schema, an Arrow stream of a table holds no {message.type}.")
     root = _root(message)
-    batch = root.inner(_HEADER)
+    batch = root.inner(_MESSAGE_HEADER)
     if message.type == "dictionary":
-        if batch.number(_IS_DELTA, _UINT8):
+        if batch.number(_IS_DELTA, _READ_UINT8):
             raise _unsupported("A dictionary comes in parts (a delta); send each dictionary whole")
         batch = batch.inner(_DATA)
-    rows = batch.number(_LENGTH, _INT64)
+    rows = batch.number(_BATCH_LENGTH, _READ_INT64)
     if rows < 0:
         raise Problem("malformed_body", "A record batch or a dictionary has a negative length.")
-    lengths = batch.pairs(_BUFFERS)[:, 1]
-    if (lengths < 0).any() or lengths.sum(dtype=np.float64) > root.number(_BODY_LENGTH, _INT64):
+    lengths = batch.pairs(_BATCH_BUFFERS)[:, 1]
+    if (lengths < 0).any() or lengths.sum(dtype=np.float64) > root.number(_MESSAGE_BODY_LENGTH, _READ_INT64):
         # Each column of a stream that shares buffers would become an array of its own.
         raise Problem("malformed_body", "The buffers of a record batch or a dictionary are longer than its body.")
-    old = root.number(_VERSION, _INT16) < _V5
-    if batch.has(_COMPRESSION) or (old and root.has(_MESSAGE_METADATA)):
+    old = root.number(_MESSAGE_VERSION, _READ_INT16) < _V5
+    if batch.has(_BATCH_COMPRESSION) or (old and root.has(_MESSAGE_METADATA)):
         advice = "write it without, and compress the whole body (Content-Encoding) or send Parquet"
         raise _unsupported(f"The buffers within the Arrow stream are compressed; {advice}")
     return rows if message.type == "record batch" else 0
@@ -192,7 +194,7 @@ def _check_batch(message: pa.ipc.Message) -> int:
 
 def _check_schema(schema: _Flat) -> None:
     """Refuse a schema that would grow: many parts of a flatbuffer can name the same one, and each gets a copy."""
-    if schema.number(_ENDIANNESS, _INT16):
+    if schema.number(_ENDIANNESS, _READ_INT16):
         raise _unsupported("The Arrow stream is big-endian; send it little-endian")
     if schema.length(_FIELDS) > MOST_COLUMNS:
         raise too_many_columns()
@@ -206,12 +208,12 @@ def _check_schema(schema: _Flat) -> None:
 def _sizes_of_all(parent: _Flat, fields: int, metadata: int) -> Iterator[int]:
     """Yield what each field below counts, and each pair of metadata."""
     for pair in parent.each(metadata):
-        yield _LEAST + pair.length(_KEY) + pair.length(_VALUE)
+        yield _OVERHEAD + pair.length(_PAIR_KEY) + pair.length(_PAIR_VALUE)
     for field in parent.each(fields):
-        yield _LEAST + field.length(_NAME)
-        if field.number(_TYPE_ID, _UINT8) in _LISTS_OF_TYPES:
-            yield 4 * field.inner(_TYPE).length(1)
-        yield from _sizes_of_all(field, _CHILDREN, _FIELD_METADATA)
+        yield _OVERHEAD + field.length(_FIELD_NAME)
+        if field.number(_FIELD_TYPE_ID, _READ_UINT8) in _LISTS_OF_TYPES:
+            yield 4 * field.inner(_FIELD_TYPE).length(1)
+        yield from _sizes_of_all(field, _FIELD_CHILDREN, _FIELD_METADATA)
 
 
 def _unsupported(detail: str) -> Problem:

@@ -32,7 +32,7 @@ IDENTITY = "identity"
 MIN_COMPRESSED_BYTES = 1024
 """A shorter answer is sent as it is: it fits in a packet either way."""
 
-_STEP = 1 << 20
+_CODED_BYTES = 1 << 20
 """How much is read, and how much is made, at a time."""
 
 _GZIP_LEVEL = 1
@@ -65,7 +65,7 @@ class _Trailing(Exception):
 class Coding:
     """A content coding: how it and a whole of it are called in sentences, how that begins, and both directions.
 
-    decompressed  gives the content in pieces of at most _STEP; raises `error`, _Early or _Trailing.
+    decompressed  gives the content in pieces of at most _CODED_BYTES; raises `error`, _Early or _Trailing.
     told          what words of an error mean, where they mean more than damage.
     announced     how long the content says that it is, 0 where it does not; what is longer need not be looked at.
     """
@@ -147,12 +147,12 @@ def _zstd_compressed(pieces: Iterable[Piece]) -> Iterator[bytes]:
 
 def _gunzipped(body: Body) -> Iterator[bytes]:
     stream = zlib.decompressobj(_GZIP_FORMAT)
-    for start in range(0, len(body), _STEP):
+    for start in range(0, len(body), _CODED_BYTES):
         if stream.eof:
             raise _Trailing
-        piece = body[start : start + _STEP]
+        piece = body[start : start + _CODED_BYTES]
         while piece and not stream.eof:  # after the end, unconsumed_tail may repeat what is in unused_data
-            yield stream.decompress(piece, _STEP)
+            yield stream.decompress(piece, _CODED_BYTES)
             piece = stream.unconsumed_tail
     _check_end(eof=stream.eof, unused=stream.unused_data)
 
@@ -160,12 +160,12 @@ def _gunzipped(body: Body) -> Iterator[bytes]:
 def _unzstd(body: Body) -> Iterator[bytes]:
     with _as_memory_error():
         stream = zstd.ZstdDecompressor(options=_ZSTD_WINDOW)
-        for start in range(0, len(body), _STEP):
+        for start in range(0, len(body), _CODED_BYTES):
             if stream.eof:
                 raise _Trailing
-            yield stream.decompress(body[start : start + _STEP], _STEP)
+            yield stream.decompress(body[start : start + _CODED_BYTES], _CODED_BYTES)
             while not (stream.eof or stream.needs_input):
-                yield stream.decompress(b"", _STEP)
+                yield stream.decompress(b"", _CODED_BYTES)
     _check_end(eof=stream.eof, unused=stream.unused_data)
 
 

@@ -25,7 +25,7 @@ from service.wire.problems import Problem
 
 _BOM = b"\xef\xbb\xbf"
 _WELL_QUOTED = re.compile(rb'(?:[^"]++|(?<![^,\r\n])"(?:[^"]++|"")*+"(?![^,\r\n]))*+')
-_ROW = rb'[\r\n]*+(?:[^"\r\n]++|"(?:[^"]++|"")*+")++'
+_ROW_TEXT = rb'[\r\n]*+(?:[^"\r\n]++|"(?:[^"]++|"")*+")++'
 """A line that is not blank, of a body that is well quoted."""
 
 _LINE_END = re.compile(rb"[\r\n]")
@@ -33,10 +33,10 @@ _FIRST_LINE = re.compile(rb"[\r\n]*+[^\r\n]*+")
 _OTHER_SEPARATORS = {b";": "semicolons", b"\t": "tabs"}
 
 _DECIMAL = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
-_INTEGER = re.compile(r"[+-]?\d+")
+_INTEGER_TEXT = re.compile(r"[+-]?\d+")
 _SPACES = " \t"
 
-_STEP = 1 << 20
+_CHECKED_BYTES = 1 << 20
 """How many bytes are checked at a time."""
 
 _MEMORY_PER_BYTE = 4
@@ -124,8 +124,8 @@ def _check_text(body: bytes) -> None:
         return
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        for start in range(0, len(body), _STEP):
-            decoder.decode(body[start : start + _STEP], final=start + _STEP >= len(body))
+        for start in range(0, len(body), _CHECKED_BYTES):
+            decoder.decode(body[start : start + _CHECKED_BYTES], final=start + _CHECKED_BYTES >= len(body))
     except UnicodeDecodeError:
         raise Problem("malformed_body", "The body is not UTF-8.") from None
 
@@ -161,7 +161,7 @@ def _has_more_rows(body: bytes, most: int) -> bool:
     if len(body) <= 2 * most or body.count(b"\n") + body.count(b"\r") <= most:  # a row takes two bytes
         return False
     # Line ends are also within quotes, blank lines are none, and \r\n is one.
-    return re.match(rb"(?:%b){%d}+" % (_ROW, most + 2), body) is not None
+    return re.match(rb"(?:%b){%d}+" % (_ROW_TEXT, most + 2), body) is not None
 
 
 @numbers.register
@@ -182,7 +182,7 @@ def _(column: TextColumn, *, nullable: bool) -> FloatArray:
     large = np.flatnonzero(np.abs(values) >= LARGEST_EXACT_INTEGER)
     for row, cell in zip(large, cells.take(pa.array(large)).to_pylist(), strict=True):
         text = cell.strip(_SPACES)
-        if _INTEGER.fullmatch(text) and int(text.lstrip("+-0")) != abs(int(values[row])):
+        if _INTEGER_TEXT.fullmatch(text) and int(text.lstrip("+-0")) != abs(int(values[row])):
             raise inexact_integer(int(row))
     return values
 

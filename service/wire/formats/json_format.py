@@ -21,9 +21,9 @@ from service.wire.formats.reading_work import json_work
 from service.wire.limits import Limits
 from service.wire.problems import FieldError, Problem, pointer_token
 
-_KINDS: dict[type, str] = {bool: "boolean", int: "number", float: "number", str: "string"}
+_VALUE_KINDS: dict[type, str] = {bool: "boolean", int: "number", float: "number", str: "string"}
 _NAMES = {
-    **{kind: f"a {name}" for kind, name in _KINDS.items()},
+    **{kind: f"a {name}" for kind, name in _VALUE_KINDS.items()},
     type(None): "null",
     list: "a list",
     NumberList: "a list",
@@ -35,7 +35,7 @@ _DEFAULT_LABELS = (
     {("number", -1), ("number", 1)},
 )
 
-_STEP = 1 << 20
+_SEARCHED_BYTES = 1 << 20
 """How many bytes of a body are searched at a time."""
 
 _DEEPEST = 3
@@ -130,8 +130,8 @@ def _has_more(text: bytes, marks: bytes, most: int) -> bool:
 
     No more of the text is looked at than it takes to tell.
     """
-    steps = range(0, len(text), _STEP)
-    counts = accumulate(text.count(mark, start, start + _STEP) for start in steps for mark in marks)
+    steps = range(0, len(text), _SEARCHED_BYTES)
+    counts = accumulate(text.count(mark, start, start + _SEARCHED_BYTES) for start in steps for mark in marks)
     return any(count > most for count in counts) and any(count > most for count in accumulate(_outside(text, marks)))
 
 
@@ -140,8 +140,8 @@ def _outside(text: bytes, marks: bytes) -> Iterator[int]:
     if b"\\" in text:  # what is escaped is within a string, and no end of it
         text = text.replace(b"\\\\", b"").replace(b'\\"', b"")
     inside = np.uint8(0)
-    for start in range(0, len(text), _STEP):
-        part = np.frombuffer(text, np.uint8, min(_STEP, len(text) - start), start)
+    for start in range(0, len(text), _SEARCHED_BYTES):
+        part = np.frombuffer(text, np.uint8, min(_SEARCHED_BYTES, len(text) - start), start)
         # An odd number of quotes up to a place means a string.
         quotes = np.cumsum(part == ord('"'), dtype=np.uint8)
         quotes += inside
@@ -201,13 +201,13 @@ def _(column: list, *, nullable: bool) -> FloatArray:  # type: ignore[type-arg] 
 @labels.register
 def _(column: list, positive_label: object) -> BoolArray:  # type: ignore[type-arg]  # singledispatch takes a plain class
     types = set(map(type, column))
-    wrong = types - _KINDS.keys()
+    wrong = types - _VALUE_KINDS.keys()
     if wrong:
         row = _first(type(value) in wrong for value in column)
         raise ColumnError("not_a_label", f"This is {_NAMES[type(column[row])]}; a label belongs here.", row)
     if types == {bool} and (positive_label is None or positive_label is True):
         return np.frombuffer(bytes(column), np.bool_)
-    kinds = {_KINDS[kind] for kind in types}
+    kinds = {_VALUE_KINDS[kind] for kind in types}
     if positive_label is not None:
         if len(kinds) > 1 or not _at_most_two(column):
             _refuse_third_value(column)
@@ -225,7 +225,7 @@ def _(column: list, positive_label: object) -> BoolArray:  # type: ignore[type-a
 
 def _typed(value: object) -> tuple[str, object]:
     """Type and value of a scalar: 1 is not true, and 1 is 1.0, as JSON has one kind of number."""
-    return _KINDS[type(value)], value
+    return _VALUE_KINDS[type(value)], value
 
 
 def _at_most_two(column: list[object]) -> bool:

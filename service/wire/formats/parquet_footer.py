@@ -20,7 +20,7 @@ _MAGIC_OF_ENCRYPTED = b"PARE"
 _TAIL = 8
 """The length of the footer and the magic at the end of a file."""
 
-_SCHEMA, _ROWS, _ROW_GROUPS, _ENCRYPTION = (2, LIST), (3, I64), (4, LIST), 8
+_SCHEMA, _FILE_ROWS, _ROW_GROUPS, _ENCRYPTION = (2, LIST), (3, I64), (4, LIST), 8
 _COLUMNS, _GROUP_ROWS = (1, LIST), (3, I64)
 _OFFSET, _META_DATA, _CRYPTO = (2, I64), (3, STRUCT), {8, 9}
 _PHYSICAL, _LENGTH, _REPETITION, _NAME, _CHILDREN, _CONVERTED, _LOGICAL = (
@@ -83,7 +83,7 @@ class Footer:
     def __init__(self, body: Body) -> None:
         self._end = len(body) - _TAIL
         self._tree = _tree(body)
-        self.rows: int = self._tree[_ROWS]
+        self.rows: int = self._tree[_FILE_ROWS]
         self._groups: list[Struct] = _structs(self._tree, _ROW_GROUPS)
         if self.rows < 0 or sum(group[_GROUP_ROWS] for group in self._groups) != self.rows:
             raise ValueError("The row groups have not as many rows as the file.")
@@ -121,7 +121,7 @@ class Footer:
             for group in self._groups
         ]
         root = {_NAME: b"schema", _CHILDREN: len(columns)}
-        tree = {(1, I32): 2, _SCHEMA: (STRUCT, [root, *elements]), _ROWS: self.rows, _ROW_GROUPS: (STRUCT, groups)}
+        tree = {(1, I32): 2, _SCHEMA: (STRUCT, [root, *elements]), _FILE_ROWS: self.rows, _ROW_GROUPS: (STRUCT, groups)}
         footer = written(tree)
         return MAGIC + footer + len(footer).to_bytes(4, "little") + MAGIC
 

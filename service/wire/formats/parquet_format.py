@@ -9,7 +9,7 @@ from pyarrow import parquet
 from service.wire.formats.arrow_columns import UNREADABLE, ArrowColumn, validate
 from service.wire.formats.codings import Body
 from service.wire.formats.parquet_footer import Chunk, Column, Footer
-from service.wire.formats.parquet_pages import pages
+from service.wire.formats.parquet_pages import page_headers
 from service.wire.formats.tables import LONGEST_HEADER, no_rows, refuse_doubles, too_many_rows
 from service.wire.limits import Limits
 from service.wire.problems import Problem, invalid_value
@@ -87,7 +87,7 @@ class ParquetTable:
         encodings: set[int] = set()
         unpacked = 0
         for chunk in chunks:
-            for page in pages(self._body, chunk.start, chunk.end, chunk.rows):
+            for page in page_headers(self._body, chunk.start, chunk.end, chunk.rows):
                 encodings.add(page.encoding)
                 unpacked += page.uncompressed_bytes
                 self._pages += 1

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from service.wire.formats.codings import Body
 from service.wire.formats.thrift_compact import I32, STRUCT, Reader
 
-_TYPE, _UNCOMPRESSED_SIZE, _COMPRESSED_SIZE = ((field, I32) for field in (1, 2, 3))
+_PAGE_TYPE, _UNCOMPRESSED_SIZE, _COMPRESSED_SIZE = ((field, I32) for field in (1, 2, 3))
 _DATA_PAGE, _DICTIONARY_PAGE, _DATA_PAGE_V2 = 0, 2, 3
 _OWN_HEADER = {
     _DATA_PAGE: ((5, STRUCT), (2, I32)),
@@ -17,13 +17,13 @@ _OWN_HEADER = {
     _DATA_PAGE_V2: ((8, STRUCT), (4, I32)),
 }
 """{type of a page: (where its own header is, where in that its encoding is)}"""
-_VALUES = (1, I32)
+_PAGE_VALUES = (1, I32)
 _LONGEST_PAGE_HEADER = 1 << 16
 """A header may hold the smallest and the largest text of its page; nothing else in it is long."""
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ParquetPage:
     """What a page announces; the values of a dictionary are none of the column's rows."""
 
     rows: int
@@ -32,7 +32,7 @@ class Page:
     encoding: int
 
 
-def pages(body: Body, start: int, end: int, rows: int) -> Iterator[Page]:
+def page_headers(body: Body, start: int, end: int, rows: int) -> Iterator[ParquetPage]:
     """Read the page headers of a column chunk up to its last row.
 
     Raises KeyError, ValueError (NotThriftError is one) where they are not what they should be.
@@ -40,11 +40,11 @@ def pages(body: Body, start: int, end: int, rows: int) -> Iterator[Page]:
     while rows > 0:
         reader = Reader(body, start, min(end, start + _LONGEST_PAGE_HEADER))
         header = reader.struct()
-        kind = header[_TYPE]
+        kind = header[_PAGE_TYPE]
         inner, encoding = _OWN_HEADER[kind]
         own = header[inner]
-        found = 0 if kind == _DICTIONARY_PAGE else own[_VALUES]
-        page = Page(found, reader.position - start, header[_UNCOMPRESSED_SIZE], own[encoding])
+        found = 0 if kind == _DICTIONARY_PAGE else own[_PAGE_VALUES]
+        page = ParquetPage(found, reader.position - start, header[_UNCOMPRESSED_SIZE], own[encoding])
         compressed = header[_COMPRESSED_SIZE]
         start = reader.position + compressed
         rows -= page.rows

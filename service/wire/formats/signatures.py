@@ -22,7 +22,7 @@ class Signature:
 
 
 ARROW_FILE = Signature("an Arrow file", b"ARROW1\0\0")
-_SIGNATURES = (
+_KNOWN_SIGNATURES = (
     Signature("gzip", b"\x1f\x8b", coding="gzip"),
     Signature("Zstandard", b"\x28\xb5\x2f\xfd", coding="zstd"),
     Signature("a Parquet file", b"PAR1", b"PAR1", media_type=PARQUET),
@@ -37,7 +37,7 @@ _LONGEST = 8
 def signature_of(body: Body) -> Signature | None:
     """Tell what a body is; None for text, and for what is not known."""
     head, tail = body[:_LONGEST], body[-_LONGEST:]
-    return next((each for each in _SIGNATURES if head.startswith(each.begins) and tail.endswith(each.ends)), None)
+    return next((each for each in _KNOWN_SIGNATURES if head.startswith(each.begins) and tail.endswith(each.ends)), None)
 
 
 def mislabelled(body: Body, content_type: str, content_encoding: str) -> Problem | None:

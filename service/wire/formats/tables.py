@@ -21,7 +21,7 @@ BASELINE = "baseline_scores"
 """The column of a baseline's scores; its labels and weights are the table's."""
 
 _TEXT_PARAMETERS = ("positive_label", "keep")
-_NAME_LISTS = ("include", "indices")
+_NAME_LIST_PARAMETERS = ("include", "indices")
 _EXAMPLES = {
     "lower_is_positive": "true",
     "paired": "true",
@@ -39,7 +39,7 @@ _EXAMPLES = {
 }
 """{query parameter: JSON text that it takes}"""
 
-_SHOWN = 200
+_SHOWN_HEADER = 200
 """How many characters of a table's header a problem repeats."""
 
 LONGEST_HEADER = 1 << 20
@@ -202,7 +202,7 @@ def _columns(table: Table, parameters: Mapping[str, str], keys: tuple[str, ...])
 
 def _check_column(table: Table, key: str, name: str) -> None:
     if name not in table.header:
-        raise invalid_value(f"/{key}", "missing", f"No column is called {name[:_SHOWN]!r}; {_header(table)}.")
+        raise invalid_value(f"/{key}", "missing", f"No column is called {name[:_SHOWN_HEADER]!r}; {_header(table)}.")
 
 
 def _without(table: Table, key: str) -> Problem:
@@ -211,7 +211,7 @@ def _without(table: Table, key: str) -> Problem:
 
 
 def _header(table: Table) -> str:
-    return f"{table.header_is}: {', '.join(map(repr, table.header))[:_SHOWN]}"
+    return f"{table.header_is}: {', '.join(map(repr, table.header))[:_SHOWN_HEADER]}"
 
 
 def _counts_columns(table: Table) -> list[str]:
@@ -261,7 +261,7 @@ def names_or_json(text: str) -> object:
 
 def _json_value(key: str, text: str) -> object:
     """Read a query parameter that holds JSON text; a list of known names may also stand between commas."""
-    if key in _NAME_LISTS:
+    if key in _NAME_LIST_PARAMETERS:
         return names_or_json(text)
     try:
         return parse_json(text)

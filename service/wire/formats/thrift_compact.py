@@ -18,7 +18,7 @@ Struct = Mapping[tuple[int, int], Any]
 
 _BITS = {I16: 16, I32: 32, I64: 64}
 _DEEPEST = 12
-_LONG = 15
+_LONG_FORM = 15
 """In place of a list's length or a field's step: it does not fit into four bits."""
 
 
@@ -61,7 +61,7 @@ class Reader:
             return self.struct(depth)
         if kind == LIST:
             head = self._byte()
-            length = self._varint() if head >> 4 == _LONG else head >> 4
+            length = self._varint() if head >> 4 == _LONG_FORM else head >> 4
             if length > self._end - self.position:  # every item takes a byte
                 raise NotThriftError
             kind = head & 0x0F
@@ -118,7 +118,8 @@ def _written(kind: int, value: Any) -> bytes:  # noqa: ANN401  # what a field ho
     if kind == STRUCT:
         return written(value)
     item_kind, items = value
-    return bytes([_LONG << 4 | item_kind]) + _varint(len(items)) + b"".join(_written(item_kind, item) for item in items)
+    head = bytes([_LONG_FORM << 4 | item_kind]) + _varint(len(items))
+    return head + b"".join(_written(item_kind, item) for item in items)
 
 
 def _varint(value: int) -> bytes:

@@ -23,7 +23,7 @@ _COUNTED = (("tp", "fn", "positives"), ("fp", "tn", "negatives"))
 """Of each class: what was called positive, what was not, and how many there are."""
 
 
-_UNKNOWN = Fault("unknown_field", "This field is not known here.")
+_UNKNOWN_FIELD = Fault("unknown_field", "This field is not known here.")
 
 
 class ObjectSchema(Schema):
@@ -32,7 +32,7 @@ class ObjectSchema(Schema):
     def __init__(self, **options: Any) -> None:  # noqa: ANN401  # marshmallow's, passed on
         super().__init__(partial=True, **options)  # no field is required: absent ones need no visit
         self.error_messages |= {  # typed as text, passed on as they are
-            "unknown": _UNKNOWN,  # type: ignore[dict-item]
+            "unknown": _UNKNOWN_FIELD,  # type: ignore[dict-item]
             "type": Fault("not_an_object", "An object belongs here."),  # type: ignore[dict-item]
         }
 
@@ -44,7 +44,7 @@ class ObjectSchema(Schema):
     def handle_error(self, error: ValidationError, *_: object, **__: object) -> None:
         """Say of unknown fields which may be meant."""
         for name, faults in error.messages.items() if isinstance(error.messages, dict) else ():
-            if faults == [_UNKNOWN]:
+            if faults == [_UNKNOWN_FIELD]:
                 advice = meant(str(name), [*self.fields])
                 faults[:] = [Fault("unknown_field", f"This field is not known here; {advice}")]
 

@@ -15,6 +15,9 @@ from service.curves.exact import BoolArray, FloatArray
 from service.wire import columns
 from service.wire.problems import MAX_ERRORS
 
+_NEGATIVE_ZERO = np.float64(-0.0).view(np.int64)
+"""The bits of -0.0, which no other double has."""
+
 _NOT_TEXT = {"Cc", "Cs"}
 """Unicode's categories of control characters and surrogates."""
 
@@ -60,8 +63,8 @@ class NumberColumn(fields.Field[FloatArray]):
             raise ValidationError([Fault(error.code, error.detail, error.row)]) from None
         least, most = (np.fmin, np.fmax) if self.nullable else (np.minimum, np.maximum)  # NaN is no value
         lowest = least.reduce(column, initial=np.inf)
-        if not lowest > 0:  # -0.0 is 0.0; a column that cannot be written to is the caller's own bytes
-            column = np.add(column, 0.0, out=column if column.flags.writeable else None)
+        if not lowest > 0 and (column.view(np.int64) == _NEGATIVE_ZERO).any():
+            column = column + 0.0  # -0.0 is 0.0, in a copy: the column is the caller's
         if self.length is not None and column.size != self.length:
             raise ValidationError([Fault("wrong_length", f"{self.length} numbers belong here, not {column.size}.")])
         if self.minimum is not None and lowest < self.minimum:

@@ -20,7 +20,7 @@ _RULE = 80
 _INTERVAL = 200
 """An interval without resamples: 60 to 100 µs."""
 
-_INTERVAL_ROW = 1 / 50
+_METRIC_INTERVAL_ROW = 1 / 50
 """A row of the evaluations on the way to such an interval: 5 to 10 ns."""
 
 _AT_THRESHOLD = 100
@@ -43,7 +43,7 @@ def gates_work(evaluation: Sample | Counts, baseline: Sample | Counts | None, op
     work = sum(map(table_work, tables)) + len(options.rules) * _RULE
     work += sum(_metric_work(metric, tables) for metric in {rule.of for rule in options.rules})
     wanting = [rule for rule in options.rules if options.wants_interval(rule)]
-    work += len(wanting) * (_INTERVAL + rows * _INTERVAL_ROW)
+    work += len(wanting) * (_INTERVAL + rows * _METRIC_INTERVAL_ROW)
     if options.paired:
         work += _splits(options) * _SPLIT
     return int(work + _resampling_work(tables, options))

@@ -9,7 +9,7 @@ from marshmallow import post_load
 
 from service.curves.operating_points import METRICS, OperatingPoint
 from service.inference.intervals import IntervalOptions, resamples_show
-from service.inference.methods import METHODS, RESAMPLED_METHODS
+from service.inference.methods import INTERVAL_METHODS, RESAMPLED_METHODS
 from service.wire.requests.evaluation_schemas import ObjectSchema
 from service.wire.requests.fields import Choice, Number, Whole, invalid
 
@@ -33,7 +33,7 @@ class IntervalsSchema(ObjectSchema):
     """How sure intervals are to be, and how they are made."""
 
     level = Level()
-    method = Choice(METHODS)
+    method = Choice(INTERVAL_METHODS)
     resamples = Whole(minimum=FEWEST_RESAMPLES, maximum=MOST_RESAMPLES)
     seed = Whole(minimum=0, maximum=LARGEST_SEED)
 

@@ -24,7 +24,7 @@ _KIND = 8
 _AREA_ROW = 1 / 30
 """A row of a resample's table on its way to an area: 10 to 17 ns."""
 
-_READING, _READING_ROW = 30, 1 / 50
+_RESAMPLE_READING, _RESAMPLE_READING_ROW = 30, 1 / 50
 """A value of a resample's curve, 10 to 15 µs; and a row of that curve, 5 ns."""
 
 _SORTED = 1 / 5
@@ -39,7 +39,7 @@ def resampling_work(
         _RESAMPLE
         + _drawn(evaluation) * _DRAWN
         + areas * evaluation.rows * _AREA_ROW
-        + readings * (_READING + evaluation.rows * _READING_ROW)
+        + readings * (_RESAMPLE_READING + evaluation.rows * _RESAMPLE_READING_ROW)
         for evaluation in evaluations
     )
     left_out = sum(min(evaluation.rows + 2, MOST_LEFT_OUT) * 2 for evaluation in evaluations)

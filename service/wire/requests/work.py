@@ -21,7 +21,7 @@ from service.inference.methods import RESAMPLED_METHODS
 from service.inference.rules import AREAS_WITH_INTERVALS
 from service.wire.requests.resampling_work import resampling_work
 
-_SAMPLE_ROW, _ROW = 0.25, 0.7
+_SAMPLE_ROW, _WEIGHTED_ROW = 0.25, 0.7
 """A row of a sample, from its score to the areas: 0.1 µs; one with a weight, or of counts: 0.2 to 0.35 µs."""
 
 _POINT, _WIDE_POINT = 4, 6
@@ -33,10 +33,10 @@ _INTERPOLATED, _RATIONAL = 3, 8
 _AT_RECALL = 12
 """A point at a recall, which hardly ever is a whole count: 6 µs."""
 
-_INTERVAL_ROW = 0.3
+_AREA_INTERVAL_ROW = 0.3
 """A row on the way to the intervals of the areas: 0.05 to 0.2 µs."""
 
-_READING = 60
+_OPERATING_POINT = 60
 """An operating point, in fractions: 25 µs, and its check."""
 
 _AT_LAMBDA = 2
@@ -58,12 +58,12 @@ MOST_POINTS = 10**9
 def table_work(evaluation: Sample | Counts) -> float:
     """Work from an evaluation to its table and areas."""
     plain = isinstance(evaluation, Sample) and evaluation.weights is None
-    return evaluation.rows * (_SAMPLE_ROW if plain else _ROW)
+    return evaluation.rows * (_SAMPLE_ROW if plain else _WEIGHTED_ROW)
 
 
 def curves_work(evaluation: Sample | Counts, options: CurvesOptions, intervals: IntervalOptions | None) -> int:
     """Work of curves: reading the tables, the points of each curve, readings and resamples."""
-    work = table_work(evaluation) + len(options.operating_points) * _READING
+    work = table_work(evaluation) + len(options.operating_points) * _OPERATING_POINT
     rows = evaluation.rows + 2
     if options.tuning is not None:
         work += table_work(options.tuning)
@@ -78,7 +78,7 @@ def curves_work(evaluation: Sample | Counts, options: CurvesOptions, intervals: 
     if drawn:
         work += drawn * _interpolation_work(evaluation, options, rows)
     if intervals is not None:
-        work += evaluation.rows * _INTERVAL_ROW
+        work += evaluation.rows * _AREA_INTERVAL_ROW
     if intervals is not None and intervals.method in RESAMPLED_METHODS:
         work += resampling_work([evaluation], intervals, areas=len(AREAS_WITH_INTERVALS))
     return int(work)

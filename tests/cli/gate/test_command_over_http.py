@@ -151,7 +151,7 @@ def test_a_busy_server_is_waited_for_and_no_longer(tmp_path: Path, monkeypatch: 
     assert json.loads(re.search(r"\[.*\]", _query(server.asked[0].path)["rules"])[0]) == [
         {"metric": "roc", "min": 0.99}
     ]
-    monkeypatch.setattr(over_http, "PATIENCE_SECONDS", 0)
+    monkeypatch.setattr(over_http, "ASK_AGAIN_SECONDS", 0)
     with scripted(problem(503)) as server:
         run = rocpr(rules, ALL, "--server", server.url)
     assert (run.exit_code, run.stdout) == (2, "")

@@ -119,7 +119,7 @@ def test_a_busy_server_is_asked_again_when_it_says(first: Scripted) -> None:
 
 def test_patience_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """A wait that goes beyond the end is not begun: the last answer is told at once."""
-    monkeypatch.setattr(over_http, "PATIENCE_SECONDS", 1.5)
+    monkeypatch.setattr(over_http, "ASK_AGAIN_SECONDS", 1.5)
     with scripted(problem(503, Retry_After="1")) as server:
         start = time.monotonic()
         reply = ask(server)
@@ -159,7 +159,7 @@ def test_an_unreachable_server(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_server_that_keeps_silent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(over_http, "ANSWER_SECONDS", 0.2)
-    monkeypatch.setattr(over_http, "PATIENCE_SECONDS", 0.1)
+    monkeypatch.setattr(over_http, "ASK_AGAIN_SECONDS", 0.1)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         assert "timed out" in complaint(f"http://127.0.0.1:{silent.getsockname()[1]}").lower()
 

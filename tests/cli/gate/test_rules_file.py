@@ -6,7 +6,7 @@ import re
 import pytest
 from click import ClickException
 
-from service.cli.gate.rules_file import KEYS, OPTIONS, RULE_KEYS, Rules
+from service.cli.gate.rules_file import GATE_OPTIONS, KEYS, RULE_KEYS, Rules
 from service.wire.requests.gates_schemas import GatesRequestSchema, RuleSchema
 from service.wire.requests.interval_schemas import IntervalsSchema
 
@@ -146,7 +146,7 @@ def test_what_a_reader_cannot_judge_is_left_to_the_service() -> None:
 
 def test_the_keys_are_those_of_the_contract() -> None:
     """A field that the service gets has to be known here, too."""
-    assert OPTIONS == ("paired", "intervals", "rules", "fail_status")
+    assert GATE_OPTIONS == ("paired", "intervals", "rules", "fail_status")
     assert set(KEYS) - {"baseline_scores", "positives", "negatives"} == set(GatesRequestSchema().fields) - {
         "baseline",
         "counts",

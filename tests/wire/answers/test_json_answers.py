@@ -23,15 +23,15 @@ def test_how_much_is_written_at_once_changes_nothing(short, piece, monkeypatch):
     scores = np.arange(30.0) % 7
     curves = evaluate_curves(Sample(scores, np.arange(30) % 3 == 0))
     expected = json_answer(curves)
-    monkeypatch.setattr(json_answers, "_SHORT", short)
-    monkeypatch.setattr(json_answers, "_PIECE", piece)
+    monkeypatch.setattr(json_answers, "_SHORT_COLUMN", short)
+    monkeypatch.setattr(json_answers, "_PIECE_ROWS", piece)
     assert json_answer(curves) == expected
 
 
 @pytest.mark.parametrize("short", [0, 1 << 10])
 @pytest.mark.parametrize("keep", ["all", "corners", "hull"])
 def test_recall_is_written_as_tpr_is(keep, short, monkeypatch):
-    monkeypatch.setattr(json_answers, "_SHORT", short)
+    monkeypatch.setattr(json_answers, "_SHORT_COLUMN", short)
     dice = np.random.default_rng(3)
     sample = Sample(dice.integers(0, 40, 300) / 7, dice.random(300) < 0.3)
     curves = evaluate_curves(sample, CurvesOptions(include=frozenset({"points"}), keep=keep))
@@ -72,8 +72,8 @@ def test_no_piece_is_made_before_it_is_asked_for(monkeypatch):
         dumps = staticmethod(lambda value, **options: made.append(value) or orjson.dumps(value, **options))
 
     monkeypatch.setattr(json_answers, "orjson", Counted)
-    monkeypatch.setattr(json_answers, "_SHORT", 0)
-    monkeypatch.setattr(json_answers, "_PIECE", 5)
+    monkeypatch.setattr(json_answers, "_SHORT_COLUMN", 0)
+    monkeypatch.setattr(json_answers, "_PIECE_ROWS", 5)
     curves = evaluate_curves(Sample(np.arange(30.0), np.arange(30) % 3 == 0), CurvesOptions(frozenset({"points"})))
     pieces = json_answers.json_answer("curves", EvaluatedCurves(curves))
     asked = 0

@@ -159,7 +159,7 @@ def test_not_more_than_the_limit_is_made(coding: str) -> None:
     tracemalloc.start()
     try:
         assert refusal(coding, bomb, limit) == "body_too_large"
-        assert tracemalloc.get_traced_memory()[1] < 2 * limit + 4 * codings._STEP
+        assert tracemalloc.get_traced_memory()[1] < 2 * limit + 4 * codings._CODED_BYTES
     finally:
         tracemalloc.stop()
 

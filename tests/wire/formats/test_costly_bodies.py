@@ -45,7 +45,7 @@ class Colliding(int):
 
 @pytest.mark.parametrize("positive_label", [None, 7])
 def test_labels_are_not_hashed_beyond_the_third_value(positive_label, monkeypatch):
-    monkeypatch.setitem(json_format._KINDS, Colliding, "number")  # a number, to the reader of labels
+    monkeypatch.setitem(json_format._VALUE_KINDS, Colliding, "number")  # a number, to the reader of labels
     monkeypatch.setattr(Colliding, "hashed", 0)
     column = [Colliding(value) for value in range(7, 1000)]
     with pytest.raises(ColumnError) as caught:
@@ -127,7 +127,7 @@ class Searched(bytes):
 def test_no_more_is_searched_than_it_takes_to_refuse(unit, monkeypatch):
     monkeypatch.setattr(Searched, "last", 0)
     monkeypatch.setattr(json_format, "MOST_PLACES", 20)
-    monkeypatch.setattr(json_format, "_STEP", 16)
+    monkeypatch.setattr(json_format, "_SEARCHED_BYTES", 16)
     body = Searched(unit * 1000)
     with pytest.raises(Problem, match="lists, objects and members"):
         decode_json(body, Limits(0, 0))
@@ -136,7 +136,7 @@ def test_no_more_is_searched_than_it_takes_to_refuse(unit, monkeypatch):
 
 @pytest.mark.parametrize("step", [1, 7, 1 << 20])
 def test_what_stands_in_strings_counts_for_nothing(step, monkeypatch):
-    monkeypatch.setattr(json_format, "_STEP", step)
+    monkeypatch.setattr(json_format, "_SEARCHED_BYTES", step)
     monkeypatch.setattr(json_format, "MOST_PLACES", 5)
     text = r'"\\\"[[[[[[{{{{:::: , , , , , ,\\"'
     assert decode_json(f'{{"x": [{text}, {text}]}}'.encode(), Limits(0, 0)) == {"x": [json.loads(text)] * 2}

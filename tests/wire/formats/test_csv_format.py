@@ -85,7 +85,7 @@ ROWS = b"scores,labels\n" + b"0.5,1\n" * 2_000
 @pytest.mark.parametrize("end", [b"0.5,1,\xfa\n", b"\xfa\n", b"0.5,\xc3", b"0.5,\xc3\n1,1\n"])
 def test_text_that_is_not_utf8_is_told_wherever_it_is(end, monkeypatch, capfd):
     for step in (7, 1 << 20):
-        monkeypatch.setattr(csv_format, "_STEP", step)
+        monkeypatch.setattr(csv_format, "_CHECKED_BYTES", step)
         with pytest.raises(Problem, match="The body is not UTF-8"):
             CsvTable(ROWS + end, LIMITS).read(["scores", "labels"])
     assert capfd.readouterr().err == ""
@@ -93,7 +93,7 @@ def test_text_that_is_not_utf8_is_told_wherever_it_is(end, monkeypatch, capfd):
 
 @pytest.mark.parametrize("step", [1, 2, 3, 7, 1 << 20])
 def test_text_may_be_cut_within_a_character(step, monkeypatch):
-    monkeypatch.setattr(csv_format, "_STEP", step)
+    monkeypatch.setattr(csv_format, "_CHECKED_BYTES", step)
     table = CsvTable("größe,😀\n1,ß\n".encode(), LIMITS)
     assert table.read(["😀"])["😀"].cells.to_pylist() == ["ß"]
 

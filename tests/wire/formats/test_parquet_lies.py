@@ -7,7 +7,7 @@ import pytest
 from service.wire.formats import parquet_format
 from service.wire.formats.parquet_footer import Footer
 from service.wire.formats.parquet_format import ParquetTable
-from service.wire.formats.parquet_pages import Page, pages
+from service.wire.formats.parquet_pages import ParquetPage, page_headers
 from service.wire.formats.thrift_compact import BINARY, I32, I64, LIST, STRUCT, Reader, written
 from service.wire.limits import Limits
 from service.wire.problems import Problem
@@ -134,12 +134,12 @@ def page(values=3, uncompressed=10, compressed=10, extra=None):
 
 
 def pages_of(body, rows=3):
-    return list(pages(body, 0, len(body), rows))
+    return list(page_headers(body, 0, len(body), rows))
 
 
 def test_the_page_that_the_lies_start_from_is_read():
     one = page()
-    assert pages_of(one) == [Page(3, len(one) - 10, 10, 0)]
+    assert pages_of(one) == [ParquetPage(3, len(one) - 10, 10, 0)]
     assert pages_of(one + one, 6) == pages_of(one) * 2
 
 
@@ -173,7 +173,7 @@ def test_the_headers_of_all_pages_are_short_together(monkeypatch):
     body = parquet_body(table, use_dictionary=False, data_page_size=8, write_batch_size=10)
     column = Footer(body).columns[0]
     chunk = Footer(body).chunks([column])[column][0]
-    together = sum(found.header_bytes for found in pages(body, chunk.start, chunk.end, chunk.rows))
+    together = sum(found.header_bytes for found in page_headers(body, chunk.start, chunk.end, chunk.rows))
     monkeypatch.setattr(parquet_format, "LONGEST_HEADER", together)
     assert len(read(body, "x")[0]) == 600
     monkeypatch.setattr(parquet_format, "LONGEST_HEADER", together - 1)

@@ -30,13 +30,13 @@ def test_negative_zero_is_zero(values, writeable):
     column = NumberColumn(nullable=True).deserialize(given)
     np.testing.assert_array_equal(column, values)
     assert not np.signbit(column[column == 0]).any()
-    if not writeable:
-        assert np.signbit(given.values[given.values == 0]).any()
+    assert given.values.tobytes() == np.array(values).tobytes()
 
 
-def test_a_column_above_zero_is_taken_as_it_is():
-    given = Owned([1.0, 5e-324], writeable=False)
-    assert NumberColumn(minimum=0).deserialize(given) is given.values
+@pytest.mark.parametrize("values", [[1.0, 5e-324], [-1.0, 0.0, 2.0]])
+def test_a_column_without_negative_zero_is_taken_as_it_is(values):
+    given = Owned(values, writeable=True)
+    assert NumberColumn().deserialize(given) is given.values
 
 
 @pytest.mark.parametrize(
