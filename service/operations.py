@@ -12,7 +12,7 @@ from marshmallow import Schema
 from service.curves.budget import spend
 from service.curves.comparison import Comparison, evaluate_comparison
 from service.curves.tradeoff import Tradeoffs, evaluate_tradeoffs
-from service.inference.evaluation import EvaluatedCurves, evaluate_with_intervals
+from service.inference.curves_with_intervals import EvaluatedCurves, evaluate_with_intervals
 from service.inference.gate import Gate, evaluate_gate
 from service.wire.answers.answer_tables import TABLES
 from service.wire.answers.writing_work import comparison_written, tradeoffs_written

@@ -16,7 +16,7 @@ from service.curves.evaluation import CurvesOptions
 from service.curves.hull import RocHull
 from service.curves.sample import Sample
 from service.inference import replicates as module
-from service.inference.evaluation import evaluate_with_intervals
+from service.inference.curves_with_intervals import evaluate_with_intervals
 from service.inference.evidence import TOO_FEW_EXAMPLES
 from service.inference.intervals import (
     Interval,

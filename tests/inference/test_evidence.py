@@ -17,7 +17,7 @@ from service.curves.errors import NotPaired
 from service.curves.evaluation import CurvesOptions
 from service.inference.area_statistics import AREA_STATISTICS
 from service.inference.bootstrap import percentile_ends, replicates
-from service.inference.evaluation import evaluate_with_intervals
+from service.inference.curves_with_intervals import evaluate_with_intervals
 from service.inference.intervals import IntervalOptions
 from service.inference.methods import INTERVAL_METHODS, is_resampled, method_of
 from service.inference.pairs import Pair

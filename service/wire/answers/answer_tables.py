@@ -16,7 +16,7 @@ from service.curves.exact import LARGEST_EXACT_INTEGER, are_integers
 from service.curves.operating_points import OperatingPoints
 from service.curves.pr import PrCurve
 from service.curves.tradeoff import Tradeoffs
-from service.inference.evaluation import EvaluatedCurves
+from service.inference.curves_with_intervals import EvaluatedCurves
 from service.inference.intervals import Interval
 
 Columns = dict[str, Any]

@@ -19,7 +19,7 @@ from service.curves.comparison import Comparison
 from service.curves.evaluation import CurvesWarning
 from service.curves.exact import BoolArray
 from service.curves.tradeoff import Tradeoffs
-from service.inference.evaluation import EvaluatedCurves
+from service.inference.curves_with_intervals import EvaluatedCurves
 from service.inference.gate import Gate
 from service.wire.answers.answer_tables import COUNTS, TABLES, Columns
 from service.wire.answers.gate_answers import gate_document

@@ -14,7 +14,7 @@ from service.curves.comparison import Comparison
 from service.curves.evaluation import Points
 from service.curves.pr import AtRecall
 from service.curves.tradeoff import Tradeoffs
-from service.inference.evaluation import EvaluatedCurves
+from service.inference.curves_with_intervals import EvaluatedCurves
 from service.wire.answers.answer_tables import best_columns, columns_of, compared_areas, integer_if_whole
 from service.wire.formats.codings import Piece
 

@@ -8,8 +8,8 @@ from typing import Any
 from click.testing import CliRunner, Result
 
 from service.answer import Request, answer
+from service.cli.commands import rocpr as commands
 from service.cli.gate.outputs import STEP_SUMMARY
-from service.cli.main import main
 from service.wire.limits import Limits
 
 DATA = Path(__file__).resolve().parents[2] / "data"
@@ -32,7 +32,7 @@ STATUSES = {PASSING: 0, FAILING: 1, UNDECIDED: 2}
 
 def rocpr(*arguments: object, given: str | bytes | None = None, **variables: str) -> Result:
     clean: dict[str, str | None] = {STEP_SUMMARY: None, "NO_COLOR": None, **variables}
-    return CliRunner().invoke(main, ["gate", *map(str, arguments)], input=given, env=clean)
+    return CliRunner().invoke(commands, ["gate", *map(str, arguments)], input=given, env=clean)
 
 
 def answered(document: dict[str, Any]) -> bytes:

@@ -10,9 +10,9 @@ import click
 import pytest
 
 from service.cli.asking import NAME_LABEL
+from service.cli.commands import rocpr as commands
 from service.cli.gate import command
 from service.cli.gate.verdict_layout import verdict_lines
-from service.cli.main import main
 from service.operations import OPERATIONS
 from tests.cli.comparing import sample
 from tests.cli.gate.gating import (
@@ -306,7 +306,7 @@ def test_options_of_columns_need_a_table(tmp_path: Path) -> None:
 
 
 def test_the_options_of_reading_are_the_query_parameters() -> None:
-    names = {parameter.name for parameter in main.commands["gate"].params}
+    names = {parameter.name for parameter in commands.commands["gate"].params}
     own = {"files", "format_name", "as_json", "baseline", "server", "api_key_env", "junit", "markdown", "init"}
     in_rules = {"baseline_scores", "paired", "intervals", "rules", "fail_status"}
     assert names - own == set(OPERATIONS["gates"].parameters) - in_rules

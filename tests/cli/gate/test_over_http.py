@@ -249,6 +249,6 @@ def test_a_long_query_is_none() -> None:
 
 
 def test_only_those_who_ask_a_server_wait_for_its_client() -> None:
-    code = "import sys, service.cli.main; print(sorted({'requests', 'tqdm', 'urllib3'} & sys.modules.keys()))"
+    code = "import sys, service.cli.commands; print(sorted({'requests', 'tqdm', 'urllib3'} & sys.modules.keys()))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert run.stdout == "[]\n"

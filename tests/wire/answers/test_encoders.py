@@ -6,7 +6,7 @@ import pytest
 
 from service.curves.evaluation import CurvesOptions, evaluate_curves
 from service.curves.sample import Sample
-from service.inference.evaluation import EvaluatedCurves
+from service.inference.curves_with_intervals import EvaluatedCurves
 from service.wire.answers import encoders
 from service.wire.answers.encoders import ENCODERS
 from service.wire.media_types import ARROW_STREAM, CSV

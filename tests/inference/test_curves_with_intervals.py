@@ -9,7 +9,7 @@ import pytest
 
 from service.curves.confusion import ConfusionTable
 from service.curves.evaluation import CurvesOptions, evaluate_curves
-from service.inference.evaluation import evaluate_with_intervals
+from service.inference.curves_with_intervals import evaluate_with_intervals
 from service.inference.intervals import IntervalOptions
 from tests.strategies import Data, Rows
 
