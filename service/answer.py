@@ -23,7 +23,7 @@ from service.wire.formats.decoders import DECODERS
 from service.wire.formats.signatures import mislabelled
 from service.wire.formats.tables import Decoded, too_many_rows
 from service.wire.limits import Limits
-from service.wire.problems import PROBLEM_JSON, Problem, invalid_value, pointer_token, problem_document
+from service.wire.problems import MAX_ERRORS, PROBLEM_JSON, Problem, invalid_value, pointer_token, problem_document
 from service.wire.requests.faults import fact_error, field_errors
 
 
@@ -119,18 +119,9 @@ def answer(
     memory is limited raises MemoryError while enough is left for the next. Raises TooMuchWork where the request takes
     more than `effort`, or turns out to; it may be wrong, too, and has to be answered where nobody else waits for it.
     """
-
-    def decode(operation: Operation) -> tuple[Decoded, str | None]:
-        if effort is None:
-            return _decoded(request, operation, limits)
-        try:
-            return _decoded(request, operation, _narrowed(limits, effort))
-        except Problem as problem:
-            if problem.type.code in _TOO_LARGE:
-                raise TooMuchWork from None
-            raise
-
-    return _answer(request, decode, limits, effort, write=write, look=look)
+    return _answer(
+        request, lambda operation: _decoded(request, operation, limits, effort), limits, effort, write=write, look=look
+    )
 
 
 def _narrowed(limits: Limits, effort: Effort) -> Limits:
@@ -241,16 +232,26 @@ def _beginning(pieces: Iterator[Piece], size: int) -> list[Piece]:
     return taken
 
 
-def _decoded(request: Request, operation: Operation, limits: Limits) -> tuple[Decoded, str | None]:
-    """Read the body, with the options in the query; and the table asked for."""
+def _decoded(
+    request: Request, operation: Operation, limits: Limits, effort: Effort | None
+) -> tuple[Decoded, str | None]:
+    """Read the body, with the options in the query; and the table asked for.
+
+    Raises TooMuchWork for what the effort alone is too small for.
+    """
     parameters = _unique(request.parameters)
     table = parameters.pop("table", None)
     _check_table(operation, table, request.accept)
-    body = decompress(request.content_encoding, request.body, limits.max_decompressed_bytes)
+    limits = limits if effort is None else _narrowed(limits, effort)
+    body: Body | None = None
     try:
+        body = decompress(request.content_encoding, request.body, limits.max_decompressed_bytes)
         return DECODERS[request.content_type](body, parameters, operation.form, limits), table
     except Problem as problem:
-        raise mislabelled(body, request.content_type, request.content_encoding) or problem from None
+        if effort is not None and problem.type.code in _TOO_LARGE:
+            raise TooMuchWork from None
+        named = None if body is None else mislabelled(body, request.content_type, request.content_encoding)
+        raise named or problem from None
 
 
 def _unique(parameters: tuple[tuple[str, str], ...]) -> dict[str, str]:
@@ -260,6 +261,11 @@ def _unique(parameters: tuple[tuple[str, str], ...]) -> dict[str, str]:
             raise invalid_value(f"/{pointer_token(key)}", "duplicate", "This query parameter is given twice.")
         unique[key] = text
     return unique
+
+
+def _how_many(errors: int) -> str:
+    """Say how many errors are listed; beyond those nobody looks for all."""
+    return str(errors) if errors < MAX_ERRORS else f"the first {MAX_ERRORS}"
 
 
 def _check_table(operation: Operation, name: str | None, accept: str) -> None:
@@ -277,6 +283,6 @@ def _check(operation: Operation, decoded: Decoded) -> Checked:
         checked: Checked = operation.schema.load(decoded.document)  # type: ignore[arg-type]  # any JSON value
     except ValidationError as error:
         errors = field_errors(error, decoded.pointer)
-        detail = errors[0].detail if len(errors) == 1 else f"errors points to {len(errors)} wrong values."
+        detail = errors[0].detail if len(errors) == 1 else f"errors points to {_how_many(len(errors))} wrong values."
         raise Problem("invalid_request", detail, errors) from None
     return checked

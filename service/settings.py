@@ -86,14 +86,14 @@ class Settings:
         "The most rows that one interpolated curve may be asked for; more is 422.",
     )
     slots: int = _setting(
-        "ROCPR_SLOTS", 2, 1, 256, "How many big requests are served at once, by all workers together; more is 503."
+        "ROCPR_SLOTS", 2, 1, 256, "How many big requests are evaluated at once, by all workers together; others wait."
     )
     big_body_bytes: int = _setting(
         "ROCPR_BIG_BODY_BYTES",
         256 * 1024,
         0,
         2**40,
-        "A request with a longer body is big; so is one whose body is chunked, compressed, Arrow or Parquet.",
+        "A request with a longer body is big; so is one whose body holds four times as much when it is decompressed.",
     )
     big_work: int = _setting(
         "ROCPR_BIG_WORK",

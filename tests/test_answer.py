@@ -8,9 +8,10 @@ from random import Random
 import pyarrow as pa
 import pytest
 
-from service.answer import Request, answer
+from service.answer import Effort, Request, TooMuchWork, answer
 from service.curves import errors
 from service.wire.answers.answer_tables import TABLES
+from service.wire.media_types import CSV, JSON
 from service.wire.problems import MAX_ERRORS
 from service.wire.requests.faults import FACT_CODES, FACT_POINTERS
 from tests import asking
@@ -368,3 +369,18 @@ def test_unless_a_table_is_named_the_first_that_is_included_is_the_answer(media_
 
 def test_a_table_that_include_leaves_out_cannot_be_named():
     assert refusals(SAMPLE | {"include": ["auc"]}, accept="text/csv", table="points") == [("/table", "not_one_of")]
+
+
+@pytest.mark.parametrize(
+    ("name", "body"),
+    [
+        ("ARROW1\0\0", b"ARROW1\0\0,labels\n" + b"1,1\n0,0\n" * 10_001),
+        ("PAR1", b"PAR1,labels\n" + b"1,1\n0,0\n" * 10_001),
+    ],
+)
+def test_a_table_that_begins_as_another_format_does_is_not_refused_for_its_length(name: str, body: bytes) -> None:
+    """Where little may be done it is too much work, not a file with the wrong type."""
+    asked = Request("curves", "/v1/curves", CSV, JSON, (("scores", name), ("include", "auc")), body)
+    assert answer(asked, LIMITS).status == 200
+    with pytest.raises(TooMuchWork):
+        answer(asked, LIMITS, Effort(20_000, 1 << 20))

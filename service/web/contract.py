@@ -71,14 +71,14 @@ def docs_blueprint() -> Blueprint:
 
     @blueprint.before_app_request
     def ignore_range() -> None:
-        """Answer whole: parts of a page's scripts (206) are no status of the contract, and a server need not cut.
+        """Answer whole: 206 and 412 are no statuses of the contract, and a server need not cut, nor refuse to send.
 
         Of the versions of a file that a client has, as many as are looked at are enough.
         """
-        request.environ.pop("HTTP_RANGE", None)
-        for name in ("HTTP_IF_MATCH", "HTTP_IF_NONE_MATCH"):
-            if name in request.environ:
-                request.environ[name] = first_members(request.environ[name])
+        for name in ("HTTP_RANGE", "HTTP_IF_RANGE", "HTTP_IF_MATCH", "HTTP_IF_UNMODIFIED_SINCE"):
+            request.environ.pop(name, None)
+        if "HTTP_IF_NONE_MATCH" in request.environ:
+            request.environ["HTTP_IF_NONE_MATCH"] = first_members(request.environ["HTTP_IF_NONE_MATCH"])
 
     return blueprint
 

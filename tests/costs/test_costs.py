@@ -11,7 +11,7 @@ from service.answer import Effort, TooMuchWork, answer
 from service.settings import Settings
 from service.wire.media_types import CSV, MARKDOWN, XML
 from tests.asking import LIMITS
-from tests.costs import __main__ as tool
+from tests.costs import search as tool
 from tests.costs.families import BIG_BODY_BYTES, DECODED_BYTES, Family, asking, family
 from tests.costs.measure import largest, measured, work
 from tests.costs.other_families import compared, shuffled

@@ -151,7 +151,7 @@ def test_compose_has_one_network_in_which_the_files_are_right(root: Path, compos
 def test_workflow(root: Path) -> None:
     """It runs what README says runs every check, and builds the image with its bill of materials."""
     workflow = load(root / ".github/workflows/ci.yml")
-    assert set(workflow[True]) == {"push", "pull_request"}  # YAML reads the key `on` so
+    assert set(workflow[True]) == {"push", "pull_request", "workflow_call"}  # YAML reads the key `on` so
     steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
     commands = [step["run"] for step in steps if "run" in step]
     assert "sh deploy/test.sh" in commands
@@ -160,7 +160,7 @@ def test_workflow(root: Path) -> None:
     assert f"sh deploy/sbom.sh >{BILL}" in commands
     assert bill == [BILL]
     named = {path for command in commands for path in re.findall(r"(?<![\w/])deploy/[\w./-]+", command)}
-    assert named == {"deploy/test.sh", "deploy/Dockerfile", "deploy/setup.sh", "deploy/sbom.sh", BILL}
+    assert named == {"deploy/test.sh", "deploy/image.sh", "deploy/setup.sh", "deploy/sbom.sh", BILL}
     assert all((root / path).is_file() for path in named - {BILL})
     assert all(job["timeout-minutes"] for job in workflow["jobs"].values())
     installed = re.findall(r"nginx-light slowhttptest", " ".join(commands))

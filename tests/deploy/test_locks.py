@@ -4,6 +4,7 @@ import json
 import shlex
 import subprocess
 import sys
+import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -39,7 +40,9 @@ def test_the_bill_names_every_requirement(root: Path) -> None:
     text = build_bill(root)
     assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(text) is None
     bill = json.loads(text)
-    assert bill["metadata"]["component"].items() >= {"name": "rocpr", "version": "0.1.0"}.items()
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    component = bill["metadata"]["component"]
+    assert (component["name"], component["version"]) == ("rocpr", project["version"])
     billed = Counter()
     for component in bill["components"]:
         hashes = [one for place in component["externalReferences"] for one in place["hashes"]]

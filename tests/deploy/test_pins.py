@@ -20,6 +20,7 @@ NAMED_ACTION = re.compile(rf"uses: ({ACTION.pattern}) # v\d+\.\d+\.\d+$", re.MUL
 EXCEPTIONS = {
     "rocpr": "built from this checkout by deploy/Dockerfile; a cluster names its own copy in kustomization.yaml",
     "$ROCPR_IMAGE": "that copy, in a registry which only the reader knows",
+    "./.github/workflows/ci.yml": "of the same commit as the workflow that uses it",
 }
 MANAGERS = {"dockerfile", "docker-compose", "kubernetes", "github-actions", "pip-compile"}
 

@@ -1,4 +1,4 @@
-"""Crowds of bad clients, all at once: nobody else loses an answer, and each of them gets what it has coming.
+"""Crowds of bad clients, all at once: nobody else loses an answer, and each of them is answered or closed.
 
 The short form, which counts; the long one, with times, is part of deploy/soak.sh.
 """
@@ -10,10 +10,10 @@ import pytest
 from tests.soak import processes
 from tests.soak.attackers import crowds
 from tests.soak.bad_clients import missed_by
-from tests.soak.beside import beside, counted
 from tests.soak.servers import Service, serving
+from tests.soak.small_calls import counted, during
 from tests.soak.unread import ports_of, still_there
-from tests.soak.uploads import beside_uploads, big_ones, compact
+from tests.soak.uploads import big_ones, compact, during_uploads
 
 CROWDS = {"refused": 150, "half-heads": 50, "slow-heads": 50, "slow-bodies": 50, "idle": 300}
 LONG_ENOUGH = 13.0
@@ -38,15 +38,15 @@ def unread(service: Service) -> Iterator[set[int]]:
 
 
 @pytest.mark.usefixtures("unread")
-def test_crowds_cost_nobody_an_answer_and_get_theirs(service: Service) -> None:
-    one = beside(service, LONG_ENOUGH, lambda: crowds(service.port, CROWDS))
+def test_crowds_cost_nobody_else_an_answer(service: Service) -> None:
+    one = during(service, LONG_ENOUGH, lambda: crowds(service.port, CROWDS))
     assert counted(one.times.wrong) == []
     assert [what for name in CROWDS for what in missed_by(one.seen, name)] == []
 
 
 @pytest.mark.usefixtures("unread")
 def test_slow_uploads_do_not_keep_a_big_request_from_its_answer(service: Service) -> None:
-    one, _ = beside_uploads(service, 3)
+    one, _ = during_uploads(service, 3)
     assert one.wrong == []
 
 

@@ -7,7 +7,7 @@ from tests.soak.key_fairness import BIG_ROWS, THREADS, one_at_a_time, two_keys
 from tests.soak.samples import question, small
 from tests.soak.servers import Service
 
-SECONDS = 3.0
+SECONDS = 2.0
 WAIT_SECONDS = 15.0
 """Much less than the gates of one key would take, one after another."""
 

@@ -1,4 +1,4 @@
-"""A server that is reloaded loses nothing; one that is told to stop does so whatever its clients have half sent."""
+"""A server that is reloaded loses nothing; SIGTERM ends it whatever its clients have half sent."""
 
 from tests.soak.restarts import CLIENTS
 from tests.soak.stops import drain, reload

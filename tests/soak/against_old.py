@@ -8,11 +8,11 @@ from collections.abc import Callable
 from statistics import median
 
 from tests.soak.attackers import Seen, askers
-from tests.soak.beside import counted, told_ends
 from tests.soak.lanes import BIG_CLIENTS, BIG_ROWS, Times, big_load, time_small
 from tests.soak.old_server import NoOldServer, both, in_turns
 from tests.soak.report import Found
 from tests.soak.servers import Service
+from tests.soak.small_calls import counted, told_ends
 
 CONNECTIONS = 16
 ROUNDS = 6

@@ -1,4 +1,4 @@
-"""Clients in a process of their own, which ends with its standard input: how both sides of that pipe work.
+"""Clients in a separate process, which ends with its standard input: how both sides of that pipe work.
 
 What such clients take from the processors must not look like the server's doing: they stand back, and they do not run
 in the process that measures.

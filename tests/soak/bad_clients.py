@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Callable
 
 from tests.soak.attackers import Seen, crowds
-from tests.soak.beside import alone, beside, counted, told_ends
 from tests.soak.lanes import Times
 from tests.soak.report import Found
 from tests.soak.servers import Service, serving
+from tests.soak.small_calls import alone, counted, during, told_ends
 
 CROWDS = {"refused": 400, "half-heads": 400, "slow-heads": 1_000, "slow-bodies": 1_000, "idle": 5_000}
 """{what they do (crowds.py): how many}."""
@@ -28,8 +28,8 @@ def missed_by(seen: Seen, name: str) -> list[str]:
     """What of a crowd of this name did not end as it has to, whatever the time."""
     ends = seen[name]["ends"]
     others = {end: count for end, count in ends.items() if end != ENDS[name]}
-    missed = [f"{name}: connections that ended otherwise than {ENDS[name]}: {others}"] if others else []
-    return missed if ENDS[name] in ends else [*missed, f"{name}: no connection ended {ENDS[name]}"]
+    missed = [f"{name}: connections did not end with {ENDS[name]}: {others}"] if others else []
+    return missed if ENDS[name] in ends else [*missed, f"{name}: no connection ended with {ENDS[name]}"]
 
 
 def crowd(service: Service, name: str, clients: int, seconds: float) -> Found:
@@ -37,7 +37,7 @@ def crowd(service: Service, name: str, clients: int, seconds: float) -> Found:
     found = Found()
     control = alone(service, seconds / 3)
     rounds = [
-        beside(service, seconds / ROUNDS[name], lambda: crowds(service.port, {name: clients}))
+        during(service, seconds / ROUNDS[name], lambda: crowds(service.port, {name: clients}))
         for _ in range(ROUNDS[name])
     ]
     times, ends = Times(), Counter[str]()

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from functools import partial
 
 from tests.soak.attackers import askers
-from tests.soak.beside import Beside, alone, beside, counted, told_ends
 from tests.soak.lanes import Times
 from tests.soak.report import Found
 from tests.soak.servers import serving
+from tests.soak.small_calls import During, alone, counted, during, told_ends
 
 CLIENTS = {"costly": 32, "comparisons": 8, "headers": 8, "chunks": 8}
 """{what they send (costly.py): how many}."""
@@ -26,7 +26,7 @@ ROUNDS = 3
 """Which worker has which connection is chance: in each round all connect anew."""
 
 
-def missed_by(one: Beside, name: str) -> list[str]:
+def missed_by(one: During, name: str) -> list[str]:
     """What of such clients is not as it has to be: losses and statuses, whatever the time."""
     others = {end: count for end, count in one.seen["ends"].items() if end not in ENDS[name]}
     missed = counted(one.times.wrong) + ([f"answers {others}"] if others else [])
@@ -34,20 +34,20 @@ def missed_by(one: Beside, name: str) -> list[str]:
 
 
 def run(seconds: float, tell: Callable[[str], None] = lambda _: None) -> Found:
-    """All kinds of costly clients, one after another, next to small calls."""
+    """Small calls during the costly requests of each kind, one kind after another."""
     told = ", ".join(f"{count} {name}" for name, count in CLIENTS.items())
-    found = Found(f"{told}, {seconds:g} s each, all ask again at once; next to them a small call every 20 ms")
+    found = Found(f"{told}, {seconds:g} s each, all ask again at once, and a small call every 20 ms")
     with serving() as service:
         found.figures["small p50 / p99 / max, alone"] = alone(service, seconds / 2).told()
         for name, clients in CLIENTS.items():
             times, ends = Times(), Counter[str]()
             for number in range(ROUNDS):
                 tell(f"{clients} {name}, {number + 1} of {ROUNDS}")
-                one = beside(service, seconds / ROUNDS, partial(askers, service.port, name, clients))
+                one = during(service, seconds / ROUNDS, partial(askers, service.port, name, clients))
                 found.missed += missed_by(one, name)
                 times.small += one.times.small
                 ends.update(one.seen["ends"])
-            found.figures[f"beside {name}"] = f"{times.told()}, which got {told_ends(ends)}"
-            found.require(times.p99() <= MOST_P99, f"beside {name} p99 is {1000 * times.p99():.0f} ms")
+            found.figures[f"with {name}"] = f"{times.told()}, which got {told_ends(ends)}"
+            found.require(times.p99() <= MOST_P99, f"with {name} p99 is {1000 * times.p99():.0f} ms")
         found.require(not service.failures(), f"the log: {service.failures()[:1]}")
     return found

@@ -1,4 +1,4 @@
-"""A crowd of clients that behave badly, each on a connection of its own, and what the server made of them.
+"""A crowd of clients that behave badly, each on its own connection, and what the server made of them.
 
 `python -m tests.soak.crowds PORT BEHAVIOUR CLIENTS [BEHAVIOUR CLIENTS ...]`. Whoever is through comes again, so that a
 crowd stays as large as it was; those that are idle do not.
@@ -29,7 +29,7 @@ REFUSED_SECONDS = 1.0
 """The same of one that was refused and wants an answer."""
 
 TICKS = 50
-"""Who sends something every second does so in one of so many groups, so that not all send at once."""
+"""Who sends something every second does so in one of this many groups, so that not all send at once."""
 
 UNREAD_ROWS = 60_500
 """Their answer, which nobody reads, has 7.6 MB."""

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from service.web.keys import new_key
 from tests.soak.attackers import Seen, askers
-from tests.soak.beside import counted, told_ends
 from tests.soak.clients import LOST, Client
 from tests.soak.report import Found
 from tests.soak.samples import Question, question, small
 from tests.soak.servers import Service, serving
+from tests.soak.small_calls import counted, told_ends
 
 THREADS = 40
 SETTINGS = {"slots": 2, "key_concurrency": 64}
@@ -53,7 +53,7 @@ def two_keys(**settings: object) -> Iterator[tuple[Service, str, str]]:
 
 
 def one_at_a_time(port: int, key: str, asked: Question, seconds: float) -> Rate:
-    """Ask one question after another for so long."""
+    """Ask one question after another for this many seconds."""
     found = Rate(seconds)
     end = time.monotonic() + seconds
     with Client(port) as client:
@@ -71,7 +71,7 @@ def one_at_a_time(port: int, key: str, asked: Question, seconds: float) -> Rate:
     return found
 
 
-def next_to(service: Service, greedy: str, ask: Callable[[], list[Rate]]) -> tuple[list[Rate], Seen]:
+def while_greedy(service: Service, greedy: str, ask: Callable[[], list[Rate]]) -> tuple[list[Rate], Seen]:
     """What a key gets while the greedy one wants gates all the time."""
     with askers(service.port, "gates", THREADS, greedy) as seen:
         rates = ask()
@@ -79,7 +79,7 @@ def next_to(service: Service, greedy: str, ask: Callable[[], list[Rate]]) -> tup
 
 
 def run(seconds: float, tell: Callable[[str], None] = lambda _: None) -> Found:
-    """The other key alone, then next to the greedy one: big requests, then small ones."""
+    """The other key alone, then while the greedy one asks: big requests, then small ones."""
     found = Found(
         f"{THREADS} clients of one key that all want a gate of 100 bootstrapped rules, and one client of another with "
         f"one request at a time, of {BIG_ROWS:,} rows and of 50, for {seconds:g} s each"
@@ -88,16 +88,16 @@ def run(seconds: float, tell: Callable[[str], None] = lambda _: None) -> Found:
     with two_keys() as (service, greedy, modest):
         control = [one_at_a_time(service.port, modest, asked, seconds / 3) for asked in questions.values()]
         tell("gates")
-        beside, seen = next_to(
+        contended, seen = while_greedy(
             service,
             greedy,
             lambda: [one_at_a_time(service.port, modest, asked, seconds) for asked in questions.values()],
         )
         found.require(not service.failures(), f"the log: {service.failures()[:1]}")
-    for name, without, with_gates in zip(questions, control, beside, strict=True):
+    for name, without, with_gates in zip(questions, control, contended, strict=True):
         share = with_gates.rate / without.rate
         found.figures[f"{name} alone"] = without.told()
-        found.figures[f"{name} beside gates"] = f"{with_gates.told()}, {share:.2f} of alone"
+        found.figures[f"{name} during gates"] = f"{with_gates.told()}, {share:.2f} of alone"
         found.missed += [f"{name}: {what}" for what in counted(without.wrong + with_gates.wrong)]
         found.require(share >= LEAST_SHARE, f"{name}: {share:.2f} of the rate without gates")
     found.figures["gates"] = told_ends(seen["ends"])

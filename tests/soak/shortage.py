@@ -1,7 +1,7 @@
 """Nothing left: no shared memory, no disk, no descriptors, nothing to write to. Small calls are still answered.
 
-The server runs in a mount namespace, where /dev/shm and the spool directory are small file systems of its own; that
-takes root. Metrics and big requests may be refused while there is no room, and are served again once there is.
+The server runs in a mount namespace, where /dev/shm and the spool directory are small file systems; that takes
+root. Metrics and big requests may be refused while there is no room, and are served again once there is.
 """
 
 import os
@@ -15,11 +15,11 @@ from pathlib import Path
 
 from tests.soak import processes
 from tests.soak.attackers import crowds
-from tests.soak.beside import counted
 from tests.soak.clients import LOST, Client
 from tests.soak.report import Found
 from tests.soak.samples import question, small
 from tests.soak.servers import Service, serving
+from tests.soak.small_calls import counted
 
 SMALL_TIMES = 50
 SHM = "/dev/shm"
@@ -62,7 +62,7 @@ def filled(service: Service, directory: str) -> Iterator[None]:
 
 
 def small_calls(service: Service, times: int = SMALL_TIMES) -> list[str]:
-    """What was wrong with so many small calls, each on a connection of its own."""
+    """What was wrong with this many small calls, each on a new connection."""
     asked, wrong = small(), []
     for _ in range(times):
         try:
@@ -146,8 +146,8 @@ def few_descriptors(found: Found) -> None:
 
 
 def run(tell: Callable[[str], None] = lambda _: None) -> Found:
-    """Each shortage on a server of its own; what stops one does not keep the others from being tried."""
-    found = Found(f"each on a server of its own, {2 * SMALL_TIMES} small calls, a big one, /metrics and /health/ready")
+    """Each shortage on its own server; what stops one does not keep the others from being tried."""
+    found = Found(f"each on its own server, {2 * SMALL_TIMES} small calls, a big one, /metrics and /health/ready")
     spool = tempfile.mkdtemp(prefix="rocpr-soak-")
     mounted = f"mount -t tmpfs -o size={SPOOL_BYTES} tmpfs {spool}; "
     trials: dict[str, Callable[[], None]] = {"descriptors": lambda: few_descriptors(found)}

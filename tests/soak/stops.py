@@ -11,15 +11,15 @@ from contextlib import contextmanager, suppress
 
 from tests.soak import processes
 from tests.soak.attackers import crowds
-from tests.soak.beside import counted, told_ends
 from tests.soak.clients import LOST, Client
 from tests.soak.kills import KILLED, SMALL_CLIENTS, load
 from tests.soak.report import Found
 from tests.soak.restarts import CLIENTS, Traffic, ask_until
 from tests.soak.samples import question, small
 from tests.soak.servers import STOP_SECONDS, Service, serving
+from tests.soak.small_calls import counted, told_ends
 
-HANGUPS = 12
+HANGUPS = 16
 HANGUP_PAUSE = 4.0
 """From when all workers are new ones to the next SIGHUP."""
 
@@ -65,8 +65,8 @@ def reload(times: int, pause: float, least: int = 0, tell: Callable[[str], None]
         found.require(not service.failures(), f"SIGHUP: the log: {service.failures()[:1]}")
     found.figures = {
         "SIGHUP": f"{times}, each {seconds / times:.1f} s",
-        "answers beside them": f"{traffic.answers:,}",
-        "lost beside them": str(len(traffic.wrong)),
+        "answers meanwhile": f"{traffic.answers:,}",
+        "lost meanwhile": str(len(traffic.wrong)),
     }
     found.missed += [f"SIGHUP: {what}" for what in counted(traffic.wrong)]
     found.require(traffic.answers >= least, f"SIGHUP: only {traffic.answers:,} answers")
@@ -167,7 +167,7 @@ def drain(half: int = HALF_SENT, idle: int = IDLE) -> tuple[Found, float]:
 
 
 def run(kills: int, tell: Callable[[str], None] = lambda _: None) -> Found:
-    """All of them, each on a server of its own."""
+    """All of them, each on its own server."""
     found = Found(
         f"{HANGUPS} x SIGHUP under {CLIENTS} clients; SIGSTOP of a worker; {kills} x SIGKILL of any process, then of "
         f"the master; SIGTERM with {HALF_SENT} half-sent bodies and {IDLE} idle connections"

@@ -42,6 +42,7 @@ def test_a_row_that_is_left_out_is_no_miss() -> None:
     found = Found(left_out="nginx is not installed")
     assert report.verdict(found) == "left out"
     assert report.notes([(ROW, found)]) == ["a test: nginx is not installed"]
+    assert "why:     nginx is not installed" in report.text([(ROW, found)], {})
 
 
 def test_the_section_of_the_readme_is_put_in_its_place(tmp_path: Path) -> None:

@@ -6,12 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 from tests.soak import processes
 from tests.soak.attackers import Seen, crowds
-from tests.soak.beside import counted, told_ends
 from tests.soak.crowds import UNREAD_ROWS
 from tests.soak.processes import MIB, watched
 from tests.soak.report import Found
 from tests.soak.samples import question
 from tests.soak.servers import Service, serving
+from tests.soak.small_calls import counted, told_ends
 from tests.soak.uploads import Answered, big_ones
 
 CLIENTS = 60
@@ -66,7 +66,7 @@ def run(tell: Callable[[str], None] = lambda _: None) -> Found:
     """Readers first, then those that do not read."""
     found = Found(
         f"{CLIENTS} clients that ask for {UNREAD_ROWS:,} rows and read nothing of the "
-        f"{len(question(UNREAD_ROWS).answer) / 1e6:.1f} MB; next to them big requests, one after another"
+        f"{len(question(UNREAD_ROWS).answer) / 1e6:.1f} MB; meanwhile big requests of another, one after another"
     )
     with serving() as service:
         with watched(service.process.pid) as read:
@@ -79,12 +79,12 @@ def run(tell: Callable[[str], None] = lambda _: None) -> Found:
     growth = unread.bytes - read.bytes
     found.figures = {
         "big p50 / max, alone": control.told(),
-        "beside them": others.told(),
+        "meanwhile": others.told(),
         "refused or lost": str(len(others.wrong)),
         "answers that were begun": told_ends(seen["unread"]["ends"]),
         "all ended after": f"{took:.0f} s",
-        "memory, beside readers": f"{read.bytes / MIB:.0f} MiB",
-        "beside them, more": f"{growth / MIB:+.0f} MiB",
+        "memory with readers": f"{read.bytes / MIB:.0f} MiB",
+        "more than that without": f"{growth / MIB:+.0f} MiB",
     }
     found.missed += [f"big: {what}" for what in counted(others.wrong)]
     found.require(seen["unread"]["ends"] == {"200": CLIENTS}, "not every client that does not read got an answer")

@@ -13,11 +13,11 @@ from service.wire.formats.codings import compress
 from service.wire.media_types import JSON, PARQUET
 from tests.properties.bodies import parquet_body
 from tests.soak.attackers import crowds
-from tests.soak.beside import counted, told_ends
 from tests.soak.clients import LOST, Client
 from tests.soak.report import Found
 from tests.soak.samples import Question, question, small
 from tests.soak.servers import Service, serving
+from tests.soak.small_calls import counted, told_ends
 
 UPLOADS = 6
 BIG_ROWS = 100_000
@@ -30,7 +30,7 @@ EVERY_SECONDS = 1.0
 ROUNDS = 5
 MOST_SECONDS = 1.0
 WAIT_SECONDS = 3.0
-"""After so long a server has begun to read all uploads."""
+"""After that a server has begun to read all uploads."""
 
 
 @dataclass
@@ -41,7 +41,7 @@ class Answered:
     wrong: list[str] = field(default_factory=list)
 
     def ask(self, port: int, asked: Question, **headers: str) -> None:
-        """Ask once, on a connection of its own."""
+        """Ask once, on a new connection."""
         began = time.monotonic()
         try:
             with Client(port) as client:
@@ -59,7 +59,7 @@ class Answered:
 
 
 def big_ones(service: Service, times: int, every: float = EVERY_SECONDS) -> Answered:
-    """Ask a big question so many times."""
+    """Ask a big question a number of times."""
     found, asked = Answered(), question(BIG_ROWS, "auc")
     for _ in range(times):
         found.ask(service.port, asked)
@@ -67,7 +67,7 @@ def big_ones(service: Service, times: int, every: float = EVERY_SECONDS) -> Answ
     return found
 
 
-def beside_uploads(service: Service, times: int) -> tuple[Answered, dict[str, int]]:
+def during_uploads(service: Service, times: int) -> tuple[Answered, dict[str, int]]:
     """The same while others upload slowly; also how those ended that came to their end."""
     question(BIG_ROWS, "auc")  # is made before
     with crowds(service.port, {"uploads": UPLOADS}) as seen:
@@ -97,16 +97,16 @@ def compact(service: Service, each: int = EACH) -> Answered:
 
 
 def run(seconds: float, tell: Callable[[str], None] = lambda _: None) -> Found:
-    """Big requests without slow uploads, then next to them; then many compact ones at once."""
+    """Big requests without slow uploads, then during them; then many compact ones at once."""
     times = int(seconds)
     found = Found(
-        f"{UPLOADS} uploads at 40 kB/s, next to them {times} requests of {BIG_ROWS:,} rows; then "
+        f"{UPLOADS} uploads at 40 kB/s and {times} requests of {BIG_ROWS:,} rows; then "
         f"{ROUNDS} times {EACH} gzip and {EACH} Parquet bodies of 50 rows at once; each is sent once"
     )
     with serving() as service:
         control = big_ones(service, times // 2)
         tell("slow uploads")
-        beside, ends = beside_uploads(service, times)
+        uploading, ends = during_uploads(service, times)
         burst = Answered()
         for number in range(ROUNDS):
             tell(f"compact bodies, {number + 1} of {ROUNDS}")
@@ -116,15 +116,15 @@ def run(seconds: float, tell: Callable[[str], None] = lambda _: None) -> Found:
         found.require(not service.failures(), f"the log: {service.failures()[:1]}")
     found.figures = {
         "big p50 / max, alone": control.told(),
-        "beside uploads": beside.told(),
-        "refused or lost beside uploads": str(len(beside.wrong)),
+        "during uploads": uploading.told(),
+        "refused or lost during uploads": str(len(uploading.wrong)),
         "uploads that ended": told_ends(ends),
         "compact p50 / max": burst.told(),
         "compact refused or lost": str(len(burst.wrong)),
     }
-    found.missed += [f"big: {what}" for what in counted(beside.wrong)]
+    found.missed += [f"big: {what}" for what in counted(uploading.wrong)]
     found.missed += [f"compact: {what}" for what in counted(burst.wrong)]
     found.require(not ends.keys() - {"200"}, f"uploads ended {ends}")
-    for name, one in (("big", beside), ("compact", burst)):
+    for name, one in (("big", uploading), ("compact", burst)):
         found.require(max(one.seconds) <= MOST_SECONDS, f"{name}: the slowest took {max(one.seconds):.2f} s")
     return found

@@ -255,13 +255,17 @@ def test_of_the_versions_that_a_client_has_the_first_are_looked_at(client: Flask
             assert response.status_code == status
 
 
+EARLY = "Thu, 01 Jan 1970 00:00:00 GMT"
+
+
 @pytest.mark.parametrize(
     "name", ["swagger-ui-bundle.js", "swagger-ui-standalone-preset.js", "swagger-ui.css", "index.css"]
 )
 def test_the_docs_have_their_files(client: FlaskClient, name: str) -> None:
     assert f"/docs/{name}" in client.get("/docs").text
-    with client.get(f"/docs/{name}", headers={"Range": "bytes=9999999999-"}) as response:
-        assert response.status_code == 200
+    for condition in ({"Range": "bytes=9999999999-"}, {"If-Match": '"other"'}, {"If-Unmodified-Since": EARLY}):
+        with client.get(f"/docs/{name}", headers=condition) as response:
+            assert response.status_code == 200
 
 
 def test_the_docs_have_no_other_files(client: FlaskClient) -> None:

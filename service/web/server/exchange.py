@@ -175,37 +175,34 @@ class Exchange:
             return _no_write
 
         body = self._application(self._environ, start_response)
-        following: Pass | None = self._environ.pop(MOVED, None)
-        if following is not None:
-            close_body(body)
-            return partial(self._receiver.moved, following, has_body=self.has_body)
-        ((status, fields),) = started
-        code = status[:3]
-        if self._environ["REQUEST_METHOD"] == "HEAD" or code in _WITHOUT_CONTENT:
-            close_body(body)
-            if code in _WITHOUT_CONTENT:
-                fields = [field for field in fields if field[0].lower() != "content-length"]
-            return partial(self._receiver.replied, Reply(written_head(status, fields), b"", 0))
-        return self._replied(status, fields, body)
-
-    def _replied(self, status: str, fields: Fields, body: Iterable[bytes]) -> Then:
-        announced = next((int(value) for name, value in fields if name.lower() == "content-length"), None)
-        if isinstance(body, FileBody) and (extent := body.extent()) is not None:
-            length = extent[1] if announced is None else announced
-            return partial(self._receiver.replied, Reply(written_head(status, fields, length), body, length))
-        if announced is None and self._environ[PASS] is Pass.BIG:
-            return self._streamed(status, fields, body)
-        try:
+        with ExitStack() as here:
+            here.callback(close_body, body)
+            following: Pass | None = self._environ.pop(MOVED, None)
+            if following is not None:
+                return partial(self._receiver.moved, following, has_body=self.has_body)
+            ((status, fields),) = started
+            code = status[:3]
+            if self._environ["REQUEST_METHOD"] == "HEAD" or code in _WITHOUT_CONTENT:
+                if code in _WITHOUT_CONTENT:
+                    fields = [field for field in fields if field[0].lower() != "content-length"]
+                return partial(self._receiver.replied, Reply(written_head(status, fields), b"", 0))
+            announced = next((int(value) for name, value in fields if name.lower() == "content-length"), None)
+            if isinstance(body, FileBody) and (extent := body.extent()) is not None:
+                length = extent[1] if announced is None else announced
+                reply = Reply(written_head(status, fields, length), body, length)
+                here.pop_all()  # it is closed when it was sent
+                return partial(self._receiver.replied, reply)
+            if announced is None and self._environ[PASS] is Pass.BIG:
+                return self._streamed(status, fields, body)
             content = b"".join(body)
-        finally:
-            close_body(body)
-        length = len(content)
-        if announced not in {None, length}:
-            raise ValueError("the answer is not as long as it says")
-        return partial(self._receiver.replied, Reply(written_head(status, fields, length), content, length))
+            if announced not in {None, len(content)}:
+                raise ValueError("the answer is not as long as it says")
+            return partial(
+                self._receiver.replied, Reply(written_head(status, fields, len(content)), content, len(content))
+            )
 
     def _streamed(self, status: str, fields: Fields, body: Iterable[bytes]) -> Then:
-        """Hand over a body piece by piece, as the client reads it; it is closed when the client leaves."""
+        """Hand over a body piece by piece, as the client reads it, until it leaves."""
         stream, is_chunked = Stream(), self._environ["SERVER_PROTOCOL"] == "HTTP/1.1"
         if is_chunked:
             fields = [*fields, ("Transfer-Encoding", "chunked")]
@@ -218,8 +215,6 @@ class Exchange:
         except Exception as error:  # noqa: BLE001  # a part was sent; the connection ends, so that nobody takes it for all
             _LOG.error("Unexpected failure", exc_info=error)
             return self._receiver.failed
-        finally:
-            close_body(body)
         return partial(self._receiver.take_piece, None)
 
 

@@ -6,7 +6,7 @@ Knows connections and lanes; nothing of gunicorn, signals or listeners.
 import asyncio
 import errno
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -31,6 +31,9 @@ SHORT_BYTES = 16 * 1024
 
 UNASKED_BYTES = 32 * 1024
 """A body up to this length is read before the application is asked whether it wants it: so the connection lasts."""
+
+SWEPT_AT_ONCE = 200
+"""How many connections are looked after before others have their turn; to end one takes some 50 µs."""
 
 BODY_IN_MEMORY = 256 * 1024
 """How much of a body is kept in memory; what is longer goes to a file."""
@@ -114,14 +117,20 @@ class Server:
 
     def sweep(self) -> None:
         """Look after all connections; once a second, and more often once the process is to stop."""
-        now = time.monotonic()
-        for connection in tuple(self.connections):
-            if self.is_stopping:
-                sweep.hurry(connection, now)
-            sweep.look_after(connection, now, self.bounds.queue_seconds)
+        self._look_after(tuple(self.connections))
         self._has_room = sweep.make_room(self.connections, self.bounds.held)
         for lane in self.lanes.values():
             lane.queue.forget_the_idle()
+
+    def _look_after(self, connections: Sequence[Connection]) -> None:
+        """Look after some connections now, and after the rest when others have had their turn: ends take time."""
+        now = time.monotonic()
+        for connection in connections[:SWEPT_AT_ONCE]:
+            if self.is_stopping:
+                sweep.hurry(connection, now)
+            sweep.look_after(connection, now, self.bounds.queue_seconds)
+        if rest := connections[SWEPT_AT_ONCE:]:
+            self._loop.call_soon(self._look_after, rest)
 
     def _new_body(self) -> IncomingBody:
         return IncomingBody(self.bounds.body_bytes, BODY_IN_MEMORY, self._open)

@@ -94,8 +94,6 @@ class Worker(BaseWorker):
         directory = extensions["runtime_directory"]
         self._board = Board(directory)
         self._server = self._make_server(settings, FairSlots(extensions["slots"], self._board))
-        if not self.alive:  # told to stop before it began
-            return
         handlers: dict[int, Callable[[], object]] = {
             signal.SIGTERM: self._stop,
             signal.SIGINT: self._quit,
@@ -103,6 +101,8 @@ class Worker(BaseWorker):
         }
         for number, handler in handlers.items():
             self._loop.add_signal_handler(number, handler)
+        if not self.alive:  # told to stop before that
+            return
         self._listeners = Listeners(self._loop, self.sockets, self._server, self._board, self.cfg.worker_connections)
         self._sweep()
         try:

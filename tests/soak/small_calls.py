@@ -1,4 +1,4 @@
-"""Small calls next to other clients: how long they take, how many are lost, and what the others get."""
+"""Small calls while other clients are there: how long they take, how many are lost, and what the others get."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -12,7 +12,7 @@ from tests.soak.servers import Service
 
 
 @dataclass(frozen=True)
-class Beside:
+class During:
     """What came of small calls, and of the others.
 
     grown    bytes by which the workers' memory grew until the others were there.
@@ -28,13 +28,13 @@ def alone(service: Service, seconds: float) -> Times:
     return time_small(service.port, seconds)
 
 
-def beside(service: Service, seconds: float, others: Callable[[], AbstractContextManager[Seen]]) -> Beside:
+def during(service: Service, seconds: float, others: Callable[[], AbstractContextManager[Seen]]) -> During:
     """Ask small questions while others are there."""
     before = processes.pss(service.workers())
     with others() as seen:
         grown = processes.pss(service.workers()) - before
         times = time_small(service.port, seconds)
-    return Beside(times, seen, grown)
+    return During(times, seen, grown)
 
 
 def counted(wrong: Iterable[str]) -> list[str]:

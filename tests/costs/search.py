@@ -1,0 +1,78 @@
+"""Find, for every way to ask for much, what a server would still answer where it arrives.
+
+Prints what the largest small request of each family costs, the most costly first, and what it costs to find out that
+the next larger one is big. Ends with 1 when one takes longer than it may, or answers more.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+
+from service.settings import Settings
+from tests.costs.body_families import body_families
+from tests.costs.curves_families import curves_families, tradeoffs_families
+from tests.costs.families import BIG_BODY_BYTES, Family
+from tests.costs.measure import Cost, largest, measured
+from tests.costs.other_families import comparisons_families, gates_families
+
+MOST_SECONDS, MOST_BYTES = 0.02, 1_100_000
+
+
+@dataclass(frozen=True)
+class Found:
+    """The largest small request of a family, and the next one where that is big by its work."""
+
+    family: str
+    size: int
+    request_bytes: int
+    cost: Cost
+
+    @property
+    def is_within(self) -> bool:
+        """Whether it costs what it may."""
+        return self.cost.seconds <= MOST_SECONDS and self.cost.answer <= MOST_BYTES
+
+    def __str__(self) -> str:
+        status = self.cost.status or "big"
+        return (
+            f"{self.cost.seconds * 1e3:8.2f} ms {self.cost.answer / 1024:8.1f} KB {self.cost.work:9.0f} rows "
+            f"{self.request_bytes:7d} bytes {status} {self.family} × {self.size}"
+        )
+
+
+def families() -> Iterator[Family]:
+    """All of them."""
+    return chain(curves_families(), tradeoffs_families(), comparisons_families(), gates_families(), body_families())
+
+
+def found(family: Family, big_work: int) -> Iterator[Found]:
+    """Measure a family on both sides of what is small."""
+    small = largest(family, big_work)
+    for size in (small, small + 1 + small // 25):
+        request = family.request(min(size, family.most)) if size else None
+        if request is not None and len(request.body) <= BIG_BODY_BYTES and size <= family.most:
+            length = len(request.body) + sum(len(name) + len(text) + 2 for name, text in request.parameters)
+            yield Found(family.name, size, length, measured(request, big_work))
+
+
+def main() -> int:
+    """Measure, report."""
+    parser = argparse.ArgumentParser(prog="python -m tests.costs", description="What small requests cost.")
+    parser.add_argument("--only", metavar="TEXT", default="", help="only families whose name contains this")
+    parser.add_argument("--top", type=int, default=40, metavar="N", help="print so many (40); 0 is all")
+    parser.add_argument("--big-work", type=int, default=Settings().big_work, metavar="ROWS", help="ROCPR_BIG_WORK")
+    asked = parser.parse_args()
+    results: list[Found] = []
+    for family in families():
+        if asked.only in family.name:
+            print(f"\r{len(results)} {family.name[:90]:90}", end="", file=sys.stderr, flush=True)
+            results += found(family, asked.big_work)
+    print("\r" + " " * 100 + "\r", end="", file=sys.stderr)
+    for key in (lambda each: each.cost.seconds, lambda each: each.cost.answer):
+        results.sort(key=key, reverse=True)
+        print("\n".join(map(str, results[: asked.top or None])), end="\n\n")
+    beyond = [each for each in results if not each.is_within]
+    print(f"{len(results)} requests, {len(beyond)} of them beyond {MOST_SECONDS * 1e3:g} ms or {MOST_BYTES:,} bytes.")
+    return bool(beyond)

@@ -1,0 +1,277 @@
+"""A release: its workflow is well-formed and careful, and what it runs does what it says."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.deploy.ci_jobs import Ran, check_script, run
+from tests.deploy.locks import with_our_programs
+
+CHANGELOG = """# Changes
+
+Some words.
+
+## Unreleased
+
+## 1.2.3 - 2026-12-31
+
+### Added
+
+* This.
+
+## 1.2.2 - 2026-12-01
+
+* That.
+"""
+IMAGE = "ghcr.io/example/rocpr"
+DIGEST = f"{IMAGE}@sha256:{'0' * 64}"
+
+
+@pytest.fixture(scope="module")
+def workflow(root: Path) -> dict[str, Any]:
+    return yaml.safe_load((root / ".github/workflows/release.yml").read_text())
+
+
+def step_of(workflow: dict[str, Any], job: str, words: str) -> str:
+    (found,) = [step["run"] for step in workflow["jobs"][job]["steps"] if words in step.get("run", "")]
+    return found
+
+
+def run_step(text: str, place: Path, **variables: str) -> Ran:
+    """Run a step as GitHub does, with the programs of place/bin before others."""
+    github = {
+        "GITHUB_REF_NAME": "v1.2.3",
+        "GITHUB_REPOSITORY": "Example/rocpr",
+        "GITHUB_SERVER_URL": "https://github.com",
+        "GITHUB_SHA": "5" * 40,
+        "GITHUB_ACTOR": "someone",
+        "GITHUB_ENV": str(place / "env"),
+        "GITHUB_OUTPUT": str(place / "output"),
+    }
+    return run(["bash", "--noprofile", "--norc", "-e", "-c", text], place, github | variables, place)
+
+
+def program(place: Path, name: str, text: str) -> None:
+    """A program in place/bin that writes down what it is called with, and then does this."""
+    (place / "bin").mkdir(exist_ok=True)
+    path = place / "bin" / name
+    path.write_text(f'#!/bin/sh\necho "{name} $*" >>"{place}/calls"\n{text}\n')
+    path.chmod(0o755)
+
+
+def calls(place: Path) -> list[str]:
+    return (place / "calls").read_text().splitlines()
+
+
+class TestWorkflow:
+    def test_each_job_has_the_rights_that_it_needs(self, workflow: dict[str, Any]) -> None:
+        assert workflow[True] == {"push": {"tags": ["v*"]}}  # YAML reads the key `on` so
+        assert workflow["permissions"] == {}
+        assert {name: job["permissions"] for name, job in workflow["jobs"].items()} == {
+            "checks": {"contents": "read"},
+            "files": {"contents": "read"},
+            "image": {"contents": "read", "packages": "write"},
+            "release": {"contents": "write"},
+        }
+        # Nothing of the repository runs where releases may be written.
+        names = [step.get("uses", "").partition("@")[0] for step in workflow["jobs"]["release"]["steps"]]
+        assert names == ["actions/download-artifact", ""]
+
+    def test_nothing_is_published_before_all_checks_have_passed(self, root: Path, workflow: dict[str, Any]) -> None:
+        jobs = workflow["jobs"]
+        assert jobs["checks"]["uses"] == "./.github/workflows/ci.yml"
+        assert "workflow_call" in yaml.safe_load((root / ".github/workflows/ci.yml").read_text())[True]
+        assert set(jobs["image"]["needs"]) == {"checks", "files"}
+        assert jobs["release"]["needs"] == "image"
+
+    @pytest.mark.parametrize("name", ["audit", "ci", "release"])
+    def test_steps_are_careful(self, root: Path, name: str) -> None:
+        jobs = yaml.safe_load((root / f".github/workflows/{name}.yml").read_text())["jobs"]
+        steps = [step for job in jobs.values() for step in job.get("steps", [])]
+        for text in (step["run"] for step in steps if "run" in step):
+            assert "${{" not in text  # a tag's name would be run
+            check_script(text, "bash")
+            named = re.findall(r"(?<![\w/])deploy/[\w./-]+\.(?:sh|py|txt)", text)
+            assert all((root / path).is_file() for path in named)
+        for step in steps:
+            if step.get("uses", "").startswith("actions/checkout@"):
+                assert step["with"]["persist-credentials"] is False
+        assert all(job.get("timeout-minutes") or job.get("uses") for job in jobs.values())
+
+    def test_what_is_downloaded_was_uploaded(self, workflow: dict[str, Any]) -> None:
+        steps = [step for job in workflow["jobs"].values() for step in job.get("steps", [])]
+        for kind, times in {"upload": 1, "download": 2}.items():
+            names = [step["with"]["name"] for step in steps if f"actions/{kind}-artifact@" in step.get("uses", "")]
+            assert names == ["release"] * times
+
+    def test_where_the_last_contract_is_compared_the_history_is_there(
+        self, root: Path, workflow: dict[str, Any]
+    ) -> None:
+        ci = yaml.safe_load((root / ".github/workflows/ci.yml").read_text())
+        for job in (workflow["jobs"]["files"], ci["jobs"]["test"]):
+            assert job["steps"][0]["with"]["fetch-depth"] == 0
+        assert "-m tests.contract.released " in step_of(workflow, "files", "tests.contract")
+
+
+class TestTag:
+    @staticmethod
+    def _release(root: Path, place: Path, *words: str, version: str = "1.2.3", changelog: str = CHANGELOG) -> Ran:
+        (place / "deploy").mkdir()
+        shutil.copy(root / "deploy/release.py", place / "deploy")
+        (place / "pyproject.toml").write_text(f'[project]\nversion = "{version}"\n')
+        (place / "CHANGELOG.md").write_text(changelog)
+        return run([sys.executable, "deploy/release.py", *words], place, {}, place)
+
+    def test_the_text_of_the_release_is_the_section_of_its_version(self, root: Path, tmp_path: Path) -> None:
+        assert self._release(root, tmp_path, "v1.2.3") == Ran(0, "### Added\n\n* This.\n", "")
+
+    @pytest.mark.parametrize(
+        ("tag", "version", "changelog", "said"),
+        [
+            ("v1.2.4", "1.2.3", CHANGELOG, "The tag is v1.2.4, and the version in pyproject.toml 1.2.3."),
+            ("1.2.3", "1.2.3", CHANGELOG, "The tag is 1.2.3, and"),
+            ("v1.2.3rc1", "1.2.3rc1", CHANGELOG, "1.2.3rc1, is not three numbers."),
+            ("v1.2.4", "1.2.4", CHANGELOG, "says nothing under a heading like '## 1.2.4 - YYYY-MM-DD'."),
+            ("v1.2.3", "1.2.3", CHANGELOG.replace(" - 2026-12-31", ""), "like '## 1.2.3 - YYYY-MM-DD'."),
+            ("v1.2.3", "1.2.3", CHANGELOG.replace("### Added\n\n* This.\n", ""), "says nothing under"),
+            (
+                "v1.2.3",
+                "1.2.3",
+                CHANGELOG.replace("ased\n", "ased\n\n* Soon.\n"),
+                "still has changes under '## Unreleased'",
+            ),
+            ("v1.2.3", "1.2.3", "", "says nothing under"),
+        ],
+    )
+    def test_a_tag_that_does_not_fit_is_no_release(
+        self, root: Path, tmp_path: Path, *, tag: str, version: str, changelog: str, said: str
+    ) -> None:
+        ran = self._release(root, tmp_path, tag, version=version, changelog=changelog)
+        assert (ran.status, ran.printed) == (1, "")
+        assert said in ran.complaints
+
+    def test_it_needs_a_tag(self, root: Path, tmp_path: Path) -> None:
+        assert self._release(root, tmp_path) == Ran(2, "", "usage: python3 deploy/release.py TAG\n")
+
+    def test_the_changelog_has_a_place_for_the_next_changes(self, root: Path) -> None:
+        first, *others = re.findall(r"^## (.+)$", (root / "CHANGELOG.md").read_text(), re.MULTILINE)
+        assert first == "Unreleased" or not others
+        assert all(re.fullmatch(r"\d+\.\d+\.\d+( - \d{4}-\d{2}-\d{2})?", heading) for heading in others)
+
+
+def test_the_files_are_complete_and_made_of_the_sdist(root: Path, tmp_path: Path) -> None:
+    """The wheel of the sdist is that of the checkout, to the byte."""
+    made, again, checkout = tmp_path / "made", tmp_path / "again", tmp_path / "checkout"
+    # A copy, to which nothing else writes.
+    shutil.copytree(
+        root, checkout, ignore=shutil.ignore_patterns(".venv", ".git", ".*cache", ".hypothesis", ".coverage*")
+    )
+
+    def call(*command: str, folder: Path = checkout) -> None:
+        done = subprocess.run(
+            command, cwd=folder, env=with_our_programs(), capture_output=True, text=True, timeout=300, check=False
+        )
+        assert done.returncode == 0, done.stderr
+
+    call("sh", "deploy/package.sh", str(made))
+    call("hatchling", "build", "--target", "sdist", "--target", "wheel", "--directory", str(again))
+    for path in again.iterdir():
+        assert (made / path.name).read_bytes() == path.read_bytes(), path.name
+    version = re.search(r'^version = "(.+)"$', (root / "pyproject.toml").read_text(), re.MULTILINE)[1]
+    (wheel,) = made.glob(f"rocpr-{version}-*.whl")
+    others = {"openapi.yaml", f"rocpr-{version}.tar.gz", f"rocpr-{version}.cdx.json"}
+    assert {path.name for path in made.iterdir()} == {wheel.name, "SHA256SUMS", *others}
+    assert (made / "openapi.yaml").read_bytes() == (root / "openapi.yaml").read_bytes()
+    assert json.loads((made / f"rocpr-{version}.cdx.json").read_text())["metadata"]["component"]["version"] == version
+    call("sha256sum", "--check", "--strict", "SHA256SUMS", folder=made)
+    assert len((made / "SHA256SUMS").read_text().splitlines()) == 4
+
+
+class TestImage:
+    """deploy/image.sh and the workflow's steps, with a docker that only writes down what it is called with."""
+
+    @staticmethod
+    def _checkout(root: Path, place: Path, health: str) -> None:
+        (place / "deploy").mkdir()
+        shutil.copy(root / "deploy/image.sh", place / "deploy")
+        for folder in ("deploy", "dist"):
+            (place / folder).mkdir(exist_ok=True)
+        for bill in ("deploy/requirements.cdx.json", "dist/rocpr-1.2.3.cdx.json"):
+            (place / bill).write_text("{}\n")
+        program(place, "sleep", "")
+        program(
+            place,
+            "docker",
+            f"""case "$*" in
+                *"--entrypoint cat"*) echo '{{}}' ;;
+                *--detach*) echo container ;;
+                *.State.Health.Status*) {health} ;;
+                *RepoDigests*) echo {DIGEST} ;;
+                login*) cat >"{place}/key" ;;
+                *imagetools*) echo "$PROVENANCE" ;;
+            esac""",
+        )
+
+    def test_it_is_healthy_and_holds_its_bill(self, root: Path, tmp_path: Path) -> None:
+        """At the third look."""
+        self._checkout(
+            root, tmp_path, f'[ "$(grep -c Health "{tmp_path}/calls")" = 3 ] && echo healthy || echo starting'
+        )
+        ran = run(["sh", "deploy/image.sh", "rocpr", "--label", "a=b c"], tmp_path, {}, root)
+        assert (ran.status, ran.complaints) == (0, "")
+        build, cat, start, *looks, remove = [call for call in calls(tmp_path) if call != "sleep 1"]
+        assert build == "docker build --file deploy/Dockerfile --tag rocpr --label a=b c ."
+        assert "/usr/share/doc/rocpr/requirements.cdx.json" in cat
+        assert {"--read-only", "--cap-drop", "no-new-privileges"} <= set(start.split())
+        assert len(looks) == 3
+        assert remove == "docker rm --force container"
+
+    def test_it_is_not_healthy(self, root: Path, tmp_path: Path) -> None:
+        self._checkout(root, tmp_path, "echo unhealthy")
+        assert run(["sh", "deploy/image.sh", "rocpr"], tmp_path, {}, root).status == 1
+        assert calls(tmp_path)[-2:] == ["docker logs container", "docker rm --force container"]
+
+    def test_it_holds_another_bill(self, root: Path, tmp_path: Path) -> None:
+        self._checkout(root, tmp_path, "echo healthy")
+        (tmp_path / "deploy/requirements.cdx.json").write_text('{"another": 1}\n')
+        assert run(["sh", "deploy/image.sh", "rocpr"], tmp_path, {}, root).status == 1
+        assert not any("--detach" in call for call in calls(tmp_path))
+
+    def test_what_is_built_is_what_is_pushed_and_named_by_its_digest(
+        self, root: Path, tmp_path: Path, workflow: dict[str, Any]
+    ) -> None:
+        self._checkout(root, tmp_path, "echo healthy")
+        assert run_step(step_of(workflow, "image", "deploy/image.sh"), tmp_path).status == 0
+        assert (tmp_path / "env").read_text() == f"IMAGE={IMAGE}:1.2.3\n"
+        assert f"--tag {IMAGE}:1.2.3 --provenance=mode=max --label " in calls(tmp_path)[0]
+        push = step_of(workflow, "image", "docker push")
+        variables = {"IMAGE": f"{IMAGE}:1.2.3", "TOKEN": "secret"}
+        ran = run_step(push, tmp_path, **variables, PROVENANCE='{"SLSA": {}}')
+        assert (ran.status, ran.complaints) == (0, "")
+        assert (tmp_path / "output").read_text() == f"name={DIGEST}\n"
+        assert f"docker push {IMAGE}:1.2.3" in calls(tmp_path)
+        assert (tmp_path / "key").read_text() == "secret\n"
+        assert not any("secret" in call for call in calls(tmp_path))
+        (tmp_path / "output").unlink()
+        assert run_step(push, tmp_path, **variables, PROVENANCE="null").status != 0
+        assert not (tmp_path / "output").exists()
+
+
+def test_the_release_has_the_text_the_files_and_the_image(tmp_path: Path, workflow: dict[str, Any]) -> None:
+    program(tmp_path, "gh", "")
+    (tmp_path / "dist").mkdir()
+    for name in ("a.whl", "b.tar.gz"):
+        (tmp_path / "dist" / name).touch()
+    (tmp_path / "notes.md").write_text("* This.\n")
+    ran = run_step(step_of(workflow, "release", "gh release create"), tmp_path, IMAGE=DIGEST)
+    assert (ran.status, ran.complaints) == (0, "")
+    assert (tmp_path / "notes.md").read_text() == f"* This.\n\nThe image: {DIGEST}\n"
+    options = "--verify-tag --title rocpr 1.2.3 --notes-file notes.md"
+    assert calls(tmp_path) == [f"gh release create v1.2.3 {options} dist/a.whl dist/b.tar.gz"]

@@ -1,0 +1,83 @@
+"""One request to an application, by hand: without threads, sockets or a loop."""
+
+from collections.abc import Callable
+from typing import Any
+
+from service.web.passes import UNTIL_SENT, Pass
+from service.web.server.body import IncomingBody
+from service.web.server.exchange import Exchange
+from service.web.server.queues import Use
+from service.web.server.reply import Reply, Stream
+from service.wire.problems import Problem
+from tests.web.server.applications import Application, Environ
+
+
+class Lane:
+    """A lane on which nothing is done but by the test."""
+
+    def __init__(self, told: list[Any]) -> None:
+        self._told = told
+        self.waiting: list[Exchange] = []
+
+    def put(self, exchange: Exchange) -> None:
+        self.waiting.append(exchange)
+
+    def withdraw(self, exchange: Exchange) -> bool:
+        """Take it out, unless it was begun."""
+        if exchange not in self.waiting:
+            return False
+        self.waiting.remove(exchange)
+        return True
+
+    def begin(self) -> Callable[[], object]:
+        """Do what waits, as a thread does; what is returned, the loop calls."""
+        return self.waiting.pop().run()
+
+    def serve(self) -> Any:
+        """Do it, and return what the receiver was told."""
+        self.begin()()
+        return self._told[-1] if self._told else None
+
+
+class Asked:
+    """A request to an application, and what became of it."""
+
+    def __init__(self, application: Application, method: str = "GET", protocol: str = "HTTP/1.1") -> None:
+        self.told: list[Any] = []
+        self.closed: list[str] = []
+        self.lanes = {which: Lane(self.told) for which in Pass}
+        self.environ: Environ = {"REQUEST_METHOD": method, "SERVER_PROTOCOL": protocol, "PATH_INFO": "/"}
+        self.exchange = Exchange(
+            application,
+            self.environ,
+            self,
+            owner="owner",
+            use=Use(),
+            lanes=self.lanes,
+            call_on_loop=lambda function, *arguments: function(*arguments),
+        )
+        self.environ[UNTIL_SENT].callback(self.closed.append, "given back")
+
+    def moved(self, following: Pass, *, has_body: bool) -> None:
+        self.told.append((following, has_body))
+
+    def replied(self, reply: Reply) -> None:
+        self.told.append(reply)
+        if isinstance(reply.body, Stream):
+            reply.body.make_room()
+
+    def failed(self) -> None:
+        self.told.append("failed")
+
+    def refuse(self, problem: Problem) -> None:
+        self.told.append(problem.type.code)
+
+    def take_piece(self, piece: bytes | None) -> None:
+        self.told.append(piece)
+        stream = next(told.body for told in self.told if isinstance(told, Reply))
+        stream.make_room()
+
+    def in_pass(self, which: Pass, body: IncomingBody | None = None) -> Any:
+        """Let the application do one pass, and return what it told."""
+        self.exchange.ask(which, body)
+        return self.lanes[which].serve()

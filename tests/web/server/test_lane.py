@@ -1,0 +1,245 @@
+"""A lane by itself: what is done in which order, by how many threads, and what waits for a slot."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from service.web.server import lane as lane_module
+from service.web.server.lane import Lane
+from service.web.server.queues import Use
+
+SECONDS = 10.0
+
+
+class Request:
+    """A request that is done when it is let go."""
+
+    def __init__(self, owner: str = "a", *, held: bool = False) -> None:
+        self.owner = owner
+        self.use = Use()
+        self.begun = threading.Event()
+        self.go = threading.Event()
+        self.told = threading.Event()
+        self.turned_away = False
+        self.thread = ""
+        if not held:
+            self.go.set()
+
+    def run(self) -> Callable[[], object]:
+        self.thread = threading.current_thread().name
+        self.begun.set()
+        assert self.go.wait(SECONDS)
+        return self.told.set
+
+    def turn_away(self) -> None:
+        self.turned_away = True
+
+    def is_told(self) -> bool:
+        return self.told.wait(SECONDS)
+
+
+class Slots:
+    """Slots for all owners but those that may have none now."""
+
+    def __init__(self, count: int) -> None:
+        self.free = count
+        self.barred: set[str] = set()
+        self.asked: list[str] = []
+
+    def admit(self, owner: str) -> Callable[[], object] | None:
+        self.asked.append(owner)
+        if not self.free or owner in self.barred:
+            return None
+        self.free -= 1
+        return self._give_back
+
+    def _give_back(self) -> None:
+        self.free += 1
+
+
+class Held:
+    """A lane whose requests are put on the loop."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, **options: Any) -> None:
+        self._loop = loop
+        self.lane = Lane(loop, "tested", **{"threads": 1, "most": 100, "half_life": 1.0, **options})
+
+    def on_loop(self, function: Callable[[], Any]) -> Any:
+        async def call() -> Any:
+            return function()
+
+        return asyncio.run_coroutine_threadsafe(call(), self._loop).result(SECONDS)
+
+    def put(self, *requests: Request) -> None:
+        """Put all at once, before any of them is begun."""
+        self.on_loop(lambda: [self.lane.put(request) for request in requests])
+
+    def waiting(self) -> int:
+        return int(self.on_loop(lambda: len(self.lane.queue)))
+
+
+@pytest.fixture
+def order(monkeypatch: pytest.MonkeyPatch) -> list[Request]:
+    """The requests as they are begun."""
+    begun: list[Request] = []
+    run = Request.run
+
+    def noted(request: Request) -> Callable[[], object]:
+        begun.append(request)
+        return run(request)
+
+    monkeypatch.setattr(Request, "run", noted)
+    return begun
+
+
+def test_requests_are_done_one_after_the_other(loop: asyncio.AbstractEventLoop, order: list[Request]) -> None:
+    held = Held(loop)
+    first, *others = requests = [Request(held=True), *(Request() for _ in range(4))]
+    held.put(*requests)
+    assert first.begun.wait(SECONDS)
+    assert held.waiting() == 4
+    first.go.set()
+    assert all(request.is_told() for request in requests)
+    assert order == requests
+    assert {request.thread for request in requests} == {"tested-0"}
+    assert others[0].use.lately(1.0) >= 0
+
+
+def test_as_many_are_done_at_once_as_there_are_threads(loop: asyncio.AbstractEventLoop) -> None:
+    held = Held(loop, threads=2)
+    requests = [Request(held=True) for _ in range(3)]
+    held.put(*requests)
+    assert all(request.begun.wait(SECONDS) for request in requests[:2])
+    assert held.waiting() == 1
+    assert not requests[2].begun.is_set()
+    requests[1].go.set()
+    assert requests[2].begun.wait(SECONDS)
+    for request in requests:
+        request.go.set()
+        assert request.is_told()
+
+
+def test_one_more_is_handed_over_so_that_no_thread_waits(loop: asyncio.AbstractEventLoop) -> None:
+    held = Held(loop, ahead=1)
+    requests = [Request(held=True) for _ in range(3)]
+    held.put(*requests)
+    assert requests[0].begun.wait(SECONDS)
+    assert held.waiting() == 1
+    assert not held.on_loop(lambda: held.lane.withdraw(requests[1]))
+    for request in requests:
+        request.go.set()
+        assert request.is_told()
+
+
+def test_who_waits_may_leave(loop: asyncio.AbstractEventLoop, order: list[Request]) -> None:
+    held = Held(loop)
+    first, leaves, last = Request(held=True), Request(), Request()
+    held.put(first, leaves, last)
+    assert not held.on_loop(lambda: held.lane.withdraw(first))
+    assert held.on_loop(lambda: held.lane.withdraw(leaves))
+    assert not held.on_loop(lambda: held.lane.withdraw(leaves))
+    first.go.set()
+    assert last.is_told()
+    assert order == [first, last]
+
+
+def test_whoever_has_most_is_turned_away_when_too_many_wait(loop: asyncio.AbstractEventLoop) -> None:
+    held = Held(loop, most=3)
+    first, *greedy, modest = Request("a", held=True), *(Request("a") for _ in range(3)), Request("b")
+    held.put(first, *greedy)
+    assert not any(request.turned_away for request in greedy)
+    held.put(modest)
+    assert [request.turned_away for request in greedy] == [False, False, True]
+    assert not modest.turned_away
+    first.go.set()
+    assert all(request.is_told() for request in (first, *greedy[:2], modest))
+    assert not greedy[2].begun.is_set()
+
+
+def test_who_turns_up_last_may_be_turned_away(loop: asyncio.AbstractEventLoop) -> None:
+    held = Held(loop, most=0)
+    first, second = Request(held=True), Request()
+    held.put(first, second)
+    assert (first.turned_away, second.turned_away) == (False, True)
+    first.go.set()
+    assert first.is_told()
+
+
+def test_what_needs_a_slot_waits_for_it(loop: asyncio.AbstractEventLoop) -> None:
+    slots = Slots(1)
+    held = Held(loop, threads=3, admit=slots.admit)
+    requests = [Request(held=True) for _ in range(2)]
+    held.put(*requests)
+    assert requests[0].begun.wait(SECONDS)
+    assert not requests[1].begun.is_set()
+    assert (slots.free, held.waiting()) == (0, 1)
+    requests[0].go.set()
+    assert requests[1].begun.wait(SECONDS)
+    requests[1].go.set()
+    assert requests[1].is_told()
+    assert slots.free == 1
+
+
+def test_a_slot_that_another_process_gives_back_is_found(loop: asyncio.AbstractEventLoop) -> None:
+    slots = Slots(0)
+    held = Held(loop, admit=slots.admit)
+    request = Request()
+    held.put(request)
+    while len(slots.asked) < 5:
+        time.sleep(lane_module.RETRY_SECONDS / 2)
+    assert not request.begun.is_set()
+    slots.free = 1
+    assert request.is_told()
+    assert slots.free == 1
+
+
+def test_who_may_have_no_slot_now_holds_up_nobody(loop: asyncio.AbstractEventLoop, order: list[Request]) -> None:
+    slots = Slots(1)
+    slots.barred = {"a"}
+    held = Held(loop, admit=slots.admit)
+    barred, other = Request("a"), Request("b")
+    held.put(barred, other)
+    assert other.is_told()
+    assert not barred.begun.is_set()
+    slots.barred = set()
+    assert barred.is_told()
+    assert order == [other, barred]
+
+
+def test_a_lane_that_waits_for_a_slot_does_so_once(loop: asyncio.AbstractEventLoop) -> None:
+    """However many requests wait, and whether they leave meanwhile."""
+    slots = Slots(0)
+    held = Held(loop, admit=slots.admit)
+    requests = [Request() for _ in range(5)]
+    held.put(*requests)
+    retry = held.lane._retry
+    held.put(Request("b"))
+    assert held.lane._retry is retry is not None
+    held.on_loop(lambda: [held.lane.withdraw(request) for request in tuple(held.lane.queue)])
+    end = time.monotonic() + SECONDS
+    while held.on_loop(lambda: held.lane._retry) is not None:
+        assert time.monotonic() < end
+    assert held.waiting() == 0
+
+
+def test_the_time_of_a_request_is_its_owners_and_its_connections(
+    loop: asyncio.AbstractEventLoop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    charged: list[tuple[Request, float]] = []
+    held = Held(loop)
+    monkeypatch.setattr(held.lane.queue, "charge", lambda request, seconds: charged.append((request, seconds)))
+    request = Request(held=True)
+    held.put(request)
+    assert request.begun.wait(SECONDS)
+    assert 0 < held.lane.longest() <= SECONDS
+    time.sleep(0.02)
+    request.go.set()
+    assert request.is_told()
+    ((found, seconds),) = charged
+    assert found is request
+    assert seconds >= 0.02
+    assert held.lane.longest() == 0

@@ -1,0 +1,220 @@
+"""Answers that are made while they are sent, and clients that leave before they have theirs."""
+
+import socket
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from threading import Event
+
+import pytest
+
+from service.web.passes import Pass
+from service.web.server import exchange as exchange_module
+from service.web.server.sending import PIECE_BYTES
+from service.web.server.sweep import PROBE_SECONDS
+from tests.e2e.wire import check_problem, request
+from tests.web.server.applications import Application, Body, Environ, Held, Start, answering, asked_first, echo
+from tests.web.server.conftest import Serve
+from tests.web.server.serving import BOUNDS, SECONDS, Clock, Phase
+
+UPLOAD = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+
+
+def in_big_pass(application: Application) -> Application:
+    """Answer in the pass for big requests, which alone may answer piece by piece."""
+    return asked_first(application, Pass.BIG)
+
+
+class Slow:
+    """A body whose pieces come when they are let go."""
+
+    def __init__(self, pieces: Iterable[bytes]) -> None:
+        self.go = Event()
+        self.closed = Event()
+        self.made = 0
+        self._pieces = pieces
+
+    def __iter__(self) -> Iterator[bytes]:
+        for piece in self._pieces:
+            assert self.go.wait(SECONDS)
+            self.made += 1
+            yield piece
+
+    def close(self) -> None:
+        self.closed.set()
+
+
+class TestStreams:
+    def test_come_in_chunks_and_the_connection_lasts(self, serve: Serve) -> None:
+        served = serve(in_big_pass(answering(Body([b"abc", b"de"]), "200 OK", ("A", "b"))))
+        client = served.connect().send(UPLOAD)
+        first, fields = client.head()
+        assert first == "HTTP/1.1 200 OK"
+        assert (fields["transfer-encoding"], fields["connection"], fields["a"]) == ("chunked", "keep-alive", "b")
+        assert [client.chunk() for _ in range(3)] == [b"abc", b"de", b""]
+        served.reaches(client, Phase.IDLE)
+
+    def test_of_http_1_0_end_with_the_connection(self, serve: Serve) -> None:
+        served = serve(in_big_pass(answering(Body([b"abc", b"de"]))), bounds=replace(BOUNDS, body_bytes=1 << 20))
+        client = served.connect()
+        client.send(b"POST / HTTP/1.0\r\nConnection: keep-alive\r\nContent-Length: 40000\r\n\r\n" + bytes(40_000))
+        first, fields = client.head()
+        assert first == "HTTP/1.1 200 OK"
+        assert fields["connection"] == "close"
+        assert not {"transfer-encoding", "content-length"} & fields.keys()
+        assert client.rest() == b"abcde"
+
+    def test_come_as_they_are_made(self, serve: Serve) -> None:
+        body = Slow([b"one", b"two"])
+        client = serve(in_big_pass(answering(body))).connect().send(UPLOAD)
+        assert client.head()[0] == "HTTP/1.1 200 OK"
+        body.go.set()
+        assert client.chunk() == b"one"
+
+    def test_are_made_no_faster_than_they_are_read(self, serve: Serve) -> None:
+        body = Slow(bytes(100_000) for _ in range(100))
+        body.go.set()
+        served = serve(in_big_pass(answering(body)))
+        client = served.connect(sndbuf=4096).send(UPLOAD)
+        served.until(lambda: body.made > 3, "the first piece")
+        time.sleep(0.05)
+        assert body.made <= 2 + (2 * PIECE_BYTES) // 100_000
+        client.head()
+        assert sum(len(client.chunk()) for _ in range(101)) == 100 * 100_000
+        assert body.closed.wait(SECONDS)
+
+    def test_that_fail_end_the_connection(self, serve: Serve) -> None:
+        """Without the last chunk, so that nobody takes it for the whole answer."""
+
+        def fail() -> Iterator[bytes]:
+            yield b"abc"
+            raise ValueError
+
+        client = serve(in_big_pass(answering(fail()))).connect().send(UPLOAD)
+        client.head()
+        assert client.rest() == b"3\r\nabc\r\n"
+
+    def test_of_clients_that_leave_are_closed(self, serve: Serve) -> None:
+        body = Slow(b"x" * 100_000 for _ in range(1000))
+        body.go.set()
+        served = serve(in_big_pass(answering(body)))
+        client = served.connect().send(UPLOAD)
+        client.head()
+        client.__exit__()
+        assert body.closed.wait(SECONDS)
+        assert body.made < 1000
+        served.reaches(client, Phase.CLOSED)
+
+
+class TestLeaving:
+    def test_is_seen_within_seconds(self, serve: Serve, clock: Clock) -> None:
+        held = Held()
+        served = serve(held)
+        client = served.connect().get("/")
+        assert held.begun.wait(SECONDS)
+        client.__exit__()
+        served.sweep()
+        assert not held.is_abandoned()
+        clock.forward(PROBE_SECONDS)
+        served.sweep()
+        served.reaches(client, Phase.CLOSED)
+        assert held.is_abandoned()
+        held.go.set()
+
+    def test_while_a_request_waits_takes_it_out(self, serve: Serve, clock: Clock, monkeypatch) -> None:
+        abandoned: list[str] = []
+        monkeypatch.setattr(exchange_module, "count_abandoned", abandoned.append)
+        held = Held()
+        served = serve(held)
+        holds = [served.connect().get("/") for _ in range(2)]  # with the thread, and handed over to it
+        assert held.begun.wait(SECONDS)
+        for client in holds:
+            served.reaches(client, Phase.ANSWERING)
+        leaves = served.connect().get("/never")
+        served.reaches(leaves, Phase.ANSWERING)
+        leaves.__exit__()
+        clock.forward(PROBE_SECONDS)
+        served.sweep()
+        served.reaches(leaves, Phase.CLOSED)
+        assert abandoned == ["waiting"]
+        held.go.set()
+        assert [client.read().status for client in holds] == [200, 200]
+        assert held.calls == 2
+
+    def test_is_told_from_half_closing(self, serve: Serve, clock: Clock) -> None:
+        """By an interim answer, sent once, which such a client skips."""
+        held = Held()
+        served = serve(held)
+        client = served.connect().get("/").half_close()
+        assert held.begun.wait(SECONDS)
+        for _ in range(3):
+            clock.forward(PROBE_SECONDS)
+            served.sweep()
+        held.go.set()
+        interim = b"HTTP/1.1 100 Continue\r\n\r\n"
+        assert client.socket.recv(len(interim)) == interim
+        assert client.head()[0] == "HTTP/1.1 200 OK"
+
+    def test_an_old_client_is_not_asked(self, serve: Serve, clock: Clock) -> None:
+        """HTTP/1.0 knows no interim answers."""
+        held = Held()
+        served = serve(held)
+        client = served.connect().get("/", version="1.0").half_close()
+        assert held.begun.wait(SECONDS)
+        clock.forward(PROBE_SECONDS)
+        served.sweep()
+        held.go.set()
+        assert client.head()[0] == "HTTP/1.1 200 OK"
+
+    def test_while_the_next_request_waits_ends_both(self, serve: Serve, clock: Clock) -> None:
+        held = Held()
+        served = serve(held)
+        client = served.connect()
+        client.send(request("GET", "/a") + request("GET", "/b"))
+        assert held.begun.wait(SECONDS)
+        client.__exit__()
+        clock.forward(PROBE_SECONDS)
+        served.sweep()
+        served.reaches(client, Phase.CLOSED)
+        held.go.set()
+        assert served.connect().get("/c").read().body == b"GET /c "
+        assert held.calls == 2
+
+    def test_in_the_midst_of_a_body_drops_it(self, serve: Serve) -> None:
+        served = serve(echo)
+        client = served.connect().send(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabc")
+        served.until(lambda: client.connection.reader is not None and client.connection.reader.body.length == 3)
+        body = client.connection.reader.body
+        client.socket.shutdown(socket.SHUT_RDWR)
+        served.on_loop(client.connection.transport.abort)
+        served.reaches(client, Phase.CLOSED)
+        with pytest.raises(ValueError, match="closed"):
+            body.write(b"d")
+
+
+class TestWaiting:
+    def test_for_too_long_is_refused(self, serve: Serve, clock: Clock) -> None:
+        held = Held()
+        served = serve(held)
+        holds = [served.connect().get("/") for _ in range(2)]
+        assert held.begun.wait(SECONDS)
+        waits = served.connect().get("/never")
+        for client in (*holds, waits):
+            served.reaches(client, Phase.ANSWERING)
+        clock.forward(BOUNDS.queue_seconds + 1)
+        served.sweep()
+        answer = waits.read()
+        check_problem(answer, "overloaded", closes=True)
+        assert answer.headers["retry-after"] == "7"
+        held.go.set()
+        assert [client.read().status for client in holds] == [200, 200]
+        assert held.calls == 2
+
+    def test_what_fails_is_500(self, serve: Serve) -> None:
+        def fail(_environ: Environ, _start: Start) -> Iterable[bytes]:
+            raise ValueError("secret")
+
+        client = serve(fail).connect().get("/")
+        answer = client.read()
+        check_problem(answer, "internal_error", closes=True)
+        assert b"secret" not in answer.body
