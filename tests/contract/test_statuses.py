@@ -14,7 +14,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 import service.web.health
-import service.web.operations
+import service.web.operation_routes
 from service.app import create_app
 from service.settings import read_settings
 from service.web.lanes.evaluator import DeadlineExceeded, EvaluatorDied
@@ -116,7 +116,7 @@ def client_for(name: str, app: Flask, monkeypatch: pytest.MonkeyPatch, tmp_path:
         def fail(*_: object, **__: object) -> None:
             raise RuntimeError("defect")
 
-        monkeypatch.setattr(service.web.operations, "answer", fail)
+        monkeypatch.setattr(service.web.operation_routes, "answer", fail)
     if name == "not_ready":
         monkeypatch.setattr(service.web.health, "DRAINING", type("Set", (), {"is_set": lambda _: True})())
     if name in EVALUATORS:

@@ -19,7 +19,7 @@ from service.app import create_app
 from service.settings import read_settings
 from service.web import operations, spool
 from service.web.server import worker
-from service.web.server.body import IncomingBody
+from service.web.server.incoming_body import IncomingBody
 from service.web.server.reading import RequestReader
 from service.wire.media_types import ARROW_STREAM
 from service.wire.problems import Problem
