@@ -54,7 +54,7 @@ class Listeners:
         self._board = board
         self._most = min(most, _descriptors_left() - SPARE_FILES)
         self._warned = -WARN_SECONDS
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._tasks: dict[asyncio.Task[Any], Connection] = {}
         self._is_open = True
         for listener in sockets:
             listener.setblocking(False)  # noqa: FBT003  # the library's signature
@@ -62,7 +62,8 @@ class Listeners:
 
     def count(self) -> int:
         """Count connections, and those that asyncio is still making; tell the other processes."""
-        count = len(self._server.connections) + len(self._tasks)
+        connections = self._server.connections
+        count = len(connections) + sum(one not in connections for one in self._tasks.values())
         if self._is_open:
             self._board.count_connections(count)
         return count
@@ -111,8 +112,8 @@ class Listeners:
         _prepare(client)
         connection = Connection(self._server, _host_and_port(address), _host_and_port(listener.getsockname()))
         task = self._loop.create_task(self._loop.connect_accepted_socket(lambda: connection, client))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks[task] = connection
+        task.add_done_callback(self._tasks.pop)
 
     def _make_way(self, listener: socket.socket) -> None:
         """End connections that can be missed, and accept again when they are gone."""

@@ -12,6 +12,7 @@ import pytest
 from service.web.lanes.board import Board
 from service.web.server import accepting
 from service.web.server.accepting import SEND_BUFFER_BYTES, SPARE_FILES, Listeners
+from service.web.server.connection import Connection
 from tests.web.server.applications import Held, echo
 from tests.web.server.conftest import Serve
 from tests.web.server.serving import SECONDS, Served
@@ -132,6 +133,23 @@ def test_connections_are_counted_for_the_other_processes(listen: Listen, tmp_pat
     assert answer(clients[1]).startswith(b"HTTP/1.1 200 OK\r\n")
     assert listening.count() == 2
     assert other.fewest_connections() == 7
+
+
+def test_a_connection_that_is_being_made_counts_once(listen: Listen, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before asyncio has made it, while it does, and afterwards."""
+    listening = listen()
+    counts: list[int] = []
+    made = Connection.connection_made
+
+    def counted(connection: Connection, transport: Any) -> None:
+        counts.append(listening.listeners.count())
+        made(connection, transport)
+        counts.append(listening.listeners.count())
+
+    monkeypatch.setattr(Connection, "connection_made", counted)
+    listening.connect()
+    listening.until(1)
+    assert counts == [1, 1]
 
 
 def test_whoever_has_more_stands_back(listen: Listen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,14 +1,16 @@
 """A connection on a real loop: its requests one after the other, and how it ends."""
 
+import tempfile
 from contextlib import suppress
 
 import pytest
 
 from service.web.server import transport
 from service.web.server.connection import AHEAD_BYTES
+from service.web.server.reply import FileBody
 from service.web.server.sending import STALLED_SECONDS
 from tests.e2e.wire import check_problem, request
-from tests.web.server.applications import Held, echo, of_length
+from tests.web.server.applications import Held, answering, echo, of_length
 from tests.web.server.conftest import Serve
 from tests.web.server.serving import SECONDS, Client, Clock, Phase
 
@@ -86,6 +88,33 @@ def test_what_is_no_request_is_refused_and_the_connection_ended(serve: Serve) ->
     assert client.read().status == 200
     check_problem(client.read(), "malformed_request", closes=True)
     assert client.rest() == b""
+
+
+def test_an_answer_that_cannot_be_sent_whole_ends_the_connection(serve: Serve) -> None:
+    """Its file is shorter than it says: whoever reads it must see that something is missing."""
+    with tempfile.TemporaryFile() as file:
+        file.write(b"abc")
+        file.seek(0)
+        client = serve(answering(FileBody(file), "200 OK", ("Content-Length", "4"))).connect().get("/")
+        assert client.head()[1]["content-length"] == "4"
+        with suppress(ConnectionResetError):
+            assert client.rest() == b"abc"
+
+
+def test_what_follows_the_last_request_is_dropped(serve: Serve) -> None:
+    """However much of it there is."""
+    held = Held()
+    served = serve(held)
+    client = served.connect().get("/a", "Connection: close")
+    assert held.begun.wait(SECONDS)
+    assert send_all_that_is_taken(client, bytes(100_000)) > AHEAD_BYTES
+    held.go.set()
+    assert client.read().closes
+    for _ in range(10):
+        client.send(bytes(1 << 20))
+    client.half_close()
+    assert client.rest() == b""
+    served.reaches(client, Phase.CLOSED)
 
 
 @pytest.mark.parametrize("target", ["/known", "/unknown"])

@@ -4,6 +4,7 @@ import errno
 import io
 import os
 import tempfile
+import tracemalloc
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -109,3 +110,17 @@ def test_a_dropped_body_leaves_nothing(spool: Spool) -> None:
         body.close()
         body.close()
     assert spool.files[0].closed
+
+
+def test_a_body_of_single_bytes_takes_no_more_memory_than_another() -> None:
+    size = 100_000
+    body = IncomingBody(size, size, io.BytesIO)
+    tracemalloc.start()
+    try:
+        for _ in range(size):
+            body.write(b"x")
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert body.whole().read() == b"x" * size
+    assert most < 3 * size

@@ -166,6 +166,20 @@ class TestLeaving:
         held.go.set()
         assert client.head()[0] == "HTTP/1.1 200 OK"
 
+    @pytest.mark.parametrize("following", [Pass.SMALL, Pass.BIG])
+    def test_before_the_body_is_read_ends_the_upload(self, serve: Serve, clock: Clock, following: Pass) -> None:
+        held = Held(asked_first(following=following))
+        served = serve(held)
+        client = served.connect().send(b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n")
+        assert held.begun.wait(SECONDS)
+        client.__exit__()
+        clock.forward(PROBE_SECONDS)
+        served.sweep()
+        served.reaches(client, Phase.CLOSED)
+        held.go.set()
+        assert served.connect().get("/c").read().body == b"GET /c "
+        assert held.calls == 2
+
     def test_while_the_next_request_waits_ends_both(self, serve: Serve, clock: Clock) -> None:
         held = Held()
         served = serve(held)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from service.web.passes import Pass
+from service.web.server import server as server_module
 from service.web.server import sweep
 from service.web.server.server import BODY_IN_MEMORY
 from service.web.server.sweep import EVICTED_AT_ONCE, Held, evict, held_for, make_room, rate_of
@@ -44,6 +45,22 @@ def make_room_for(served: Served, in_memory: int = PLENTY, in_files: int = PLENT
 def phases(served: Served, *clients: Client) -> list[Phase]:
     served.sweep()
     return [client.connection.phase for client in clients]
+
+
+def test_thousands_that_end_at_once_let_others_have_their_turn(
+    serve: Serve, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server_module, "SWEPT_AT_ONCE", 2)
+    served = serve(echo)
+    idle = [served.connect() for _ in range(7)]
+    clock.forward(BOUNDS.keepalive + 1)
+
+    def closing_after_a_sweep() -> int:
+        served.server.sweep()
+        return sum(one.transport.is_closing() for one in served.server.connections)
+
+    assert served.on_loop(closing_after_a_sweep) == 2
+    assert [client.rest() for client in idle] == [b""] * 7
 
 
 class TestWhatIsKept:

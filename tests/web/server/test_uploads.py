@@ -1,5 +1,7 @@
 """Bodies on their way in: what the application is asked before, what clients hear meanwhile, where bodies lie."""
 
+import errno
+import io
 import tempfile
 from collections.abc import Iterable
 from dataclasses import replace
@@ -8,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from service.web.passes import PASS, Pass
+from service.web.passes import MOVED, PASS, Pass
 from service.web.server.server import BODY_IN_MEMORY, UNASKED_BYTES
 from tests.e2e.wire import check_problem, chunked, request
 from tests.web.server.applications import Environ, Held, Start, asked_first, echo
@@ -78,6 +80,22 @@ def test_the_application_names_the_pass_for_the_body(serve: Serve, following: Pa
     client.send(head(100_000) + bytes(100_000))
     assert len(client.read().body) == len(b"POST / ") + 100_000
     assert application.passes == [(Pass.HEAD, "100000"), (following, "100000")]
+
+
+def test_a_request_may_move_with_its_body(serve: Serve) -> None:
+    """From the pass for small ones, when it turns out to be more."""
+    application = Noting(asked_again)
+    client = serve(application).connect()
+    assert client.send(head(3) + b"abc").read().body == b"POST / abc"
+    assert application.passes == [(Pass.SMALL, "3"), (Pass.BIG, "3")]
+
+
+def asked_again(environ: Environ, start: Start) -> Iterable[bytes]:
+    if environ[PASS] is Pass.SMALL:
+        environ[MOVED] = Pass.BIG
+        start("204 NO CONTENT", [])
+        return []
+    return echo(environ, start)
 
 
 def test_what_is_answered_without_the_body_ends_the_connection(serve: Serve) -> None:
@@ -153,6 +171,17 @@ class TestPlaces:
         assert answer.headers["retry-after"] == "7"
         client.half_close()
         assert client.rest() == b""
+
+    def test_a_body_without_room_for_its_end_is_refused(self, serve: Serve) -> None:
+        """What is still in memory when all has come has to go to the file, too."""
+
+        class Short(io.BytesIO):
+            def flush(self) -> None:
+                raise OSError(errno.ENOSPC, "No space left on device")
+
+        client = serve(asked_first(), bounds=LARGE, spool=Short).connect()
+        client.send(head(1 << 20) + bytes(1 << 20))
+        check_problem(client.read(), "overloaded", closes=True)
 
     def test_a_body_over_the_limit_is_refused_where_it_is_seen(self, serve: Serve) -> None:
         client = serve(asked_first()).connect()
