@@ -160,7 +160,7 @@ def test_options_reach_the_answer_in_order(client: FlaskClient, monkeypatch: pyt
     seen = []
     real = operation_routes.answer
     monkeypatch.setattr(
-        operations, "answer", lambda asked, *rest, **more: seen.append(asked) or real(asked, *rest, **more)
+        operation_routes, "answer", lambda asked, *rest, **more: seen.append(asked) or real(asked, *rest, **more)
     )
     client.post(CURVES, data=b"x", headers=JSON, query_string="b=1&a=%C3%BC+c&b=&%2B=%26&d")
     (request,) = seen
