@@ -17,14 +17,14 @@ from service.curves.budget import TooMuchWork as TooMuchWork  # noqa: PLC0414  #
 from service.curves.budget import at_most, spend
 from service.curves.errors import CurvesError
 from service.operations import OPERATIONS, Checked, Operation
-from service.wire.codings import IDENTITY, MIN_COMPRESSED_BYTES, Body, Piece, compressed, decompress
-from service.wire.decoders import DECODERS
-from service.wire.encoders import ENCODERS, ONE_TABLE, Encoded
-from service.wire.faults import fact_error, field_errors
+from service.wire.answers.encoders import ENCODERS, ONE_TABLE, Encoded
+from service.wire.formats.codings import IDENTITY, MIN_COMPRESSED_BYTES, Body, Piece, compressed, decompress
+from service.wire.formats.decoders import DECODERS
+from service.wire.formats.signatures import mislabelled
+from service.wire.formats.tables import Decoded, too_many_rows
 from service.wire.limits import Limits
 from service.wire.problems import MAX_ERRORS, PROBLEM_JSON, Problem, invalid_value, pointer_token, problem_document
-from service.wire.signatures import mislabelled
-from service.wire.tables import Decoded, too_many_rows
+from service.wire.requests.faults import fact_error, field_errors
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +199,9 @@ def _write_answer(
         try:
             result = operation.evaluate(checked, table, limits)
         except CurvesError as fact:
-            raise Problem("invalid_request", fact.detail, [fact_error(fact, decoded)]) from None
+            raise Problem(
+                "invalid_request", fact.detail, [fact_error(fact, decoded.document, decoded.pointer)]
+            ) from None
     status = operation.status(checked, result)
     del decoded, checked  # encoding may need the memory
     with facts.timed("encode_seconds"):

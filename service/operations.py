@@ -12,22 +12,17 @@ from marshmallow import Schema
 from service.curves.budget import spend
 from service.curves.comparison import Comparison, evaluate_comparison
 from service.curves.tradeoff import Tradeoffs, evaluate_tradeoffs
-from service.inference.evaluation import EvaluatedCurves, evaluate_with_intervals
+from service.inference.curves_with_intervals import EvaluatedCurves, evaluate_with_intervals
 from service.inference.gate import Gate, evaluate_gate
-from service.wire.answer_tables import TABLES
-from service.wire.gate_schemas import GatesRequest, GatesRequestSchema
+from service.wire.answers.answer_tables import TABLES
+from service.wire.answers.writing_work import comparison_written, tradeoffs_written
+from service.wire.formats.tables import TableForm, evaluation_and_baseline, one_evaluation, several_evaluations
 from service.wire.limits import Limits
 from service.wire.problems import invalid_value
-from service.wire.schemas import (
-    ComparisonsRequest,
-    ComparisonsRequestSchema,
-    CurvesRequest,
-    CurvesRequestSchema,
-    TradeoffsRequest,
-    TradeoffsRequestSchema,
-)
-from service.wire.tables import TableForm, evaluation_and_baseline, one_evaluation, several_evaluations
-from service.wire.work import comparison_written, tradeoffs_written
+from service.wire.requests.comparisons_schemas import ComparisonsRequest, ComparisonsRequestSchema
+from service.wire.requests.curves_schemas import CurvesRequest, CurvesRequestSchema
+from service.wire.requests.gates_schemas import GatesRequest, GatesRequestSchema
+from service.wire.requests.tradeoffs_schemas import TradeoffsRequest, TradeoffsRequestSchema
 
 
 class Checked(Protocol):

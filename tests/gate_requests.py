@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from service.inference.gate import Check, Gate, GateOptions, evaluate_gate
 from service.inference.intervals import IntervalOptions
-from service.inference.methods import METHODS
+from service.inference.methods import INTERVAL_METHODS
 from service.inference.rules import Metric, Rule
 from tests import reference_gate_intervals
 from tests.reference_gate import Evaluation, metrics
@@ -122,7 +122,7 @@ def pairs(draw: st.DrawFn) -> tuple[Data, Data]:
 
 
 @st.composite
-def requests(draw: st.DrawFn, methods: tuple[str, ...] = METHODS, most: int = 3) -> Request:
+def requests(draw: st.DrawFn, methods: tuple[str, ...] = INTERVAL_METHODS, most: int = 3) -> Request:
     """Any request, of small evaluations."""
     kind = draw(st.sampled_from(["alone", "paired", "unpaired"]))
     baseline: Evaluation | None = None

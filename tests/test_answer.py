@@ -10,10 +10,10 @@ import pytest
 
 from service.answer import Effort, Request, TooMuchWork, answer
 from service.curves import errors
-from service.wire.answer_tables import TABLES
-from service.wire.faults import FACT_CODES, FACT_POINTERS
+from service.wire.answers.answer_tables import TABLES
 from service.wire.media_types import CSV, JSON
 from service.wire.problems import MAX_ERRORS
+from service.wire.requests.faults import FACT_CODES, FACT_POINTERS
 from tests import asking
 from tests.asking import LIMITS
 

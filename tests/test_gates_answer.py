@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 
 from service.answer import Effort, Request, TooMuchWork, answer, response_media_types
-from service.wire.gate_reports import junit_report, markdown_report
-from service.wire.gate_schemas import FAIL_STATUSES, MOST_RULES
+from service.wire.answers.gate_reports import junit_report, markdown_report
 from service.wire.media_types import ARROW_STREAM, CSV, JSON, MARKDOWN, PARQUET, XML
+from service.wire.requests.gates_schemas import FAIL_STATUSES, MOST_RULES
 from tests import asking
 from tests.asking import LIMITS
 from tests.properties.bodies import arrow_body, chunked, csv_body, parquet_body

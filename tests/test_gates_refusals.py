@@ -5,8 +5,8 @@ from functools import partial
 
 import pytest
 
-from service.wire.gate_schemas import MOST_RULES
 from service.wire.limits import Limits
+from service.wire.requests.gates_schemas import MOST_RULES
 from tests import asking
 
 ask = partial(asking.ask, "gates")

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from service.inference.methods import METHODS
-from service.wire.interval_schemas import FEWEST_RESAMPLES, LARGEST_SEED, MOST_RESAMPLES
+from service.inference.methods import INTERVAL_METHODS
+from service.wire.requests.interval_schemas import FEWEST_RESAMPLES, LARGEST_SEED, MOST_RESAMPLES
 from tests import asking
 
 ask = partial(asking.ask, "curves")
@@ -40,7 +40,7 @@ class TestAnswer:
         assert {name: part for name, part in asked.items() if name != "intervals"} == curves(SAMPLE)
 
     @pytest.mark.parametrize("body", [SAMPLE, WEIGHTED])
-    @pytest.mark.parametrize("method", [method for method in METHODS if method != "delong"])
+    @pytest.mark.parametrize("method", [method for method in INTERVAL_METHODS if method != "delong"])
     def test_has_an_interval_around_each_area(self, body, method):
         answer = curves(body | {"include": ["auc"], "intervals": FEW | {"method": method, "level": 0.9}})
         assert list(answer["intervals"]) == AREAS
@@ -108,7 +108,7 @@ class TestResamples:
     def test_counts_are_the_sample_that_they_count(self):
         points = curves(SAMPLE)["points"]
         counts = {"counts": {key: points[key] for key in ("tp", "fp", "fn", "tn")}}
-        for method in METHODS:
+        for method in INTERVAL_METHODS:
             assert intervals(counts, method=method, **FEW) == intervals(SAMPLE, method=method, **FEW)
 
 

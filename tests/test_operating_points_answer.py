@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from service.curves.operating_points import METRICS
-from service.wire.interval_schemas import MOST_OPERATING_POINTS
+from service.wire.requests.interval_schemas import MOST_OPERATING_POINTS
 from tests import asking
 
 ask = partial(asking.ask, "curves")

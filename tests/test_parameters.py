@@ -6,7 +6,7 @@ import re
 import pytest
 
 from service.operations import OPERATIONS
-from service.wire.tables import SAMPLE_COLUMNS, TOTALS
+from service.wire.formats.tables import SAMPLE_COLUMNS, TOTALS
 from tests.asking import ask
 
 SAMPLE = "labels,old,new\n1,0.9,0.8\n0,0.2,0.3\n1,0.4,0.7\n0,0.5,0.1\n"

@@ -9,12 +9,12 @@ from typing import Any, BinaryIO
 import click
 import orjson
 
-from service.cli.answers import ask, is_problem
-from service.cli.complaints import fail
+from service.cli.asking import ask, is_problem
+from service.cli.command_error import fail
 from service.cli.evaluations import lines_of_problem, named_files, read_evaluations, request_body
 from service.cli.files import InputFile
 from service.cli.layout import (
-    Columns,
+    CellTexts,
     chosen_rows,
     column_lines,
     count,
@@ -26,14 +26,14 @@ from service.cli.layout import (
     warning_lines,
 )
 from service.cli.options import evaluation_options, given_texts, indices_option, refuse_without_table
+from service.wire.formats.tables import names_or_json
 from service.wire.media_types import JSON
-from service.wire.tables import names_or_json
 
 _SHORT_NAME = 11
 """How long a name may be that stands in the line of its areas."""
 
 
-_HULL: Columns = {
+_HULL: CellTexts = {
     "threshold": in_full,
     "tp": count,
     "fp": count,

@@ -19,9 +19,9 @@ from pathlib import Path
 import click
 import numpy as np
 
-from service.cli.complaints import fail
+from service.cli.command_error import fail
 from service.curves import compiled
-from service.curves.compiled import KERNEL, OPTIONS, library_path
+from service.curves.compiled import COMPILER_OPTIONS, KERNEL, library_path
 from service.curves.evaluation import CurvesOptions, evaluate_curves
 from service.curves.sample import Sample
 
@@ -95,7 +95,7 @@ def compile_library(command: list[str], library: Path) -> None:
     sources = sorted(map(str, compiled.SOURCES.glob("*.c")))
     try:
         done = subprocess.run(  # noqa: S603  # a compiler that the caller named
-            [*command, *OPTIONS, "-o", str(library), *sources, "-lm"],
+            [*command, *COMPILER_OPTIONS, "-o", str(library), *sources, "-lm"],
             capture_output=True,
             text=True,
             errors="replace",

@@ -9,10 +9,10 @@ from typing import Any, BinaryIO
 import click
 import orjson
 
-from service.cli.answers import ask_about
+from service.cli.asking import ask_about
 from service.cli.files import InputFile
 from service.cli.layout import (
-    Columns,
+    CellTexts,
     chosen_rows,
     column_lines,
     count,
@@ -25,7 +25,7 @@ from service.cli.layout import (
 )
 from service.cli.options import evaluation_options, flag, given_texts, refuse_without_table
 
-AREAS = {
+AREA_MEANINGS = {
     "roc": "the ROC curve; a tie counts one half",
     "roc_hull": "the convex hull of the ROC curve",
     "pr": "the precision-recall curve, linear in counts",
@@ -35,7 +35,7 @@ AREAS = {
 }
 """What each area lies under, in the order of the summary."""
 
-_HULL: Columns = {
+_HULL: CellTexts = {
     "threshold": in_full,
     "tp": count,
     "fp": count,
@@ -43,7 +43,7 @@ _HULL: Columns = {
     "fpr": fraction,
     "precision": fraction,
 }
-_OPERATING_POINTS: Columns = {
+_OPERATING_POINTS: CellTexts = {
     "metric": str,
     "at": in_full,
     "value": fraction,
@@ -51,7 +51,7 @@ _OPERATING_POINTS: Columns = {
     "tp": count,
     "fp": count,
 }
-_INTERVALS: Columns = {
+_INTERVALS: CellTexts = {
     "lower": fraction,
     "upper": fraction,
     "standard_error": fraction,
@@ -102,7 +102,8 @@ def summary_lines(document: dict[str, Any], name: str) -> Iterable[str]:
     if document.get("auc"):
         yield ""
         yield "Areas"
-        yield from table_lines([[key, fraction(document["auc"][key]), AREAS[key]] for key in AREAS], "<><")
+        areas = document["auc"]
+        yield from table_lines([[key, fraction(areas[key]), meaning] for key, meaning in AREA_MEANINGS.items()], "<><")
     if "intervals" in document:
         yield ""
         yield from _interval_lines(document["intervals"])

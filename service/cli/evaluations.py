@@ -14,14 +14,14 @@ from typing import Any, BinaryIO, cast
 import click
 import orjson
 
-from service.cli.answers import as_options, limits, lines_of_file, note_lines, problem_lines
-from service.cli.complaints import fail
+from service.cli.asking import as_options, limits, lines_of_file, note_lines, problem_lines
+from service.cli.command_error import fail
 from service.cli.files import InputFile
 from service.curves.comparison import MOST_EVALUATIONS
 from service.wire.columns import ColumnError, items, labels, numbers
-from service.wire.decoders import DECODERS
+from service.wire.formats.decoders import DECODERS
+from service.wire.formats.tables import COUNTS_COLUMNS, SAMPLE_COLUMNS, Decoded, TableForm, one_evaluation
 from service.wire.problems import FieldError, Problem, problem_document
-from service.wire.tables import COUNTS_COLUMNS, SAMPLE_COLUMNS, Decoded, TableForm, one_evaluation
 
 _FEWEST = 2
 _OF_EVALUATION = re.compile(r"/evaluations/(\d+)((?:/.*)?)", re.DOTALL)

@@ -6,8 +6,8 @@ from typing import BinaryIO, Self
 
 import click
 
+from service.wire.formats.signatures import signature_of
 from service.wire.media_types import ARROW_STREAM, CSV, JSON, PARQUET
-from service.wire.signatures import signature_of
 
 FORMATS = {"json": JSON, "csv": CSV, "arrow": ARROW_STREAM, "parquet": PARQUET}
 SUFFIXES = {**FORMATS, "arrows": ARROW_STREAM}

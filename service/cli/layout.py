@@ -11,7 +11,7 @@ from typing import Any
 MOST_ROWS = 20
 """How many rows of a long table are shown."""
 
-Columns = dict[str, Callable[[Any], str]]
+CellTexts = dict[str, Callable[[Any], str]]
 """{column of an answer that is shown: how a cell of it is written}."""
 
 _NARROWEST_SCREEN = 40
@@ -45,7 +45,7 @@ def table_lines(rows: list[list[str]], sides: str) -> Iterable[str]:
 
 
 def column_lines(
-    table: dict[str, list[Any]], columns: Columns, rows: Iterable[int], left: Collection[str] = ()
+    table: dict[str, list[Any]], columns: CellTexts, rows: Iterable[int], left: Collection[str] = ()
 ) -> Iterable[str]:
     """Lay out some columns of an answer's table, names above; thresholds are left out where the table has none."""
     if all(threshold is None for threshold in table["threshold"]):

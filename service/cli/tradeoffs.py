@@ -9,10 +9,10 @@ from typing import Any, BinaryIO
 import click
 import orjson
 
-from service.cli.answers import ask_about
+from service.cli.asking import ask_about
 from service.cli.files import InputFile
 from service.cli.layout import (
-    Columns,
+    CellTexts,
     chosen_rows,
     column_lines,
     count,
@@ -24,7 +24,7 @@ from service.cli.layout import (
 )
 from service.cli.options import evaluation_options, given_texts, indices_option, refuse_without_table
 
-_OPTIMAL: Columns = {
+_OPTIMAL: CellTexts = {
     "lambda_from": fraction,
     "lambda_to": fraction,
     "threshold": in_full,
@@ -33,7 +33,7 @@ _OPTIMAL: Columns = {
     "precision": fraction,
     "recall": fraction,
 }
-_AT: Columns = {"at_lambda": in_full, "value": fraction, "threshold": in_full}
+_AT: CellTexts = {"at_lambda": in_full, "value": fraction, "threshold": in_full}
 
 
 @click.command()

@@ -13,6 +13,9 @@ from contextvars import ContextVar
 import numpy as np
 from numpy.typing import NDArray
 
+BYTES_PER_ROW = 40
+"""So many bytes of an answer are a row: ROCPR_BIG_WORK of 20,000 is 800 KB, or 10 ms."""
+
 EXACT_PRECISION = 1
 """A precision above 2^53 called positive, in integers: 0.4 µs. Like all below, the most that was measured."""
 

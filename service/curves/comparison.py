@@ -28,7 +28,7 @@ Names = tuple[str, ...]
 
 MOST_EVALUATIONS = 50
 """How many evaluations are compared at once; a set of them is kept as the bits of one integer, so fewer than 63."""
-_SHOWN = 3
+_SHOWN_NAMES = 3
 """How many names a warning lists."""
 
 
@@ -210,12 +210,12 @@ def _warnings(names: Names, tables: list[ConfusionTable]) -> tuple[CurvesWarning
     warnings = []
     unswept = [name for name, table in zip(names, tables, strict=True) if not table.sweep]
     if unswept:
-        more = f" and {len(unswept) - _SHOWN} more" if len(unswept) > _SHOWN else ""
+        more = f" and {len(unswept) - _SHOWN_NAMES} more" if len(unswept) > _SHOWN_NAMES else ""
         warnings.append(
             CurvesWarning(
                 "not_a_sweep",
                 "fp rises while tp falls between some rows, so no single sweep gives them and they form no curve, in: "
-                f"{', '.join(unswept[:_SHOWN])}{more}. dominance, best_roc and best_pr are null; hull areas, "
+                f"{', '.join(unswept[:_SHOWN_NAMES])}{more}. dominance, best_roc and best_pr are null; hull areas, "
                 "joint_hull and best_tradeoff are not.",
             )
         )

@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 SOURCES = Path(__file__).with_name("kernel")
-OPTIONS = ("-std=c11", "-O3", "-fno-fast-math", "-ffp-contract=off", "-Wno-psabi", "-shared", "-fPIC")
+COMPILER_OPTIONS = ("-std=c11", "-O3", "-fno-fast-math", "-ffp-contract=off", "-Wno-psabi", "-shared", "-fPIC")
 """What the compiler is told: no product and sum may become one operation, which would round once instead of twice.
 
 -Wno-psabi is silent about vectors that functions hand on: ours are inlined.
 """
 
-_SIGNATURES: dict[str, tuple[Any, ...]] = {  # the type of the result, then those of the arguments
+_FUNCTION_TYPES: dict[str, tuple[Any, ...]] = {  # the type of the result, then those of the arguments
     "rocpr_keys": (c_bool, c_int64, c_void_p, c_void_p, c_double, c_bool, c_bool, c_void_p),
     "rocpr_groups": (c_int64, c_int64, c_void_p, c_double, c_bool, c_bool, c_void_p),
     "rocpr_hull": (None, c_int64, c_int64, c_void_p, c_void_p, c_void_p, c_void_p, c_void_p),
@@ -30,7 +30,7 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {  # the type of the result, then thos
     "rocpr_sums": (c_int64, c_int64, c_void_p, c_void_p, c_double, c_double, c_void_p, c_void_p),
 }
 
-_DENSE = 4
+_FIRST_HULL_ROWS = 4
 """So many rows are looked at first for a hull, times the root of how many there are."""
 
 _Floats = NDArray[np.float64]
@@ -59,7 +59,7 @@ class Sums(NamedTuple):
 
 def library_path() -> Path:
     """Where the library lies that was made from these sources and options; one of another version is not found."""
-    parts = [" ".join(OPTIONS).encode(), *(path.read_bytes() for path in sorted(SOURCES.glob("*.[ch]")))]
+    parts = [" ".join(COMPILER_OPTIONS).encode(), *(path.read_bytes() for path in sorted(SOURCES.glob("*.[ch]")))]
     return SOURCES.with_name(f"kernel-{hashlib.sha256(bytes(1).join(parts)).hexdigest()[:16]}.so")
 
 
@@ -75,7 +75,7 @@ class Kernel:
         library = None
         if path is not None:
             library = CDLL(str(path))
-            for name, (result, *arguments) in _SIGNATURES.items():
+            for name, (result, *arguments) in _FUNCTION_TYPES.items():
                 function = getattr(library, name)
                 function.restype, function.argtypes = result, arguments
         self._library, self.path = library, path
@@ -131,7 +131,7 @@ class CompiledTable:
         The first and the last row differ. Counts are whole, up to 2^53.
         """
         vertices, outer, sizes = np.empty(self._rows, np.int64), np.empty(self._rows, np.int64), _TwoCounts()
-        spacing = max(math.isqrt(self._rows) // _DENSE, 1)
+        spacing = max(math.isqrt(self._rows) // _FIRST_HULL_ROWS, 1)
         self._library.rocpr_hull(
             self._rows, spacing, self._at_tp, self._at_fp, _address(vertices), _address(outer), sizes
         )

@@ -37,9 +37,9 @@ Point = tuple[float, float]
 
 _PAIR_ERROR = 2.0**-99
 """Above the error of a difference of two products in pairs, relative to these."""
-_SAFE = 2.0**-600
+_SAFE_FROM_UNDERFLOW = 2.0**-600
 """Products of scaled distances above this have lost nothing to underflow."""
-_NORMAL = 2.0**-1000
+_ALL_BITS = 2.0**-1000
 """Doubles above this have all their bits."""
 
 
@@ -224,7 +224,7 @@ def _rounded_crossings(a: Points, b: Points, c: Points, d: Points, *, total: flo
     # Half the lesser of the two gaps around a double is where rounding would change.
     margin = np.spacing(np.nextafter(rounded, 0)) / 2 - np.abs((share[0] - rounded) + share[1])
     nearest = np.ldexp(rounded, unit - total_unit)
-    certain = (margin > rounded * (error + other_error)) & (rounded > _SAFE) & (nearest > _NORMAL)
+    certain = (margin > rounded * (error + other_error)) & (rounded > _SAFE_FROM_UNDERFLOW) & (nearest > _ALL_BITS)
     return nearest, certain
 
 
@@ -236,7 +236,7 @@ def _difference(left: Pair, right: Pair) -> tuple[Pair, FloatArray]:
     """Left - right, and a bound of its relative error: each product and their sum are within 2^-100 of the greater."""
     out = pair_sum(left, (-right[0], -right[1]))
     size = np.abs(left[0]) + np.abs(right[0])
-    return out, np.where(size > _SAFE, _PAIR_ERROR * size / np.abs(out[0]), np.inf)
+    return out, np.where(size > _SAFE_FROM_UNDERFLOW, _PAIR_ERROR * size / np.abs(out[0]), np.inf)
 
 
 def _exact_crossing(*points: Point, total: float) -> float:

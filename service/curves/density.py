@@ -19,15 +19,15 @@ from service.curves.pieces import Pieces
 _COARSE, _FINE = leggauss(6), leggauss(12)
 _UNIT = 2.0**600
 """All integrals are taken times this: a ratio of two does not see it, and the shortest ranges do not underflow."""
-_CLOSE = 1e-12
+_RULES_AGREE = 1e-12
 """Two rules that agree on a piece to this, relatively, leave an error far below it: the finer one's."""
 _NEGLIGIBLE = 1e-16
 """A piece that adds less than this to the whole is as good as known."""
 _OCTAVES = 16
 """A piece that reaches nearer to 0 than this part of its end is cut there: towards a pole pieces shrink fast."""
-_LEAST = 5e-324
+_LEAST_DOUBLE = 5e-324
 """The least positive double, to which the distance from a pole may be rounded, if not to 0."""
-_SHORT = 2.0**-7
+_SHORT_PIECE = 2.0**-7
 """A piece this short for its distance from 0 is known: of x^999, the steepest there is, the finer rule misses 2e-16 of
 it. Where the rules still disagree it is on rounding, and cutting on would take pieces without end."""
 
@@ -103,7 +103,7 @@ def _without_pole(
         x = t ** (1 / root)
         exponent = (b - 1) * np.log1p(-x) - log_peak
         if a != root:  # else x may be 0 in doubles
-            exponent += (a - root) * np.log(np.maximum(x, _LEAST))
+            exponent += (a - root) * np.log(np.maximum(x, _LEAST_DOUBLE))
         weight = np.exp(exponent) / root
         return np.stack((function(piece, x) * weight, weight))
 
@@ -120,8 +120,8 @@ def _integrate(
         coarse, fine = (_apply(rule, integrands, piece, start, end) for rule in (_COARSE, _FINE))
         whole = done + fine.sum(axis=1)
         middle = np.where(start < end / _OCTAVES, end / _OCTAVES, (start + end) / 2)
-        slack = _CLOSE * fine + _NEGLIGIBLE * whole[:, np.newaxis]
-        known = np.all(np.abs(fine - coarse) <= slack, axis=0) | (end - start <= _SHORT * end) | (middle <= start)
+        slack = _RULES_AGREE * fine + _NEGLIGIBLE * whole[:, np.newaxis]
+        known = np.all(np.abs(fine - coarse) <= slack, axis=0) | (end - start <= _SHORT_PIECE * end) | (middle <= start)
         done = done + fine[:, known].sum(axis=1)
         piece, start, middle, end = (column[~known] for column in (piece, start, middle, end))
         piece = np.concatenate((piece, piece))

@@ -27,7 +27,7 @@ LARGEST_EXACT_INTEGER = 2.0**53
 BLOCK = 1 << 15
 """Long columns are worked in blocks of so many rows, whose intermediate results stay in the processor's cache."""
 
-_FEW = 200
+_FEW_WEIGHTS = 200
 _SPARSE = 8
 """Fewer weights, whose powers of two are further apart than so much for each, are summed one by one."""
 
@@ -150,7 +150,7 @@ def class_sums(weights: FloatArray, labels: BoolArray) -> Pair:
     Each sum is within one ulp and the same for any order of the rows up to it: it is taken without rounding, slice by
     slice of the weights' bits, or, a few weights from far apart, in integers.
     """
-    if 0 < weights.size < _FEW and np.ptp(np.frexp(weights)[1]) > _SPARSE * weights.size:
+    if 0 < weights.size < _FEW_WEIGHTS and np.ptp(np.frexp(weights)[1]) > _SPARSE * weights.size:
         return _sums_in_integers(weights, labels)
     bits = 53 - weights.size.bit_length()  # so many of each weight leave room for the sum of all in a double
     power = math.frexp(float(weights.max(initial=0.0)))[1]

@@ -17,7 +17,7 @@ _KEYED = 1.5
 """The bits of a double below this, shifted up by one, are those of a finite double."""
 
 _DECIMALS = (1.0, 10.0, 100.0, 1_000.0, 10_000.0)
-_SAFE = 2.0**51
+_SAFE_LEVEL = 2.0**51
 """Below this, a level of a decimal grid times its decimals rounds to the integer that it stands for."""
 _PROBE = 16
 """So many scores tell most samples that are on no grid."""
@@ -160,7 +160,7 @@ def _counted(scores: FloatArray, labels: BoolArray, low: float, high: float, *, 
     None where the scores lie on no such grid, or on one of so many levels that sorting is quicker.
     """
     first = float(scores[0]) * _DECIMALS[-1]
-    if abs(first) < _SAFE and round(first) / _DECIMALS[-1] != scores[0]:
+    if abs(first) < _SAFE_LEVEL and round(first) / _DECIMALS[-1] != scores[0]:
         return None  # each grid holds those before it, so that most samples are told by one score
     largest = min(scores.size / _CROWDED / max(high - low, 1.0), LARGEST_EXACT_INTEGER / max(high, -low, 1.0))
     probe = scores[:_PROBE]

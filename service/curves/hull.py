@@ -16,15 +16,15 @@ from service.curves.confusion import ConfusionTable
 from service.curves.exact import BoolArray, FloatArray, IntArray
 from service.curves.orientation import CountSpace
 
-_LONG = 1 << 15
+_LONG_TABLE = 1 << 15
 """A table of fewer rows is not worth a chain."""
-_DENSE = 8
+_CHAIN_ROWS = 8
 """So many rows are looked at for the chain, times the root of how many there are."""
-_PIECE = 16
+_BLOCK_ROWS = 16
 """So many rows of a sweep are looked at together first."""
 _PRODUCTIVE = 8
 """A pass over many neighbours is worth another while it sheds at least one row in this many."""
-_MANY = 128
+_CHEAP_ROWS = 128
 """Passes over so few rows, however little they shed, cost less than pruning."""
 _PATIENCE = 2
 """So many passes in a row may shed little: the last one often only finds that nothing is left to shed."""
@@ -103,7 +103,7 @@ def upper_hull(points: Plane, rows: IntArray) -> IntArray:
             return rows
         above += 1
         rows = np.concatenate((rows[:1], rows.take(above), rows[-1:]))
-        unproductive = unproductive + 1 if shed * _PRODUCTIVE < above.size and above.size > _MANY else 0
+        unproductive = unproductive + 1 if shed * _PRODUCTIVE < above.size and above.size > _CHEAP_ROWS else 0
         if unproductive == _PATIENCE:
             rows, unproductive = _prune(points, rows), 0
 
@@ -139,11 +139,11 @@ def _chain(points: CountSpace, table: ConfusionTable) -> IntArray:
     equal rows it has the first, as the hull has.
     """
     tp, fp = table.tp, table.fp
-    if tp.size < _LONG:
+    if tp.size < _LONG_TABLE:
         return np.arange(0)
     last = int(fp.searchsorted(fp[-1]))
     last += int(tp[last:].searchsorted(tp[-1]))
-    spacing = math.isqrt(tp.size) // _DENSE | 1  # odd, so that rows that take turns are both among them
+    spacing = math.isqrt(tp.size) // _CHAIN_ROWS | 1  # odd, so that rows that take turns are both among them
     some = np.arange(0, last, spacing)
     first = (fp[some] != fp[some - 1]) | (tp[some] != tp[some - 1])
     chain = upper_hull(points, np.append(some[first], last))
@@ -154,9 +154,9 @@ def _near(points: CountSpace, table: ConfusionTable, chain: IntArray) -> IntArra
     """Rows among which all are that lie on or above a chain."""
     size = table.tp.size
     if table.sweep:
-        pieces = points.near(chain, _PIECE)
-        if 2 * _PIECE * pieces.size < size:
-            rows: IntArray = (pieces[:, np.newaxis] + np.arange(_PIECE)).ravel()
+        pieces = points.near(chain, _BLOCK_ROWS)
+        if 2 * _BLOCK_ROWS * pieces.size < size:
+            rows: IntArray = (pieces[:, np.newaxis] + np.arange(_BLOCK_ROWS)).ravel()
             return rows[: rows.searchsorted(size)]
     return np.arange(size)
 

@@ -36,7 +36,7 @@ _FAR = 32.0
 _CORRECTIONS = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132)
 """B_2j/(2j), with Bernoulli's numbers."""
 
-_RULE = np.array(
+_GAUSS_RULE = np.array(
     [
         (0.07652652113349734, 0.15275338713072584),
         (0.22778585114164507, 0.14917298647260374),
@@ -51,7 +51,7 @@ _RULE = np.array(
     ]
 )
 """The positive nodes of the rule of Gauss and Legendre with 20, and their weights; NumPy's weights are 300 ulp off."""
-_NODES, _WEIGHTS = (np.concatenate((half, sign * half)) for half, sign in zip(_RULE.T, (-1, 1), strict=True))
+_NODES, _WEIGHTS = (np.concatenate((half, sign * half)) for half, sign in zip(_GAUSS_RULE.T, (-1, 1), strict=True))
 _GREATEST_RATIO = 4.0
 """The integral is taken in pieces along which q + k grows by this factor at most.
 

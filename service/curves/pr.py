@@ -24,7 +24,7 @@ from service.curves.exact import (
     two_sum,
 )
 
-_MANY = 2_000
+_MOST_WHOLE_ROWS = 2_000
 """The default interpolation keeps to this many rows at every whole true positive, or to half as many at a step."""
 
 _TINY = 2.0**-900
@@ -61,9 +61,9 @@ def default_interpolation(table: ConfusionTable, limit: float) -> Every:
     A least step of 1 would list all rows: when those are more than `limit`, the step is 2.
     """
     rows = table.positives + table.tp.size
-    if rows <= _MANY:
+    if rows <= _MOST_WHOLE_ROWS:
         return Every(1.0)
-    step = table.positives / (_MANY // 2)
+    step = table.positives / (_MOST_WHOLE_ROWS // 2)
     step = float(np.ceil(step)) if table.whole else step
     return Every(2.0 if step == 1 and rows > limit else step)
 

@@ -22,7 +22,7 @@ A resample's counts are cumulated over the K rows of its table: the first column
 
 _SERIES = 1 / 21
 """Up to this z, x = 0.1, three terms of a series are taken for log(1 + x): what they leave out is below 1e-10 of it."""
-_TILE = 1 << 13
+_TILE_STEPS = 1 << 13
 """The steps are worked in tiles of about so many, whose intermediate results stay in the processor's cache."""
 _SMALL = 2.0**-480
 """Totals below this, of tiny weights, are scaled before they are multiplied."""
@@ -51,11 +51,11 @@ def _summed(part: OfCounts, tp: FloatArray, fp: FloatArray) -> FloatArray:
     """Σ over the steps from row to row of something, (b,); tile by tile, which no sum depends on."""
     resamples, rows = tp.shape
     sums = np.zeros(resamples)
-    step = max(_TILE // rows, 1)
+    step = max(_TILE_STEPS // rows, 1)
     for start in range(0, resamples, step):
         block = slice(start, start + step)
-        for first in range(0, rows - 1, _TILE):
-            columns = slice(first, first + _TILE + 1)
+        for first in range(0, rows - 1, _TILE_STEPS):
+            columns = slice(first, first + _TILE_STEPS + 1)
             sums[block] += part(tp[block, columns], fp[block, columns])
     return sums
 
@@ -110,7 +110,7 @@ def _integrals(tp: FloatArray, fp: FloatArray) -> FloatArray:
     return out
 
 
-def corners(gains: BoolArray, losses: BoolArray) -> BoolArray:
+def bending_rows(gains: BoolArray, losses: BoolArray) -> BoolArray:
     """Rows where another class starts to grow, or both grow at once.
 
     The others lie within a stretch of the curves along which one class alone is added, in every resample.
@@ -147,8 +147,8 @@ class Statistic:
 
 AREA_STATISTICS: Mapping[str, Statistic] = MappingProxyType(
     {
-        "roc": Statistic(_roc, corners),
-        "pr": Statistic(_pr, corners),
+        "roc": Statistic(_roc, bending_rows),
+        "pr": Statistic(_pr, bending_rows),
         "average_precision": Statistic(_average_precision, climbs),
     }
 )
@@ -156,9 +156,9 @@ AREA_STATISTICS: Mapping[str, Statistic] = MappingProxyType(
 
 
 def row_by_row(function: Callable[[FloatArray, FloatArray], float]) -> Statistic:
-    """Make a statistic of a function of one resample's tp and fp, (K,) each, that is told by the corners alone."""
+    """Make a statistic of a function of one resample's tp and fp, (K,) each, that is told by the bending rows alone."""
 
     def of_counts(tp: FloatArray, fp: FloatArray) -> FloatArray:
         return np.array([function(*rows) for rows in zip(tp, fp, strict=True)], np.float64)
 
-    return Statistic(of_counts, corners)
+    return Statistic(of_counts, bending_rows)

@@ -23,7 +23,7 @@ MOST_LEFT_OUT = 500
 
 _JACKKNIFE = 2
 """The stream of random groups; those of the evaluations' resamples are 0 and 1."""
-_TILE = 1 << 17
+_BLOCK_NUMBERS = 1 << 17
 """As many numbers in a block of resamples keep it in the processor's cache."""
 REPLICATES_WITHIN = 1e-9
 """Replicates so close to the estimate, or differences so close to 0, are it: they are rounded in other ways."""
@@ -172,6 +172,6 @@ def _parts(examples: FloatArray, seed: np.random.SeedSequence) -> Iterator[Count
 
 def _blocks(resamples: int, width: int) -> Iterator[slice]:
     """Cut so many resamples of `width` numbers each into blocks."""
-    step = max(1, _TILE // width)
+    step = max(1, _BLOCK_NUMBERS // width)
     for start in range(0, resamples, step):
         yield slice(start, min(start + step, resamples))

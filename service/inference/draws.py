@@ -24,7 +24,7 @@ _BELOW = 3.0
 """By how many standard deviations the total of the Poisson counts falls short of n on average."""
 _WORDS = 1 << 15
 """So many counts are drawn at a time, in the processor's cache."""
-_CELLS = 1 << 16
+_TABLE_CELLS = 1 << 16
 _COMMON = 4
 """Counts up to this one are read off 16 random bits; others, and what a cell is too coarse for, need more."""
 _NOTHING = 2.0**-64
@@ -80,7 +80,7 @@ class SingleDraws:
         self._mean = max(1 - _BELOW / math.sqrt(size), 0.0)
         cells, self._rare_ends = poisson_cells(self._mean)
         # Rare counts have the first cells, then come those of 4, 3, 2, 1 and 0: below each bound a count is greater.
-        self._bounds = [np.uint16(_CELLS - sum(cells[: count + 1])) for count in range(_COMMON + 1)]
+        self._bounds = [np.uint16(_TABLE_CELLS - sum(cells[: count + 1])) for count in range(_COMMON + 1)]
         self._more = np.empty(_WORDS, np.bool_)
         self._out = np.empty(0, np.uint8)
 
@@ -126,8 +126,8 @@ def poisson_cells(mean: float) -> tuple[list[int], FloatArray]:
     chances = [math.exp(-mean)]
     while chances[-1] > _NOTHING:
         chances.append(chances[-1] * mean / len(chances))
-    cells = [int(chance * _CELLS) for chance in chances[: _COMMON + 1]]
-    rest = np.array(chances) * _CELLS
+    cells = [int(chance * _TABLE_CELLS) for chance in chances[: _COMMON + 1]]
+    rest = np.array(chances) * _TABLE_CELLS
     rest[: len(cells)] -= cells
     ends = np.cumsum(rest)
     return cells, ends / ends[-1] if ends[-1] > 0 else ends

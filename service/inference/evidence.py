@@ -28,7 +28,7 @@ _NOT_DRAWN = "counts that are fractional, or above 2^53, are not resampled"
 _NOT_TOLD = "some resamples have none, or all of them lie on one side of it"
 _FOR_ROC = "delong is a method for roc only"
 
-_CURRENT, _BASELINE = 0, 1
+_EVALUATION_STREAM, _BASELINE_STREAM = 0, 1
 """The streams of the resamples of the two evaluations where they are not paired."""
 
 
@@ -144,10 +144,10 @@ class Evidence:
             found = replicated(self._pair.strata, self._pair.subjects, differences, self._options)
             self._differences = {metric: one.less_paired(two) for metric, (one, two) in found.items()}
             differences = []
-        ours = self._resample_one(self._subject, [*alone, *differences], _CURRENT)
+        ours = self._resample_one(self._subject, [*alone, *differences], _EVALUATION_STREAM)
         self._alone = {metric: ours[metric] for metric in alone}
         if self._pair is not None and differences:
-            theirs = self._resample_one(self._pair.baseline, differences, _BASELINE)
+            theirs = self._resample_one(self._pair.baseline, differences, _BASELINE_STREAM)
             self._differences = {metric: ours[metric].less_independent(theirs[metric]) for metric in differences}
 
     def _resample_one(self, subject: Subject, metrics: Sequence[Metric], stream: int) -> dict[Metric, Replicates]:

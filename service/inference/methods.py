@@ -8,7 +8,7 @@ where resamples were asked for; the difference of two such points, and of two ar
 from service.inference.rules import AREAS, Metric
 
 RESAMPLED_METHODS = ("bootstrap", "bca")
-METHODS = ("auto", "delong", "logit", *RESAMPLED_METHODS)
+INTERVAL_METHODS = ("auto", "delong", "logit", *RESAMPLED_METHODS)
 """What may be asked for; `auto` is `logit`."""
 
 

@@ -14,7 +14,6 @@ from flask import Flask, Response, request
 
 from service.settings import Settings
 from service.web.cross_origin import install_cross_origin, is_preflight
-from service.web.errors import problem_response
 from service.web.keys import Keys, bearer_token
 from service.web.lanes.own_slots import slots_in
 from service.web.lanes.slots import Slots
@@ -22,6 +21,7 @@ from service.web.observation import note
 from service.web.origins import allowed_origins
 from service.web.owners import Owners, trusted_proxies
 from service.web.passes import Pass, has_moved, pass_of, until_sent
+from service.web.problem_responses import problem_response
 from service.web.security_headers import install_security_headers
 from service.wire.problems import Problem, no_more_files
 

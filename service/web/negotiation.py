@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from werkzeug.datastructures import Accept, Headers, MIMEAccept
 from werkzeug.http import parse_accept_header, parse_options_header
 
-from service.wire.codings import IDENTITY
+from service.wire.formats.codings import IDENTITY
 from service.wire.problems import Problem
 
 CHARSETS = frozenset({"utf-8", "us-ascii"})

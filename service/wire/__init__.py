@@ -1,1 +1,5 @@
-"""Between bytes and the domain: decoders, marshmallow fields and schemas, encoders, problems. Knows no HTTP."""
+"""Between bytes and the domain. Knows no HTTP.
+
+Three wings over problems, limits, media types and columns: formats (bytes to columns), requests (documents to domain
+objects) and answers (results to bytes).
+"""

@@ -10,7 +10,7 @@ from typing import Any
 
 from service.curves.exact import BoolArray, FloatArray
 
-_SHOWN = 24
+_SHOWN_CHARACTERS = 24
 """How many characters of a wrong value a problem repeats: as many as a double may have."""
 
 
@@ -103,6 +103,6 @@ def third_label(row: int, label: object) -> ColumnError:
 def shown(value: object) -> str:
     """Write a wrong value, a scalar, as a problem repeats it: the beginning of a long one, 2 also for 2.0."""
     text = value if isinstance(value, str) else json.dumps(value).removesuffix(".0")
-    beginning = text[:_SHOWN]
-    more = "..." if len(text) > _SHOWN else ""
+    beginning = text[:_SHOWN_CHARACTERS]
+    more = "..." if len(text) > _SHOWN_CHARACTERS else ""
     return f"{beginning!r}{more}" if isinstance(value, str) else f"{beginning}{more}"

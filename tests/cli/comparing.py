@@ -7,7 +7,7 @@ from pathlib import Path
 from click.testing import CliRunner, Result
 
 from service.answer import Request, answer
-from service.cli.main import main
+from service.cli.commands import rocpr as commands
 from service.wire.limits import Limits
 
 DATA = Path(__file__).resolve().parent.parent / "data"
@@ -21,7 +21,7 @@ CLASSIFIERS = {"counts": {"tp": [16, 12], "fp": [500, 600], "positives": 20, "ne
 
 
 def rocpr(*arguments: object, given: str | bytes | None = None, **variables: str) -> Result:
-    return CliRunner().invoke(main, ["compare", *map(str, arguments)], input=given, env=variables)
+    return CliRunner().invoke(commands, ["compare", *map(str, arguments)], input=given, env=variables)
 
 
 def answered(evaluations: dict[str, dict], **options: object) -> bytes:

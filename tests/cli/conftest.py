@@ -1,10 +1,6 @@
-"""The running server that the gate's command asks, and the width that commands lay out for."""
+"""The width that commands lay out for."""
 
 import pytest
-
-from tests.cli.gate_server import guarded
-
-__all__ = ["guarded"]
 
 
 @pytest.fixture(autouse=True)

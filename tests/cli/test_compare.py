@@ -6,9 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from service.cli.commands import rocpr as commands
 from service.cli.layout import MOST_ROWS
-from service.cli.main import main
-from service.wire.tables import one_evaluation
+from service.wire.formats.tables import one_evaluation
 from tests.cli.comparing import ALL, CLASSIFIERS, DATA, FIRST, SECOND, TEN, answered, rocpr, sample, written
 
 
@@ -203,7 +203,7 @@ def test_long_lists_are_shortened_and_many_names_wrapped(tmp_path: Path) -> None
 
 
 def test_the_options_are_the_query_parameters() -> None:
-    names = {parameter.name for parameter in main.commands["compare"].params}
+    names = {parameter.name for parameter in commands.commands["compare"].params}
     assert names - {"files", "format_name", "as_json"} == set(one_evaluation("indices").parameters)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from service.cli.answers import NAME_LABEL
+from service.cli.asking import NAME_LABEL
 from tests.cli.comparing import ALL, DATA, FIRST, SECOND, TEN, rocpr, written
 
 

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from service.cli import compile as command
-from service.cli.main import main
+from service.cli.commands import rocpr as commands
 from service.curves import compiled
 from service.curves.compiled import KERNEL, library_path
 from tests.compiled_library import library_in, used
@@ -33,7 +33,7 @@ def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def compile_(*arguments: str, **variables: str) -> Result:
     with used(None):
-        run = CliRunner(env=variables).invoke(main, ["compile", *arguments])
+        run = CliRunner(env=variables).invoke(commands, ["compile", *arguments])
         assert KERNEL.path is None
     return run
 
@@ -240,7 +240,7 @@ def test_commands_use_it_unless_it_is_off(tmp_path: Path) -> None:
     compile_()
     for word, path in (("auto", library_path()), ("off", None)):
         with used(None):
-            run = CliRunner(env={"ROCPR_COMPILED": word}).invoke(main, ["curves", str(table)])
+            run = CliRunner(env={"ROCPR_COMPILED": word}).invoke(commands, ["curves", str(table)])
             assert (run.exit_code, KERNEL.path) == (0, path)
 
 
@@ -255,7 +255,7 @@ def test_a_library_of_another_version_is_told_by_commands_that_would_use_it(
     words = [command, *([rules] if command == "gate" else []), table]
     with used(None):
         run, off = (
-            CliRunner(env={"ROCPR_COMPILED": word}).invoke(main, list(map(str, words))) for word in ("auto", "off")
+            CliRunner(env={"ROCPR_COMPILED": word}).invoke(commands, list(map(str, words))) for word in ("auto", "off")
         )
     assert (run.exit_code, off.exit_code, run.stdout) == (0, 0, off.stdout)
     assert run.stderr == (

@@ -10,10 +10,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from service.answer import Request, answer
-from service.cli.answers import NAME_LABEL
-from service.cli.curves import AREAS, SUMMARY
+from service.cli.asking import NAME_LABEL
+from service.cli.commands import rocpr as commands
+from service.cli.curves import AREA_MEANINGS, SUMMARY
 from service.cli.layout import MOST_ROWS
-from service.cli.main import main
 from service.operations import OPERATIONS
 from service.wire.limits import Limits
 
@@ -23,7 +23,7 @@ CLASSIFIERS = {"counts": {"tp": [6, 9, 8], "fp": [1, 4, 6], "fn": [4, 1, 2], "tn
 
 
 def rocpr(*arguments: object, given: str | bytes | None = None, **variables: str) -> Result:
-    return CliRunner().invoke(main, ["curves", *map(str, arguments)], input=given, env=variables)
+    return CliRunner().invoke(commands, ["curves", *map(str, arguments)], input=given, env=variables)
 
 
 def answered(body: bytes, media_type: str = "text/csv", **options: str) -> bytes:
@@ -49,7 +49,7 @@ def test_the_summary_has_the_numbers_of_the_answer(name: str) -> None:
     document = json.loads(answered((DATA / name).read_bytes()))
     assert re.search(rf"^  positives +{document['positives']}$", run.stdout, re.MULTILINE)
     assert re.search(rf"^  negatives +{document['negatives']}$", run.stdout, re.MULTILINE)
-    assert list(AREAS) == list(document["auc"])
+    assert list(AREA_MEANINGS) == list(document["auc"])
     assert areas_in(run.stdout) == {area: f"{value:.6f}" for area, value in document["auc"].items()}
     assert max(map(len, run.stdout.splitlines()[1:])) <= 80
     assert not re.search(r"[ \t]$", run.stdout, re.MULTILINE)
@@ -215,7 +215,7 @@ def test_a_json_file_carries_its_own_options(tmp_path: Path) -> None:
 
 
 def test_the_options_are_the_query_parameters() -> None:
-    names = {parameter.name for parameter in main.commands["curves"].params}
+    names = {parameter.name for parameter in commands.commands["curves"].params}
     assert names - {"file", "format_name", "as_json"} == set(OPERATIONS["curves"].parameters)
     assert set(SUMMARY) <= set(OPERATIONS["curves"].parameters)
 

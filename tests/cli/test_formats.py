@@ -7,8 +7,8 @@ import pytest
 from click.testing import CliRunner, Result
 from pyarrow import csv
 
-from service.cli.main import main
-from service.wire.codings import compress
+from service.cli.commands import rocpr as commands
+from service.wire.formats.codings import compress
 from tests.properties.bodies import arrow_body, csv_body, parquet_body
 
 CSV = Path(__file__).parents[1] / "data" / "breast_cancer.csv"
@@ -18,7 +18,7 @@ COMMANDS = [["curves"], ["curves", "--json"], ["tradeoffs", "--indices", "jaccar
 
 
 def rocpr(*arguments: object, fed: bytes | None = None) -> Result:
-    return CliRunner().invoke(main, [str(argument) for argument in arguments], input=fed)
+    return CliRunner().invoke(commands, [str(argument) for argument in arguments], input=fed)
 
 
 def written(directory: Path, table: pa.Table, suffix: str) -> Path:

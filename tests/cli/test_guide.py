@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from service.cli.main import main
+from service.cli.commands import rocpr as commands
 from service.guide import markdown_of, pages
 
 
 def test_without_a_page_the_pages_are_listed() -> None:
-    run = CliRunner().invoke(main, ["guide"])
+    run = CliRunner().invoke(commands, ["guide"])
     assert run.exit_code == 0
     assert [line.split()[0] for line in run.stdout.splitlines()] == list(pages())
     assert all(line.endswith(page.about) for line, page in zip(run.stdout.splitlines(), pages().values(), strict=True))
@@ -20,7 +20,7 @@ def test_without_a_page_the_pages_are_listed() -> None:
 
 @pytest.mark.parametrize("name", pages())
 def test_a_page_is_printed_as_it_is(name: str) -> None:
-    run = CliRunner().invoke(main, ["guide", name])
+    run = CliRunner().invoke(commands, ["guide", name])
     assert run.exit_code == 0
     assert run.stdout_bytes == markdown_of(name).encode()
 
@@ -33,7 +33,7 @@ def test_other_encodings_of_a_terminal_do_no_harm(root: Path) -> None:
 
 @pytest.mark.parametrize("name", ["index", "nothing", "../README", "curves.md"])
 def test_for_an_unknown_page_those_that_there_are_are_named(name: str) -> None:
-    run = CliRunner().invoke(main, ["guide", name])
+    run = CliRunner().invoke(commands, ["guide", name])
     assert run.exit_code == 2
     assert run.stdout == ""
     assert f"'{name}' is not a page of the guide." in run.stderr

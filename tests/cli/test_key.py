@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from service.cli.main import main
+from service.cli.commands import rocpr as commands
 from service.web.keys import Keys
 
 KEY = re.compile(r"rocpr_[A-Za-z0-9_-]{43}\n")
 
 
 def key_new(*arguments: str) -> Result:
-    return CliRunner().invoke(main, ["key", "new", *arguments])
+    return CliRunner().invoke(commands, ["key", "new", *arguments])
 
 
 def test_the_key_is_printed_and_its_line_beside_it(tmp_path: Path) -> None:
@@ -93,6 +93,6 @@ def test_a_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:
 
 
 def test_the_help_says_where_each_part_goes() -> None:
-    text = " ".join(CliRunner().invoke(main, ["key", "new", "--help"]).stdout.split())
+    text = " ".join(CliRunner().invoke(commands, ["key", "new", "--help"]).stdout.split())
     assert "The key goes to standard output" in text
     assert "The line goes to standard error" in text

@@ -8,9 +8,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from service.answer import Request, answer
-from service.cli.answers import NAME_LABEL
+from service.cli.asking import NAME_LABEL
+from service.cli.commands import rocpr as commands
 from service.cli.layout import MOST_ROWS
-from service.cli.main import main
 from service.operations import OPERATIONS
 from service.wire.limits import Limits
 
@@ -20,7 +20,7 @@ INDICES = ["kulczynski", "f_measure", "fowlkes_mallows", "jaccard"]
 
 
 def rocpr(*arguments: object, given: str | bytes | None = None, **variables: str) -> Result:
-    return CliRunner().invoke(main, ["tradeoffs", *map(str, arguments)], input=given, env=variables)
+    return CliRunner().invoke(commands, ["tradeoffs", *map(str, arguments)], input=given, env=variables)
 
 
 def answered(body: bytes, media_type: str = "text/csv", **options: str) -> bytes:
@@ -148,7 +148,7 @@ def test_a_json_file_carries_its_own_options(tmp_path: Path) -> None:
 
 
 def test_the_options_are_the_query_parameters() -> None:
-    names = {parameter.name for parameter in main.commands["tradeoffs"].params}
+    names = {parameter.name for parameter in commands.commands["tradeoffs"].params}
     assert names - {"file", "format_name", "as_json"} == set(OPERATIONS["tradeoffs"].parameters)
 
 

@@ -5,8 +5,8 @@ import json
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from service.wire.gate_schemas import FAIL_STATUSES
 from service.wire.problems import PROBLEM_TYPES
+from service.wire.requests.gates_schemas import FAIL_STATUSES
 from tests.contract.document import (
     BINARY,
     PROBLEM_JSON,

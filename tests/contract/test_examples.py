@@ -16,8 +16,8 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from service.wire.gate_schemas import FAIL_STATUSES
 from service.wire.media_types import ARROW_STREAM, CSV, JSON, MARKDOWN, XML
+from service.wire.requests.gates_schemas import FAIL_STATUSES
 from tests.asking import read_csv, tables
 from tests.contract.document import Operation, document, evaluations, examples, queries, resolved, violations
 

@@ -11,19 +11,14 @@ from marshmallow import RAISE, Schema, fields
 
 from service.answer import REQUEST_MEDIA_TYPES, response_media_types
 from service.operations import OPERATIONS
-from service.wire import fields as own
-from service.wire.evaluation_schemas import CountsSchema, SampleSchema
-from service.wire.faults import FACT_CODES
-from service.wire.gate_schemas import BaselineSchema, FailStatus, GatesRequestSchema, MetricName, RuleSchema
-from service.wire.interval_schemas import IntervalsSchema, Level, OperatingPointSchema
-from service.wire.schemas import (
-    ComparisonsRequestSchema,
-    CurvesRequestSchema,
-    InterpolationSchema,
-    LambdaDensitySchema,
-    NamedEvaluationSchema,
-    TradeoffsRequestSchema,
-)
+from service.wire.requests import fields as own
+from service.wire.requests.comparisons_schemas import ComparisonsRequestSchema, NamedEvaluationSchema
+from service.wire.requests.curves_schemas import CurvesRequestSchema, InterpolationSchema
+from service.wire.requests.evaluation_schemas import CountsSchema, SampleSchema
+from service.wire.requests.faults import FACT_CODES
+from service.wire.requests.gates_schemas import BaselineSchema, FailStatus, GatesRequestSchema, MetricName, RuleSchema
+from service.wire.requests.interval_schemas import IntervalsSchema, Level, OperatingPointSchema
+from service.wire.requests.tradeoffs_schemas import LambdaDensitySchema, TradeoffsRequestSchema
 from tests.contract.document import EVALUATION_PREFIX, PATH, Tree, evaluations, resolved, schema, violations
 
 NAMES: dict[type[Schema], str] = {
@@ -236,7 +231,7 @@ def test_codes_of_wrong_values_are_documented() -> None:
 def _codes_in_the_sources() -> Iterator[str]:
     """Literal texts in the place of the code, wherever a fault is made."""
     service = PATH.parent / "service"
-    for source in (service / "answer.py", *(service / "wire").glob("*.py")):
+    for source in (service / "answer.py", *(service / "wire").rglob("*.py")):
         for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in CODE_AT:
                 code = node.args[CODE_AT[node.func.id]]

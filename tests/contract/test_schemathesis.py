@@ -18,7 +18,7 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from service.app import create_app
 from service.settings import read_settings
-from service.wire.gate_schemas import FAIL_STATUSES
+from service.wire.requests.gates_schemas import FAIL_STATUSES
 from tests.contract.document import document, evaluations, operations, schema, violations
 from tests.contract.table_bodies import TABLES
 

@@ -14,15 +14,15 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 import service.web.health
-import service.web.operations
+import service.web.operation_routes
 from service.app import create_app
 from service.settings import read_settings
 from service.web.lanes.evaluator import DeadlineExceeded, EvaluatorDied
 from service.web.server.connection import Phase
 from service.web.server.sweep import look_after
 from service.web.server.transport import too_slow
-from service.wire.gate_schemas import FAIL_STATUSES
 from service.wire.problems import PROBLEM_TYPES, Problem
+from service.wire.requests.gates_schemas import FAIL_STATUSES
 from tests.contract.document import Operation, evaluations, problem_examples, violations
 from tests.web.guarding import ANN, guarded_app
 from tests.web.server.reading import problem_of
@@ -116,7 +116,7 @@ def client_for(name: str, app: Flask, monkeypatch: pytest.MonkeyPatch, tmp_path:
         def fail(*_: object, **__: object) -> None:
             raise RuntimeError("defect")
 
-        monkeypatch.setattr(service.web.operations, "answer", fail)
+        monkeypatch.setattr(service.web.operation_routes, "answer", fail)
     if name == "not_ready":
         monkeypatch.setattr(service.web.health, "DRAINING", type("Set", (), {"is_set": lambda _: True})())
     if name in EVALUATORS:

@@ -5,7 +5,7 @@ from itertools import cycle, islice
 
 import numpy as np
 
-from service.wire.codings import CODINGS
+from service.wire.formats.codings import CODINGS
 from tests.costs.families import BIG_BODY_BYTES, DECODED_BYTES, LONGEST_QUERY, Family, asking, csv_family, query_family
 
 FULL = BIG_BODY_BYTES - 200

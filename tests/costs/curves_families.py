@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from service.curves.evaluation import INCLUDES, KEEPS
 from service.curves.indices import INDICES
 from service.curves.operating_points import METRICS
-from service.wire.answer_tables import TABLES as TABLES_OF
+from service.wire.answers.answer_tables import TABLES as TABLES_OF
 from tests.costs.families import ANSWERS, Family, family
 from tests.costs.tables import FEW, TABLES, counts, sample
 

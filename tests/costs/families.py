@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from service.answer import Request
-from service.wire.codings import compress
+from service.wire.formats.codings import compress
 from service.wire.media_types import ARROW_STREAM, CSV, JSON
 
 BIG_BODY_BYTES = 256 << 10

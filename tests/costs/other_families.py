@@ -8,9 +8,9 @@ import numpy as np
 from service.curves.comparison import MOST_EVALUATIONS
 from service.curves.indices import INDICES
 from service.inference.rules import METRIC_NAMES, RATES
-from service.wire.answer_tables import TABLES as TABLES_OF
-from service.wire.gate_schemas import MOST_RULES
+from service.wire.answers.answer_tables import TABLES as TABLES_OF
 from service.wire.media_types import JSON, MARKDOWN, XML
+from service.wire.requests.gates_schemas import MOST_RULES
 from tests.costs.families import ANSWERS, Family, family
 from tests.costs.tables import TABLES, Table, counts, sample, weighted
 

@@ -72,7 +72,7 @@ def test_a_long_table_has_the_hull_of_a_short_one(kind: str, repeats: int, monke
     tp, fp = TABLES[kind](np.random.default_rng(7), 3_000)
     table = table_of(np.repeat(tp, repeats), np.repeat(fp, repeats))
     expected = RocHull.of(table)
-    monkeypatch.setattr("service.curves.hull._LONG", 0)
+    monkeypatch.setattr("service.curves.hull._LONG_TABLE", 0)
     found = RocHull.of(table)
     assert found.outer.size < table.tp.size
     assert found.vertices.tolist() == expected.vertices.tolist()

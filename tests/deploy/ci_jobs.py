@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.comparing import sample
-from tests.cli.gating import ALL, DROP, FAILING, PASSING, RULES, TEN, UNDECIDED
+from tests.cli.gate.gating import ALL, DROP, FAILING, PASSING, RULES, TEN, UNDECIDED
 
 SHELLCHECK = Path(sys.executable).with_name("shellcheck")
 NODE = shutil.which("node")

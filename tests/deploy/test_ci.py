@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.cli.gate_server import KEY, guarded
-from tests.cli.gating import ALL, FAILING, PASSING, STATUSES, TEN
+from tests.cli.gate.gate_server import KEY, guarded
+from tests.cli.gate.gating import ALL, FAILING, PASSING, STATUSES, TEN
 from tests.deploy.ci_jobs import (
     ENDINGS,
     VERDICTS,

@@ -10,9 +10,9 @@ import pytest
 from pyarrow import csv
 
 from tests.cli.comparing import sample
-from tests.cli.gate_server import KEY, guarded
-from tests.cli.gating import ALL, FAILING, STATUSES, TEN
-from tests.cli.scripted_server import Scripted, problem, scripted
+from tests.cli.gate.gate_server import KEY, guarded
+from tests.cli.gate.gating import ALL, FAILING, STATUSES, TEN
+from tests.cli.gate.scripted_server import Scripted, problem, scripted
 from tests.deploy.ci_jobs import (
     CURL,
     ENDINGS,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from service.wire.codings import CODINGS, compress, decompress
+from service.wire.formats.codings import CODINGS, compress, decompress
 from tests.e2e.conftest import MAX_BODY_BYTES, MAX_DECOMPRESSED_BYTES, Server
 from tests.e2e.wire import Connection, check_problem, chunked, request
 

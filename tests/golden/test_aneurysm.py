@@ -24,7 +24,7 @@ import pytest
 
 from service.curves.evaluation import CurvesOptions
 from service.curves.sample import Sample
-from service.inference.evaluation import evaluate_with_intervals
+from service.inference.curves_with_intervals import evaluate_with_intervals
 from service.inference.gate import GateOptions, evaluate_gate
 from service.inference.intervals import IntervalOptions
 from service.inference.rules import Rule

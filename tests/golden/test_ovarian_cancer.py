@@ -20,8 +20,8 @@ from service.curves.areas import roc_area
 from service.curves.confusion import ConfusionTable
 from service.curves.evaluation import CurvesOptions
 from service.curves.sample import Sample
+from service.inference.curves_with_intervals import evaluate_with_intervals
 from service.inference.delong import paired_error, standard_error
-from service.inference.evaluation import evaluate_with_intervals
 from service.inference.intervals import IntervalOptions, difference_interval, difference_p_value
 from service.inference.strata import Strata, paired_strata, strata
 from tests import reference_inference as reference

@@ -16,7 +16,7 @@ from service.curves.evaluation import CurvesOptions
 from service.curves.hull import RocHull
 from service.curves.sample import Sample
 from service.inference import replicates as module
-from service.inference.evaluation import evaluate_with_intervals
+from service.inference.curves_with_intervals import evaluate_with_intervals
 from service.inference.evidence import TOO_FEW_EXAMPLES
 from service.inference.intervals import (
     Interval,
@@ -25,7 +25,7 @@ from service.inference.intervals import (
     exact_pr_interval,
     pr_logit_interval,
 )
-from service.inference.methods import METHODS
+from service.inference.methods import INTERVAL_METHODS
 from service.inference.rules import Metric
 from service.inference.strata import strata
 from service.inference.subject import Subject
@@ -76,7 +76,7 @@ class TestAreas:
         found, warnings = intervals_of(MIXED.sample(), method)
         assert tuple(interval and interval.method for interval in found.values()) == used
         assert warnings == (("interval_omitted",) if None in used else ())
-        assert method in METHODS
+        assert method in INTERVAL_METHODS
 
     def test_what_is_omitted_is_named(self) -> None:
         warnings = evaluate_with_intervals(MIXED.sample(), AUC, IntervalOptions(method="delong")).warnings
@@ -123,7 +123,7 @@ class TestAreas:
         assert uppers == sorted(uppers)
         assert uppers[0] < 0.01
 
-    @pytest.mark.parametrize("method", METHODS)
+    @pytest.mark.parametrize("method", INTERVAL_METHODS)
     @pytest.mark.parametrize("weights", [None, [2.0, 1.0, 0.5, 1.0, 1.0, 1.0]])
     def test_areas_of_one_and_nought(self, method: str, weights: list[float] | None) -> None:
         """The free end is Clopper & Pearson's for as many trials as the smaller class has examples, or tells of."""
@@ -140,7 +140,7 @@ class TestAreas:
         assert (turned["roc"].lower, turned["roc"].method) == (0, "exact")
         assert turned["roc"].upper == pytest.approx(1 - 0.025 ** (1 / trials), rel=1e-12)
 
-    @pytest.mark.parametrize("method", METHODS)
+    @pytest.mark.parametrize("method", INTERVAL_METHODS)
     def test_all_scores_tied(self, method: str) -> None:
         data = Data([1.0] * 7, MIXED.labels)
         found, _ = intervals_of(data.sample(), method)
@@ -149,7 +149,7 @@ class TestAreas:
         assert (found["roc"].lower, found["roc"].upper) == pytest.approx(ends)
         assert found["roc"].standard_error == 0
 
-    @pytest.mark.parametrize("method", METHODS)
+    @pytest.mark.parametrize("method", INTERVAL_METHODS)
     def test_too_few_examples(self, method: str) -> None:
         for labels in ([True, False, False], [True, False, True]):
             found, warnings = intervals_of(Data([3, 2, 1], labels).sample(), method)
@@ -158,7 +158,7 @@ class TestAreas:
         weighted = Data([4, 3, 2, 1], [True, False, False, True], [1.0, 1.0, 1.0, 0.0])
         assert intervals_of(weighted.sample(), method)[1] == (TOO_FEW_EXAMPLES.code,)
 
-    @pytest.mark.parametrize("method", METHODS)
+    @pytest.mark.parametrize("method", INTERVAL_METHODS)
     def test_no_sweep(self, method: str) -> None:
         found, warnings = intervals_of(Rows([1, 3], [3, 1], 5, 5).counts(), method)
         assert list(found.values()) == [None] * 3
@@ -183,7 +183,7 @@ class TestAreas:
         assert list(found.values()) == [None] * 3
         assert warnings == ("interval_omitted",)
 
-    @pytest.mark.parametrize("method", METHODS)
+    @pytest.mark.parametrize("method", INTERVAL_METHODS)
     @examples(15)
     @given(data=some_samples, random=st.randoms(use_true_random=False))
     def test_order_of_rows_changes_nothing(self, method: str, data: Data, random: object) -> None:
@@ -191,7 +191,7 @@ class TestAreas:
         random.shuffle(order)  # type: ignore[attr-defined] # a random.Random
         assert intervals_of(data.rows(order).sample(), method) == intervals_of(data.sample(), method)
 
-    @pytest.mark.parametrize("method", METHODS)
+    @pytest.mark.parametrize("method", INTERVAL_METHODS)
     @examples(15)
     @given(data=samples(tied_scores).filter(enough))
     def test_counts_are_the_sample_grouped(self, method: str, data: Data) -> None:
@@ -199,19 +199,19 @@ class TestAreas:
         counts = Counts(table.tp, table.fp, table.positives, table.negatives)
         assert intervals_of(counts, method) == intervals_of(data.sample(), method)
 
-    @pytest.mark.parametrize("method", METHODS)
+    @pytest.mark.parametrize("method", INTERVAL_METHODS)
     @examples(15)
     @given(data=samples(tied_scores).filter(enough))
     def test_weights_of_one_are_no_weights(self, method: str, data: Data) -> None:
         close(replace(data, weights=[1.0] * len(data.scores)), data, method)
 
-    @pytest.mark.parametrize("method", METHODS)
+    @pytest.mark.parametrize("method", INTERVAL_METHODS)
     @examples(15)
     @given(data=samples(tied_scores, plain_weights).filter(enough), scale=st.floats(1e-100, 1e100))
     def test_scale_of_weights_changes_nothing(self, method: str, data: Data, scale: float) -> None:
         close(replace(data, weights=[weight * scale for weight in data.weights or []]), data, method)
 
-    @pytest.mark.parametrize("method", METHODS)
+    @pytest.mark.parametrize("method", INTERVAL_METHODS)
     @examples(15)
     @given(data=some_samples)
     def test_other_direction_of_scores_changes_nothing(self, method: str, data: Data) -> None:

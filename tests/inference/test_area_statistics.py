@@ -83,7 +83,7 @@ def test_tiles_change_nothing(tile: int, monkeypatch: pytest.MonkeyPatch) -> Non
     steps = np.random.default_rng(2).integers(0, 5, (6, 40, 2))
     tp, fp = (np.stack(column) for column in zip(*(cumulated(table.tolist()) for table in steps), strict=True))
     before = {name: statistic(tp, fp) for name, statistic in AREA_STATISTICS.items()}
-    monkeypatch.setattr(area_statistics, "_TILE", tile)
+    monkeypatch.setattr(area_statistics, "_TILE_STEPS", tile)
     for name, statistic in AREA_STATISTICS.items():
         np.testing.assert_allclose(statistic(tp, fp), before[name], rtol=1e-14)
 

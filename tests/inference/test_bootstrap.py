@@ -107,7 +107,7 @@ def test_the_size_of_blocks_changes_nothing(tile: int, share: float, monkeypatch
         expected = replicates(examined, AREA_STATISTICS, 37, 1)
         left_out = jackknife(examined, AREA_STATISTICS, 1)
         with monkeypatch.context() as patched:
-            patched.setattr(bootstrap, "_TILE", tile)
+            patched.setattr(bootstrap, "_BLOCK_NUMBERS", tile)
             assert_same(replicates(examined, AREA_STATISTICS, 37, 1), expected)
             for name, ((positives, negatives),) in jackknife(examined, AREA_STATISTICS, 1).items():
                 np.testing.assert_array_equal(positives.values, left_out[name][0][0].values)

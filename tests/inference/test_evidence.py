@@ -17,9 +17,9 @@ from service.curves.errors import NotPaired
 from service.curves.evaluation import CurvesOptions
 from service.inference.area_statistics import AREA_STATISTICS
 from service.inference.bootstrap import percentile_ends, replicates
-from service.inference.evaluation import evaluate_with_intervals
+from service.inference.curves_with_intervals import evaluate_with_intervals
 from service.inference.intervals import IntervalOptions
-from service.inference.methods import METHODS, is_resampled, method_of
+from service.inference.methods import INTERVAL_METHODS, is_resampled, method_of
 from service.inference.pairs import Pair
 from service.inference.rules import AREAS_WITH_INTERVALS
 from service.inference.strata import paired_strata, strata
@@ -76,7 +76,7 @@ def areas_with_both(*, drop: bool) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("name", EVALUATIONS)
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", INTERVAL_METHODS)
 @pytest.mark.parametrize("against", ["nothing", "pairs", "another"])
 def test_intervals_of_areas_are_those_of_the_curves(name: str, method: str, against: str) -> None:
     """The same resamples for a seed everywhere: bit for bit, also beside differences of the same areas."""
@@ -189,7 +189,7 @@ class TestDifferences:
         assert (check.interval.lower, check.interval.upper) == pytest.approx(expected, rel=1e-9)
         assert check.interval.method == "bca"
 
-    @pytest.mark.parametrize("method", METHODS)
+    @pytest.mark.parametrize("method", INTERVAL_METHODS)
     def test_a_metric_has_one_method(self, method: str) -> None:
         for metric in metrics():
             for difference in (False, True):

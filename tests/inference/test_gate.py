@@ -12,7 +12,7 @@ from hypothesis import assume, given
 
 from service.inference.gate import Check, GateOptions, evaluate_gate
 from service.inference.intervals import Interval, IntervalOptions
-from service.inference.methods import METHODS
+from service.inference.methods import INTERVAL_METHODS
 from service.inference.rules import Rule
 from tests import reference_gate as reference
 from tests import reference_gate_intervals as twin
@@ -251,7 +251,7 @@ class TestConfidence:
 
 
 class TestOptions:
-    @pytest.mark.parametrize("method", METHODS)
+    @pytest.mark.parametrize("method", INTERVAL_METHODS)
     def test_a_rule_takes_resamples_where_some_are_drawn(self, method: str) -> None:
         intervals = IntervalOptions(method=method)
         for metric in metrics():

@@ -9,7 +9,7 @@ import pytest
 
 from service.inference.gate import Check
 from service.inference.intervals import IntervalOptions
-from service.inference.methods import METHODS
+from service.inference.methods import INTERVAL_METHODS
 from tests.gate_requests import FEW, ONE, OTHER, Request
 from tests.reference_gate import Evaluation
 from tests.strategies import Data, Rows
@@ -56,7 +56,7 @@ class TestUndecided:
         gate = Request(data, None, [{"metric": "roc", "min": 0.0}]).gate()
         assert gate.passed
 
-    @pytest.mark.parametrize("method", METHODS)
+    @pytest.mark.parametrize("method", INTERVAL_METHODS)
     def test_fractional_counts_are_not_drawn(self, method: str) -> None:
         fractional = Rows([1.5, 3.0], [0.5, 2.0], 4, 4)
         whole = Rows([1, 3], [0, 2], 4, 4)

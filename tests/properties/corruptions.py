@@ -16,7 +16,7 @@ from pathlib import Path
 
 from service.answer import Request, answer
 from service.web.lanes.evaluator import mapped
-from service.wire.codings import CODINGS, IDENTITY, compress
+from service.wire.formats.codings import CODINGS, IDENTITY, compress
 from service.wire.limits import Limits
 from service.wire.media_types import JSON
 from tests.properties.right_bodies import Body, right_bodies

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.answer import Request, answer
-from service.wire.answer_tables import TABLES
-from service.wire.codings import CODINGS, IDENTITY, compress
+from service.wire.answers.answer_tables import TABLES
+from service.wire.formats.codings import CODINGS, IDENTITY, compress
 from service.wire.media_types import ARROW_STREAM, CSV, JSON, PARQUET
 from tests.asking import LIMITS, read_csv, tables
 from tests.properties.bodies import arrow_body, chunked, json_body, parquet_body

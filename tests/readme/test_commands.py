@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import pytest
 
-from service.cli.main import main
+from service.cli.commands import rocpr as commands
 from tests.e2e.conftest import Server
 from tests.readme.commands import ELSEWHERE, NOT_RUN, Example, examples, has_curl, run
 from tests.readme.documents import DOCUMENTS, README, blocks, prose_of, text_of
@@ -90,7 +90,7 @@ def test_commands_within_sentences_exist(document: str) -> None:
     prose = prose_of(document)
     assert not re.search(r"`(curl|python3?|\.venv/[^\s`]+) [^`]+`", prose)
     for words in map(shlex.split, re.findall(r"`rocpr ([^`]+)`", prose)):
-        command: click.Command = main
+        command: click.Command = commands
         while words and isinstance(command, click.Group):
             command = command.commands[words.pop(0)]
         options = {option for parameter in command.params for option in parameter.opts}

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from service.app import create_app
-from service.cli.curves import AREAS
+from service.cli.curves import AREA_MEANINGS
 from service.curves.areas import Areas
 from service.curves.evaluation import KEEPS
 from service.curves.indices import INDICES, Rows
@@ -20,8 +20,8 @@ from service.environment import server_environment
 from service.operations import OPERATIONS
 from service.settings import Settings, shipped_file
 from service.web.guide import FILES
-from service.wire.decoders import DECODERS
-from service.wire.encoders import ENCODERS
+from service.wire.answers.encoders import ENCODERS
+from service.wire.formats.decoders import DECODERS
 from service.wire.problems import MAX_ERRORS, PROBLEM_TYPES
 from tests.readme.commands import examples
 from tests.readme.documents import DEVELOPERS, OPERATORS, README, ROOT, section, table, text_of
@@ -109,8 +109,8 @@ def test_areas() -> None:
     assert [name for name, _, _ in rows] == [f"`{field.name}`" for field in fields(Areas)]
     assert [value for _, value, _ in rows] == [f"{value:.4f}" for value in ANSWER["auc"].values()]
     assert len({value for _, value, _ in rows}) == len(rows)
-    assert [name for name, _ in table(README, "The six areas")] == [f"`{name}`" for name in AREAS]
-    assert list(AREAS) == list(ANSWER["auc"])
+    assert [name for name, _ in table(README, "The six areas")] == [f"`{name}`" for name in AREA_MEANINGS]
+    assert list(AREA_MEANINGS) == list(ANSWER["auc"])
 
 
 def test_indices() -> None:
@@ -159,10 +159,11 @@ def test_paths() -> None:
 
 def test_layers() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    (layers,) = (entry["layers"] for entry in project["tool"]["importlinter"]["contracts"] if entry["type"] == "layers")
+    contracts = {entry["id"]: entry for entry in project["tool"]["importlinter"]["contracts"]}
+    layers, wings = contracts["layers"]["layers"], contracts["wings"]["layers"]
     diagram = re.search(r"^```text\n(.*?)^```$", section(DEVELOPERS, "Layers"), re.MULTILINE | re.DOTALL)[1]
     lowest = layers[-1].split(" | ")
     assert [line.split()[0] for line in diagram.splitlines()] == [*layers[:-1], "curves"]
     assert "curves" in lowest
-    for name in set(lowest) - {"curves"}:
+    for name in {*lowest, *" | ".join(wings).split(" | ")} - {"curves"}:
         assert f"`{name}`" in section(DEVELOPERS, "Layers")

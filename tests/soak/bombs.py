@@ -9,7 +9,7 @@ import orjson
 import pyarrow as pa
 from pyarrow import parquet
 
-from service.wire.codings import compress
+from service.wire.formats.codings import compress
 from service.wire.media_types import ARROW_STREAM, CSV, JSON, PARQUET
 from tests.properties.bodies import arrow_body, parquet_body
 

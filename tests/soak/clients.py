@@ -8,8 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Self
 
-from service.wire.gate_schemas import FAIL_STATUSES
 from service.wire.problems import PROBLEM_JSON, PROBLEM_TYPES
+from service.wire.requests.gates_schemas import FAIL_STATUSES
 
 LOST = (OSError, http.client.HTTPException)
 """What a request fails with that gets no answer, or not the whole one."""

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pyarrow as pa
 
-from service.wire.codings import CODINGS, compress
+from service.wire.formats.codings import CODINGS, compress
 from service.wire.media_types import ARROW_STREAM, CSV, JSON, PARQUET
 from tests.e2e.wire import Answer, Connection, chunked, request
 from tests.properties.bodies import arrow_body, csv_body, json_body, parquet_body

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import quote, urlencode
 
-from service.wire.codings import IDENTITY
+from service.wire.formats.codings import IDENTITY
 from service.wire.media_types import CSV, JSON
 from tests.properties.corruptions import corrupted
 from tests.properties.right_bodies import Body, right_bodies

@@ -9,7 +9,7 @@ from threading import Barrier
 import orjson
 import pyarrow as pa
 
-from service.wire.codings import compress
+from service.wire.formats.codings import compress
 from service.wire.media_types import JSON, PARQUET
 from tests.properties.bodies import parquet_body
 from tests.soak.attackers import crowds

@@ -9,8 +9,8 @@ from werkzeug.test import TestResponse
 
 from service.app import create_app
 from service.settings import Settings, read_settings
-from service.web.errors import install_error_handlers
 from service.web.guard import OPEN, install_guard
+from service.web.problem_responses import install_error_handlers
 
 KEY, OTHER_KEY = "rocpr_the-key-of-ann", "rocpr_the-key-of-ben"
 HEALTH = ["/health/live", "/health/ready"]

@@ -20,7 +20,7 @@ from pyarrow import csv, parquet
 from service.answer import Request
 from service.environment import prepare_process
 from service.web.lanes import evaluator
-from service.wire.codings import IDENTITY, compress
+from service.wire.formats.codings import IDENTITY, compress
 from service.wire.media_types import ARROW_STREAM, CSV, JSON, PARQUET
 from tests.web.big_requests import LIMITS
 

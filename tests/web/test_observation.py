@@ -12,7 +12,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from service.web import operations
+from service.web import operation_routes
 from service.web.observation import helper_ended, install_observation, note, refused_by_server
 from tests.web.observing import CANARY, CURVES, FAILING, GATES, SAMPLE, observed_app
 
@@ -120,7 +120,7 @@ class TestLines:
             except KeyError as error:
                 raise ValueError(CANARY) from error
 
-        monkeypatch.setattr(operations, "answer", fail)
+        monkeypatch.setattr(operation_routes, "answer", fail)
         answer = client.post(CURVES, json=SAMPLE)
         failure, line = lines()
         assert (line["level"], line["status"], line["problem"]) == ("error", 500, "internal_error")

@@ -30,7 +30,7 @@ from service.web.passes import (
     pass_of,
     until_sent,
 )
-from service.wire.codings import compress
+from service.wire.formats.codings import compress
 from service.wire.media_types import ARROW_STREAM, CSV, JSON, PARQUET
 from service.wire.problems import PROBLEM_TYPES
 from tests.web.observing import CURVES, observed_app

@@ -14,9 +14,9 @@ from werkzeug.wsgi import FileWrapper
 from service.answer import response_media_types
 from service.app import create_app
 from service.settings import read_settings
-from service.web import operations
+from service.web import operation_routes
 from service.web.lifecycle import DRAINING
-from service.wire.codings import CODINGS, MIN_COMPRESSED_BYTES, compress, decompress
+from service.wire.formats.codings import CODINGS, MIN_COMPRESSED_BYTES, compress, decompress
 from service.wire.problems import PROBLEM_JSON, PROBLEM_TYPES
 from tests.web.conftest import MAX_BODY_BYTES
 
@@ -158,9 +158,9 @@ def test_a_body_that_becomes_too_large_is_413() -> None:
 
 def test_options_reach_the_answer_in_order(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
-    real = operations.answer
+    real = operation_routes.answer
     monkeypatch.setattr(
-        operations, "answer", lambda asked, *rest, **more: seen.append(asked) or real(asked, *rest, **more)
+        operation_routes, "answer", lambda asked, *rest, **more: seen.append(asked) or real(asked, *rest, **more)
     )
     client.post(CURVES, data=b"x", headers=JSON, query_string="b=1&a=%C3%BC+c&b=&%2B=%26&d")
     (request,) = seen
@@ -296,7 +296,7 @@ def test_an_unexpected_failure_is_a_problem_that_tells_nothing(
     def fail(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr(operations, "answer", fail)
+    monkeypatch.setattr(operation_routes, "answer", fail)
     response = client.post(CURVES, data=SAMPLE, headers=JSON)
     check_problem(response, "internal_error")
     assert b"secret" not in response.data
@@ -313,5 +313,5 @@ def test_an_http_error_without_a_problem_type_is_still_a_problem(
     def fail(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr(operations, "answer", fail)
+    monkeypatch.setattr(operation_routes, "answer", fail)
     check_problem(app.test_client().post(CURVES, data=SAMPLE, headers=JSON), code)

@@ -28,7 +28,7 @@ from service.answer import Answer, Effort, Request, TooMuchWork, answer, lack_of
 from service.curves.compiled import KERNEL
 from service.environment import give_memory_back, keep_what_is_loaded, look_for_memory, own_memory_bytes
 from service.web.log import logging_configuration
-from service.wire.codings import Body, Piece
+from service.wire.formats.codings import Body, Piece
 from service.wire.limits import Limits
 
 NICENESS = 10

@@ -8,7 +8,7 @@ evaluate, and do nothing else. So what one client costs another is evaluation al
 back for a moment. `connection.py` is a connection: a phase, and the deadline of that phase. `reading.py` makes requests
 of bytes, with gunicorn's parser for heads and chunks, and `head.py` checks what the parser lets pass. All connections
 of a process read into one buffer, in short pieces where bytes cost time. A body stays in memory while it is short and
-then goes to a file without a name (`body.py`).
+then goes to a file without a name (`incoming_body.py`).
 
 **Passes.** The application (Flask) is called with whole requests, and sometimes more than once for one: passes.py, one
 floor up, says how. A long body is preceded by a pass without it, so that who has no key, or asks for what there is

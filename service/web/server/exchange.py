@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from service.web.observation import count_abandoned
 from service.web.passes import CLIENT, MOVED, PASS, STARTED, UNTIL_SENT, WAITED, Client, Pass
-from service.web.server.body import IncomingBody
+from service.web.server.incoming_body import IncomingBody
 from service.web.server.lane import Lane
 from service.web.server.queues import Use
 from service.web.server.reply import FileBody, Reply, Stream, close_body, written_head

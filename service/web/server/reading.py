@@ -10,8 +10,8 @@ from urllib.parse import unquote
 
 from gunicorn.asgi.parser import InvalidHeader, LimitRequestHeaders, ParseError, PythonProtocol
 
-from service.web.server.body import IncomingBody
 from service.web.server.head import Head
+from service.web.server.incoming_body import IncomingBody
 from service.web.server.transport import IncompleteHead, TinyChunks, incomplete_body, transport_problem
 from service.wire.problems import Problem, no_room
 

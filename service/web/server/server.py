@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, BinaryIO
 from service.web.observation import UNMATCHED
 from service.web.passes import Pass
 from service.web.server import sweep
-from service.web.server.body import IncomingBody
 from service.web.server.connection import Connection
 from service.web.server.exchange import Exchange
 from service.web.server.head import Head
+from service.web.server.incoming_body import IncomingBody
 from service.web.server.lane import Lane
 from service.web.server.reading import NewParser, RequestReader
 from service.web.server.sending import PIECE_BYTES

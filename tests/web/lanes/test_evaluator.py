@@ -25,7 +25,7 @@ from service.web.lanes.evaluator import (
     EvaluatorProcess,
     NoRoom,
 )
-from service.wire.codings import compress
+from service.wire.formats.codings import compress
 from tests.compiled_library import library_in, used
 from tests.web.big_requests import BODY, LIMITS, request
 

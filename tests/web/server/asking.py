@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from service.web.passes import UNTIL_SENT, Pass
-from service.web.server.body import IncomingBody
 from service.web.server.exchange import Exchange
+from service.web.server.incoming_body import IncomingBody
 from service.web.server.queues import Use
 from service.web.server.reply import Reply, Stream
 from service.wire.problems import Problem

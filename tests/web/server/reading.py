@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 from gunicorn.config import Config
 
-from service.web.server.body import IncomingBody
+from service.web.server.incoming_body import IncomingBody
 from service.web.server.parser import new_parser as parser_of
 from service.web.server.reading import RequestReader
 from service.wire.problems import Problem

@@ -8,7 +8,7 @@ import pytest
 
 from service.web.passes import CLIENT, MOVED, PASS, STARTED, UNTIL_SENT, WAITED, Pass
 from service.web.server import exchange as exchange_module
-from service.web.server.body import IncomingBody
+from service.web.server.incoming_body import IncomingBody
 from service.web.server.reply import Reply
 from service.wire.problems import Problem
 from tests.web.server.applications import Body, Environ, echo

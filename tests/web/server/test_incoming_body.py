@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from service.web.server.body import IncomingBody
+from service.web.server.incoming_body import IncomingBody
 from service.wire.problems import Problem
 
 

@@ -9,7 +9,7 @@ import pytest
 from gunicorn.asgi import parser as gunicorn_parser
 from gunicorn.asgi.parser import ParseError
 
-from service.web.server.body import IncomingBody
+from service.web.server.incoming_body import IncomingBody
 from service.web.server.reading import HEAD_BYTES, RequestReader
 from service.web.server.transport import MAX_INSTANCE, instance_of, too_slow, transport_problem
 from service.wire.problems import Problem

@@ -1,0 +1,21 @@
+"""How a command ends that cannot do what it was asked: a message on standard error, and exit status 2."""
+
+from collections.abc import Iterable
+from typing import IO, Any, NoReturn
+
+import click
+
+
+class CommandError(click.ClickException):
+    """What is wrong, in lines for a reader."""
+
+    exit_code = 2
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Print the message as it is."""
+        click.echo(self.message, file=file, err=file is None)
+
+
+def fail(lines: Iterable[str]) -> NoReturn:
+    """End the command with a message."""
+    raise CommandError("\n".join(lines))

@@ -1,0 +1,28 @@
+"""The commands of `rocpr`; knows which there are, nothing of what they do."""
+
+import click
+
+from service.cli.compare import compare
+from service.cli.compile import compile_
+from service.cli.curves import curves
+from service.cli.gate.command import gate
+from service.cli.guide import guide
+from service.cli.key import key
+from service.cli.serve import serve
+from service.cli.tradeoffs import tradeoffs
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="rocpr")
+def rocpr() -> None:
+    """Evaluate binary classifiers: curves, the areas under them, trade-offs, comparisons, and a gate for CI."""
+
+
+rocpr.add_command(curves)
+rocpr.add_command(tradeoffs)
+rocpr.add_command(compare)
+rocpr.add_command(gate)
+rocpr.add_command(serve)
+rocpr.add_command(key)
+rocpr.add_command(guide)
+rocpr.add_command(compile_)

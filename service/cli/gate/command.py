@@ -1,0 +1,166 @@
+"""`rocpr gate RULES.toml SCORES`: does the model meet the rules? For people, and for CI servers by its exit status.
+
+Knows the command's options and statuses; what the verdict is, is answer.py's or the server's.
+"""
+
+import os
+import sys
+import traceback
+from pathlib import Path
+from typing import BinaryIO, cast
+
+import click
+import orjson
+
+from service.cli.files import SUFFIXES, InputFile, suffix_of
+from service.cli.gate.first_rules import PROBE, rules_json, rules_text
+from service.cli.gate.outputs import Outputs
+from service.cli.gate.question import Question
+from service.cli.gate.rules_file import Rules
+from service.cli.gate.server_address import ServerAddress
+from service.cli.gate.verdict_layout import verdict_lines
+from service.cli.options import evaluation_options, given_texts, refuse_without_table
+from service.wire.formats.tables import SAMPLE_COLUMNS
+
+EXIT_STATUSES = {"passed": 0, "failed": 1, "undecided": 2}
+"""A failed gate is a 1 and nothing else is: whatever keeps the gate from a verdict is a 2."""
+
+
+class GateCommand(click.Command):
+    """A command of which no defect, and no Ctrl-C, looks like a failed gate."""
+
+    def invoke(self, context: click.Context) -> object:
+        """Run it; a status of 1 is a verdict."""
+        try:
+            return super().invoke(context)
+        except (click.ClickException, click.exceptions.Exit):
+            raise
+        except (KeyboardInterrupt, click.Abort):
+            click.echo("Aborted!", err=True)
+        except Exception:  # noqa: BLE001  # a traceback by itself would end with status 1
+            traceback.print_exc()
+        sys.exit(EXIT_STATUSES["undecided"])
+
+
+def _report_path(_context: click.Context, _parameter: click.Parameter, path: Path | None) -> Path | None:
+    """Refuse a report into a directory that is not there before anything is evaluated, and remove an old one.
+
+    A report of another run must not be taken for one of this run, which may end before it has anything to report.
+    """
+    if path is not None and not path.parent.is_dir():
+        raise click.BadParameter(f"{path.parent} is no directory.")
+    try:
+        if path is not None and path.is_file():
+            path.unlink()
+    except OSError as error:
+        raise click.BadParameter(f"An old report is there and cannot be removed: {error.strerror}.") from error
+    return path
+
+
+_REPORT = click.Path(dir_okay=False, writable=True, path_type=Path)
+
+
+@click.command(cls=GateCommand)
+@click.argument("files", metavar="RULES.toml SCORES", nargs=-1)
+@evaluation_options
+@click.option("--baseline", metavar="OLD", help="The scores of the model before, for max_drop.")
+@click.option("--server", metavar="URL", help="Ask this server; else the files are evaluated here.")
+@click.option("--api-key-env", metavar="NAME", help="The variable of the environment that holds the key for it.")
+@click.option("--junit", type=_REPORT, callback=_report_path, metavar="F", is_eager=True, help="Write a JUnit report.")
+@click.option(
+    "--markdown", type=_REPORT, callback=_report_path, metavar="F", is_eager=True, help="Write a report in Markdown."
+)
+@click.option(
+    "--init", is_flag=True, help="Print a first RULES.toml that SCORES, given alone, meets; with --json, as RULES.json."
+)
+@click.pass_context
+def gate(
+    context: click.Context,
+    /,
+    *,
+    files: tuple[str, ...],
+    format_name: str | None,
+    baseline: str | None,
+    server: str | None,
+    api_key_env: str | None,
+    junit: Path | None,
+    markdown: Path | None,
+    as_json: bool,
+    init: bool,
+    **options: str | bool | None,
+) -> None:
+    """Say whether SCORES meet the rules in RULES.toml.
+
+    SCORES is a table as rocpr curves takes it, or a JSON file with the fields of an evaluation; so is OLD. Options of
+    columns hold for both, and go before those in RULES.toml. One of the files may be - for standard input.
+
+    The exit status is 0 when every rule is met, 1 when one is not, and 2 when that cannot be decided: a rule is
+    undecided and none failed, or anything went wrong. A first RULES.toml is made by: rocpr gate --init SCORES
+    >RULES.toml. The scripts gate.sh and gate.mjs take the list of its rules as RULES.json.
+
+    On GitHub, Markdown is added to the summary of the job.
+    """
+    if init and (baseline or junit or markdown):
+        raise click.UsageError("--init goes without --baseline, --junit and --markdown.")
+    if server is None and api_key_env is not None:
+        raise click.UsageError("--api-key-env goes with --server.")
+    expected = 1 if init else 2
+    if len(files) != expected:
+        what = "SCORES alone goes with --init" if init else "RULES.toml and SCORES belong here"
+        raise click.UsageError(f"{what}; {len(files)} file{'' if len(files) == 1 else 's'} given.")
+    if not init:
+        _refuse_other_order(*files)
+    streams = _opened(context, [*files, *([] if baseline is None else [baseline])])
+    source, *more = (InputFile.of(stream, format_name) for stream in streams[expected - 1 :])
+    old = more[0] if more else None
+    given = given_texts(options)
+    refuse_without_table(given, [source, *more])
+    asked = None if server is None else ServerAddress.of(server, api_key_env)
+    if init:
+        _print(_first_rules(source, given, asked, as_json=as_json))
+        return
+    outputs = Outputs(junit, markdown)
+    with outputs.of_errors():
+        rules = Rules.read(streams[0])
+        body = Question(rules, source, old, given).verdict(asked)
+    document = orjson.loads(body)
+    names = (source.name, None if old is None else old.name)
+    lines = verdict_lines(document, *names)
+    _print(body if as_json else "".join(f"{line}\n" for line in lines))
+    outputs.write(document, *names)
+    context.exit(EXIT_STATUSES[document["status"]])
+
+
+def _refuse_other_order(rules: str, scores: str) -> None:
+    """Refuse scores in place of the rules, and the other way round. Raises UsageError."""
+    for name, wrong in ((rules, suffix_of(rules) in SUFFIXES), (scores, suffix_of(scores) == "toml")):
+        if wrong:
+            raise click.UsageError(f"RULES.toml comes first, then SCORES; {name} ends in .{suffix_of(name)}.")
+
+
+def _opened(context: click.Context, paths: list[str]) -> list[BinaryIO]:
+    """Open files; - is standard input. Raises UsageError."""
+    if paths.count("-") > 1:
+        raise click.UsageError("Standard input is one file; - is given more than once.")
+    binary = click.File("rb")
+    return [cast("BinaryIO", binary.convert(path, None, context)) for path in paths]
+
+
+def _first_rules(scores: InputFile, given: dict[str, str], server: ServerAddress | None, *, as_json: bool) -> str:
+    """Make the text of RULES.toml, or of RULES.json."""
+    document = orjson.loads(Question(Rules("the first rules", {}, PROBE), scores, None, given).verdict(server))
+    if as_json:
+        return rules_json(document)
+    texts = {key: text for key, text in given.items() if key in (*SAMPLE_COLUMNS, "positive_label")}
+    reading = {key: text if key in texts else orjson.loads(text) for key, text in given.items()}
+    return rules_text(document, scores.name, reading)
+
+
+def _print(text: str | bytes) -> None:
+    """Print, in colour on a terminal unless NO_COLOR is set; the verdict stands when nobody reads it."""
+    plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+    try:
+        click.echo(text, nl=False, color=False if plain else None)
+    except BrokenPipeError:
+        # Python would try once more at its end, and complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,79 @@
+"""What a gate writes into files: a JUnit report, Markdown, and the summary of a job on GitHub.
+
+A gate that could not be decided is reported as that, so that no report of an earlier run stands for it.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import click
+from junitparser import Error, JUnitXml, TestCase, TestSuite
+
+from service.cli.command_error import fail
+from service.wire.answers.gate_reports import SUITE, junit_report, markdown_report, xml_text
+
+STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
+"""The variable in which GitHub names a file whose Markdown it shows with the job."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """The files to write; None for those that nobody asked for."""
+
+    junit: Path | None
+    markdown: Path | None
+
+    def write(self, document: dict[str, Any], scores: str, baseline: str | None) -> None:
+        """Report an answer; `scores` and `baseline` are the names of the files."""
+        names = (scores, baseline)
+        self._write(lambda: junit_report(document, *names), lambda: markdown_report(document, *names))
+
+    @contextmanager
+    def of_errors(self) -> Iterator[None]:
+        """Report what ends the command, and let it go on to end it."""
+        try:
+            yield
+        except click.ClickException as error:
+            message = xml_text(error.format_message())
+            self._write(lambda: _undecided_junit(message), lambda: _undecided_markdown(message))
+            raise
+
+    def _write(self, junit: Callable[[], bytes], markdown: Callable[[], str]) -> None:
+        summary = os.environ.get(STEP_SUMMARY)
+        wanted: list[tuple[Path | None, str, Callable[[], bytes]]] = [
+            (self.junit, "wb", junit),
+            (self.markdown, "wb", lambda: markdown().encode()),
+            (Path(summary) if summary else None, "ab", lambda: markdown().encode() + b"\n"),
+        ]
+        for path, mode, content in wanted:
+            if path is None:
+                continue
+            try:
+                with path.open(mode) as file:
+                    file.write(content())
+            except OSError as error:
+                fail([f"Error: {path}: The report cannot be written: {error.strerror}."])
+
+
+def _undecided_junit(message: str) -> bytes:
+    case = TestCase("gate", SUITE)
+    case.result = [Error(message, "undecided")]
+    suite = TestSuite(SUITE)
+    suite.add_testcase(case)
+    report = JUnitXml(SUITE)
+    report.add_testsuite(suite)
+    report.update_statistics()  # type: ignore[no-untyped-call]  # it has types, but for this
+    out = BytesIO()
+    report.write(out)
+    return out.getvalue()
+
+
+def _undecided_markdown(message: str) -> str:
+    """Lay a message out as it is, indented, which Markdown takes for text without markup."""
+    lines = "\n".join(f"    {line}" for line in message.splitlines())
+    return f"### Gate not decided ❔\n\n{lines}\n"

@@ -1,0 +1,207 @@
+"""Asks a server for a verdict, over HTTP.
+
+A server that is busy, or not up yet, is asked again: the service keeps nothing of a request, so one that is sent twice
+does no harm. Every wait has an end. Knows HTTP and its failures; nothing of rules. It is imported where it is used: its
+libraries are a fifth of the command's start.
+"""
+
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BytesIO
+from typing import Any, Self
+
+import orjson
+import requests
+from requests.adapters import HTTPAdapter
+from requests.auth import AuthBase
+from tqdm import tqdm  # type: ignore[import-untyped]  # it has no types
+from urllib3.exceptions import MaxRetryError
+from urllib3.util.retry import Retry
+
+from service.cli.command_error import fail
+from service.cli.gate.server_address import ServerAddress
+from service.cli.gate.verdict_layout import STATUSES
+from service.wire.formats.codings import compressed
+from service.wire.media_types import JSON, PARQUET
+from service.wire.problems import PROBLEM_JSON
+
+CONNECT_SECONDS = 10
+ANSWER_SECONDS = 300
+"""How long to wait for a connection, and for the next bytes of an answer."""
+
+ASK_AGAIN_SECONDS = 120
+"""For how long a request is sent again to a server that is busy."""
+
+MOST_TRIES = 30
+MOST_LOST_CONNECTIONS = 4
+"""How often a request is sent again; and how often of these after a connection that failed or broke."""
+
+LONGEST_ANSWER = 16 << 20
+"""More than any verdict; where more comes, no rocpr answers."""
+
+_COMPRESSED_FROM = 256 << 10
+_SHOWN_FROM = 1 << 20
+"""From which length on a body is compressed, and its way shown on a terminal."""
+
+_AGAIN = (429, 503)
+_UNAUTHORIZED, _NOT_FOUND = 401, 404
+_ADDRESS = "--server takes the address that /v1/gates is below"
+
+
+@dataclass(frozen=True, slots=True)
+class GateReply:
+    """What a server answered: a verdict, or a problem."""
+
+    body: bytes
+    document: dict[str, Any]
+    is_problem: bool
+
+
+def post_gate(server: ServerAddress, media_type: str, parameters: Mapping[str, str], body: bytes) -> GateReply:
+    """Ask for a verdict; a server that gives no answer is told of and ends the command."""
+    headers = {"Content-Type": media_type, "Accept": JSON}
+    if len(body) > _COMPRESSED_FROM and media_type != PARQUET:  # which is compressed within
+        body = b"".join(compressed("zstd", [body]))
+        headers["Content-Encoding"] = "zstd"
+    end = time.monotonic() + ASK_AGAIN_SECONDS
+    try:
+        with requests.Session() as session, _upload(body) as data:
+            for scheme in ("http://", "https://"):
+                session.mount(scheme, HTTPAdapter(max_retries=_Patience(end=end)))
+            with session.post(
+                f"{server.url}/v1/gates",
+                params=parameters,
+                data=data,
+                headers=headers,
+                auth=_KeyHeader(server.key),
+                timeout=(CONNECT_SECONDS, ANSWER_SECONDS),
+                allow_redirects=False,  # a redirected POST would become a GET
+                stream=True,
+            ) as response:
+                return _reply(server, response, _content(server, response))
+    except (requests.RequestException, OSError) as error:
+        fail([f"Error: {server.url} gives no answer: {_cause(error)}."])
+
+
+class _KeyHeader(AuthBase):
+    """The key, in its header; requests would take one from ~/.netrc otherwise."""
+
+    def __init__(self, key: str | None) -> None:
+        self._key = key
+
+    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
+        if self._key is not None:
+            request.headers["Authorization"] = f"Bearer {self._key}"
+        return request
+
+
+class _Patience(Retry):
+    """Tries again until a point in time, and never waits beyond it."""
+
+    def __init__(self, *, end: float, **options: Any) -> None:  # noqa: ANN401  # those of Retry
+        usual: dict[str, Any] = {
+            "total": MOST_TRIES,
+            "connect": MOST_LOST_CONNECTIONS,
+            "read": MOST_LOST_CONNECTIONS,
+            "redirect": 0,
+            "allowed_methods": None,  # POST, too
+            "status_forcelist": _AGAIN,
+            "backoff_factor": 0.5,
+            "backoff_max": 10,
+            "raise_on_status": False,  # the last answer says why
+        }
+        super().__init__(**(usual | options))
+        self.end = end
+
+    def new(self, **options: Any) -> Self:  # noqa: ANN401  # those of Retry
+        return super().new(end=self.end, **options)
+
+    def increment(self, *arguments: Any, **options: Any) -> Self:  # noqa: ANN401  # those of Retry
+        """Count a try; the next one has to begin before the end."""
+        left = super().increment(*arguments, **options)
+        response = options.get("response")
+        wait = response and self.get_retry_after(response)
+        if time.monotonic() + (wait or left.get_backoff_time()) >= self.end:
+            pool, url = options["_pool"], arguments[1]
+            raise MaxRetryError(pool, url, options.get("error"))
+        return left
+
+
+class _Shown(BytesIO):
+    """A body that shows how much of it was read, also when it is read again."""
+
+    def __init__(self, body: bytes, bar: "tqdm[Any]") -> None:
+        super().__init__(body)
+        self._bar = bar
+
+    def read(self, size: int | None = -1) -> bytes:
+        piece = super().read(size)
+        self._bar.update(self.tell() - self._bar.n)
+        return piece
+
+
+@contextmanager
+def _upload(body: bytes) -> Iterator[bytes | BytesIO]:
+    """Show the way of a long body where somebody watches."""
+    if len(body) < _SHOWN_FROM or not sys.stderr.isatty():
+        yield body
+        return
+    with tqdm(total=len(body), desc="Sending", unit="B", unit_scale=True, leave=False, file=sys.stderr) as bar:
+        yield _Shown(body, bar)
+
+
+def _content(server: ServerAddress, response: requests.Response) -> bytes:
+    """Read an answer that is no longer, and takes no longer, than one of rocpr's."""
+    end = time.monotonic() + ANSWER_SECONDS
+    content = b""
+    for piece in response.iter_content(1 << 16):
+        content += piece
+        if len(content) > LONGEST_ANSWER or time.monotonic() > end:
+            fail([f"Error: {server.url} answers at such length that it is no rocpr."])
+    return content
+
+
+def _reply(server: ServerAddress, response: requests.Response, content: bytes) -> GateReply:
+    media_type = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+    try:
+        document = orjson.loads(content) if media_type in {JSON, PROBLEM_JSON} else None
+    except orjson.JSONDecodeError:
+        document = None
+    expected = {PROBLEM_JSON: {"title", "detail"}, JSON: {"status", "paired", "checks", "warnings"}}
+    if (
+        not isinstance(document, dict)
+        or not expected[media_type] <= document.keys()
+        or (media_type == JSON and document["status"] not in tuple(STATUSES))
+    ):
+        where = f" to {response.headers['Location'][:200]!r}" if response.is_redirect else ""
+        kind = f" as {media_type[:60]!r}" if media_type else ""
+        answered = f"{response.status_code}{where}{kind}"
+        fail([f"Error: {server.url} does not answer as rocpr does: {answered}.", f"  {_ADDRESS}."])
+    return GateReply(content, document, is_problem=media_type == PROBLEM_JSON)
+
+
+def advice_on(problem: dict[str, Any], server: ServerAddress) -> Iterator[str]:
+    """Say what to do about a problem that is the server's or the key's."""
+    status = problem.get("status")
+    if status == _UNAUTHORIZED and server.variable is None:
+        yield "  Put the key into a variable of the environment and name that: --api-key-env NAME"
+    elif status == _UNAUTHORIZED:
+        yield f"  The server does not know the key in {server.variable}."
+    elif status == _NOT_FOUND:
+        yield f"  {_ADDRESS}; an older rocpr has no gates."
+    elif status in _AGAIN:
+        yield f"  It was asked again for up to {ASK_AGAIN_SECONDS} seconds."
+
+
+def _cause(error: BaseException) -> str:
+    """Find the words of the innermost error, that of the system where there is one."""
+    while True:
+        inner = getattr(error, "reason", None) or error.__cause__ or error.__context__ or next(iter(error.args), None)
+        if isinstance(error, OSError) and error.strerror and not isinstance(error, requests.RequestException):
+            return error.strerror
+        if not isinstance(inner, BaseException):
+            return str(error).rstrip(".") or type(error).__name__
+        error = inner

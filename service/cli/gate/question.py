@@ -1,0 +1,165 @@
+"""One gate's question, made of a file of rules, a file of scores and perhaps one of a baseline, and who is asked it.
+
+Without a server answer.py is asked, with the files as they were decoded. A server gets a table without a baseline as
+it is, and anything else as one JSON body. A problem is told of the file that it came from.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from service.answer import Request, answer_decoded
+from service.cli.asking import (
+    is_problem,
+    label_lines,
+    limits,
+    lines_of_file,
+    note_lines,
+    problem_lines,
+    use_compiled,
+    wants_label,
+)
+from service.cli.command_error import fail
+from service.cli.evaluations import read_evaluation
+from service.cli.files import InputFile
+from service.cli.gate.rules_file import GATE_OPTIONS, Rules
+from service.cli.gate.server_address import ServerAddress, fits_a_query
+from service.operations import OPERATIONS
+from service.wire.columns import items
+from service.wire.formats.tables import BASELINE, MEANING, Decoded, one_evaluation
+from service.wire.media_types import JSON
+
+_OWN_OPTIONS = tuple(f"/{name}" for name in GATE_OPTIONS)
+
+
+@dataclass(slots=True)
+class Question:
+    """What is asked; `given` are the options of the command line, which go before those of the rules.
+
+    A JSON file carries its own: of both it takes nothing but what labels and scores mean, where it does not say so.
+    """
+
+    rules: Rules
+    scores: InputFile
+    baseline: InputFile | None
+    given: dict[str, str]
+    _decoded: Decoded = field(init=False, default_factory=lambda: Decoded({}))
+    _baseline: Decoded = field(init=False, default_factory=lambda: Decoded({}))
+
+    def verdict(self, server: ServerAddress | None) -> bytes:
+        """Get the answer, JSON; a problem is told and ends the command."""
+        if self.baseline is not None and BASELINE in self.rules.texts:
+            fail([f"Error: {self.rules.name}: {BASELINE} names a column, and --baseline a file; give one of them."])
+        return self._by_answer() if server is None else self._by(server)
+
+    def _by_answer(self) -> bytes:
+        use_compiled()
+        request = Request("gates", "/v1/gates", JSON, JSON, (), b"")
+        result = answer_decoded(request, Decoded(self._document(plain=False)), limits())
+        if is_problem(result):
+            fail(self._lines_of_problem(orjson.loads(result.body)))
+        return result.body
+
+    def _by(self, server: ServerAddress) -> bytes:
+        from service.cli.gate.over_http import advice_on, post_gate  # noqa: PLC0415  # slow to import, and seldom needed
+
+        parameters = self._texts | {key: json.dumps(value) for key, value in self.rules.options.items()}
+        if self.scores.is_table and self.baseline is None and fits_a_query(parameters):
+            body = self.scores.read()
+            reply = post_gate(server, self.scores.media_type, parameters, body)
+            lines = self._lines_of_scores(reply.document, body) if reply.is_problem else []
+        else:
+            # Not orjson, which takes no integer beyond 64 bits: the service is to say what it takes.
+            body = json.dumps(self._document(plain=True), default=items).encode()
+            reply = post_gate(server, JSON, {}, body)
+            lines = list(self._lines_of_problem(reply.document)) if reply.is_problem else []
+        if reply.is_problem:
+            fail([*lines, *advice_on(reply.document, server)])
+        return reply.body
+
+    @property
+    def _texts(self) -> dict[str, str]:
+        """How tables are read."""
+        return self.rules.texts | self.given
+
+    @property
+    def _meaning(self) -> dict[str, Any]:
+        """What labels and scores mean in a JSON file that does not say so itself."""
+        given = {key: self.given[key] for key in ("positive_label",) if key in self.given}
+        lower = {"lower_is_positive": True} if "lower_is_positive" in self.given else {}
+        return self.rules.meaning | given | lower
+
+    def _document(self, *, plain: bool) -> object:
+        """Put the files and the options together; what is no object stays as it is, for the service to refuse."""
+        form = OPERATIONS["gates"].form if self.baseline is None else one_evaluation()
+        self._decoded = read_evaluation(self.scores, self._texts, self.given, form, plain=plain)
+        document = _with_meaning(self.scores, self._decoded.document, self._meaning)
+        if not isinstance(document, dict):
+            return document
+        self._refuse_options(document)
+        if self.baseline is not None:
+            self._baseline = read_evaluation(self.baseline, self._texts, self.given, one_evaluation(), plain=plain)
+            meaning = {key: value for key, value in document.items() if key in MEANING} | self._meaning
+            document["baseline"] = _with_meaning(self.baseline, self._baseline.document, meaning)
+            if plain and self.baseline.is_table and "labels" in document["baseline"]:
+                document["baseline"]["positive_label"] = True  # its labels are booleans now
+        return document | self.rules.options
+
+    def _refuse_options(self, document: dict[str, Any]) -> None:
+        """A JSON file of scores is an evaluation, not a whole request whose rules would be lost."""
+        if self.scores.is_table:
+            return
+        for key in (*GATE_OPTIONS, "baseline"):
+            if key in document:
+                place = "in the file that --baseline names" if key == "baseline" else f"in {self.rules.name}"
+                fail([f"Error: {self.scores.name}: {key} belongs {place}; this file is an evaluation alone."])
+
+    def _lines_of_scores(self, problem: dict[str, Any], body: bytes) -> list[str]:
+        """Lay out a problem of a table that was sent as it is."""
+        if any(_is_of_rules(error["pointer"]) for error in problem.get("errors", [])):
+            return list(self._lines_of_problem(problem))
+        return list(lines_of_file(problem, self.scores, body, self._texts, self.given))
+
+    def _lines_of_problem(self, problem: dict[str, Any]) -> Iterator[str]:
+        """Lay out a problem, file by file."""
+        of_rules, of_scores, of_baseline = [], [], []
+        for error in problem.get("errors", []):
+            pointer: str = error["pointer"]
+            if _is_of_rules(pointer):
+                of_rules.append(error | {"pointer": self.rules.place(pointer) + pointer})
+            elif self.baseline is not None and f"{pointer}/".startswith("/baseline/"):
+                inner = self._baseline.pointer(pointer.removeprefix("/baseline"))
+                of_baseline.append(error | {"pointer": inner})
+            else:
+                of_scores.append(error | {"pointer": self._decoded.pointer(pointer)})
+        if of_rules:
+            yield from problem_lines(problem | {"errors": of_rules}, self.rules.name)
+            if any(error["code"] == "missing" and "baseline" in error["detail"] for error in of_rules):
+                yield "  The option --baseline OLD names its file."
+        if of_scores or not (of_rules or of_baseline):
+            yield from problem_lines(problem | {"errors": of_scores}, self.scores.name)
+            yield from _about_labels(of_scores, self.scores, self._decoded)
+        if of_baseline and self.baseline is not None:
+            yield from problem_lines(problem | {"errors": of_baseline}, self.baseline.name)
+            yield from _about_labels(of_baseline, self.baseline, self._baseline)
+        yield from note_lines(problem, of_scores + of_baseline)
+
+
+def _about_labels(errors: list[dict[str, Any]], file: InputFile, decoded: Decoded) -> Iterator[str]:
+    if wants_label(errors) and isinstance(decoded.document, dict):
+        yield from label_lines(file, decoded.document.get("labels"))
+
+
+def _with_meaning(file: InputFile, document: object, meaning: dict[str, Any]) -> Any:  # noqa: ANN401  # any JSON value
+    """Say in a JSON file's evaluation what labels and scores mean, unless it does itself."""
+    if file.is_table or not isinstance(document, dict):
+        return document
+    usable = {key: value for key, value in meaning.items() if key != "positive_label" or "counts" not in document}
+    return usable | document
+
+
+def _is_of_rules(pointer: str) -> bool:
+    return any(f"{pointer}/".startswith(f"{option}/") for option in _OWN_OPTIONS)

@@ -1,0 +1,167 @@
+"""A file of rules, RULES.toml: what a gate has to meet, and how the files of scores are read.
+
+Its keys are the fields of a request to POST /v1/gates. Whether their values go together is the service's to say; what
+is said here is what only the file's reader can tell: the TOML itself, keys that are none, and the line of each.
+"""
+
+import json
+import math
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, BinaryIO, Self
+
+from service.cli.command_error import fail
+from service.inference.intervals import IntervalOptions
+from service.inference.rules import Rule
+from service.operations import OPERATIONS
+from service.wire.formats.tables import BASELINE, MEANING, SAMPLE_COLUMNS, TOTALS
+from service.wire.problems import meant
+
+KEYS = OPERATIONS["gates"].parameters
+RULE_KEYS = tuple(field.name for field in fields(Rule))
+INTERVALS_KEYS = tuple(field.name for field in fields(IntervalOptions))
+
+COLUMNS = (*SAMPLE_COLUMNS, BASELINE)
+"""Keys that name the columns of a table."""
+
+GATE_OPTIONS = tuple(key for key in KEYS if key not in {*COLUMNS, *TOTALS, *MEANING})
+"""Keys that are a gate's own."""
+
+_TABLE_LINE = re.compile(r"\s*(\[\[?)\s*([\w.-]+)\s*\]\]?\s*(?:#.*)?$")
+_KEY_LINE = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([\w-]+))\s*[=.]""")
+
+
+@dataclass(frozen=True, slots=True)
+class FileFault:
+    """What is wrong with a file of rules, and where: a JSON pointer into it."""
+
+    pointer: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """A file of rules: its name, the line of each of its keys by JSON pointer, and what it holds."""
+
+    name: str
+    lines: Mapping[str, int]
+    document: Mapping[str, Any]
+
+    @classmethod
+    def read(cls, stream: BinaryIO) -> Self:
+        """Read a file; what is wrong with it is told and ends the command."""
+        name: str = getattr(stream, "name", "<stdin>")
+        name = "standard input" if name == "<stdin>" else name
+        try:
+            text = stream.read().decode("utf-8-sig")
+            document = tomllib.loads(text)
+        except UnicodeDecodeError as error:
+            fail([f"Error: {name}: This is not UTF-8 at byte {error.start}."])
+        except tomllib.TOMLDecodeError as error:
+            fail([f"Error: {name}: This is no TOML.", f"  {error}"])
+        except RecursionError:
+            fail([f"Error: {name}: This is nested too deeply."])
+        rules = cls(name, _lines_by_pointer(text), document)
+        faults = list(_faults(document))
+        if faults:
+            told = (f"  {rules.place(fault.pointer)}{fault.detail}" for fault in faults)
+            fail([f"Error: {name}: These rules cannot be used.", *told])
+        return rules
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What the request asks for beside its evaluations."""
+        return {key: self.document[key] for key in GATE_OPTIONS if key in self.document}
+
+    @property
+    def meaning(self) -> dict[str, Any]:
+        """What labels and scores mean in files that do not say so themselves."""
+        return {key: self.document[key] for key in MEANING if key in self.document}
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """How tables are read, as the texts of a query."""
+        return {key: _text(self.document[key]) for key in KEYS if key in self.document and key not in GATE_OPTIONS}
+
+    def place(self, pointer: str) -> str:
+        """Write where a pointer leads in the file, as `line 12: `; as nothing where that is not known."""
+        while pointer:
+            if pointer in self.lines:
+                return f"line {self.lines[pointer]}: "
+            pointer = pointer.rpartition("/")[0]
+        return ""
+
+
+def _faults(document: Mapping[str, Any]) -> Iterator[FileFault]:
+    yield from _unknown(document, KEYS, "")
+    for key in COLUMNS:
+        if not isinstance(document.get(key, ""), str):
+            yield FileFault(f"/{key}", f'{key} is the name of a column, in quotes: {key} = "..."')
+    yield from _unknown(document.get("intervals", {}), INTERVALS_KEYS, "/intervals")
+    rules = document.get("rules", [])
+    if not rules:
+        example = '[[rules]], metric = "roc", min = 0.8'
+        yield FileFault("/rules", f"There is no rule. A rule is, say, {example} on three lines.")
+    elif not isinstance(rules, list):
+        yield FileFault("/rules", "Rules are written [[rules]], with two brackets, each above its own keys.")
+    else:
+        for row, rule in enumerate(rules):
+            yield from _unknown(rule, RULE_KEYS, f"/rules/{row}")
+    yield from _no_json(document, "")
+
+
+def _unknown(table: object, known: tuple[str, ...], pointer: str) -> Iterator[FileFault]:
+    """Name the keys of a table that are none, each with what may be meant."""
+    for key in table if isinstance(table, dict) else ():  # what is no table is the service's to refuse
+        if key in known:
+            continue
+        if pointer and key in KEYS:
+            advice = "a key of the whole file stands above the first line with brackets."
+        elif not pointer and key in RULE_KEYS:
+            advice = "it belongs below a line [[rules]]."
+        elif not pointer and key == "baseline":
+            advice = "the baseline's file is the option --baseline."
+        else:
+            advice = meant(key, known)
+        yield FileFault(f"{pointer}/{key}", f"{key[:40]!r} is not known here; {advice}")
+
+
+def _no_json(value: object, pointer: str) -> Iterator[FileFault]:
+    """Point to what TOML has and JSON has not."""
+    if isinstance(value, dict):
+        for key, member in value.items():
+            yield from _no_json(member, f"{pointer}/{key}")
+    elif isinstance(value, list):
+        for row, member in enumerate(value):
+            yield from _no_json(member, f"{pointer}/{row}")
+    elif isinstance(value, float) and not math.isfinite(value):
+        yield FileFault(pointer, f"{value} is not a finite number.")
+    elif not isinstance(value, (bool, int, float, str)):
+        yield FileFault(pointer, "A date or a time does not belong here; text stands in quotes.")
+
+
+def _lines_by_pointer(text: str) -> dict[str, int]:
+    """Find the line of each key, as far as a look at single lines tells."""
+    lines: dict[str, int] = {}
+    tables: dict[str, int] = {}
+    prefix = ""
+    for number, line in enumerate(text.split("\n"), start=1):
+        if header := _TABLE_LINE.match(line):
+            name = header[2].replace(".", "/")
+            if header[1] == "[[":
+                tables[name] = tables.get(name, -1) + 1
+                prefix = f"/{name}/{tables[name]}"
+            else:
+                prefix = f"/{name}"
+            lines.setdefault(f"/{name}", number)
+            lines[prefix] = number
+        elif key := _KEY_LINE.match(line):
+            lines.setdefault(f"{prefix}/{key[1] or key[2] or key[3]}", number)
+    return lines
+
+
+def _text(value: object) -> str:
+    """Write a value as a query has it: text as it is, anything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value)

@@ -1,0 +1,57 @@
+"""Where a server is, and who asks it. Knows addresses and keys; nothing of HTTP, which over_http.py speaks."""
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Self
+from urllib.parse import urlencode, urlsplit
+
+from service.cli.command_error import fail
+
+LONGEST_QUERY = 4_000
+"""How long a query is at most, in characters; a proxy may refuse a longer one."""
+
+_KEY_TEXT = re.compile(r"[\x21-\x7e]+")
+
+
+@dataclass(frozen=True, slots=True)
+class ServerAddress:
+    """Where a server is, and the key for it; `variable` is where the key comes from."""
+
+    url: str
+    variable: str | None = None
+    key: str | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, url: str, variable: str | None) -> Self:
+        """Check an address, and read the key from a variable of the environment; what is wrong ends the command."""
+        try:
+            parts = urlsplit(url)
+            usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+        except ValueError:
+            usable = False
+        if not usable:
+            fail(["Error: --server takes an address such as http://127.0.0.1:8000 or https://rocpr.example.org"])
+        if parts.username is not None or parts.password is not None:
+            fail(["Error: --server takes no user and no password; a key is in the variable that --api-key-env names."])
+        if parts.query or parts.fragment:
+            fail(["Error: --server takes the address alone, without ? and #."])
+        url = url.rstrip("/").removesuffix("/v1/gates")
+        if variable is None:
+            return cls(url)
+        key = os.environ.get(variable, "").strip()
+        if not key:
+            # What is no name may be the key itself, and does not belong in a log.
+            called = f" {variable}" if variable.isupper() else ""
+            fail(
+                [f"Error: The variable{called}, which --api-key-env names, holds no key. It takes a name, not the key."]
+            )
+        if not _KEY_TEXT.fullmatch(key):
+            fail([f"Error: The variable {variable}, which --api-key-env names, holds characters that no key has."])
+        return cls(url, variable, key)
+
+
+def fits_a_query(parameters: Mapping[str, str]) -> bool:
+    """Tell whether options are short enough to be sent in the address."""
+    return len(urlencode(parameters)) <= LONGEST_QUERY

@@ -1,0 +1,100 @@
+"""How a verdict is laid out for a reader: a table of the checks, the reasons, the warnings, and the verdict last.
+
+Knows the answer of POST /v1/gates. Text is coloured; whoever prints it takes the colours out where they do not belong.
+"""
+
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import click
+
+from service.cli.layout import fraction, in_full, table_lines, text_lines, warning_lines, width
+from service.inference.rules import Rule, percent
+from service.wire.answers.gate_reports import has_baseline
+
+STATUSES = {"passed": "green", "failed": "red", "undecided": "yellow"}
+"""What a check, and the whole, may come to, and the colour of each."""
+
+_SIGNS = {"min": ">=", "max": "<=", "max_drop": "drop <="}
+
+
+def verdict_lines(document: dict[str, Any], scores: str, baseline: str | None) -> Iterator[str]:
+    """Lay out an answer; `scores` and `baseline` are the names of the files."""
+    yield scores
+    if baseline is not None or has_baseline(document):
+        yield f"against {baseline or 'a baseline'}, {'paired' if document['paired'] else 'not paired'}"
+    yield ""
+    yield from _check_lines(document["checks"])
+    reasons = [check["reason"] for check in document["checks"] if check["reason"]]
+    if reasons:
+        yield ""
+        yield "Reasons"
+        for reason in reasons:
+            yield from text_lines(reason)
+    yield from warning_lines(document)
+    yield ""
+    yield _verdict_line(document)
+
+
+def _check_lines(checks: list[dict[str, Any]]) -> Iterable[str]:
+    """Lay out the checks without the columns that are empty.
+
+    Where lines get long, each name is on one of its own; where a terminal would break them still, each cell is.
+    """
+    names = [str(Rule(**check["rule"]).of) for check in checks]
+    columns = {
+        "value": [fraction(check["value"]) for check in checks],
+        "bound": [_bound(Rule(**check["rule"])) for check in checks],
+        "interval": [_interval(check["interval"]) for check in checks],
+        "method": ["-" if check["interval"] is None else check["interval"]["method"] for check in checks],
+        "baseline": [fraction(check["baseline"]) for check in checks],
+        "difference": ["-" if check["difference"] is None else f"{check['difference']:+.6f}" for check in checks],
+        "p": ["-" if check["p_value"] is None else f"{check['p_value']:.3g}" for check in checks],
+    }
+    columns = {head: cells for head, cells in columns.items() if set(cells) != {"-"} or head == "value"}
+    status = [click.style(check["status"], fg=STATUSES.get(check["status"])) for check in checks]
+    rows = [
+        list(row)
+        for row in zip(*([head, *cells] for head, cells in (columns | {"status": status}).items()), strict=True)
+    ]
+    sides = "".join("<" if head == "method" else ">" for head in columns) + "<"
+    table = list(table_lines([[name, *row] for name, row in zip(["check", *names], rows, strict=True)], "<" + sides))
+    if _length(table) <= width():
+        yield from table
+        return
+    head, *lines = table_lines(rows, sides)
+    if sys.stdout.isatty() and _length([head, *lines]) + 2 > width():
+        for name, row in zip(names, rows[1:], strict=True):
+            yield f"  {name}"
+            yield from (
+                f"  {line}" for line in table_lines([list(pair) for pair in zip(rows[0], row, strict=True)], "<<")
+            )
+        return
+    yield f"  {head}"
+    for name, line in zip(names, lines, strict=True):
+        yield f"  {name}"
+        yield f"  {line}"
+
+
+def _length(lines: list[str]) -> int:
+    return max(len(click.unstyle(line)) for line in lines)
+
+
+def _bound(rule: Rule) -> str:
+    """Write what is asked of the metric."""
+    proven = [] if rule.prove is None else ["unless proven"]
+    sure = [] if rule.confidence is None else [f"{percent(rule.confidence)} %"]
+    how = f" ({', '.join(proven + sure)})" if sure else ""
+    return f"{_SIGNS[rule.kind]} {in_full(rule.bound)}{how}"
+
+
+def _interval(interval: dict[str, Any] | None) -> str:
+    return "-" if interval is None else f"{fraction(interval['lower'])} to {fraction(interval['upper'])}"
+
+
+def _verdict_line(document: dict[str, Any]) -> str:
+    verdict = document["status"]
+    statuses = [check["status"] for check in document["checks"]]
+    counted = ", ".join(f"{statuses.count(status)} {status}" for status in STATUSES if status in statuses)
+    return click.style(f"Gate {verdict}: {counted}.", fg=STATUSES[verdict], bold=True)

@@ -1,0 +1,197 @@
+"""The operations over HTTP: a request's bytes and headers become answer.py's Request, its Answer a response.
+
+Knows methods, headers, the query, and in which pass (passes.py) a request is answered; what an operation means is
+answer.py's.
+"""
+
+import io
+import os
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, BinaryIO
+from urllib.parse import parse_qsl
+
+from flask import Blueprint, Response, request
+from werkzeug.wsgi import wrap_file
+
+from service.answer import REQUEST_MEDIA_TYPES, Answer, Effort, Request, TooMuchWork, answer, response_media_types
+from service.environment import look_for_memory
+from service.operations import OPERATIONS
+from service.web.body import body_length, read_body
+from service.web.lanes.pool import EvaluatorPool
+from service.web.negotiation import VARY, request_coding, request_media_type, response_coding, response_media_type
+from service.web.observation import note
+from service.web.passes import Pass, client_of, move_to, pass_of
+from service.web.server.transport import instance_of
+from service.wire.formats.codings import CODINGS, IDENTITY
+from service.wire.limits import Limits
+from service.wire.media_types import ARROW_STREAM, PARQUET
+from service.wire.problems import Problem, invalid_value
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIEnvironment
+
+_COLUMNAR = frozenset({ARROW_STREAM, PARQUET})
+"""Media types that a library in C++ reads, which no body may make crash in a process that others depend on."""
+
+_SHORT = 1 << 16
+"""An answer up to this length is not worth a file of its own to be sent from."""
+
+_MOST_PARAMETERS = 100
+"""Parameters of a query that are read; reading 4,000 takes 3 ms."""
+
+_DECODED = 4
+"""How many times as long as a small body what it holds may be, decompressed, for the request to be small."""
+
+_look_first = partial(look_for_memory, 16 << 20)
+_look = partial(look_for_memory, 4 << 20)
+"""See to it that a small request, and each piece of its answer, gets the memory that it takes: Arrow and orjson end the
+process where they get none."""
+
+
+class Operations:
+    """How an operation's requests are read and answered, within the limits.
+
+    columnar   answers small requests whose bodies are Arrow or Parquet.
+    big        answers all others that are more than small.
+    """
+
+    def __init__(
+        self,
+        limits: Limits,
+        columnar: EvaluatorPool,
+        big: EvaluatorPool,
+        *,
+        max_body_bytes: int,
+        big_body_bytes: int,
+        big_work: int,
+    ) -> None:
+        self._limits = limits
+        self._columnar = columnar
+        self._big = big
+        self._max_body_bytes = max_body_bytes
+        self._big_body_bytes = big_body_bytes
+        self._effort = Effort(big_work, _DECODED * big_body_bytes)
+
+    def operate(self, operation: str) -> Response:
+        """Answer the current request, or say which pass it needs next."""
+        asked = _request_without_body(operation)
+        length = body_length(request.environ, self._max_body_bytes)
+        here = pass_of(request.environ)
+        if here is Pass.HEAD:
+            return move_to(request.environ, Pass.SMALL)  # in which its key gets a place, before it waits for a slot
+        if here is not None:
+            return self._answer_in(here, asked)
+        following = self._first_pass(asked, length)
+        while (response := self._tried_in(following, asked)) is None:
+            following = Pass.BIG
+        return response
+
+    def _first_pass(self, asked: Request, length: int | None) -> Pass:
+        """Tell by the head where a request is answered, as far as it tells; a chunked body may have any length."""
+        if length is not None and length > self._big_body_bytes:
+            return Pass.BIG
+        return Pass.COLUMNAR if asked.content_type in _COLUMNAR and length is not None else Pass.SMALL
+
+    def _answer_in(self, here: Pass, asked: Request) -> Response:
+        """Answer in this pass of the server's, unless the request belongs in another one."""
+        if here is not Pass.BIG:
+            right = self._first_pass(asked, body_length(request.environ, self._max_body_bytes))
+            if right is not here:
+                return move_to(request.environ, right)
+        return self._tried_in(here, asked) or move_to(request.environ, Pass.BIG)
+
+    def _tried_in(self, here: Pass, asked: Request) -> Response | None:
+        """Answer where a pass says; None when that takes too much."""
+        note(operation=asked.operation, lane="big" if here is Pass.BIG else "small")
+        if here is Pass.BIG:
+            return self._answer_big(asked)
+        asked = replace(asked, body=read_body(request.environ, self._max_body_bytes))
+        note(bytes_in=len(asked.body))
+        try:
+            if here is Pass.COLUMNAR:
+                result = self._columnar.answer(asked, self._effort, client_of(request.environ))
+            else:
+                _look_first()
+                result = answer(asked, self._limits, self._effort, look=_look)
+        except TooMuchWork:
+            request.environ["wsgi.input"] = io.BytesIO(asked.body)  # another server's can be read only once
+            return None
+        return _response(result, [result.body], len(result.body))
+
+    def _answer_big(self, asked: Request) -> Response:
+        """Answer from a file into a file, which the server sends when it is long."""
+        with self._body_in_file(request.environ) as body:
+            note(bytes_in=body.seek(0, os.SEEK_END))
+            result, content = self._big.answer_in_files(asked, body, client_of(request.environ))
+        length = content.seek(0, os.SEEK_END)
+        content.seek(0)
+        if length > _SHORT:
+            return _response(result, wrap_file(request.environ, content), length, direct_passthrough=True)
+        with content:
+            return _response(result, [content.read()], length)
+
+    def _body_in_file(self, environ: "WSGIEnvironment") -> AbstractContextManager[BinaryIO]:
+        """Give the body as a file with a descriptor: the server's own, or one that is written now."""
+        stream: BinaryIO = environ["wsgi.input"]
+        try:
+            stream.fileno()
+        except (AttributeError, io.UnsupportedOperation):
+            return self._big.spooled(read_body(environ, self._max_body_bytes))
+        return nullcontext(stream)
+
+
+def operations_blueprint(operations: Operations) -> Blueprint:
+    """Make the routes of all operations."""
+    blueprint = Blueprint("operations", __name__)
+    for name in OPERATIONS:
+        blueprint.add_url_rule(
+            f"/v1/{name}", endpoint=name, view_func=operations.operate, methods=["POST"], defaults={"operation": name}
+        )
+    return blueprint
+
+
+def _request_without_body(operation: str) -> Request:
+    headers, codings = request.headers, tuple(CODINGS)
+    accept = response_media_type(headers, response_media_types(operation))
+    return Request(
+        operation=operation,
+        instance=instance_of(request.path),
+        content_type=request_media_type(headers, REQUEST_MEDIA_TYPES),
+        accept=accept,
+        parameters=_query_parameters(request.query_string),
+        body=b"",
+        content_encoding=request_coding(headers, codings),
+        accept_encoding=response_coding(headers, codings),
+    )
+
+
+def _response(result: Answer, body: Iterable[bytes], length: int, *, direct_passthrough: bool = False) -> Response:
+    """Make the response of an answer, whose body is given, and note what was done for it."""
+    facts = result.facts
+    note(
+        problem=result.problem,
+        rows=facts.rows,
+        decode_seconds=facts.decode_seconds,
+        evaluate_seconds=facts.evaluate_seconds,
+        encode_seconds=facts.encode_seconds,
+    )
+    headers = {**result.headers, "Content-Length": str(length), "Vary": VARY}
+    if result.content_encoding != IDENTITY:
+        headers["Content-Encoding"] = result.content_encoding
+    return Response(body, result.status, headers, mimetype=result.media_type, direct_passthrough=direct_passthrough)
+
+
+def _query_parameters(query: bytes) -> tuple[tuple[str, str], ...]:
+    """Read the query's parameters in order, repeated ones too."""
+    try:
+        return tuple(
+            parse_qsl(query.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=_MOST_PARAMETERS)
+        )
+    except UnicodeDecodeError as error:
+        raise Problem("malformed_request", "The query is not percent-encoded UTF-8.") from error
+    except ValueError:  # there are more
+        message = f"The query has more than {_MOST_PARAMETERS} parameters; no operation knows so many."
+        raise invalid_value("", "unknown_field", message) from None

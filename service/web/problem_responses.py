@@ -1,0 +1,70 @@
+"""Every failure of a request as `application/problem+json`.
+
+Knows Problem, werkzeug's HTTP errors and what to do about an unexpected exception; not which operation failed.
+"""
+
+from flask import Flask, Response, current_app, request
+from werkzeug.exceptions import HTTPException, MethodNotAllowed
+
+from service.web.lanes.evaluator import EvaluatorFailed
+from service.web.negotiation import VARY
+from service.web.observation import note
+from service.web.passes import ClientGone
+from service.web.server.transport import instance_of
+from service.wire.formats.codings import CODINGS
+from service.wire.problems import PROBLEM_JSON, PROBLEM_TYPES, Problem, problem_document
+
+_CODE_OF_STATUS = {problem.status: code for code, problem in reversed(PROBLEM_TYPES.items())}
+"""The first problem type of each status: what an HTTP error of werkzeug becomes."""
+
+_DETAILS = {
+    404: "There is nothing at this path; /docs describes those that there are.",
+    405: "This path does not take this method; the header Allow names those that it takes.",
+    500: "The server failed in a way that it should not. The failure was logged.",
+}
+
+
+_LATER = frozenset({429, 503})
+"""Statuses that say: not now."""
+
+
+def install_error_handlers(app: Flask, retry_after_seconds: int) -> None:
+    """Let the application answer every failure, expected or not, with a problem."""
+    app.config["RETRY_AFTER"] = str(retry_after_seconds)
+    app.register_error_handler(Problem, problem_response)
+    app.register_error_handler(ClientGone, lambda _: Response(status=204))  # nobody reads it
+    app.register_error_handler(HTTPException, _http_error_response)
+    app.register_error_handler(MemoryError, _lack_of_memory_response)
+    app.register_error_handler(Exception, _failure_response)
+
+
+def problem_response(problem: Problem) -> Response:
+    """Answer the current request with a problem."""
+    document = problem_document(problem, instance_of(request.path))
+    response = Response(document, problem.type.status, content_type=PROBLEM_JSON)
+    response.headers["Vary"] = VARY
+    note(problem=problem.type.code)
+    if problem.type.status in _LATER:
+        response.headers["Retry-After"] = current_app.config["RETRY_AFTER"]
+    if problem.type.code == "unsupported_content_encoding":
+        response.headers["Accept-Encoding"] = ", ".join(CODINGS)  # in an answer: what a request may bring
+    return response
+
+
+def _http_error_response(error: HTTPException) -> Response:
+    status = error.code or 500
+    code = _CODE_OF_STATUS.get(status, "malformed_request" if status < 500 else "internal_error")  # noqa: PLR2004  # HTTP statuses from 500 are ours
+    response = problem_response(Problem(code, _DETAILS.get(status, "The request is not valid HTTP/1.1.")))
+    if isinstance(error, MethodNotAllowed):
+        response.headers["Allow"] = ", ".join(sorted(error.valid_methods or ()))
+    return response
+
+
+def _lack_of_memory_response(_error: MemoryError) -> Response:
+    return problem_response(Problem("overloaded", "The server has too little memory for this request now."))
+
+
+def _failure_response(error: Exception) -> Response:
+    if not isinstance(error, EvaluatorFailed):  # which was logged where it happened
+        current_app.logger.error("Unexpected failure", exc_info=error)
+    return problem_response(Problem("internal_error", _DETAILS[500]))

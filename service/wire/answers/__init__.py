@@ -1,0 +1,1 @@
+"""From results to bytes: tables, JSON, reports, and the table of encoders."""

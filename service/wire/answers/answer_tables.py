@@ -1,0 +1,141 @@
+"""From a result to the tables that it consists of: columns by name. JSON holds them all, other formats one each.
+
+Knows the results of the operations; nothing of formats. Names are those of the contract.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, fields
+from typing import Any
+
+import numpy as np
+
+from service.curves.areas import Areas
+from service.curves.comparison import Best, Comparison, Dominance
+from service.curves.evaluation import Points
+from service.curves.exact import LARGEST_EXACT_INTEGER, are_integers
+from service.curves.operating_points import OperatingPoints
+from service.curves.pr import PrCurve
+from service.curves.tradeoff import Tradeoffs
+from service.inference.curves_with_intervals import EvaluatedCurves
+from service.inference.intervals import Interval
+
+Columns = dict[str, Any]
+"""A table: columns of equal length by name, arrays or sequences; NaN and None are cells without a value."""
+
+COUNTS = ("tp", "fp", "fn", "tn")
+"""Columns that are of integers where all of their cells are."""
+
+
+def columns_of(table: object | None, *, counted: bool = False) -> Columns | None:
+    """Return a table's columns, a column of counts as integers where all of it are; None for a table that is not.
+
+    counted   whether all counts are known to be integers, up to 2^53.
+    """
+    if table is None:
+        return None
+    columns = {column.name: getattr(table, column.name) for column in fields(table)}  # type: ignore[arg-type]  # a table is a dataclass
+    for name in COUNTS:
+        if name in columns:
+            columns[name] = columns[name].astype(np.int64) if counted else _whole(columns[name])
+    return columns
+
+
+def integer_if_whole(number: float) -> float | int:
+    """Return a count, as an integer where it is one."""
+    return int(number) if number <= LARGEST_EXACT_INTEGER and float(number).is_integer() else number
+
+
+def best_columns(best: Best, rate: str) -> Columns:
+    """Return the intervals of a rate, or of lambda, with the names of the best."""
+    return {f"{rate}_from": best.start, f"{rate}_to": best.end, "best": best.best}
+
+
+def compared_areas(comparison: Comparison) -> Columns:
+    """Return the areas, a row for each curve."""
+    rows = [asdict(areas) for areas in comparison.auc]
+    return {"name": comparison.names} | {field.name: [row[field.name] for row in rows] for field in fields(Areas)}
+
+
+def interval_columns(intervals: Mapping[str, Interval | None]) -> Columns:
+    """Return the intervals, a row for each area; of one that does not exist the name alone."""
+    columns: Columns = {"area": list(intervals)}
+    for field in fields(Interval):
+        columns[field.name] = [interval and getattr(interval, field.name) for interval in intervals.values()]
+    return columns
+
+
+def _whole(column: np.ndarray) -> np.ndarray | list[int | None]:
+    """Return a column of counts as integers, or as it is where not all of it are; NaN among integers is None."""
+    known, greatest = column, np.maximum.reduce(column, initial=0.0)
+    if np.isnan(greatest):
+        known = column[~np.isnan(column)]
+        greatest = np.maximum.reduce(known, initial=0.0)
+    if greatest > LARGEST_EXACT_INTEGER or not are_integers(known):
+        return column
+    return known.astype(np.int64) if known is column else [None if np.isnan(cell) else int(cell) for cell in column]
+
+
+def _one_row_of_areas(answer: EvaluatedCurves) -> Columns:
+    return {area.name: [getattr(answer.curves.auc, area.name)] for area in fields(Areas)}
+
+
+def _or_no_rows(table: object | None, kind: type[Any], *, counted: bool = False) -> Columns:
+    """A table that does not exist has no rows."""
+    no_counts = np.empty(0, np.int64)
+    return columns_of(table, counted=counted) or {
+        field.name: no_counts if field.name in COUNTS else () for field in fields(kind)
+    }
+
+
+def _index_areas(answer: Tradeoffs) -> Columns:
+    return {
+        "index": list(answer.tradeoffs),
+        "area": [tradeoff.area for tradeoff in answer.tradeoffs.values()],
+        "uninformative_from": [tradeoff.uninformative_from for tradeoff in answer.tradeoffs.values()],
+    }
+
+
+def _best_or_no_rows(best: Best | None, rate: str) -> Columns:
+    return best_columns(best or Best(np.empty(0), np.empty(0), ()), rate)
+
+
+def _stacked(tables: dict[str, Columns | None]) -> Columns:
+    """Put tables of equal columns one below the other, with their names as the column `index`."""
+    there = {name: columns for name, columns in tables.items() if columns}
+    names = [name for name, columns in there.items() for _ in next(iter(columns.values()))]
+    keys = next(iter(there.values()))
+    return {"index": names} | {key: _joined([table[key] for table in there.values()]) for key in keys}
+
+
+def _joined(columns: list[Any]) -> Any:  # noqa: ANN401  # an array of arrays, a list of sequences
+    if isinstance(columns[0], np.ndarray):
+        return np.concatenate(columns)
+    return [cell for column in columns for cell in column]
+
+
+TABLES: dict[str, dict[str, Callable[[Any], Columns]]] = {
+    "curves": {
+        "points": lambda answer: _or_no_rows(answer.curves.points, Points, counted=answer.curves.counted),
+        "auc": _one_row_of_areas,
+        "interpolated_pr": lambda answer: _or_no_rows(answer.curves.interpolated_pr, PrCurve),
+        "achievable_pr": lambda answer: _or_no_rows(answer.curves.achievable_pr, PrCurve),
+        "intervals": lambda answer: interval_columns(answer.intervals or {}),
+        "operating_points": lambda answer: _or_no_rows(answer.curves.operating_points, OperatingPoints),
+    },
+    "tradeoffs": {
+        "optimal": lambda answer: _stacked({name: columns_of(each.optimal) for name, each in answer.tradeoffs.items()}),
+        "area": _index_areas,
+        "at": lambda answer: _stacked({name: columns_of(each.at) for name, each in answer.tradeoffs.items()}),
+    },
+    "comparisons": {
+        "auc": compared_areas,
+        "dominance": lambda comparison: _or_no_rows(comparison.dominance, Dominance),
+        "best_roc": lambda comparison: _best_or_no_rows(comparison.best_roc, "fpr"),
+        "best_pr": lambda comparison: _best_or_no_rows(comparison.best_pr, "recall"),
+        "joint_hull": lambda comparison: columns_of(comparison.joint_hull) or {},
+        "best_tradeoff": lambda comparison: _stacked(
+            {name: best_columns(best, "lambda") for name, best in comparison.best_tradeoff.items()}
+        ),
+    },
+}
+"""{operation: {table: its columns}}, an operation's default first."""

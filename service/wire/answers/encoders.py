@@ -1,0 +1,179 @@
+"""From a result to bytes: one encoder per operation and media type.
+
+JSON stays columnar and holds everything; CSV and Arrow are one of the tables. NaN in a column is null, and never
+appears as a number.
+"""
+
+import io
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import orjson
+import pyarrow as pa
+from pyarrow import csv as arrow_csv
+
+from service.curves.comparison import Comparison
+from service.curves.evaluation import CurvesWarning
+from service.curves.exact import BoolArray
+from service.curves.tradeoff import Tradeoffs
+from service.inference.curves_with_intervals import EvaluatedCurves
+from service.inference.gate import Gate
+from service.wire.answers.answer_tables import COUNTS, TABLES, Columns
+from service.wire.answers.gate_answers import gate_document
+from service.wire.answers.gate_reports import junit_report, markdown_report
+from service.wire.answers.json_answers import json_answer
+from service.wire.formats.codings import Piece
+from service.wire.media_types import ARROW_STREAM, CSV, JSON, MARKDOWN, XML
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """A body, in pieces that are made as they are asked for, and the headers that go with it."""
+
+    pieces: Iterable[Piece]
+    headers: dict[str, str]
+
+
+class _Pieces(io.RawIOBase):
+    """A file that keeps what is written as it is: of an Arrow stream the columns themselves, which are not copied."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written: list[Piece] = []
+
+    def writable(self) -> bool:
+        """It is for nothing else."""
+        return True
+
+    def write(self, piece: "ReadableBuffer", /) -> int:
+        """Keep a piece, which nobody changes any more."""
+        kept = memoryview(piece)
+        self.written.append(kept)
+        return kept.nbytes
+
+
+Encoder = Callable[[Any, str | None], Encoded]
+"""From a result and the table that is asked for, where the format holds only one."""
+
+
+def _json_encoder(operation: str) -> Encoder:
+    def encode(result: EvaluatedCurves | Tradeoffs | Comparison, _: str | None) -> Encoded:
+        return Encoded(json_answer(operation, result), {})
+
+    return encode
+
+
+def _csv_encoder(operation: str) -> Encoder:
+    def encode(result: EvaluatedCurves | Tradeoffs | Comparison, table: str | None) -> Encoded:
+        """One table, lists of names as JSON text."""
+        columns = TABLES[operation][str(table)](result)
+        texts = {
+            name: [orjson.dumps(names).decode() for names in columns[name]]
+            for name in _NAME_LIST_COLUMNS & set(columns)
+        }
+        arrays = {name: pa.array(column, from_pandas=True) for name, column in (columns | texts).items()}
+        body = io.BytesIO()
+        arrow_csv.write_csv(pa.table(arrays), body)
+        return Encoded([body.getbuffer()], _warnings_header(result.warnings))
+
+    return encode
+
+
+def _arrow_encoder(operation: str) -> Encoder:
+    def encode(result: EvaluatedCurves | Tradeoffs | Comparison, table: str | None) -> Encoded:
+        """One table, its columns typed: counts are integers where all in a column are, lists of names are lists."""
+        typed = _typed(TABLES[operation][str(table)](result))
+        body = _Pieces()
+        with pa.ipc.new_stream(body, typed.schema) as stream:
+            stream.write_table(typed)
+        return Encoded(body.written, _warnings_header(result.warnings))
+
+    return encode
+
+
+def _verdict(write: Callable[[dict[str, Any]], bytes]) -> Encoder:
+    def encode(result: Gate, _: str | None) -> Encoded:
+        return Encoded([write(gate_document(result))], {})
+
+    return encode
+
+
+def _typed(columns: Columns) -> pa.Table:
+    """Make a table whose types do not depend on its cells, but for counts."""
+    return pa.table({name: _array(column, _kind(name, column)) for name, column in columns.items()})
+
+
+def _array(column: Any, kind: pa.DataType) -> pa.Array:  # noqa: ANN401  # an array or a sequence
+    """Make a typed column; a NaN is a cell without a value."""
+    if not isinstance(column, np.ndarray) or _SAME_BYTES.get(column.dtype) != kind:
+        return pa.array(column, kind, from_pandas=True)
+    # pyarrow would look for NaN, and write bits, cell by cell.
+    validity = None
+    if column.dtype == np.float64 and np.isnan(np.minimum.reduce(column, initial=0.0)):
+        validity = _bits(~np.isnan(column))
+    cells = _bits(column) if column.dtype == np.bool_ else pa.py_buffer(np.ascontiguousarray(column))
+    return pa.Array.from_buffers(kind, column.size, [validity, cells])
+
+
+def _bits(cells: BoolArray) -> pa.Buffer:
+    """Write truth values as Arrow does: bits, the lowest of a byte first."""
+    return pa.py_buffer(np.packbits(cells, bitorder="little"))
+
+
+def _kind(name: str, column: Any) -> pa.DataType:  # noqa: ANN401  # an array or a sequence
+    """Tell the type of a column: by its name, by being whole, and `area` is a number or the name of one."""
+    for kind, names in _TYPED_COLUMNS.items():
+        if name in names:
+            return kind
+    if isinstance(column, np.ndarray):
+        return pa.int64() if column.dtype == np.int64 else pa.float64()
+    if any(isinstance(cell, str) for cell in column):
+        return pa.string()
+    return pa.int64() if name in COUNTS else pa.float64()
+
+
+_FORMATS: dict[str, Callable[[str], Encoder]] = {
+    JSON: _json_encoder,
+    CSV: _csv_encoder,
+    ARROW_STREAM: _arrow_encoder,
+}
+"""{media type: what makes an operation's encoder}, the default first."""
+
+ENCODERS: dict[tuple[str, str], Encoder] = {
+    **{(operation, media_type): make(operation) for operation in TABLES for media_type, make in _FORMATS.items()},
+    ("gates", JSON): _verdict(lambda document: orjson.dumps(document) + b"\n"),
+    ("gates", MARKDOWN): _verdict(lambda document: markdown_report(document).encode()),
+    ("gates", XML): _verdict(junit_report),
+}
+"""{(operation, media type): encoder}, an operation's default first."""
+
+ONE_TABLE = frozenset({CSV, ARROW_STREAM})
+"""The media types that hold one table of an answer."""
+
+_NAME_LIST_COLUMNS = {"best", "suppliers"}
+"""Columns whose cells are lists of names."""
+
+_TYPED_COLUMNS: dict[pa.DataType, set[str]] = {
+    pa.string(): {"index", "name", "curve", "over", "metric", "method"},
+    pa.list_(pa.string()): _NAME_LIST_COLUMNS,
+    pa.bool_(): {"on_hull", "dominates"},
+}
+"""Columns that are not of numbers."""
+
+_SAME_BYTES: dict[np.dtype[Any], pa.DataType] = {
+    np.dtype(np.float64): pa.float64(),
+    np.dtype(np.int64): pa.int64(),
+    np.dtype(np.bool_): pa.bool_(),
+}
+"""{what an array holds: the type whose cells have the same bytes, but for truth values}"""
+
+
+def _warnings_header(warnings: tuple[CurvesWarning, ...]) -> dict[str, str]:
+    """Write the warnings for a header, which is ASCII as names in them need not be."""
+    return {"Rocpr-Warnings": json.dumps([asdict(warning) for warning in warnings])}

@@ -1,0 +1,142 @@
+"""From a result to JSON: everything that was asked for, tables as columns; NaN is null and never appears as a number.
+
+Knows the results of the operations and their tables; not who asks.
+"""
+
+from collections.abc import Callable, Iterator
+from itertools import tee
+from typing import Any
+
+import numpy as np
+import orjson
+
+from service.curves.comparison import Comparison
+from service.curves.evaluation import Points
+from service.curves.pr import AtRecall
+from service.curves.tradeoff import Tradeoffs
+from service.inference.curves_with_intervals import EvaluatedCurves
+from service.wire.answers.answer_tables import best_columns, columns_of, compared_areas, integer_if_whole
+from service.wire.formats.codings import Piece
+
+_SHORT_COLUMN = 1 << 10
+"""A document whose columns are all this short is written in one call: calls are most of what it costs."""
+
+_PIECE_ROWS = 1 << 16
+"""How many rows of a longer column are written at once."""
+
+_PIECE_LISTS = 1 << 6
+"""How many of a column whose cells are lists of names: one may be of 50 names, 400 bytes each."""
+
+
+def json_answer(operation: str, result: EvaluatedCurves | Tradeoffs | Comparison) -> Iterator[Piece]:
+    """Write a result, in pieces: a whole answer may take more memory than its evaluation."""
+    document = {
+        "positives": integer_if_whole(result.positives),
+        "negatives": integer_if_whole(result.negatives),
+        **_CONTENTS[operation](result),
+        "warnings": result.warnings,
+    }
+    if _is_short(document):
+        yield orjson.dumps(document, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE)
+        return
+    yield from _pieces(document)
+    yield b"\n"
+
+
+def _is_short(value: object) -> bool:
+    """Whether all columns of a value are short."""
+    if isinstance(value, dict):
+        return all(map(_is_short, value.values()))
+    return not isinstance(value, np.ndarray | list | tuple) or len(value) <= min(_SHORT_COLUMN, _step(value))
+
+
+def _step(column: np.ndarray | list[Any] | tuple[Any, ...]) -> int:
+    return _PIECE_ROWS if isinstance(column, np.ndarray) else _PIECE_LISTS
+
+
+def _pieces(value: object) -> Iterator[Piece]:
+    """Write a value: objects and long columns piece by piece, all else by orjson, dataclasses as objects."""
+    if isinstance(value, Iterator):
+        yield from value
+    elif isinstance(value, dict) and value:
+        before = b"{"
+        for name, content in value.items():
+            yield before + orjson.dumps(name) + b":"
+            yield from _pieces(content)
+            before = b","
+        yield b"}"
+    elif isinstance(value, np.ndarray | list | tuple) and len(value) > (step := _step(value)):
+        before = b"["
+        for start in range(0, len(value), step):
+            yield before
+            yield memoryview(orjson.dumps(value[start : start + step], option=orjson.OPT_SERIALIZE_NUMPY))[1:-1]
+            before = b","
+        yield b"]"
+    else:
+        yield orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY)
+
+
+def _curves(answer: EvaluatedCurves) -> dict[str, Any]:
+    """All that was asked for; what was asked for and does not exist is null."""
+    document: dict[str, Any] = {}
+    curves = answer.curves
+    if curves.auc is not None:
+        document["auc"] = curves.auc
+    if "points" in curves.include:
+        document["points"] = _points(curves.points, counted=curves.counted)
+    if isinstance(curves.interpolation, AtRecall):
+        document["interpolation"] = {"at_recall": curves.interpolation.at_recall}
+    elif curves.interpolation is not None:
+        document["interpolation"] = {"every": integer_if_whole(curves.interpolation.every)}
+    for name in ("interpolated_pr", "achievable_pr"):
+        if name in curves.include:
+            document[name] = columns_of(getattr(curves, name))
+    if curves.selected_thresholds is not None:
+        document["selected_thresholds"] = curves.selected_thresholds
+    if answer.intervals is not None:
+        document["intervals"] = dict(answer.intervals)
+    if curves.operating_points is not None:
+        document["operating_points"] = columns_of(curves.operating_points)
+    return document
+
+
+def _points(points: Points | None, *, counted: bool) -> dict[str, Any] | None:
+    """The points, of which recall is tpr: it is written as digits once, since digits are what a long answer costs."""
+    columns = columns_of(points, counted=counted)
+    if columns and columns["recall"] is columns["tpr"] and not _is_short(columns["tpr"]):
+        columns["tpr"], columns["recall"] = tee(_pieces(columns["tpr"]))
+    return columns
+
+
+def _tradeoffs(answer: Tradeoffs) -> dict[str, Any]:
+    """One object per index; `at` only where values were to be read off."""
+    tradeoffs = {}
+    for name, tradeoff in answer.tradeoffs.items():
+        tradeoffs[name] = {
+            "optimal": columns_of(tradeoff.optimal),
+            "area": tradeoff.area,
+            "uninformative_from": tradeoff.uninformative_from,
+        }
+        if tradeoff.at is not None:
+            tradeoffs[name]["at"] = columns_of(tradeoff.at)
+    return {"tradeoffs": tradeoffs}
+
+
+def _comparison(comparison: Comparison) -> dict[str, Any]:
+    """Everything; what does not exist for sets that are no sweep is null."""
+    return {
+        "auc": compared_areas(comparison),
+        "dominance": columns_of(comparison.dominance),
+        "best_roc": comparison.best_roc and best_columns(comparison.best_roc, "fpr"),
+        "best_pr": comparison.best_pr and best_columns(comparison.best_pr, "recall"),
+        "joint_hull": columns_of(comparison.joint_hull),
+        "best_tradeoff": {name: best_columns(best, "lambda") for name, best in comparison.best_tradeoff.items()},
+    }
+
+
+_CONTENTS: dict[str, Callable[[Any], dict[str, Any]]] = {
+    "curves": _curves,
+    "tradeoffs": _tradeoffs,
+    "comparisons": _comparison,
+}
+"""{operation: what its answer holds beside the totals and the warnings}."""

@@ -1,0 +1,34 @@
+"""How much work a result is to write, where only evaluating tells; in the rows of service/curves/budget.py.
+
+Each constant says what was measured for it; `python -m tests.costs` measures again.
+"""
+
+import orjson
+
+from service.curves.budget import BYTES_PER_ROW
+from service.curves.comparison import Best, Comparison
+from service.curves.tradeoff import Tradeoffs
+
+_OPTIMAL_ROW = 4
+"""A row of an index's optimal curve: 75 to 150 bytes."""
+
+_INTERVAL_BYTES = 44
+"""An interval of a rate, without the names of the best."""
+
+_HULL_BYTES = 110
+"""A row of the joint hull, without the names of its suppliers."""
+
+
+def tradeoffs_written(tradeoffs: Tradeoffs) -> int:
+    """Work to write the optimal curves, whose lengths only evaluating tells."""
+    return sum(each.optimal.lambda_from.size for each in tradeoffs.tradeoffs.values()) * _OPTIMAL_ROW
+
+
+def comparison_written(comparison: Comparison) -> int:
+    """Work to write who is best where: any interval may list the names of all."""
+    longest = max(len(orjson.dumps(name)) for name in comparison.names) + 1
+    bests: list[Best | None] = [comparison.best_roc, comparison.best_pr, *comparison.best_tradeoff.values()]
+    there = [best for best in bests if best is not None]
+    listed = sum(len(names) for best in there for names in best.best) + sum(map(len, comparison.joint_hull.suppliers))
+    size = sum(best.start.size for best in there) * _INTERVAL_BYTES + comparison.joint_hull.tp.size * _HULL_BYTES
+    return (size + listed * longest) // BYTES_PER_ROW

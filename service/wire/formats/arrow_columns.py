@@ -1,0 +1,265 @@
+"""Typed columns of Arrow, whatever they came in, to numbers and labels. Nothing is coerced that a double does not hold.
+
+Knows which types are read, and that what came from outside is validated before it is touched.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import types
+
+from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray
+from service.wire.columns import ColumnError, inexact_integer, label_misfit, labels, numbers, third_label
+from service.wire.formats.json_format import StrictJsonError, parse_json
+from service.wire.problems import Problem
+
+UNREADABLE = (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError)
+"""What pyarrow raises for bytes that are not what they claim to be; its MemoryError, one of these too, says another
+thing."""
+
+_Numbers = np.ndarray[tuple[int], np.dtype[np.int8]]
+_LONGEST_TYPE = 60
+"""How many characters of a type's name a problem repeats."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArrowColumn:
+    """A column of typed cells; None where the type is one that is not read. `kind` is what that type is called."""
+
+    cells: pa.ChunkedArray | None
+    kind: str = ""
+
+    @property
+    def shown_kind(self) -> str:
+        """The type's name as a problem repeats it; there may be anything in it, such as the name of a time zone."""
+        return "".join(filter(str.isprintable, self.kind[:_LONGEST_TYPE]))
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether cells are text, also where each is written once (a dictionary)."""
+    value = _value_type(kind)
+    return any(of_type(value) for of_type in (types.is_string, types.is_large_string, types.is_string_view))
+
+
+def is_readable(kind: pa.DataType) -> bool:
+    """Whether numbers or labels may be of this type; a column of nulls alone has one of its own."""
+    value = _value_type(kind)
+    return is_text(kind) or any(
+        of_type(value) for of_type in (types.is_integer, types.is_floating, types.is_boolean, types.is_null)
+    )
+
+
+def validate(columns: Iterable[pa.ChunkedArray], most_bytes: int) -> None:
+    """Look at all of what is to be read.
+
+    Raises one of UNREADABLE, and Problem for text that is longer than `most_bytes` where it is shown again and again.
+    """
+    room = most_bytes
+    for column in columns:
+        looked_at = set()
+        for chunk in column.chunks:
+            if not types.is_dictionary(column.type):
+                room = _look_at(chunk, room)
+                continue
+            chunk.validate()
+            # Chunks share a dictionary, which is looked at in full once.
+            if _identity(chunk.dictionary) not in looked_at:
+                room = _look_at(chunk.dictionary, room)
+                looked_at.add(_identity(chunk.dictionary))
+            chunk.indices.validate(full=True)
+            bounds = pc.min_max(chunk.indices).as_py()
+            if bounds["min"] is not None and not 0 <= bounds["min"] <= bounds["max"] < len(chunk.dictionary):
+                raise pa.ArrowInvalid("An index points out of its dictionary.")
+
+
+def written_out(cells: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Write out a dictionary, validated, of anything but text; one of text goes on holding each text once."""
+    if not types.is_dictionary(cells.type) or is_text(cells.type):
+        return cells
+    return pa.chunked_array([chunk.dictionary_decode() for chunk in cells.chunks], cells.type.value_type)
+
+
+def _value_type(kind: pa.DataType) -> pa.DataType:
+    return kind.value_type if types.is_dictionary(kind) else kind
+
+
+def _look_at(cells: pa.Array, room: int) -> int:
+    """Look at all of an array that is no dictionary, and return what is left of the room for views."""
+    cells.validate()
+    room -= _viewed_bytes(cells)
+    if room < 0:
+        raise Problem("body_too_large", "The texts of a column of string_view are longer than the limit, all together.")
+    cells.validate(full=True)
+    return room
+
+
+def _viewed_bytes(cells: pa.Array) -> int:
+    """Add up how long the texts are that views show, of which many may show one; a view begins with its length."""
+    if not types.is_string_view(cells.type) or not len(cells):
+        return 0
+    views = np.frombuffer(cells.buffers()[1], np.int32, 4 * len(cells), 16 * cells.offset)
+    return int(np.maximum(views[::4], 0).sum(dtype=np.int64))
+
+
+@numbers.register
+def _(column: ArrowColumn, *, nullable: bool) -> FloatArray:
+    cells = column.cells
+    if cells is None:
+        detail = f"This column is {column.shown_kind}; numbers are integers or floats."
+        raise ColumnError("not_a_number", detail)
+    kind = cells.type
+    if is_text(kind) or types.is_boolean(kind):
+        what = "text" if is_text(kind) else "booleans"
+        raise ColumnError("not_a_number", f"This is a column of {what}; numbers belong here.")
+    missing = None
+    if cells.null_count:
+        missing = pc.is_null(cells).to_numpy()
+        if not nullable:
+            raise ColumnError("not_a_number", "This is a null; a number belongs here.", int(missing.argmax()))
+        if types.is_null(kind):
+            return np.full(len(cells), np.nan)
+        cells = pc.fill_null(cells, 0)
+    given = _flat(cells)
+    if types.is_floating(kind) and not (finite := np.isfinite(given)).all():
+        raise ColumnError("not_finite", "This is not a finite number that a double holds.", int(finite.argmin()))
+    values = given.astype(np.float64, copy=False)
+    if types.is_integer(kind):
+        _refuse_inexact(given, values)
+    return values if missing is None else np.where(missing, np.nan, values)
+
+
+@labels.register
+def _(column: ArrowColumn, positive_label: object) -> BoolArray:
+    cells = column.cells
+    if cells is None:
+        detail = f"This column is {column.shown_kind}; labels are integers, floats, booleans or text."
+        raise ColumnError("not_a_label", detail)
+    if cells.null_count:
+        row = pc.index(pc.is_null(cells), True).as_py()
+        raise ColumnError("not_a_label", "This is a null; a label belongs here.", row)
+    if is_text(cells.type):
+        return _text_labels(cells, positive_label)
+    values = _flat(cells)
+    if types.is_floating(cells.type) and not (finite := np.isfinite(values)).all():
+        raise ColumnError("not_a_label", "This is not a finite number; a label belongs here.", int(finite.argmin()))
+    if positive_label is None:
+        return _default_labels(values)
+    chosen = _chosen_labels(values, _json_value(str(positive_label)))
+    if not chosen.any():
+        what, such = ("booleans", "true or false") if values.dtype == np.bool_ else ("numbers", "1 or 0.5")
+        detail = f"No label is the positive_label; against a column of {what} it is read as JSON, such as {such}."
+        raise ColumnError("one_class", detail)
+    return chosen
+
+
+def _flat(cells: pa.ChunkedArray) -> np.ndarray:
+    """Give one array; a column in one piece is not copied, unless its values are bits."""
+    array: np.ndarray = cells.chunk(0).to_numpy(zero_copy_only=False) if cells.num_chunks == 1 else cells.to_numpy()
+    return array
+
+
+def _refuse_inexact(given: np.ndarray, values: FloatArray) -> None:
+    rows = np.flatnonzero(np.abs(values) >= LARGEST_EXACT_INTEGER)
+    if rows.size:
+        # The largest integers of a type round up to doubles that do not fit into it.
+        fits = values[rows] < float(np.iinfo(given.dtype).max)
+        exact = np.where(fits, values[rows], 0).astype(given.dtype) == given[rows]
+        if not exact.all():
+            raise inexact_integer(int(rows[exact.argmin()]))
+
+
+def _default_labels(values: np.ndarray) -> BoolArray:
+    """Read 0 and 1, false and true, or -1 and 1."""
+    if values.dtype == np.bool_:
+        return values
+    positive: BoolArray = values == 1
+    ones = np.count_nonzero(positive)
+    if any(ones + np.count_nonzero(values == negative) == values.size for negative in (0, -1)):
+        return positive
+    zeros, minuses = values == 0, values == -1
+    misfits = ~(positive | zeros | minuses)
+    if zeros.any() and minuses.any():
+        misfits[max(int(zeros.argmax()), int(minuses.argmax()))] = True
+    raise label_misfit(int(misfits.argmax()))
+
+
+def _chosen_labels(values: np.ndarray, positive: object) -> BoolArray:
+    """Tell apart at most two values, of which `positive`, in type and value, is the one; Python compares exactly."""
+    others = values != values[0]
+    row = int(others.argmax())
+    if others.any():
+        third = others & (values != values[row])
+        if third.any():
+            row = int(third.argmax())
+            raise third_label(row, values[row].item())
+    if isinstance(positive, bool) != (values.dtype == np.bool_):
+        positive = None
+    first, second = values[0].item() == positive, values[row].item() == positive
+    chosen: BoolArray = ~others if first else others & second
+    return chosen
+
+
+def _json_value(text: str) -> object:
+    """Read a query's text as a value of JSON; None, which no label is, where it is none."""
+    try:
+        return parse_json(text)
+    except StrictJsonError:
+        return None
+
+
+class _Entries:
+    """The texts of a dictionary and, once they are met, which of the labels each is."""
+
+    def __init__(self, dictionary: pa.Array) -> None:
+        entries = dictionary.dictionary_encode(null_encoding="encode")
+        self.texts = entries.dictionary
+        self._of_text = np.full(len(self.texts), -1, dtype=np.int8)
+        # A text may stand in a dictionary more than once.
+        self._canonical = None if len(self.texts) == len(dictionary) else entries.indices.to_numpy()
+
+    def read(self, indices: np.ndarray, met: list[str], start: int) -> _Numbers:
+        """Number the labels by the order in which they are met. Raises ColumnError for a third one, or a null."""
+        entries = indices if self._canonical is None else self._canonical[indices]
+        while True:
+            found: _Numbers = self._of_text[entries]
+            unknown = found < 0
+            if not unknown.any():
+                return found
+            row = int(unknown.argmax())
+            text = self.texts[int(entries[row])].as_py()
+            if text is None:
+                raise ColumnError("not_a_label", "This is a null; a label belongs here.", start + row)
+            if text not in met:
+                if len(met) == 2:  # noqa: PLR2004  # two classes
+                    raise third_label(start + row, text)
+                met.append(text)
+            self._of_text[entries[row]] = met.index(text)
+
+
+def _text_labels(cells: pa.ChunkedArray, positive_label: object) -> BoolArray:
+    """Compare text as it is; chunks may have dictionaries of their own."""
+    if positive_label is None:
+        raise label_misfit(0)
+    if not types.is_dictionary(cells.type):
+        cells = cells.dictionary_encode()
+    known: dict[object, _Entries] = {}
+    met: list[str] = []
+    parts = []
+    start = 0
+    for chunk in cells.chunks:
+        identity = _identity(chunk.dictionary)
+        if identity not in known:
+            known[identity] = _Entries(chunk.dictionary)
+        parts.append(known[identity].read(chunk.indices.to_numpy(), met, start))
+        start += len(chunk)
+    positive: BoolArray = np.concatenate(parts) == (met.index(positive_label) if positive_label in met else -1)
+    return positive
+
+
+def _identity(array: pa.Array) -> object:
+    """Tell an array from others that live: chunks name the same one again and again."""
+    addresses = tuple(None if buffer is None else buffer.address for buffer in array.buffers())
+    return array.offset, len(array), addresses

@@ -1,0 +1,61 @@
+"""Arrow IPC streams in: bytes to typed columns, of which those alone are looked at that a request reads.
+
+Everything that a stream says of itself is held to the limits before pyarrow makes anything of it.
+"""
+
+import pyarrow as pa
+
+from service.wire.formats.arrow_columns import UNREADABLE, ArrowColumn, is_readable, validate, written_out
+from service.wire.formats.arrow_messages import count_rows
+from service.wire.formats.codings import Body
+from service.wire.formats.tables import no_rows, refuse_doubles
+from service.wire.limits import Limits
+from service.wire.problems import Problem
+
+
+class ArrowTable:
+    """An Arrow stream whose messages have been counted; columns are read on demand."""
+
+    header_is = "its columns are"
+
+    def __init__(self, body: Body, limits: Limits) -> None:
+        self._body = body
+        self._most_bytes = limits.max_decompressed_bytes
+        try:
+            self._rows = count_rows(body, limits)
+            self._schema = pa.ipc.open_stream(body).schema
+            self.header = list(self._schema.names)
+        except MemoryError:
+            raise
+        except UNREADABLE:
+            raise _malformed() from None
+
+    def read(self, names: list[str]) -> dict[str, ArrowColumn]:
+        """Read the named columns; of types that are neither numbers nor labels nothing."""
+        refuse_doubles(self.header, names)
+        if self._rows == 0:
+            raise no_rows("The table has no rows.")
+        kinds = {name: self._schema.types[self.header.index(name)] for name in names}
+        cells = self._cells([name for name in names if is_readable(kinds[name])])
+        return {name: ArrowColumn(cells.get(name), str(kinds[name])) for name in names}
+
+    def _cells(self, names: list[str]) -> dict[str, pa.ChunkedArray]:
+        if not names:
+            return {}
+        options = pa.ipc.IpcReadOptions(
+            included_fields=sorted(map(self.header.index, names)),
+            ensure_alignment=pa.ipc.Alignment.DataTypeSpecific,
+            use_threads=False,
+        )
+        try:
+            table = pa.ipc.open_stream(self._body, options=options).read_all()
+            validate(table.columns, self._most_bytes)
+            return {name: written_out(table[name]) for name in names}
+        except MemoryError:
+            raise
+        except UNREADABLE:
+            raise _malformed() from None
+
+
+def _malformed() -> Problem:
+    return Problem("malformed_body", "The body is not an Arrow stream, or not all of it.")

@@ -1,0 +1,228 @@
+"""The footer of a Parquet file: its columns and where they are, and a new footer of those alone that are read.
+
+pyarrow never sees the footer that came: one can be made to grow, to name columns that are not what they seem, or to
+end the process (a column that is encrypted does). It gets one that is written here from what was understood.
+Numbers of fields are those of parquet.thrift.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from service.wire.formats.codings import Body
+from service.wire.formats.tables import LONGEST_HEADER, MOST_COLUMNS, too_many_columns
+from service.wire.formats.thrift_compact import BINARY, BOOL, BYTE, I32, I64, LIST, STRUCT, Reader, Struct, written
+from service.wire.problems import Problem, invalid_value
+
+MAGIC = b"PAR1"
+_MAGIC_OF_ENCRYPTED = b"PARE"
+_TAIL = 8
+"""The length of the footer and the magic at the end of a file."""
+
+_SCHEMA, _FILE_ROWS, _ROW_GROUPS, _ENCRYPTION = (2, LIST), (3, I64), (4, LIST), 8
+_COLUMNS, _GROUP_ROWS = (1, LIST), (3, I64)
+_OFFSET, _META_DATA, _CRYPTO = (2, I64), (3, STRUCT), {8, 9}
+_PHYSICAL, _LENGTH, _REPETITION, _NAME, _CHILDREN, _CONVERTED, _LOGICAL = (
+    (1, I32),
+    (2, I32),
+    (3, I32),
+    (4, BINARY),
+    (5, I32),
+    (6, I32),
+    (10, STRUCT),
+)
+_CODEC, _VALUES, _UNCOMPRESSED, _COMPRESSED = (4, I32), (5, I64), (6, I64), (7, I64)
+_DATA_OFFSET, _DICTIONARY_OFFSET = (9, I64), (11, I64)
+_CODECS = range(8)
+_REPEATED = 2
+
+_NO_TYPE = -1
+_BOOLEAN, _INT32, _INT64, _FLOAT, _DOUBLE, _BYTE_ARRAY, _FIXED = 0, 1, 2, 4, 5, 6, 7
+_UTF8, _UINT_8, _INT_8 = 0, 11, 15
+_STRING, _INTEGER, _UNKNOWN, _FLOAT16 = 1, 10, 11, 15
+_PHYSICAL_NAMES = ("boolean", "int32", "int64", "int96", "float", "double", "byte_array", "fixed_len_byte_array")
+_LOGICAL_NAMES = {4: "enum", 5: "decimal", 6: "date", 7: "time", 8: "timestamp", 12: "json", 13: "bson", 14: "uuid"}
+_CONVERTED_NAMES = {4: "enum", 5: "decimal", 6: "date", 9: "timestamp", 10: "timestamp", 21: "interval"}
+"""What types are called, for those who sent one that is not read."""
+_WIDTHS = {8: 0, 16: 1, 32: 2, 64: 3}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Column:
+    """A column at the top of the schema.
+
+    element      how its schema is written anew; None where its type is none that is read.
+    kind         what its type is called.
+    leaf         its place among all columns that are stored.
+    """
+
+    name: str
+    element: Struct | None
+    kind: str
+    leaf: int
+
+    @property
+    def is_text(self) -> bool:
+        """Whether its cells are text."""
+        return self.element is not None and self.element[_PHYSICAL] == _BYTE_ARRAY
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Where the pages of one column in one row group are."""
+
+    start: int
+    end: int
+    rows: int
+
+
+class Footer:
+    """A footer that was understood. Raises LookupError, TypeError, ValueError or Problem for one that was not."""
+
+    def __init__(self, body: Body) -> None:
+        self._end = len(body) - _TAIL
+        self._tree = _tree(body)
+        self.rows: int = self._tree[_FILE_ROWS]
+        self._groups: list[Struct] = _structs(self._tree, _ROW_GROUPS)
+        if self.rows < 0 or sum(group[_GROUP_ROWS] for group in self._groups) != self.rows:
+            raise ValueError("The row groups have not as many rows as the file.")
+        if _ENCRYPTION in {field for field, _ in self._tree} or any(map(_is_encrypted, self._stored())):
+            raise Problem("unsupported_media_type", "The Parquet file is encrypted; send it in the clear.")
+        self.columns = list(_columns(_structs(self._tree, _SCHEMA)))
+
+    def chunks(self, columns: list[Column]) -> dict[Column, list[Chunk]]:
+        """Say where columns are, row group by row group; no two share a byte."""
+        found = {column: [self._chunk(group, column) for group in self._groups] for column in columns}
+        places = sorted((chunk.start, chunk.end) for chunks in found.values() for chunk in chunks)
+        if any(end > start for (_, end), (start, _) in pairwise(places)):
+            raise ValueError("Columns or row groups share their pages.")
+        return found
+
+    def _chunk(self, group: Struct, column: Column) -> Chunk:
+        meta = _structs(group, _COLUMNS)[column.leaf][_META_DATA]
+        start = min(meta[_DATA_OFFSET], meta.get(_DICTIONARY_OFFSET) or meta[_DATA_OFFSET])
+        chunk = Chunk(start, start + meta[_COMPRESSED], group[_GROUP_ROWS])
+        if not len(MAGIC) <= chunk.start <= chunk.end <= self._end or meta[_VALUES] != chunk.rows or chunk.rows < 0:
+            raise ValueError("A column is not within the file, or not as long as its row group.")
+        return chunk
+
+    def of_columns(self, columns: list[Column]) -> bytes:
+        """Write a file that has no more than a footer, of these columns, called 0, 1 and so on."""
+        elements = [
+            {**(column.element or {}), _NAME: str(position).encode()} for position, column in enumerate(columns)
+        ]
+        groups = [
+            {
+                _COLUMNS: (STRUCT, [self._stored_as(group, column, place) for place, column in enumerate(columns)]),
+                (2, I64): 0,
+                _GROUP_ROWS: group[_GROUP_ROWS],
+            }
+            for group in self._groups
+        ]
+        root = {_NAME: b"schema", _CHILDREN: len(columns)}
+        tree = {(1, I32): 2, _SCHEMA: (STRUCT, [root, *elements]), _FILE_ROWS: self.rows, _ROW_GROUPS: (STRUCT, groups)}
+        footer = written(tree)
+        return MAGIC + footer + len(footer).to_bytes(4, "little") + MAGIC
+
+    def _stored_as(self, group: Struct, column: Column, place: int) -> Struct:
+        meta = _structs(group, _COLUMNS)[column.leaf][_META_DATA]
+        if meta[_CODEC] not in _CODECS or column.element is None or meta[_PHYSICAL] != column.element[_PHYSICAL]:
+            raise ValueError("A column is stored in another type than its own, or by a codec that is none.")
+        kept = (_PHYSICAL, _CODEC, _VALUES, _UNCOMPRESSED, _COMPRESSED, _DATA_OFFSET, _DICTIONARY_OFFSET)
+        new = {key: meta[key] for key in kept if key in meta}
+        new |= {(2, LIST): (I32, [0]), (3, LIST): (BINARY, [str(place).encode()])}
+        return {_OFFSET: 0, _META_DATA: new}
+
+    def _stored(self) -> Iterator[Struct]:
+        for group in self._groups:
+            yield from _structs(group, _COLUMNS)
+
+
+def _tree(body: Body) -> Struct:
+    if _MAGIC_OF_ENCRYPTED in {body[:4], body[-4:]}:
+        raise Problem("unsupported_media_type", "The Parquet file is encrypted; send it in the clear.")
+    if len(body) < len(MAGIC) + _TAIL or {body[:4], body[-4:]} != {MAGIC}:
+        raise ValueError("There is no magic.")
+    size = int.from_bytes(body[-_TAIL:-4], "little")
+    end = len(body) - _TAIL
+    if size > end - len(MAGIC):
+        raise ValueError("The footer is longer than the file.")
+    if size > LONGEST_HEADER:
+        advice = "write fewer row groups, or only the columns that are needed"
+        detail = f"The footer of the Parquet file is {size} bytes long, the limit is {LONGEST_HEADER}: {advice}."
+        raise invalid_value("", "too_many_columns", detail)
+    return Reader(body, end - size, end).struct()
+
+
+def _structs(parent: Struct, key: tuple[int, int]) -> list[Struct]:
+    kind, items = parent[key]
+    if items and kind != STRUCT:
+        raise ValueError("A list is of another kind than its items.")
+    found: list[Struct] = items
+    return found
+
+
+def _is_encrypted(stored: Struct) -> bool:
+    return bool(_CRYPTO & {field for field, _ in stored})
+
+
+def _columns(elements: list[Struct]) -> Iterator[Column]:
+    """Go through the schema, a tree written root first; columns within columns are none of the table's."""
+    place = leaf = 0
+    top = elements[0].get(_CHILDREN, 0)
+    if not 0 <= top <= MOST_COLUMNS:
+        raise too_many_columns()
+    for _ in range(top):
+        place += 1
+        element = elements[place]
+        yield Column(element[_NAME].decode(), _rewritten(element), _kind(element), leaf)
+        below = element.get(_CHILDREN, 0)
+        leaf += not below
+        while below > 0:
+            place += 1
+            children = elements[place].get(_CHILDREN, 0)
+            below += children - 1
+            leaf += not children
+
+
+def _logical_type(element: Struct) -> tuple[int | None, Any]:
+    """Tell which member of a union is there, and what it holds."""
+    for (field, _), inner in element.get(_LOGICAL, {}).items():
+        return field, inner
+    return None, {}
+
+
+def _kind(element: Struct) -> str:
+    """Say what a column's type is called, by what it means where that is told."""
+    if element.get(_CHILDREN) or element.get(_REPETITION) == _REPEATED:
+        return "nested"
+    meaning, _ = _logical_type(element)
+    told = _LOGICAL_NAMES.get(meaning or 0) or _CONVERTED_NAMES.get(element.get(_CONVERTED, 0))
+    physical: int = element.get(_PHYSICAL, _NO_TYPE)
+    return told or (_PHYSICAL_NAMES[physical] if 0 <= physical < len(_PHYSICAL_NAMES) else "of an unknown type")
+
+
+def _rewritten(element: Struct) -> Struct | None:  # noqa: PLR0911  # a return for each type that is read
+    """Write a column's type anew, if it is one that is read: numbers, booleans, text, or nulls alone."""
+    physical: int = element.get(_PHYSICAL, _NO_TYPE)
+    repetition: int = element.get(_REPETITION, _REPEATED)
+    if element.get(_CHILDREN) or repetition not in {0, 1}:
+        return None
+    converted: int | None = element.get(_CONVERTED)
+    kept = {_PHYSICAL: physical, _REPETITION: repetition}
+    meaning, inner = _logical_type(element)
+    if meaning == _UNKNOWN:
+        return kept | {_LOGICAL: {(_UNKNOWN, STRUCT): {}}}
+    if physical in {_INT32, _INT64} and meaning == _INTEGER:
+        width = _WIDTHS[inner[1, BYTE]]
+        return kept | {_CONVERTED: (_INT_8 if inner[2, BOOL] else _UINT_8) + width}
+    if physical in {_INT32, _INT64} and meaning is None and (converted is None or _UINT_8 <= converted < _INT_8 + 4):
+        return kept | ({} if converted is None else {_CONVERTED: converted})
+    if physical == _BYTE_ARRAY and (meaning == _STRING or (meaning is None and converted == _UTF8)):
+        return kept | {_CONVERTED: _UTF8}
+    if physical == _FIXED and meaning == _FLOAT16:
+        return kept | {_LENGTH: 2, _LOGICAL: {(_FLOAT16, STRUCT): {}}}
+    if physical in {_BOOLEAN, _FLOAT, _DOUBLE} and meaning is None and converted is None:
+        return kept
+    return None

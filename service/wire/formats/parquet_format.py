@@ -1,0 +1,111 @@
+"""Parquet files in: bytes to the same typed columns as an Arrow stream gives.
+
+What a file unpacks to is known from the headers of its pages before a page is unpacked, and held to the limits.
+"""
+
+import pyarrow as pa
+from pyarrow import parquet
+
+from service.wire.formats.arrow_columns import UNREADABLE, ArrowColumn, validate
+from service.wire.formats.codings import Body
+from service.wire.formats.parquet_footer import Chunk, Column, Footer
+from service.wire.formats.parquet_pages import page_headers
+from service.wire.formats.tables import LONGEST_HEADER, no_rows, refuse_doubles, too_many_rows
+from service.wire.limits import Limits
+from service.wire.problems import Problem, invalid_value
+
+MOST_PAGES = 20_000
+"""Pages cost time by the piece, however small they are."""
+_BYTES_OF_A_CELL = 8
+"""What a cell may become in memory; a page of few bytes may say that one cell is there many times."""
+
+_PLAIN_DICTIONARY, _DELTA_LENGTH_BYTE_ARRAY, _DELTA_BYTE_ARRAY, _RLE_DICTIONARY = 2, 6, 7, 8
+_DICTIONARIES = {_PLAIN_DICTIONARY, _RLE_DICTIONARY}
+_MISUNDERSTOOD = (KeyError, IndexError, TypeError, ValueError)
+"""What reading a footer or a page's header raises where it is not what it should be."""
+
+
+class ParquetTable:
+    """A Parquet file whose footer has been read; columns are read on demand."""
+
+    header_is = "its columns are"
+
+    def __init__(self, body: Body, limits: Limits) -> None:
+        self._body = body
+        self._limits = limits
+        self._pages = self._header_bytes = self._bytes = 0
+        try:
+            self._footer = Footer(body)
+        except _MISUNDERSTOOD:
+            raise _malformed() from None
+        if self._footer.rows > limits.max_rows:
+            raise too_many_rows(self._footer.rows, limits.max_rows)
+        self.header = [column.name for column in self._footer.columns]
+
+    def read(self, names: list[str]) -> dict[str, ArrowColumn]:
+        """Read the named columns; of types that are neither numbers nor labels nothing."""
+        refuse_doubles(self.header, names)
+        if self._footer.rows == 0:
+            raise no_rows("The table has no rows.")
+        chosen = {name: self._footer.columns[self.header.index(name)] for name in names}
+        readable = [column for column in chosen.values() if column.element is not None]
+        cells = dict(zip(readable, self._cells(readable), strict=True)) if readable else {}
+        return {name: ArrowColumn(cells.get(column), column.kind) for name, column in chosen.items()}
+
+    def _cells(self, columns: list[Column]) -> list[pa.ChunkedArray]:
+        try:
+            chunks = self._footer.chunks(columns)
+            encodings = [self._encodings(column, chunks[column]) for column in columns]
+            footer = self._footer.of_columns(columns)
+        except _MISUNDERSTOOD:
+            raise _malformed() from None
+        try:
+            table = self._table(footer, [str(place) for place, found in enumerate(encodings) if found & _DICTIONARIES])
+            validate(table.columns, self._limits.max_decompressed_bytes)
+        except MemoryError:
+            raise
+        except UNREADABLE:
+            raise _malformed() from None
+        if table.num_rows != self._footer.rows:
+            raise _malformed()
+        found: list[pa.ChunkedArray] = table.columns
+        return found
+
+    def _table(self, footer: bytes, repeating: list[str]) -> pa.Table:
+        metadata = parquet.ParquetFile(pa.BufferReader(footer)).metadata
+        file = parquet.ParquetFile(
+            pa.BufferReader(self._body),
+            metadata=metadata,
+            read_dictionary=repeating,  # each text is held once, however often it is there
+            pre_buffer=False,
+            page_checksum_verification=True,
+        )
+        return file.read(use_threads=False)
+
+    def _encodings(self, column: Column, chunks: list[Chunk]) -> set[int]:
+        """Return how the pages of a column of text are encoded, once all of a column unpacks within the limits."""
+        encodings: set[int] = set()
+        unpacked = 0
+        for chunk in chunks:
+            for page in page_headers(self._body, chunk.start, chunk.end, chunk.rows):
+                encodings.add(page.encoding)
+                unpacked += page.uncompressed_bytes
+                self._pages += 1
+                self._header_bytes += page.header_bytes
+                if self._pages > MOST_PAGES or self._header_bytes > LONGEST_HEADER:
+                    detail = f"The columns have more than {MOST_PAGES} pages, or these have long headers; write fewer."
+                    raise invalid_value("", "too_many_batches", detail)
+        self._bytes += max(unpacked, _BYTES_OF_A_CELL * self._footer.rows)
+        if self._bytes > self._limits.max_decompressed_bytes:
+            most = self._limits.max_decompressed_bytes
+            raise Problem("body_too_large", f"The columns unpack to more than {most} bytes, the limit.")
+        # Text by reference to the text before it unpacks to any length; so does a dictionary that is not kept as one.
+        mixed = _DELTA_LENGTH_BYTE_ARRAY in encodings and encodings & _DICTIONARIES
+        if _DELTA_BYTE_ARRAY in encodings or mixed:
+            detail = f"A column of text is encoded as {'DELTA_LENGTH_BYTE_ARRAY' if mixed else 'DELTA_BYTE_ARRAY'}"
+            raise Problem("unsupported_media_type", f"{detail}; write it plain or with a dictionary.")
+        return encodings if column.is_text else set()
+
+
+def _malformed() -> Problem:
+    return Problem("malformed_body", "The body is not a Parquet file, or not all of it.")

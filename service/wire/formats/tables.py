@@ -1,0 +1,272 @@
+"""From a body that is a table, and its query parameters, to the document that a JSON body would have been.
+
+A table is one evaluation, or several over shared labels. Knows which columns and parameters mean what; nothing of
+formats, nor of what is valid.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from service.curves.comparison import MOST_EVALUATIONS
+from service.wire.columns import SharedColumn
+from service.wire.formats.json_format import StrictJsonError, parse_json
+from service.wire.problems import Problem, invalid_value, meant, pointer_token
+
+SAMPLE_COLUMNS = ("scores", "labels", "weights")
+COUNTS_COLUMNS = ("tp", "fp", "fn", "tn", "threshold")
+TOTALS = ("positives", "negatives")
+MEANING = ("positive_label", "lower_is_positive")
+BASELINE = "baseline_scores"
+"""The column of a baseline's scores; its labels and weights are the table's."""
+
+_TEXT_PARAMETERS = ("positive_label", "keep")
+_NAME_LIST_PARAMETERS = ("include", "indices")
+_EXAMPLES = {
+    "lower_is_positive": "true",
+    "paired": "true",
+    "positives": "100",
+    "negatives": "100",
+    "fail_status": "424",
+    "thresholds": "[0.2, 0.8]",
+    "at_lambda": "[0.2, 0.8]",
+    "lambda_range": "[0.2, 0.8]",
+    "lambda_density": '{"a": 2, "b": 2}',
+    "interpolation": '{"every": 1}',
+    "intervals": '{"level": 0.95}',
+    "operating_points": '[{"metric": "recall_at_precision", "at": 0.9}]',
+    "rules": '[{"metric": "roc", "min": 0.9}]',
+}
+"""{query parameter: JSON text that it takes}"""
+
+_SHOWN_HEADER = 200
+"""How many characters of a table's header a problem repeats."""
+
+LONGEST_HEADER = 1 << 20
+MOST_COLUMNS = 10_000
+"""A table costs memory by the column, even by those that are not read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A request as one document; `pointers` renames pointers into it to what the caller knows (a table's columns)."""
+
+    document: object
+    pointers: Mapping[str, str] = field(default_factory=dict)
+
+    def pointer(self, inner: str) -> str:
+        """Return the caller's pointer for one into the document."""
+        for prefix, outer in self.pointers.items():
+            if inner == prefix or inner.startswith(f"{prefix}/"):
+                return outer + inner[len(prefix) :]
+        return inner
+
+
+class Table(Protocol):
+    """A body that is a table: its columns' names, and the columns on demand."""
+
+    @property
+    def header(self) -> list[str]:
+        """The names of all columns."""
+
+    @property
+    def header_is(self) -> str:
+        """What to say before these names."""
+
+    def read(self, names: list[str]) -> Mapping[str, object]:
+        """Read the named columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableForm:
+    """What a table is to an operation: the query parameters that go with it, and how it becomes a document.
+
+    answers_tables  whether the parameter `table`, which is not read here, goes with the operation, too.
+    """
+
+    parameters: tuple[str, ...]
+    read: Callable[[Table, Mapping[str, str]], Decoded]
+    answers_tables: bool = True
+
+    def decode(self, table: Table, parameters: Mapping[str, str]) -> Decoded:
+        """Read the table, when its parameters are known."""
+        for key in parameters:
+            if key not in self.parameters:
+                known = (*self.parameters, "table") if self.answers_tables else self.parameters
+                message = f"This query parameter is not known here; {meant(key, known)}"
+                raise invalid_value(f"/{pointer_token(key)}", "unknown_field", message)
+        return self.read(table, parameters)
+
+
+def one_evaluation(*options: str) -> TableForm:
+    """Form of a table that is one evaluation, a sample or counts, with the given options as query parameters."""
+    return TableForm((*SAMPLE_COLUMNS, *TOTALS, *MEANING, *options), _read_one)
+
+
+def evaluation_and_baseline(*options: str) -> TableForm:
+    """Form of a table that is one evaluation, and where `baseline_scores` names a column, another one of its rows."""
+    parameters = (*SAMPLE_COLUMNS, BASELINE, *TOTALS, *MEANING, *options)
+    return TableForm(parameters, _read_with_baseline, answers_tables=False)
+
+
+def several_evaluations(*options: str) -> TableForm:
+    """Form of a table that is several samples: `scores` names their columns, labels and weights are shared."""
+    return TableForm((*SAMPLE_COLUMNS, *MEANING, *options), _read_several)
+
+
+def _read_with_baseline(table: Table, parameters: Mapping[str, str]) -> Decoded:
+    """Read one evaluation, and a baseline that shares its labels and weights."""
+    decoded = _read_one(table, parameters, (*SAMPLE_COLUMNS, BASELINE))
+    document = decoded.document
+    if not isinstance(document, dict) or BASELINE not in document:
+        return decoded
+    if "counts" in document:
+        message = "The baseline is another column of scores, and goes with a sample; this table is of counts."
+        raise invalid_value(f"/{BASELINE}", "exclusive", message)
+    scores = document.pop(BASELINE)
+    shared = {key: SharedColumn(document[key]) for key in ("labels", "weights") if key in document}
+    pointers = {f"/baseline/{key}": decoded.pointer(f"/{key}") for key in (*shared, *MEANING)}
+    pointers["/baseline/scores"] = decoded.pointer(f"/{BASELINE}")
+    return Decoded(document | shared | {"baseline": {"scores": scores} | shared}, {**decoded.pointers, **pointers})
+
+
+def _read_one(table: Table, parameters: Mapping[str, str], sample: tuple[str, ...] = SAMPLE_COLUMNS) -> Decoded:
+    """Read the columns from the table, a sample's before counts, and everything else from the query parameters."""
+    chosen = _columns(table, parameters, sample)
+    counts = _counts_columns(table) if "scores" not in parameters else []
+    missing = [key for key in ("scores", "labels") if key not in chosen]
+    if not counts and len(missing) == 1:
+        raise _without(table, missing[0])
+    if not counts and missing:
+        message = f"Columns scores and labels, or tp and fp, are needed; {_header(table)}."
+        raise invalid_value("", "missing", f"{message} scores= and labels= name columns that are called otherwise.")
+    totals = {key: _json_value(key, parameters[key]) for key in TOTALS if key in parameters}
+    if totals and not counts:
+        message = "Totals go with columns of counts; this table is a sample."
+        raise invalid_value(f"/{next(iter(totals))}", "exclusive", message)
+    columns = table.read([*dict.fromkeys([*chosen.values(), *counts])])
+    document: dict[str, object] = {key: columns[name] for key, name in chosen.items()}
+    if counts:
+        document["counts"] = {key: columns[key] for key in counts} | totals
+    pointers = {f"/{key}": f"/{pointer_token(name)}" for key, name in chosen.items()}
+    pointers |= {f"/counts/{key}": f"/{key}" for key in (*COUNTS_COLUMNS, *TOTALS)} | {"/counts": ""}
+    return Decoded(document | _options(parameters), pointers)
+
+
+def _read_several(table: Table, parameters: Mapping[str, str]) -> Decoded:
+    """Read one sample per column that `scores` names; the columns that they share are checked once."""
+    if "scores" not in parameters:
+        message = f"scores names the columns to compare, as in scores=a,b; {_header(table)}."
+        raise invalid_value("/scores", "missing", message)
+    names = _names(parameters["scores"], table.header)
+    if len(names) > MOST_EVALUATIONS:
+        message = f"At most {MOST_EVALUATIONS} columns belong here, not {len(names)}."
+        raise invalid_value("/scores", "wrong_length", message)
+    if len(set(names)) < len(names):
+        raise invalid_value("/scores", "duplicate", "A column is named twice.")
+    for name in names:
+        _check_column(table, "scores", name)
+    shared = _columns(table, parameters, ("labels", "weights"))
+    if "labels" not in shared:
+        raise _without(table, "labels")
+    columns = table.read([*dict.fromkeys([*names, *shared.values()])])
+    options = _options(parameters)
+    common: dict[str, object] = {key: SharedColumn(columns[name]) for key, name in shared.items()}
+    common |= {key: options.pop(key) for key in MEANING if key in options}
+    pointers: dict[str, str] = {}
+    for position, name in enumerate(names):
+        renamed = {"scores": name, "name": "scores", **{key: key for key in MEANING}, **shared}
+        pointers |= {f"/evaluations/{position}/{key}": f"/{pointer_token(new)}" for key, new in renamed.items()}
+    evaluations = [{"name": name, "scores": columns[name]} | common for name in names]
+    return Decoded({"evaluations": evaluations} | options, pointers | {"/evaluations": "/scores"})
+
+
+def _names(text: str, header: list[str]) -> list[str]:
+    """Split names at commas, a name with commas being there in a JSON list; blanks around one are no part of it."""
+    try:
+        listed = parse_json(text)
+    except StrictJsonError:
+        listed = None
+    names = listed if isinstance(listed, list) and all(isinstance(name, str) for name in listed) else text.split(",")
+    known = frozenset(header)
+    return [name if name in known else name.strip() for name in names]
+
+
+def _columns(table: Table, parameters: Mapping[str, str], keys: tuple[str, ...]) -> dict[str, str]:
+    """Tell what the columns are called that are there, by their own name or by a parameter."""
+    chosen = {key: parameters.get(key, key) for key in keys if key in parameters or key in table.header}
+    for key, name in chosen.items():
+        _check_column(table, key, name)
+    return chosen
+
+
+def _check_column(table: Table, key: str, name: str) -> None:
+    if name not in table.header:
+        raise invalid_value(f"/{key}", "missing", f"No column is called {name[:_SHOWN_HEADER]!r}; {_header(table)}.")
+
+
+def _without(table: Table, key: str) -> Problem:
+    message = f"A column {key} is needed, or {key}= names one that is called otherwise; {_header(table)}."
+    return invalid_value(f"/{key}", "missing", message)
+
+
+def _header(table: Table) -> str:
+    return f"{table.header_is}: {', '.join(map(repr, table.header))[:_SHOWN_HEADER]}"
+
+
+def _counts_columns(table: Table) -> list[str]:
+    present = [key for key in COUNTS_COLUMNS if key in table.header]
+    return present if {"tp", "fp"} & set(present) else []
+
+
+def _options(parameters: Mapping[str, str]) -> dict[str, object]:
+    """Read the parameters that are neither names of columns nor totals."""
+    return {
+        key: text if key in _TEXT_PARAMETERS else _json_value(key, text)
+        for key, text in parameters.items()
+        if key not in {*SAMPLE_COLUMNS, BASELINE, *TOTALS}
+    }
+
+
+def refuse_doubles(header: list[str], names: list[str]) -> None:
+    """Refuse a column whose name another one has, too; among those that are not read it does not matter."""
+    for name in names:
+        if header.count(name) > 1:
+            raise invalid_value(f"/{pointer_token(name)}", "duplicate", "Two columns of the table have this name.")
+
+
+def no_rows(detail: str) -> Problem:
+    """Make the problem of a table that has columns alone."""
+    return invalid_value("", "no_rows", detail)
+
+
+def too_many_rows(rows: int, most: int) -> Problem:
+    """Make the problem of a table that is longer than the limit."""
+    return Problem("too_many_rows", f"The table has {rows} rows, the limit is {most}.")
+
+
+def too_many_columns() -> Problem:
+    """Make the problem of a table whose columns alone cost too much."""
+    detail = f"The header, or the schema, is longer than {LONGEST_HEADER} bytes or {MOST_COLUMNS} columns."
+    return invalid_value("", "too_many_columns", detail)
+
+
+def names_or_json(text: str) -> object:
+    """Read JSON text, or names between commas, blanks around which are no part of them."""
+    try:
+        return parse_json(text)
+    except StrictJsonError:
+        return [name.strip() for name in text.split(",")]
+
+
+def _json_value(key: str, text: str) -> object:
+    """Read a query parameter that holds JSON text; a list of known names may also stand between commas."""
+    if key in _NAME_LIST_PARAMETERS:
+        return names_or_json(text)
+    try:
+        return parse_json(text)
+    except StrictJsonError as error:
+        if error.pointer is not None:
+            raise invalid_value(f"/{key}{error.pointer}", "not_finite", str(error)) from None
+        detail = f"This parameter takes strict JSON text, such as {_EXAMPLES.get(key, '0.5')}. {error}"
+        raise invalid_value(f"/{key}", "not_json", detail) from None

@@ -1,0 +1,72 @@
+"""The schema of a request for a comparison: several evaluations, each with its name.
+
+Knows the options of comparisons; nothing of bytes.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from marshmallow import ValidationError, post_load
+
+from service.curves.comparison import MOST_EVALUATIONS
+from service.curves.counts import Counts
+from service.curves.indices import INDICES
+from service.curves.sample import Sample
+from service.wire.requests.evaluation_schemas import EvaluationSchema, ObjectSchema
+from service.wire.requests.fields import ChoiceSet, Fault, ObjectList, Text, invalid
+from service.wire.requests.work import comparisons_work
+
+LONGEST_NAME = 100
+"""How many characters the name of an evaluation has."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ComparisonsRequest:
+    """A checked request for a comparison: the evaluations by name, in their order."""
+
+    evaluations: dict[str, Sample | Counts]
+    indices: frozenset[str]
+
+    @property
+    def rows(self) -> int:
+        """The rows of the longest table."""
+        return max(evaluation.rows for evaluation in self.evaluations.values())
+
+    @property
+    def work(self) -> int:
+        """What its tables take, and comparing every curve with every other."""
+        return comparisons_work(self.evaluations)
+
+
+class NamedEvaluationSchema(EvaluationSchema):
+    """One of several evaluations."""
+
+    name = Text(minimum=1, maximum=LONGEST_NAME)
+
+    @post_load
+    def build(self, data: dict[str, Any], **_: object) -> tuple[str, Sample | Counts]:
+        """Build the evaluation, with its name."""
+        if "name" not in data:
+            raise invalid("missing", "Each of several evaluations needs a name.", "name")
+        return data["name"], self.evaluation(data)
+
+
+class ComparisonsRequestSchema(ObjectSchema):
+    """A request for a comparison: two evaluations or more, and options."""
+
+    evaluations = ObjectList(NamedEvaluationSchema(), minimum=2, maximum=MOST_EVALUATIONS)
+    indices = ChoiceSet(tuple(INDICES))
+
+    @post_load
+    def build(self, data: dict[str, Any], **_: object) -> ComparisonsRequest:
+        """Build the request, when the names are distinct."""
+        if "evaluations" not in data:
+            raise invalid("missing", "Give a list of evaluations; null and [] read as absent.", "evaluations")
+        evaluations: dict[str, Sample | Counts] = {}
+        for position, (name, evaluation) in enumerate(data["evaluations"]):
+            if name in evaluations:
+                earlier = list(evaluations).index(name)
+                fault = Fault("duplicate", f"Evaluation {earlier} has this name, too; they are counted from 0.")
+                raise ValidationError({"evaluations": {position: {"name": [fault]}}})
+            evaluations[name] = evaluation
+        return ComparisonsRequest(evaluations, data.get("indices", frozenset(INDICES)))

@@ -1,0 +1,86 @@
+"""The schema of a request for curves: an evaluation, and what is asked of it.
+
+Knows the options of curves; nothing of bytes.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from marshmallow import fields, post_load, pre_load
+
+from service.curves.counts import Counts
+from service.curves.evaluation import INCLUDES, KEEPS, CurvesOptions
+from service.curves.pr import AtRecall, Every
+from service.curves.sample import Sample
+from service.inference.intervals import IntervalOptions
+from service.wire.requests.evaluation_schemas import EvaluationSchema, ObjectSchema, SampleSchema, inheriting
+from service.wire.requests.fields import Choice, ChoiceSet, Number, NumberColumn, ObjectList, invalid
+from service.wire.requests.interval_schemas import MOST_OPERATING_POINTS, IntervalsSchema, OperatingPointSchema
+from service.wire.requests.work import curves_work
+
+
+class InterpolationSchema(ObjectSchema):
+    """Where to interpolate: exactly one of a step in true positives and a list of recalls."""
+
+    every = Number(exclusive_minimum=0)
+    at_recall = NumberColumn(minimum=0, maximum=1)
+
+    @post_load
+    def build(self, data: dict[str, Any], **_: object) -> Every | AtRecall:
+        """Build the one that is given."""
+        if len(data) != 1:
+            raise invalid("exclusive", "Give exactly one of every and at_recall.")
+        return Every(data["every"]) if "every" in data else AtRecall(data["at_recall"])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CurvesRequest:
+    """A checked request for curves, and for intervals of their areas where it has options of those."""
+
+    evaluation: Sample | Counts
+    options: CurvesOptions
+    intervals: IntervalOptions | None = None
+
+    @property
+    def rows(self) -> int:
+        """The rows of the longest table."""
+        samples = (self.evaluation, self.options.tuning)
+        return max(0 if table is None else table.rows for table in samples)
+
+    @property
+    def work(self) -> int:
+        """What its tables, its points and its resamples take."""
+        return curves_work(self.evaluation, self.options, self.intervals)
+
+
+class CurvesRequestSchema(EvaluationSchema):
+    """A request for curves: an evaluation and its options side by side."""
+
+    include = ChoiceSet(INCLUDES)
+    keep = Choice(KEEPS)
+    interpolation = fields.Nested(InterpolationSchema)
+    thresholds = NumberColumn()
+    tuning = fields.Nested(SampleSchema)
+    intervals = fields.Nested(IntervalsSchema)
+    operating_points = ObjectList(OperatingPointSchema(), minimum=0, maximum=MOST_OPERATING_POINTS)
+    sample_only = (*EvaluationSchema.sample_only, "thresholds", "tuning")
+
+    @pre_load
+    def drop_absent(self, data: Any, **kwargs: object) -> Any:  # noqa: ANN401  # anything that JSON can hold
+        """Let a tuning sample inherit what labels and scores mean."""
+        data = super().drop_absent(data, **kwargs)
+        return inheriting(data, "tuning") if isinstance(data, dict) else data
+
+    @post_load
+    def build(self, data: dict[str, Any], **_: object) -> CurvesRequest:
+        """Build the request, when its fields go together."""
+        evaluation = self.evaluation(data)
+        tuning: Sample | None = data.get("tuning")
+        if tuning is not None and "thresholds" in data:
+            raise invalid("exclusive", "Give thresholds or a tuning sample, not both.", "thresholds")
+        if tuning is not None and tuning.lower_is_positive != evaluation.lower_is_positive:
+            message = "The tuning sample's thresholds cannot be applied to scores that run the other way."
+            raise invalid("exclusive", message, "tuning")
+        names = ("include", "keep", "interpolation", "thresholds", "tuning", "operating_points")
+        options = CurvesOptions(**{name: data[name] for name in names if name in data})
+        return CurvesRequest(evaluation, options, data.get("intervals"))

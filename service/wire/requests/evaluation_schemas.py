@@ -1,0 +1,172 @@
+"""The schemas of what every operation takes: a sample, or counts.
+
+A loaded schema is the domain object. Every field is optional in itself, and null or [] reads as absent, so that a
+generated client may send either. Knows the domain's constructors; nothing of bytes.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+from marshmallow import RAISE, Schema, ValidationError, fields, post_load, pre_load
+
+from service.curves.counts import Counts, total
+from service.curves.errors import CurvesError
+from service.curves.sample import Sample
+from service.wire.problems import MAX_ERRORS, meant
+from service.wire.requests.faults import FACT_CODES
+from service.wire.requests.fields import Fault, Flag, LabelColumn, Number, NumberColumn, Scalar, invalid
+
+_MEANING: dict[str, tuple[type, ...]] = {"positive_label": (str, int, float), "lower_is_positive": (bool,)}
+"""What labels and scores mean: fields, and the kinds of their values; a bool is an int."""
+
+_COUNTED = (("tp", "fn", "positives"), ("fp", "tn", "negatives"))
+"""Of each class: what was called positive, what was not, and how many there are."""
+
+
+_UNKNOWN_FIELD = Fault("unknown_field", "This field is not known here.")
+
+
+class ObjectSchema(Schema):
+    """An object that takes its own fields only, and reads null and [] as absent."""
+
+    def __init__(self, **options: Any) -> None:  # noqa: ANN401  # marshmallow's, passed on
+        super().__init__(partial=True, **options)  # no field is required: absent ones need no visit
+        self.error_messages |= {  # typed as text, passed on as they are
+            "unknown": _UNKNOWN_FIELD,  # type: ignore[dict-item]
+            "type": Fault("not_an_object", "An object belongs here."),  # type: ignore[dict-item]
+        }
+
+    class Meta:
+        """Refuse unknown fields."""
+
+        unknown = RAISE
+
+    def handle_error(self, error: ValidationError, *_: object, **__: object) -> None:
+        """Say of unknown fields which may be meant."""
+        for name, faults in error.messages.items() if isinstance(error.messages, dict) else ():
+            if faults == [_UNKNOWN_FIELD]:
+                advice = meant(str(name), [*self.fields])
+                faults[:] = [Fault("unknown_field", f"This field is not known here; {advice}")]
+
+    @pre_load
+    def drop_absent(self, data: Any, **_: object) -> Any:  # noqa: ANN401  # anything that JSON can hold
+        """Leave out known fields that read as absent, and unknown ones beyond those that a problem lists."""
+        if not isinstance(data, dict):
+            return data
+        surplus = set([key for key in data if key not in self.fields][MAX_ERRORS:])
+        return {
+            key: value
+            for key, value in data.items()
+            if key not in surplus and not (key in self.fields and _is_absent(value))
+        }
+
+
+class CountsSchema(ObjectSchema):
+    """Columns of confusion-matrix counts, with fn and tn or the totals."""
+
+    tp = NumberColumn(minimum=0)
+    fp = NumberColumn(minimum=0)
+    fn = NumberColumn(minimum=0)
+    tn = NumberColumn(minimum=0)
+    positives = Number(minimum=0)
+    negatives = Number(minimum=0)
+    threshold = NumberColumn(nullable=True)
+
+    @post_load
+    def build(self, data: dict[str, Any], **_: object) -> Counts:
+        """Build the Counts with their totals; the request knows the direction of the thresholds."""
+        for name in ("tp", "fp"):
+            if name not in data:
+                raise invalid("missing", "Counts need tp and fp.", name)
+        try:
+            positives, negatives = (_total(data, names) for names in _COUNTED)
+            return Counts(data["tp"], data["fp"], positives, negatives, data.get("threshold"))
+        except CurvesError as fact:
+            raise _fault_of(fact, data) from None
+
+
+class SampleFields(ObjectSchema):
+    """What a sample is made of."""
+
+    scores = NumberColumn()
+    labels = LabelColumn()
+    weights = NumberColumn(minimum=0)
+    positive_label = Scalar()
+    lower_is_positive = Flag()
+
+
+class SampleSchema(SampleFields):
+    """A sample in its own right: the tuning sample."""
+
+    @post_load
+    def build(self, data: dict[str, Any], **_: object) -> Sample:
+        """Build the Sample."""
+        return _sample(data)
+
+
+class EvaluationSchema(SampleFields):
+    """What every operation takes: a sample's fields, or counts."""
+
+    counts = fields.Nested(CountsSchema)
+    sample_only: tuple[str, ...] = ("scores", "labels", "weights", "positive_label")
+
+    @pre_load
+    def drop_absent(self, data: Any, **kwargs: object) -> Any:  # noqa: ANN401  # anything that JSON can hold
+        """Refuse what belongs to a sample beside counts, whatever it holds."""
+        data = super().drop_absent(data, **kwargs)
+        if isinstance(data, dict) and "counts" in data:
+            for name in self.sample_only:
+                if name in data:
+                    raise invalid("exclusive", "This goes with a sample; counts are given too.", name)
+        return data
+
+    def evaluation(self, data: dict[str, Any]) -> Sample | Counts:
+        """Build the one that is given."""
+        if "counts" in data:
+            counts: Counts = data["counts"]
+            return replace(counts, lower_is_positive=data.get("lower_is_positive", False))
+        if not any(name in data for name in self.sample_only):
+            raise invalid("missing", "Give scores and labels, or counts; null and [] read as absent.")
+        return _sample(data)
+
+
+def inheriting(data: dict[str, Any], name: str) -> dict[str, Any]:
+    """Let an evaluation within a request inherit what labels and scores mean, unless it says so itself."""
+    inner = data.get(name)
+    if not isinstance(inner, dict):
+        return data
+    # What is wrong is told once, where it stands.
+    meaning = {key: data[key] for key, kinds in _MEANING.items() if isinstance(data.get(key), kinds)}
+    given = {key: value for key, value in inner.items() if not (key in meaning and _is_absent(value))}
+    if not _is_absent(given.get("counts")):
+        meaning.pop("positive_label", None)
+    return data | {name: meaning | given}
+
+
+def _total(data: dict[str, Any], names: tuple[str, str, str]) -> float:
+    hits, misses, stated = names
+    if misses in data:
+        return total(data[hits], data[misses], data.get(stated), names)
+    if stated not in data:
+        raise invalid("missing", f"Give {misses} or {stated}: without them the total is unknown.", stated)
+    return float(data[stated])
+
+
+def _sample(data: dict[str, Any]) -> Sample:
+    for name in ("scores", "labels"):
+        if name not in data:
+            raise invalid("missing", "A sample needs scores and labels; null and [] read as absent.", name)
+    try:
+        return Sample(data["scores"], data["labels"], data.get("weights"), data.get("lower_is_positive", False))
+    except CurvesError as fact:
+        raise _fault_of(fact, data) from None
+
+
+def _fault_of(fact: CurvesError, data: dict[str, Any]) -> ValidationError:
+    """Write a fact of the mathematics as a fault of the field that it blames; a total may be none that was given."""
+    field = fact.column if fact.column in data else "_schema"
+    return ValidationError({field: [Fault(FACT_CODES[type(fact)], fact.detail, fact.row)]})
+
+
+def _is_absent(value: object) -> bool:
+    return value is None or (isinstance(value, list) and not value)

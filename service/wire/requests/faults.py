@@ -1,0 +1,94 @@
+"""From what is wrong to the errors of a problem, each with its code and its JSON pointer.
+
+Two things are told: marshmallow's tree of messages, and facts of the mathematics that no schema could find.
+"""
+
+from collections.abc import Callable, Iterator
+
+from marshmallow import ValidationError
+
+from service.curves.errors import (
+    ContradictingTotals,
+    CurvesError,
+    LengthsDiffer,
+    NoRowMeets,
+    NotPaired,
+    OneClassLabels,
+    RisingThresholds,
+    TooManyPoints,
+    TotalOutOfRange,
+    TotalsDiffer,
+)
+from service.wire.problems import FieldError, pointer_token
+from service.wire.requests.fields import Fault
+
+FACT_CODES: dict[type[CurvesError], str] = {
+    LengthsDiffer: "lengths_differ",
+    OneClassLabels: "one_class",
+    TotalOutOfRange: "total_out_of_range",
+    ContradictingTotals: "contradicting_totals",
+    RisingThresholds: "rising_thresholds",
+    TooManyPoints: "too_many_points",
+    NoRowMeets: "no_row_meets",
+    TotalsDiffer: "totals_differ",
+    NotPaired: "not_paired",
+}
+"""The one place where a fact of the mathematics gets the code that clients see."""
+
+FACT_POINTERS: dict[type[CurvesError], str] = {
+    RisingThresholds: "/counts/threshold",
+    TooManyPoints: "/interpolation",
+    NoRowMeets: "/min_precision",
+}
+"""Where the facts point that only evaluating finds out; the others are found while building the request's objects."""
+
+
+def fact_error(fact: CurvesError, document: object, rename: Callable[[str], str]) -> FieldError:
+    """Write a fact that evaluating a document found; `rename` turns a pointer into it to the caller's."""
+    evaluation = f"/evaluations/{fact.evaluation}" if isinstance(fact.evaluation, int) else f"/{fact.evaluation}"
+    if fact.evaluation is None or _only_beside_it(fact, document):
+        evaluation = ""
+    place = FACT_POINTERS.get(type(fact), "" if fact.column is None else f"/{fact.column}")
+    row = "" if fact.row is None else f"/{fact.row}"
+    return FieldError(rename(evaluation + place + row), FACT_CODES[type(fact)], fact.detail)
+
+
+def _only_beside_it(fact: CurvesError, document: object) -> bool:
+    """Whether of two evaluations that differ only the other one was given the column, which is weights."""
+    inner = document.get(fact.evaluation) if isinstance(document, dict) else None
+    given = inner.get(fact.column) if isinstance(inner, dict) else None
+    return isinstance(fact, NotPaired) and (given is None or (isinstance(given, list) and not given))
+
+
+def field_errors(error: ValidationError, rename: Callable[[str], str]) -> list[FieldError]:
+    """List the faults of a failed load by pointer; `rename` turns a pointer into the document to the caller's."""
+    # marshmallow walks unknown fields in the order of a set, which changes from process to process.
+    faults = sorted(_faults(error.messages_dict, ""), key=lambda pair: _place(pair[0]))
+    # Faults of a column that several evaluations share are one.
+    return list(dict.fromkeys(FieldError(rename(pointer), fault.code, fault.detail) for pointer, fault in faults))
+
+
+def _place(pointer: str) -> list[tuple[bool, int, str]]:
+    """Where a pointer stands among others: rows by their number, names by their letters."""
+    return [(False, int(token), "") if token.isdecimal() else (True, 0, token) for token in pointer.split("/")]
+
+
+def _faults(messages: object, pointer: str) -> Iterator[tuple[str, Fault]]:
+    if isinstance(messages, dict):
+        for key, inner in messages.items():
+            of_object = key == "_schema" and not _is_unknown(inner)
+            yield from _faults(inner, pointer if of_object else f"{pointer}/{pointer_token(str(key))}")
+    elif isinstance(messages, list):
+        for fault in messages:
+            yield from _faults(fault, pointer)
+    elif isinstance(messages, Fault):
+        yield (pointer if messages.row is None else f"{pointer}/{messages.row}"), messages
+    else:
+        raise TypeError(f"marshmallow's own message is left unmapped: {messages!r}")
+
+
+def _is_unknown(messages: object) -> bool:
+    """Whether these are the messages of an unknown field, which may be called as marshmallow calls the whole object."""
+    return isinstance(messages, list) and any(
+        isinstance(fault, Fault) and fault.code == "unknown_field" for fault in messages
+    )

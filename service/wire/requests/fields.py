@@ -1,0 +1,256 @@
+"""marshmallow fields that check a value, or a whole column at once, and never coerce.
+
+A wrong value is a ValidationError whose message is a Fault, so that its code and row survive to the problem.
+"""
+
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from marshmallow import Schema, ValidationError, fields
+
+from service.curves.exact import BoolArray, FloatArray
+from service.wire import columns
+from service.wire.problems import MAX_ERRORS
+
+_NEGATIVE_ZERO = np.float64(-0.0).view(np.int64)
+"""The bits of -0.0, which no other double has."""
+
+_NOT_TEXT = {"Cc", "Cs"}
+"""Unicode's categories of control characters and surrogates."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong with a value: a stable code, a sentence, and the row when the value is a column."""
+
+    code: str
+    detail: str
+    row: int | None = None
+
+
+def invalid(code: str, detail: str, field: str = "_schema") -> ValidationError:
+    """Make the error of one field, or of the whole object."""
+    return ValidationError({field: [Fault(code, detail)]})
+
+
+class NumberColumn(fields.Field[FloatArray]):
+    """A list of finite numbers: to float64, without rounding an integer. Items may have bounds, or be null.
+
+    `length` is how many there must be, where that is fixed.
+    """
+
+    def __init__(
+        self,
+        *,
+        minimum: float | None = None,
+        maximum: float | None = None,
+        nullable: bool = False,
+        length: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.minimum = minimum
+        self.maximum = maximum
+        self.nullable = nullable
+        self.length = length
+
+    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> FloatArray:
+        try:
+            column = columns.numbers(value, nullable=self.nullable)
+        except columns.ColumnError as error:
+            raise ValidationError([Fault(error.code, error.detail, error.row)]) from None
+        least, most = (np.fmin, np.fmax) if self.nullable else (np.minimum, np.maximum)  # NaN is no value
+        lowest = least.reduce(column, initial=np.inf)
+        if not lowest > 0 and (column.view(np.int64) == _NEGATIVE_ZERO).any():
+            column = column + 0.0  # -0.0 is 0.0, in a copy: the column is the caller's
+        if self.length is not None and column.size != self.length:
+            raise ValidationError([Fault("wrong_length", f"{self.length} numbers belong here, not {column.size}.")])
+        if self.minimum is not None and lowest < self.minimum:
+            raise ValidationError([_beyond(self.minimum, "below", int(np.argmax(column < self.minimum)))])
+        if self.maximum is not None and most.reduce(column, initial=-np.inf) > self.maximum:
+            raise ValidationError([_beyond(self.maximum, "above", int(np.argmax(column > self.maximum)))])
+        return column
+
+
+class LabelColumn(fields.Field[BoolArray]):
+    """A list of labels, to True for a positive, with the sibling `positive_label` where given."""
+
+    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> BoolArray:
+        positive_label = (data or {}).get("positive_label")
+        positive_label = positive_label if _is_scalar(positive_label) else None
+        try:
+            column = columns.labels(value, positive_label)
+        except columns.ColumnError as error:
+            raise ValidationError([Fault(error.code, error.detail, error.row)]) from None
+        if positive_label is not None and not column.any():
+            raise ValidationError([Fault("one_class", "No label is the positive_label, in type and value.")])
+        return column
+
+
+class Scalar(fields.Field[object]):
+    """A boolean, a number or a string."""
+
+    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> object:
+        if not _is_scalar(value):
+            raise ValidationError([Fault("not_a_label", "A string, a number or a boolean belongs here.")])
+        return value
+
+
+class Number(fields.Field[float]):
+    """One finite number, from `minimum` to `maximum`, above `exclusive_minimum` and below `exclusive_maximum`."""
+
+    def __init__(
+        self,
+        *,
+        minimum: float | None = None,
+        maximum: float | None = None,
+        exclusive_minimum: float | None = None,
+        exclusive_maximum: float | None = None,
+    ) -> None:
+        super().__init__()
+        self.minimum = minimum
+        self.maximum = maximum
+        self.exclusive_minimum = exclusive_minimum
+        self.exclusive_maximum = exclusive_maximum
+
+    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> float:
+        number = _one_number(value)
+        if self.minimum is not None and number < self.minimum:
+            raise ValidationError([_beyond(self.minimum, "below")])
+        if self.maximum is not None and number > self.maximum:
+            raise ValidationError([_beyond(self.maximum, "above")])
+        if self.exclusive_minimum is not None and number <= self.exclusive_minimum:
+            raise ValidationError([Fault("out_of_range", f"This is not above {self.exclusive_minimum:g}.")])
+        if self.exclusive_maximum is not None and number >= self.exclusive_maximum:
+            raise ValidationError([Fault("out_of_range", f"This is not below {self.exclusive_maximum:g}.")])
+        return number
+
+
+class Whole(fields.Field[int]):
+    """One whole number from `minimum` to `maximum`; 2.0 is one."""
+
+    def __init__(self, *, minimum: int, maximum: int) -> None:
+        super().__init__()
+        self.minimum = minimum
+        self.maximum = maximum
+
+    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> int:
+        number = _one_number(value)
+        if not number.is_integer():
+            raise ValidationError([Fault("not_whole", "A whole number belongs here.")])
+        if not self.minimum <= number <= self.maximum:
+            message = f"A whole number from {self.minimum} to {self.maximum} belongs here."
+            raise ValidationError([Fault("out_of_range", message)])
+        return int(number)
+
+
+class Flag(fields.Field[bool]):
+    """true or false, and nothing that resembles them."""
+
+    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> bool:
+        if not isinstance(value, bool):
+            raise ValidationError([Fault("not_a_boolean", "true or false belongs here.")])
+        return value
+
+
+class Text(fields.Field[str]):
+    """A text of `minimum` to `maximum` characters."""
+
+    def __init__(self, *, minimum: int, maximum: int) -> None:
+        super().__init__()
+        self.minimum = minimum
+        self.maximum = maximum
+
+    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> str:
+        if not isinstance(value, str):
+            raise ValidationError([Fault("not_a_string", "A string belongs here.")])
+        if not self.minimum <= len(value) <= self.maximum:
+            message = f"{self.minimum} to {self.maximum} characters belong here, not {len(value)}."
+            raise ValidationError([Fault("wrong_length", message)])
+        if any(unicodedata.category(character) in _NOT_TEXT for character in value):
+            raise ValidationError([Fault("not_text", "This holds a control character, or half of a surrogate pair.")])
+        return value
+
+
+class ObjectList(fields.Field[list[Any]]):
+    """A list of `minimum` to `maximum` objects, each to what a schema makes of it.
+
+    It ends where more is wrong than a problem lists.
+    """
+
+    def __init__(self, schema: Schema, *, minimum: int, maximum: int) -> None:
+        super().__init__()
+        self.schema = schema
+        self.minimum = minimum
+        self.maximum = maximum
+
+    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> list[Any]:
+        items = columns.items(value)
+        if items is None:
+            raise ValidationError([Fault("not_a_list", "A list of objects belongs here.")])
+        if not self.minimum <= len(items) <= self.maximum:
+            message = f"{self.minimum} to {self.maximum} of them belong here, not {len(items)}."
+            raise ValidationError([Fault("wrong_length", message)])
+        loaded: list[Any] = []
+        errors: dict[int, Any] = {}
+        for row, item in enumerate(items):
+            try:
+                loaded.append(self.schema.load(item))
+            except ValidationError as error:
+                errors[row] = error.messages
+                if sum(map(len, errors.values())) >= MAX_ERRORS:
+                    break
+        if errors:
+            raise ValidationError(errors)
+        return loaded
+
+
+class Choice(fields.Field[str]):
+    """One of some names."""
+
+    def __init__(self, choices: tuple[str, ...]) -> None:
+        super().__init__()
+        self.choices = choices
+
+    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> str:
+        if not isinstance(value, str) or value not in self.choices:
+            raise ValidationError([Fault("not_one_of", f"One of {', '.join(self.choices)} belongs here.")])
+        return value
+
+
+class ChoiceSet(fields.Field[frozenset[str]]):
+    """A list of some names, in any order; a repetition changes nothing."""
+
+    def __init__(self, choices: tuple[str, ...]) -> None:
+        super().__init__()
+        self.choices = choices
+
+    def _deserialize(
+        self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object
+    ) -> frozenset[str]:
+        items = columns.items(value)
+        if items is None:
+            raise ValidationError([Fault("not_a_list", f"A list of {', '.join(self.choices)} belongs here.")])
+        names: set[str] = set()
+        for row, name in enumerate(items):
+            if not isinstance(name, str) or name not in self.choices:
+                raise ValidationError([Fault("not_one_of", f"One of {', '.join(self.choices)} belongs here.", row)])
+            names.add(name)
+        return frozenset(names)
+
+
+def _one_number(value: object) -> float:
+    try:
+        return float(columns.numbers([value], nullable=False)[0]) + 0.0  # -0.0 is 0.0
+    except columns.ColumnError as error:
+        raise ValidationError([Fault(error.code, error.detail)]) from None
+
+
+def _beyond(bound: float, word: str, row: int | None = None) -> Fault:
+    return Fault("negative" if (bound, word) == (0, "below") else "out_of_range", f"This is {word} {bound:g}.", row)
+
+
+def _is_scalar(value: object) -> bool:
+    return isinstance(value, (bool, int, float, str))

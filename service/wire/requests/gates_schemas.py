@@ -1,0 +1,200 @@
+"""The schema of a gate's request: an evaluation, perhaps a baseline, and rules.
+
+Knows which bounds and places go with which metric; nothing of bytes, nor of verdicts.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from marshmallow import ValidationError, fields, post_load, pre_load
+
+from service.curves.counts import Counts
+from service.curves.indices import INDICES
+from service.curves.sample import Sample
+from service.inference.gate import GateOptions
+from service.inference.intervals import resamples_show
+from service.inference.rules import AREAS, BOUNDS, LESS_IS_BETTER, METRIC_NAMES, RATES, Metric, Rule
+from service.wire.requests.evaluation_schemas import EvaluationSchema, ObjectSchema, inheriting
+from service.wire.requests.fields import Choice, Fault, Flag, Number, ObjectList, invalid
+from service.wire.requests.gates_work import gates_work
+from service.wire.requests.interval_schemas import IntervalsSchema, Level, too_sure
+
+MOST_RULES = 100
+"""How many rules a gate has."""
+
+FAIL_STATUSES = (409, 412, 424)
+"""What a failed gate may be answered with, so that a client that knows only statuses stops."""
+
+_NUMBERS = ("at", "at_threshold", *BOUNDS)
+
+
+class FailStatus(fields.Field[int]):
+    """One of FAIL_STATUSES; 409.0 is one, too."""
+
+    choices = FAIL_STATUSES
+
+    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> int:
+        number = Number().deserialize(value, attr, data)
+        if number not in self.choices:
+            raise ValidationError([Fault("not_one_of", f"One of {', '.join(map(str, self.choices))} belongs here.")])
+        return int(number)
+
+
+_CALLED_HERE = {
+    "auc": "roc",
+    "auroc": "roc",
+    "roc_auc": "roc",
+    "ap": "average_precision",
+    "auprc": "pr",
+    "pr_auc": "pr",
+    "auc_pr": "pr",
+    "f1": "f_measure with at 0.5, and at_threshold where one is deployed",
+    "f1_score": "f_measure with at 0.5, and at_threshold where one is deployed",
+    "tpr": "recall",
+    "sensitivity": "recall",
+    "ppv": "precision",
+}
+"""What others call some of the metrics, and what they are called here."""
+
+
+class MetricName(Choice):
+    """The name of a metric; one that others use, or that is nearly right, is told what it is here."""
+
+    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **kwargs: object) -> str:
+        try:
+            return super()._deserialize(value, attr, data, **kwargs)
+        except ValidationError:
+            meant = _meant(value, self.choices)
+            if meant is None:
+                raise
+            names = ", ".join(self.choices)
+            raise ValidationError([Fault("not_one_of", f"Do you mean {meant}? One of {names} belongs here.")]) from None
+
+
+def _meant(value: object, names: tuple[str, ...]) -> str | None:
+    if not isinstance(value, str):
+        return None
+    return _CALLED_HERE.get(value.lower()) or next(iter(get_close_matches(value.lower(), names, 1)), None)
+
+
+class RuleSchema(ObjectSchema):
+    """One rule; what belongs together depends on the metric."""
+
+    metric = MetricName(METRIC_NAMES)
+    at = Number(minimum=0, maximum=1)
+    at_threshold = Number()
+    min = Number(minimum=0, maximum=1)
+    max = Number(minimum=0, maximum=1)
+    max_drop = Number(minimum=-1, maximum=1)
+    confidence = Level()
+    prove = Choice(("drop",))
+
+    @post_load
+    def build(self, data: dict[str, Any], **_: object) -> Rule:
+        """Build the rule, when its parts go together."""
+        if "metric" not in data:
+            raise invalid("missing", "A rule needs a metric.", "metric")
+        _check_place(data)
+        bounds = [name for name in BOUNDS if name in data]
+        if len(bounds) != 1:
+            code = "exclusive" if bounds else "missing"
+            raise invalid(code, "A rule needs exactly one of min, max and max_drop.", *bounds[1:2])
+        if "max_drop" in data and data["metric"] in LESS_IS_BETTER:
+            raise invalid("exclusive", "Of fpr less is better, so a drop is none to fear; bound it by max.", "max_drop")
+        if "confidence" in data and not Metric(data["metric"], data.get("at"), data.get("at_threshold")).has_interval:
+            message = f"{data['metric']} is the best that these very data allow: it has no interval, so no confidence."
+            if data["metric"] in INDICES:
+                message += " With at_threshold, the deployed one, it has."
+            raise invalid("exclusive", message, "confidence")
+        if "prove" in data and not {"max_drop", "confidence"} <= set(data):
+            raise invalid("exclusive", "prove goes with max_drop and confidence.", "prove")
+        data |= {name: data[name] + 0.0 for name in _NUMBERS if name in data}  # -0.0 is 0.0
+        return Rule(**data)
+
+
+def _check_place(data: dict[str, Any]) -> None:
+    """Refuse a metric without its place, and a place that the metric does not have."""
+    metric = data["metric"]
+    needed = {"at_threshold"} if metric in RATES else set() if metric in AREAS else {"at"}
+    allowed = needed | ({"at_threshold"} if metric in INDICES else set())
+    for name in ("at", "at_threshold"):
+        if name in needed and name not in data:
+            told = ", its lambda: 0 is precision, 1 is recall" if metric in INDICES else ""
+            raise invalid("missing", f"{metric} needs {name}{told}.", name)
+        if name in data and name not in allowed:
+            raise invalid("exclusive", f"{name} does not go with {metric}.", name)
+
+
+def _check_levels(options: GateOptions) -> None:
+    """Refuse more confidence than resamples can show."""
+    resamples = options.how.resamples
+    for row, rule in enumerate(options.rules):
+        if options.takes_resamples(rule) and not resamples_show(options.level(rule), resamples):
+            fault = Fault("out_of_range", too_sure(resamples))
+            asked = {"rules": {row: {"confidence": [fault]}}}
+            raise ValidationError(asked if rule.confidence else {"intervals": {"level": [fault]}})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GatesRequest:
+    """A checked request for a verdict; `fail_status` is the status of one that is not passed."""
+
+    evaluation: Sample | Counts
+    baseline: Sample | Counts | None
+    options: GateOptions
+    fail_status: int
+
+    @property
+    def rows(self) -> int:
+        """The rows of the longer table."""
+        return max(self.evaluation.rows, self.baseline.rows if self.baseline else 0)
+
+    @property
+    def work(self) -> int:
+        """What its tables, its rules and their resamples take."""
+        return gates_work(self.evaluation, self.baseline, self.options)
+
+
+class BaselineSchema(EvaluationSchema):
+    """The evaluation that drops are measured from."""
+
+    @post_load
+    def build(self, data: dict[str, Any], **_: object) -> Sample | Counts:
+        """Build the evaluation."""
+        return self.evaluation(data)
+
+
+class GatesRequestSchema(EvaluationSchema):
+    """A request for a verdict: an evaluation and what it has to meet side by side."""
+
+    baseline = fields.Nested(BaselineSchema)
+    paired = Flag()
+    intervals = fields.Nested(IntervalsSchema)
+    rules = ObjectList(RuleSchema(), minimum=1, maximum=MOST_RULES)
+    fail_status = FailStatus()
+
+    @pre_load
+    def drop_absent(self, data: Any, **kwargs: object) -> Any:  # noqa: ANN401  # anything that JSON can hold
+        """Let the baseline inherit what labels and scores mean."""
+        data = super().drop_absent(data, **kwargs)
+        return inheriting(data, "baseline") if isinstance(data, dict) else data
+
+    @post_load
+    def build(self, data: dict[str, Any], **_: object) -> GatesRequest:
+        """Build the request, when its fields go together."""
+        evaluation, baseline = self.evaluation(data), data.get("baseline")
+        if "rules" not in data:
+            raise invalid("missing", "Give a list of rules; null and [] read as absent.", "rules")
+        if baseline is None:
+            for row, rule in enumerate(data["rules"]):
+                if rule.max_drop is not None:
+                    fault = Fault("missing", "max_drop needs a baseline to drop from.")
+                    raise ValidationError({"rules": {row: {"max_drop": [fault]}}})
+        paired = data.get("paired", False)
+        if paired and baseline is None:
+            raise invalid("missing", "paired needs a baseline to pair with.", "paired")
+        options = GateOptions(tuple(data["rules"]), paired=paired, intervals=data.get("intervals"))
+        _check_levels(options)
+        return GatesRequest(evaluation, baseline, options, data.get("fail_status", 200))

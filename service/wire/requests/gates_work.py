@@ -1,0 +1,85 @@
+"""How much work a gate is, told by its rules, before it is evaluated; in the rows of service/curves/budget.py.
+
+Constants say what was measured, the most that hostile requests made of it; `python -m tests.costs` measures again.
+Knows rules and evaluations; nothing of how a rule is checked.
+"""
+
+from service.curves.counts import Counts
+from service.curves.indices import INDICES
+from service.curves.sample import Sample
+from service.inference.gate import GateOptions
+from service.inference.methods import is_resampled
+from service.inference.pairs import SHARES
+from service.inference.rules import AREAS, Metric
+from service.wire.requests.resampling_work import resampling_work
+from service.wire.requests.work import table_work
+
+_RULE = 80
+"""A rule, checked and written: 20 µs in JSON, 40 µs in a report."""
+
+_INTERVAL = 200
+"""An interval without resamples: 60 to 100 µs."""
+
+_METRIC_INTERVAL_ROW = 1 / 50
+"""A row of the evaluations on the way to such an interval: 5 to 10 ns."""
+
+_AT_THRESHOLD = 100
+"""A metric of the row of a threshold: 10 to 50 µs."""
+
+_ON_CURVE, _CURVE_ROW = 130, 1 / 30
+"""A value of a curve at a place, 60 µs, and each row of that curve: 6 ns."""
+
+_INDEX, _INDEX_ROW = 1000, 1 / 20
+"""The same of an index, whose envelope is made for it: 0.35 to 0.5 ms; 15 ns."""
+
+_SPLIT = 50_000
+"""A difference, of paired examples, of what is made of two shares, with its p-value: 25 to 190 ms."""
+
+
+def gates_work(evaluation: Sample | Counts, baseline: Sample | Counts | None, options: GateOptions) -> int:
+    """Work of a verdict: reading both tables, each metric of both, its interval, and resamples."""
+    tables = [evaluation] if baseline is None else [evaluation, baseline]
+    rows = sum(table.rows for table in tables)
+    work = sum(map(table_work, tables)) + len(options.rules) * _RULE
+    work += sum(_metric_work(metric, tables) for metric in {rule.of for rule in options.rules})
+    wanting = [rule for rule in options.rules if options.wants_interval(rule)]
+    work += len(wanting) * (_INTERVAL + rows * _METRIC_INTERVAL_ROW)
+    if options.paired:
+        work += _splits(options) * _SPLIT
+    return int(work + _resampling_work(tables, options))
+
+
+def _metric_work(metric: Metric, tables: list[Sample | Counts]) -> float:
+    """Work to read a metric off tables that are there already."""
+    if metric.name in AREAS:
+        return 0
+    if metric.at_threshold is not None:
+        return _AT_THRESHOLD * len(tables)
+    each, of_row = (_INDEX, _INDEX_ROW) if metric.name in INDICES else (_ON_CURVE, _CURVE_ROW)
+    return sum(each + table.rows * of_row for table in tables)
+
+
+def _splits(options: GateOptions) -> int:
+    """How many intervals there are of differences of what is made of two shares."""
+    drops = [rule for rule in options.rules if rule.kind == "max_drop" and options.wants_interval(rule)]
+    of_two = [rule for rule in drops if rule.at_threshold is not None and rule.metric not in SHARES]
+    return len({(rule.of, options.level(rule)) for rule in of_two})
+
+
+def _resampling_work(tables: list[Sample | Counts], options: GateOptions) -> float:
+    """Work of the resamples: an evaluation's own intervals take those of it, differences those of both."""
+    drawn = [rule for rule in options.rules if options.takes_resamples(rule)]
+    work = 0.0
+    for difference in (False, True):
+        rules = [rule for rule in drawn if (rule.kind == "max_drop") == difference]
+        metrics = {rule.of for rule in rules if is_resampled(rule.of, options.how.method, difference=difference)}
+        if metrics:
+            areas = sum(metric.name in AREAS for metric in metrics)
+            work += resampling_work(
+                tables if difference else tables[:1],
+                options.how,
+                areas=areas,
+                readings=len(metrics) - areas,
+                intervals=len(rules),
+            )
+    return work

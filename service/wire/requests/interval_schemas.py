@@ -1,0 +1,67 @@
+"""The schemas of what a request asks of its statistics: intervals, and the points to read a curve at.
+
+A loaded schema is the domain's object. Knows the options of the statistics; nothing of bytes.
+"""
+
+from typing import Any
+
+from marshmallow import post_load
+
+from service.curves.operating_points import METRICS, OperatingPoint
+from service.inference.intervals import IntervalOptions, resamples_show
+from service.inference.methods import INTERVAL_METHODS, RESAMPLED_METHODS
+from service.wire.requests.evaluation_schemas import ObjectSchema
+from service.wire.requests.fields import Choice, Number, Whole, invalid
+
+FEWEST_RESAMPLES, MOST_RESAMPLES = 100, 10_000
+"""With fewer the ends of a 95 % interval are the least and the greatest resample, or nearly: noise, not an interval."""
+
+LARGEST_SEED = 2**32 - 1
+
+MOST_OPERATING_POINTS = 1_000
+"""How many operating points one request reads."""
+
+
+class Level(Number):
+    """A two-sided confidence level."""
+
+    def __init__(self) -> None:
+        super().__init__(exclusive_minimum=0, exclusive_maximum=1)
+
+
+class IntervalsSchema(ObjectSchema):
+    """How sure intervals are to be, and how they are made."""
+
+    level = Level()
+    method = Choice(INTERVAL_METHODS)
+    resamples = Whole(minimum=FEWEST_RESAMPLES, maximum=MOST_RESAMPLES)
+    seed = Whole(minimum=0, maximum=LARGEST_SEED)
+
+    @post_load
+    def build(self, data: dict[str, Any], **_: object) -> IntervalOptions:
+        """Build the options, when so many resamples can show the level; {} asks for the default."""
+        options = IntervalOptions(**data)
+        if options.method in RESAMPLED_METHODS and not resamples_show(options.level, options.resamples):
+            raise invalid("out_of_range", too_sure(options.resamples), "level")
+        return options
+
+
+def too_sure(resamples: int) -> str:
+    """Say that a level is higher than so many resamples can show."""
+    most = 1 - 2 / (resamples + 1)
+    return f"{resamples} resamples show a level of {most:.6g} at most; ask for less, or for more resamples."
+
+
+class OperatingPointSchema(ObjectSchema):
+    """A metric, and where to read it."""
+
+    metric = Choice(METRICS)
+    at = Number(minimum=0, maximum=1)
+
+    @post_load
+    def build(self, data: dict[str, Any], **_: object) -> OperatingPoint:
+        """Build the point, which needs both."""
+        for name in ("metric", "at"):
+            if name not in data:
+                raise invalid("missing", "An operating point needs metric and at.", name)
+        return OperatingPoint(**data)

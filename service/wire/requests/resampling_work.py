@@ -1,0 +1,56 @@
+"""How much work resamples are, in the rows of service/curves/budget.py: draws, and what is read off each resample.
+
+Constants say what was measured, the most that hostile requests made of it. Knows evaluations and the options of
+intervals.
+"""
+
+from collections.abc import Sequence
+
+from service.curves.counts import Counts
+from service.curves.sample import Sample
+from service.inference.bootstrap import MOST_LEFT_OUT
+from service.inference.draws import CROWD
+from service.inference.intervals import IntervalOptions
+
+_RESAMPLE = 4
+"""A resample, however short: 1 to 2 µs."""
+
+_DRAWN = 1 / 50
+"""An example that is drawn: 8 ns."""
+
+_KIND = 8
+"""Counts of many equal examples are drawn kind by kind; so many examples take as long as one kind, 0.08 µs."""
+
+_AREA_ROW = 1 / 30
+"""A row of a resample's table on its way to an area: 10 to 17 ns."""
+
+_RESAMPLE_READING, _RESAMPLE_READING_ROW = 30, 1 / 50
+"""A value of a resample's curve, 10 to 15 µs; and a row of that curve, 5 ns."""
+
+_SORTED = 1 / 5
+"""A value among a metric's replicates, which are sorted for each interval: 0.1 µs."""
+
+
+def resampling_work(
+    evaluations: Sequence[Sample | Counts], how: IntervalOptions, *, areas: int, readings: int = 0, intervals: int = 0
+) -> float:
+    """Work of so many areas and values of curves of every resample of each evaluation, and of so many intervals."""
+    each = sum(
+        _RESAMPLE
+        + _drawn(evaluation) * _DRAWN
+        + areas * evaluation.rows * _AREA_ROW
+        + readings * (_RESAMPLE_READING + evaluation.rows * _RESAMPLE_READING_ROW)
+        for evaluation in evaluations
+    )
+    left_out = sum(min(evaluation.rows + 2, MOST_LEFT_OUT) * 2 for evaluation in evaluations)
+    count = how.resamples + (left_out if how.method == "bca" else 0)
+    return count * each + intervals * how.resamples * _SORTED
+
+
+def _drawn(evaluation: Sample | Counts) -> float:
+    """About how many examples each resample has: those of counts are drawn one by one unless a kind has many."""
+    if isinstance(evaluation, Sample):
+        return evaluation.rows
+    kinds = evaluation.rows + 1
+    totals = (evaluation.positives, evaluation.negatives)
+    return sum(total if total <= CROWD * kinds else _KIND * kinds for total in totals)

@@ -1,0 +1,75 @@
+"""The schema of a request for trade-offs: an evaluation, the indices, and the range or density of lambda.
+
+Knows the options of trade-offs; nothing of bytes.
+"""
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+from marshmallow import fields, post_load
+
+from service.curves.counts import Counts
+from service.curves.density import BetaDensity
+from service.curves.indices import INDICES
+from service.curves.sample import Sample
+from service.curves.tradeoff import TradeoffOptions
+from service.wire.requests.evaluation_schemas import EvaluationSchema, ObjectSchema
+from service.wire.requests.fields import ChoiceSet, Number, NumberColumn, invalid
+from service.wire.requests.work import tradeoffs_work
+
+
+class LambdaDensitySchema(ObjectSchema):
+    """A Beta density over lambda."""
+
+    a = Number(minimum=0.01, maximum=1000)
+    b = Number(minimum=0.01, maximum=1000)
+
+    @post_load
+    def build(self, data: dict[str, Any], **_: object) -> BetaDensity:
+        """Build the density, which needs both."""
+        for name in ("a", "b"):
+            if name not in data:
+                raise invalid("missing", "A density needs a and b.", name)
+        return BetaDensity(**data)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TradeoffsRequest:
+    """A checked request for trade-offs."""
+
+    evaluation: Sample | Counts
+    options: TradeoffOptions
+
+    @property
+    def rows(self) -> int:
+        """The rows of its table."""
+        return self.evaluation.rows
+
+    @property
+    def work(self) -> int:
+        """What its table takes, and what is read off."""
+        return tradeoffs_work(self.evaluation, self.options)
+
+
+class TradeoffsRequestSchema(EvaluationSchema):
+    """A request for trade-offs: an evaluation and its options side by side."""
+
+    indices = ChoiceSet(tuple(INDICES))
+    min_precision = Number(minimum=0, maximum=1)
+    min_recall = Number(minimum=0, maximum=1)
+    lambda_range = NumberColumn(minimum=0, maximum=1, length=2)
+    lambda_density = fields.Nested(LambdaDensitySchema)
+    at_lambda = NumberColumn(minimum=0, maximum=1)
+
+    @post_load
+    def build(self, data: dict[str, Any], **_: object) -> TradeoffsRequest:
+        """Build the request."""
+        evaluation = self.evaluation(data)
+        if "lambda_range" in data:
+            start, end = data["lambda_range"].tolist()
+            if start >= end:
+                raise invalid("not_rising", "The range has to rise: its first number below its second.", "lambda_range")
+            data["lambda_range"] = (start, end)
+        options = {field.name: data[field.name] for field in dataclasses.fields(TradeoffOptions) if field.name in data}
+        return TradeoffsRequest(evaluation, TradeoffOptions(**options))

@@ -1,0 +1,129 @@
+"""How much work a request is, told by what it asks for before it is evaluated, in the rows of service/curves/budget.py.
+
+A row is 0.5 µs of one processor, or 40 bytes of an answer. Each constant says what was measured for it, the most that
+hostile requests made of it; `python -m tests.costs` measures again. What only the counts themselves show is spent on
+the way. Knows what requests ask for; nothing of how it is evaluated.
+"""
+
+from collections.abc import Mapping
+
+import orjson
+
+from service.curves.budget import BYTES_PER_ROW
+from service.curves.counts import Counts
+from service.curves.evaluation import CurvesOptions
+from service.curves.exact import LARGEST_EXACT_INTEGER
+from service.curves.pr import AtRecall
+from service.curves.sample import Sample
+from service.curves.tradeoff import TradeoffOptions
+from service.inference.intervals import IntervalOptions
+from service.inference.methods import RESAMPLED_METHODS
+from service.inference.rules import AREAS_WITH_INTERVALS
+from service.wire.requests.resampling_work import resampling_work
+
+_SAMPLE_ROW, _WEIGHTED_ROW = 0.25, 0.7
+"""A row of a sample, from its score to the areas: 0.1 µs; one with a weight, or of counts: 0.2 to 0.35 µs."""
+
+_POINT, _WIDE_POINT = 4, 6
+"""A row of `points`: 105 to 145 bytes, or, with fractional or huge counts, up to 210; and 0.2 µs."""
+
+_INTERPOLATED, _RATIONAL = 3, 8
+"""A point of an interpolated curve: 65 to 95 bytes, 0.1 µs; in rational numbers 3.5 µs more."""
+
+_AT_RECALL = 12
+"""A point at a recall, which hardly ever is a whole count: 6 µs."""
+
+_AREA_INTERVAL_ROW = 0.3
+"""A row on the way to the intervals of the areas: 0.05 to 0.2 µs."""
+
+_OPERATING_POINT = 60
+"""An operating point, in fractions: 25 µs, and its check."""
+
+_AT_LAMBDA = 2
+"""An index read off at a λ: 0.5 µs and 50 bytes."""
+
+_COMPARED, _COMPARED_ROW = 800, 0.3
+"""One of several evaluations: 0.25 to 0.4 ms; and each of its rows beside each other evaluation: 0.1 µs."""
+
+_MOST_DEFAULT_POINTS, _MOST_DEFAULT_STEPS = 2_000, 1_000
+"""What the default interpolation has at every whole true positive, and else (service/curves/pr.py)."""
+
+_ROUNDED = 1e-6
+"""How far a whole total may be from one, which is a sum of doubles."""
+
+MOST_POINTS = 10**9
+"""More than any server lets one ask for; keeps an estimate of work a number."""
+
+
+def table_work(evaluation: Sample | Counts) -> float:
+    """Work from an evaluation to its table and areas."""
+    plain = isinstance(evaluation, Sample) and evaluation.weights is None
+    return evaluation.rows * (_SAMPLE_ROW if plain else _WEIGHTED_ROW)
+
+
+def curves_work(evaluation: Sample | Counts, options: CurvesOptions, intervals: IntervalOptions | None) -> int:
+    """Work of curves: reading the tables, the points of each curve, readings and resamples."""
+    work = table_work(evaluation) + len(options.operating_points) * _OPERATING_POINT
+    rows = evaluation.rows + 2
+    if options.tuning is not None:
+        work += table_work(options.tuning)
+        rows = options.tuning.rows + 2
+    elif options.thresholds is not None:
+        work += options.thresholds.size * _SAMPLE_ROW
+        rows = options.thresholds.size + 2
+    if "points" in options.include:
+        plain = isinstance(evaluation, Sample) and evaluation.weights is None
+        work += rows * (_POINT if plain else _WIDE_POINT)
+    drawn = len(options.include & {"interpolated_pr", "achievable_pr"})
+    if drawn:
+        work += drawn * _interpolation_work(evaluation, options, rows)
+    if intervals is not None:
+        work += evaluation.rows * _AREA_INTERVAL_ROW
+    if intervals is not None and intervals.method in RESAMPLED_METHODS:
+        work += resampling_work([evaluation], intervals, areas=len(AREAS_WITH_INTERVALS))
+    return int(work)
+
+
+def _interpolation_work(evaluation: Sample | Counts, options: CurvesOptions, rows: int) -> float:
+    """Work of one interpolated curve of a table of so many rows."""
+    at, positives = options.interpolation, evaluation.positives
+    if isinstance(at, AtRecall):
+        return at.at_recall.size * (_AT_RECALL + _INTERPOLATED)
+    every = None if at is None else at.every
+    whole = abs(positives - round(positives)) < _ROUNDED
+    if every is None and (positives + rows <= _MOST_DEFAULT_POINTS or (whole and positives <= _MOST_DEFAULT_STEPS)):
+        every = 1.0
+    points = _MOST_DEFAULT_STEPS + 2 if every is None else positives + rows if every == 1 else positives / every + 2
+    rational = _RATIONAL if _is_rational(evaluation, every) else 0
+    return min(points, MOST_POINTS) * (_INTERPOLATED + rational)
+
+
+def _is_rational(evaluation: Sample | Counts, every: float | None) -> bool:
+    """Whether points are worked in rational numbers, as far as the totals tell: where they are whole, but not small."""
+    positives, negatives = evaluation.positives, _negatives(evaluation)
+    if not (positives.is_integer() and negatives.is_integer() and max(positives, negatives) <= LARGEST_EXACT_INTEGER):
+        return False
+    return positives * (positives + negatives) > LARGEST_EXACT_INTEGER or not (every is None or every.is_integer())
+
+
+def _negatives(evaluation: Sample | Counts) -> float:
+    if isinstance(evaluation, Counts):
+        return evaluation.negatives
+    if evaluation.weights is None:
+        return evaluation.rows - evaluation.positives
+    return float(evaluation.weights @ ~evaluation.labels)
+
+
+def tradeoffs_work(evaluation: Sample | Counts, options: TradeoffOptions) -> int:
+    """Work of trade-offs: reading the table, and values to read off."""
+    read = 0 if options.at_lambda is None else options.at_lambda.size
+    return int(table_work(evaluation) + read * len(options.indices) * _AT_LAMBDA)
+
+
+def comparisons_work(named: Mapping[str, Sample | Counts]) -> int:
+    """Work of a comparison: reading the tables, every curve beside every other, and the names of every pair."""
+    evaluations = named.values()
+    rows = len(evaluations) * sum(evaluation.rows for evaluation in evaluations)
+    names = 2 * len(evaluations) * len(orjson.dumps(list(named)))
+    compared = len(evaluations) * _COMPARED + rows * _COMPARED_ROW
+    return int(sum(map(table_work, evaluations)) + compared + names / BYTES_PER_ROW)

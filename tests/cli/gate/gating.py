@@ -1,0 +1,51 @@
+"""Runs `rocpr gate`, and asks the service the same; rules to write, and files that hold them."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from click.testing import CliRunner, Result
+
+from service.answer import Request, answer
+from service.cli.commands import rocpr as commands
+from service.cli.gate.outputs import STEP_SUMMARY
+from service.wire.limits import Limits
+
+DATA = Path(__file__).resolve().parents[2] / "data"
+ROOT = DATA.parent.parent
+COMMAND = [sys.executable, "-c", "from service.cli.main import main; main()", "gate"]
+ALL, TEN = DATA / "breast_cancer.csv", DATA / "breast_cancer_ten.csv"
+
+PASSING = '[[rules]]\nmetric = "roc"\nmin = 0.99\n'
+FAILING = PASSING + '[[rules]]\nmetric = "average_precision"\nmin = 0.999\nconfidence = 0.9\n'
+UNDECIDED = PASSING + '[[rules]]\nmetric = "precision"\nat_threshold = 2\nmin = 0.9\n'
+DROP = '[[rules]]\nmetric = "roc"\nmax_drop = 0.01\nconfidence = 0.95\n'
+RULES = {
+    PASSING: [{"metric": "roc", "min": 0.99}],
+    FAILING: [{"metric": "roc", "min": 0.99}, {"metric": "average_precision", "min": 0.999, "confidence": 0.9}],
+    UNDECIDED: [{"metric": "roc", "min": 0.99}, {"metric": "precision", "at_threshold": 2, "min": 0.9}],
+    DROP: [{"metric": "roc", "max_drop": 0.01, "confidence": 0.95}],
+}
+STATUSES = {PASSING: 0, FAILING: 1, UNDECIDED: 2}
+
+
+def rocpr(*arguments: object, given: str | bytes | None = None, **variables: str) -> Result:
+    clean: dict[str, str | None] = {STEP_SUMMARY: None, "NO_COLOR": None, **variables}
+    return CliRunner().invoke(commands, ["gate", *map(str, arguments)], input=given, env=clean)
+
+
+def answered(document: dict[str, Any]) -> bytes:
+    """What the service answers to a JSON request."""
+    body = json.dumps(document).encode()
+    result = answer(
+        Request("gates", "/v1/gates", "application/json", "application/json", (), body), Limits(10**6, 10**5)
+    )
+    assert result.status == 200, result.body
+    return result.body
+
+
+def written(folder: Path, text: str | dict[str, Any], name: str = "rules.toml") -> Path:
+    path = folder / name
+    path.write_text(text if isinstance(text, str) else json.dumps(text))
+    return path

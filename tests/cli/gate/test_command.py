@@ -1,0 +1,353 @@
+"""`rocpr gate` without a server: the service's verdict, its exit status, complaints of the right file."""
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import click
+import pytest
+
+from service.cli.asking import NAME_LABEL
+from service.cli.commands import rocpr as commands
+from service.cli.gate import command
+from service.cli.gate.verdict_layout import verdict_lines
+from service.operations import OPERATIONS
+from tests.cli.comparing import sample
+from tests.cli.gate.gating import (
+    ALL,
+    COMMAND,
+    DATA,
+    DROP,
+    FAILING,
+    PASSING,
+    ROOT,
+    RULES,
+    STATUSES,
+    TEN,
+    UNDECIDED,
+    answered,
+    rocpr,
+    written,
+)
+
+FILE = DATA / "rules.toml"
+
+
+@pytest.mark.parametrize("text", STATUSES, ids=["passing", "failing", "undecided"])
+def test_the_verdict_is_the_services_and_the_status_tells_it(tmp_path: Path, text: str) -> None:
+    rules = written(tmp_path, text)
+    run = rocpr(rules, ALL, "--json")
+    assert (run.exit_code, run.stderr) == (STATUSES[text], "")
+    assert run.stdout_bytes == answered(sample(ALL) | {"rules": RULES[text]})
+    run = rocpr(rules, ALL)
+    assert (run.exit_code, run.stderr) == (STATUSES[text], "")
+    document = json.loads(answered(sample(ALL) | {"rules": RULES[text]}))
+    assert run.stdout == "".join(f"{click.unstyle(line)}\n" for line in verdict_lines(document, str(ALL), None))
+
+
+@pytest.mark.parametrize("paired", [True, False])
+@pytest.mark.parametrize("suffixes", [("csv", "csv"), ("csv", "json"), ("json", "csv"), ("json", "json")])
+def test_a_baseline_in_a_file_of_its_own(tmp_path: Path, suffixes: tuple[str, str], *, paired: bool) -> None:
+    rules = written(tmp_path, f"paired = {str(paired).lower()}\n{DROP}")
+    files = [
+        path if suffix == "csv" else written(tmp_path, sample(path), f"{path.stem}.json")
+        for path, suffix in zip((TEN, ALL), suffixes, strict=True)
+    ]
+    run = rocpr(rules, files[0], "--baseline", files[1], "--json")
+    assert run.stderr == ""
+    expected = answered(sample(TEN) | {"baseline": sample(ALL), "rules": RULES[DROP], "paired": paired})
+    assert run.stdout_bytes == expected
+    run = rocpr(rules, files[0], "--baseline", files[1])
+    assert run.stdout.startswith(f"{files[0]}\nagainst {files[1]}{', paired' if paired else ', not paired'}\n\n")
+
+
+def test_a_baseline_in_a_column(tmp_path: Path) -> None:
+    """Two models in one table, named in the rules."""
+    table = written(tmp_path, "new,old,y\n0.9,0.7,1\n0.8,0.9,1\n0.7,0.8,0\n0.4,0.3,1\n0.2,0.6,0\n", "two.csv")
+    reading = 'scores = "new"\nbaseline_scores = "old"\nlabels = "y"\npaired = true\n'
+    rules = written(tmp_path, reading + '[[rules]]\nmetric = "roc"\nmax_drop = 0\n')
+    assert rocpr(rules, table).stdout.startswith(f"{table}\nagainst a baseline, paired\n\n")
+    run = rocpr(rules, table, "--json")
+    assert (run.exit_code, run.stderr) == (0, "")
+    labels = [1, 1, 0, 1, 0]
+    request = {
+        "scores": [0.9, 0.8, 0.7, 0.4, 0.2],
+        "labels": labels,
+        "baseline": {"scores": [0.7, 0.9, 0.8, 0.3, 0.6], "labels": labels},
+        "paired": True,
+        "rules": [{"metric": "roc", "max_drop": 0}],
+    }
+    assert run.stdout_bytes == answered(request)
+    run = rocpr(rules, table, "--baseline", ALL)
+    assert (run.exit_code, run.stdout) == (2, "")
+    assert "baseline_scores names a column, and --baseline a file" in run.stderr
+
+
+def test_options_of_columns_go_before_the_rules(tmp_path: Path) -> None:
+    table = written(tmp_path, "p,q,truth,w\n0.1,1,spam,1\n0.25,2,ham,2\n0,3,spam,1\n", "named.csv")
+    reading = 'scores = "q"\nlabels = "truth"\npositive_label = "ham"\nweights = "w"\n'
+    rules = written(tmp_path, reading + '[[rules]]\nmetric = "roc"\nmin = 0\n')
+    request = {"labels": [0, 1, 0], "weights": [1, 2, 1], "rules": [{"metric": "roc", "min": 0}]}
+    run = rocpr(rules, table, "--json")
+    assert run.stdout_bytes == answered(request | {"scores": [1, 2, 3]})
+    flags = ["--scores", "p", "--positive-label", "spam", "--lower-is-positive", "--json"]
+    run = rocpr(rules, table, *flags)
+    assert run.stdout_bytes == answered(
+        request | {"scores": [0.1, 0.25, 0], "labels": [1, 0, 1], "lower_is_positive": True}
+    )
+
+
+def test_labels_and_scores_mean_the_same_in_every_file(tmp_path: Path) -> None:
+    """What the rules, or the scores, say of labels holds for a file that does not say it."""
+    rules = written(
+        tmp_path, 'positive_label = "no"\nlower_is_positive = true\n[[rules]]\nmetric = "roc"\nmax_drop = 1\n'
+    )
+    new = written(tmp_path, {"scores": [1, 2, 3], "labels": ["no", "yes", "no"]}, "new.json")
+    old = written(tmp_path, "scores,labels\n3,no\n2,yes\n1,yes\n", "old.csv")
+    own = written(
+        tmp_path, {"scores": [1, 2], "labels": [0, 1], "positive_label": 1, "lower_is_positive": False}, "o.json"
+    )
+    for scores, baseline, values in (
+        (new, old, (0.5, 0)),
+        (old, new, (0, 0.5)),
+        (own, new, (1, 0.5)),
+        (new, own, (0.5, 1)),
+    ):
+        run = rocpr(rules, scores, "--baseline", baseline, "--json")
+        assert run.exit_code == 0, run.stderr
+        (check,) = json.loads(run.stdout)["checks"]
+        assert (check["value"], check["baseline"]) == values
+
+
+def test_counts(tmp_path: Path) -> None:
+    table = written(tmp_path, "threshold,tp,fp\n0.5,5,5\n0.25,10,30\n", "counts.csv")
+    rules = written(tmp_path, 'negatives = 2000\n[[rules]]\nmetric = "recall"\nat_threshold = 0.25\nmin = 0.5\n')
+    run = rocpr(rules, table, "--positives", "20", "--json")
+    assert (run.exit_code, run.stderr) == (0, "")
+    assert json.loads(run.stdout)["checks"][0]["value"] == 0.5
+
+
+def test_standard_input(tmp_path: Path) -> None:
+    rules = written(tmp_path, PASSING)
+    run = rocpr(rules, "-", "--format", "csv", given=ALL.read_bytes())
+    assert (run.exit_code, run.stdout.splitlines()[0]) == (0, "standard input")
+    run = rocpr("-", ALL, given=FAILING)
+    assert run.exit_code == 1
+    for words in (["-", "-"], ["-", ALL, "--baseline", "-"], [rules, "-", "--baseline", "-", "--format", "csv"]):
+        run = rocpr(*words, given="")
+        assert (run.exit_code, run.stdout) == (2, "")
+        assert "- is given more than once" in run.stderr
+
+
+# What is wrong, and where.
+
+
+def test_a_wrong_rule_is_told_with_its_line(tmp_path: Path) -> None:
+    rules = written(tmp_path, PASSING + '\n[[rules]]\nmetric = "rok"\nmin = 2\n\n[intervals]\nseed = 0.5\n')
+    for words in ([ALL], [ALL, "--baseline", TEN]):
+        run = rocpr(rules, *words)
+        assert (run.exit_code, run.stdout) == (2, "")
+        title, *lines = run.stderr.splitlines()
+        assert title == f"Error: {rules}: This cannot be used."
+        places = [re.match(r"  line (\d+): (/[\w/]+): ", line) for line in lines]
+        assert {(match[1], match[2]) for match in places if match} == {
+            ("6", "/rules/1/metric"),
+            ("7", "/rules/1/min"),
+            ("10", "/intervals/seed"),
+        }
+    run = rocpr(written(tmp_path, "rules = [3]"), ALL)
+    assert run.stderr.splitlines()[1:] == ["  line 1: /rules/0: An object belongs here. (not_an_object)"]
+    run = rocpr(written(tmp_path, DROP), ALL)
+    assert run.stderr.startswith(f"Error: {tmp_path / 'rules.toml'}: ")
+    assert "  line 3: /rules/0/max_drop: max_drop needs a baseline" in run.stderr
+    assert "  The option --baseline OLD names its file.\n" in run.stderr
+
+
+def test_a_wrong_file_is_told_by_its_name(tmp_path: Path) -> None:
+    rules = written(tmp_path, f"paired = true\n{DROP}")
+    bad = written(tmp_path, "scores,labels\n0.9,1\nabc,0\n", "bad.csv")
+    worse = written(tmp_path, {"scores": [1, "x"], "labels": [0, 1]}, "worse.json")
+    for words, told in (
+        ([bad, "--baseline", ALL], {bad: "/scores/1"}),
+        ([ALL, "--baseline", bad], {bad: "/scores/1"}),
+        ([worse, "--baseline", bad], {bad: "/scores/1", worse: "/scores/1"}),
+        ([bad, "--baseline", worse], {bad: "/scores/1", worse: "/scores/1"}),
+    ):
+        run = rocpr(rules, *words)
+        assert (run.exit_code, run.stdout) == (2, "")
+        assert dict(re.findall(r"^Error: (.*?): .*\n  (/[\w/]+): ", run.stderr, re.MULTILINE)) == {
+            str(path): pointer for path, pointer in told.items()
+        }
+        assert run.stderr.endswith("\n  Rows are counted from 0.\n")
+        assert run.stderr.count("counted") == 1
+    run = rocpr(rules, ALL, "--baseline", DATA / "digits_eight.csv")
+    assert (run.exit_code, run.stdout) == (2, "")
+    assert "Error: " in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ({"scores": [1, 0], "labels": [1, 0], "rules": []}, "rules belongs in "),
+        ({"scores": [1, 0], "labels": [1, 0], "paired": True}, "paired belongs in "),
+        ({"scores": [1, 0], "labels": [1, 0], "baseline": {}}, "baseline belongs in the file that --baseline names"),
+        ([1], "(not_an_object)"),
+        ({"scores": [1, 0], "labels": [1, 0], "keep": "all"}, "/keep: "),
+    ],
+)
+def test_a_json_file_is_an_evaluation(tmp_path: Path, document: object, message: str) -> None:
+    path = tmp_path / "scores.json"
+    path.write_text(json.dumps(document))
+    run = rocpr(written(tmp_path, PASSING), path)
+    assert (run.exit_code, run.stdout) == (2, "")
+    assert run.stderr.startswith(f"Error: {path}: ")
+    assert message in run.stderr
+
+
+def test_columns_with_other_names(tmp_path: Path) -> None:
+    table = written(tmp_path, "score,y\n0.9,1\n0.4,0\n", "named.csv")
+    run = rocpr(written(tmp_path, PASSING), table)
+    assert run.exit_code == 2
+    assert "--scores and --labels" in run.stderr
+
+
+def test_another_separator_is_told_with_its_remedy(tmp_path: Path) -> None:
+    table = written(tmp_path, "scores;labels\n0,9;1\n0,4;0\n", "semicolons.csv")
+    run = rocpr(written(tmp_path, PASSING), table)
+    assert (run.exit_code, run.stdout) == (2, "")
+    assert run.stderr == (
+        f"Error: {table}: This cannot be read.\n"
+        "  This looks separated by semicolons, and commas are read: save it with commas, and with points in numbers.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("positive", "negative", "told"),
+    [
+        ("yes", "no", "  The labels are 'no' and 'yes'.\n"),
+        ("y" * 20, "\x1b[1m", f"  The labels are '\\x1b[1m' and '{'y' * 20}'.\n"),
+        ("y" * 21, "no", ""),
+        ("yes", "yes", ""),
+    ],
+)
+def test_which_labels_there_are_is_told(tmp_path: Path, positive: str, negative: str, told: str) -> None:
+    """As long as they are two, and short; wherever the table is read."""
+    rules = written(tmp_path, PASSING)
+    table = written(tmp_path, f"scores,labels\n0.9,{positive}\n0.4,{negative}\n", "named.csv")
+    for words in ([rules, table], [rules, ALL, "--baseline", table], ["--init", table]):
+        run = rocpr(*words)
+        assert (run.exit_code, run.stdout) == (2, "")
+        title, fault, *rest = run.stderr.splitlines(keepends=True)
+        assert title == f"Error: {table}: This cannot be used.\n"
+        assert fault.endswith(" (not_a_label)\n")
+        assert "".join(rest) == f"{told}  {NAME_LABEL}\n  Rows are counted from 0.\n"
+    document = {"scores": [1, 0], "labels": [positive, negative]}
+    run = rocpr(rules, written(tmp_path, document, "named.json"))
+    assert run.stderr.endswith(f" (not_a_label)\n{told}  Rows are counted from 0.\n")
+    run = rocpr(
+        rules, written(tmp_path, document | {"labels": [positive, negative, 3]} | {"scores": [1, 0, 2]}, "n.json")
+    )
+    assert "The labels are" not in run.stderr
+
+
+def test_a_column_that_is_not_there_is_told_where_it_was_asked_for(tmp_path: Path) -> None:
+    """As an option only where it is one; what it says goes before what the rules say."""
+    told = "No column is called 'prob'; "
+    run = rocpr(written(tmp_path, PASSING), ALL, "--scores", "prob")
+    assert run.stderr.startswith(f"Error: {ALL}: This cannot be asked.\n  --scores: {told}")
+    run = rocpr(written(tmp_path, f"scores = 'prob'\n{PASSING}"), ALL)
+    assert run.stderr.startswith(f"Error: {ALL}: This cannot be used.\n  /scores: {told}")
+
+
+def test_of_many_mistakes_the_first_are_listed(tmp_path: Path) -> None:
+    rules = written(tmp_path, "[[rules]]\nmetric = 'rok'\nmin = 0\n" * 30)
+    lines = rocpr(rules, ALL).stderr.splitlines()
+    assert (len(lines), lines[-1]) == (22, "  The first 20 are listed.")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "RULES.toml and SCORES belong here; 0 files given."),
+        (["rules.toml"], "1 file given."),
+        (["rules.toml", "a.csv", "b.csv"], "3 files given."),
+        (["nothing.toml", ALL], "No such file"),
+        ([FILE, "nothing.csv"], "No such file"),
+        ([FILE, ALL, "--baseline", "nothing.csv"], "No such file"),
+        ([FILE, "."], "directory"),
+        ([FILE, ALL, "--junit", "."], "directory"),
+        ([FILE, ALL, "--markdown", "no/such/place.md"], "is no directory"),
+        ([FILE, ALL, "--api-key-env", "KEY"], "--api-key-env goes with --server"),
+        ([FILE, ALL, "--server", "host"], "--server takes an address"),
+        (["new.csv", "rules.toml"], "RULES.toml comes first, then SCORES; new.csv ends in .csv."),
+        (["new.ARROWS", "old.parquet"], "RULES.toml comes first, then SCORES; new.ARROWS ends in .arrows."),
+        (["rules.json", "new.csv"], "RULES.toml comes first, then SCORES; rules.json ends in .json."),
+        (["rules", "rules.toml"], "RULES.toml comes first, then SCORES; rules.toml ends in .toml."),
+        (["--init"], "SCORES alone goes with --init; 0 files given."),
+        (["--init", ALL, ALL], "2 files given."),
+        (["--init", ALL, "--baseline", ALL], "--init goes without"),
+        ([FILE, ALL, "--rules", "x"], "No such option"),
+        ([DATA / "README.md", ALL], "This is no TOML"),
+    ],
+)
+def test_usage_errors(arguments: list[object], message: str) -> None:
+    run = rocpr(*arguments)
+    assert (run.exit_code, run.stdout) == (2, "")
+    assert message in run.stderr
+
+
+def test_options_of_columns_need_a_table(tmp_path: Path) -> None:
+    path = written(tmp_path, sample(ALL), "scores.json")
+    run = rocpr(written(tmp_path, PASSING), path, "--labels", "y")
+    assert run.exit_code == 2
+    assert "--labels goes with a table" in run.stderr
+
+
+def test_the_options_of_reading_are_the_query_parameters() -> None:
+    names = {parameter.name for parameter in commands.commands["gate"].params}
+    own = {"files", "format_name", "as_json", "baseline", "server", "api_key_env", "junit", "markdown", "init"}
+    in_rules = {"baseline_scores", "paired", "intervals", "rules", "fail_status"}
+    assert names - own == set(OPERATIONS["gates"].parameters) - in_rules
+
+
+# What must not look like a failed gate.
+
+
+@pytest.mark.parametrize("error", [ValueError("a defect"), KeyboardInterrupt(), click.Abort()])
+def test_a_defect_is_no_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
+    def broken(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(command, "verdict_lines", broken)
+    run = rocpr(written(tmp_path, FAILING), ALL)
+    assert run.exit_code == 2
+    assert ("a defect" if isinstance(error, ValueError) else "Aborted!") in run.stderr
+
+
+@pytest.mark.parametrize("text", [PASSING, FAILING], ids=["passing", "failing"])
+def test_the_verdict_stands_when_nobody_reads_it(tmp_path: Path, text: str) -> None:
+    junit = tmp_path / "gate.xml"
+    words = [written(tmp_path, text), ALL, "--junit", junit]
+    read, write = os.pipe()
+    os.close(read)
+    run = subprocess.run(
+        [*COMMAND, *map(str, words)], cwd=ROOT, stdout=write, stderr=subprocess.PIPE, timeout=60, check=False
+    )
+    os.close(write)
+    assert (run.returncode, run.stderr) == (STATUSES[text], b"")
+    assert junit.exists()
+
+
+def test_a_file_of_every_format_is_read(tmp_path: Path) -> None:
+    from pyarrow import csv
+
+    from tests.properties.bodies import arrow_body, parquet_body
+
+    rules = written(tmp_path, UNDECIDED)
+    expected = rocpr(rules, ALL, "--json").stdout_bytes
+    for name, make in (("a.arrow", arrow_body), ("a.parquet", parquet_body)):
+        (tmp_path / name).write_bytes(make(csv.read_csv(ALL)))
+        run = rocpr(rules, tmp_path / name, "--json")
+        assert (run.exit_code, run.stdout_bytes) == (2, expected)

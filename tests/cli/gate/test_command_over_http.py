@@ -1,0 +1,173 @@
+"""`rocpr gate --server`: the same verdicts, statuses and complaints as without one, from a real server with keys."""
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+
+from service.cli.gate import over_http
+from tests.cli.comparing import sample
+from tests.cli.gate.gate_server import KEY
+from tests.cli.gate.gating import ALL, DROP, FAILING, PASSING, STATUSES, TEN, rocpr, written
+from tests.cli.gate.scripted_server import Scripted, problem, scripted
+
+
+def both(server: str, *words: object) -> Result:
+    """Run the command with and without the server; what it prints has to be the same."""
+    here = rocpr(*words)
+    there = asking(server, *words)
+    assert (there.exit_code, there.stdout) == (here.exit_code, here.stdout), there.stderr
+    assert there.stderr == here.stderr
+    return there
+
+
+def asking(server: str, *words: object, **variables: str) -> Result:
+    return rocpr(*words, "--server", server, "--api-key-env", "TESTS_KEY", TESTS_KEY=KEY, **variables)
+
+
+@pytest.mark.parametrize("form", [["--json"], []], ids=["json", "table"])
+@pytest.mark.parametrize("text", STATUSES, ids=["passing", "failing", "undecided"])
+def test_the_verdict_is_that_of_the_files_here(guarded: str, tmp_path: Path, text: str, form: list[str]) -> None:
+    rules = written(tmp_path, text)
+    for scores in (ALL, written(tmp_path, sample(ALL), "all.json")):
+        run = both(guarded, rules, scores, *form)
+        assert run.exit_code == STATUSES[text]
+
+
+def test_a_failed_gate_may_have_a_status_of_its_own(guarded: str, tmp_path: Path) -> None:
+    assert both(guarded, written(tmp_path, f"fail_status = 409\n{FAILING}"), ALL).exit_code == 1
+
+
+@pytest.mark.parametrize("suffixes", [("csv", "csv"), ("csv", "json"), ("json", "csv"), ("json", "json")])
+def test_a_baseline(guarded: str, tmp_path: Path, suffixes: tuple[str, str]) -> None:
+    rules = written(tmp_path, f"paired = true\n[intervals]\nresamples = 200\n{DROP}")
+    files = [
+        path if suffix == "csv" else written(tmp_path, sample(path), f"{path.stem}.json")
+        for path, suffix in zip((TEN, ALL), suffixes, strict=True)
+    ]
+    both(guarded, rules, files[0], "--baseline", files[1], "--json")
+
+
+def test_labels_and_scores_mean_the_same_in_every_file(guarded: str, tmp_path: Path) -> None:
+    rules = written(
+        tmp_path, 'positive_label = "no"\nlower_is_positive = true\n[[rules]]\nmetric = "roc"\nmax_drop = 1\n'
+    )
+    files = [
+        written(tmp_path, {"scores": [1, 2, 3], "labels": ["no", "yes", "no"]}, "a.json"),
+        written(tmp_path, "scores,labels\n3,no\n2,yes\n1,yes\n", "b.csv"),
+        written(
+            tmp_path, {"scores": [1, 2], "labels": [0, 1], "positive_label": 1, "lower_is_positive": False}, "c.json"
+        ),
+        written(tmp_path, {"counts": {"tp": [1], "fp": [1], "positives": 2, "negatives": 2}}, "d.json"),
+    ]
+    for scores in files:
+        for baseline in files:
+            run = both(guarded, rules, scores, "--baseline", baseline, "--json")
+            assert run.exit_code == 0, run.stderr
+
+
+def test_columns_and_options_are_sent(guarded: str, tmp_path: Path) -> None:
+    table = written(tmp_path, "prob é,old,truth & more,w\n0.9,1,no,2\n0.4,2,yes,1\n0.3,3,no,1\n0.1,0,yes,1\n", "t.csv")
+    reading = (
+        'scores = "prob é"\nbaseline_scores = "old"\nlabels = "truth & more"\npositive_label = "yes"\nweights = "w"\n'
+    )
+    rules = written(tmp_path, f'{reading}paired = true\n[[rules]]\nmetric = "roc"\nmax_drop = 0.25\n')
+    run = both(guarded, rules, table, "--lower-is-positive", "--json")
+    assert run.exit_code == 0, run.stderr
+    both(guarded, rules, table, "--positive-label", "no")
+
+
+def test_what_is_wrong_is_told_alike(guarded: str, tmp_path: Path) -> None:
+    rules = written(tmp_path, f"{PASSING}[[rules]]\nmetric = 'rok'\nmin = 2\n")
+    run = both(guarded, rules, ALL)
+    assert "  line 5: /rules/1/metric: " in run.stderr
+    bad = written(tmp_path, "scores,labels\n0.9,1\nabc,0\n", "bad.csv")
+    right = written(tmp_path, f"paired = true\n{DROP}", "right.toml")
+    assert f"Error: {bad}: " in both(guarded, written(tmp_path, PASSING, "p.toml"), bad).stderr
+    assert "  /scores/1: " in both(guarded, right, ALL, "--baseline", bad).stderr
+    wrong = written(tmp_path, {"scores": [1, "x"], "labels": [0, 1]}, "wrong.json")
+    assert "  /scores/1: " in both(guarded, right, ALL, "--baseline", wrong).stderr
+    both(guarded, right, ALL, "--baseline", written(tmp_path, {**sample(ALL), "weights": [2] * 569}, "weighted.json"))
+    text = written(tmp_path, "scores,labels\n0.9,yes\n0.4,no\n", "text.csv")
+    for words in ([written(tmp_path, PASSING, "p.toml"), text], [right, ALL, "--baseline", text]):
+        assert "  The labels are 'no' and 'yes'.\n" in both(guarded, *words).stderr
+    named = written(tmp_path, "score,y\n0.9,1\n0.4,0\n", "named.csv")
+    assert "--scores and --labels" in both(guarded, right, named, "--baseline", ALL).stderr
+
+
+def test_many_rules_are_no_query(guarded: str, tmp_path: Path) -> None:
+    """A query has an end: rules beyond it go into a JSON body."""
+    text = "".join(f'[[rules]]\nmetric = "precision"\nat_threshold = 0.{n:03}\nmin = 0\n' for n in range(100))
+    assert both(guarded, written(tmp_path, text), ALL).exit_code == 0
+
+
+def test_a_table_that_only_fits_compressed(guarded: str, tmp_path: Path) -> None:
+    """The server takes 1,000,000 bytes; the table has more."""
+    text = io.StringIO()
+    rows = csv.writer(text)
+    rows.writerow(["scores", "labels", "remark"])
+    rows.writerows([row % 1000 / 1000, int(row % 7 < 3), "nothing to remark " * 3] for row in range(20_000))
+    table = written(tmp_path, text.getvalue(), "long.csv")
+    assert table.stat().st_size > 1_000_000
+    both(guarded, written(tmp_path, '[[rules]]\nmetric = "roc"\nmin = 0.1\n'), table)
+
+
+def test_first_rules_from_a_server(guarded: str) -> None:
+    assert both(guarded, "--init", ALL).exit_code == 0
+
+
+def test_a_server_that_wants_a_key(guarded: str, tmp_path: Path) -> None:
+    rules = written(tmp_path, PASSING)
+    run = rocpr(rules, ALL, "--server", guarded)
+    assert (run.exit_code, run.stdout) == (2, "")
+    assert "The request carries no valid API key." in run.stderr
+    assert "--api-key-env NAME" in run.stderr
+    run = rocpr(rules, ALL, "--server", guarded, "--api-key-env", "WRONG", WRONG="secret-in-a-variable")
+    assert run.exit_code == 2
+    assert "The server does not know the key in WRONG." in run.stderr
+    assert "secret-in-a-variable" not in run.output
+    run = rocpr(rules, ALL, "--server", guarded, "--api-key-env", "NO_SUCH_VARIABLE")
+    assert run.exit_code == 2
+    assert "The variable NO_SUCH_VARIABLE" in run.stderr
+
+
+def test_a_wrong_address(guarded: str, tmp_path: Path) -> None:
+    run = asking(f"{guarded}/v2", written(tmp_path, PASSING), ALL)
+    assert (run.exit_code, run.stdout) == (2, "")
+    assert "There is nothing at this path." in run.stderr
+    assert "--server takes the address that /v1/gates is below" in run.stderr
+
+
+def test_a_busy_server_is_waited_for_and_no_longer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rules = written(tmp_path, PASSING)
+    with scripted(problem(503, Retry_After="1"), Scripted()) as server:
+        run = rocpr(rules, ALL, "--server", server.url)
+    assert (run.exit_code, run.stderr, len(server.asked)) == (0, "", 2)
+    assert json.loads(re.search(r"\[.*\]", _query(server.asked[0].path)["rules"])[0]) == [
+        {"metric": "roc", "min": 0.99}
+    ]
+    monkeypatch.setattr(over_http, "ASK_AGAIN_SECONDS", 0)
+    with scripted(problem(503)) as server:
+        run = rocpr(rules, ALL, "--server", server.url)
+    assert (run.exit_code, run.stdout) == (2, "")
+    assert "It was asked again for up to 0 seconds." in run.stderr
+
+
+def test_reports_say_when_no_server_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    markdown = tmp_path / "gate.md"
+    run = rocpr(written(tmp_path, PASSING), ALL, "--server", "http://127.0.0.1:9", "--markdown", markdown)
+    assert run.exit_code == 2
+    assert "gives no answer: Connection refused." in run.stderr
+    assert "Connection refused" in markdown.read_text()
+
+
+def _query(path: str) -> dict[str, Any]:
+    from urllib.parse import parse_qsl
+
+    return dict(parse_qsl(path.partition("?")[2]))

@@ -1,0 +1,151 @@
+"""`rocpr gate` without a server: its reports, and what a terminal sees of it."""
+
+import errno
+import json
+import os
+import pty
+import subprocess
+from pathlib import Path
+
+import click
+import pytest
+from junitparser import JUnitXml
+
+from tests.cli.comparing import sample
+from tests.cli.gate.gating import (
+    ALL,
+    COMMAND,
+    DROP,
+    FAILING,
+    PASSING,
+    ROOT,
+    RULES,
+    STATUSES,
+    TEN,
+    answered,
+    rocpr,
+    written,
+)
+
+
+def results(path: Path) -> list[list[tuple[str, str]]]:
+    """What a JUnit report says of each case: kinds and messages, none where it passed."""
+    return [
+        [(result._tag, result.message) for result in case.result]
+        for suite in JUnitXml.fromfile(str(path))
+        for case in suite
+    ]
+
+
+@pytest.mark.parametrize("text", STATUSES, ids=["passing", "failing", "undecided"])
+def test_reports(tmp_path: Path, text: str) -> None:
+    junit, markdown, summary = (tmp_path / name for name in ("gate.xml", "gate.md", "summary"))
+    summary.write_text("# Before\n")
+    words = [written(tmp_path, text), ALL, "--junit", junit, "--markdown", markdown]
+    assert rocpr(*words, GITHUB_STEP_SUMMARY=str(summary)).exit_code == STATUSES[text]
+    document = json.loads(answered(sample(ALL) | {"rules": RULES[text]}))
+    assert f"\n\n`{ALL}`.\n\n" in markdown.read_text()
+    rows = [line for line in markdown.read_text().splitlines() if line.startswith("| ")]
+    assert len(rows) == 2 + len(document["checks"])
+    assert summary.read_text() == f"# Before\n{markdown.read_text()}\n"
+    assert results(junit) == [
+        {"passed": [], "failed": [("failure", check["reason"])], "undecided": [("error", check["reason"])]}[
+            check["status"]
+        ]
+        for check in document["checks"]
+    ]
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_reports_say_what_was_compared(tmp_path: Path, *, paired: bool) -> None:
+    junit, markdown = tmp_path / "gate.xml", tmp_path / "gate.md"
+    rules = written(tmp_path, f"paired = {str(paired).lower()}\n{DROP}")
+    run = rocpr(rules, TEN, "--baseline", ALL, "--junit", junit, "--markdown", markdown)
+    assert run.exit_code == (0 if paired else 1), run.stderr
+    assert f"\n`{TEN}` against `{ALL}`, {'paired' if paired else 'not paired'}.\n" in markdown.read_text()
+    (suite,) = JUnitXml.fromfile(str(junit))
+    properties = [(each.name, each.value) for each in suite.properties()]
+    assert properties[:3] == [("scores", str(TEN)), ("baseline", str(ALL)), ("paired", str(paired).lower())]
+
+
+def test_no_summary_outside_of_github(tmp_path: Path) -> None:
+    assert rocpr(written(tmp_path, PASSING), ALL, GITHUB_STEP_SUMMARY="").exit_code == 0
+
+
+@pytest.mark.parametrize("message", ["directory", "rules"])
+def test_what_keeps_it_from_a_verdict_is_reported_too(tmp_path: Path, message: str) -> None:
+    """A report of an earlier run does not stand for this one, and is XML whatever the message holds."""
+    junit, markdown, summary = (tmp_path / name for name in ("gate.xml", "gate.md", "summary"))
+    junit.write_text("<old/>")
+    rules = written(tmp_path, PASSING if message == "rules" else 'x = "')
+    table = written(tmp_path, "scores,labels,\x01<b>\n1,1,1\n0,x,1\n", "bad.csv")
+    run = rocpr(rules, table, "--junit", junit, "--markdown", markdown, GITHUB_STEP_SUMMARY=str(summary))
+    assert (run.exit_code, run.stdout) == (2, "")
+    (((kind, told),),) = results(junit)
+    first = run.stderr.splitlines()[0]
+    assert kind == "error"
+    assert told.startswith(first)
+    assert f"\n    {first}\n" in markdown.read_text()
+    assert "not decided" in summary.read_text()
+
+
+def test_a_report_that_cannot_be_written_is_no_pass(tmp_path: Path) -> None:
+    run = rocpr(written(tmp_path, PASSING), ALL, "--junit", "/dev/full")
+    assert run.exit_code == 2
+    assert "Gate passed" in run.stdout
+    assert "Error: /dev/full: The report cannot be written: No space left on device." in run.stderr
+
+
+def test_an_old_report_is_removed_before_anything_else(tmp_path: Path) -> None:
+    report = tmp_path / "report.xml"
+    report.write_text("of another run")
+    assert rocpr(tmp_path / "none.toml", ALL, "--junit", report).exit_code == 2
+    assert not report.exists() or "of another run" not in report.read_text()
+
+
+def test_an_old_report_that_stays_is_no_failed_gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    report = tmp_path / "report.xml"
+    report.touch()
+
+    def unlink(_: Path) -> None:
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+    monkeypatch.setattr(Path, "unlink", unlink)
+    run = rocpr(written(tmp_path, PASSING), ALL, "--junit", report)
+    assert run.exit_code == 2
+    assert "--junit" in run.stderr
+    assert "An old report is there and cannot be removed: Operation not permitted." in run.stderr
+
+
+# On a terminal.
+
+
+def on_a_terminal(*words: object, **variables: str) -> str:
+    """Run the command with a terminal as its standard output, and return what that shows."""
+    clean = {name: text for name, text in os.environ.items() if name not in {"NO_COLOR", "GITHUB_STEP_SUMMARY"}}
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [*COMMAND, *map(str, words)], cwd=ROOT, stdout=theirs, stderr=theirs, env=clean | {"TERM": "xterm"} | variables
+    ) as process:
+        os.close(theirs)
+        shown = b""
+        try:
+            while piece := os.read(ours, 1 << 16):
+                shown += piece
+        except OSError:  # the other side was closed
+            pass
+        os.close(ours)
+        assert process.wait(timeout=60) == 1
+    return shown.decode().replace("\r\n", "\n")
+
+
+def test_colours_on_a_terminal_alone(tmp_path: Path) -> None:
+    rules = written(tmp_path, FAILING)
+    plain = rocpr(rules, ALL).stdout
+    assert "\x1b" not in plain
+    shown = on_a_terminal(rules, ALL)
+    assert "\x1b[31mfailed\x1b[0m" in shown
+    assert "\x1b[32mpassed\x1b[0m" in shown
+    assert click.unstyle(shown) == plain
+    for variables in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+        assert on_a_terminal(rules, ALL, **variables) == plain

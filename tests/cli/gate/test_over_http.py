@@ -1,0 +1,254 @@
+"""The gate's HTTP client: what it sends, when it asks again and when it gives up, and what it never shows."""
+
+import io
+import json
+import socket
+import ssl
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from click import ClickException
+
+from service.cli.gate import over_http
+from service.cli.gate.over_http import GateReply, advice_on, post_gate
+from service.cli.gate.server_address import ServerAddress, fits_a_query
+from service.wire.formats.codings import decompress
+from tests.cli.gate.scripted_server import VERDICT, Scripted, ScriptedServer, problem, scripted
+
+KEY = "rocpr_secret-key"
+
+
+def ask(
+    server: ScriptedServer | str, body: bytes = b"{}", media_type: str = "application/json", **query: str
+) -> GateReply:
+    url = server if isinstance(server, str) else server.url
+    return post_gate(ServerAddress.of(url, None), media_type, query, body)
+
+
+def complaint(server: ScriptedServer | str) -> str:
+    with pytest.raises(ClickException) as caught:
+        ask(server)
+    assert caught.value.exit_code == 2
+    return caught.value.message
+
+
+def test_a_request_and_its_verdict() -> None:
+    with scripted(Scripted()) as server:
+        reply = ask(server, b"scores,labels\n", "text/csv", rules='[{"metric": "roc"}]', scores="p q")
+        assert reply == GateReply(VERDICT, json.loads(VERDICT), is_problem=False)
+    (asked,) = server.asked
+    assert asked.path == "/v1/gates?rules=%5B%7B%22metric%22%3A+%22roc%22%7D%5D&scores=p+q"
+    assert asked.body == b"scores,labels\n"
+    assert asked.headers["content-type"] == "text/csv"
+    assert asked.headers["accept"] == "application/json"
+    assert not {"authorization", "content-encoding"} & asked.headers.keys()
+
+
+@pytest.mark.parametrize("status", [409, 412, 424])
+def test_a_failed_verdict_is_no_problem(status: int) -> None:
+    with scripted(Scripted(status)) as server:
+        assert not ask(server).is_problem
+
+
+def test_the_key_comes_from_the_environment_and_is_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NIGHTLY", f" {KEY}\n")
+    server = ServerAddress.of("http://127.0.0.1:1/", "NIGHTLY")
+    assert KEY not in repr(server)
+    with scripted(problem(401)) as other:
+        reply = post_gate(ServerAddress.of(other.url, "NIGHTLY"), "application/json", {}, b"{}")
+    assert other.asked[0].headers["authorization"] == f"Bearer {KEY}"
+    lines = list(advice_on(reply.document, server))
+    assert lines == ["  The server does not know the key in NIGHTLY."]
+    assert "--api-key-env NAME" in next(advice_on(reply.document, ServerAddress.of("http://127.0.0.1:1", None)))
+
+
+@pytest.mark.parametrize("value", ["", "  ", "two words", "a\x00b", "ключ"])
+def test_a_variable_that_holds_no_key(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setattr("os.environ", {"NIGHTLY": value})
+    with pytest.raises(ClickException) as caught:
+        ServerAddress.of("http://127.0.0.1:1", "NIGHTLY")
+    assert "NIGHTLY" in caught.value.message
+    assert not value.strip() or value not in caught.value.message
+
+
+def test_netrc_is_not_asked_for_a_key(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
+    (tmp_path / "netrc").write_text("machine 127.0.0.1 login me password mine\n")
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    with scripted(Scripted()) as server:
+        ask(server)
+    assert "authorization" not in server.asked[0].headers
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "127.0.0.1:8000",
+        "ftp://host",
+        "http://",
+        "http://host:port",
+        "http://host:0",
+        "http://me:pw@host",
+        "http://h?a=b",
+    ],
+)
+def test_addresses_that_cannot_be_used(url: str) -> None:
+    with pytest.raises(ClickException) as caught:
+        ServerAddress.of(url, None)
+    assert caught.value.message.startswith("Error: --server takes ")
+    assert "pw" not in caught.value.message
+
+
+@pytest.mark.parametrize("end", ["", "/", "/v1/gates", "/v1/gates/"])
+def test_the_address_may_end_in_several_ways(end: str) -> None:
+    assert ServerAddress.of(f"https://host/rocpr{end}", None).url == "https://host/rocpr"
+
+
+@pytest.mark.parametrize("first", [problem(503, Retry_After="1"), problem(429, Retry_After="1"), Scripted(None)])
+def test_a_busy_server_is_asked_again_when_it_says(first: Scripted) -> None:
+    body = b"x" * 100
+    with scripted(first, Scripted()) as server:
+        start = time.monotonic()
+        assert not ask(server, body).is_problem
+        waited = time.monotonic() - start
+    assert [asked.body for asked in server.asked] == [body, body]
+    assert waited >= 1 or first.status is None
+
+
+def test_patience_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A wait that goes beyond the end is not begun: the last answer is told at once."""
+    monkeypatch.setattr(over_http, "ASK_AGAIN_SECONDS", 1.5)
+    with scripted(problem(503, Retry_After="1")) as server:
+        start = time.monotonic()
+        reply = ask(server)
+        assert time.monotonic() - start < 3
+    assert (reply.is_problem, reply.document["status"], len(server.asked)) == (True, 503, 2)
+    with scripted(problem(503, Retry_After="3600")) as server:
+        ask(server)
+    assert len(server.asked) == 1
+
+
+def test_tries_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(over_http, "MOST_TRIES", 2)
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    with scripted(problem(503)) as server:
+        assert ask(server).is_problem
+    assert len(server.asked) == 3
+
+
+@pytest.mark.parametrize("status", [400, 401, 404, 413, 422, 500])
+def test_other_problems_are_told_at_once(status: int) -> None:
+    with scripted(problem(status)) as server:
+        assert ask(server).is_problem
+    assert len(server.asked) == 1
+
+
+def test_an_unreachable_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{closed.getsockname()[1]}"
+        assert complaint(url) == f"Error: {url} gives no answer: Connection refused."
+    assert complaint("http://no-such-host.invalid").startswith("Error: http://no-such-host.invalid gives no answer: ")
+    with scripted(Scripted(None)) as server:
+        assert "gives no answer: " in complaint(server)
+    assert len(server.asked) == 1 + over_http.MOST_LOST_CONNECTIONS
+
+
+def test_a_server_that_keeps_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(over_http, "ANSWER_SECONDS", 0.2)
+    monkeypatch.setattr(over_http, "ASK_AGAIN_SECONDS", 0.1)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        assert "timed out" in complaint(f"http://127.0.0.1:{silent.getsockname()[1]}").lower()
+
+
+def test_tls_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    with scripted(Scripted()) as server:
+        message = complaint(server.url.replace("http", "https"))
+    assert "SSL" in message or "TLS" in message
+    assert ssl.OPENSSL_VERSION
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Scripted(200, b"<html>", "text/html"),
+        Scripted(200, b"{", "application/json"),
+        Scripted(200, b"[1]", "application/json"),
+        Scripted(200, b'{"ok": true}', "application/json"),
+        Scripted(200, VERDICT.replace(b'"status":"passed"', b'"status":["passed"]')),
+        Scripted(200, VERDICT.replace(b'"status":"passed",', b"")),
+        Scripted(404, b"no", "text/plain"),
+        Scripted(502, b"\xff", "application/problem+json"),
+        Scripted(200, b"", "", {}),
+        Scripted(301, b"", "text/html", {"Location": "https://elsewhere.example.org/v1/gates"}),
+    ],
+)
+def test_something_else_answers(answer: Scripted) -> None:
+    with scripted(answer) as server:
+        message = complaint(server)
+    assert message.startswith(f"Error: {server.url} does not answer as rocpr does: {answer.status}")
+    assert "--server takes the address" in message
+    assert ("elsewhere" in message) == (answer.status == 301)
+    assert len(server.asked) == 1
+
+
+def test_an_endless_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(over_http, "LONGEST_ANSWER", 1000)
+    with scripted(Scripted(200, b" " * 1001)) as server:
+        assert "at such length" in complaint(server)
+
+
+def test_an_answer_that_breaks_off() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(1 << 16)
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{")
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        assert "gives no answer" in complaint(f"http://127.0.0.1:{listener.getsockname()[1]}")
+        thread.join()
+
+
+@pytest.mark.parametrize(("media_type", "coded"), [("text/csv", True), ("application/vnd.apache.parquet", False)])
+def test_a_long_body_is_compressed(media_type: str, *, coded: bool) -> None:
+    body = b"0.5,1\n" * 100_000
+    with scripted(Scripted()) as server:
+        ask(server, body, media_type)
+    (asked,) = server.asked
+    assert (asked.headers.get("content-encoding") == "zstd") is coded
+    assert (decompress("zstd", asked.body, 1 << 30) if coded else asked.body) == body
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_is_shown_on_a_terminal_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    body = bytes(range(256)) * 8192
+    for stream, shown in ((Terminal(), True), (io.StringIO(), False)):
+        monkeypatch.setattr(sys, "stderr", stream)
+        with scripted(problem(503, Retry_After="1"), Scripted()) as server:
+            ask(server, body, "application/vnd.apache.parquet")
+        assert [asked.body for asked in server.asked] == [body, body]
+        assert ("Sending" in stream.getvalue()) is shown
+        assert "transfer-encoding" not in server.asked[0].headers
+
+
+def test_a_long_query_is_none() -> None:
+    assert fits_a_query({"rules": "x" * 3000})
+    assert not fits_a_query({"rules": '"' * 3000})
+
+
+def test_only_those_who_ask_a_server_wait_for_its_client() -> None:
+    code = "import sys, service.cli.commands; print(sorted({'requests', 'tqdm', 'urllib3'} & sys.modules.keys()))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert run.stdout == "[]\n"

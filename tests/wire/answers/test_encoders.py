@@ -1,0 +1,65 @@
+"""Encoders: what a body is made of; what it says is tested per format."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from service.curves.evaluation import CurvesOptions, evaluate_curves
+from service.curves.sample import Sample
+from service.inference.curves_with_intervals import EvaluatedCurves
+from service.wire.answers import encoders
+from service.wire.answers.encoders import ENCODERS
+from service.wire.media_types import ARROW_STREAM, CSV
+
+
+def answer():
+    dice = np.random.default_rng(4)
+    scores = dice.random(3_000)
+    return EvaluatedCurves(evaluate_curves(Sample(scores, dice.random(3_000) < scores), CurvesOptions()))
+
+
+def test_an_arrow_answer_is_its_columns_themselves():
+    result = answer()
+    pieces = list(ENCODERS["curves", ARROW_STREAM](result, "points").pieces)
+    points = result.curves.points
+    for column in (points.threshold, points.fpr, points.tpr, points.precision):
+        assert any(np.shares_memory(np.frombuffer(piece, np.uint8), column) for piece in pieces)
+    table = pa.ipc.open_stream(b"".join(pieces)).read_all()
+    np.testing.assert_array_equal(table["fpr"].to_numpy(), points.fpr)
+    np.testing.assert_array_equal(table["on_hull"].to_numpy(), points.on_hull)
+    np.testing.assert_array_equal(table["tp"].to_numpy(), points.tp)
+
+
+def test_a_csv_answer_of_several_blocks_is_whole():
+    """Arrow writes CSV by the thousand rows, into memory that it uses again."""
+    result = answer()
+    header, *lines = b"".join(ENCODERS["curves", CSV](result, "points").pieces).decode().splitlines()
+    place = header.split(",").index('"tpr"')
+    assert [float(line.split(",")[place]) for line in lines] == result.curves.points.tpr.tolist()
+
+
+CELLS = np.array([1.5, np.nan, 0.0, -0.0, np.inf, 2.0**53, np.nan, 7.0, 3.0, np.nan, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("column", "kind"),
+    [
+        *((CELLS[:size], pa.float64()) for size in (0, 1, 2, 8, 9, 11)),
+        (CELLS[::2], pa.float64()),
+        (CELLS[~np.isnan(CELLS)], pa.float64()),
+        *((np.isnan(CELLS)[:size], pa.bool_()) for size in (0, 1, 8, 9, 11)),
+        (np.isnan(CELLS)[::2], pa.bool_()),
+        (np.arange(9), pa.int64()),
+        (np.arange(9)[::-1], pa.int64()),
+        (np.array(["roc", "pr"]), pa.string()),
+        (np.array([1.0, 2.0]), pa.int64()),
+        ([1.0, None, np.nan], pa.float64()),
+        ((True, False), pa.bool_()),
+    ],
+)
+def test_a_column_of_arrow_holds_what_pyarrow_would_make_of_it(column, kind):
+    made, expected = encoders._array(column, kind), pa.array(column, kind, from_pandas=True)
+    made.validate(full=True)
+    assert made.type == kind
+    assert made.equals(expected)
+    assert made.null_count == expected.null_count

@@ -1,0 +1,213 @@
+"""Arrow streams: what is read of them, and that what is hostile is found before it costs anything."""
+
+import io
+import struct
+import tracemalloc
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from service.wire.columns import ColumnError, labels, numbers
+from service.wire.formats import arrow_format, parquet_format
+from service.wire.formats.arrow_format import ArrowTable
+from service.wire.formats.arrow_messages import MOST_BATCHES
+from service.wire.formats.parquet_format import ParquetTable
+from service.wire.formats.tables import MOST_COLUMNS
+from service.wire.limits import Limits
+from service.wire.problems import Problem
+from tests.properties.bodies import arrow_body, chunked
+from tests.wire.formats.arrow_builder import END, SCHEMA, message
+
+LIMITS = Limits(max_rows=1000, max_interpolated_rows=10)
+TABLE = pa.table({"x": [1.5, 2.5], "y": [True, False], "z": [[1], None]})
+BODY = arrow_body(TABLE)
+
+
+def read(body, *names, limits=LIMITS):
+    return {name: column.cells for name, column in ArrowTable(body, limits).read(list(names)).items()}
+
+
+def refused(body, *names, limits=LIMITS):
+    with pytest.raises(Problem) as caught:
+        read(body, *names, limits=limits)
+    return caught.value.type.code, [(error.pointer, error.code) for error in caught.value.errors]
+
+
+@pytest.mark.parametrize("table", [ArrowTable, ParquetTable])
+def test_a_lack_of_memory_is_no_fault_of_the_body(table, monkeypatch):
+    """It is told by its own problem, 413."""
+
+    def validate(*_):
+        raise pa.ArrowMemoryError("malloc of size 1 failed")
+
+    for module in (arrow_format, parquet_format):
+        monkeypatch.setattr(module, "validate", validate)
+    sink = io.BytesIO()
+    parquet.write_table(TABLE, sink)
+    with pytest.raises(MemoryError):
+        table(BODY if table is ArrowTable else sink.getvalue(), LIMITS).read(["x"])
+
+
+def test_columns_are_read_by_name_and_other_types_not_at_all():
+    table = ArrowTable(BODY, LIMITS)
+    assert table.header == ["x", "y", "z"]
+    cells = read(BODY, "y", "z", "x")
+    assert cells["x"].to_pylist() == [1.5, 2.5]
+    assert cells["y"].to_pylist() == [True, False]
+    assert cells["z"] is None
+    assert read(BODY, "z") == {"z": None}
+
+
+def test_types_that_are_not_read_are_named():
+    columns = ArrowTable(BODY, LIMITS).read(["x", "z"])
+    assert columns["z"].kind == "list<item: int64>"
+    with pytest.raises(ColumnError, match=r"This column is list<item: int64>; numbers are integers or floats\."):
+        numbers(columns["z"], nullable=False)
+    with pytest.raises(ColumnError, match=r"This column is list<item: int64>; labels are .* or text\."):
+        labels(columns["z"], None)
+
+
+def test_dictionaries_of_numbers_are_numbers():
+    parts = pa.chunked_array([pa.array([3, 1, 3]).dictionary_encode(), pa.array([1, 2]).dictionary_encode()])
+    cells = read(arrow_body(pa.table({"x": parts, "y": parts.cast(pa.dictionary(pa.int32(), pa.float64()))})), "y", "x")
+    assert cells["x"].equals(pa.chunked_array([[3, 1, 3], [1, 2]]))
+    assert cells["y"].type == pa.float64()
+
+
+def test_views_show_no_more_than_a_body_may_hold():
+    """A stream shares its buffers between views; pyarrow writes them as they are."""
+    text = b"a" * 100_000
+    table = np.zeros((900, 4), np.int32)
+    table[:, :2] = len(text), np.frombuffer(text[:4], np.int32)[0]
+    array = pa.Array.from_buffers(pa.string_view(), 900, [None, pa.py_buffer(table.tobytes()), pa.py_buffer(text)])
+    body = arrow_body(pa.table({"x": array, "y": range(900)}))
+    assert len(body) < 1 << 20
+    assert refused(body, "x", limits=Limits(1000, 1, len(text) * 900 - 1)) == ("body_too_large", [])
+    assert read(body, "x", limits=Limits(1000, 1, len(text) * 900))["x"].num_chunks == 1
+    assert len(read(body, "y", limits=Limits(1000, 1, 1))["y"]) == 900
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+def test_batches_are_one_table(rows):
+    body = arrow_body(chunked(pa.table({"x": [1, 2, 3]}), rows))
+    assert read(body, "x")["x"].to_pylist() == [1, 2, 3]
+
+
+def test_a_stream_may_end_without_its_marker_between_messages():
+    assert BODY.endswith(END)
+    assert read(BODY.removesuffix(END), "x")["x"].to_pylist() == [1.5, 2.5]
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"{}", b"scores,labels\n", BODY[:-1], BODY[:-9], BODY[:40], BODY + b"x", BODY + BODY]
+)
+def test_what_is_no_whole_stream_is_malformed(body):
+    assert refused(body, "x") == ("malformed_body", [])
+
+
+def test_an_empty_table_has_no_rows():
+    assert refused(arrow_body(TABLE.slice(0, 0)), "x") == ("invalid_request", [("", "no_rows")])
+
+
+def test_a_name_that_two_columns_have_cannot_be_read():
+    twice = arrow_body(pa.table([pa.array([1]), pa.array([2]), pa.array([3])], ["a/b", "a/b", "x"]))
+    assert refused(twice, "x", "a/b") == ("invalid_request", [("/a~1b", "duplicate")])
+    assert read(twice, "x")["x"].to_pylist() == [3]
+
+
+def arrow_file():
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_file(sink, TABLE.schema) as file:
+        file.write_table(TABLE)
+    return sink.getvalue().to_pybytes()
+
+
+def deltas():
+    out = pa.BufferOutputStream()
+    parts = [pa.array(["a"]).dictionary_encode(), pa.array(["a", "b"]).dictionary_encode()]
+    options = pa.ipc.IpcWriteOptions(emit_dictionary_deltas=True)
+    with pa.ipc.new_stream(out, pa.schema([("x", parts[0].type)]), options=options) as stream:
+        for part in parts:
+            stream.write_batch(pa.record_batch([part], ["x"]))
+    return out.getvalue().to_pybytes()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        arrow_file(),
+        deltas(),
+        arrow_body(TABLE, compression="zstd"),
+        arrow_body(TABLE, compression="lz4"),
+        arrow_body(pa.table({"x": pa.array(["a", "b"] * 50).dictionary_encode()}), compression="zstd"),
+        arrow_body(TABLE, compression="zstd", metadata_version=pa.ipc.MetadataVersion.V4),
+    ],
+    ids=["file", "deltas", "zstd", "lz4", "dictionary", "V4"],
+)
+def test_what_has_to_be_unpacked_first_is_not_supported(body):
+    assert refused(body, "x") == ("unsupported_media_type", [])
+
+
+def test_the_metadata_of_older_writers_is_read():
+    body = arrow_body(TABLE, metadata_version=pa.ipc.MetadataVersion.V4)
+    assert read(body, "x")["x"].to_pylist() == [1.5, 2.5]
+
+
+def test_rows_are_counted_before_anything_is_made_of_them():
+    """A column of nulls has no buffers, so that a few bytes are any number of rows."""
+    nulls = arrow_body(pa.table({"x": pa.nulls(10)}))
+    at = [place for place in range(0, len(nulls), 8) if struct.unpack_from("<q", nulls, place)[0] == 10]
+    huge = bytearray(nulls)
+    for place in at:
+        struct.pack_into("<q", huge, place, 2_000_000_000)
+    assert len(huge) < 500
+    assert refused(bytes(huge), "x") == ("too_many_rows", [])
+    several = arrow_body(chunked(pa.table({"x": range(1001)}), 100))
+    assert refused(several, "x") == ("too_many_rows", [])
+    assert len(read(several, "x", limits=Limits(1001, 1))["x"]) == 1001
+
+
+def test_a_negative_length_is_malformed():
+    body = bytearray(arrow_body(pa.table({"x": pa.nulls(10)})))
+    for place in range(0, len(body), 8):
+        if struct.unpack_from("<q", body, place)[0] == 10:
+            struct.pack_into("<q", body, place, -10)
+    assert refused(bytes(body), "x") == ("malformed_body", [])
+
+
+def test_batches_are_counted():
+    one = arrow_body(pa.table({"x": pa.nulls(1)})).removesuffix(END)
+    schema = arrow_body(pa.table({"x": pa.nulls(0)})).removesuffix(END)
+    batch = one.removeprefix(schema)
+    assert read(schema + 1000 * batch, "x")["x"].null_count == 1000
+    assert refused(schema + (MOST_BATCHES + 1) * batch, "x", limits=Limits(10**6, 1)) == (
+        "invalid_request",
+        [("", "too_many_batches")],
+    )
+
+
+def test_columns_are_counted():
+    many = pa.table([pa.array([1])] * (MOST_COLUMNS + 1), [f"c{k}" for k in range(MOST_COLUMNS + 1)])
+    assert refused(arrow_body(many), "c1") == ("invalid_request", [("", "too_many_columns")])
+    long = TABLE.replace_schema_metadata({"much": "x" * (1 << 20)})
+    assert refused(arrow_body(long), "x") == ("invalid_request", [("", "too_many_columns")])
+    pandas = TABLE.replace_schema_metadata({"pandas": "x" * 100_000})
+    assert read(arrow_body(pandas), "x")["x"].to_pylist() == [1.5, 2.5]
+
+
+def test_a_schema_that_names_one_part_many_times_is_not_expanded():
+
+    def one_field(times, size):
+        return message(SCHEMA, lambda builder: builder.schema([builder.field("n" * size)] * times)) + END
+
+    assert len(ArrowTable(one_field(10, 10), LIMITS).header) == 10
+    body = one_field(MOST_COLUMNS, 500_000)
+    assert len(body) < 1 << 20
+    before = pa.total_allocated_bytes()
+    tracemalloc.start()
+    assert refused(body, "x") == ("invalid_request", [("", "too_many_columns")])
+    assert tracemalloc.get_traced_memory()[1] < 20 << 20
+    tracemalloc.stop()
+    assert pa.total_allocated_bytes() == before

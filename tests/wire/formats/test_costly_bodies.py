@@ -1,0 +1,248 @@
+"""Bodies that are short as they are sent, or look like a request, and would cost much: refused before they do."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from service import answer as answering
+from service.wire.columns import ColumnError, labels
+from service.wire.formats import csv_format, json_format
+from service.wire.formats.codings import compress
+from service.wire.formats.csv_format import CsvTable
+from service.wire.formats.json_columns import lift_columns
+from service.wire.formats.json_format import MOST_PLACES, VALUES_PER_ROW, decode_json
+from service.wire.limits import Limits
+from service.wire.problems import Problem
+from tests.asking import LIMITS, ask, refusals
+
+FEW = Limits(max_rows=100, max_interpolated_rows=100)
+
+ASK_WITHIN = """
+import resource, sys
+from service.answer import Request, answer
+from service.wire.limits import Limits
+limits = Limits(5_000_000, 100_000)
+media_type, body = sys.argv[1], sys.stdin.buffer.read()
+first = b"scores,labels\\n1,1\\n0,0\\n" if media_type == "text/csv" else b'{"scores": [1, 0], "labels": [1, 0]}'
+assert answer(Request("curves", "/", media_type, "application/json", (), first), limits).status == 200
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + (int(sys.argv[2]) << 20),) * 2)
+print(answer(Request("curves", "/", media_type, "application/json", (), body, "zstd"), limits).body.decode())
+"""
+
+
+class Colliding(int):
+    """An integer that hashes as any other of its kind, and counts how often it is asked to."""
+
+    hashed = 0
+
+    def __hash__(self) -> int:
+        Colliding.hashed += 1
+        return 0
+
+
+@pytest.mark.parametrize("positive_label", [None, 7])
+def test_labels_are_not_hashed_beyond_the_third_value(positive_label, monkeypatch):
+    monkeypatch.setitem(json_format._VALUE_KINDS, Colliding, "number")  # a number, to the reader of labels
+    monkeypatch.setattr(Colliding, "hashed", 0)
+    column = [Colliding(value) for value in range(7, 1000)]
+    with pytest.raises(ColumnError) as caught:
+        labels(column, positive_label)
+    assert caught.value.row == (0 if positive_label is None else 2)
+    assert Colliding.hashed < 20
+
+
+def test_integers_that_hash_alike_are_refused_by_their_row():
+    column = [number * (2**61 - 1) for number in range(1, 50_000)]
+    sample = {"scores": [1] * len(column), "labels": column}
+    assert refusals("curves", sample) == [("/labels/0", "not_a_label")]
+    assert refusals("curves", sample | {"positive_label": column[1]}) == [("/labels/2", "not_a_label")]
+
+
+@pytest.mark.parametrize(
+    ("column", "positive_label", "positive"),
+    [
+        (["b", "a", "b"], "a", [False, True, False]),
+        (["a", "a"], "a", [True, True]),
+        ([10**400, 1, 10**400], 1, [False, True, False]),
+        ([1, 1.0, 2], 2, [False, False, True]),
+        ([1, True, 1], 1, [True, False, True]),
+        ([False, False], False, [True, True]),
+        ([], 1, []),
+        ([-1, 1.0, -1.0], None, [False, True, False]),
+        ([0, -0.0], None, [False, False]),
+        ([], None, []),
+    ],
+)
+def test_two_values_are_read(column, positive_label, positive):
+    assert labels(column, positive_label).tolist() == positive
+
+
+@pytest.mark.parametrize(
+    ("column", "positive_label", "row"),
+    [
+        (["a", "b", "a", "c"], "a", 3),
+        ([1, 1.0, 2, 3], 2, 3),
+        ([1, True, "1"], 1, 2),
+        ([0, 1, -1], None, 2),
+        ([1, 1, True], None, 2),
+        ([0, 0, 2], None, 2),
+    ],
+)
+def test_a_third_value_is_told_by_its_row(column, positive_label, row):
+    with pytest.raises(ColumnError) as caught:
+        labels(column, positive_label)
+    assert caught.value.row == row
+
+
+@pytest.mark.parametrize("unit", [b"[[]],", b"{},", b"[],", b'{"a":1},', b'"ab",', b"null,", b"true,"])
+def test_values_are_counted_before_any_is_made(unit, monkeypatch):
+    monkeypatch.setattr(json_format, "parse_json", lambda *_: pytest.fail("parsed"))
+    most = VALUES_PER_ROW * FEW.max_rows + MOST_PLACES
+    with pytest.raises(Problem) as caught:
+        decode_json(b'{"x":[' + unit * (most + 2) + b"1]}", FEW)
+    assert caught.value.type.code == "body_too_large"
+
+
+def test_members_are_counted_before_any_is_made(monkeypatch):
+    monkeypatch.setattr(json_format, "parse_json", lambda *_: pytest.fail("parsed"))
+    members = ",".join(f'"{number}":1' for number in range(MOST_PLACES))
+    with pytest.raises(Problem, match="lists, objects and members"):
+        decode_json(f"{{{members}}}".encode(), FEW)
+
+
+class Searched(bytes):
+    """A body that notes the last place where something was counted in it."""
+
+    last = 0
+
+    def count(self, mark, start=0, end=sys.maxsize):
+        Searched.last = max(Searched.last, min(end, len(self)))
+        return bytes.count(self, mark, start, end)
+
+
+@pytest.mark.parametrize("unit", [b"[[]],", b"{},", b'{"a":1},'])
+def test_no_more_is_searched_than_it_takes_to_refuse(unit, monkeypatch):
+    monkeypatch.setattr(Searched, "last", 0)
+    monkeypatch.setattr(json_format, "MOST_PLACES", 20)
+    monkeypatch.setattr(json_format, "_SEARCHED_BYTES", 16)
+    body = Searched(unit * 1000)
+    with pytest.raises(Problem, match="lists, objects and members"):
+        decode_json(body, Limits(0, 0))
+    assert 0 < Searched.last <= 128
+
+
+@pytest.mark.parametrize("step", [1, 7, 1 << 20])
+def test_what_stands_in_strings_counts_for_nothing(step, monkeypatch):
+    monkeypatch.setattr(json_format, "_SEARCHED_BYTES", step)
+    monkeypatch.setattr(json_format, "MOST_PLACES", 5)
+    text = r'"\\\"[[[[[[{{{{:::: , , , , , ,\\"'
+    assert decode_json(f'{{"x": [{text}, {text}]}}'.encode(), Limits(0, 0)) == {"x": [json.loads(text)] * 2}
+    for over in ('{"x": [[[[[]]]]]}', '{"x": ["\\\\", 1, 1, 1, 1, "\\"", 1]}', '{"a": 1, "b": 1, "c": {}, "d": 1}'):
+        with pytest.raises(Problem) as caught:
+            decode_json(over.encode(), Limits(0, 0))
+        assert caught.value.type.code == "body_too_large"
+
+
+def test_a_malformed_body_is_not_read_again_where_it_has_too_many_values(monkeypatch):
+    monkeypatch.setattr(json_format, "MOST_PLACES", 10)
+    column = ",".join(["1"] * 100)
+    body = f'{{"a": [{column}], "b": [{column}] "c": 1}}'.encode()
+    for limits, code in ((Limits(40, 100), "body_too_large"), (FEW, "malformed_body")):
+        with pytest.raises(Problem) as caught:
+            decode_json(body, limits)
+        assert caught.value.type.code == code
+
+
+def test_as_many_labels_as_rows_are_read_in_several_samples():
+    rows = 1000
+    samples = [
+        {"name": str(k), "scores": [*range(rows)], "labels": ["no", "yes"] * (rows // 2), "positive_label": "yes"}
+        for k in range(VALUES_PER_ROW)
+    ]
+    assert ask("comparisons", {"evaluations": samples}, limits=Limits(rows, 10)).status == 200
+
+
+def test_a_list_is_counted_before_its_numbers_are_read():
+    body = b"[" + b",".join([b"1"] * 101) + b"]"
+    assert len(lift_columns(body, 101)[1]) == 1
+    with pytest.raises(Problem) as caught:
+        lift_columns(body, 100)
+    assert (caught.value.type.code, caught.value.detail) == (
+        "too_many_rows",
+        "A list has 101 values, the limit is 100.",
+    )
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("row", ["1,1", '"1","1"', '"1\n\n",1', '"""\r\n","\n"', "1,"])
+def test_rows_are_counted_before_any_is_made(row, end, monkeypatch):
+    head = f"a,b{end}{end}"
+    most = head + f"{row}{end}{end}" * 100
+    for body in (most, most + end * 50, most.removesuffix(end * 2)):
+        assert len(CsvTable(body.encode(), FEW).read(["a"])["a"].cells) == 100
+    monkeypatch.setattr(csv_format.arrow_csv, "read_csv", lambda *_, **__: pytest.fail("read"))
+    for body in (most + row, most + row + end):
+        with pytest.raises(Problem) as caught:
+            CsvTable(body.encode(), FEW)
+        assert caught.value.type.code == "too_many_rows"
+
+
+@pytest.mark.parametrize(
+    ("media_type", "start", "unit", "end", "code"),
+    [
+        ("application/json", b'{"x":[', b"[[]],", b"1]}", "body_too_large"),
+        ("application/json", b'{"x":[', b'"ab",', b"1]}", "body_too_large"),
+        ("application/json", b'{"scores":[', b"1,", b'1],"labels":[1]}', "too_many_rows"),
+        ("text/csv", b"scores,labels\n", b"1,1\n", b"", "too_many_rows"),
+    ],
+)
+def test_a_small_body_that_becomes_large_takes_little_more_than_its_bytes(media_type, start, unit, end, code):
+    size = 160 << 20
+    body = compress("zstd", start + unit * (size // len(unit)) + end)
+    assert len(body) < 100_000
+    command = [sys.executable, "-c", ASK_WITHIN, media_type, str((3 * size >> 20) + 64)]
+    done = subprocess.run(command, input=body, capture_output=True, check=True)
+    problem = json.loads(done.stdout)
+    assert problem["type"] == f"/problems/{code}"
+    assert "memory" not in problem["detail"]
+
+
+def test_a_lack_of_memory_is_a_problem(monkeypatch):
+    def fail(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr(answering, "_write_answer", fail)
+    result = ask("curves", {"scores": [1], "labels": [1]}, limits=LIMITS)
+    assert (result.status, json.loads(result.body)["type"]) == (413, "/problems/body_too_large")
+
+
+def test_a_lack_of_memory_while_a_table_is_read_stays_one(monkeypatch):
+    def fail(*_, **__):
+        raise csv_format.pa.ArrowMemoryError
+
+    monkeypatch.setattr(csv_format.arrow_csv, "read_csv", fail)
+    with pytest.raises(MemoryError):
+        CsvTable(b"a\n1\n", LIMITS).read(["a"])
+
+
+def test_memory_is_looked_for_before_a_reader_that_crashes_without_it(monkeypatch):
+    def fail(size):
+        assert size == 4 * len("scores,labels\n1,1\n")
+        raise MemoryError
+
+    monkeypatch.setattr(csv_format, "look_for_memory", fail)
+    monkeypatch.setattr(csv_format.arrow_csv, "read_csv", None)
+    result = ask("curves", "scores,labels\n1,1\n", content_type="text/csv", limits=LIMITS)
+    assert (result.status, json.loads(result.body)["type"]) == (413, "/problems/body_too_large")
+
+
+def test_articles():
+    sample = {"scores": [1, {}], "labels": [1, None]}
+    result = json.loads(ask("curves", sample).body)
+    assert sorted(error["detail"] for error in result["errors"]) == [
+        "This is an object; a number belongs here.",
+        "This is null; a label belongs here.",
+    ]

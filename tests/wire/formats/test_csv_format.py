@@ -1,0 +1,218 @@
+"""CSV: RFC 4180's quoting, and numbers as people write them."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from service.wire.columns import ColumnError, labels, numbers
+from service.wire.formats import csv_format
+from service.wire.formats.csv_format import CsvTable, TextColumn
+from service.wire.formats.tables import LONGEST_HEADER
+from service.wire.problems import Problem
+from tests.asking import LIMITS, ask
+
+
+def column(*cells):
+    return TextColumn(pa.chunked_array([pa.array(cells, pa.string())]))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"a,b\n1,2\n3,4\n",
+        b"a,b\r\n1,2\r\n3,4",
+        b"\xef\xbb\xbfa,b\n1,2\n3,4",
+        b'"a","b"\n"1","2"\n"3","4"\n',
+        b'"x\ny",a,b\n"1,\n""",1,2\n"""",3,4\n',
+        b"other,b,other,a\n,2,,1\n,4,,3\n",
+        b"a,b\n\n1,2\n\n3,4\n\n",
+    ],
+)
+def test_reads_columns_by_name(body):
+    table = CsvTable(body, LIMITS).read(["b", "a"])
+    assert {name: column.cells.to_pylist() for name, column in table.items()} == {"b": ["2", "4"], "a": ["1", "3"]}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"\n",
+        b"a,b\n1\n",
+        b"a,b\n1,2,3\n",
+        b'a,b\n1,"2\n3,4\n',
+        b'"a,b\n1,2\n',
+        b'a,b\n"1"2,3\n',
+        b'a,b\n1"2",3\n',
+        b'a,b\n1,"2"" \n',
+        b"a,b\n\xff,2\n",
+        b"\xff,b\n1,2\n",
+    ],
+)
+def test_refuses_what_is_not_a_table(body):
+    with pytest.raises(Problem) as caught:
+        CsvTable(body, LIMITS).read(["b", "a"])
+    assert caught.value.type.code == "malformed_body"
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("scores;labels\n0,9;1\n0,4;0\n", "separated by semicolons"),
+        ("\ufeffscores;labels\r\n0.9;1\r\n0.4;0\r\n", "separated by semicolons"),
+        ('"scores";"labels"\n"0.9";1\n"0.4";0\n', "separated by semicolons"),
+        ("scores\tlabels\n0.9\t1\n0.4\t0\n", "separated by tabs"),
+        ("a,b;c\n0.9,1\n0.4,0\n", None),
+        ("scores\n0;9\n", None),
+    ],
+)
+def test_another_separator_is_told(body, told):
+    """Whether its quotes offend or its columns would not be found; and what to do."""
+    for options in ({}, {"scores": "scores", "labels": "labels"}):
+        problem = json.loads(ask("curves", body, content_type="text/csv", **options).body)
+        assert problem["status"] == (422 if told is None else 400)
+        assert ("looks separated" in problem["detail"]) is (told is not None)
+        if told is not None:
+            advice = "save it with commas, and with points in numbers."
+            assert problem["detail"] == f"This looks {told}, and commas are read: {advice}"
+
+
+ROWS = b"scores,labels\n" + b"0.5,1\n" * 2_000
+
+
+@pytest.mark.parametrize("end", [b"0.5,1,\xfa\n", b"\xfa\n", b"0.5,\xc3", b"0.5,\xc3\n1,1\n"])
+def test_text_that_is_not_utf8_is_told_wherever_it_is(end, monkeypatch, capfd):
+    for step in (7, 1 << 20):
+        monkeypatch.setattr(csv_format, "_CHECKED_BYTES", step)
+        with pytest.raises(Problem, match="The body is not UTF-8"):
+            CsvTable(ROWS + end, LIMITS).read(["scores", "labels"])
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("step", [1, 2, 3, 7, 1 << 20])
+def test_text_may_be_cut_within_a_character(step, monkeypatch):
+    monkeypatch.setattr(csv_format, "_CHECKED_BYTES", step)
+    table = CsvTable("größe,😀\n1,ß\n".encode(), LIMITS)
+    assert table.read(["😀"])["😀"].cells.to_pylist() == ["ß"]
+
+
+@pytest.mark.parametrize("shift", [0, 1])
+def test_a_header_that_is_too_long_is_told_though_it_is_cut_within_a_character(shift):
+    with pytest.raises(Problem) as caught:
+        CsvTable(b"x" * shift + "é,".encode() * LONGEST_HEADER + b"\n1\n", LIMITS)
+    assert [error.code for error in caught.value.errors] == ["too_many_columns"]
+
+
+def test_a_body_of_one_line_is_told_what_curl_does():
+    assert "curl -d" in CsvTable(b"scores,labels0.9,10.8,0", LIMITS).header_is
+    for lines in (b"scores,labels\n", b"scores,labels\r0.5,1"):
+        assert CsvTable(lines, LIMITS).header_is == CsvTable.header_is
+
+
+def test_a_name_may_hold_a_semicolon():
+    assert ask("curves", "a;b,y\n1,1\n0,0\n", content_type="text/csv", scores="a;b", labels="y").status == 200
+    assert ask("curves", '"a;\nb",y\n1,1\n0,0\n', content_type="text/csv", scores="a;\nb", labels="y").status == 200
+
+
+def test_a_table_without_rows_is_a_problem():
+    for body in (b"a,b", b"a,b\n", b"a,b\r\n\r\n"):
+        with pytest.raises(Problem) as caught:
+            CsvTable(body, LIMITS).read(["a"])
+        assert [error.code for error in caught.value.errors] == ["no_rows"]
+
+
+def test_a_row_of_another_length_is_told_by_its_number():
+    for body, row in ((b"a,b\n1\n", 0), (b"a,b\n1,2\n3,4\n5,6,7\n", 2)):
+        with pytest.raises(Problem, match=f"Row {row} has ") as caught:
+            CsvTable(body, LIMITS).read(["a"])
+        assert caught.value.type.code == "malformed_body"
+
+
+def test_a_name_that_two_columns_have_is_a_problem_when_it_is_read():
+    table = CsvTable(b"a,a,b\n1,2,3\n", LIMITS)
+    assert table.read(["b"])["b"].cells.to_pylist() == ["3"]
+    with pytest.raises(Problem) as caught:
+        table.read(["a"])
+    assert [error.code for error in caught.value.errors] == ["duplicate"]
+
+
+def test_reads_decimal_numbers_as_people_write_them():
+    cells = ["1", "+1", " 1", "1 ", "\t1", "001", "1.", ".5", "-.5", "1e5", "1E+05", "-0", "5e-324", "9007199254740992"]
+    expected = [1, 1, 1, 1, 1, 1, 1, 0.5, -0.5, 1e5, 1e5, 0, 5e-324, 2.0**53]
+    np.testing.assert_array_equal(numbers(column(*cells), nullable=False), expected)
+
+
+@pytest.mark.parametrize(
+    "cell", ["", " ", "x", "1_0", "0x10", "1,5", "1 2", "--1", "+-1", "1e", "e5", ".", "1d5", "١", "1\n", "\u00a01"]
+)
+def test_refuses_what_is_no_decimal_number(cell):
+    with pytest.raises(ColumnError) as caught:
+        numbers(column("1", " 2", cell), nullable=False)
+    assert (caught.value.code, caught.value.row) == ("not_a_number", 2)
+    if cell.isspace() or not cell:
+        assert caught.value.detail == "This is blank; a number belongs here."
+    elif cell.isascii():
+        assert caught.value.detail == f"{cell.strip(' ')!r} is not a decimal number."
+
+
+def test_of_a_long_cell_the_beginning_is_repeated():
+    with pytest.raises(ColumnError, match=f"^'{'x' * 24}'\\.\\.\\. is not a decimal number.$"):
+        numbers(column("x" * 1000), nullable=False)
+
+
+@pytest.mark.parametrize("cell", ["nan", "NaN", "inf", "-inf", "Infinity", "1e400", "-1e400", "1" + "0" * 400])
+def test_refuses_what_is_not_finite(cell):
+    with pytest.raises(ColumnError) as caught:
+        numbers(column("1", cell), nullable=False)
+    assert caught.value.row == 1
+    assert caught.value.code in {"not_finite", "not_a_number"}
+
+
+def test_refuses_an_integer_that_no_double_holds():
+    with pytest.raises(ColumnError) as caught:
+        numbers(column("1", "0" * 5000 + "9007199254740993"), nullable=False)
+    assert (caught.value.code, caught.value.row) == ("not_exact", 1)
+
+
+def test_an_empty_cell_is_null_where_a_column_may_hold_it():
+    np.testing.assert_array_equal(numbers(column("", "0.5", " +1"), nullable=True), [np.nan, 0.5, 1])
+    with pytest.raises(ColumnError) as caught:
+        numbers(column("", "nan"), nullable=True)
+    assert caught.value.row == 1
+
+
+@pytest.mark.parametrize(
+    ("cells", "positive_label"),
+    [
+        (["1", "0", "1"], None),
+        ([" 1.0", "0", "+1"], None),
+        (["true", "false", "TRUE"], None),
+        (["1", "-1", "1"], None),
+        (["yes", "no", "yes"], "yes"),
+        (["1", "1.0", "1"], "1"),
+    ],
+)
+def test_labels(cells, positive_label):
+    np.testing.assert_array_equal(labels(column(*cells), positive_label), [True, False, True])
+
+
+@pytest.mark.parametrize(
+    ("cells", "positive_label", "row"),
+    [
+        (["1", "0", "2"], None, 2),
+        (["0", "1", "-1"], None, 2),
+        (["-1", "0"], None, 1),
+        (["1", "x"], None, 1),
+        (["1", ""], None, 1),
+        (["true", "1"], None, 0),
+        (["a", "b", "a", "c"], "a", 3),
+    ],
+)
+def test_refuses_labels_that_are_not_binary(cells, positive_label, row):
+    with pytest.raises(ColumnError) as caught:
+        labels(column(*cells), positive_label)
+    assert (caught.value.code, caught.value.row) == ("not_a_label", row)
+    if positive_label is not None:
+        assert caught.value.detail == f"{cells[row]!r} is a third value; a binary label has two."

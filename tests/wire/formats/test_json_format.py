@@ -1,0 +1,170 @@
+"""Strict JSON: what the standard refuses, and what a lenient parser would have let pass."""
+
+import numpy as np
+import pytest
+
+from service.wire.columns import ColumnError, labels, numbers
+from service.wire.formats.json_format import decode_json
+from service.wire.problems import Problem
+from tests.asking import LIMITS
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b" ",
+        b"{",
+        b'{"a": 1,}',
+        b"{'a': 1}",
+        b'{"a": NaN}',
+        b'{"a": Infinity}',
+        b'{"a": -Infinity}',
+        b'{"a": 01}',
+        b'{"a": +1}',
+        b'{"a": .5}',
+        b'{"a": 1} x',
+        b'{"a": "\x01"}',
+        b'{"a": 1, "a": 1}',
+        b'{"counts": {"tp": [1], "tp": [1]}}',
+        b'\xef\xbb\xbf{"a": 1}',
+        b'{"a": "\xff"}',
+        b'{"a": 1' + b"0" * 5000 + b"}",
+        b"[" * 100_000,
+        b'{"a":' * 100_000,
+        b'{"a": 1e400}',
+        b'{"scores": [1, -1e400]}',
+        b'{"tuning": {"scores": [1e999]}}',
+    ],
+)
+def test_refuses_what_is_not_strict_json(body):
+    with pytest.raises(Problem) as caught:
+        decode_json(body, LIMITS)
+    assert caught.value.type.code == "malformed_body"
+    assert caught.value.type.status == 400
+
+
+def test_points_to_a_number_beyond_a_double():
+    with pytest.raises(Problem) as caught:
+        decode_json(b'{"tuning": {"a/b": [0, 1e400]}}', LIMITS)
+    assert [error.pointer for error in caught.value.errors] == ["/tuning/a~1b/1"]
+
+
+def test_names_the_key_that_is_given_twice():
+    with pytest.raises(Problem, match="'labels' is given twice"):
+        decode_json(b'{"scores": [], "labels": [], "labels": []}', LIMITS)
+
+
+def test_many_keys_are_refused_in_time_that_grows_with_their_number():
+    keys = ",".join(f'"k{number}":0' for number in range(200_000))
+    with pytest.raises(Problem, match="'k0' is given twice"):
+        decode_json(f'{{{keys},"k0":0}}'.encode(), LIMITS)
+
+
+@pytest.mark.parametrize(
+    ("column", "code", "row"),
+    [
+        ([0.5, True], "not_a_number", 1),
+        ([0.5, "1"], "not_a_number", 1),
+        ([None, 0.5], "not_a_number", 0),
+        ([0.5, [1]], "not_a_number", 1),
+        ([0.5, {}], "not_a_number", 1),
+        ([1, 2**53 + 1], "not_exact", 1),
+        ([1, -(2**53) - 1], "not_exact", 1),
+        ([1, 2, 10**400], "not_exact", 2),
+        ([10**22 + 1], "not_exact", 0),
+    ],
+)
+def test_a_column_of_numbers_takes_numbers_only(column, code, row):
+    with pytest.raises(ColumnError) as caught:
+        numbers(column, nullable=False)
+    assert (caught.value.code, caught.value.row) == (code, row)
+
+
+def test_a_column_of_numbers_is_not_rounded():
+    column = [0, -0.0, 1, 0.1, 5e-324, 2**53, 2**60, 10**22, 1.7976931348623157e308]
+    np.testing.assert_array_equal(numbers(column, nullable=False), np.array([float(value) for value in column]))
+
+
+def test_null_is_nan_where_a_column_may_hold_it():
+    np.testing.assert_array_equal(numbers([None, 1, 0.5], nullable=True), [np.nan, 1, 0.5])
+
+
+def test_a_scalar_is_no_column():
+    for column in (1, "1", {}, None, True):
+        with pytest.raises(ColumnError) as caught:
+            numbers(column, nullable=False)
+        assert caught.value.code == "not_a_column"
+        with pytest.raises(ColumnError) as caught:
+            labels(column, None)
+        assert caught.value.code == "not_a_column"
+
+
+@pytest.mark.parametrize(
+    ("column", "positive_label"),
+    [
+        ([1, 0, 1], None),
+        ([1.0, 0, 1], None),
+        ([True, False, True], None),
+        ([1, -1, 1], None),
+        (["yes", "no", "yes"], "yes"),
+        ([2, 7, 2.0], 2),
+        ([0, 1, 0], 0),
+        ([False, True, False], False),
+        ([1, True, 1.0], 1),
+        (["1", 1, "1"], "1"),
+    ],
+)
+def test_labels(column, positive_label):
+    np.testing.assert_array_equal(labels(column, positive_label), [True, False, True])
+
+
+@pytest.mark.parametrize("positive_label", [True, "1", 2])
+def test_a_positive_label_matches_type_and_value(positive_label):
+    assert not labels([1, 0, 1], positive_label).any()
+
+
+@pytest.mark.parametrize("positive_label", [1, 0, 1.0, "true"])
+def test_a_number_is_no_truth_value(positive_label):
+    assert not labels([True, False, True], positive_label).any()
+
+
+@pytest.mark.parametrize(
+    ("column", "positive_label", "row"),
+    [
+        ([1, 0, 2], None, 2),
+        ([0, 1, -1], None, 2),
+        ([True, 0], None, 1),
+        (["0", "1"], None, 0),
+        ([0.5, 1], None, 0),
+        ([1, None], None, 1),
+        ([1, [0]], None, 1),
+        ([1, {}], "a", 1),
+        (["a", "b", "a", "c"], "a", 3),
+        ([1, True, "x"], 1, 2),
+    ],
+)
+def test_refuses_labels_that_are_not_binary(column, positive_label, row):
+    with pytest.raises(ColumnError) as caught:
+        labels(column, positive_label)
+    assert (caught.value.code, caught.value.row) == ("not_a_label", row)
+
+
+@pytest.mark.parametrize(
+    ("third", "told"),
+    [
+        ("c", "'c'"),
+        ("c" * 24, f"'{'c' * 24}'"),
+        ("c" * 25, f"'{'c' * 24}'..."),
+        ("\ud800", r"'\ud800'"),
+        (True, "true"),
+        (2.5, "2.5"),
+        (2.0, "2"),
+        (-1.7976931348623157e308, "-1.7976931348623157e+308"),
+        (10**30, "1" + "0" * 23 + "..."),
+    ],
+)
+def test_a_third_label_is_repeated(third, told):
+    with pytest.raises(ColumnError) as caught:
+        labels(["a", "b", third], "a")
+    assert caught.value.detail == f"{told} is a third value; a binary label has two."

@@ -1,0 +1,125 @@
+"""Columns as fields: bounds point to the first row beyond them, and -0.0 is 0.0, whoever owns the memory; numbers."""
+
+import numpy as np
+import pytest
+from marshmallow import ValidationError, pre_load
+
+from service.wire.columns import numbers
+from service.wire.problems import MAX_ERRORS
+from service.wire.requests.evaluation_schemas import ObjectSchema
+from service.wire.requests.fields import Number, NumberColumn, ObjectList, Whole
+
+
+class Owned:
+    """A column whose memory belongs to the caller, or not."""
+
+    def __init__(self, values: list[float], *, writeable: bool):
+        self.values = np.array(values)
+        self.values.flags.writeable = writeable
+
+
+@numbers.register
+def _(column: Owned, *, nullable: bool):  # noqa: ARG001  # the signature of a reading
+    return column.values
+
+
+@pytest.mark.parametrize("writeable", [False, True])
+@pytest.mark.parametrize("values", [[-0.0], [1.0, -0.0], [-1.0, -0.0, np.nan], [0.0, np.nan, -0.0], [-3.0, -0.0, 2.0]])
+def test_negative_zero_is_zero(values, writeable):
+    given = Owned(values, writeable=writeable)
+    column = NumberColumn(nullable=True).deserialize(given)
+    np.testing.assert_array_equal(column, values)
+    assert not np.signbit(column[column == 0]).any()
+    assert given.values.tobytes() == np.array(values).tobytes()
+
+
+@pytest.mark.parametrize("values", [[1.0, 5e-324], [-1.0, 0.0, 2.0]])
+def test_a_column_without_negative_zero_is_taken_as_it_is(values):
+    given = Owned(values, writeable=True)
+    assert NumberColumn().deserialize(given) is given.values
+
+
+@pytest.mark.parametrize(
+    ("values", "code", "row"),
+    [
+        ([0.0, 1.0, -5e-324, -1.0], "negative", 2),
+        ([1.0, 2.5, 3.0], "out_of_range", 1),
+        ([3.0, -1.0], "negative", 1),
+        ([-1.0, 3.0], "negative", 0),
+    ],
+)
+def test_points_to_the_first_row_beyond_a_bound(values, code, row):
+    with pytest.raises(ValidationError) as caught:
+        NumberColumn(minimum=0, maximum=2).deserialize(Owned(values, writeable=True))
+    (fault,) = caught.value.messages
+    assert (fault.code, fault.row) == (code, row)
+
+
+def test_bounds_are_inclusive():
+    column = NumberColumn(minimum=0, maximum=2).deserialize(Owned([0.0, 2.0, -0.0], writeable=True))
+    np.testing.assert_array_equal(column, [0, 2, 0])
+
+
+def test_bounds_hold_beside_nulls():
+    field = NumberColumn(nullable=True, minimum=0, maximum=1)
+    for values, row in (([np.nan, -5.0], 1), ([2.0, np.nan], 0)):
+        with pytest.raises(ValidationError) as raised:
+            field.deserialize(Owned(values, writeable=True))
+        assert raised.value.messages[0].row == row
+
+
+@pytest.mark.parametrize("value", [0, 1, 1.5, -1])
+def test_exclusive_bounds_are_beyond_the_range(value):
+    field = Number(exclusive_minimum=0, exclusive_maximum=1)
+    with pytest.raises(ValidationError) as raised:
+        field.deserialize(value)
+    assert raised.value.messages[0].code == "out_of_range"
+    assert field.deserialize(1 - 2**-53) == 1 - 2**-53
+
+
+@pytest.mark.parametrize(("value", "expected"), [(2, 2), (2.0, 2), (-0.0, 0), (10, 10)])
+def test_a_whole_number_is_an_integer_however_it_is_written(value, expected):
+    found = Whole(minimum=0, maximum=10).deserialize(value)
+    assert (found, type(found)) == (expected, int)
+
+
+@pytest.mark.parametrize(
+    ("value", "code"),
+    [
+        (2.5, "not_whole"),
+        (-1, "out_of_range"),
+        (11, "out_of_range"),
+        (1e300, "out_of_range"),
+        (2**53 + 1, "not_exact"),
+        (10**400, "not_exact"),
+        (True, "not_a_number"),
+        ("2", "not_a_number"),
+        ([2], "not_a_number"),
+    ],
+)
+def test_what_is_no_whole_number_in_range(value, code):
+    with pytest.raises(ValidationError) as raised:
+        Whole(minimum=0, maximum=10).deserialize(value)
+    assert raised.value.messages[0].code == code
+
+
+class Counting(ObjectSchema):
+    """A schema that counts what it loads."""
+
+    at = Number(maximum=1)
+    loaded = 0
+
+    @pre_load
+    def count(self, data, **_):
+        Counting.loaded += 1
+        return data
+
+
+@pytest.mark.parametrize(("item", "looked_at"), [({"at": 2}, MAX_ERRORS), ({"at": 2, "on": 1, "off": 0}, 7), (1, 20)])
+def test_a_list_of_objects_is_looked_at_until_more_is_wrong_than_is_listed(item, looked_at, monkeypatch):
+    monkeypatch.setattr(Counting, "loaded", 0)
+    items = ObjectList(Counting(), minimum=1, maximum=1000)
+    with pytest.raises(ValidationError) as caught:
+        items.deserialize([{"at": 0}] * 5 + [item] * 900 + [{"at": 0}] * 5)
+    assert list(caught.value.messages) == [*range(5, 5 + looked_at)]
+    assert Counting.loaded == 5 + looked_at
