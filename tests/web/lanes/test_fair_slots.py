@@ -7,7 +7,7 @@ import pytest
 
 from service.web.lanes import board as board_module
 from service.web.lanes import slots as slots_module
-from service.web.lanes.board import LATELY_SECONDS, Board
+from service.web.lanes.board import LATELY_SECONDS, WAITING_SECONDS, Board
 from service.web.lanes.fair_slots import FairSlots, NoSlotFree
 from service.web.lanes.own_slots import OwnSlots
 from service.web.lanes.slots import Slot, Slots
@@ -147,3 +147,25 @@ def test_a_board_that_fails_loses_no_slot(two: Processes, monkeypatch: pytest.Mo
     with two.slots.take(), pytest.raises(RuntimeError):
         two.one.take("ann")
     assert two.slots.in_use() == 0
+
+
+def test_a_slot_is_for_the_process_that_has_waited_longest(tmp_path: Path, now: list[float]) -> None:
+    """Not for the one that gave it back, and looks first."""
+    two = Processes(tmp_path, 1)
+    held = two.one.take("ann")
+    assert two.other.take("ben") is None
+    now[0] += 0.01
+    held.release()
+    assert two.one.take("ann") is None
+    with two.other.take("ben"):
+        now[0] += 0.01
+        assert two.one.take("ann") is None
+    assert two.one.take("ann").release() is None
+
+
+def test_who_waits_no_more_keeps_nobody_from_a_slot(tmp_path: Path, now: list[float]) -> None:
+    two = Processes(tmp_path, 1)
+    with two.one.take("ann"):
+        assert two.other.take("ben") is None
+    now[0] += 2 * WAITING_SECONDS
+    assert two.one.take("ann").release() is None

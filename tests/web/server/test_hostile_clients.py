@@ -1,0 +1,149 @@
+"""What hostile clients once did to others, each as a law: nobody's end, silence or greed costs anybody else much."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from service.web.server import server as server_module
+from service.web.server import sweep
+from service.web.server.connection import DENSE_BYTES, Connection
+from service.web.server.queues import MOST_PENALTY, FairQueue, Use
+from service.web.server.reading import DENSE_PIECES
+from service.web.server.sending import PIECE_BYTES
+from service.web.server.sweep import YOUNG_SECONDS, Held, held_for, make_room
+from tests.e2e.wire import chunked, request
+from tests.web.server.applications import asked_first, echo, of_length
+from tests.web.server.conftest import Serve
+from tests.web.server.serving import Clock, Phase
+
+
+def test_a_client_that_reads_nothing_is_sent_no_more(serve: Serve) -> None:
+    """However short its answers are: those of one connection fill what one answer may fill, and no more."""
+    served = serve(of_length(5_000))
+    client = served.connect(sndbuf=1 << 12)
+    client.send(request("GET", "/") * 500)
+    served.until(lambda: client.connection.phase is Phase.SENDING, "it stops")
+    kept = served.on_loop(lambda: held_for(client.connection))
+    assert kept.in_memory < PIECE_BYTES + 100_000
+    assert served.connect().get("/").read().status == 200
+
+
+def test_one_connections_failure_does_not_keep_the_sweep_from_the_others(
+    serve: Serve, clock: Clock, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    served = serve(echo)
+    broken, idle = served.connect(), served.connect()
+    look_after = sweep.look_after
+
+    def fail(connection: Connection, *arguments: Any) -> None:
+        if connection is broken.connection:
+            raise AttributeError
+        look_after(connection, *arguments)
+
+    monkeypatch.setattr(server_module.sweep, "look_after", fail)
+    clock.forward(60)
+    served.sweep()
+    assert idle.rest() == b""
+    assert broken.is_reset() or broken.rest() == b""
+    assert "Unexpected failure" in caplog.text
+
+
+def test_who_is_refused_and_has_closed_its_sending_side_has_an_end(serve: Serve, clock: Clock) -> None:
+    served = serve(echo)
+    client = served.connect()
+    client.send(b"GET / HTTP/1.1\r\n").half_close()
+    assert client.read().status == 400
+    served.sweep()
+    clock.forward(60)
+    served.sweep()
+    served.until(lambda: not served.server.connections, "it is gone")
+
+
+def test_a_client_that_is_gone_when_its_connection_ends_harms_nobody(serve: Serve) -> None:
+    """Its sending side cannot be closed any more, which is an error of the system."""
+    served = serve(echo)
+    client = served.connect()
+
+    class Gone:
+        """A transport whose other end is gone."""
+
+        def __init__(self, transport: Any) -> None:
+            self._transport = transport
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._transport, name)
+
+        def write_eof(self) -> None:
+            raise OSError
+
+    client.connection.transport = Gone(client.connection.transport)
+    client.send(b"nonsense\r\n\r\n")
+    assert client.read().status == 400
+    served.sweep()
+    assert client.connection.phase is Phase.LINGERING
+    assert served.connect().get("/").read().status == 200
+
+
+def test_bodies_in_small_chunks_wait_for_their_turn_and_are_read_whole(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slowed = []
+    slow_down = server_module.Server.slow_down
+
+    def note(server: Any, connection: Connection) -> None:
+        slowed.append(len(connection.get_buffer(-1)))
+        slow_down(server, connection)
+
+    monkeypatch.setattr(server_module.Server, "slow_down", note)
+    served = serve(asked_first())
+    pieces = [b"abcd"] * (10 * DENSE_PIECES)
+    head = request("POST", "/", Transfer_Encoding="chunked")
+    clients = [served.connect().send(head + chunked(*pieces)) for _ in range(3)]
+    for client in clients:
+        assert client.read().body.endswith(b"".join(pieces))
+    assert len(slowed) >= 3
+    assert set(slowed) <= {DENSE_BYTES, server_module.SHORT_BYTES}
+    assert clients[0].get("/after").read().status == 200
+
+
+def test_a_regular_owner_is_not_the_one_who_is_turned_away() -> None:
+    """A queue that is too long because of many newcomers."""
+    queue: FairQueue[Any] = FairQueue(1.0)
+    for number in range(300):
+        queue.put(SimpleNamespace(owner=f"{number}", use=Use()))
+    assert queue.worst().owner == "299"
+
+
+def test_no_use_is_so_long_that_its_owner_waits_in_vain() -> None:
+    use = Use()
+    use.add(1e6, 10.0)
+    assert use.penalty(10.0) == MOST_PENALTY < 30
+
+
+class Kept:
+    """A connection for which something is kept."""
+
+    def __init__(self, size: int, rate: float, since: float) -> None:
+        self.held, self.rate, self.since = Held(size, 0), rate, since
+        self.phase, self.sending, self.exchange = Phase.BODY, None, None
+        self.was_refused = False
+
+    def refuse(self, _: object) -> None:
+        self.was_refused = True
+
+
+def test_who_holds_little_or_has_just_begun_is_the_last_to_make_way(
+    monkeypatch: pytest.MonkeyPatch, clock: Clock
+) -> None:
+    monkeypatch.setattr(sweep, "time", clock)
+    monkeypatch.setattr(sweep, "held_for", lambda one: one.held)
+    monkeypatch.setattr(sweep, "rate_of", lambda one: one.rate)
+    begun = clock.monotonic()
+    clock.forward(2 * YOUNG_SECONDS)
+    greedy = Kept(1_000_000, 50_000.0, begun)
+    small, young = Kept(100, 1.0, begun), Kept(1_000_000, 1.0, clock.monotonic())
+    assert make_room([small, young, greedy], Held(1_500_000, 0))
+    assert (small.was_refused, young.was_refused, greedy.was_refused) == (False, False, True)
+    assert make_room([small, young], Held(500_000, 0))
+    assert (small.was_refused, young.was_refused) == (True, True)
