@@ -22,9 +22,10 @@ for big ones. `exchange.py` is a request on its way through its passes.
     big        all other work: a thread for each slot; slots are counted over all processes
 
 The queues are fair (`queues.py`): between owners, that is API keys or else addresses, and then between connections.
-Whoever has used less time lately goes first, and whoever waits gains on all others. In the big lane nobody who has a
-slot already gets the last free one while others have asked for one. A queue that is full, or a turn that does not come
-in time, is answered with 503 and Retry-After. A request whose client has gone is taken out of its queue, and the
+Whoever has used less time lately goes first, and whoever waits gains on all others. A queue that is full turns away the
+last request of whoever has most in it, and a turn that does not come in time is over: both are 503 with Retry-After. In
+the big lane (`lanes/fair_slots.py`) nobody who has a slot already gets the last free one while others have asked for
+one, and of several processes the one that has waited longest gets the next. A request whose client has gone is taken out of its queue, and the
 evaluator process that works on it is ended.
 
 **Who sends.** `sending.py` gives the loop's transport one piece of an answer after the other, as the client reads them:
@@ -36,6 +37,7 @@ at once would reset the connection, and may destroy the answer before it is read
 
     a head                     32 KiB in all, 100 fields, 10 s
     a body                     ROCPR_MAX_BODY_BYTES, 10 s and the time that its bytes take at ROCPR_MIN_BODY_RATE
+    a body in small chunks     a fifth of the loop's time, with all others of that kind
     a silent client            10 s in a request, `keepalive` between requests
     an unread answer           30 s without progress
     bodies, unread answers     ROCPR_SPOOL_BYTES in files, 128 MiB of memory a process; the slowest clients make way
