@@ -25,8 +25,8 @@ The queues are fair (`queues.py`): between owners, that is API keys or else addr
 Whoever has used less time lately goes first, and whoever waits gains on all others. A queue that is full turns away the
 last request of whoever has most in it, and a turn that does not come in time is over: both are 503 with Retry-After. In
 the big lane (`lanes/fair_slots.py`) nobody who has a slot already gets the last free one while others have asked for
-one, and of several processes the one that has waited longest gets the next. A request whose client has gone is taken out of its queue, and the
-evaluator process that works on it is ended.
+one, and of several processes the one that has waited longest gets the next. A request whose client has gone is taken
+out of its queue, and the evaluator process that works on it is ended.
 
 **Who sends.** `sending.py` gives the loop's transport one piece of an answer after the other, as the client reads them:
 from memory, from the file that an evaluator wrote, or from a generator whose thread waits for room. After the last
