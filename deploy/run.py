@@ -14,7 +14,7 @@ from types import FrameType
 
 import requests
 
-from service.cli.curves import AREAS
+from service.cli.curves import AREA_MEANINGS
 
 ROOT = Path(__file__).resolve().parent.parent
 SAMPLE = "tests/data/breast_cancer.csv"
@@ -97,7 +97,7 @@ def _show(client: requests.Session, url: str) -> None:
         raise RuntimeError(f"the sample was answered with {answer.status_code}: {answer.text[:500]}")
     curves = answer.json()
     print(f"\n{SAMPLE}: {curves['positives']} positives, {curves['negatives']} negatives. Areas:\n")
-    for name, meaning in AREAS.items():
+    for name, meaning in AREA_MEANINGS.items():
         value = curves["auc"][name]
         print(f"  {name:18} {'null' if value is None else format(value, '.6f'):>8}  {meaning}")
     print("\nThis line gets them:\n")

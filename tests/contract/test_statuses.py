@@ -75,7 +75,8 @@ def _turn_that_does_not_come() -> Problem:
     """The problem of a request that waits for too long."""
     refused: list[Problem] = []
     waiting = SimpleNamespace(misses_its_turn=lambda _: True)
-    look_after(SimpleNamespace(phase=Phase.ANSWERING, exchange=waiting, refuse=refused.append), 0.0, 0.0)
+    connection = SimpleNamespace(phase=Phase.ANSWERING, exchange=waiting, refuse=refused.append)
+    look_after(connection, 0.0, 0.0, None)
     (problem,) = refused
     return problem
 
