@@ -57,14 +57,14 @@ def test_an_upload_holds_no_slot() -> None:
 
 def test_a_full_lane_waits_and_small_requests_are_answered() -> None:
     with (
-        serving(slots=2, big_seconds=60, queue_seconds=60) as service,
+        serving(workers=1, slots=1, big_seconds=60, queue_seconds=60) as service,
         ThreadPoolExecutor(5) as pool,
         Client(service.port) as client,
     ):
         asked: list[Future[Answer]] = []
         with stopped(service):
             asked += [pool.submit(post, service.port) for _ in range(5)]
-            processes.wait_until(lambda: in_slots(service) == 2, 10, "both slots are held")
+            processes.wait_until(lambda: in_slots(service) == 1, 10, "the slot is held")
             for _ in range(3):
                 answered = client.post(small().body)
                 assert (answered.status, answered.body) == (200, small().answer)
