@@ -1,7 +1,7 @@
 """How much work may still be done where the caller waits, counted in rows.
 
 A row is 0.5 µs of one processor, or 40 bytes of an answer: the most that a row of an evaluation takes when only its
-areas are asked for. Most of what a request takes is told by what it asks for, and estimated before it is evaluated.
+areas are asked for. Most of the cost of a request follows from what it asks for, and is estimated first.
 The rest shows only on the way: which rows have to be worked in integers, how many are on a hull, how often curves
 cross. Whoever finds that out spends it here, before it is done. Knows numbers only.
 """
@@ -81,7 +81,7 @@ _BUDGET: ContextVar[_Budget | None] = ContextVar("budget", default=None)
 
 @contextmanager
 def at_most(rows: float | None) -> Iterator[None]:
-    """Let no more than so many rows be spent within; None is no bound."""
+    """Allow at most this many rows to be spent in the block; None sets no limit."""
     token = _BUDGET.set(None if rows is None else _Budget(rows))
     try:
         yield
@@ -104,6 +104,6 @@ def spend(rows: float) -> None:
 
 
 def one_by_one(places: NDArray[np.int64], rows: float) -> NDArray[np.int64]:
-    """Spend so many rows for each of the places that are worked in a loop, and return these."""
+    """Spend the given rows for each place that is worked in a loop, and return the places."""
     spend(places.size * rows)
     return places

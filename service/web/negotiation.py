@@ -20,7 +20,7 @@ VARY = "Accept, Accept-Encoding"
 """What an answer, or a refusal, depends on beside the request itself; told to caches."""
 
 MOST_MEMBERS, LONGEST = 32, 2_000
-"""So many members of a list, and so many characters of a header, are looked at; a browser sends ten, and 150."""
+"""How many members of a list, and characters of a header, are read; a browser sends about ten, and 150."""
 
 _SYNONYMS = {"x-gzip": "gzip"}
 """Old names of codings (RFC 9110, 8.4.1.3)."""

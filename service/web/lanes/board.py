@@ -107,7 +107,7 @@ def number_of(owner: str) -> int:
 def _joined(directory: Path | None) -> tuple[mmap.mmap, Slot | None, int | None]:
     """Map the file that all processes share, and take a number among them, which is held as long as this one lives.
 
-    A process beyond PROCESSES has no number; one that shares nothing is number 0 of its own.
+    Processes beyond the first PROCESSES get no number; a process that shares nothing is number 0.
     """
     if directory is not None:
         path = directory / BOARD_FILE
