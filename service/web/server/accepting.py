@@ -21,6 +21,12 @@ from service.web.server.sweep import evict
 STAND_BACK_SECONDS = 0.002
 """How long a process that has more connections than another leaves a new one to that."""
 
+EVEN_ENOUGH = 16
+"""A process stands back only where it has over a sixteenth more than another.
+
+A pause after each connection of a crowd would leave those of the others in the backlog for most of a second.
+"""
+
 PAUSE_SECONDS = 0.1
 """How long a process waits that cannot open another connection, so that it does not only try."""
 
@@ -95,7 +101,8 @@ class Listeners:
 
     def _accept(self, listener: socket.socket) -> None:
         """Accept one connection, unless another process has fewer, which then has a moment to be first."""
-        if self.count() > self._board.fewest_connections():
+        fewest = self._board.fewest_connections()
+        if self.count() > fewest + fewest // EVEN_ENOUGH:
             self._pause(listener, STAND_BACK_SECONDS, self._accept_after_all)
         else:
             self._accept_now(listener)

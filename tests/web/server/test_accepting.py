@@ -175,6 +175,22 @@ def test_whoever_has_more_stands_back(listen: Listen, tmp_path: Path, monkeypatc
     assert set(paused) == {accepting.STAND_BACK_SECONDS}
 
 
+def test_whoever_has_many_stands_back_for_a_sixteenth_more(
+    listen: Listen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pause after each connection of a crowd leaves the others' in the backlog."""
+    ours, other = Board(tmp_path), Board(tmp_path)
+    listening = listen(board=ours)
+    paused: list[float] = []
+    monkeypatch.setattr(listening.listeners, "_pause", lambda _, seconds, __: paused.append(seconds))
+    monkeypatch.setattr(listening.listeners, "_accept_now", lambda _: None)
+    other.count_connections(160)
+    for count, backs in ((160, 0), (170, 0), (171, 1)):
+        monkeypatch.setattr(listening.listeners, "count", lambda count=count: count)
+        listening.listeners._accept(listening.listener)
+        assert len(paused) == backs
+
+
 def test_no_connection_is_taken_after_the_end(listen: Listen, tmp_path: Path) -> None:
     """Not even one that was left to others a moment before."""
     ours, other = Board(tmp_path), Board(tmp_path)
