@@ -186,6 +186,7 @@ def test_whoever_has_many_stands_back_for_a_sixteenth_more(
     monkeypatch.setattr(listening.listeners, "_accept_now", lambda _: None)
     other.count_connections(160)
     for count, backs in ((160, 0), (170, 0), (171, 1)):
+        ours.count_connections(count)
         monkeypatch.setattr(listening.listeners, "count", lambda count=count: count)
         listening.listeners._accept(listening.listener)
         assert len(paused) == backs
