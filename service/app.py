@@ -23,6 +23,7 @@ from service.web.lanes.own_slots import slots_in
 from service.web.lanes.pool import EvaluatorPool
 from service.web.observation import helper_ended, install_observation, metrics_blueprint
 from service.web.operation_routes import Operations, operations_blueprint
+from service.web.origins import allowed_origins
 from service.web.problem_responses import install_error_handlers
 from service.web.spool import Spool
 from service.wire.limits import Limits
@@ -56,6 +57,7 @@ def create_app(settings: Settings | None = None) -> Flask:
         limits,
         columnar,
         big,
+        origins=allowed_origins(settings.cors_origins),
         max_body_bytes=settings.max_body_bytes,
         big_body_bytes=settings.big_body_bytes,
         big_work=settings.big_work,

@@ -26,7 +26,7 @@ from service.cli.layout import (
     warning_lines,
 )
 from service.cli.options import evaluation_options, given_texts, indices_option, refuse_without_table
-from service.wire.formats.tables import names_or_json
+from service.wire.formats.query_options import names_or_json
 from service.wire.media_types import JSON
 
 _SHORT_NAME = 11

@@ -1,8 +1,33 @@
 """The media types of requests and answers, by name."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 JSON = "application/json"
 CSV = "text/csv"
 ARROW_STREAM = "application/vnd.apache.arrow.stream"
 PARQUET = "application/vnd.apache.parquet"
 MARKDOWN = "text/markdown"
 XML = "application/xml"
+
+FORM = "application/x-www-form-urlencoded"
+"""What `curl -d` and `wget --post-file` say of whatever they send."""
+
+GENERAL: Mapping[str, str | None] = MappingProxyType(
+    {
+        "": None,
+        "application/octet-stream": None,
+        "binary/octet-stream": None,
+        "text/plain": None,
+        FORM: None,
+        "application/vnd.ms-excel": None,
+        "text/json": JSON,
+        "application/csv": CSV,
+        "application/x-csv": CSV,
+        "text/x-csv": CSV,
+        "text/comma-separated-values": CSV,
+        "application/parquet": PARQUET,
+        "application/x-parquet": PARQUET,
+    }
+)
+"""{what tools say of a body that they do not know well: what it is where its first bytes do not tell, or None}"""

@@ -4,7 +4,8 @@ import pytest
 
 from service.curves.comparison import MOST_EVALUATIONS
 from service.wire.columns import SharedColumn
-from service.wire.formats.tables import Decoded, evaluation_and_baseline, one_evaluation, several_evaluations
+from service.wire.formats.query_options import Decoded
+from service.wire.formats.tables import evaluation_and_baseline, one_evaluation, several_evaluations
 from service.wire.problems import Problem
 
 ONE = one_evaluation("include", "keep", "lambda_range")
