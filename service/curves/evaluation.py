@@ -12,16 +12,17 @@ import numpy as np
 from service.curves.areas import Areas, areas
 from service.curves.confusion import ConfusionTable
 from service.curves.counts import Counts
-from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray
+from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray
 from service.curves.hull import RocHull, corners
 from service.curves.operating_points import OperatingPoint, OperatingPoints, operating_points
 from service.curves.pr import AtRecall, Every, PrCurve, default_interpolation, interpolated_pr
 from service.curves.pr_areas import has_trapezoid
 from service.curves.roc import fpr, tpr
 from service.curves.sample import Sample
+from service.curves.thinning import drawn_rows
 
 INCLUDES = ("auc", "points", "interpolated_pr", "achievable_pr")
-KEEPS = ("all", "corners", "hull")
+KEEPS = ("all", "corners", "drawn", "hull")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -148,7 +149,7 @@ def _interpolation(table: ConfusionTable, options: CurvesOptions) -> Every | AtR
 def _points(table: ConfusionTable, hull: RocHull, keep: str) -> Points:
     rows, on_hull = table, hull.contains()
     if keep != "all":
-        kept = np.flatnonzero(on_hull if keep == "hull" else corners(table))
+        kept = np.flatnonzero(on_hull) if keep == "hull" else _bends(table, hull, keep)
         rows, on_hull = table.select(kept), on_hull[kept]
     fn, tn, false_rate, recall, precision = _columns(rows)
     return Points(
@@ -163,6 +164,11 @@ def _points(table: ConfusionTable, hull: RocHull, keep: str) -> Points:
         precision=precision,
         on_hull=on_hull,
     )
+
+
+def _bends(table: ConfusionTable, hull: RocHull, keep: str) -> IntArray:
+    """The rows where a curve bends, all of them or those that show."""
+    return drawn_rows(table, hull.vertices) if keep == "drawn" else np.flatnonzero(corners(table))
 
 
 def _columns(table: ConfusionTable) -> Iterable[FloatArray]:

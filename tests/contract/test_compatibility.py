@@ -41,7 +41,7 @@ def test_a_named_schema_is_compared_where_it_is_and_its_name_kept() -> None:
     assert breaks(document(), renamed) == ["schema Keep: gone"]
     written_out = changed(document(), "schemas CurvesRequest properties keep", schema("Keep"))
     assert breaks(document(), written_out) == []
-    shorter = changed(written_out, "schemas CurvesRequest properties keep enum", ["all", "hull", None])
+    shorter = changed(written_out, "schemas CurvesRequest properties keep enum", ["all", "drawn", "hull", None])
     assert breaks(document(), shorter) == ['requests, Keep: the value "corners" is gone']
 
 
