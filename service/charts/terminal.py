@@ -22,6 +22,12 @@ _ACROSS, _DOWN = 2, 4
 _BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 """The bit of each dot of a character of braille, by row and column."""
 _BRAILLE = 0x2800
+_UPPER, _LOWER = 0x1B, 0xE4
+"""The bits of the two upper rows of dots, and of the lower ones."""
+_ASCII = dict(zip(map(ord, "│└─"), "|+-", strict=True)) | {
+    _BRAILLE + bits: ":" if bits & _UPPER and bits & _LOWER else "'" if bits & _UPPER else "." if bits else " "
+    for bits in range(0x100)
+}
 _MARGIN = 5
 _LABELS = {0: "1", _ROWS // 2: "0.5", _ROWS - 1: "0"}
 
@@ -36,6 +42,11 @@ def curves_text(result: EvaluatedCurves, picture: Picture) -> str:
         lines += [""] if number else []
         lines += _plane(result, name)
     return "\n".join([*lines, ""])
+
+
+def in_ascii(text: str) -> str:
+    """Write the same in plain characters: which halves of a character have dots, and lines for the axes."""
+    return text.translate(_ASCII)
 
 
 def _plane(result: EvaluatedCurves, name: str) -> Iterator[str]:

@@ -109,8 +109,9 @@ def _arrow_encoder(operation: str) -> Encoder:
 def _svg_encoder(operation: str) -> Encoder:
     def encode(result: EvaluatedCurves | Tradeoffs | Comparison | Gate, picture: Picture) -> Encoded:
         """A picture, whose one constant style a browser has to be told of."""
+        headers = {} if operation == "gates" else _warnings_header(result.warnings)  # as with its reports
         svg = PICTURES[operation](result, picture)
-        return Encoded([svg.encode()], _warnings_header(result.warnings) | {"Content-Security-Policy": PICTURE_POLICY})
+        return Encoded([svg.encode()], headers | {"Content-Security-Policy": PICTURE_POLICY})
 
     return encode
 
