@@ -27,7 +27,7 @@ _UNFIT = re.compile(
 )
 """What XML does not hold or a line of text should not: control characters, surrogates, and what turns text round."""
 
-_NARROW, _WIDE = frozenset("iljtfrI.,:;|!'()[]- "), frozenset("mwMW%@—→")
+_NARROW, _WIDE = frozenset("iljtfrI.,:;|!'()[]- \xa0"), frozenset("mwMW%@—→")
 
 
 def clean(text: str) -> str:
@@ -58,7 +58,7 @@ def wrapped(text: str, room: float, most: int = 3, size: float = SIZE) -> list[s
     """Break a text into lines that fit, `most` at most; what is left out is an ellipsis."""
     lines = [""]
     for word in clean(text).split(" "):  # a no-break space stays within a word
-        longer = f"{lines[-1]} {word}".strip()
+        longer = f"{lines[-1]} {word}".strip(" ")
         if text_width(longer, size) <= room or not lines[-1]:
             lines[-1] = longer
         else:

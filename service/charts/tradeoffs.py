@@ -83,7 +83,7 @@ def _thresholds(result: Tradeoffs, side: float) -> Line | None:
         return None
     # A step goes straight down where the row changes.
     weight, threshold = weight[known], threshold[known]
-    changes = np.flatnonzero(np.diff(threshold)) + 1
+    changes = np.flatnonzero(threshold[1:] != threshold[:-1]) + 1
     return Line(np.insert(weight, changes, weight[changes - 1]), np.insert(threshold, changes, threshold[changes]))
 
 

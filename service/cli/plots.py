@@ -3,6 +3,7 @@
 Knows files and terminals; what a picture shows is answer.py's.
 """
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -64,9 +65,8 @@ def write_plot(path: Path | None, picture: Callable[[], bytes]) -> None:
 
 def print_curves(text: str) -> None:
     """Print curves in characters, in plain ones where the terminal's encoding has no others."""
-    encoding = str(getattr(click.get_text_stream("stdout"), "encoding", None) or "ascii")
     try:
-        text.encode(encoding)
+        text.encode(sys.stdout.encoding or "ascii")
     except UnicodeEncodeError:
         text = in_ascii(text)
     click.echo(text, nl=False)
