@@ -4,6 +4,7 @@ Knows the command's options and how a summary is laid out; what is valid and wha
 """
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import click
@@ -26,8 +27,9 @@ from service.cli.layout import (
     warning_lines,
 )
 from service.cli.options import evaluation_options, given_texts, indices_option, refuse_without_table
+from service.cli.plots import plot_option, write_plot
 from service.wire.formats.tables import names_or_json
-from service.wire.media_types import JSON
+from service.wire.media_types import JSON, SVG
 
 _SHORT_NAME = 11
 """How long a name may be that stands in the line of its areas."""
@@ -47,12 +49,14 @@ _HULL: CellTexts = {
 @click.argument("files", metavar="NAME=FILE NAME=FILE ...", nargs=-1, required=True, callback=named_files)
 @evaluation_options
 @indices_option
+@plot_option
 def compare(
     files: dict[str, BinaryIO],
     format_name: str | None,
     indices: str | None,
     *,
     as_json: bool,
+    plot: Path | None,
     **options: str | bool | None,
 ) -> None:
     """Say which of 2 to 50 evaluations is best where.
@@ -66,9 +70,11 @@ def compare(
     refuse_without_table(given, sources.values())
     evaluations = read_evaluations(sources, given)
     chosen = {} if indices is None else {"indices": names_or_json(indices)}
-    result = ask("comparisons", JSON, {}, request_body(evaluations, chosen))
+    body = request_body(evaluations, chosen)
+    result = ask("comparisons", JSON, {}, body)
     if is_problem(result):
         fail(lines_of_problem(orjson.loads(result.body), evaluations, chosen))
+    write_plot(plot, lambda: ask("comparisons", JSON, {}, body, SVG).body)
     if as_json:
         click.echo(result.body, nl=False)
     else:

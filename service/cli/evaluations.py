@@ -68,7 +68,7 @@ def read_evaluation(
     A problem of it is told and ends the command. A table's columns are lists, as JSON takes them, unless they are not
     to be `plain`.
     """
-    body = file.read()
+    body = file.content
     given, typed = (given, typed) if file.is_table else ({}, {})
     try:
         decoded = DECODERS[file.media_type](body, given, form, limits())

@@ -1,6 +1,7 @@
 """The files that commands read: what each is called, its format, its bytes."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import PurePath
 from typing import BinaryIO, Self
 
@@ -19,7 +20,7 @@ def suffix_of(name: str) -> str:
     return PurePath(name).suffix.lower().removeprefix(".")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class InputFile:
     """A file that is open and not read yet; `name` is what messages call it."""
 
@@ -47,8 +48,9 @@ class InputFile:
         """Whether the file holds columns only, so that options say the rest."""
         return self.media_type != JSON
 
-    def read(self) -> bytes:
-        """Read all of it."""
+    @cached_property
+    def content(self) -> bytes:
+        """All that is in it."""
         return self.stream.read()
 
     def advice(self, body: bytes) -> str | None:

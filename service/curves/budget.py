@@ -25,6 +25,9 @@ HULL_PASS = 20
 THINNING_PASS, THINNING_ROW = 200, 0.4
 """A pass over the rows that a picture may need: 60 to 100 µs; and each row in it: 0.2 µs."""
 
+DRAWN_POINT = 0.8
+"""A point of a line in a picture: 14 bytes, 0.4 µs."""
+
 PAIR_SIDES, PAIR_SIDE = 100, 1
 """Sides of chords that doubles leave in doubt, in pairs of them: 50 µs, and 0.5 µs each."""
 

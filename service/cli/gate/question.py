@@ -68,7 +68,7 @@ class Question:
 
         parameters = self._texts | {key: json.dumps(value) for key, value in self.rules.options.items()}
         if self.scores.is_table and self.baseline is None and fits_a_query(parameters):
-            body = self.scores.read()
+            body = self.scores.content
             reply = post_gate(server, self.scores.media_type, parameters, body)
             lines = self._lines_of_scores(reply.document, body) if reply.is_problem else []
         else:

@@ -22,7 +22,11 @@ Decoder = Callable[[Body, Mapping[str, str], TableForm, Limits], Decoded]
 def _decode_json_body(body: Body, parameters: Mapping[str, str], form: TableForm, limits: Limits) -> Decoded:
     """Read everything from the body; a JSON body takes no query parameters."""
     for key in parameters:
-        taken = "table, for an answer of one table" if form.answers_tables else "nothing"
+        taken = (
+            "table, for an answer of one table, and how a picture is drawn"
+            if form.answers_tables
+            else "how a picture is drawn"
+        )
         message = f"With a JSON body, options are fields of the body; the query takes {taken}."
         raise invalid_value(f"/{pointer_token(key)}", "unknown_field", message)
     return Decoded(decode_json(bytes(body), limits))  # a copy of what lies in a file: only bytes are searched as text

@@ -20,7 +20,10 @@ MEANING = ("positive_label", "lower_is_positive")
 BASELINE = "baseline_scores"
 """The column of a baseline's scores; its labels and weights are the table's."""
 
-_TEXT_PARAMETERS = ("positive_label", "keep")
+PICTURE_PARAMETERS = ("chart", "side", "theme", "title", "mark")
+"""The query parameters that go with a picture, whatever the body is."""
+
+_TEXT_PARAMETERS = ("positive_label", "keep", "chart", "theme", "title")
 _NAME_LIST_PARAMETERS = ("include", "indices")
 _EXAMPLES = {
     "lower_is_positive": "true",
@@ -35,6 +38,8 @@ _EXAMPLES = {
     "interpolation": '{"every": 1}',
     "intervals": '{"level": 0.95}',
     "operating_points": '[{"metric": "recall_at_precision", "at": 0.9}]',
+    "side": "320",
+    "mark": "[0.2, 0.8]",
     "rules": '[{"metric": "roc", "min": 0.9}]',
 }
 """{query parameter: JSON text that it takes}"""
@@ -221,11 +226,16 @@ def _counts_columns(table: Table) -> list[str]:
 
 def _options(parameters: Mapping[str, str]) -> dict[str, object]:
     """Read the parameters that are neither names of columns nor totals."""
-    return {
-        key: text if key in _TEXT_PARAMETERS else _json_value(key, text)
-        for key, text in parameters.items()
-        if key not in {*SAMPLE_COLUMNS, BASELINE, *TOTALS}
-    }
+    return _values({key: text for key, text in parameters.items() if key not in {*SAMPLE_COLUMNS, BASELINE, *TOTALS}})
+
+
+def picture_options(parameters: dict[str, str]) -> dict[str, object]:
+    """Take out of the query what is said of a picture, as the document that a schema reads."""
+    return _values({key: parameters.pop(key) for key in PICTURE_PARAMETERS if key in parameters})
+
+
+def _values(parameters: Mapping[str, str]) -> dict[str, object]:
+    return {key: text if key in _TEXT_PARAMETERS else _json_value(key, text) for key, text in parameters.items()}
 
 
 def refuse_doubles(header: list[str], names: list[str]) -> None:
