@@ -55,6 +55,17 @@ def install_cross_origin(app: Flask, origins: tuple[str, ...]) -> None:
         app.after_request(partial(_tell_browser, frozenset(origins)))
 
 
+def is_foreign(allowed: tuple[str, ...]) -> bool:
+    """Whether a page sends the request whose origin is neither allowed nor the server's own.
+
+    A proxy may end TLS, so the scheme of an origin tells nothing; the host is the one that the request is for.
+    """
+    origin = request.headers.get("Origin", "").lower()
+    host = request.headers.get("Host", "").lower()
+    is_own = bool(host) and origin.partition("://")[2] == host
+    return bool(origin) and not is_own and origin not in allowed and ANY not in allowed
+
+
 def _answer_preflight() -> Response | None:
     """Answer before paths and keys are looked at: a page then reads the answer to its request, a 404 or 401 too."""
     return Response(status=204) if _is_preflight() else None
