@@ -42,6 +42,17 @@ def install_cross_origin(app: Flask, origins: tuple[str, ...]) -> None:
         app.after_request(_vary_by_origin)
 
 
+def is_foreign(allowed: tuple[str, ...]) -> bool:
+    """Whether a page sends the request whose origin is neither allowed nor the server's own.
+
+    A proxy may end TLS, so the scheme of an origin tells nothing; the host is the one that the request is for.
+    """
+    origin = request.headers.get("Origin", "").lower()
+    host = request.headers.get("Host", "").lower()
+    is_own = bool(host) and origin.partition("://")[2] == host
+    return bool(origin) and not is_own and origin not in allowed and ANY not in allowed
+
+
 def is_preflight() -> bool:
     """Whether a browser asks by itself, before a page's request, what that page may send; it sends no key with it."""
     headers = request.headers
