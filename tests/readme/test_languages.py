@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ ROC = "0.7777777777777778\n"
 """What the programs print under which no output stands, as the page says of them."""
 
 FOUND = blocks(text_of(PAGE))
-NEXT = {block.start(): after for block, after in zip(FOUND, FOUND[1:], strict=False)}
+NEXT = {block.start(): after for block, after in pairwise(FOUND)}
 PROGRAMS = [block for block in FOUND if block[1] not in {"sh", "text", "json", "csv"}]
 RUN = {
     "java": ("Curves.java", ["java"]),
