@@ -3,14 +3,13 @@
 Knows the result of `curves`; nothing of terminals.
 """
 
-import itertools
-import math
 from collections.abc import Iterator
 
 import numpy as np
 
 from service.charts.picture import Picture
 from service.charts.svg import clean
+from service.curves.budget import DRAWN_POINT, PICTURE, spend
 from service.curves.drawing import DrawnTable
 from service.curves.exact import FloatArray
 from service.curves.thinning import Line
@@ -37,6 +36,7 @@ _AXES = {"roc": ("true positive rate", "false positive rate"), "pr": ("precision
 
 def curves_text(result: EvaluatedCurves, picture: Picture) -> str:
     """Draw an evaluation in lines of at most 60 characters; what a reference line is dotted for follows below it."""
+    spend(PICTURE * len(picture.planes))
     lines = [clean(picture.title), ""] if picture.title else []
     for number, name in enumerate(picture.planes):
         lines += [""] if number else []
@@ -81,10 +81,15 @@ def _draw_table(dots: np.ndarray, table: DrawnTable, name: str) -> None:
 def _draw(dots: np.ndarray, line: Line, every: int = 1) -> None:
     """Set the dots along a line, or one of several."""
     high, wide = dots.shape
-    for (x, y), (next_x, next_y) in itertools.pairwise(zip(line.x.tolist(), line.y.tolist(), strict=True)):
-        steps = math.ceil(2 * max(abs(next_x - x) * wide, abs(next_y - y) * high)) + 1
-        along = np.linspace(0, 1, steps)[:: 2 * every if every > 1 else 1]
-        dots[_places(x + (next_x - x) * along, y + (next_y - y) * along, dots)] = True
+    across, up = np.diff(line.x), np.diff(line.y)
+    steps = np.ceil(2 * np.maximum(np.abs(across) * wide, np.abs(up) * high)).astype(np.int64) + 1
+    segment = np.arange(steps.size).repeat(steps)
+    spend(segment.size * DRAWN_POINT)
+    share = (np.arange(segment.size) - (steps.cumsum() - steps)[segment]) / steps[segment]
+    x, y = line.x[segment] + across[segment] * share, line.y[segment] + up[segment] * share
+    x, y = np.append(x, line.x[-1]), np.append(y, line.y[-1])
+    step = 2 * every if every > 1 else 1
+    dots[_places(x[::step], y[::step], dots)] = True
 
 
 def _places(x: FloatArray, y: FloatArray, dots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

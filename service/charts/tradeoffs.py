@@ -20,7 +20,7 @@ from service.curves.tradeoff import OptimalCurve, Tradeoff, Tradeoffs
 _STRIP = 90
 """Pixels: how high the strip of thresholds is."""
 
-_PER_PIXEL = 10
+_PER_PIXEL = 4
 _READ_AT = (0.2, 0.5, 0.8)
 """The λ at which the description reads a curve."""
 
@@ -55,7 +55,7 @@ def _legend(name: str, tradeoff: Tradeoff) -> str:
 
 
 def _optimal_line(optimal: OptimalCurve, name: str, positives: float, side: float) -> Line:
-    """The best value, read at ten λ a pixel and where the best row changes."""
+    """The best value, read at four λ a pixel and where the best row changes."""
     weight, row = _read(optimal, side)
     rows = Rows(optimal.tp, optimal.fp, positives).lifted[row]
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
