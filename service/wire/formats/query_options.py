@@ -80,7 +80,9 @@ def complete(document: object, parameters: Mapping[str, str]) -> Decoded:
     """Put the options of a query into a JSON body, each where a body of its own would have it.
 
     Totals belong to the counts, and what labels and scores mean to each of several evaluations. What is no object, or
-    has more evaluations than there may be, stays as it is, for the schema to refuse. Raises Problem for an option that the body has, too, and for names of columns.
+    has more evaluations than there may be, stays as it is, for the schema to refuse.
+
+    Raises Problem for an option that the body has, too, and for names of columns.
     """
     for key in COLUMN_PARAMETERS:
         if key in parameters:
