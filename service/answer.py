@@ -20,8 +20,9 @@ from service.operations import OPERATIONS, Checked, Operation
 from service.wire.answers.encoders import ENCODERS, ONE_TABLE, Encoded, Shown
 from service.wire.formats.codings import IDENTITY, MIN_COMPRESSED_BYTES, Body, Piece, compressed, decompress
 from service.wire.formats.decoders import DECODERS
-from service.wire.formats.signatures import mislabelled
-from service.wire.formats.tables import Decoded, picture_options, too_many_rows
+from service.wire.formats.query_options import Decoded, picture_options
+from service.wire.formats.signatures import media_type_of, mislabelled
+from service.wire.formats.tables import too_many_rows
 from service.wire.limits import Limits
 from service.wire.problems import MAX_ERRORS, PROBLEM_JSON, Problem, invalid_value, pointer_token, problem_document
 from service.wire.requests.faults import fact_error, field_errors
@@ -30,7 +31,10 @@ from service.wire.requests.picture_schemas import PICTURE_SCHEMAS, checked_pictu
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What to evaluate. `parameters` are the query's, in order; media types and codings are known to be supported."""
+    """What to evaluate. `parameters` are the query's, in order; media types and codings are known to be supported.
+
+    `content_type` may also be one that leaves open what the body is (`GENERAL` of wire/media_types.py).
+    """
 
     operation: str
     instance: str
@@ -241,15 +245,23 @@ def _decoded(request: Request, operation: Operation, limits: Limits, effort: Eff
     parameters = _unique(request.parameters)
     shown = _shown(request, operation, parameters)
     limits = limits if effort is None else _narrowed(limits, effort)
-    body: Body | None = None
+    body: Body = b""
+    media_type = request.content_type
     try:
         body = decompress(request.content_encoding, request.body, limits.max_decompressed_bytes)
-        return DECODERS[request.content_type](body, parameters, operation.form, limits), shown
+        if not len(body):
+            raise _without_body()
+        media_type = media_type_of(body, media_type, request.content_encoding)
+        return DECODERS[media_type](body, parameters, operation.form, limits), shown
     except Problem as problem:
         if effort is not None and problem.type.code in _TOO_LARGE:
             raise TooMuchWork from None
-        named = None if body is None else mislabelled(body, request.content_type, request.content_encoding)
-        raise named or problem from None
+        raise mislabelled(body, media_type, request.content_encoding) or problem from None
+
+
+def _without_body() -> Problem:
+    example = '{"scores": [0.9, 0.2], "labels": [1, 0]}'
+    return Problem("malformed_body", f"The body is empty; send scores and labels, such as {example}.")
 
 
 def _shown(request: Request, operation: Operation, parameters: dict[str, str]) -> Shown:
@@ -268,7 +280,8 @@ def _unique(parameters: tuple[tuple[str, str], ...]) -> dict[str, str]:
     unique: dict[str, str] = {}
     for key, text in parameters:
         if key in unique:
-            raise invalid_value(f"/{pointer_token(key)}", "duplicate", "This query parameter is given twice.")
+            message = "This query parameter is given twice; a list goes into one, with commas between."
+            raise invalid_value(f"/{pointer_token(key)}", "duplicate", message)
         unique[key] = text
     return unique
 
@@ -293,6 +306,7 @@ def _check(operation: Operation, decoded: Decoded) -> Checked:
         checked: Checked = operation.schema.load(decoded.document)  # type: ignore[arg-type]  # any JSON value
     except ValidationError as error:
         errors = field_errors(error, decoded.pointer)
-        detail = errors[0].detail if len(errors) == 1 else f"errors points to {_how_many(len(errors))} wrong values."
+        is_one = len({error.detail for error in errors}) == 1
+        detail = errors[0].detail if is_one else f"errors points to {_how_many(len(errors))} wrong values."
         raise Problem("invalid_request", detail, errors) from None
     return checked

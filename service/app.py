@@ -15,6 +15,7 @@ from flask import Flask
 from service.curves.compiled import KERNEL
 from service.settings import Settings, read_settings, shipped_file
 from service.web.contract import contract_blueprint, docs_blueprint
+from service.web.cross_origin import allowed_origins
 from service.web.guard import install_guard
 from service.web.guide import guide_blueprint
 from service.web.health import health_blueprint
@@ -25,6 +26,7 @@ from service.web.observation import helper_ended, install_observation, metrics_b
 from service.web.operation_routes import Operations, operations_blueprint
 from service.web.problem_responses import install_error_handlers
 from service.web.spool import Spool
+from service.web.version import version_blueprint
 from service.wire.limits import Limits
 
 _LOG = logging.getLogger("service")
@@ -56,6 +58,7 @@ def create_app(settings: Settings | None = None) -> Flask:
         limits,
         columnar,
         big,
+        origins=allowed_origins(settings.cors_origins),
         max_body_bytes=settings.max_body_bytes,
         big_body_bytes=settings.big_body_bytes,
         big_work=settings.big_work,
@@ -72,6 +75,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.register_blueprint(docs_blueprint())
     app.register_blueprint(guide_blueprint())
     app.register_blueprint(health_blueprint(spool))
+    app.register_blueprint(version_blueprint(settings, compiled=KERNEL.path is not None))
     app.register_blueprint(metrics_blueprint(slots, spool, compiled=KERNEL.path is not None))
     # What the worker, which knows no settings of the application's parts, needs of them.
     app.extensions |= {"spool": spool, "big_pool": big, "slots": slots, "runtime_directory": runtime_directory}

@@ -14,7 +14,8 @@ from service.curves.compiled import KERNEL
 from service.settings import Settings, SettingsError, read_settings
 from service.wire.columns import items
 from service.wire.formats.decoders import DECODERS
-from service.wire.formats.tables import SAMPLE_COLUMNS, one_evaluation
+from service.wire.formats.query_options import SAMPLE_COLUMNS
+from service.wire.formats.tables import one_evaluation
 from service.wire.limits import Limits
 from service.wire.media_types import JSON
 from service.wire.problems import MAX_ERRORS, Problem

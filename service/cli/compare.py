@@ -28,7 +28,7 @@ from service.cli.layout import (
 )
 from service.cli.options import evaluation_options, given_texts, indices_option, refuse_without_table
 from service.cli.plots import plot_option, write_plot
-from service.wire.formats.tables import names_or_json
+from service.wire.formats.query_options import names_or_json
 from service.wire.media_types import JSON, SVG
 
 _SHORT_NAME = 11

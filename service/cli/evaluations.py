@@ -20,7 +20,8 @@ from service.cli.files import InputFile
 from service.curves.comparison import MOST_EVALUATIONS
 from service.wire.columns import ColumnError, items, labels, numbers
 from service.wire.formats.decoders import DECODERS
-from service.wire.formats.tables import COUNTS_COLUMNS, SAMPLE_COLUMNS, Decoded, TableForm, one_evaluation
+from service.wire.formats.query_options import SAMPLE_COLUMNS, Decoded
+from service.wire.formats.tables import COUNTS_COLUMNS, TableForm, one_evaluation
 from service.wire.problems import FieldError, Problem, problem_document
 
 _FEWEST = 2

@@ -11,7 +11,11 @@ from werkzeug.datastructures import Accept, Headers, MIMEAccept
 from werkzeug.http import parse_accept_header, parse_options_header
 
 from service.wire.formats.codings import IDENTITY
+from service.wire.media_types import GENERAL
 from service.wire.problems import Problem
+
+MULTIPART = "multipart/form-data"
+"""What forms with files are, curl -F and files= of Python's requests."""
 
 CHARSETS = frozenset({"utf-8", "us-ascii"})
 """The character sets that a body may name; both are read as UTF-8."""
@@ -37,18 +41,18 @@ def first_members(header: str) -> str:
 
 
 def request_media_type(headers: Headers, supported: Sequence[str]) -> str:
-    """Read the body's media type from Content-Type, without its parameters.
+    """Read the body's media type from Content-Type, without its parameters; it may be one of GENERAL.
 
-    Raises Problem unsupported_media_type for a type that is missing or not supported, another character set than
-    UTF-8, or a table without a header.
+    Raises Problem unsupported_media_type for any other that is not supported, another character set than UTF-8, or a
+    table without a header.
     """
     media_type, parameters = parse_options_header(headers.get("Content-Type", "")[:LONGEST])
     media_type = media_type.lower()
-    choices = " or ".join(supported)
-    if not media_type:
-        raise Problem("unsupported_media_type", f"The request names no Content-Type; send {choices}.")
-    if media_type not in supported:
-        raise Problem("unsupported_media_type", f"{media_type[:60]!r} is not a supported Content-Type; send {choices}.")
+    if media_type not in supported and media_type not in GENERAL:
+        detail = f"{media_type[:60]!r} is not a supported Content-Type; send {' or '.join(supported)}."
+        if media_type == MULTIPART:
+            detail += " A file is sent as the body itself, as with curl --data-binary or data= of Python's requests."
+        raise Problem("unsupported_media_type", detail)
     if parameters.get("charset", "utf-8").lower() not in CHARSETS:
         raise Problem("unsupported_media_type", "The body's charset must be utf-8.")
     if parameters.get("header", "present").lower() == "absent":

@@ -20,21 +20,27 @@ from service.answer import REQUEST_MEDIA_TYPES, Answer, Effort, Request, TooMuch
 from service.environment import look_for_memory
 from service.operations import OPERATIONS
 from service.web.body import body_length, read_body
+from service.web.cross_origin import is_foreign
 from service.web.lanes.pool import EvaluatorPool
 from service.web.negotiation import VARY, request_coding, request_media_type, response_coding, response_media_type
 from service.web.observation import note
 from service.web.passes import Pass, client_of, move_to, pass_of
-from service.web.server.transport import instance_of
 from service.wire.formats.codings import CODINGS, IDENTITY
 from service.wire.limits import Limits
-from service.wire.media_types import ARROW_STREAM, PARQUET
-from service.wire.problems import Problem, invalid_value
+from service.wire.media_types import ARROW_STREAM, GENERAL, PARQUET
+from service.wire.problems import Problem, instance_of, invalid_value
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
-_COLUMNAR = frozenset({ARROW_STREAM, PARQUET})
-"""Media types that a library in C++ reads, which no body may make crash in a process that others depend on."""
+_COLUMNAR = frozenset({ARROW_STREAM, PARQUET, *GENERAL})
+"""Media types that a library in C++ reads, which no body may make crash in a process that others depend on; and those
+that leave open what a body is, which nobody looks at before it is there."""
+
+_UNASKED = (
+    "A page of another origin must say what it sends, such as Content-Type: application/json; a browser would send "
+    "this type from any page, without asking the server first."
+)
 
 _SHORT = 1 << 16
 """An answer up to this length is not worth a file of its own to be sent from."""
@@ -56,6 +62,7 @@ class Operations:
 
     columnar   answers small requests whose bodies are Arrow or Parquet.
     big        answers all others that are more than small.
+    origins    those that may read answers, other than the server's own.
     """
 
     def __init__(
@@ -64,6 +71,7 @@ class Operations:
         columnar: EvaluatorPool,
         big: EvaluatorPool,
         *,
+        origins: tuple[str, ...],
         max_body_bytes: int,
         big_body_bytes: int,
         big_work: int,
@@ -71,6 +79,7 @@ class Operations:
         self._limits = limits
         self._columnar = columnar
         self._big = big
+        self._origins = origins
         self._max_body_bytes = max_body_bytes
         self._big_body_bytes = big_body_bytes
         self._effort = Effort(big_work, _DECODED * big_body_bytes)
@@ -78,6 +87,8 @@ class Operations:
     def operate(self, operation: str) -> Response:
         """Answer the current request, or say which pass it needs next."""
         asked = _request_without_body(operation)
+        if asked.content_type in GENERAL and is_foreign(self._origins):
+            raise Problem("unsupported_media_type", _UNASKED)
         length = body_length(request.environ, self._max_body_bytes)
         here = pass_of(request.environ)
         if here is Pass.HEAD:
@@ -185,11 +196,9 @@ def _response(result: Answer, body: Iterable[bytes], length: int, *, direct_pass
 
 
 def _query_parameters(query: bytes) -> tuple[tuple[str, str], ...]:
-    """Read the query's parameters in order, repeated ones too."""
+    """Read the query's parameters in order, repeated ones too; one without a value is as if it were not there."""
     try:
-        return tuple(
-            parse_qsl(query.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=_MOST_PARAMETERS)
-        )
+        return tuple(parse_qsl(query.decode("ascii"), errors="strict", max_num_fields=_MOST_PARAMETERS))
     except UnicodeDecodeError as error:
         raise Problem("malformed_request", "The query is not percent-encoded UTF-8.") from error
     except ValueError:  # there are more

@@ -27,7 +27,7 @@ class ColumnError(ValueError):
 @singledispatch
 def numbers(column: object, *, nullable: bool) -> FloatArray:
     """Read finite doubles; where `nullable`, a missing value is NaN. Raises ColumnError at the first wrong row."""
-    raise ColumnError("not_a_column", "A list of numbers belongs here.")
+    raise ColumnError("not_a_column", "A list of numbers belongs here, such as [0.9, 0.2].")
 
 
 @singledispatch
@@ -37,7 +37,7 @@ def labels(column: object, positive_label: object) -> BoolArray:
     Without a positive label the values are 0 and 1, false and true, or -1 and 1. With one, they are at most two, told
     apart by type and value.
     """
-    raise ColumnError("not_a_column", "A list of labels belongs here.")
+    raise ColumnError("not_a_column", "A list of labels belongs here, such as [1, 0].")
 
 
 @singledispatch

@@ -21,7 +21,7 @@ from service.cli.gate.server_address import ServerAddress
 from service.cli.gate.verdict_layout import verdict_lines
 from service.cli.options import evaluation_options, given_texts, refuse_without_table
 from service.cli.plots import NEW_FILE, new_file, plot_option
-from service.wire.formats.tables import SAMPLE_COLUMNS
+from service.wire.formats.query_options import SAMPLE_COLUMNS
 
 EXIT_STATUSES = {"passed": 0, "failed": 1, "undecided": 2}
 """A failed gate is a 1 and nothing else is: whatever keeps the gate from a verdict is a 2."""

@@ -29,7 +29,8 @@ from service.cli.gate.rules_file import GATE_OPTIONS, Rules
 from service.cli.gate.server_address import ServerAddress, fits_a_query
 from service.operations import OPERATIONS
 from service.wire.columns import items
-from service.wire.formats.tables import BASELINE, MEANING, Decoded, one_evaluation
+from service.wire.formats.query_options import BASELINE, MEANING, Decoded
+from service.wire.formats.tables import one_evaluation
 from service.wire.media_types import JSON
 
 _OWN_OPTIONS = tuple(f"/{name}" for name in GATE_OPTIONS)

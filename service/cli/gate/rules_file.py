@@ -16,7 +16,7 @@ from service.cli.command_error import fail
 from service.inference.intervals import IntervalOptions
 from service.inference.rules import Rule
 from service.operations import OPERATIONS
-from service.wire.formats.tables import BASELINE, MEANING, SAMPLE_COLUMNS, TOTALS
+from service.wire.formats.query_options import BASELINE, MEANING, SAMPLE_COLUMNS, TOTALS
 from service.wire.problems import meant
 
 KEYS = OPERATIONS["gates"].parameters

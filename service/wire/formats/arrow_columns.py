@@ -13,7 +13,8 @@ from pyarrow import types
 
 from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray
 from service.wire.columns import ColumnError, inexact_integer, label_misfit, labels, numbers, third_label
-from service.wire.formats.json_format import StrictJsonError, parse_json
+from service.wire.formats.json_format import StrictJsonError
+from service.wire.formats.query_options import json_or_truth
 from service.wire.problems import Problem
 
 UNREADABLE = (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError)
@@ -205,7 +206,7 @@ def _chosen_labels(values: np.ndarray, positive: object) -> BoolArray:
 def _json_value(text: str) -> object:
     """Read a query's text as a value of JSON; None, which no label is, where it is none."""
     try:
-        return parse_json(text)
+        return json_or_truth(text)
     except StrictJsonError:
         return None
 

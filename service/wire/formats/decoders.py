@@ -9,27 +9,23 @@ from service.wire.formats.arrow_format import ArrowTable
 from service.wire.formats.codings import Body
 from service.wire.formats.csv_format import CsvTable
 from service.wire.formats.json_format import decode_json
+from service.wire.formats.json_shapes import refuse_other_shapes
 from service.wire.formats.parquet_format import ParquetTable
-from service.wire.formats.tables import Decoded, TableForm
+from service.wire.formats.query_options import Decoded, complete
+from service.wire.formats.tables import TableForm
 from service.wire.limits import Limits
 from service.wire.media_types import ARROW_STREAM, CSV, JSON, PARQUET
-from service.wire.problems import invalid_value, pointer_token
 
 Decoder = Callable[[Body, Mapping[str, str], TableForm, Limits], Decoded]
 """From a body, the query parameters, what a table is to the operation, and the limits."""
 
 
 def _decode_json_body(body: Body, parameters: Mapping[str, str], form: TableForm, limits: Limits) -> Decoded:
-    """Read everything from the body; a JSON body takes no query parameters."""
-    for key in parameters:
-        taken = (
-            "table, for an answer of one table, and how a picture is drawn"
-            if form.answers_tables
-            else "how a picture is drawn"
-        )
-        message = f"With a JSON body, options are fields of the body; the query takes {taken}."
-        raise invalid_value(f"/{pointer_token(key)}", "unknown_field", message)
-    return Decoded(decode_json(bytes(body), limits))  # a copy of what lies in a file: only bytes are searched as text
+    """Read the body, and the options of the query beside its own."""
+    form.check(parameters)
+    document = decode_json(bytes(body), limits)  # a copy of what lies in a file: only bytes are searched as text
+    refuse_other_shapes(document)
+    return complete(document, parameters)
 
 
 def _decode_csv_body(body: Body, parameters: Mapping[str, str], form: TableForm, limits: Limits) -> Decoded:

@@ -3,8 +3,10 @@
 Refuses what lenient parsers let pass: NaN and Infinity, numbers beyond a double, a key given twice.
 """
 
+import codecs
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -15,7 +17,7 @@ import numpy as np
 
 from service.curves.budget import is_bounded, spend
 from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray
-from service.wire.columns import ColumnError, inexact_integer, label_misfit, labels, numbers, third_label
+from service.wire.columns import ColumnError, inexact_integer, label_misfit, labels, numbers, shown, third_label
 from service.wire.formats.json_columns import PLACEHOLDER, NumberList, lift_columns
 from service.wire.formats.reading_work import json_work
 from service.wire.limits import Limits
@@ -34,6 +36,11 @@ _DEFAULT_LABELS = (
     {("boolean", False), ("boolean", True)},
     {("number", -1), ("number", 1)},
 )
+
+_NEEDS_NO_QUOTES = re.compile(
+    r"(?=.{1,24}\Z)(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|[Tt]rue|[Ff]alse)", re.ASCII
+)
+"""Text that is JSON by itself."""
 
 _SEARCHED_BYTES = 1 << 20
 """How many bytes of a body are searched at a time."""
@@ -66,13 +73,13 @@ def parse_json(text: str, lifted: Sequence[NumberList] = ()) -> object:
     def constant(name: str) -> NumberList:
         column = next(columns, None) if name == PLACEHOLDER else None
         if column is None:
-            raise StrictJsonError(f"{name} is not a JSON number.")
+            raise StrictJsonError(f"{name} is not a JSON number; leave out the row that it stands in.")
         return column
 
     try:
         document = json.loads(text, object_pairs_hook=_unique_object, parse_constant=constant)
     except json.JSONDecodeError as error:
-        raise StrictJsonError(f"It breaks off or goes wrong at character {error.pos}: {error.msg}.") from None
+        raise StrictJsonError(_what_is_wrong(error)) from None
     except RecursionError:
         raise StrictJsonError("It is nested too deeply.") from None
     except StrictJsonError:
@@ -86,11 +93,25 @@ def parse_json(text: str, lifted: Sequence[NumberList] = ()) -> object:
     return document
 
 
+def _what_is_wrong(error: json.JSONDecodeError) -> str:
+    """Say where a text stops to be JSON, and for what is often sent instead, how to send it."""
+    if error.doc[error.pos : error.pos + 1] == "'":
+        return (
+            f"At character {error.pos} is a single quote; JSON has double quotes, as Python's json.dumps writes them."
+        )
+    if error.msg == "Extra data" and error.doc[error.pos] in "{[":
+        return f"At character {error.pos} a second document begins (JSON Lines?); send one object of columns."
+    return f"It breaks off or goes wrong at character {error.pos}: {error.msg}."
+
+
 def decode_json(body: bytes, limits: Limits) -> object:
     """Decode a JSON body; its long lists of numbers become a NumberList each.
 
     Raises Problem `malformed_body`, and `too_many_rows`, `body_too_large` or TooMuchWork before much is made of it.
     """
+    if body.startswith(codecs.BOM_UTF8):
+        detail = "The body begins with a byte order mark (EF BB BF), which JSON does not have; send UTF-8 without it."
+        raise Problem("malformed_body", detail)
     rest, lifted = lift_columns(body, max(limits.max_rows, limits.max_interpolated_rows))
     _refuse_many_values(rest, limits)
     _spend_on(rest, body)
@@ -184,7 +205,7 @@ def _(column: list, *, nullable: bool) -> FloatArray:  # type: ignore[type-arg] 
     wrong = kinds - {int, float, *([type(None)] if nullable else [])}
     if wrong:
         row = _first(type(value) in wrong for value in column)
-        raise ColumnError("not_a_number", f"This is {_NAMES[type(column[row])]}; a number belongs here.", row)
+        raise ColumnError("not_a_number", _quoted(column[row]) or _other(column[row], "number"), row)
     if type(None) in kinds:
         column = [math.nan if value is None else value for value in column]
     try:
@@ -204,7 +225,7 @@ def _(column: list, positive_label: object) -> BoolArray:  # type: ignore[type-a
     wrong = types - _VALUE_KINDS.keys()
     if wrong:
         row = _first(type(value) in wrong for value in column)
-        raise ColumnError("not_a_label", f"This is {_NAMES[type(column[row])]}; a label belongs here.", row)
+        raise ColumnError("not_a_label", _other(column[row], "label"), row)
     if types == {bool} and (positive_label is None or positive_label is True):
         return np.frombuffer(bytes(column), np.bool_)
     kinds = {_VALUE_KINDS[kind] for kind in types}
@@ -219,8 +240,21 @@ def _(column: list, positive_label: object) -> BoolArray:  # type: ignore[type-a
         return np.fromiter(map(eq, column, repeat(positive_label)), np.bool_, len(column))
     ones = column.count(1)
     if kinds - {"number"} or len(column) - ones not in {column.count(0), column.count(-1)}:
-        raise label_misfit(_first_misfit(column))
+        row = _first_misfit(column)
+        quoted = _quoted(column[row])
+        raise ColumnError("not_a_label", f"labels[{row}]: {quoted}", row) if quoted else label_misfit(row)
     return np.fromiter(map(eq, column, repeat(1)), np.bool_, len(column))
+
+
+def _quoted(value: object) -> str | None:
+    """Say that a value is a number or a truth value in quotes; None where it is none."""
+    if not isinstance(value, str) or not _NEEDS_NO_QUOTES.fullmatch(value):
+        return None
+    return f"{shown(value)} is a string; send {value.lower()} without quotes."
+
+
+def _other(value: object, wanted: str) -> str:
+    return f"This is {_NAMES[type(value)]}; a {wanted} belongs here."
 
 
 def _typed(value: object) -> tuple[str, object]:

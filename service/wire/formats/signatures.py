@@ -1,56 +1,131 @@
-"""Bodies that are something else than they are said to be, told by the bytes that they begin with.
+"""What a body is, told by the bytes that it begins with.
 
-Looked at only when a body could not be read: a CSV file may begin with anything.
+Looked at where its Content-Type leaves that open, and where it could not be read as what it is said to be: a CSV file
+may begin with anything.
 """
 
+import re
 from dataclasses import dataclass
+from itertools import chain
 
 from service.wire.formats.codings import IDENTITY, Body
-from service.wire.media_types import ARROW_STREAM, PARQUET
+from service.wire.media_types import ARROW_STREAM, CSV, GENERAL, JSON, PARQUET
 from service.wire.problems import Problem
 
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a body is: its name in a sentence, and the content coding or the media type to say, where there is one."""
+    """What a body is: its name in a sentence, and the content coding or the media type to say, or what else to do.
+
+    is_clear   whether nothing else that can be read begins so.
+    """
 
     name: str
-    begins: bytes
+    begins: bytes = b""
     ends: bytes = b""
     coding: str | None = None
     media_type: str | None = None
+    advice: str = ""
+    is_clear: bool = True
 
 
-ARROW_FILE = Signature("an Arrow file", b"ARROW1\0\0")
+_UTF_16 = "text in UTF-16"
+_TO_UTF_8 = "send it in UTF-8"
+_EXCEL = "an Excel workbook"
+_TO_CSV = "save it as CSV UTF-8, and send that"
+
+ARROW_FILE = Signature(
+    "an Arrow file", b"ARROW1\0\0", advice=f"say Content-Type: {ARROW_STREAM}, and write it as a stream"
+)
 _KNOWN_SIGNATURES = (
     Signature("gzip", b"\x1f\x8b", coding="gzip"),
     Signature("Zstandard", b"\x28\xb5\x2f\xfd", coding="zstd"),
     Signature("a Parquet file", b"PAR1", b"PAR1", media_type=PARQUET),
     Signature("an Arrow stream", b"\xff\xff\xff\xff", media_type=ARROW_STREAM),
     ARROW_FILE,
+    Signature(_EXCEL, b"PK\x03\x04", advice=_TO_CSV),
+    Signature(_EXCEL, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", advice=_TO_CSV),
+    Signature(_UTF_16, b"\xff\xfe", advice=_TO_UTF_8),
+    Signature(_UTF_16, b"\xfe\xff", advice=_TO_UTF_8),
+    Signature(_UTF_16, b"{\0", advice=_TO_UTF_8),
+    Signature(_UTF_16, b"\0{", advice=_TO_UTF_8),
+)
+
+_JSON = Signature("JSON", media_type=JSON)
+_MARKUP = Signature("HTML or XML", advice=f"send {JSON} or {CSV}")
+_CSV = Signature("CSV", media_type=CSV, is_clear=False)
+_FORM = Signature(
+    "the fields of a form",
+    advice="send a JSON object, as curl --json and json= of Python's requests do",
+    is_clear=False,
 )
 
 _LONGEST = 8
 """Bytes of the longest beginning."""
 
+_LOOKED_AT = 4096
+"""Bytes of text that are looked at."""
+
+_BEGINNING_OF_JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*+[\[{]")
+_BEGINNING_OF_MARKUP = re.compile(rb"(?:\xef\xbb\xbf)?\s*+<")
+_FORM_FIELDS = re.compile(rb"[\w.%+\-\[\]]++=[^&=\s]*+(?:&[\w.%+\-\[\]]*+(?:=[^&=\s]*+)?)*+\s*+\Z")
+_TWO_NAMES = re.compile(rb'\s*+(?:"[^"\r\n]++"|[^",;\t|{\[<\x00-\x1f]++)[,;\t|][^\x00-\x08]')
+
 
 def signature_of(body: Body) -> Signature | None:
-    """Tell what a body is; None for text, and for what is not known."""
+    """Tell what a body is; None for what is not known."""
     head, tail = body[:_LONGEST], body[-_LONGEST:]
-    return next((each for each in _KNOWN_SIGNATURES if head.startswith(each.begins) and tail.endswith(each.ends)), None)
+    known = (each for each in _KNOWN_SIGNATURES if head.startswith(each.begins) and tail.endswith(each.ends))
+    return next(chain(known, _signatures_of_text(bytes(body[:_LOOKED_AT]))), None)
+
+
+def media_type_of(body: Body, said: str, content_encoding: str) -> str:
+    """Tell the media type of a body, of which `said` leaves it open: by its first bytes, where these are clear.
+
+    Raises Problem unsupported_media_type for any other, with what it looks like.
+    """
+    if said not in GENERAL:
+        return said
+    found = signature_of(body)
+    if found is not None and found.media_type is not None and found.is_clear:
+        return found.media_type
+    named = GENERAL[said]
+    if named is not None:
+        return named
+    seen = f"Content-Type says {said}" if said else "There is no Content-Type"
+    if found is None:
+        advice = f"the body does not show what it is: say Content-Type: {JSON} or {CSV}."
+        raise Problem("unsupported_media_type", f"{seen}, and {advice}")
+    detail = f"{seen}, and the body looks like {found.name}: {_advice(found, content_encoding)}."
+    if found is _CSV and b"\n" not in body[:_LOOKED_AT]:
+        detail += " It is one line: of a file, curl -d makes that, and --data-binary does not."
+    raise Problem("unsupported_media_type", detail)
 
 
 def mislabelled(body: Body, content_type: str, content_encoding: str) -> Problem | None:
     """Make the problem of a body that is something else than its headers say; None for any other."""
-    found = signature_of(body)
+    found = None if content_type in GENERAL else signature_of(body)
     if found is None or found.media_type == content_type:
         return None
     if found is ARROW_FILE and content_type == ARROW_STREAM:
         return None  # which has said so
+    return Problem("malformed_body", f"This looks like {found.name}: {_advice(found, content_encoding)}.")
+
+
+def _signatures_of_text(head: bytes) -> list[Signature]:
+    """Tell what text is, by its beginning; for want of a better reason CSV, if it has a line of several names."""
+    beginnings = (
+        (_BEGINNING_OF_JSON, _JSON),
+        (_BEGINNING_OF_MARKUP, _MARKUP),
+        (_FORM_FIELDS, _FORM),
+        (_TWO_NAMES, _CSV),
+    )
+    return [each for pattern, each in beginnings if pattern.match(head)]
+
+
+def _advice(found: Signature, content_encoding: str) -> str:
+    if found.media_type is not None:
+        return f"say Content-Type: {found.media_type}"
     if found.coding is None:
-        advice = f"say Content-Type: {found.media_type or f'{ARROW_STREAM}, and write it as a stream'}"
-    elif content_encoding == IDENTITY:
-        advice = f"say Content-Encoding: {found.coding}"
-    else:
-        advice = "compress it once"
-    return Problem("malformed_body", f"This looks like {found.name}: {advice}.")
+        return found.advice
+    return f"say Content-Encoding: {found.coding}" if content_encoding == IDENTITY else "compress it once"

@@ -4,45 +4,17 @@ A table is one evaluation, or several over shared labels. Knows which columns an
 formats, nor of what is valid.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Protocol
 
 from service.curves.comparison import MOST_EVALUATIONS
 from service.wire.columns import SharedColumn
 from service.wire.formats.json_format import StrictJsonError, parse_json
+from service.wire.formats.query_options import BASELINE, MEANING, SAMPLE_COLUMNS, TOTALS, Decoded, options_of
 from service.wire.problems import Problem, invalid_value, meant, pointer_token
 
-SAMPLE_COLUMNS = ("scores", "labels", "weights")
 COUNTS_COLUMNS = ("tp", "fp", "fn", "tn", "threshold")
-TOTALS = ("positives", "negatives")
-MEANING = ("positive_label", "lower_is_positive")
-BASELINE = "baseline_scores"
-"""The column of a baseline's scores; its labels and weights are the table's."""
-
-PICTURE_PARAMETERS = ("chart", "side", "theme", "title", "mark")
-"""The query parameters that go with a picture, whatever the body is."""
-
-_TEXT_PARAMETERS = ("positive_label", "keep", "chart", "theme", "title")
-_NAME_LIST_PARAMETERS = ("include", "indices")
-_EXAMPLES = {
-    "lower_is_positive": "true",
-    "paired": "true",
-    "positives": "100",
-    "negatives": "100",
-    "fail_status": "424",
-    "thresholds": "[0.2, 0.8]",
-    "at_lambda": "[0.2, 0.8]",
-    "lambda_range": "[0.2, 0.8]",
-    "lambda_density": '{"a": 2, "b": 2}',
-    "interpolation": '{"every": 1}',
-    "intervals": '{"level": 0.95}',
-    "operating_points": '[{"metric": "recall_at_precision", "at": 0.9}]',
-    "side": "320",
-    "mark": "[0.2, 0.8]",
-    "rules": '[{"metric": "roc", "min": 0.9}]',
-}
-"""{query parameter: JSON text that it takes}"""
 
 _SHOWN_HEADER = 200
 """How many characters of a table's header a problem repeats."""
@@ -50,21 +22,6 @@ _SHOWN_HEADER = 200
 LONGEST_HEADER = 1 << 20
 MOST_COLUMNS = 10_000
 """A table costs memory by the column, even by those that are not read."""
-
-
-@dataclass(frozen=True, slots=True)
-class Decoded:
-    """A request as one document; `pointers` renames pointers into it to what the caller knows (a table's columns)."""
-
-    document: object
-    pointers: Mapping[str, str] = field(default_factory=dict)
-
-    def pointer(self, inner: str) -> str:
-        """Return the caller's pointer for one into the document."""
-        for prefix, outer in self.pointers.items():
-            if inner == prefix or inner.startswith(f"{prefix}/"):
-                return outer + inner[len(prefix) :]
-        return inner
 
 
 class Table(Protocol):
@@ -93,13 +50,17 @@ class TableForm:
     read: Callable[[Table, Mapping[str, str]], Decoded]
     answers_tables: bool = True
 
-    def decode(self, table: Table, parameters: Mapping[str, str]) -> Decoded:
-        """Read the table, when its parameters are known."""
+    def check(self, parameters: Iterable[str]) -> None:
+        """Refuse a query parameter that is not known."""
         for key in parameters:
             if key not in self.parameters:
                 known = (*self.parameters, "table") if self.answers_tables else self.parameters
                 message = f"This query parameter is not known here; {meant(key, known)}"
                 raise invalid_value(f"/{pointer_token(key)}", "unknown_field", message)
+
+    def decode(self, table: Table, parameters: Mapping[str, str]) -> Decoded:
+        """Read the table, when its parameters are known."""
+        self.check(parameters)
         return self.read(table, parameters)
 
 
@@ -145,7 +106,8 @@ def _read_one(table: Table, parameters: Mapping[str, str], sample: tuple[str, ..
     if not counts and missing:
         message = f"Columns scores and labels, or tp and fp, are needed; {_header(table)}."
         raise invalid_value("", "missing", f"{message} scores= and labels= name columns that are called otherwise.")
-    totals = {key: _json_value(key, parameters[key]) for key in TOTALS if key in parameters}
+    options = options_of(parameters)
+    totals = {key: options.pop(key) for key in TOTALS if key in options}
     if totals and not counts:
         message = "Totals go with columns of counts; this table is a sample."
         raise invalid_value(f"/{next(iter(totals))}", "exclusive", message)
@@ -155,7 +117,7 @@ def _read_one(table: Table, parameters: Mapping[str, str], sample: tuple[str, ..
         document["counts"] = {key: columns[key] for key in counts} | totals
     pointers = {f"/{key}": f"/{pointer_token(name)}" for key, name in chosen.items()}
     pointers |= {f"/counts/{key}": f"/{key}" for key in (*COUNTS_COLUMNS, *TOTALS)} | {"/counts": ""}
-    return Decoded(document | _options(parameters), pointers)
+    return Decoded(document | options, pointers)
 
 
 def _read_several(table: Table, parameters: Mapping[str, str]) -> Decoded:
@@ -175,7 +137,7 @@ def _read_several(table: Table, parameters: Mapping[str, str]) -> Decoded:
     if "labels" not in shared:
         raise _without(table, "labels")
     columns = table.read([*dict.fromkeys([*names, *shared.values()])])
-    options = _options(parameters)
+    options = options_of(parameters)
     common: dict[str, object] = {key: SharedColumn(columns[name]) for key, name in shared.items()}
     common |= {key: options.pop(key) for key in MEANING if key in options}
     pointers: dict[str, str] = {}
@@ -224,20 +186,6 @@ def _counts_columns(table: Table) -> list[str]:
     return present if {"tp", "fp"} & set(present) else []
 
 
-def _options(parameters: Mapping[str, str]) -> dict[str, object]:
-    """Read the parameters that are neither names of columns nor totals."""
-    return _values({key: text for key, text in parameters.items() if key not in {*SAMPLE_COLUMNS, BASELINE, *TOTALS}})
-
-
-def picture_options(parameters: dict[str, str]) -> dict[str, object]:
-    """Take out of the query what is said of a picture, as the document that a schema reads."""
-    return _values({key: parameters.pop(key) for key in PICTURE_PARAMETERS if key in parameters})
-
-
-def _values(parameters: Mapping[str, str]) -> dict[str, object]:
-    return {key: text if key in _TEXT_PARAMETERS else _json_value(key, text) for key, text in parameters.items()}
-
-
 def refuse_doubles(header: list[str], names: list[str]) -> None:
     """Refuse a column whose name another one has, too; among those that are not read it does not matter."""
     for name in names:
@@ -259,24 +207,3 @@ def too_many_columns() -> Problem:
     """Make the problem of a table whose columns alone cost too much."""
     detail = f"The header, or the schema, is longer than {LONGEST_HEADER} bytes or {MOST_COLUMNS} columns."
     return invalid_value("", "too_many_columns", detail)
-
-
-def names_or_json(text: str) -> object:
-    """Read JSON text, or names between commas, blanks around which are no part of them."""
-    try:
-        return parse_json(text)
-    except StrictJsonError:
-        return [name.strip() for name in text.split(",")]
-
-
-def _json_value(key: str, text: str) -> object:
-    """Read a query parameter that holds JSON text; a list of known names may also stand between commas."""
-    if key in _NAME_LIST_PARAMETERS:
-        return names_or_json(text)
-    try:
-        return parse_json(text)
-    except StrictJsonError as error:
-        if error.pointer is not None:
-            raise invalid_value(f"/{key}{error.pointer}", "not_finite", str(error)) from None
-        detail = f"This parameter takes strict JSON text, such as {_EXAMPLES.get(key, '0.5')}. {error}"
-        raise invalid_value(f"/{key}", "not_json", detail) from None

@@ -1,0 +1,59 @@
+"""JSON bodies that hold a table in another shape than columns, told by their outline; each refusal says how to send it.
+
+Knows what pandas and others write; not what a request means.
+"""
+
+from service.curves.exact import BoolArray, FloatArray
+from service.wire.columns import ColumnError, labels, numbers
+from service.wire.media_types import CSV
+from service.wire.problems import invalid_value
+
+_COLUMNS = 'send an object of columns, such as {"scores": [0.9, 0.2], "labels": [1, 0]}; with pandas, '
+_CALL = 'df.to_dict(orient="list")'
+
+
+def refuse_other_shapes(document: object) -> None:
+    """Refuse what is no object, or is a whole table of pandas; any other object is left to the schema."""
+    found = _found(document)
+    if found:
+        raise invalid_value("", "not_an_object", found)
+
+
+def _found(document: object) -> str | None:
+    if isinstance(document, str):
+        return _text(document)
+    if isinstance(document, list) and document and isinstance(document[0], (dict, list)):
+        return f"The body is a list of rows; {_COLUMNS}{_CALL}."
+    if not isinstance(document, dict):
+        return f"The body is no object; {_COLUMNS}{_CALL}."
+    for orient, keys in (("split", {"columns", "data"}), ("table", {"schema", "data"})):
+        if keys <= document.keys():
+            return f'The body is a table as pandas writes with orient="{orient}"; {_COLUMNS}{_CALL}.'
+    row = next(iter(document.values()), None)
+    if isinstance(row, dict) and next(iter(document)).isdecimal():
+        return f'The body is an object of rows, as pandas writes with orient="index"; {_COLUMNS}{_CALL}.'
+    return None
+
+
+def _text(text: str) -> str:
+    """Say what to do about a body that is a string of JSON, in which another text was packed."""
+    if text.lstrip().startswith(("{", "[")):
+        return "The body is a JSON string that holds JSON: it was encoded twice. Send that text itself as the body."
+    if "," in text:
+        return f"The body is a JSON string that seems to hold CSV: send that text itself, with Content-Type: {CSV}."
+    return f"The body is a string; {_COLUMNS}{_CALL}."
+
+
+@numbers.register
+def _(column: dict, *, nullable: bool) -> FloatArray:  # type: ignore[type-arg]  # noqa: ARG001  # as for a list
+    raise _by_row()
+
+
+@labels.register
+def _(column: dict, positive_label: object) -> BoolArray:  # type: ignore[type-arg]  # noqa: ARG001
+    raise _by_row()
+
+
+def _by_row() -> ColumnError:
+    detail = f"This is an object of rows, as pandas' to_json and to_dict write; a list belongs here: {_CALL}."
+    return ColumnError("not_a_column", detail)

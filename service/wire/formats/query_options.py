@@ -1,0 +1,171 @@
+"""The options of a query: their texts as the values that a JSON body has, and a JSON body completed by them.
+
+Knows which option is a text, a list or JSON; not what is valid.
+"""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from service.wire.formats.json_columns import NumberList
+from service.wire.formats.json_format import StrictJsonError, parse_json
+from service.wire.problems import Problem, invalid_value
+
+SAMPLE_COLUMNS = ("scores", "labels", "weights")
+BASELINE = "baseline_scores"
+"""The column of a baseline's scores; its labels and weights are the table's."""
+
+COLUMN_PARAMETERS = (*SAMPLE_COLUMNS, BASELINE)
+"""Parameters that name columns of a table."""
+
+TOTALS = ("positives", "negatives")
+MEANING = ("positive_label", "lower_is_positive")
+
+PICTURE_PARAMETERS = ("chart", "side", "theme", "title", "mark")
+"""The query parameters that go with a picture, whatever the body is."""
+
+_TEXT_PARAMETERS = ("positive_label", "keep", "chart", "theme", "title")
+_NAME_LIST_PARAMETERS = ("include", "indices")
+_NUMBER_LIST_PARAMETERS = ("thresholds", "at_lambda", "lambda_range", "mark")
+_EXAMPLES = {
+    "lower_is_positive": "true",
+    "paired": "true",
+    "positives": "100",
+    "negatives": "100",
+    "fail_status": "424",
+    "thresholds": "0.2,0.8",
+    "at_lambda": "0.2,0.8",
+    "lambda_range": "0.2,0.8",
+    "lambda_density": '{"a": 2, "b": 2}',
+    "interpolation": '{"every": 1}',
+    "intervals": '{"level": 0.95}',
+    "operating_points": '[{"metric": "recall_at_precision", "at": 0.9}]',
+    "side": "320",
+    "mark": "0.2,0.8",
+    "rules": '[{"metric": "roc", "min": 0.9}]',
+}
+"""{query parameter: a text that it takes}"""
+
+_TRUTH = {"true": True, "false": False}
+"""Python writes them with a capital, R with capitals alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A request as one document; `pointers` renames pointers into it to what the caller knows (a table's columns)."""
+
+    document: object
+    pointers: Mapping[str, str] = field(default_factory=dict)
+
+    def pointer(self, inner: str) -> str:
+        """Return the caller's pointer for one into the document."""
+        for prefix, outer in self.pointers.items():
+            if inner == prefix or inner.startswith(f"{prefix}/"):
+                return outer + inner[len(prefix) :]
+        return inner
+
+
+def options_of(parameters: Mapping[str, str]) -> dict[str, object]:
+    """Read the parameters that name no columns."""
+    return {key: _value(key, text) for key, text in parameters.items() if key not in COLUMN_PARAMETERS}
+
+
+def picture_options(parameters: dict[str, str]) -> dict[str, object]:
+    """Take out of the query what is said of a picture, as the document that a schema reads."""
+    return {key: _value(key, parameters.pop(key)) for key in PICTURE_PARAMETERS if key in parameters}
+
+
+def complete(document: object, parameters: Mapping[str, str]) -> Decoded:
+    """Put the options of a query into a JSON body, each where a body of its own would have it.
+
+    Totals belong to the counts, and what labels and scores mean to each of several evaluations. What is no object stays
+    as it is, for the schema to refuse. Raises Problem for an option that the body has, too, and for names of columns.
+    """
+    for key in COLUMN_PARAMETERS:
+        if key in parameters:
+            message = f"{key} names a column of a table; a JSON body has the columns themselves. Leave it out."
+            raise invalid_value(f"/{key}", "exclusive", message)
+    if not parameters or not isinstance(document, dict):
+        return Decoded(document)
+    options = options_of(parameters)
+    totals = {key: options.pop(key) for key in TOTALS if key in options}
+    completed: dict[str, object] = dict(document)
+    pointers: dict[str, str] = {}
+    if totals:
+        counts = document.get("counts")
+        if not isinstance(counts, dict):
+            raise invalid_value(f"/{next(iter(totals))}", "exclusive", "Totals go with counts; this body has none.")
+        completed["counts"] = _with(counts, totals)
+        pointers |= {f"/counts/{key}": f"/{key}" for key in totals}
+    evaluations = document.get("evaluations")
+    if isinstance(evaluations, list):
+        meaning = {key: options.pop(key) for key in MEANING if key in options}
+        completed["evaluations"] = [_with(each, meaning) if isinstance(each, dict) else each for each in evaluations]
+        pointers |= {f"/evaluations/{row}/{key}": f"/{key}" for row in range(len(evaluations)) for key in meaning}
+    return Decoded(_with(completed, options), pointers)
+
+
+def names_or_json(text: str) -> object:
+    """Read JSON text, or names between commas, blanks around which are no part of them."""
+    try:
+        return parse_json(text)
+    except StrictJsonError:
+        return [name.strip() for name in text.split(",")]
+
+
+def _with(given: dict[str, object], options: Mapping[str, object]) -> dict[str, object]:
+    """Add options to an object of the body, which may not have them already; null and [] read as absent."""
+    for key in options:
+        if given.get(key) not in (None, []):
+            message = f"The query and the body both have {key}; leave it out of one of them."
+            raise invalid_value(f"/{key}", "exclusive", message)
+    added = dict(options)
+    if "positive_label" in added:
+        added["positive_label"] = _label_like(str(added["positive_label"]), given.get("labels"))
+    return given | added
+
+
+def _label_like(text: str, labels: object) -> object:
+    """Read the text of a label as what the labels of a body are: text as it is, a number or a boolean as JSON."""
+    first = labels[0] if isinstance(labels, list) and labels else None
+    if not isinstance(labels, NumberList) and not isinstance(first, (bool, int, float)):
+        return text
+    with suppress(StrictJsonError):
+        value = json_or_truth(text)
+        return value if isinstance(value, (bool, int, float)) else text
+    return text
+
+
+def json_or_truth(text: str) -> object:
+    """Read a truth value, or JSON. Raises StrictJsonError."""
+    truth = _TRUTH.get(text.lower())
+    return parse_json(text) if truth is None else truth
+
+
+def _value(key: str, text: str) -> object:
+    """Read a parameter: text, a list between commas or as JSON, a truth value, or JSON."""
+    if key in _TEXT_PARAMETERS:
+        return text
+    if key in _NAME_LIST_PARAMETERS:
+        return names_or_json(text)
+    try:
+        return _numbers(text) if key in _NUMBER_LIST_PARAMETERS else json_or_truth(text)
+    except StrictJsonError as error:
+        raise _not_read(key, error) from None
+
+
+def _numbers(text: str) -> object:
+    """Read a JSON list of numbers, or numbers between commas, of which there may be one. Raises StrictJsonError."""
+    bare = not text.lstrip().startswith(("[", "{", "n"))  # null is absent, and nothing else begins so
+    return parse_json(f"[{text}]" if bare else text)
+
+
+def _not_read(key: str, error: StrictJsonError) -> Problem:
+    if error.pointer is not None:
+        return invalid_value(f"/{key}{error.pointer}", "not_finite", str(error))
+    such = _EXAMPLES.get(key, "0.5")
+    if key in _NUMBER_LIST_PARAMETERS:
+        detail = f"This parameter takes numbers with commas between, such as {such}."
+    else:
+        detail = f"This parameter takes strict JSON text, such as {such}. {error}"
+    return invalid_value(f"/{key}", "not_json", detail)
