@@ -28,7 +28,7 @@ _DETAILS = {
 
 _INVALID = "The request is not valid HTTP/1.1."
 
-_LONGEST_PATH = 100
+_LONGEST_PATH = 40
 """How many characters of a path are compared with others."""
 
 
