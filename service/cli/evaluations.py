@@ -70,9 +70,9 @@ def read_evaluation(
     to be `plain`.
     """
     body = file.read()
-    given, typed = (given, typed) if file.is_table else ({}, {})
+    given, typed = file.taken(given), file.taken(typed)
     try:
-        decoded = DECODERS[file.media_type](body, given, form, limits())
+        decoded = DECODERS[file.media_type_of(body)](body, given, form, limits())
         return _plain(decoded) if plain and file.is_table else decoded
     except Problem as problem:
         fail(lines_of_file(orjson.loads(problem_document(problem, "")), file, body, given, typed))

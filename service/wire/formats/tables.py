@@ -11,7 +11,15 @@ from typing import Protocol
 from service.curves.comparison import MOST_EVALUATIONS
 from service.wire.columns import SharedColumn
 from service.wire.formats.json_format import StrictJsonError, parse_json
-from service.wire.formats.query_options import BASELINE, MEANING, SAMPLE_COLUMNS, TOTALS, Decoded, options_of
+from service.wire.formats.query_options import (
+    BASELINE,
+    CSV_PARAMETERS,
+    MEANING,
+    SAMPLE_COLUMNS,
+    TOTALS,
+    Decoded,
+    options_of,
+)
 from service.wire.problems import Problem, invalid_value, meant, pointer_token
 
 COUNTS_COLUMNS = ("tp", "fp", "fn", "tn", "threshold")
@@ -66,18 +74,18 @@ class TableForm:
 
 def one_evaluation(*options: str) -> TableForm:
     """Form of a table that is one evaluation, a sample or counts, with the given options as query parameters."""
-    return TableForm((*SAMPLE_COLUMNS, *TOTALS, *MEANING, *options), _read_one)
+    return TableForm((*SAMPLE_COLUMNS, *TOTALS, *MEANING, *CSV_PARAMETERS, *options), _read_one)
 
 
 def evaluation_and_baseline(*options: str) -> TableForm:
     """Form of a table that is one evaluation, and where `baseline_scores` names a column, another one of its rows."""
-    parameters = (*SAMPLE_COLUMNS, BASELINE, *TOTALS, *MEANING, *options)
+    parameters = (*SAMPLE_COLUMNS, BASELINE, *TOTALS, *MEANING, *CSV_PARAMETERS, *options)
     return TableForm(parameters, _read_with_baseline, answers_tables=False)
 
 
 def several_evaluations(*options: str) -> TableForm:
     """Form of a table that is several samples: `scores` names their columns, labels and weights are shared."""
-    return TableForm((*SAMPLE_COLUMNS, *MEANING, *options), _read_several)
+    return TableForm((*SAMPLE_COLUMNS, *MEANING, *CSV_PARAMETERS, *options), _read_several)
 
 
 def _read_with_baseline(table: Table, parameters: Mapping[str, str]) -> Decoded:
