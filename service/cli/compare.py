@@ -9,9 +9,10 @@ from typing import Any, BinaryIO
 import click
 import orjson
 
-from service.cli.asking import ask, is_problem
+from service.answer import Request, answer_decoded
+from service.cli.asking import is_problem, limits, use_compiled
 from service.cli.command_error import fail
-from service.cli.evaluations import lines_of_problem, named_files, read_evaluations, request_body
+from service.cli.evaluations import lines_of_problem, named_files, read_evaluations, request_of
 from service.cli.files import InputFile
 from service.cli.layout import (
     CellTexts,
@@ -66,7 +67,9 @@ def compare(
     refuse_without_table(given, sources.values())
     evaluations = read_evaluations(sources, given)
     chosen = {} if indices is None else {"indices": names_or_json(indices)}
-    result = ask("comparisons", JSON, {}, request_body(evaluations, chosen))
+    use_compiled()
+    request = Request("comparisons", "/v1/comparisons", JSON, JSON, (), b"")
+    result = answer_decoded(request, request_of(evaluations, chosen), limits())
     if is_problem(result):
         fail(lines_of_problem(orjson.loads(result.body), evaluations, chosen))
     if as_json:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from service.curves.areas import areas
 from service.curves.counts import Counts
-from service.curves.evaluation import Curves, CurvesOptions, CurvesWarning, curves_of, evaluated_table
+from service.curves.evaluation import Curves, CurvesOptions, CurvesWarning, curves_of, evaluated_table, one_vs_rest
 from service.curves.hull import roc_convex_hull
 from service.curves.sample import Sample
 from service.inference.evidence import Evidence
@@ -51,6 +51,7 @@ def evaluate_with_intervals(
     """
     table, selected = evaluated_table(evaluation, options)
     curves = curves_of(table, selected, options)
+    curves.warnings = one_vs_rest(evaluation, options.tuning) + curves.warnings
     if intervals is None:
         return EvaluatedCurves(curves)
     estimates = curves.auc or areas(table, table.select(roc_convex_hull(table)))

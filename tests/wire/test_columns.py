@@ -68,7 +68,7 @@ def test_labels_tell_a_positive_label_by_type_and_value():
 def test_numbers_and_labels_are_not_mistaken_for_each_other(positive_label):
     shared = SharedColumn(Counted())
     assert numbers(shared, nullable=False).dtype == np.float64
-    assert labels(shared, positive_label).dtype == np.bool_
+    assert labels(shared, positive_label).positive.dtype == np.bool_
     assert numbers(shared, nullable=True).dtype == np.float64
 
 

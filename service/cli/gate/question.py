@@ -108,7 +108,7 @@ class Question:
             meaning = {key: value for key, value in document.items() if key in MEANING} | self._meaning
             document["baseline"] = _with_meaning(self.baseline, self._baseline.document, meaning)
             if plain and self.baseline.is_table and "labels" in document["baseline"]:
-                document["baseline"]["positive_label"] = True  # its labels are booleans now
+                document["baseline"].setdefault("positive_label", True)  # its labels are booleans now
         return document | self.rules.options
 
     def _refuse_options(self, document: dict[str, Any]) -> None:

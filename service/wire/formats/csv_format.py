@@ -52,8 +52,8 @@ _ROW_0 = 2
 class Dialect:
     """What separates columns, and the mark within numbers; `name` is what the delimiter is called."""
 
-    name: str = "comma"
-    decimal: str = "."
+    name: str
+    decimal: str
 
     @property
     def delimiter(self) -> str:
@@ -63,9 +63,8 @@ class Dialect:
     @classmethod
     def of(cls, parameters: Mapping[str, str]) -> Self:
         """Read the parameters delimiter and decimal, names or the characters themselves. Raises Problem."""
-        delimiter = _named(parameters, "delimiter", _DELIMITERS) or cls.name
-        decimal = _named(parameters, "decimal", _DECIMALS)
-        return cls(delimiter, _DECIMALS[decimal] if decimal else cls.decimal)
+        delimiter = _named(parameters, "delimiter", _DELIMITERS) or "comma"
+        return cls(delimiter, _DECIMALS[_named(parameters, "decimal", _DECIMALS) or "point"])
 
 
 def _named(parameters: Mapping[str, str], key: str, known: Mapping[str, str]) -> str | None:
@@ -82,7 +81,7 @@ class CsvTable:
     """A CSV body whose header has been read; columns are read on demand."""
 
     def __init__(self, body: bytes, limits: Limits, dialect: Dialect | None = None) -> None:
-        self._dialect = dialect = dialect or Dialect()
+        self._dialect = dialect = dialect or Dialect.of({})
         body = body.removeprefix(_BOM)
         if is_bounded():
             spend(csv_work(body, dialect.delimiter.encode()))

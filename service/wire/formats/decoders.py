@@ -14,7 +14,7 @@ from service.wire.formats.parquet_format import ParquetTable
 from service.wire.formats.query_options import CSV_PARAMETERS, Decoded, complete
 from service.wire.formats.tables import TableForm
 from service.wire.limits import Limits
-from service.wire.media_types import ARROW_STREAM, CSV, JSON, PARQUET
+from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, JSON, PARQUET
 from service.wire.problems import invalid_value
 
 Decoder = Callable[[Body, Mapping[str, str], TableForm, Limits], Decoded]
@@ -41,6 +41,11 @@ def _decode_arrow_body(body: Body, parameters: Mapping[str, str], form: TableFor
     return form.decode(ArrowTable(body, limits), parameters)
 
 
+def _decode_arrow_file(body: Body, parameters: Mapping[str, str], form: TableForm, limits: Limits) -> Decoded:
+    _refuse_dialect(parameters)
+    return form.decode(ArrowTable(body, limits, is_file=True), parameters)
+
+
 def _decode_parquet_body(body: Body, parameters: Mapping[str, str], form: TableForm, limits: Limits) -> Decoded:
     _refuse_dialect(parameters)
     return form.decode(ParquetTable(body, limits), parameters)
@@ -57,6 +62,7 @@ DECODERS: dict[str, Decoder] = {
     JSON: _decode_json_body,
     CSV: _decode_csv_body,
     ARROW_STREAM: _decode_arrow_body,
+    ARROW_FILE: _decode_arrow_file,
     PARQUET: _decode_parquet_body,
 }
 """{media type: decoder}, the default first."""

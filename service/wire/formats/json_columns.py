@@ -154,8 +154,13 @@ def _(column: NumberList, positive_label: object) -> Labels:
         rows = np.sort(np.unique(values, return_index=True)[1])
         firsts = zip(rows.tolist(), values[rows].tolist(), strict=True)
         raise label_misfit(first_misfit(firsts, _DEFAULT_LABELS), counted)
-    is_exact = type(positive_label) in {int, float} and abs(positive_label) < LARGEST_EXACT_INTEGER
-    chosen = values == positive_label if is_exact else np.zeros_like(ones)
+    chosen = np.zeros_like(ones)
+    if (
+        isinstance(positive_label, (int, float))
+        and not isinstance(positive_label, bool)
+        and low <= positive_label <= high
+    ):
+        chosen = values == positive_label
     return chosen_labels(chosen, positive_label, counted)
 
 

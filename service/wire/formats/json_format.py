@@ -253,11 +253,13 @@ def _(column: list, positive_label: object) -> Labels:  # type: ignore[type-arg]
         return chosen_labels(chosen, positive_label, _tally(column))
     ones = column.count(1)
     if kinds - {"number"} or len(column) - ones not in {column.count(0), column.count(-1)}:
-        row = first_misfit(enumerate(map(_typed, column)), _DEFAULT_LABELS)
-        assert row is not None  # noqa: S101  # they are none of these
-        quoted = _quoted(column[row])
+        misfit = first_misfit(enumerate(map(_typed, column)), _DEFAULT_LABELS)
+        assert misfit is not None  # noqa: S101  # they are none of these
+        quoted = _quoted(column[misfit])
         raise (
-            ColumnError("not_a_label", f"labels[{row}]: {quoted}", row) if quoted else label_misfit(row, _tally(column))
+            ColumnError("not_a_label", f"labels[{misfit}]: {quoted}", misfit)
+            if quoted
+            else label_misfit(misfit, _tally(column))
         )
     return Labels(np.fromiter(map(eq, column, repeat(1)), np.bool_, len(column)))
 

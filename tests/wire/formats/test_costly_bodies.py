@@ -77,7 +77,7 @@ def test_integers_that_hash_alike_are_refused_by_their_row():
     ],
 )
 def test_two_values_are_read(column, positive_label, positive):
-    assert labels(column, positive_label).tolist() == positive
+    assert labels(column, positive_label).positive.tolist() == positive
 
 
 @pytest.mark.parametrize(

@@ -121,12 +121,12 @@ def test_labels(column, positive_label):
 
 @pytest.mark.parametrize("positive_label", [True, "1", 2])
 def test_a_positive_label_matches_type_and_value(positive_label):
-    assert not labels([1, 0, 1], positive_label).any()
+    assert not labels([1, 0, 1], positive_label).positive.any()
 
 
 @pytest.mark.parametrize("positive_label", [1, 0, 1.0, "true"])
 def test_a_number_is_no_truth_value(positive_label):
-    assert not labels([True, False, True], positive_label).any()
+    assert not labels([True, False, True], positive_label).positive.any()
 
 
 @pytest.mark.parametrize(
