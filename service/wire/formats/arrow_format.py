@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from service.environment import look_for_memory
 from service.wire.formats.arrow_columns import UNREADABLE, ArrowColumn, is_readable, validate, written_out
-from service.wire.formats.arrow_file import check_footer, stream_and_footer
+from service.wire.formats.arrow_file import ArrowFile
 from service.wire.formats.arrow_messages import count
 from service.wire.formats.codings import Body
 from service.wire.formats.tables import no_rows, refuse_doubles
@@ -23,7 +23,8 @@ class ArrowTable:
     def __init__(self, body: Body, limits: Limits, *, is_file: bool = False) -> None:
         self._is_file = is_file
         self._most_bytes = limits.max_decompressed_bytes
-        self._stream, footer = stream_and_footer(body) if is_file else (memoryview(body), b"")
+        file = ArrowFile(body) if is_file else None
+        self._stream = memoryview(file.stream if file else body)
         try:
             self._counted = count(self._stream, limits)
             self._schema = pa.ipc.open_stream(self._stream).schema
@@ -32,8 +33,8 @@ class ArrowTable:
             raise
         except UNREADABLE:
             raise self._malformed() from None
-        if is_file:
-            check_footer(footer, self._counted)
+        if file:
+            file.check(self._counted)
 
     def read(self, names: list[str]) -> dict[str, ArrowColumn]:
         """Read the named columns; of types that are neither numbers nor labels nothing."""

@@ -59,7 +59,7 @@ class Flat:
 
     def __init__(self, buffer: bytes, position: int) -> None:
         self._buffer = buffer
-        self._position = position
+        self.position = position
         self._offsets = position - _READ_INT32(buffer, position)[0]
         self._end = _READ_UINT16(buffer, self._offsets)[0]
 
@@ -108,7 +108,7 @@ class Flat:
     def _find(self, place: int) -> int | None:
         entry = 4 + 2 * place
         offset = _READ_UINT16(self._buffer, self._offsets + entry)[0] if entry < self._end else 0
-        return self._position + offset if offset else None
+        return self.position + offset if offset else None
 
     def _at(self, pointer: int) -> Self:
         return type(self)(self._buffer, pointer + _READ_UINT32(self._buffer, pointer)[0])
