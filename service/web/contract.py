@@ -1,4 +1,4 @@
-"""The contract as the service tells it: openapi.yaml, openapi.json, /docs and the description of each problem.
+"""The contract as the service tells it: openapi.yaml, that for generated clients, /docs, and what each problem means.
 
 Knows documents, not operations; needs no network beyond this server to show them.
 """
@@ -6,7 +6,7 @@ Knows documents, not operations; needs no network beyond this server to show the
 import re
 from base64 import b64encode
 from hashlib import sha256
-from typing import cast
+from typing import Any, cast
 
 import orjson
 import yaml
@@ -15,20 +15,25 @@ from flask.blueprints import BlueprintSetupState
 from flask.typing import ResponseReturnValue
 from flask_swagger_ui import get_swaggerui_blueprint
 
+from service.web.clients_contract import clients_contract
 from service.web.negotiation import first_members
 from service.wire.problems import PROBLEM_TYPES
 
 DOCS = "/docs"
 
+_YAML_WIDTH = 120
 _INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 
 def contract_blueprint(contract_yaml: bytes) -> Blueprint:
-    """Make the routes of openapi.yaml (as its authors wrote it), openapi.json and /problems/<code>."""
+    """Make the routes of openapi.yaml (as its authors wrote it), what is derived from it, and /problems/<code>."""
     blueprint = Blueprint("contract", __name__)
     # The safe loader in C: the one in Python takes a second, at every start.
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    contract_json = orjson.dumps(yaml.load(contract_yaml, Loader=loader))  # noqa: S506  # it is the safe one
+    contract = yaml.load(contract_yaml, Loader=loader)  # noqa: S506  # it is the safe one
+    contract_json = orjson.dumps(contract)
+    for_clients = clients_contract(contract)
+    clients_yaml, clients_json = _as_yaml(for_clients), orjson.dumps(for_clients)
 
     @blueprint.get("/openapi.yaml")
     def openapi_yaml() -> Response:
@@ -37,6 +42,14 @@ def contract_blueprint(contract_yaml: bytes) -> Blueprint:
     @blueprint.get("/openapi.json")
     def openapi_json() -> Response:
         return Response(contract_json, mimetype="application/json")
+
+    @blueprint.get("/openapi-clients.yaml")
+    def openapi_clients_yaml() -> Response:
+        return Response(clients_yaml, mimetype="application/yaml")
+
+    @blueprint.get("/openapi-clients.json")
+    def openapi_clients_json() -> Response:
+        return Response(clients_json, mimetype="application/json")
 
     @blueprint.get("/problems/<code>")
     def problem_type(code: str) -> Response:
@@ -50,6 +63,17 @@ def contract_blueprint(contract_yaml: bytes) -> Blueprint:
         return Response(orjson.dumps(document), mimetype="application/json")
 
     return blueprint
+
+
+def _as_yaml(document: dict[str, Any]) -> str:
+    """Write a document as YAML in its order, without anchors, which some readers do not know."""
+
+    class Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]  # the one in C, where it is
+        def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002  # whatever it is
+            return True
+
+    text: str = yaml.dump(document, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=_YAML_WIDTH)
+    return text
 
 
 def docs_blueprint() -> Blueprint:

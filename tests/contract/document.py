@@ -78,8 +78,13 @@ class Operation:
         return content
 
     @property
-    def responses(self) -> dict[int, Tree]:
-        return {int(status): resolved(response) for status, response in self.tree["responses"].items()}
+    def responses(self) -> dict[str, Tree]:
+        return {status: resolved(response) for status, response in self.tree["responses"].items()}
+
+    def response(self, status: int) -> Tree:
+        """The response of a status: its own, or that of its range, such as 4XX."""
+        found = self.responses
+        return found[str(status) if str(status) in found else f"{str(status)[0]}XX"]
 
 
 def operations() -> list[Operation]:
@@ -113,12 +118,14 @@ def queries(media_type: Tree) -> dict[str, dict[str, str]]:
     return {name: dict(parse_qsl(query[1], strict_parsing=True)) if query else {} for name, query in found.items()}
 
 
-def problem_examples() -> Iterator[tuple[str, int, str, Tree]]:
-    """Every documented problem: the operation's name, the status, the example's name, the problem document."""
-    for found in operations():
-        for status, response in found.responses.items():
-            for name, value in examples(response["content"].get(PROBLEM_JSON, {})).items():
-                yield found.name, status, name, value
+def problem_examples() -> dict[str, tuple[str, Tree]]:
+    """Every documented problem: {name of the example: (its status or range of them, the problem document)}."""
+    return {
+        name: (status, value)
+        for found in operations()
+        for status, response in found.responses.items()
+        for name, value in examples(response["content"].get(PROBLEM_JSON, {})).items()
+    }
 
 
 def schemas() -> Iterator[tuple[str, Tree]]:

@@ -51,7 +51,7 @@ def replaced(old: str, new: str) -> Change:
 
 NEEDED = {"name": "must", "in": "query", "required": True, "schema": {}}
 OPTIONAL = {"name": "may", "in": "query", "schema": {"type": "string"}}
-EXPIRED = f"responses Unavailable content {PROBLEM_JSON} examples deadline_exceeded"
+EXPIRED = f"responses Failure content {PROBLEM_JSON} examples deadline_exceeded"
 
 BREAKS: list[tuple[str, Any, str]] = [
     # Operations, parameters and bodies.
@@ -68,8 +68,8 @@ BREAKS: list[tuple[str, Any, str]] = [
     ("curves requestBody", GONE, "POST /v1/curves, request body: gone"),
     ("curves requestBody content text/csv", GONE, "POST /v1/curves, request body, text/csv: gone"),
     ("curves responses 200 content text/csv", GONE, "POST /v1/curves, status 200, text/csv: gone"),
-    ("curves responses 406", GONE, "POST /v1/curves, status 406: gone"),
-    ("responses Unavailable headers Retry-After", GONE, "POST /v1/gates, status 503, header Retry-After: gone"),
+    ("curves responses 4XX", GONE, "POST /v1/curves, status 4XX: gone"),
+    ("responses Failure headers Retry-After", GONE, "POST /v1/gates, status 5XX, header Retry-After: gone"),
     ("headers Retry-After schema type", "integer", 'header Retry-After: type "string" became type "integer"'),
     # What a request may hold.
     ("schemas CurvesRequest properties keep", GONE, "requests, CurvesRequest/keep: gone"),
@@ -147,7 +147,7 @@ ADDITIONS: list[tuple[str, Any]] = [
     ("curves description", "In other words."),
     ("curves tags", ["drawings"]),
     ("curves deprecated", True),
-    ("responses Unavailable headers Deprecation", {"schema": {"type": "string"}}),
+    ("responses Failure headers Deprecation", {"schema": {"type": "string"}}),
     ("parameters Table schema enum", plus("hull")),
     ("parameters Table schema description", "In other words."),
     ("schemas Slice", {"type": "object"}),

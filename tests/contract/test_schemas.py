@@ -214,7 +214,7 @@ class TestParameters:
 @pytest.mark.parametrize("operation", EVALUATIONS)
 def test_media_types_are_those_that_can_be_read_and_written(operation: str) -> None:
     assert tuple(EVALUATIONS[operation].request_content) == REQUEST_MEDIA_TYPES
-    assert tuple(EVALUATIONS[operation].responses[200]["content"]) == response_media_types(operation)
+    assert tuple(EVALUATIONS[operation].responses["200"]["content"]) == response_media_types(operation)
 
 
 def test_every_operation_that_evaluates_is_documented() -> None:

@@ -23,6 +23,7 @@ NOT_RUN = {
     ".venv/bin/rocpr compile": "it changes the checkout; tests/e2e and tests/cli run it elsewhere",
     "sh deploy/setup.sh dev\n.venv/bin/rocpr compile\n.venv/bin/python -m tests.bench": "tests/bench runs it, in short",
     ".venv/bin/python -m pytest tests/curves": "so this test is run",
+    ".venv/bin/python -m tests.contract.write 2>/dev/null": "tests/contract runs it and compares",
     ".venv/bin/python -m tests.coverage_of_intervals": "it takes hours; its tests run it in short",
     ".venv/bin/python -m tests.error_rates_of_gates": "it takes hours; its tests run it in short",
 }

@@ -21,21 +21,23 @@ class FairSlots:
         self._board = board
 
     def take(self, owner: str) -> Slot | None:
-        """Take a slot for an owner; None when none is free for them now. Raises NoSlotFree when none is for anybody."""
+        """Take a slot for an owner; None when they may have none now. Raises NoSlotFree when nobody may."""
         number = number_of(owner)
         self._board.note_asker(number)
         try:
             free = self._slots.take_all()
         except OSError as error:  # no file can be opened to see
             raise NoSlotFree from error
-        if not free:
-            self._board.wait_for_slot()
-            raise NoSlotFree
         try:
             held = set(range(self._slots.count)).difference(slot.number for slot in free)
-            is_last = len(free) == 1
+            # Without a free slot: would they be refused the next? Then their process must not seem to wait for it, because
+            # another that may have it would leave it to that.
+            is_last = len(free) == 1 or (not free and self._slots.count > 1)
             if is_last and self._board.has_slot(number, held) and self._board.others_asked_lately(number):
                 return None
+            if not free:
+                self._board.wait_for_slot()
+                raise NoSlotFree
             if self._board.others_waited_longer():
                 self._board.wait_for_slot()
                 raise NoSlotFree

@@ -79,6 +79,16 @@ def test_the_last_one_is_for_who_has_none(two: Processes) -> None:
             assert two.slots.in_use() == 2
 
 
+def test_who_may_not_have_the_next_slot_does_not_stand_before_others(two: Processes, now: list[float]) -> None:
+    """Their process had waited longest, and the other one left it the slot that it could not use."""
+    with two.one.take("ann"):
+        with two.other.take("ben"):
+            assert two.one.take("ann") is None
+        now[0] += WAITING_SECONDS / 2
+        with two.other.take("ben") as again:
+            assert again is not None
+
+
 def test_who_asks_in_vain_has_asked(two: Processes) -> None:
     """So that what is given back goes to them."""
     first, second = two.one.take("ann"), two.one.take("ann")

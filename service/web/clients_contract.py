@@ -1,0 +1,154 @@
+"""The contract for generated clients: what openapi.yaml says of JSON, in OpenAPI 3.0, which every generator reads.
+
+Generators make an argument of each parameter and a class of each schema, so only what a typed client needs is kept:
+
+* the operations that answer JSON, other than those about the contract itself;
+* bodies and answers in JSON, and no query parameter where there is a body, which has the same options;
+* one example for each request, which is also the default of its schema: Postman imports that, and no example;
+* the components that are still referred to. What a request may leave out is never null.
+
+Knows OpenAPI; nothing of the operations.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+Tree = dict[str, Any]
+
+VERSION = "3.0.3"
+
+_REQUEST = "application/json"
+_ANSWERS = frozenset({_REQUEST, "application/problem+json"})
+_ABOUT_THE_CONTRACT = "contract"
+_OF_TABLES = "Rocpr-Warnings"
+"""The header of answers that are tables; a JSON answer has the warnings in itself."""
+_SCHEMAS = "#/components/schemas/"
+_DESCRIPTION = """\
+The part of [openapi.yaml](/openapi.yaml) from which to generate clients: JSON in, JSON out. Every property of a request
+is optional; leave out what you do not need. Expect new properties, enum values and warnings in answers.
+"""
+
+
+def clients_contract(contract: Tree) -> Tree:
+    """Derive the contract for generated clients from the whole one, which stays as it is."""
+    paths: Tree = {}
+    for path, item in contract["paths"].items():
+        for method, operation in item.items():
+            if _is_kept(contract, operation):
+                paths.setdefault(path, {})[method] = _operation(operation)
+    kept = [operation for item in paths.values() for operation in item.values()]
+    bodies = [operation["requestBody"] for operation in kept if "requestBody" in operation]
+    sent = {reference for reference, _ in _reached(contract, bodies)}
+    defaults = {_schema_name(body): body["content"][_REQUEST]["example"] for body in bodies}
+    components: Tree = {}
+    for reference, component in _reached(contract, paths):
+        _, _, kind, name = reference.split("/")
+        if kind == "schemas":
+            default = {"default": defaults[name]} if name in defaults else {}
+            components.setdefault(kind, {})[name] = _schema(component, nullable=reference not in sent) | default
+        else:
+            components.setdefault(kind, {})[name] = component
+    tags = {tag for operation in kept for tag in operation["tags"]}
+    info = contract["info"]
+    return {
+        "openapi": VERSION,
+        "info": {
+            "title": info["title"],
+            "version": info["version"],
+            "description": _DESCRIPTION,
+            "license": {"name": info["license"]["name"]},
+            "contact": info["contact"],
+        },
+        "servers": contract["servers"],
+        "security": contract["security"],
+        "tags": [tag for tag in contract["tags"] if tag["name"] in tags],
+        "paths": paths,
+        "components": components | {"securitySchemes": contract["components"]["securitySchemes"]},
+    }
+
+
+def _is_kept(contract: Tree, operation: Tree) -> bool:
+    content = _target(contract, operation["responses"]["200"])["content"]
+    return _REQUEST in content and _ABOUT_THE_CONTRACT not in operation["tags"]
+
+
+def _operation(operation: Tree) -> Tree:
+    """An operation with a body alone, if it has one, and with answers in JSON."""
+    kept = {key: value for key, value in operation.items() if key not in {"parameters", "requestBody", "responses"}}
+    if "requestBody" in operation:
+        body = operation["requestBody"]
+        typed = body["content"][_REQUEST]
+        example = next(iter(typed["examples"].values()))["value"]
+        kept["requestBody"] = body | {"content": {_REQUEST: {"schema": typed["schema"], "example": example}}}
+    elif "parameters" in operation:
+        kept["parameters"] = operation["parameters"]
+    kept["responses"] = {status: _response(response) for status, response in operation["responses"].items()}
+    return kept
+
+
+def _response(response: Tree) -> Tree:
+    """An answer in JSON or a problem, without examples; a reference as it is."""
+    if "$ref" in response:
+        return response
+    headers = {name: header for name, header in response["headers"].items() if name != _OF_TABLES}
+    content = {kind: {"schema": typed["schema"]} for kind, typed in response["content"].items() if kind in _ANSWERS}
+    return response | {"headers": headers, "content": content}
+
+
+def _schema(schema: Tree, *, nullable: bool) -> Tree:
+    """A schema of OpenAPI 3.1 in 3.0; of a request, what may be left out need not be null as well."""
+    found: Tree = {
+        key: _schema(value, nullable=nullable) if isinstance(value, dict) else value for key, value in schema.items()
+    }
+    types = schema.get("type")
+    if isinstance(types, list):
+        (found["type"],) = (each for each in types if each != "null")
+        found |= {"nullable": True} if nullable else {}
+    if None in schema.get("enum", []) and not nullable:
+        found["enum"] = [each for each in schema["enum"] if each is not None]
+    for exclusive, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
+        if exclusive in schema:
+            found |= {bound: schema[exclusive], exclusive: True}
+    if isinstance(schema.get("examples"), list):
+        found["example"], *_ = found.pop("examples")
+    return found
+
+
+def _reached(contract: Tree, node: object) -> Iterator[tuple[str, Tree]]:
+    """Each component that a part of the contract refers to, or that those refer to: its reference and itself."""
+    waiting, seen = list(_references(node)), set()
+    while waiting:
+        reference = waiting.pop(0)
+        if reference not in seen:
+            seen.add(reference)
+            component = _target(contract, {"$ref": reference})
+            if reference.startswith("#/components/responses/"):
+                component = _response(component)
+            waiting += _references(component)
+            yield reference, component
+
+
+def _references(node: object) -> Iterator[str]:
+    if isinstance(node, list):
+        for each in node:
+            yield from _references(each)
+    elif isinstance(node, dict):
+        for key, value in node.items():
+            if key == "$ref":
+                yield value
+            else:
+                yield from _references(value)
+
+
+def _target(contract: Tree, node: Tree) -> Tree:
+    """The node itself, or the component that it refers to."""
+    if "$ref" not in node:
+        return node
+    _, _, kind, name = node["$ref"].split("/")
+    component: Tree = contract["components"][kind][name]
+    return component
+
+
+def _schema_name(body: Tree) -> str:
+    name: str = body["content"][_REQUEST]["schema"]["$ref"].removeprefix(_SCHEMAS)
+    return name

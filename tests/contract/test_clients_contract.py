@@ -1,0 +1,132 @@
+"""The contract for generated clients keeps what they need of openapi.yaml, and nothing that they stumble over."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import yaml
+from flask.testing import FlaskClient
+from jsonschema import Draft4Validator
+from openapi_spec_validator import OpenAPIV30SpecValidator
+from referencing import Registry
+from referencing.jsonschema import DRAFT4
+
+from service.web.clients_contract import clients_contract
+from service.wire.media_types import JSON
+from tests.contract.document import PROBLEM_JSON, Tree, document, evaluations, examples, operations, schema
+
+CLIENTS: Tree = clients_contract(document())
+SCHEMAS: Tree = CLIENTS["components"]["schemas"]
+
+
+def _walk(node: Any) -> Iterator[Tree]:
+    if isinstance(node, list):
+        for each in node:
+            yield from _walk(each)
+    elif isinstance(node, dict):
+        yield node
+        for each in node.values():
+            yield from _walk(each)
+
+
+def _violations(reference: Tree, instance: Any) -> list[str]:
+    """What a schema of the contract has against an instance; in OpenAPI 3.0 `nullable` allows null."""
+    document_of_3_1 = json.loads(json.dumps(CLIENTS))
+    for node in _walk(document_of_3_1):
+        if node.pop("nullable", False) is True:
+            node["type"] = [node["type"], "null"]
+    registry: Registry[Any] = Registry().with_resource("urn:clients", DRAFT4.create_resource(document_of_3_1))
+    validator = Draft4Validator({"$ref": f"urn:clients{reference['$ref']}"}, registry=registry)
+    return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(instance)]
+
+
+def test_it_is_valid_openapi_3_0() -> None:
+    assert [str(error) for error in OpenAPIV30SpecValidator(CLIENTS).iter_errors()] == []
+
+
+def test_it_is_served_as_yaml_and_as_json(client: FlaskClient) -> None:
+    in_yaml, in_json = client.get("/openapi-clients.yaml"), client.get("/openapi-clients.json")
+    assert yaml.safe_load(in_yaml.text) == in_json.get_json() == CLIENTS
+    assert "&id" not in in_yaml.text
+    assert list(in_json.get_json()["paths"]) == list(CLIENTS["paths"])
+
+
+def test_it_leaves_the_whole_contract_as_it_is() -> None:
+    before = json.dumps(document())
+    clients_contract(document())
+    assert json.dumps(document()) == before
+
+
+def test_it_keeps_the_operations_that_answer_json_but_for_those_about_the_contract() -> None:
+    kept = {found.name for found in operations() if JSON in found.response(200)["content"]}
+    kept -= {found.name for found in operations() if "contract" in found.tree["tags"]}
+    assert {each["operationId"] for item in CLIENTS["paths"].values() for each in item.values()} == kept
+    assert kept >= {found.name for found in evaluations()}
+
+
+def test_bodies_and_answers_are_json_alone() -> None:
+    contents = [node["content"] for node in _walk(CLIENTS) if isinstance(node.get("content"), dict)]
+    assert {kind for content in contents for kind in content} == {JSON, PROBLEM_JSON}
+
+
+def test_an_operation_with_a_body_has_no_parameters() -> None:
+    """Java would make an argument of each."""
+    each = [tree for item in CLIENTS["paths"].values() for tree in item.values()]
+    assert [tree["operationId"] for tree in each if "parameters" in tree and "requestBody" in tree] == []
+    assert "parameters" not in CLIENTS["components"]
+
+
+def test_every_component_is_referred_to_and_every_reference_leads_to_one() -> None:
+    references = {node["$ref"] for node in _walk(CLIENTS) if "$ref" in node}
+    components = {f"#/components/{kind}/{name}" for kind, named in CLIENTS["components"].items() for name in named}
+    assert references == {each for each in components if "securitySchemes" not in each}
+
+
+def test_schemas_have_the_same_properties() -> None:
+    for name, node in SCHEMAS.items():
+        assert list(node.get("properties", {})) == list(schema(name).get("properties", {})), name
+        assert node.get("required") == schema(name).get("required"), name
+
+
+def test_nothing_that_a_request_may_leave_out_is_null() -> None:
+    """Java would need another library for it, and Rust an Option of an Option."""
+    for name in ("CurvesRequest", "Counts", "Interpolation", "Rule", "Keep", "GatesRequest"):
+        assert not any(node.get("nullable") or None in node.get("enum", []) for node in _walk(SCHEMAS[name])), name
+    assert SCHEMAS["Interval"]["nullable"]
+    assert SCHEMAS["Areas"]["properties"]["roc"] == {
+        **schema("Areas")["properties"]["roc"],
+        "type": "number",
+        "nullable": True,
+    }
+
+
+def test_bounds_are_those_of_openapi_3_0() -> None:
+    every = SCHEMAS["Interpolation"]["properties"]["every"]
+    assert (every["minimum"], every["exclusiveMinimum"]) == (0, True)
+    level = SCHEMAS["IntervalOptions"]["properties"]["level"]
+    assert (level["maximum"], level["exclusiveMaximum"]) == (1, True)
+
+
+@pytest.mark.parametrize("found", evaluations(), ids=lambda found: found.name)
+class TestEvaluations:
+    def test_requests_and_answers_of_the_whole_contract_keep_to_it(self, found: Any) -> None:
+        operation = CLIENTS["paths"][found.path]["post"]
+        request = operation["requestBody"]["content"][JSON]["schema"]
+        for name, value in examples(found.request_content[JSON]).items():
+            assert _violations(request, value) == [], name
+        for name, value in examples(found.response(200)["content"][JSON]).items():
+            assert _violations(operation["responses"]["200"]["content"][JSON]["schema"], value) == [], name
+
+    def test_the_example_is_the_default_and_is_answered(self, client: FlaskClient, found: Any) -> None:
+        """Postman fills a new request in with the default of its schema."""
+        content = CLIENTS["paths"][found.path]["post"]["requestBody"]["content"][JSON]
+        assert SCHEMAS[content["schema"]["$ref"].rpartition("/")[2]]["default"] == content["example"]
+        assert client.post(found.path, json=content["example"]).status_code == 200
+
+    def test_a_wrong_value_is_read_through_types(self, client: FlaskClient, found: Any) -> None:
+        responses = CLIENTS["paths"][found.path]["post"]["responses"]
+        assert {"422", "4XX", "5XX"} <= set(responses)
+        problem = client.post(found.path, json={"score": []}).get_json(force=True)
+        assert problem["errors"][0]["pointer"] == "/score"
+        assert _violations({"$ref": "#/components/schemas/Problem"}, problem) == []
