@@ -133,7 +133,7 @@ def _plain(label: Any) -> object:  # noqa: ANN401  # as above
 
 def chosen_labels(positive: BoolArray, positive_label: object, counted: Tally) -> Labels:
     """Tell one label from all others. Raises ColumnError if no row has it."""
-    if not positive.any():
+    if counted.rows and not positive.any():
         detail = f"No label is {shown(positive_label)}, the positive_label; the labels are {counted.listed}."
         raise ColumnError("one_class", detail)
     if counted.labels <= 2:  # noqa: PLR2004  # two classes
