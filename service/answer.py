@@ -296,6 +296,7 @@ def _check(operation: Operation, decoded: Decoded) -> Checked:
         checked: Checked = operation.schema.load(decoded.document)  # type: ignore[arg-type]  # any JSON value
     except ValidationError as error:
         errors = field_errors(error, decoded.pointer)
-        detail = errors[0].detail if len(errors) == 1 else f"errors points to {_how_many(len(errors))} wrong values."
+        is_one = len({error.detail for error in errors}) == 1
+        detail = errors[0].detail if is_one else f"errors points to {_how_many(len(errors))} wrong values."
         raise Problem("invalid_request", detail, errors) from None
     return checked

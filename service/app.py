@@ -26,6 +26,7 @@ from service.web.operation_routes import Operations, operations_blueprint
 from service.web.origins import allowed_origins
 from service.web.problem_responses import install_error_handlers
 from service.web.spool import Spool
+from service.web.version import version_blueprint
 from service.wire.limits import Limits
 
 _LOG = logging.getLogger("service")
@@ -74,6 +75,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.register_blueprint(docs_blueprint())
     app.register_blueprint(guide_blueprint())
     app.register_blueprint(health_blueprint(spool))
+    app.register_blueprint(version_blueprint(settings, compiled=KERNEL.path is not None))
     app.register_blueprint(metrics_blueprint(slots, spool, compiled=KERNEL.path is not None))
     # What the worker, which knows no settings of the application's parts, needs of them.
     app.extensions |= {"spool": spool, "big_pool": big, "slots": slots, "runtime_directory": runtime_directory}

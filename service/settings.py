@@ -163,6 +163,7 @@ class Settings:
         "",
         "What the server's processes share lies in this directory; the server makes one and sets this itself.",
     )
+    commit: str = _text("ROCPR_COMMIT", "", "The commit that /version names, where neither pip nor git knows it.")
     workers: int = _setting(
         "ROCPR_WORKERS", 2, 1, 1024, "How many processes serve requests; one evaluation uses one processor at a time."
     )

@@ -312,10 +312,6 @@ def test_a_parameter_that_is_given_twice_is_refused():
     assert json.loads(answer(request, LIMITS).body)["errors"][0]["code"] == "duplicate"
 
 
-def test_a_json_body_takes_no_options_from_the_query():
-    assert refusals(SAMPLE, keep="hull") == [("/keep", "unknown_field")]
-
-
 def test_include_in_a_query_may_be_names_between_commas():
     table = "scores,labels\n1,1\n0,0\n"
     assert "auc" in curves(table, content_type="text/csv", include="auc, points")

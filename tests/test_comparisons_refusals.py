@@ -204,11 +204,6 @@ def test_limits_are_told():
         assert (result.status, json.loads(result.body)["type"]) == (413, "/problems/too_many_rows")
 
 
-def test_a_json_body_takes_no_options_from_the_query():
-    assert refusals(BODY, indices="jaccard") == [("/indices", "unknown_field")]
-    assert refusals(BODY, scores="old,new") == [("/scores", "unknown_field")]
-
-
 @pytest.mark.parametrize(
     ("table", "options", "expected"),
     [

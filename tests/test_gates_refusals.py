@@ -260,11 +260,6 @@ def test_an_answer_has_no_tables():
     assert refusals(BODY, accept="text/markdown", table="checks") == [("/table", "exclusive")]
 
 
-def test_a_json_body_takes_no_options_from_the_query():
-    assert refusals(BODY, rules=json.dumps([ROC])) == [("/rules", "unknown_field")]
-    assert refusals(BODY, baseline_scores="old") == [("/baseline_scores", "unknown_field")]
-
-
 @pytest.mark.parametrize(
     ("value", "pointer"),
     [

@@ -14,7 +14,7 @@ from service.settings import (
 )
 
 NUMBERS = [field.name for field in attrs.fields(Settings) if isinstance(field.default, int)]
-TEXTS = ["api_keys_file", "trusted_proxies", "cors_origins", "spool_dir", "runtime_dir"]
+TEXTS = ["api_keys_file", "trusted_proxies", "cors_origins", "spool_dir", "runtime_dir", "commit"]
 
 
 def test_defaults() -> None:
@@ -39,6 +39,7 @@ def test_defaults() -> None:
         "compiled": "auto",
         "spool_dir": "",
         "runtime_dir": "",
+        "commit": "",
         "workers": 2,
         "connections": 10_000,
         "queue_seconds": 30,

@@ -91,9 +91,6 @@ class TestTables:
         assert refusals(SAMPLE | absent, accept="text/csv", table="at") == [("/table", "missing")]
         assert refusals(CSV_SAMPLE, content_type="text/csv", accept="text/csv", table="at") == [("/table", "missing")]
 
-    def test_a_json_body_takes_no_options_from_the_query(self):
-        assert refusals(SAMPLE, min_recall="0.5") == [("/min_recall", "unknown_field")]
-
 
 class TestAnswers:
     def test_the_parts_and_their_order(self):

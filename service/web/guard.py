@@ -14,6 +14,7 @@ from flask import Flask, Response, request
 
 from service.settings import Settings
 from service.web.cross_origin import install_cross_origin, is_preflight
+from service.web.health import LIVE, READY
 from service.web.keys import Keys, bearer_token
 from service.web.lanes.own_slots import slots_in
 from service.web.lanes.slots import Slots
@@ -28,7 +29,7 @@ from service.wire.problems import Problem, no_more_files
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-OPEN = frozenset({"/health/live", "/health/ready"})
+OPEN = frozenset({*LIVE, READY})
 """The paths that need no key: supervisors and load balancers have none."""
 
 _SHORT = 1 << 16

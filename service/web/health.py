@@ -11,20 +11,27 @@ from service.web.lifecycle import DRAINING
 from service.web.spool import Spool
 from service.wire.problems import Problem
 
+LIVE = ("/health/live", "/health", "/healthz")
+"""The paths that tell whether the process lives: one, and what others call it."""
+
+READY = "/health/ready"
+
 
 def health_blueprint(spool: Spool) -> Blueprint:
-    """Make the routes /health/live and /health/ready.
+    """Make the routes of health.
 
     The service keeps no state and needs no other service: a process that answers at all is ready, until it was told to
     stop.
     """
-    blueprint = Blueprint("health", __name__, url_prefix="/health")
+    blueprint = Blueprint("health", __name__)
 
-    @blueprint.get("/live")
     def live() -> Response:
         return Response(orjson.dumps({"status": "ok"}), mimetype="application/json")
 
-    @blueprint.get("/ready")
+    for path in LIVE:
+        blueprint.add_url_rule(path, view_func=live)
+
+    @blueprint.get(READY)
     def ready() -> Response:
         if DRAINING.is_set():
             raise Problem("not_ready", "This server was told to stop.")

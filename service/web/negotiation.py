@@ -15,7 +15,7 @@ from service.wire.media_types import GENERAL
 from service.wire.problems import Problem
 
 MULTIPART = "multipart/form-data"
-"""What forms with files are, and `curl -F`."""
+"""What forms with files are, curl -F and files= of Python's requests."""
 
 CHARSETS = frozenset({"utf-8", "us-ascii"})
 """The character sets that a body may name; both are read as UTF-8."""
@@ -49,10 +49,10 @@ def request_media_type(headers: Headers, supported: Sequence[str]) -> str:
     media_type, parameters = parse_options_header(headers.get("Content-Type", "")[:LONGEST])
     media_type = media_type.lower()
     if media_type not in supported and media_type not in GENERAL:
-        choices = " or ".join(supported)
-        advice = f"the file itself as the body, as curl does with --data-binary, as {choices}"
-        wanted = advice if media_type == MULTIPART else choices
-        raise Problem("unsupported_media_type", f"{media_type[:60]!r} is not a supported Content-Type; send {wanted}.")
+        detail = f"{media_type[:60]!r} is not a supported Content-Type; send {' or '.join(supported)}."
+        if media_type == MULTIPART:
+            detail += " A file is sent as the body itself, as with curl --data-binary or data= of Python's requests."
+        raise Problem("unsupported_media_type", detail)
     if parameters.get("charset", "utf-8").lower() not in CHARSETS:
         raise Problem("unsupported_media_type", "The body's charset must be utf-8.")
     if parameters.get("header", "present").lower() == "absent":

@@ -22,6 +22,7 @@ import structlog
 from flask import Flask, Response, request
 from structlog.typing import FilteringBoundLogger
 
+from service.web.health import LIVE, READY
 from service.web.log import configure_log, current_request_id, install_failure_log
 from service.web.metrics import (
     count_abandoned,
@@ -71,7 +72,7 @@ _AFTER = ("key", "problem")
 
 _FACTS = frozenset({*(fact for fact, *_ in _STAGES), *_BEFORE, *_AFTER})
 
-_QUIET = frozenset({"/health/live", "/health/ready", "/metrics"})
+_QUIET = frozenset({*LIVE, READY, "/metrics"})
 """Routes that machines ask every few seconds; their lines are level debug unless they fail."""
 
 _INTERNAL_ERROR = 500

@@ -3,9 +3,13 @@
 Knows Problem, werkzeug's HTTP errors and what to do about an unexpected exception; not which operation failed.
 """
 
-from flask import Flask, Response, current_app, request
-from werkzeug.exceptions import HTTPException, MethodNotAllowed
+from difflib import get_close_matches
 
+from flask import Flask, Response, current_app, request
+from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
+
+from service.guide import pages
+from service.web.guide import GUIDE
 from service.web.lanes.evaluator import EvaluatorFailed
 from service.web.negotiation import VARY
 from service.web.observation import note
@@ -19,10 +23,14 @@ _CODE_OF_STATUS = {problem.status: code for code, problem in reversed(PROBLEM_TY
 
 _DETAILS = {
     404: "There is nothing at this path; /docs describes those that there are.",
-    405: "This path does not take this method; the header Allow names those that it takes.",
     500: "The server failed in a way that it should not. The failure was logged.",
 }
 
+
+_INVALID = "The request is not valid HTTP/1.1."
+
+_LONGEST_PATH = 100
+"""How many characters of a path are compared with others."""
 
 _LATER = frozenset({429, 503})
 """Statuses that say: not now."""
@@ -54,10 +62,21 @@ def problem_response(problem: Problem) -> Response:
 def _http_error_response(error: HTTPException) -> Response:
     status = error.code or 500
     code = _CODE_OF_STATUS.get(status, "malformed_request" if status < 500 else "internal_error")  # noqa: PLR2004  # HTTP statuses from 500 are ours
-    response = problem_response(Problem(code, _DETAILS.get(status, "The request is not valid HTTP/1.1.")))
     if isinstance(error, MethodNotAllowed):
-        response.headers["Allow"] = ", ".join(sorted(error.valid_methods or ()))
-    return response
+        allowed = ", ".join(sorted(error.valid_methods or ()))
+        response = problem_response(Problem(code, f"This path takes {allowed}."))
+        response.headers["Allow"] = allowed
+        return response
+    near = _nearest_path() if isinstance(error, NotFound) else None
+    detail = f"There is nothing at this path; do you mean {near}?" if near else _DETAILS.get(status, _INVALID)
+    return problem_response(Problem(code, detail))
+
+
+def _nearest_path() -> str | None:
+    """Find the path that may be meant by one that there is not."""
+    known = [rule.rule for rule in current_app.url_map.iter_rules() if "<" not in rule.rule]
+    known += [f"{GUIDE}/{page}" for page in pages()]
+    return next(iter(get_close_matches(request.path[:_LONGEST_PATH], known, 1)), None)
 
 
 def _lack_of_memory_response(_error: MemoryError) -> Response:

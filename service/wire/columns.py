@@ -59,7 +59,7 @@ class ColumnError(ValueError):
 @singledispatch
 def numbers(column: object, *, nullable: bool) -> FloatArray:
     """Read finite doubles; where `nullable`, a missing value is NaN. Raises ColumnError at the first wrong row."""
-    raise ColumnError("not_a_column", "A list of numbers belongs here.")
+    raise ColumnError("not_a_column", "A list of numbers belongs here, such as [0.9, 0.2].")
 
 
 @singledispatch
@@ -69,7 +69,7 @@ def labels(column: object, positive_label: object) -> Labels:
     Without a positive label the values are 0 and 1, false and true, or -1 and 1. With one, told by type and value, all
     others are negative.
     """
-    raise ColumnError("not_a_column", "A list of labels belongs here.")
+    raise ColumnError("not_a_column", "A list of labels belongs here, such as [1, 0].")
 
 
 @singledispatch

@@ -11,16 +11,13 @@ PARQUET = "application/vnd.apache.parquet"
 MARKDOWN = "text/markdown"
 XML = "application/xml"
 
-FORM = "application/x-www-form-urlencoded"
-"""What `curl -d` and `wget --post-file` say of whatever they send."""
-
 GENERAL: Mapping[str, str | None] = MappingProxyType(
     {
         "": None,
         "application/octet-stream": None,
         "binary/octet-stream": None,
         "text/plain": None,
-        FORM: None,
+        "application/x-www-form-urlencoded": None,
         "application/vnd.ms-excel": None,
         "text/json": JSON,
         "application/csv": CSV,
@@ -31,4 +28,6 @@ GENERAL: Mapping[str, str | None] = MappingProxyType(
         "application/x-parquet": PARQUET,
     }
 )
-"""{what tools say of a body that they do not know well: what it is where its first bytes do not tell, or None}"""
+"""{what tools say of a body that they do not know well: what it is where its first bytes do not tell, or None}
+
+curl -d and wget --post-file call everything the fields of a form; fetch calls a string text/plain."""

@@ -42,11 +42,11 @@ EVALUATIONS = {found.path.removeprefix(EVALUATION_PREFIX): found for found in ev
 """{operation at run time: operation of the document}"""
 TEXT = {"scores", "labels", "weights", "baseline_scores", "positive_label"}
 """Parameters that are text: the names of columns, and a label."""
-JSON_TEXT = {
-    *("interpolation", "thresholds", "intervals", "operating_points"),
-    *("lambda_range", "lambda_density", "at_lambda", "rules"),
-}
-"""Parameters whose text is JSON, because an object or a list of numbers or objects has no other form in a query."""
+NUMBER_LISTS = {"thresholds", "lambda_range", "at_lambda"}
+"""Parameters whose text is numbers with commas between, or JSON."""
+
+JSON_TEXT = {*NUMBER_LISTS, "interpolation", "intervals", "operating_points", "lambda_density", "rules"}
+"""Parameters whose text is JSON or nearly so; an object or a list of objects has no other form in a query."""
 
 CODE_AT = {"Fault": 0, "ColumnError": 0, "invalid": 0, "invalid_value": 1, "FieldError": 1}
 """{what makes a fault: which of its arguments is the code}"""
@@ -186,7 +186,8 @@ class TestParameters:
         shown = parameter["schema"]["examples"]
         assert shown
         for text in shown:
-            assert violations(body["properties"][name], json.loads(text)) == []
+            value = json.loads(f"[{text}]" if name in NUMBER_LISTS else text)
+            assert violations(body["properties"][name], value) == []
             assert f"`{text}`" in parameter["description"]
 
     @pytest.mark.parametrize("name", ["positives", "negatives"])

@@ -192,7 +192,7 @@ def test_the_log_repeats_nothing(proxy: Proxy) -> None:
     assert "canary" not in text.lower()
     lines = {line["id"]: line for line in map(json.loads, text.splitlines())}
     found = [(lines[f"log-{n}"]["method"], lines[f"log-{n}"]["route"], lines[f"log-{n}"]["status"]) for n in range(3)]
-    assert found == [("POST", "/v1/curves", 422), ("GET", "unmatched", 404), ("OTHER", "/metrics", 404)]
+    assert found == [("POST", "/v1/curves", 400), ("GET", "unmatched", 404), ("OTHER", "/metrics", 404)]
     assert "canary" not in (proxy.log.parent / "nginx.log").read_text().lower()
 
 

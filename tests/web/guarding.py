@@ -13,7 +13,7 @@ from service.web.guard import OPEN, install_guard
 from service.web.problem_responses import install_error_handlers
 
 KEY, OTHER_KEY = "rocpr_the-key-of-ann", "rocpr_the-key-of-ben"
-HEALTH = ["/health/live", "/health/ready"]
+HEALTH = ["/health/live", "/health/ready", "/health", "/healthz"]
 ANN, BEN = ({"Authorization": f"Bearer {key}"} for key in (KEY, OTHER_KEY))
 
 

@@ -46,7 +46,7 @@ class TestWithoutKey:
             check_unauthorized(client.get(path))
 
     @pytest.mark.parametrize(
-        "path", ["/", "/nothing", "/metrics/", "/health", "/health/", "/health/live/", "//health/live"]
+        "path", ["/", "/nothing", "/metrics/", "/version/", "/health/", "/health/live/", "//health/live"]
     )
     def test_so_is_what_there_is_not(self, guarded: Flask, path: str) -> None:
         check_unauthorized(guarded.test_client().get(path, base_url="http://localhost"))

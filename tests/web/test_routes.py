@@ -164,7 +164,7 @@ def test_options_reach_the_answer_in_order(client: FlaskClient, monkeypatch: pyt
     )
     client.post(CURVES, data=b"x", headers=JSON, query_string="b=1&a=%C3%BC+c&b=&%2B=%26&d")
     (request,) = seen
-    assert request.parameters == (("b", "1"), ("a", "ü c"), ("b", ""), ("+", "&"), ("d", ""))
+    assert request.parameters == (("b", "1"), ("a", "ü c"), ("+", "&"))
     assert (request.operation, request.instance) == ("curves", CURVES)
     assert (request.content_type, request.accept, request.body) == (
         "application/json",
@@ -180,7 +180,7 @@ def test_a_query_that_is_not_utf_8_is_400(client: FlaskClient) -> None:
 def test_a_query_of_too_many_parameters_is_422(client: FlaskClient) -> None:
     few, many = ("&".join(f"{number:x}=1" for number in range(size)) for size in (100, 101))
     for query, said in (
-        (few, "the query takes table"),
+        (few, "This query parameter is not known here"),
         (many, "more than 100 parameters"),
         ("a&" * 4000, "more than 100"),
     ):
@@ -223,7 +223,7 @@ def test_options_names_the_methods(client: FlaskClient, path: str) -> None:
     assert response.data == b""
 
 
-@pytest.mark.parametrize("path", ["/", "/v1", "/v1/curves/", "/v1//curves", "/V1/curves", "/problems/", "/health"])
+@pytest.mark.parametrize("path", ["/", "/v1", "/v1/curves/", "/v1//curves", "/V1/curves", "/problems/"])
 def test_other_paths_are_404(client: FlaskClient, path: str) -> None:
     check_problem(client.post(path), "not_found", path)
 

@@ -23,7 +23,8 @@ from service.wire.columns import (
     numbers,
     tally,
 )
-from service.wire.formats.json_format import StrictJsonError, parse_json
+from service.wire.formats.json_format import StrictJsonError
+from service.wire.formats.query_options import json_or_truth
 from service.wire.formats.text_columns import TextColumn, identity_of
 from service.wire.problems import Problem
 
@@ -220,6 +221,6 @@ def _place(distinct: np.ndarray, positive: object) -> int | None:
 def _json_value(text: str) -> object:
     """Read a query's text as a value of JSON; None, which no label is, where it is none."""
     try:
-        return parse_json(text)
+        return json_or_truth(text)
     except StrictJsonError:
         return None

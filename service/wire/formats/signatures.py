@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from service.wire.formats.codings import IDENTITY, Body
-from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, FORM, GENERAL, JSON, PARQUET
+from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, GENERAL, JSON, PARQUET
 from service.wire.problems import Problem
 
 
@@ -56,7 +56,7 @@ _MARKUP = Signature("HTML or XML", advice=f"send {JSON} or {CSV}")
 _CSV = Signature("CSV", media_type=CSV, is_clear=False)
 _FORM = Signature(
     "the fields of a form",
-    advice="send a JSON object, as --json of curl and json= of Python's requests do",
+    advice="send a JSON object, as curl --json and json= of Python's requests do",
     is_clear=False,
 )
 
@@ -101,8 +101,8 @@ def media_type_of(body: Body, said: str, content_encoding: str) -> str:
         advice = f"the body does not show what it is: say Content-Type: {JSON} or {CSV}."
         raise Problem("unsupported_media_type", f"{seen}, and {advice}")
     detail = f"{seen}, and the body looks like {found.name}: {_advice(found, content_encoding)}."
-    if found is _CSV and said == FORM:
-        detail += " With curl, use --data-binary: -d takes out the line ends."
+    if found is _CSV and b"\n" not in body[:_LOOKED_AT]:
+        detail += " It is one line: of a file, curl -d makes that, and --data-binary does not."
     raise Problem("unsupported_media_type", detail)
 
 

@@ -159,7 +159,7 @@ def test_a_positive_label_is_told_by_type_and_value(cells, label, positive):
     ("cells", "label"),
     [
         ([True, False], "1"),
-        ([True, False], "True"),
+        ([True, False], "yes"),
         ([1, 0], "true"),
         ([1, 0], '"1"'),
         ([1, 0], "yes"),

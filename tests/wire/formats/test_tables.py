@@ -92,7 +92,14 @@ def test_a_column_that_serves_twice_is_read_once():
         ("positive_label", "null", "null"),
         ("keep", "corners", "corners"),
         ("lower_is_positive", "true", True),
+        ("lower_is_positive", "True", True),
+        ("lower_is_positive", "FALSE", False),
         ("lambda_range", "[0.2, 0.8]", [0.2, 0.8]),
+        ("lambda_range", " [0.2, 0.8]", [0.2, 0.8]),
+        ("lambda_range", "0.2,0.8", [0.2, 0.8]),
+        ("lambda_range", "0.2, 0.8", [0.2, 0.8]),
+        ("lambda_range", "-1e-3", [-1e-3]),
+        ("lambda_range", "null", None),
         ("include", "auc, points", ["auc", "points"]),
         ("include", '["auc"]', ["auc"]),
     ],
@@ -101,9 +108,23 @@ def test_options_are_text_or_json_or_names(parameter, text, value):
     assert one("scores,labels", **{parameter: text}).document[parameter] == value
 
 
-def test_an_option_that_is_no_json_is_refused():
-    error = refused(one, "scores,labels", lambda_range="0.2, 0.8")
-    assert (error.pointer, error.code) == ("/lambda_range", "not_json")
+@pytest.mark.parametrize(
+    ("parameter", "text"),
+    [
+        ("lambda_range", "0.2;0.8"),
+        ("lambda_range", "[0.2"),
+        ("lambda_range", "0.2,0.8]"),
+        ("lambda_range", "0.2],[0.8"),
+        ("lambda_range", "0.2,"),
+        ("lambda_range", "True"),
+        ("lambda_range", "NaN"),
+        ("lower_is_positive", "yes"),
+    ],
+)
+def test_an_option_that_cannot_be_read_is_refused(parameter, text):
+    error = refused(one, "scores,labels", **{parameter: text})
+    assert (error.pointer, error.code) == (f"/{parameter}", "not_json")
+    assert "such as " in error.detail
 
 
 @pytest.mark.parametrize("decode", [one, several])

@@ -1,0 +1,82 @@
+"""What this server is: its version and commit, its limits, what it reads and answers, and what was installed with it.
+
+Knows settings, media types and the package's metadata; nothing of requests.
+"""
+
+import json
+import re
+from importlib.metadata import PackageNotFoundError, distribution, version
+from pathlib import Path
+
+import orjson
+from flask import Blueprint, Response
+
+from service.answer import REQUEST_MEDIA_TYPES, response_media_types
+from service.operations import OPERATIONS
+from service.settings import Settings
+from service.wire.formats.codings import CODINGS
+
+_NAME = "rocpr"
+_LIMITS = ("max_body_bytes", "max_decompressed_bytes", "max_rows", "max_interpolated_rows", "big_body_bytes")
+_OF_EXTRA = re.compile(r"([\w.-]+).*;.*\bextra\s*==\s*[\"']([\w.-]+)[\"']")
+_COMMIT = re.compile(r"[0-9a-f]{40,64}")
+
+
+def version_blueprint(settings: Settings, *, compiled: bool) -> Blueprint:
+    """Make the route /version."""
+    document = orjson.dumps(
+        {
+            "name": _NAME,
+            "version": version(_NAME),
+            "commit": settings.commit or _installed_commit() or _commit_of(Path(__file__).resolve().parents[2]),
+            "limits": {name: getattr(settings, name) for name in _LIMITS},
+            "formats": {
+                "requests": REQUEST_MEDIA_TYPES,
+                "answers": {name: response_media_types(name) for name in OPERATIONS},
+                "codings": tuple(CODINGS),
+            },
+            "extras": sorted({*_installed_extras(), *(["compiled"] if compiled else [])}),
+        }
+    )
+    blueprint = Blueprint("version", __name__)
+
+    @blueprint.get("/version")
+    def show() -> Response:
+        return Response(document, mimetype="application/json")
+
+    return blueprint
+
+
+def _installed_commit() -> str | None:
+    """Tell the commit that pip installed, where it was given a repository (PEP 610)."""
+    origin = json.loads(distribution(_NAME).read_text("direct_url.json") or "{}")
+    commit: str | None = origin.get("vcs_info", {}).get("commit_id")
+    return commit
+
+
+def _commit_of(checkout: Path) -> str | None:
+    """Tell the commit of a checkout; None for what is none, and where git keeps it in another way."""
+    git = checkout / ".git"
+    try:
+        kind, _, reference = (git / "HEAD").read_text().strip().rpartition("ref: ")
+        found = (git / reference).read_text().strip() if not kind and "/" in reference else reference
+    except OSError:
+        return None
+    return found if _COMMIT.fullmatch(found) else None
+
+
+def _installed_extras() -> set[str]:
+    """Name the extras of the package of which everything is installed."""
+    needed: dict[str, bool] = {}
+    for requirement in distribution(_NAME).requires or ():
+        if match := _OF_EXTRA.match(requirement):
+            needed[match[2]] = needed.get(match[2], True) and _is_installed(match[1])
+    return {extra for extra, is_installed in needed.items() if is_installed}
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        distribution(name)
+    except PackageNotFoundError:
+        return False
+    return True
