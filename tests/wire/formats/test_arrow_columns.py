@@ -1,16 +1,15 @@
 """Typed columns: which types are read, what of them is refused and where, and that nothing is rounded."""
 
-from functools import partial
-
 from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from service.wire.columns import ColumnError, shown, labels, numbers
+from service.wire.columns import ColumnError, labels, numbers, shown
 from service.wire.formats.arrow_columns import UNREADABLE, ArrowColumn, is_readable, validate, written_out
 from service.wire.problems import Problem
 
