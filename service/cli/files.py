@@ -15,7 +15,7 @@ FORMATS = {"json": JSON, "csv": CSV, "arrow": ARROW_STREAM, "parquet": PARQUET}
 """{what a file is said to be: its media type}; both formats of Arrow have one name, and are told by their bytes."""
 
 SUFFIXES = {**FORMATS, "arrows": ARROW_STREAM, "feather": ARROW_STREAM}
-_NAMED = {**FORMATS, "feather": ARROW_FILE}
+_NAMED = {name: {media_type} for name, media_type in FORMATS.items()} | {"arrow": {ARROW_STREAM, ARROW_FILE}}
 _UNPACKED_BY = {"gz": "gzip", "zst": "zstd"}
 
 
@@ -76,5 +76,5 @@ class InputFile:
             return f"This looks like {found.name}; unpack it first."
         if found.media_type is None:
             return f"This looks like {found.name}: {found.advice}."
-        name = next(name for name, media_type in _NAMED.items() if media_type == found.media_type)
+        name = next(name for name, kinds in _NAMED.items() if found.media_type in kinds)
         return f"This looks like {found.name}; say --format {name}."

@@ -37,7 +37,8 @@ class ArrowFile:
     def __init__(self, body: Body) -> None:
         size = int.from_bytes(body[-_TAIL : -len(_MAGIC)], "little")
         end = len(body) - _TAIL - size
-        if body[: len(_BEGIN)] != _BEGIN or body[-len(_MAGIC) :] != _MAGIC or not len(_BEGIN) <= end < len(body):
+        is_between = len(_BEGIN) <= end < len(body) - _TAIL
+        if body[: len(_BEGIN)] != _BEGIN or body[-len(_MAGIC) :] != _MAGIC or not is_between:
             raise Problem("malformed_body", "The body is not an Arrow file, or not all of it.")
         if size > LONGEST_HEADER:
             raise too_many_columns()

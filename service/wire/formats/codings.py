@@ -93,7 +93,7 @@ class Coding:
         if isinstance(error, _Early):
             return f"The body ends before its {self.whole} does."
         if isinstance(error, _Trailing):
-            return f"Something follows the {self.whole}; a body is one, whole and alone."
+            return f"Something follows the {self.whole} that is no part of it."
         known = (meaning for words, meaning in self.told.items() if words in str(error))
         return next(known, f"The {self.whole} is damaged.")
 
@@ -226,7 +226,7 @@ CODINGS = {
     ),
     "gzip": Coding(
         "gzip",
-        "gzip data",
+        "gzip member",
         _GZIP_MAGIC,
         _gunzipped,
         zlib.error,

@@ -10,18 +10,17 @@ from service.answer import REQUEST_MEDIA_TYPES, Request, answer
 from service.wire.formats.codings import CODINGS, IDENTITY, compress
 from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, JSON, PARQUET
 from tests.asking import LIMITS
-from tests.properties.bodies import arrow_body, csv_body, json_body, parquet_body
+from tests.properties.bodies import arrow_body, arrow_file_body, csv_body, json_body, parquet_body
 
 COLUMNS = {"scores": [0.9, 0.2], "labels": [1, 0]}
 TABLE = pa.table(COLUMNS)
-RIGHT = {JSON: json_body(COLUMNS), CSV: csv_body(TABLE), ARROW_STREAM: arrow_body(TABLE), PARQUET: parquet_body(TABLE)}
-
-
-def arrow_file() -> bytes:
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_file(sink, TABLE.schema) as file:
-        file.write_table(TABLE)
-    return sink.getvalue().to_pybytes()
+RIGHT = {
+    JSON: json_body(COLUMNS),
+    CSV: csv_body(TABLE),
+    ARROW_STREAM: arrow_body(TABLE),
+    ARROW_FILE: arrow_file_body(TABLE),
+    PARQUET: parquet_body(TABLE),
+}
 
 
 def detail(content_type: str, body: bytes, coding: str = IDENTITY) -> str:
