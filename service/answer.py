@@ -17,15 +17,16 @@ from service.curves.budget import TooMuchWork as TooMuchWork  # noqa: PLC0414  #
 from service.curves.budget import at_most, spend
 from service.curves.errors import CurvesError
 from service.operations import OPERATIONS, Checked, Operation
-from service.wire.answers.encoders import ENCODERS, ONE_TABLE, Encoded
+from service.wire.answers.encoders import ENCODERS, ONE_TABLE, Encoded, Shown
 from service.wire.formats.codings import IDENTITY, MIN_COMPRESSED_BYTES, Body, Piece, compressed, decompress
 from service.wire.formats.decoders import DECODERS
-from service.wire.formats.query_options import Decoded
+from service.wire.formats.query_options import Decoded, picture_options
 from service.wire.formats.signatures import media_type_of, mislabelled
 from service.wire.formats.tables import too_many_rows
 from service.wire.limits import Limits
 from service.wire.problems import MAX_ERRORS, PROBLEM_JSON, Problem, invalid_value, pointer_token, problem_document
 from service.wire.requests.faults import fact_error, field_errors
+from service.wire.requests.picture_schemas import PICTURE_SCHEMAS, checked_picture
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,13 +138,13 @@ def _narrowed(limits: Limits, effort: Effort) -> Limits:
 
 
 def answer_decoded(request: Request, decoded: Decoded, limits: Limits) -> Answer:
-    """Evaluate a document that was decoded before; the request's own body and parameters are not read."""
-    return _answer(request, lambda _: (decoded, None), limits)
+    """Evaluate a document that was decoded before; of the request itself only what it says of a picture is read."""
+    return _answer(request, lambda operation: (decoded, _shown(request, operation, dict(request.parameters))), limits)
 
 
 def _answer(
     request: Request,
-    decode: Callable[[Operation], tuple[Decoded, str | None]],
+    decode: Callable[[Operation], tuple[Decoded, Shown]],
     limits: Limits,
     effort: Effort | None = None,
     *,
@@ -181,7 +182,7 @@ def problem_answer(problem: Problem, instance: str, facts: Facts | None = None) 
 
 def _write_answer(
     request: Request,
-    decode: Callable[[Operation], tuple[Decoded, str | None]],
+    decode: Callable[[Operation], tuple[Decoded, Shown]],
     limits: Limits,
     *,
     facts: Facts,
@@ -191,17 +192,17 @@ def _write_answer(
     """Write the encoded answer; return its status, what was encoded, and the coding that it has."""
     operation = OPERATIONS[request.operation]
     with facts.timed("decode_seconds"):
-        decoded, table = decode(operation)
+        decoded, shown = decode(operation)
         checked = _check(operation, decoded)
         facts.rows = checked.rows
         if checked.rows > limits.max_rows:
             raise too_many_rows(checked.rows, limits.max_rows)
         spend(checked.work)
-    if table is None and request.accept in ONE_TABLE:
-        table = operation.first_table(checked)
+    if shown is None and request.accept in ONE_TABLE:
+        shown = operation.first_table(checked)
     with facts.timed("evaluate_seconds"):
         try:
-            result = operation.evaluate(checked, table, limits)
+            result = operation.evaluate(checked, shown, limits)
         except CurvesError as fact:
             raise Problem(
                 "invalid_request", fact.detail, [fact_error(fact, decoded.document, decoded.pointer)]
@@ -210,7 +211,7 @@ def _write_answer(
     del decoded, checked  # encoding may need the memory
     with facts.timed("encode_seconds"):
         look()
-        encoded = ENCODERS[request.operation, request.accept](result, table)
+        encoded = ENCODERS[request.operation, request.accept](result, shown)
         pieces = _looked_after(encoded.pieces, look)
         beginning = _beginning(pieces, MIN_COMPRESSED_BYTES)
         coding = request.accept_encoding if sum(map(len, beginning)) >= MIN_COMPRESSED_BYTES else IDENTITY
@@ -236,16 +237,13 @@ def _beginning(pieces: Iterator[Piece], size: int) -> list[Piece]:
     return taken
 
 
-def _decoded(
-    request: Request, operation: Operation, limits: Limits, effort: Effort | None
-) -> tuple[Decoded, str | None]:
-    """Read the body, with the options in the query; and the table asked for.
+def _decoded(request: Request, operation: Operation, limits: Limits, effort: Effort | None) -> tuple[Decoded, Shown]:
+    """Read the body, with the options in the query; and what of the result is asked for.
 
     Raises TooMuchWork for what the effort alone is too small for.
     """
     parameters = _unique(request.parameters)
-    table = parameters.pop("table", None)
-    _check_table(operation, table, request.accept)
+    shown = _shown(request, operation, parameters)
     limits = limits if effort is None else _narrowed(limits, effort)
     body: Body = b""
     media_type = request.content_type
@@ -254,7 +252,7 @@ def _decoded(
         if not len(body):
             raise _without_body()
         media_type = media_type_of(body, media_type, request.content_encoding)
-        return DECODERS[media_type](body, parameters, operation.form, limits), table
+        return DECODERS[media_type](body, parameters, operation.form, limits), shown
     except Problem as problem:
         if effort is not None and problem.type.code in _TOO_LARGE:
             raise TooMuchWork from None
@@ -264,6 +262,18 @@ def _decoded(
 def _without_body() -> Problem:
     example = '{"scores": [0.9, 0.2], "labels": [1, 0]}'
     return Problem("malformed_body", f"The body is empty; send scores and labels, such as {example}.")
+
+
+def _shown(request: Request, operation: Operation, parameters: dict[str, str]) -> Shown:
+    """Take out of the query what of the result is asked for: a table by its name, or a picture."""
+    table = parameters.pop("table", None)
+    _check_table(operation, table, request.accept)
+    options = picture_options(parameters)
+    if (request.operation, request.accept) in PICTURE_SCHEMAS:
+        return checked_picture(request.operation, request.accept, options)
+    for name in options:
+        raise invalid_value(f"/{name}", "exclusive", f"{name} goes with a picture, not with {request.accept}.")
+    return table
 
 
 def _unique(parameters: tuple[tuple[str, str], ...]) -> dict[str, str]:

@@ -9,12 +9,15 @@ from typing import Any, Protocol
 
 from marshmallow import Schema
 
+from service.charts.picture import Picture
 from service.curves.budget import spend
 from service.curves.comparison import Comparison, evaluate_comparison
+from service.curves.drawing import DrawingOptions
 from service.curves.tradeoff import Tradeoffs, evaluate_tradeoffs
 from service.inference.curves_with_intervals import EvaluatedCurves, evaluate_with_intervals
 from service.inference.gate import Gate, evaluate_gate
 from service.wire.answers.answer_tables import TABLES
+from service.wire.answers.encoders import Shown
 from service.wire.answers.writing_work import comparison_written, tradeoffs_written
 from service.wire.formats.tables import TableForm, evaluation_and_baseline, one_evaluation, several_evaluations
 from service.wire.limits import Limits
@@ -43,7 +46,7 @@ class Operation:
 
     form         what a body is that is a table, and which query parameters go with it.
     tables       the tables of an answer, the default first, for formats that hold only one.
-    evaluate     from the checked request and the table asked for (None for all) to the result.
+    evaluate     from the checked request and what is shown of the result (None for all of it) to the result.
     included     the tables that a checked request asks for; all unless said.
     status       the status of a result; 200 unless said.
     """
@@ -51,7 +54,7 @@ class Operation:
     schema: Schema
     form: TableForm
     tables: tuple[str, ...]
-    evaluate: Callable[[Any, str | None, Limits], object]
+    evaluate: Callable[[Any, Shown, Limits], object]
     included: Callable[[Any], Collection[str]] | None = None
     status: Callable[[Any, Any], int] = lambda _checked, _result: 200
 
@@ -66,15 +69,22 @@ class Operation:
         return self.form.parameters
 
 
-def _evaluate_curves(checked: CurvesRequest, table: str | None, limits: Limits) -> EvaluatedCurves:
+def _evaluate_curves(checked: CurvesRequest, shown: Shown, limits: Limits) -> EvaluatedCurves:
     options = replace(checked.options, max_interpolated_rows=limits.max_interpolated_rows)
     intervals = checked.intervals
-    if table is not None:
+    if isinstance(shown, Picture):
+        options = replace(options, include=frozenset({"auc"}))
+        return evaluate_with_intervals(checked.evaluation, options, intervals, _drawing(shown))
+    if (table := shown) is not None:
         _check_curves_table(checked, table)
         points = options.operating_points if table == "operating_points" else ()
         options = replace(options, include=options.include & {table}, operating_points=points)
         intervals = intervals if table == "intervals" else None
     return evaluate_with_intervals(checked.evaluation, options, intervals)
+
+
+def _drawing(picture: Picture) -> DrawingOptions:
+    return DrawingOptions(picture.side, picture.marks)
 
 
 def _check_curves_table(checked: CurvesRequest, table: str) -> None:
@@ -86,9 +96,9 @@ def _check_curves_table(checked: CurvesRequest, table: str) -> None:
         raise invalid_value("/table", "not_one_of", "This table is not among those that include names.")
 
 
-def _evaluate_tradeoffs(checked: TradeoffsRequest, table: str | None, limits: Limits) -> Tradeoffs:
+def _evaluate_tradeoffs(checked: TradeoffsRequest, shown: Shown, limits: Limits) -> Tradeoffs:
     at_lambda = checked.options.at_lambda
-    if table == "at" and at_lambda is None:
+    if shown == "at" and at_lambda is None:
         raise invalid_value("/table", "missing", "This table needs at_lambda, the values to read off.")
     if at_lambda is not None and at_lambda.size > limits.max_interpolated_rows:
         message = f"These are {at_lambda.size} values to read off, the limit is {limits.max_interpolated_rows}."
@@ -98,13 +108,14 @@ def _evaluate_tradeoffs(checked: TradeoffsRequest, table: str | None, limits: Li
     return tradeoffs
 
 
-def _evaluate_comparison(checked: ComparisonsRequest, _table: str | None, _limits: Limits) -> Comparison:
-    comparison = evaluate_comparison(checked.evaluations, checked.indices)
+def _evaluate_comparison(checked: ComparisonsRequest, shown: Shown, _limits: Limits) -> Comparison:
+    drawn = _drawing(shown) if isinstance(shown, Picture) else None
+    comparison = evaluate_comparison(checked.evaluations, checked.indices, drawn)
     spend(comparison_written(comparison))
     return comparison
 
 
-def _evaluate_gate(checked: GatesRequest, _table: str | None, _limits: Limits) -> Gate:
+def _evaluate_gate(checked: GatesRequest, _shown: Shown, _limits: Limits) -> Gate:
     return evaluate_gate(checked.evaluation, checked.baseline, checked.options)
 
 

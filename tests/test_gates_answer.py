@@ -12,7 +12,7 @@ import pytest
 
 from service.answer import Effort, Request, TooMuchWork, answer, response_media_types
 from service.wire.answers.gate_reports import junit_report, markdown_report
-from service.wire.media_types import ARROW_STREAM, CSV, JSON, MARKDOWN, PARQUET, XML
+from service.wire.media_types import ARROW_STREAM, CSV, JSON, MARKDOWN, PARQUET, SVG, XML
 from service.wire.requests.gates_schemas import FAIL_STATUSES, MOST_RULES
 from tests import asking
 from tests.asking import LIMITS
@@ -281,7 +281,7 @@ class TestStatus:
 
 class TestReports:
     def test_media_types(self):
-        assert response_media_types("gates") == (JSON, MARKDOWN, XML)
+        assert response_media_types("gates") == (JSON, MARKDOWN, XML, SVG)
 
     def test_reports_are_laid_out_from_the_document(self):
         body = PAIR | {"rules": [ROC, FAILING, UNDECIDED, DROP], "intervals": FEW}

@@ -23,11 +23,11 @@ _TITLES = {"/problems/invalid_request": "This cannot be used", "/problems/malfor
 """What is said of a file where the service speaks of a request and its body."""
 
 
-def ask(operation: str, media_type: str, parameters: dict[str, str], body: bytes) -> Answer:
+def ask(operation: str, media_type: str, parameters: dict[str, str], body: bytes, accept: str = JSON) -> Answer:
     """Evaluate under the limits that a server would have; the length of the body is not limited."""
     use_compiled()
     query = tuple(parameters.items())
-    return answer(Request(operation, f"/v1/{operation}", media_type, JSON, query, body), limits())
+    return answer(Request(operation, f"/v1/{operation}", media_type, accept, query, body), limits())
 
 
 def limits() -> Limits:
@@ -53,13 +53,15 @@ def _settings() -> Settings:
         fail([f"Error: {error}"])
 
 
-def ask_about(operation: str, file: InputFile, typed: dict[str, str], others: Mapping[str, str]) -> bytes:
+def ask_about(
+    operation: str, file: InputFile, typed: dict[str, str], others: Mapping[str, str], accept: str = JSON
+) -> bytes:
     """Evaluate one file, with the options that were typed and others, and return the answer.
 
     A problem is told and ends the command.
     """
-    body = file.read()
-    result = ask(operation, file.media_type_of(body), {**typed, **others}, body)
+    body = file.content
+    result = ask(operation, file.media_type_of(body), {**typed, **others}, body, accept)
     if is_problem(result):
         fail(lines_of_file(orjson.loads(result.body), file, body, typed, typed))
     return result.body

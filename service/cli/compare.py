@@ -4,12 +4,13 @@ Knows the command's options and how a summary is laid out; what is valid and wha
 """
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import click
 import orjson
 
-from service.answer import Request, answer_decoded
+from service.answer import Answer, Request, answer_decoded
 from service.cli.asking import is_problem, limits, use_compiled
 from service.cli.command_error import fail
 from service.cli.evaluations import lines_of_problem, named_files, read_evaluations, request_of
@@ -27,8 +28,9 @@ from service.cli.layout import (
     warning_lines,
 )
 from service.cli.options import evaluation_options, given_texts, indices_option, refuse_without_table
-from service.wire.formats.query_options import names_or_json
-from service.wire.media_types import JSON
+from service.cli.plots import plot_option, write_plot
+from service.wire.formats.query_options import Decoded, names_or_json
+from service.wire.media_types import JSON, SVG
 
 _SHORT_NAME = 11
 """How long a name may be that stands in the line of its areas."""
@@ -48,12 +50,14 @@ _HULL: CellTexts = {
 @click.argument("files", metavar="NAME=FILE NAME=FILE ...", nargs=-1, required=True, callback=named_files)
 @evaluation_options
 @indices_option
+@plot_option
 def compare(
     files: dict[str, BinaryIO],
     format_name: str | None,
     indices: str | None,
     *,
     as_json: bool,
+    plot: Path | None,
     **options: str | bool | None,
 ) -> None:
     """Say which of 2 to 50 evaluations is best where.
@@ -67,15 +71,20 @@ def compare(
     refuse_without_table(given, sources.values())
     evaluations = read_evaluations(sources, given)
     chosen = {} if indices is None else {"indices": names_or_json(indices)}
-    use_compiled()
-    request = Request("comparisons", "/v1/comparisons", JSON, JSON, (), b"")
-    result = answer_decoded(request, request_of(evaluations, chosen), limits())
+    decoded = request_of(evaluations, chosen)
+    result = _answer(decoded, JSON)
     if is_problem(result):
         fail(lines_of_problem(orjson.loads(result.body), evaluations, chosen))
+    write_plot(plot, lambda: _answer(decoded, SVG).body)
     if as_json:
         click.echo(result.body, nl=False)
     else:
         click.echo("\n".join(summary_lines(orjson.loads(result.body), sources)))
+
+
+def _answer(decoded: Decoded, accept: str) -> Answer:
+    use_compiled()
+    return answer_decoded(Request("comparisons", "/v1/comparisons", JSON, accept, (), b""), decoded, limits())
 
 
 def summary_lines(document: dict[str, Any], files: dict[str, InputFile]) -> Iterable[str]:

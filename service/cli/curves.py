@@ -4,6 +4,7 @@ Knows the command's options and how a summary is laid out; what is valid and wha
 """
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import click
@@ -24,6 +25,8 @@ from service.cli.layout import (
     warning_lines,
 )
 from service.cli.options import evaluation_options, flag, given_texts, refuse_without_table
+from service.cli.plots import plot_option, print_curves, show_option, write_plot
+from service.wire.media_types import SVG, TEXT
 
 AREA_MEANINGS = {
     "roc": "the ROC curve; a tie counts one half",
@@ -74,7 +77,17 @@ SUMMARY = {"include": "auc,points", "keep": "corners"}
 @click.option("--include", metavar="NAMES", help="With --json: of auc,points,interpolated_pr,achievable_pr.")
 @click.option("--keep", metavar="NAME", help="With --json: which points: all, corners or hull.")
 @click.option("--interpolation", metavar="JSON", help="""With --json: '{"every": 10}' or '{"at_recall": [0.5]}'.""")
-def curves(file: BinaryIO, format_name: str | None, *, as_json: bool, **options: str | bool | None) -> None:
+@plot_option
+@show_option
+def curves(
+    file: BinaryIO,
+    format_name: str | None,
+    *,
+    as_json: bool,
+    plot: Path | None,
+    show: bool,
+    **options: str | bool | None,
+) -> None:
     """Evaluate FILE, a table or a JSON request, and print a summary.
 
     A table is a CSV file with a header, an Arrow stream or a Parquet file. It has the columns scores and labels, or the
@@ -87,11 +100,17 @@ def curves(file: BinaryIO, format_name: str | None, *, as_json: bool, **options:
     for option in ("include", "keep", "interpolation"):
         if option in given and not as_json:
             raise click.UsageError(f"{flag(option)} goes with --json; it does not change the summary.")
+    if show and as_json:
+        raise click.UsageError("--show goes without --json.")
     body = ask_about("curves", source, given, SUMMARY if source.is_table and not as_json else {})
+    write_plot(plot, lambda: ask_about("curves", source, given, {}, SVG))
     if as_json:
         click.echo(body, nl=False)
     else:
         click.echo("\n".join(summary_lines(orjson.loads(body), source.name)))
+    if show:
+        click.echo()
+        print_curves(ask_about("curves", source, given, {}, TEXT).decode())
 
 
 def summary_lines(document: dict[str, Any], name: str) -> Iterable[str]:

@@ -70,7 +70,7 @@ def read_evaluation(
     A problem of it is told and ends the command. A table's columns become lists, as JSON takes them, if they are to be
     `plain`.
     """
-    body = file.read()
+    body = file.content
     given, typed = file.taken(given), file.taken(typed)
     try:
         decoded = DECODERS[file.media_type_of(body)](body, given, form, limits())

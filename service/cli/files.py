@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import PurePath
 from typing import BinaryIO, Self
 
@@ -24,7 +25,7 @@ def suffix_of(name: str) -> str:
     return PurePath(name).suffix.lower().removeprefix(".")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class InputFile:
     """A file that is open and not read yet; `name` is what messages call it."""
 
@@ -52,8 +53,9 @@ class InputFile:
         """Whether the file holds columns only, so that options say the rest."""
         return self.media_type != JSON
 
-    def read(self) -> bytes:
-        """Read all of it."""
+    @cached_property
+    def content(self) -> bytes:
+        """All that is in it."""
         return self.stream.read()
 
     def media_type_of(self, body: bytes) -> str:

@@ -4,6 +4,7 @@ Knows the command's options and how a summary is laid out; what is valid and wha
 """
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import click
@@ -23,6 +24,8 @@ from service.cli.layout import (
     warning_lines,
 )
 from service.cli.options import evaluation_options, given_texts, indices_option, refuse_without_table
+from service.cli.plots import plot_option, write_plot
+from service.wire.media_types import SVG
 
 _OPTIMAL: CellTexts = {
     "lambda_from": fraction,
@@ -45,7 +48,10 @@ _AT: CellTexts = {"at_lambda": in_full, "value": fraction, "threshold": in_full}
 @click.option("--lambda-range", metavar="JSON", help="Which weights of recall count: '[0.2, 0.8]'.  [default: [0, 1]]")
 @click.option("--lambda-density", metavar="JSON", help="""How likely each is, a Beta density: '{"a": 2, "b": 2}'.""")
 @click.option("--at-lambda", metavar="JSON", help="Read the best value and its threshold there: '[0.2, 0.5, 0.8]'.")
-def tradeoffs(file: BinaryIO, format_name: str | None, *, as_json: bool, **options: str | bool | None) -> None:
+@plot_option
+def tradeoffs(
+    file: BinaryIO, format_name: str | None, *, as_json: bool, plot: Path | None, **options: str | bool | None
+) -> None:
     """Say which threshold is best for each trade-off.
 
     A trade-off between precision and recall is a weight of recall, lambda: 0 looks at precision alone, 1 at recall
@@ -57,6 +63,7 @@ def tradeoffs(file: BinaryIO, format_name: str | None, *, as_json: bool, **optio
     source = InputFile.of(file, format_name)
     refuse_without_table(given, [source])
     body = ask_about("tradeoffs", source, given, {})
+    write_plot(plot, lambda: ask_about("tradeoffs", source, given, {}, SVG))
     if as_json:
         click.echo(body, nl=False)
     else:

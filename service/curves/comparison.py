@@ -14,6 +14,7 @@ from service.curves.areas import Areas, areas
 from service.curves.confusion import ConfusionTable
 from service.curves.counts import Counts
 from service.curves.crossings import Leads, leads
+from service.curves.drawing import DrawingOptions, DrawnTable
 from service.curves.envelope import Frontier, envelope
 from service.curves.errors import CurvesError, TotalsDiffer
 from service.curves.evaluation import TRAPEZOID_OMITTED, CurvesWarning, one_vs_rest
@@ -67,7 +68,10 @@ class JointHull:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
-    """The answer; what sets that are no sweep do not have is None."""
+    """The answer; what sets that are no sweep do not have is None.
+
+    drawings   what a picture draws, where one was asked for: of each evaluation, and of the joint hull.
+    """
 
     positives: float
     negatives: float
@@ -79,10 +83,13 @@ class Comparison:
     joint_hull: JointHull
     best_tradeoff: dict[str, Best]
     warnings: tuple[CurvesWarning, ...]
+    drawings: tuple[DrawnTable, ...] | None = None
 
 
 def evaluate_comparison(
-    evaluations: Mapping[str, Sample | Counts], indices: frozenset[str] = frozenset(INDICES)
+    evaluations: Mapping[str, Sample | Counts],
+    indices: frozenset[str] = frozenset(INDICES),
+    drawn: DrawingOptions | None = None,
 ) -> Comparison:
     """Compare 2 to MOST_EVALUATIONS evaluations. Raises TotalsDiffer, and RisingThresholds for counts."""
     names, tables = tuple(evaluations), _tables(evaluations.values())
@@ -103,6 +110,7 @@ def evaluate_comparison(
         joint_hull=JointHull(fpr(joint), tpr(joint), joint.tp, joint.fp, suppliers, joint.thresholds),
         best_tradeoff=_best_tradeoff(joint, suppliers, indices),
         warnings=one_vs_rest(*evaluations.values()) + _warnings(names, tables),
+        drawings=None if drawn is None else tuple(DrawnTable.of(table, drawn.side) for table in [*tables, joint]),
     )
 
 

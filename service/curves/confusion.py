@@ -167,7 +167,7 @@ class ConfusionTable:
         rows = np.searchsorted(direction * self.thresholds[1:], ranks, side="right")
         return replace(self.select(rows), thresholds=direction * ranks + 0.0).with_ends()
 
-    def select(self, rows: IntArray | BoolArray) -> "ConfusionTable":
+    def select(self, rows: IntArray | BoolArray | slice) -> "ConfusionTable":
         """Keep the given rows, in order."""
         columns = self.thresholds[rows], self.tp[rows], self.fp[rows]
         return ConfusionTable(*columns, self.positives, self.negatives, self.lower_is_positive, self.counted)

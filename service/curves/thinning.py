@@ -91,7 +91,7 @@ def _roc_rows(table: ConfusionTable, side: float) -> IntArray:
     """Of each column the first and the last row, and of those what is no straight line: ROC curves are."""
     starts = _columns(table.fp, table.negatives, side)
     rows = np.unique(np.concatenate((starts, np.append(starts[1:], table.fp.size) - 1)))
-    return rows[_bends_of(table.fp[rows] / table.negatives * side, table.tp[rows] / table.positives * side)]
+    return rows[thinned(table.fp[rows] / table.negatives * side, table.tp[rows] / table.positives * side)]
 
 
 def _pr_rows(table: ConfusionTable, side: float) -> IntArray:
@@ -113,7 +113,7 @@ def _pr_rows(table: ConfusionTable, side: float) -> IntArray:
         unfit: BoolArray = upright * wide > _BENT * np.hypot(wide, high)  # that of a steep line is less across it
         return unfit
 
-    return rows[_bends_of(recall * side, precision * side, bent)]
+    return rows[thinned(recall * side, precision * side, bent)]
 
 
 def _columns(counts: FloatArray, total: float, side: float) -> IntArray:
@@ -154,7 +154,7 @@ class _Bends:
         return away
 
 
-def _bends_of(x: FloatArray, y: FloatArray, bent: Callable[[IntArray, IntArray], BoolArray] | None = None) -> IntArray:
+def thinned(x: FloatArray, y: FloatArray, bent: Callable[[IntArray, IntArray], BoolArray] | None = None) -> IntArray:
     """Choose the points of a polyline, in pixels, from whose straight lines no other is further than _STRAIGHT.
 
     Each pass cuts every stretch that leaves its line where it is furthest away (Douglas & Peucker, all stretches at

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from service.curves.areas import areas
 from service.curves.counts import Counts
+from service.curves.drawing import CurvesDrawing, DrawingOptions, curves_drawing
 from service.curves.evaluation import Curves, CurvesOptions, CurvesWarning, curves_of, evaluated_table, one_vs_rest
 from service.curves.hull import roc_convex_hull
 from service.curves.sample import Sample
@@ -19,11 +20,15 @@ from service.inference.subject import Subject
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EvaluatedCurves:
-    """The answer: the curves, and the areas' intervals where they were asked for; an area that has none has None."""
+    """The answer: the curves, and the areas' intervals where they were asked for; an area that has none has None.
+
+    drawing   what a picture of it draws, where one was asked for.
+    """
 
     curves: Curves
     intervals: Mapping[str, Interval | None] | None = None
     interval_warnings: tuple[CurvesWarning, ...] = ()
+    drawing: CurvesDrawing | None = None
 
     @property
     def positives(self) -> float:
@@ -42,7 +47,10 @@ class EvaluatedCurves:
 
 
 def evaluate_with_intervals(
-    evaluation: Sample | Counts, options: CurvesOptions, intervals: IntervalOptions | None = None
+    evaluation: Sample | Counts,
+    options: CurvesOptions,
+    intervals: IntervalOptions | None = None,
+    drawn: DrawingOptions | None = None,
 ) -> EvaluatedCurves:
     """Evaluate a sample or counts. Raises TooManyPoints, and RisingThresholds for counts.
 
@@ -52,12 +60,13 @@ def evaluate_with_intervals(
     table, selected = evaluated_table(evaluation, options)
     curves = curves_of(table, selected, options)
     curves.warnings = one_vs_rest(evaluation, options.tuning) + curves.warnings
+    drawing = None if drawn is None else curves_drawing(table, evaluation, drawn)
     if intervals is None:
-        return EvaluatedCurves(curves)
+        return EvaluatedCurves(curves, drawing=drawing)
     estimates = curves.auc or areas(table, table.select(roc_convex_hull(table)))
     metrics = [Metric(name) for name in AREAS_WITH_INTERVALS]
     evidence = Evidence(Subject(evaluation, table, known=estimates), intervals, [(metric, False) for metric in metrics])
     found = {metric.name: evidence.interval(metric, intervals.level) for metric in metrics}
     # That rows are no sweep is warned of with their areas.
     warnings = tuple(warning for warning in evidence.warnings if warning not in curves.warnings)
-    return EvaluatedCurves(curves, found, warnings)
+    return EvaluatedCurves(curves, found, warnings, drawing)

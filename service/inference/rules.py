@@ -82,9 +82,21 @@ class Rule:
         bound: float = getattr(self, self.kind)
         return bound
 
+    @property
+    def phrase(self) -> str:
+        """It in words: roc at least 0.8, with 95 % confidence."""
+        sure = "" if self.confidence is None else f", with {percent(self.confidence)} % confidence"
+        return (
+            f"{self.of} {_WORDS[self.kind]} {plain(self.bound)}{sure}{'' if self.prove is None else ', unless proven'}"
+        )
+
     def given(self) -> dict[str, Any]:
         """What was given of it."""
         return {name: value for name, value in asdict(self).items() if value is not None}
+
+
+_WORDS = {"min": "at least", "max": "at most", "max_drop": "drop at most"}
+"""What the kinds of bounds are in a phrase."""
 
 
 def plain(number: float) -> str:

@@ -23,6 +23,8 @@ _ABOUT_THE_CONTRACT = "contract"
 _OF_TABLES = "Rocpr-Warnings"
 """The header of answers that are tables; a JSON answer has the warnings in itself."""
 _SCHEMAS = "#/components/schemas/"
+_LICENSES = "https://spdx.org/licenses/{}.html"
+"""Where a licence is told by its identifier, which OpenAPI 3.0 does not know."""
 _DESCRIPTION = """\
 The part of [openapi.yaml](/openapi.yaml) from which to generate clients: JSON in, JSON out. Every property of a request
 is optional; leave out what you do not need. Expect new properties, enum values and warnings in answers.
@@ -56,7 +58,7 @@ def clients_contract(contract: Tree) -> Tree:
             "title": info["title"],
             "version": info["version"],
             "description": _DESCRIPTION,
-            "license": {"name": info["license"]["name"]},
+            "license": {"name": info["license"]["name"], "url": _LICENSES.format(info["license"]["identifier"])},
             "contact": info["contact"],
         },
         "servers": contract["servers"],

@@ -25,7 +25,8 @@ POLICY = (
 )
 """The pages' Content-Security-Policy."""
 
-FILES = {"style.css": "text/css", "verdict.svg": "image/svg+xml"}
+PICTURES = ("curves", "tradeoffs", "comparisons", "verdict")
+FILES = {"style.css": "text/css"} | {f"{name}.svg": "image/svg+xml" for name in PICTURES}
 """What the pages load, with the media type of each."""
 
 HERE = "http://127.0.0.1:8000"
@@ -68,7 +69,7 @@ def guide_blueprint() -> Blueprint:
 
     for name, media_type in FILES.items():
         view = partial(Response, (FOLDER / name).read_bytes(), mimetype=media_type)
-        blueprint.add_url_rule(f"/{name}", endpoint=name.partition(".")[0], view_func=view)
+        blueprint.add_url_rule(f"/{name}", endpoint=name.replace(".", "_"), view_func=view)
     return blueprint
 
 

@@ -10,13 +10,15 @@ ARROW_FILE = "application/vnd.apache.arrow.file"
 PARQUET = "application/vnd.apache.parquet"
 MARKDOWN = "text/markdown"
 XML = "application/xml"
+SVG = "image/svg+xml"
+TEXT = "text/plain"
 
 GENERAL: Mapping[str, str | None] = MappingProxyType(
     {
         "": None,
         "application/octet-stream": None,
         "binary/octet-stream": None,
-        "text/plain": None,
+        TEXT: None,
         "application/x-www-form-urlencoded": None,
         "application/vnd.ms-excel": None,
         "text/json": JSON,

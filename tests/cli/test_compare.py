@@ -204,7 +204,7 @@ def test_long_lists_are_shortened_and_many_names_wrapped(tmp_path: Path) -> None
 
 def test_the_options_are_the_query_parameters() -> None:
     names = {parameter.name for parameter in commands.commands["compare"].params}
-    assert names - {"files", "format_name", "as_json"} == set(one_evaluation("indices").parameters)
+    assert names - {"files", "format_name", "as_json", "plot"} == set(one_evaluation("indices").parameters)
 
 
 def test_standard_input_is_one_of_the_files() -> None:

@@ -216,7 +216,7 @@ def test_a_json_file_carries_its_own_options(tmp_path: Path) -> None:
 
 def test_the_options_are_the_query_parameters() -> None:
     names = {parameter.name for parameter in commands.commands["curves"].params}
-    assert names - {"file", "format_name", "as_json"} == set(OPERATIONS["curves"].parameters)
+    assert names - {"file", "format_name", "as_json", "plot", "show"} == set(OPERATIONS["curves"].parameters)
     assert set(SUMMARY) <= set(OPERATIONS["curves"].parameters)
 
 

@@ -133,7 +133,7 @@ def test_a_csv_file_says_how_it_is_written(tmp_path: Path, delimiter: str, decim
     run = rocpr("compare", f"a={path}", f"b={written(tmp_path, csv.read_csv(CSV), 'feather')}", *how)
     assert run.exit_code == 0, run.output
     rules = tmp_path / "rules.toml"
-    rules.write_text(f'delimiter = '{delimiter}'\ndecimal = "{decimal}"\n[[rules]]\nmetric = "roc"\nmin = 0.9\n')
+    rules.write_text(f"delimiter = '{delimiter}'\ndecimal = '{decimal}'\n[[rules]]\nmetric = 'roc'\nmin = 0.9\n")
     assert rocpr("gate", rules, path).exit_code == 0
     assert rocpr("gate", "--init", path, *how).exit_code == 0
     run = rocpr("curves", tmp_path / "table.feather", *how)

@@ -149,7 +149,7 @@ def test_a_json_file_carries_its_own_options(tmp_path: Path) -> None:
 
 def test_the_options_are_the_query_parameters() -> None:
     names = {parameter.name for parameter in commands.commands["tradeoffs"].params}
-    assert names - {"file", "format_name", "as_json"} == set(OPERATIONS["tradeoffs"].parameters)
+    assert names - {"file", "format_name", "as_json", "plot"} == set(OPERATIONS["tradeoffs"].parameters)
 
 
 def test_a_wrong_value_is_pointed_to() -> None:

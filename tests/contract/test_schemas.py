@@ -11,6 +11,7 @@ from marshmallow import RAISE, Schema, fields
 
 from service.answer import REQUEST_MEDIA_TYPES, response_media_types
 from service.operations import OPERATIONS
+from service.wire.media_types import SVG
 from service.wire.requests import fields as own
 from service.wire.requests.comparisons_schemas import ComparisonsRequestSchema, NamedEvaluationSchema
 from service.wire.requests.curves_schemas import CurvesRequestSchema, InterpolationSchema
@@ -18,6 +19,7 @@ from service.wire.requests.evaluation_schemas import CountsSchema, SampleSchema
 from service.wire.requests.faults import FACT_CODES
 from service.wire.requests.gates_schemas import BaselineSchema, FailStatus, GatesRequestSchema, MetricName, RuleSchema
 from service.wire.requests.interval_schemas import IntervalsSchema, Level, OperatingPointSchema
+from service.wire.requests.picture_schemas import PICTURE_SCHEMAS
 from service.wire.requests.tradeoffs_schemas import LambdaDensitySchema, TradeoffsRequestSchema
 from tests.contract.document import EVALUATION_PREFIX, PATH, Tree, evaluations, resolved, schema, violations
 
@@ -50,6 +52,10 @@ JSON_TEXT = {*NUMBER_LISTS, "interpolation", "intervals", "operating_points", "l
 
 CODE_AT = {"Fault": 0, "ColumnError": 0, "invalid": 0, "invalid_value": 1, "FieldError": 1}
 """{what makes a fault: which of its arguments is the code}"""
+
+
+PICTURES = {operation: found for (operation, media_type), found in PICTURE_SCHEMAS.items() if media_type == SVG}
+"""{operation: the schema of how its picture is drawn}"""
 
 
 def _parameters(operation: str) -> dict[str, Tree]:
@@ -158,13 +164,28 @@ class TestParameters:
     @pytest.mark.parametrize("operation", EVALUATIONS)
     def test_are_those_that_a_table_takes_and_the_choice_of_the_answers(self, operation: str) -> None:
         found = OPERATIONS[operation]
-        assert set(_parameters(operation)) == {*found.parameters, *(["table"] if found.tables else [])}
+        others = ["table"] if found.tables else []
+        assert set(_parameters(operation)) == {*found.parameters, *others, *PICTURES[operation].fields}
         assert found.form.answers_tables == bool(found.tables)
 
     @pytest.mark.parametrize("operation", EVALUATIONS)
     def test_all_come_in_the_query_and_none_is_required(self, operation: str) -> None:
         parameters = _parameters(operation).values()
         assert all(parameter["in"] == "query" and not parameter.get("required") for parameter in parameters)
+
+    @pytest.mark.parametrize(
+        ("operation", "name"), [(each, name) for each, schema in PICTURES.items() for name in schema.fields]
+    )
+    def test_of_pictures_hold_what_the_field_of_their_name_holds(self, operation: str, name: str) -> None:
+        found = _shape_of_parameter(operation, name)
+        if name == "mark":
+            assert found == {"type": "string"}
+            return
+        expected = _in_the_documents_words(PICTURES[operation].fields[name])
+        expected |= {"type": expected["type"][0]}
+        if "enum" in expected:
+            expected["enum"] = [word for word in expected["enum"] if word is not None]
+        assert found == expected
 
     @_of_fields()
     def test_hold_what_the_field_of_their_name_holds(self, operation: str, name: str) -> None:

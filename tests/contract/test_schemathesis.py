@@ -191,7 +191,7 @@ UNCOMPRESSED = {"Accept-Encoding": "identity"}
 
 
 def _is_lenient(value: object) -> bool:
-    """Whether a parameter may be read although no schema says so: none or null, and truth values as Python writes them."""
+    """Whether a parameter may be read although no schema says so: null, none, or truth values in capitals."""
     return not value or str(value).lower() in {"true", "false", "null"}
 
 

@@ -6,6 +6,7 @@ from service.curves.evaluation import INCLUDES, KEEPS
 from service.curves.indices import INDICES
 from service.curves.operating_points import METRICS
 from service.wire.answers.answer_tables import TABLES as TABLES_OF
+from service.wire.media_types import SVG, TEXT
 from tests.costs.families import ANSWERS, Family, family
 from tests.costs.tables import FEW, TABLES, counts, sample
 
@@ -29,6 +30,10 @@ def curves_families() -> Iterator[Family]:
         for kind in ("sample", "weights", "counts, a circle"):
             table = TABLES[kind]
             yield family("curves", f"{kind}, as {name}", lambda size, t=table: t(size + 1), MOST_ROWS, **form)
+    for kind, table in TABLES.items():
+        for accept in (SVG, TEXT):
+            make = lambda size, t=table: t(size + 1) | AREAS  # noqa: E731  # short
+            yield family("curves", f"{kind}, areas as {accept}", make, MOST_ROWS, accept=accept)
     for table in TABLES_OF["curves"]:
         one = {"query": [("table", table)], **ANSWERS["CSV"]}
         asked = {"intervals": {}, "operating_points": [{"metric": "jaccard", "at": 0.5}]}

@@ -11,7 +11,7 @@ from typing import Any
 
 from service.answer import Request
 from service.wire.formats.codings import compress
-from service.wire.media_types import ARROW_STREAM, CSV, JSON
+from service.wire.media_types import ARROW_STREAM, CSV, JSON, SVG
 
 BIG_BODY_BYTES = 256 << 10
 """ROCPR_BIG_BODY_BYTES: a longer body is big whatever is in it."""
@@ -70,5 +70,11 @@ def query_family(operation: str, name: str, make: Callable[[int], Sequence[tuple
     )
 
 
-ANSWERS = {"JSON": {}, "CSV": {"accept": CSV}, "Arrow": {"accept": ARROW_STREAM}, "gzip": {"coding": "gzip"}}
+ANSWERS = {
+    "JSON": {},
+    "CSV": {"accept": CSV},
+    "Arrow": {"accept": ARROW_STREAM},
+    "gzip": {"coding": "gzip"},
+    "SVG": {"accept": SVG, "query": [("side", "1200")]},
+}
 """In which forms an answer is asked for."""

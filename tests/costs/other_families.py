@@ -9,7 +9,7 @@ from service.curves.comparison import MOST_EVALUATIONS
 from service.curves.indices import INDICES
 from service.inference.rules import METRIC_NAMES, RATES
 from service.wire.answers.answer_tables import TABLES as TABLES_OF
-from service.wire.media_types import JSON, MARKDOWN, XML
+from service.wire.media_types import JSON, MARKDOWN, SVG, XML
 from service.wire.requests.gates_schemas import MOST_RULES
 from tests.costs.families import ANSWERS, Family, family
 from tests.costs.tables import TABLES, Table, counts, sample, weighted
@@ -146,7 +146,7 @@ def gates_families() -> Iterator[Family]:
 
 
 def _reported() -> Iterator[Family]:
-    for accept in (JSON, MARKDOWN, XML):
+    for accept in (JSON, MARKDOWN, XML, SVG):
         for bound in BOUNDS:
 
             def reported(size: int, bound=bound):

@@ -9,7 +9,7 @@ import pytest
 
 from service.answer import Effort, TooMuchWork, answer
 from service.settings import Settings
-from service.wire.media_types import CSV, MARKDOWN, XML
+from service.wire.media_types import CSV, MARKDOWN, SVG, XML
 from tests.asking import LIMITS
 from tests.costs import search as tool
 from tests.costs.families import BIG_BODY_BYTES, DECODED_BYTES, Family, asking, family
@@ -148,6 +148,10 @@ ORDINARY = {
     "a gate of 1,000 rows": asking("gates", sample(1000) | {"rules": GATE, "baseline": shuffled(1000, 1)}),
     "a paired gate": asking("gates", sample(1000) | {"rules": GATE, "baseline": shuffled(1000, 1), "paired": True}),
     "its summary": asking("gates", sample(1000) | {"rules": GATE, "baseline": shuffled(1000, 1)}, accept=MARKDOWN),
+    "its picture": asking("gates", sample(1000) | {"rules": GATE, "baseline": shuffled(1000, 1)}, accept=SVG),
+    "a picture of curves": asking("curves", sample(1000) | {"include": ["auc"]}, accept=SVG),
+    "of trade-offs": asking("tradeoffs", sample(1000), accept=SVG),
+    "of two models": asking("comparisons", compared("samples", 2, 200), accept=SVG),
     "its report": asking("gates", sample(1000) | {"rules": GATE, "baseline": shuffled(1000, 1)}, accept=XML),
 }
 

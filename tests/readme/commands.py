@@ -24,8 +24,13 @@ NOT_RUN = {
     "sh deploy/setup.sh dev\n.venv/bin/rocpr compile\n.venv/bin/python -m tests.bench": "tests/bench runs it, in short",
     ".venv/bin/python -m pytest tests/curves": "so this test is run",
     ".venv/bin/python -m tests.contract.write 2>/dev/null": "tests/contract runs it and compares",
+    ".venv/bin/python -m tests.readme.test_pictures": "it changes the checkout; its tests compare",
     ".venv/bin/python -m tests.coverage_of_intervals": "it takes hours; its tests run it in short",
     ".venv/bin/python -m tests.error_rates_of_gates": "it takes hours; its tests run it in short",
+} | {
+    block[2].strip(): "tests/readme/test_pictures.py runs it"
+    for block in blocks(text_of("service/guide/pictures.md"))
+    if block[1] == "sh" and ".svg" in block[2]
 }
 """Commands that are not run here, and why."""
 

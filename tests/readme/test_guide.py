@@ -11,7 +11,6 @@ from service.app import create_app
 from service.guide import FOLDER, INDEX, markdown_of, pages
 from service.settings import read_settings
 from service.web.guide import FILES, POLICY
-from tests.readme import verdict_picture
 from tests.readme.documents import DOCUMENTS, GUIDE, HERE, links, text_of
 
 PATHS = {INDEX: "/guide"} | {name: f"/guide/{name}" for name in pages()}
@@ -161,7 +160,3 @@ def test_it_needs_a_key_where_keys_are_on(tmp_path: Path) -> None:
     (tmp_path / "keys").write_text("")
     guarded = create_app(read_settings({"ROCPR_API_KEYS_FILE": str(tmp_path / "keys")})).test_client()
     assert {guarded.get(path).status_code for path in [*PATHS.values(), "/guide/style.css"]} == {401}
-
-
-def test_the_picture_is_that_of_the_verdict() -> None:
-    assert verdict_picture.PICTURE.read_text(encoding="utf-8") == verdict_picture.picture(verdict_picture.verdict())

@@ -20,6 +20,7 @@ from service.cli.gate.rules_file import Rules
 from service.cli.gate.server_address import ServerAddress
 from service.cli.gate.verdict_layout import verdict_lines
 from service.cli.options import evaluation_options, given_texts, refuse_without_table
+from service.cli.plots import NEW_FILE, new_file, plot_option
 from service.wire.formats.query_options import CSV_PARAMETERS, SAMPLE_COLUMNS
 
 EXIT_STATUSES = {"passed": 0, "failed": 1, "undecided": 2}
@@ -42,34 +43,17 @@ class GateCommand(click.Command):
         sys.exit(EXIT_STATUSES["undecided"])
 
 
-def _report_path(_context: click.Context, _parameter: click.Parameter, path: Path | None) -> Path | None:
-    """Refuse a report into a directory that is not there before anything is evaluated, and remove an old one.
-
-    A report of another run must not be taken for one of this run, which may end before it has anything to report.
-    """
-    if path is not None and not path.parent.is_dir():
-        raise click.BadParameter(f"{path.parent} is no directory.")
-    try:
-        if path is not None and path.is_file():
-            path.unlink()
-    except OSError as error:
-        raise click.BadParameter(f"An old report is there and cannot be removed: {error.strerror}.") from error
-    return path
-
-
-_REPORT = click.Path(dir_okay=False, writable=True, path_type=Path)
-
-
 @click.command(cls=GateCommand)
 @click.argument("files", metavar="RULES.toml SCORES", nargs=-1)
 @evaluation_options
 @click.option("--baseline", metavar="OLD", help="The scores of the model before, for max_drop.")
 @click.option("--server", metavar="URL", help="Ask this server; else the files are evaluated here.")
 @click.option("--api-key-env", metavar="NAME", help="The variable of the environment that holds the key for it.")
-@click.option("--junit", type=_REPORT, callback=_report_path, metavar="F", is_eager=True, help="Write a JUnit report.")
+@click.option("--junit", type=NEW_FILE, callback=new_file, metavar="F", is_eager=True, help="Write a JUnit report.")
 @click.option(
-    "--markdown", type=_REPORT, callback=_report_path, metavar="F", is_eager=True, help="Write a report in Markdown."
+    "--markdown", type=NEW_FILE, callback=new_file, metavar="F", is_eager=True, help="Write a report in Markdown."
 )
+@plot_option
 @click.option(
     "--init", is_flag=True, help="Print a first RULES.toml that SCORES, given alone, meets; with --json, as RULES.json."
 )
@@ -85,6 +69,7 @@ def gate(
     api_key_env: str | None,
     junit: Path | None,
     markdown: Path | None,
+    plot: Path | None,
     as_json: bool,
     init: bool,
     **options: str | bool | None,
@@ -100,8 +85,8 @@ def gate(
 
     On GitHub, Markdown is added to the summary of the job.
     """
-    if init and (baseline or junit or markdown):
-        raise click.UsageError("--init goes without --baseline, --junit and --markdown.")
+    if init and (baseline or junit or markdown or plot):
+        raise click.UsageError("--init goes without --baseline, --junit, --markdown and --plot.")
     if server is None and api_key_env is not None:
         raise click.UsageError("--api-key-env goes with --server.")
     expected = 1 if init else 2
@@ -119,7 +104,7 @@ def gate(
     if init:
         _print(_first_rules(source, given, asked, as_json=as_json))
         return
-    outputs = Outputs(junit, markdown)
+    outputs = Outputs(junit, markdown, plot)
     with outputs.of_errors():
         rules = Rules.read(streams[0])
         body = Question(rules, source, old, given).verdict(asked)

@@ -1,4 +1,4 @@
-"""What a gate writes into files: a JUnit report, Markdown, and the summary of a job on GitHub.
+"""What a gate writes into files: a JUnit report, Markdown, a picture, and the summary of a job on GitHub.
 
 A gate that could not be decided is reported as that, so that no report of an earlier run stands for it.
 """
@@ -14,7 +14,11 @@ from typing import Any
 import click
 from junitparser import Error, JUnitXml, TestCase, TestSuite
 
+from service.charts.gates import gates_picture
+from service.charts.picture import Picture
 from service.cli.command_error import fail
+from service.cli.plots import write_plot
+from service.wire.answers.gate_answers import gate_of
 from service.wire.answers.gate_reports import SUITE, junit_report, markdown_report, xml_text
 
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
@@ -27,11 +31,13 @@ class Outputs:
 
     junit: Path | None
     markdown: Path | None
+    plot: Path | None = None
 
     def write(self, document: dict[str, Any], scores: str, baseline: str | None) -> None:
         """Report an answer; `scores` and `baseline` are the names of the files."""
         names = (scores, baseline)
         self._write(lambda: junit_report(document, *names), lambda: markdown_report(document, *names))
+        write_plot(self.plot, lambda: gates_picture(gate_of(document), Picture("gate")).encode())
 
     @contextmanager
     def of_errors(self) -> Iterator[None]:

@@ -71,7 +71,7 @@ class Question:
             key: json.dumps(value) for key, value in self.rules.options.items()
         }
         if self.scores.is_table and self.baseline is None and fits_a_query(parameters):
-            body = self.scores.read()
+            body = self.scores.content
             reply = post_gate(server, self.scores.media_type_of(body), parameters, body)
             lines = self._lines_of_scores(reply.document, body) if reply.is_problem else []
         else:

@@ -30,8 +30,8 @@ class FairSlots:
             raise NoSlotFree from error
         try:
             held = set(range(self._slots.count)).difference(slot.number for slot in free)
-            # Without a free slot: would they be refused the next? Then their process must not seem to wait for it, because
-            # another that may have it would leave it to that.
+            # Without a free slot: would they be refused the next? Then their process must not seem to wait for it,
+            # because another that may have it would leave it to that.
             is_last = len(free) == 1 or (not free and self._slots.count > 1)
             if is_last and self._board.has_slot(number, held) and self._board.others_asked_lately(number):
                 return None

@@ -1,9 +1,11 @@
 """From a result to bytes: one encoder per operation and media type.
 
-JSON stays columnar and holds everything; CSV and Arrow are one of the tables. NaN in a column is null, and never
-appears as a number.
+JSON stays columnar and holds everything; CSV and Arrow are one of the tables, SVG and plain text are pictures. NaN in
+a column is null, and never appears as a number.
 """
 
+import base64
+import hashlib
 import io
 import json
 from collections.abc import Callable, Iterable
@@ -15,6 +17,10 @@ import orjson
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
+from service.charts.charts import PICTURES
+from service.charts.picture import Picture
+from service.charts.terminal import curves_text
+from service.charts.theme import STYLE
 from service.curves.comparison import Comparison
 from service.curves.evaluation import CurvesWarning
 from service.curves.exact import BoolArray
@@ -26,7 +32,7 @@ from service.wire.answers.gate_answers import gate_document
 from service.wire.answers.gate_reports import junit_report, markdown_report
 from service.wire.answers.json_answers import json_answer
 from service.wire.formats.codings import Piece
-from service.wire.media_types import ARROW_STREAM, CSV, JSON, MARKDOWN, XML
+from service.wire.media_types import ARROW_STREAM, CSV, JSON, MARKDOWN, SVG, TEXT, XML
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -58,8 +64,11 @@ class _Pieces(io.RawIOBase):
         return kept.nbytes
 
 
-Encoder = Callable[[Any, str | None], Encoded]
-"""From a result and the table that is asked for, where the format holds only one."""
+Shown = str | Picture | None
+"""What of a result is shown: a table by its name, where the format holds only one, a picture, or all."""
+
+Encoder = Callable[[Any, Any], Encoded]
+"""From a result and what of it is shown."""
 
 
 def _json_encoder(operation: str) -> Encoder:
@@ -95,6 +104,20 @@ def _arrow_encoder(operation: str) -> Encoder:
         return Encoded(body.written, _warnings_header(result.warnings))
 
     return encode
+
+
+def _svg_encoder(operation: str) -> Encoder:
+    def encode(result: EvaluatedCurves | Tradeoffs | Comparison | Gate, picture: Picture) -> Encoded:
+        """A picture, whose one constant style a browser has to be told of."""
+        headers = {} if operation == "gates" else _warnings_header(result.warnings)  # as with its reports
+        svg = PICTURES[operation](result, picture)
+        return Encoded([svg.encode()], headers | {"Content-Security-Policy": PICTURE_POLICY})
+
+    return encode
+
+
+def _text_encoder(result: EvaluatedCurves, picture: Picture) -> Encoded:
+    return Encoded([curves_text(result, picture).encode()], _warnings_header(result.warnings))
 
 
 def _verdict(write: Callable[[dict[str, Any]], bytes]) -> Encoder:
@@ -150,6 +173,8 @@ ENCODERS: dict[tuple[str, str], Encoder] = {
     ("gates", JSON): _verdict(lambda document: orjson.dumps(document) + b"\n"),
     ("gates", MARKDOWN): _verdict(lambda document: markdown_report(document).encode()),
     ("gates", XML): _verdict(junit_report),
+    **{(operation, SVG): _svg_encoder(operation) for operation in PICTURES},
+    ("curves", TEXT): _text_encoder,
 }
 """{(operation, media type): encoder}, an operation's default first."""
 
@@ -172,6 +197,14 @@ _SAME_BYTES: dict[np.dtype[Any], pa.DataType] = {
     np.dtype(np.bool_): pa.bool_(),
 }
 """{what an array holds: the type whose cells have the same bytes, but for truth values}"""
+
+
+def _hash(style: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()}'"
+
+
+PICTURE_POLICY = f"default-src 'none'; style-src {_hash(STYLE)}; frame-ancestors 'none'"
+"""A picture runs nothing and loads nothing; its dark colours are a style, allowed by its hash."""
 
 
 def _warnings_header(warnings: tuple[CurvesWarning, ...]) -> dict[str, str]:

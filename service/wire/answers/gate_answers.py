@@ -3,7 +3,10 @@
 from dataclasses import asdict
 from typing import Any
 
+from service.curves.evaluation import CurvesWarning
 from service.inference.gate import Check, Gate
+from service.inference.intervals import Interval
+from service.inference.rules import Rule
 
 
 def gate_document(gate: Gate) -> dict[str, Any]:
@@ -15,6 +18,18 @@ def gate_document(gate: Gate) -> dict[str, Any]:
         "checks": [_check(check) for check in gate.checks],
         "warnings": [asdict(warning) for warning in gate.warnings],
     }
+
+
+def gate_of(document: dict[str, Any]) -> Gate:
+    """Read a verdict back, for a client that has nothing else."""
+    checks = (
+        Check(
+            **check | {"rule": Rule(**check["rule"]), "interval": check["interval"] and Interval(**check["interval"])}
+        )
+        for check in document["checks"]
+    )
+    warnings = (CurvesWarning(**warning) for warning in document["warnings"])
+    return Gate(document["passed"], document["paired"], tuple(checks), tuple(warnings))
 
 
 def _check(check: Check) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from xml.etree import ElementTree as ET
 
 from junitparser import Error, Failure, JUnitXml, TestCase, TestSuite
 
-from service.inference.rules import Rule, percent, plain
+from service.inference.rules import Rule
 
 SUITE = "rocpr gate"
 """The name of the JUnit suite, and the class of its cases."""
@@ -22,15 +22,11 @@ _NO_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What no XML document may hold (XML 1.0, production 2)."""
 
 _MARKS = {"passed": "✅", "failed": "❌", "undecided": "❔"}
-_BOUNDS = {"min": "at least", "max": "at most", "max_drop": "drop at most"}
 
 
 def rule_text(rule: dict[str, Any]) -> str:
     """Write a rule as a phrase: `roc at least 0.8, with 95 % confidence`."""
-    parsed = Rule(**rule)
-    sure = "" if parsed.confidence is None else f", with {percent(parsed.confidence)} % confidence"
-    proven = "" if parsed.prove is None else ", unless proven"
-    return f"{parsed.of} {_BOUNDS[parsed.kind]} {plain(parsed.bound)}{sure}{proven}"
+    return Rule(**rule).phrase
 
 
 def has_baseline(document: dict[str, Any]) -> bool:

@@ -24,9 +24,12 @@ CSV_PARAMETERS = ("delimiter", "decimal")
 TOTALS = ("positives", "negatives")
 MEANING = ("positive_label", "lower_is_positive")
 
-_TEXT_PARAMETERS = ("positive_label", "keep")
+PICTURE_PARAMETERS = ("chart", "side", "theme", "title", "mark")
+"""The query parameters that go with a picture, whatever the body is."""
+
+_TEXT_PARAMETERS = ("positive_label", "keep", "chart", "theme", "title")
 _NAME_LIST_PARAMETERS = ("include", "indices")
-_NUMBER_LIST_PARAMETERS = ("thresholds", "at_lambda", "lambda_range")
+_NUMBER_LIST_PARAMETERS = ("thresholds", "at_lambda", "lambda_range", "mark")
 _EXAMPLES = {
     "lower_is_positive": "true",
     "paired": "true",
@@ -40,6 +43,8 @@ _EXAMPLES = {
     "interpolation": '{"every": 1}',
     "intervals": '{"level": 0.95}',
     "operating_points": '[{"metric": "recall_at_precision", "at": 0.9}]',
+    "side": "320",
+    "mark": "0.2,0.8",
     "rules": '[{"metric": "roc", "min": 0.9}]',
 }
 """{query parameter: a text that it takes}"""
@@ -66,6 +71,11 @@ class Decoded:
 def options_of(parameters: Mapping[str, str]) -> dict[str, object]:
     """Read the parameters that name no columns."""
     return {key: _value(key, text) for key, text in parameters.items() if key not in COLUMN_PARAMETERS}
+
+
+def picture_options(parameters: dict[str, str]) -> dict[str, object]:
+    """Take out of the query what is said of a picture, as the document that a schema reads."""
+    return {key: _value(key, parameters.pop(key)) for key in PICTURE_PARAMETERS if key in parameters}
 
 
 def complete(document: object, parameters: Mapping[str, str]) -> Decoded:

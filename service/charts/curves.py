@@ -1,0 +1,243 @@
+"""The picture of one evaluation: its ROC curve with the hull, its PR curve with the achievable one, and marked rows.
+
+Knows the result of `curves`; nothing of how it was evaluated.
+"""
+
+import itertools
+import math
+import string
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from service.charts.legend import Entry, listed, put_legend, put_title, put_warnings
+from service.charts.picture import Picture
+from service.charts.plane import BOTTOM, LEFT, RIGHT, TOP, Plane
+from service.charts.svg import Sheet
+from service.curves.drawing import CurvesDrawing, DrawnTable
+from service.curves.thinning import Line
+from service.inference.curves_with_intervals import EvaluatedCurves
+from service.inference.intervals import Interval
+from service.inference.rules import percent, plain
+
+_MOST_POINTS = 10
+"""Operating points that get a letter."""
+
+_LETTER = 13
+"""Pixels: how far letters are apart."""
+
+_NAMES = {"roc": "ROC curve", "pr": "Precision-recall curve"}
+_READ_AT = {"roc": (0.01, 0.05, 0.1, 0.2), "pr": (0.5, 0.8, 0.9, 0.95)}
+"""Where the description reads a curve."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Dot:
+    """A row that is marked: where it is in both planes, and what the legend says of it."""
+
+    letter: str
+    roc: tuple[float, float]
+    pr: tuple[float, float] | None
+    text: str
+
+
+def curves_picture(result: EvaluatedCurves, picture: Picture) -> str:
+    """Draw an evaluation."""
+    drawing = result.drawing
+    if drawing is None:
+        raise ValueError("An evaluation is drawn with the drawing that it was asked for.")
+    column = LEFT + picture.side + RIGHT
+    sheet = Sheet(picture.theme, column * len(picture.planes))
+    top = put_title(sheet, picture.title)
+    dots, unplaced = _dots(result, drawing)
+    ends = []
+    for number, name in enumerate(picture.planes):
+        plane = Plane.square(sheet, column * number, top, picture.side)
+        (draw_roc if name == "roc" else draw_pr)(plane, result.positives, result.negatives)
+        _draw(plane, drawing, name)
+        _mark(plane, dots, name)
+        below = top + TOP + picture.side + BOTTOM + 6
+        ends.append(put_legend(sheet, column * number + 16, below, column - 32, _legend(result, drawing, name)))
+    noted = [Entry(dot.text, "ink", sign="dot", letter=dot.letter) for dot in dots]
+    noted += [Entry(text, sign="none") for text in unplaced]
+    end = put_legend(sheet, 16, max(ends) + (4 if noted else 0), sheet.width - 32, noted)
+    sheet.height = put_warnings(sheet, end + 2, result.warnings) + 8
+    title = picture.title or listed(_NAMES[name] for name in picture.planes)
+    return sheet.written(title, _description(result, drawing, picture, [dot.text for dot in dots] + unplaced))
+
+
+def draw_roc(plane: Plane, positives: float, negatives: float) -> None:  # noqa: ARG001  # as draw_pr
+    """Draw a ROC plane and the line of chance."""
+    plane.axes("ROC", "False positive rate", "True positive rate")
+    plane.line("soft", [0, 1], [0, 1], dash="1 4")
+
+
+def draw_pr(plane: Plane, positives: float, negatives: float) -> None:
+    """Draw a PR plane, the lines of equal F1, and the prevalence, which is the precision of chance."""
+    plane.axes("Precision-recall", "Recall", "Precision")
+    for value in (0.2, 0.4, 0.6, 0.8):
+        # 2 p r/(p + r) = F where (2 r/F - 1)(2 p/F - 1) = 1; p is 1 at r = F/(2 - F).
+        power = np.exp(np.linspace(-1, 1, 41) * np.log(value / (2 - value)))
+        plane.line("grid", value / 2 * (1 + power), value / 2 * (1 + 1 / power), wide=1.5)
+        x, y = plane.at(1, value / (2 - value))
+        plane.sheet.text("soft", (x - 4, y - 4), f"F1 {value:g}", anchor="end", size=10, halo=True)
+    prevalence = positives / (positives + negatives)
+    plane.line("soft", [0, 1], [prevalence, prevalence], dash="1 4")
+
+
+def draw_table(plane: Plane, table: DrawnTable, name: str, series: str, *, dash: str = "", wide: float = 2) -> None:
+    """Draw a curve, or the dots of a table that has none."""
+    line: Line = getattr(table, name)
+    if table.sweep:
+        plane.line(series, line.x, line.y, wide=wide, dash=dash)
+    else:
+        plane.dots(series, line.x, line.y, 5)
+
+
+def _draw(plane: Plane, drawing: CurvesDrawing, name: str) -> None:
+    draw_table(plane, drawing.hull, name, "s1", dash="6 4", wide=1.5)
+    draw_table(plane, drawing.curve, name, "s0", wide=2.25)
+
+
+def _legend(result: EvaluatedCurves, drawing: CurvesDrawing, name: str) -> Iterator[Entry]:
+    if name == "roc":
+        curve, hull, reference = "roc", "roc_hull", "Chance, area 0.5"
+        hull_name = "Convex hull"
+    else:
+        curve, hull, hull_name = "pr", "pr_achievable", "Achievable"
+        reference = f"Prevalence {result.positives / (result.positives + result.negatives):.4g}"
+    if drawing.curve.sweep:
+        yield Entry(f"{_NAMES[name]}, {_area(result, curve)}", "s0", wide=2.25)
+    else:
+        yield Entry("Rows, which form no curve", "s0", sign="dot")
+    yield Entry(f"{hull_name}, area {_number(_area_of(result, hull))}", "s1", wide=1.5, dash="6 4")
+    yield Entry(reference, "soft", wide=1, dash="1 4")
+    if name == "pr" and _area_of(result, "average_precision") is not None:
+        yield Entry(f"Average precision {_with_interval(result, 'average_precision')}", sign="none")
+
+
+def _area(result: EvaluatedCurves, name: str) -> str:
+    return f"area {_with_interval(result, name)}"
+
+
+def _with_interval(result: EvaluatedCurves, name: str) -> str:
+    """Write an area, with its interval where there is one."""
+    interval = (result.intervals or {}).get(name)
+    return _number(_area_of(result, name)) + ("" if interval is None else f" {interval_text(interval)}")
+
+
+def interval_text(interval: Interval) -> str:
+    """Write an interval, without a space where a line might be broken."""
+    return f"({percent(interval.level)} %: {interval.lower:.4f} to {interval.upper:.4f})".replace(" ", "\xa0")
+
+
+def _area_of(result: EvaluatedCurves, name: str) -> float | None:
+    area: float | None = getattr(result.curves.auc, name)
+    return area
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4f}"
+
+
+def _dots(result: EvaluatedCurves, drawing: CurvesDrawing) -> tuple[list[_Dot], list[str]]:
+    """The rows to mark, thresholds by numbers, operating points by letters; and what is said where there is none."""
+    dots, unplaced = [], []
+    totals = result.positives, result.negatives
+    for number, mark in enumerate(drawing.marks, start=1):
+        if mark.counts is None:
+            unplaced.append(f"Threshold {plain(mark.threshold)} is that of no row, or of several.")
+        else:
+            dots.append(_dot(str(number), mark.counts, totals, f"threshold {plain(mark.threshold)}"))
+    points = result.curves.operating_points
+    if points is None:
+        return dots, unplaced
+    rows = zip(
+        points.metric,
+        *(getattr(points, name).tolist() for name in ("at", "value", "threshold", "tp", "fp")),
+        strict=True,
+    )
+    for letter, (metric, at, value, threshold, tp, fp) in zip(
+        string.ascii_lowercase[:_MOST_POINTS], rows, strict=False
+    ):
+        read = f"{metric} {plain(at)}: {'none' if math.isnan(value) else f'{value:.4f}'}"
+        if math.isnan(tp):
+            unplaced.append(f"{read}; no row keeps to it.")
+        else:
+            there = "" if math.isnan(threshold) else f", threshold {plain(threshold)}"
+            dots.append(_dot(letter, (tp, fp), totals, read + there))
+    if len(points.metric) > _MOST_POINTS:
+        unplaced.append(f"{len(points.metric) - _MOST_POINTS} more operating points are not drawn.")
+    return dots, unplaced
+
+
+def _dot(letter: str, counts: tuple[float, float], totals: tuple[float, float], text: str) -> _Dot:
+    recall, fpr = (count / total for count, total in zip(counts, totals, strict=True))
+    precision = counts[0] / sum(counts) if sum(counts) else None
+    rates = f"recall {recall:.4f}, fpr {fpr:.4f}, precision {_number(precision)}"
+    return _Dot(letter, (fpr, recall), None if precision is None else (recall, precision), f"{text}: {rates}")
+
+
+def _mark(plane: Plane, dots: list[_Dot], name: str) -> None:
+    """Draw dots with their letters, on the side where the curve is not, and no letter on another."""
+    taken: list[tuple[float, float]] = []
+    for dot in dots:
+        place = dot.roc if name == "roc" else dot.pr
+        if place is None:
+            continue
+        x, y = plane.at(*place)
+        plane.sheet.ring("ink", (x, y), 4)
+        aside = 1 if name == "roc" else -1
+        spots = [(x + aside * (12 + 14 * right), y + 14 + 14 * down) for down in range(5) for right in range(3)]
+        taken.append(next((spot for spot in spots if _is_free(spot, taken)), spots[0]))
+    for dot, spot in zip((dot for dot in dots if name == "roc" or dot.pr), taken, strict=True):
+        plane.sheet.text("ink", spot, dot.letter, anchor="middle", bold=True, halo=True)
+
+
+def _is_free(spot: tuple[float, float], taken: list[tuple[float, float]]) -> bool:
+    return all(abs(spot[0] - x) >= _LETTER or abs(spot[1] - y) >= _LETTER for x, y in taken)
+
+
+def _description(result: EvaluatedCurves, drawing: CurvesDrawing, picture: Picture, notes: list[str]) -> Iterator[str]:
+    """Say what is to be seen: totals, areas, where the curves go, and what is marked."""
+    yield f"{result.positives:.17g} positives and {result.negatives:.17g} negatives."
+    if "roc" in picture.planes:
+        yield _areas(result, {"roc": "under the ROC curve", "roc_hull": "under its convex hull"})
+        yield from read_aloud(drawing.curve, "roc")
+    if "pr" in picture.planes:
+        words = {"pr": "under the precision-recall curve", "pr_achievable": "under the achievable curve"}
+        yield _areas(result, words | {"average_precision": "average precision"})
+        yield f"Prevalence {result.positives / (result.positives + result.negatives):.4g}."
+        yield from read_aloud(drawing.curve, "pr")
+    for note in notes:
+        yield f"{note[:1].upper()}{note[1:].removesuffix('.')}."
+    for warning in result.warnings:
+        yield f"Warning: {warning.code}. {warning.detail}"
+
+
+def _areas(result: EvaluatedCurves, words: dict[str, str]) -> str:
+    """Say the areas that there are."""
+    there = {name: said for name, said in words.items() if _area_of(result, name) is not None}
+    return f"Area {', '.join(f'{said} {_with_interval(result, name)}' for name, said in there.items())}."
+
+
+def read_aloud(table: DrawnTable, name: str) -> Iterator[str]:
+    """Say where a curve goes."""
+    line: Line = getattr(table, name)
+    if not table.sweep:
+        yield f"{line.x.size} dots, which form no curve."
+        return
+    places, ys = zip(*((at, _height(line, at)) for at in _READ_AT[name]), strict=True)
+    what, where = ("true positive rate", "false positive rates") if name == "roc" else ("precision", "recalls")
+    yield f"At {where} of {listed(f'{at:g}' for at in places)} the {what} is {listed(f'{y:.2f}' for y in ys)}."
+
+
+def _height(line: Line, at: float) -> float:
+    """The greatest height of a line at x: where it goes straight up, the top."""
+    best = 0.0
+    for (x, y), (next_x, next_y) in itertools.pairwise(zip(line.x.tolist(), line.y.tolist(), strict=True)):
+        if x <= at <= next_x:
+            share = (at - x) / (next_x - x) if next_x > x else 1.0
+            best = max(best, y + (next_y - y) * share)
+    return best

@@ -1,0 +1,73 @@
+"""A plane with its axes: where a point of it lies on the sheet, its grid, ticks and names."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from service.charts.svg import Sheet
+from service.curves.exact import FloatArray
+
+LEFT, RIGHT, TOP, BOTTOM = 50, 16, 28, 42
+"""Pixels round a plane: ticks and the name of the upright axis, its heading, ticks and the name of the level axis."""
+
+_FIFTHS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+_QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
+_HALVES = (0.0, 0.5, 1.0)
+_ROOM_FOR_FIFTHS = 200
+_TICK_SIZE = 11
+
+
+@dataclass(frozen=True, slots=True)
+class Plane:
+    """A plane on a sheet: its upper left corner and its size in pixels; both axes go from 0 to 1."""
+
+    sheet: Sheet
+    left: float
+    top: float
+    wide: float
+    high: float
+
+    @classmethod
+    def square(cls, sheet: Sheet, column: float, top: float, side: float) -> "Plane":
+        """A square plane whose surroundings start at this column and this height."""
+        return cls(sheet, column + LEFT, top + TOP, side, side)
+
+    @property
+    def bottom(self) -> float:
+        """Where its level axis is."""
+        return self.top + self.high
+
+    def x(self, values: FloatArray | list[float]) -> FloatArray:
+        """Where these values stand from the left."""
+        return self.left + np.asarray(values) * self.wide
+
+    def y(self, values: FloatArray | list[float]) -> FloatArray:
+        """Where these values stand from the top."""
+        return self.top + (1 - np.asarray(values)) * self.high
+
+    def at(self, x: float, y: float) -> tuple[float, float]:
+        """Where a point lies."""
+        return float(self.x([x])[0]), float(self.y([y])[0])
+
+    def line(
+        self, name: str, x: FloatArray | list[float], y: FloatArray | list[float], *, wide: float = 1, dash: str = ""
+    ) -> None:
+        """Draw a line."""
+        self.sheet.line(name, self.x(x), self.y(y), wide=wide, dash=dash)
+
+    def dots(self, name: str, x: FloatArray, y: FloatArray, wide: float) -> None:
+        """Draw dots."""
+        self.sheet.dots(name, self.x(x), self.y(y), wide)
+
+    def axes(self, heading: str, level: str, upright: str, ticks: tuple[float, ...] | None = None) -> None:
+        """Draw the grid, the ticks, and the names of the axes."""
+        sheet, ticks = self.sheet, ticks or (_FIFTHS if self.wide >= _ROOM_FOR_FIFTHS else _QUARTERS)
+        for tick in ticks:
+            self.line("grid", [tick, tick], [0, 1])
+            sheet.text("soft", (self.at(tick, 0)[0], self.bottom + 15), f"{tick:g}", anchor="middle", size=_TICK_SIZE)
+        for tick in ticks if self.high >= _ROOM_FOR_FIFTHS / 2 else _HALVES:
+            self.line("grid", [0, 1], [tick, tick])
+            sheet.text("soft", (self.left - 7, self.at(0, tick)[1] + 4), f"{tick:g}", anchor="end", size=_TICK_SIZE)
+        sheet.text("ink", (self.left, self.top - 11), heading, size=13, bold=True)
+        sheet.text("ink", (self.left + self.wide / 2, self.bottom + 33), level, anchor="middle")
+        sheet.text("ink", (self.left - 36, self.top + self.high / 2), upright, anchor="middle", upright=True)

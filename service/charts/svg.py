@@ -1,0 +1,170 @@
+"""SVG text: a sheet on which shapes and texts are put, and what makes any text safe on it.
+
+Nothing on a sheet runs or loads: there are shapes, texts, a title, a description, and one constant style at most.
+Whatever a caller names is text, escaped here and nowhere else.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from html import escape
+
+import numpy as np
+
+from service.charts.theme import STYLE, colour
+from service.curves.budget import DRAWN_LINE, DRAWN_POINT, PICTURE, spend
+from service.curves.exact import FloatArray
+
+FONT = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue','Noto Sans',Arial,sans-serif"
+SIZE = 12
+"""Pixels: the size of text, unless said."""
+
+LONGEST_NAME = 40
+"""Characters of a name that are shown."""
+
+_UNFIT = re.compile(
+    r"[^\x20-\x7e\xa0-\ud7ff\ue000-\ufdcf\ufdf0-\ufffd\U00010000-\U0010fffd]|[\u202a-\u202e\u2066-\u2069]"
+)
+"""What XML does not hold or a line of text should not: control characters, surrogates, and what turns text round."""
+
+_NARROW, _WIDE = frozenset("iljtfrI.,:;|!'()[]- \xa0"), frozenset("mwMW%@—→")
+
+
+def clean(text: str) -> str:
+    """Replace what no text of a picture may hold."""
+    return _UNFIT.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def named(name: str) -> str:
+    """Shorten a name."""
+    name = clean(name)
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+
+
+def text_width(text: str, size: float = SIZE) -> float:
+    """About how wide a text is, in pixels, rather more than less."""
+    return size * sum(map(_width, text))
+
+
+def _width(character: str) -> float:
+    if unicodedata.east_asian_width(character) in "WF":
+        return 1.05
+    if character in _NARROW:
+        return 0.36
+    return 0.9 if character in _WIDE else 0.68 if character.isupper() else 0.57
+
+
+def wrapped(text: str, room: float, most: int = 3, size: float = SIZE) -> list[str]:
+    """Break a text into lines that fit, `most` at most; what is left out is an ellipsis."""
+    lines = [""]
+    for word in clean(text).split(" "):  # a no-break space stays within a word
+        longer = f"{lines[-1]} {word}".strip(" ")
+        if text_width(longer, size) <= room or not lines[-1]:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    shown = [fitted(line, room, size) for line in lines[:most]]
+    if len(lines) > most:
+        shown[-1] = fitted(f"{shown[-1]}…", room, size)
+    return shown
+
+
+def fitted(line: str, room: float, size: float = SIZE) -> str:
+    """Cut a text that does not fit on one line; the cut is an ellipsis."""
+    if text_width(line, size) <= room:
+        return line
+    while line and text_width(f"{line}…", size) > room:
+        line = line[:-1]
+    return f"{line.rstrip('… ')}…"
+
+
+def number(value: float) -> str:
+    """Write a coordinate to a hundredth of a pixel."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+class Sheet:
+    """A picture in the making; `height` grows as things are put below."""
+
+    def __init__(self, theme: str, width: float) -> None:
+        spend(PICTURE)
+        self.theme = theme
+        self.width = width
+        self.height = 0.0
+        self._parts: list[str] = []
+
+    def _put(self, kind: str, name: str, attributes: str, content: str | None = None) -> None:
+        inner = "/>" if content is None else f">{content}</{kind}>"
+        self._parts.append(f'<{kind} class="{name}" color="{colour(name, self.theme)}" {attributes}{inner}')
+
+    def text(
+        self,
+        name: str,
+        at: tuple[float, float],
+        content: str,
+        *,
+        anchor: str = "",
+        size: float = SIZE,
+        bold: bool = False,
+        halo: bool = False,
+        upright: bool = False,
+    ) -> None:
+        """Put a line of text. A halo sets it off from what it stands on; an upright line reads upwards."""
+        spend(DRAWN_LINE)
+        x, y = map(number, at)
+        attributes = f'x="{x}" y="{y}" fill="currentColor"'
+        attributes += f' text-anchor="{anchor}"' if anchor else ""
+        attributes += f' font-size="{size:g}"' if size != SIZE else ""
+        attributes += ' font-weight="600"' if bold else ""
+        attributes += f' transform="rotate(-90 {x} {y})"' if upright else ""
+        written = escape(clean(content))
+        if halo:
+            # Twice, as the colour of a stroke behind a fill cannot be another class.
+            self._put(
+                "text", "paper", f'{attributes} stroke="currentColor" stroke-width="3.5" aria-hidden="true"', written
+            )
+        self._put("text", name, attributes, written)
+
+    def line(
+        self, name: str, x: FloatArray | list[float], y: FloatArray | list[float], *, wide: float = 1, dash: str = ""
+    ) -> None:
+        """Put a polyline through points in pixels."""
+        places = np.round(np.column_stack((x, y)), 2)
+        spend(DRAWN_LINE + len(places) * DRAWN_POINT)
+        dashes = f' stroke-dasharray="{dash}"' if dash else ""
+        points = " ".join(f"{a:g},{b:g}" for a, b in places.tolist())
+        shape = f'points="{points}" fill="none" stroke="currentColor" stroke-width="{wide:g}"{dashes}'
+        self._put("polyline", name, f'{shape} stroke-linecap="round" stroke-linejoin="round"')
+
+    def dots(self, name: str, x: FloatArray | list[float], y: FloatArray | list[float], wide: float) -> None:
+        """Put round dots of one size."""
+        places = np.round(np.column_stack((x, y)), 2)
+        spend(DRAWN_LINE + len(places) * DRAWN_POINT)
+        path = "".join(f"M{a:g} {b:g}h0" for a, b in places.tolist())
+        if path:
+            self._put("path", name, f'd="{path}" stroke="currentColor" stroke-width="{wide:g}" stroke-linecap="round"')
+
+    def ring(self, name: str, at: tuple[float, float], radius: float) -> None:
+        """Put a dot that stands out: filled, with a rim of paper."""
+        self.dots("paper", [at[0]], [at[1]], 2 * radius + 3)
+        self.dots(name, [at[0]], [at[1]], 2 * radius)
+
+    def box(self, name: str, corner: tuple[float, float], size: tuple[float, float], *, filled: bool = True) -> None:
+        """Put a rectangle, filled or as a frame."""
+        spend(DRAWN_LINE)
+        x, y, wide, high = map(number, (*corner, *size))
+        fill = 'fill="currentColor"' if filled else 'fill="none" stroke="currentColor"'
+        self._put("rect", name, f'x="{x}" y="{y}" width="{wide}" height="{high}" {fill}')
+
+    def written(self, title: str, description: Iterable[str]) -> str:
+        """Write the picture, with its name and its description for those who do not see it."""
+        wide, high = number(self.width), number(self.height)
+        said = escape(clean(" ".join(description)))
+        style = f"<style>{STYLE}</style>" if self.theme == "auto" else ""
+        paper = f'<rect class="paper" color="{colour("paper", self.theme)}" width="{wide}" height="{high}" '
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{wide}" height="{high}" '
+            f'viewBox="0 0 {wide} {high}" font-family="{escape(FONT)}" font-size="{SIZE}">'
+            f"<title>{escape(clean(title))}</title><desc>{said}</desc>{style}"
+            f'{paper}fill="currentColor"/>{"".join(self._parts)}</svg>\n'
+        )

@@ -1,0 +1,105 @@
+"""The curves of an evaluation in characters, for a terminal: 60 columns, dots of braille.
+
+Knows the result of `curves`; nothing of terminals.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from service.charts.picture import Picture
+from service.charts.svg import clean
+from service.curves.budget import DRAWN_POINT, PICTURE, spend
+from service.curves.drawing import DrawnTable
+from service.curves.exact import FloatArray
+from service.curves.thinning import Line
+from service.inference.curves_with_intervals import EvaluatedCurves
+
+_COLUMNS, _ROWS = 54, 16
+"""Characters of a plane. Each has 2 by 4 dots."""
+_ACROSS, _DOWN = 2, 4
+_BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
+"""The bit of each dot of a character of braille, by row and column."""
+_BRAILLE = 0x2800
+_UPPER, _LOWER = 0x1B, 0xE4
+"""The bits of the two upper rows of dots, and of the lower ones."""
+_ASCII = dict(zip(map(ord, "│└─"), "|+-", strict=True)) | {
+    _BRAILLE + bits: ":" if bits & _UPPER and bits & _LOWER else "'" if bits & _UPPER else "." if bits else " "
+    for bits in range(0x100)
+}
+_MARGIN = 5
+_LABELS = {0: "1", _ROWS // 2: "0.5", _ROWS - 1: "0"}
+
+_NAMES = {"roc": "ROC curve", "pr": "Precision-recall curve"}
+_AXES = {"roc": ("true positive rate", "false positive rate"), "pr": ("precision", "recall")}
+
+
+def curves_text(result: EvaluatedCurves, picture: Picture) -> str:
+    """Draw an evaluation in lines of at most 60 characters; what a reference line is dotted for follows below it."""
+    spend(PICTURE * len(picture.planes))
+    lines = [clean(picture.title), ""] if picture.title else []
+    for number, name in enumerate(picture.planes):
+        lines += [""] if number else []
+        lines += _plane(result, name)
+    return "\n".join([*lines, ""])
+
+
+def in_ascii(text: str) -> str:
+    """Write the same in plain characters: which halves of a character have dots, and lines for the axes."""
+    return text.translate(_ASCII)
+
+
+def _plane(result: EvaluatedCurves, name: str) -> Iterator[str]:
+    if result.drawing is None:
+        raise ValueError("An evaluation is drawn with the drawing that it was asked for.")
+    area = getattr(result.curves.auc, name)
+    prevalence = result.positives / (result.positives + result.negatives)
+    upright, level = _AXES[name]
+    dots = np.zeros((_ROWS * _DOWN, _COLUMNS * _ACROSS), dtype=np.bool_)
+    reference = Line(np.array([0.0, 1.0]), np.array([0.0, 1.0] if name == "roc" else [prevalence] * 2))
+    _draw(dots, reference, every=6)
+    _draw_table(dots, result.drawing.curve, name)
+    yield f"{_NAMES[name]}{'' if area is None else f', area {area:.4f}'}"
+    yield f"{'':{_MARGIN}}{upright}"
+    for row in range(_ROWS):
+        yield f"{_LABELS.get(row, ''):>{_MARGIN - 2}} │{_characters(dots[row * _DOWN : (row + 1) * _DOWN])}".rstrip()
+    yield f"{'':{_MARGIN - 1}}└{'─' * _COLUMNS}"
+    yield f"{'':{_MARGIN}}0{'0.5':^{_COLUMNS - 2}}1"
+    yield f"{'':{_MARGIN}}{level:>{_COLUMNS}}"
+    dotted = "chance" if name == "roc" else f"prevalence {prevalence:.4g}"
+    yield f"{'':{_MARGIN}}dotted: {dotted}"
+
+
+def _draw_table(dots: np.ndarray, table: DrawnTable, name: str) -> None:
+    line: Line = getattr(table, name)
+    if table.sweep:
+        _draw(dots, line)
+    else:
+        dots[_places(line.x, line.y, dots)] = True
+
+
+def _draw(dots: np.ndarray, line: Line, every: int = 1) -> None:
+    """Set the dots along a line, or one of several."""
+    high, wide = dots.shape
+    across, up = np.diff(line.x), np.diff(line.y)
+    steps = np.ceil(2 * np.maximum(np.abs(across) * wide, np.abs(up) * high)).astype(np.int64) + 1
+    segment = np.arange(steps.size).repeat(steps)
+    spend(segment.size * DRAWN_POINT)
+    share = (np.arange(segment.size) - (steps.cumsum() - steps)[segment]) / steps[segment]
+    x, y = line.x[segment] + across[segment] * share, line.y[segment] + up[segment] * share
+    x, y = np.append(x, line.x[-1]), np.append(y, line.y[-1])
+    step = 2 * every if every > 1 else 1
+    dots[_places(x[::step], y[::step], dots)] = True
+
+
+def _places(x: FloatArray, y: FloatArray, dots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The row and the column of points."""
+    high, wide = dots.shape
+    return np.rint((1 - y) * (high - 1)).astype(np.int64), np.rint(x * (wide - 1)).astype(np.int64)
+
+
+def _characters(rows: np.ndarray) -> str:
+    """Write four rows of dots as one line of braille; a character without dots is a space."""
+    cells = rows.reshape(_DOWN, _COLUMNS, _ACROSS)
+    bits = (cells * np.array(_BITS)[:, np.newaxis, :]).sum(axis=(0, 2))
+    return "".join(chr(_BRAILLE + value) if value else " " for value in bits.tolist())

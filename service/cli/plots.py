@@ -1,0 +1,72 @@
+"""`--plot FILE.svg` and `--show`: the picture of an answer in a file, and the curves in characters on a terminal.
+
+Knows files and terminals; what a picture shows is answer.py's.
+"""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from service.charts.terminal import in_ascii
+from service.cli.command_error import fail
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def new_file(_context: click.Context, _parameter: click.Parameter, path: Path | None) -> Path | None:
+    """Refuse a file in a directory that is not there before anything is evaluated, and remove an old one.
+
+    What another run wrote must not be taken for that of this run, which may end before it has anything to write.
+    """
+    if path is not None and not path.parent.is_dir():
+        raise click.BadParameter(f"{path.parent} is no directory.")
+    try:
+        if path is not None and path.is_file():
+            path.unlink()
+    except OSError as error:
+        raise click.BadParameter(f"An old file is there and cannot be removed: {error.strerror}.") from error
+    return path
+
+
+def _svg_file(context: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
+    if path is not None and path.suffix.lower() != ".svg":
+        raise click.BadParameter(f"A picture is an SVG file; {path.name} does not end in .svg.")
+    return new_file(context, parameter, path)
+
+
+NEW_FILE = click.Path(dir_okay=False, writable=True, path_type=Path)
+
+
+def plot_option(command: _Command) -> _Command:
+    """Add --plot."""
+    return click.option(
+        "--plot", type=NEW_FILE, callback=_svg_file, metavar="F.svg", is_eager=True, help="Write a picture, as SVG."
+    )(command)
+
+
+def show_option(command: _Command) -> _Command:
+    """Add --show."""
+    return click.option("--show", is_flag=True, help="Print the curves, too, in characters.")(command)
+
+
+def write_plot(path: Path | None, picture: Callable[[], bytes]) -> None:
+    """Write a picture, where one is asked for; one that cannot be written is told and ends the command."""
+    if path is None:
+        return
+    content = picture()
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        fail([f"Error: {path}: The picture cannot be written: {error.strerror}."])
+
+
+def print_curves(text: str) -> None:
+    """Print curves in characters, in plain ones where the terminal's encoding has no others."""
+    try:
+        text.encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:
+        text = in_ascii(text)
+    click.echo(text, nl=False)

@@ -1,0 +1,82 @@
+"""What a picture of an evaluation draws, read off its table: both curves, those of its hull, and rows to mark.
+
+Knows tables and how they are thinned; nothing of what a picture looks like.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from service.curves.confusion import ConfusionTable
+from service.curves.counts import Counts
+from service.curves.exact import IntArray
+from service.curves.hull import roc_convex_hull
+from service.curves.operating_points import row_at_threshold
+from service.curves.roc import fpr, tpr
+from service.curves.sample import Sample
+from service.curves.thinning import Line, pr_line, roc_line
+
+_DOT = 4
+"""Pixels: of the dots in a square of this side one is drawn."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DrawnTable:
+    """A table in both planes: lines where it is a sweep, else its rows as dots."""
+
+    roc: Line
+    pr: Line
+    sweep: bool
+
+    @classmethod
+    def of(cls, table: ConfusionTable, side: float) -> "DrawnTable":
+        """Draw a table on planes of so many pixels."""
+        if table.sweep:
+            return cls(roc_line(table, side), pr_line(table, side), sweep=True)
+        called = table.select(slice(table.origins, None))
+        roc, pr = Line(fpr(table), tpr(table)), Line(tpr(called), called.precision)
+        return cls(_dots(roc, side), _dots(pr, side), sweep=False)
+
+
+def _dots(points: Line, side: float) -> Line:
+    cells = np.stack([np.floor(rates * side / _DOT) for rates in (points.x, points.y)])
+    chosen: IntArray = np.sort(np.unique(cells, axis=1, return_index=True)[1])
+    return Line(points.x[chosen], points.y[chosen])
+
+
+@dataclass(frozen=True, slots=True)
+class DrawingOptions:
+    """How large a plane is, in pixels, and the thresholds whose rows are to be marked."""
+
+    side: float
+    marks: Sequence[float] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """The row of a threshold: its counts, None where counts list no such row, or several."""
+
+    threshold: float
+    counts: tuple[float, float] | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CurvesDrawing:
+    """What is drawn of one evaluation; `hull` is the table of the hull's vertices, whose PR curve is achievable."""
+
+    curve: DrawnTable
+    hull: DrawnTable
+    marks: tuple[Mark, ...]
+
+
+def curves_drawing(table: ConfusionTable, evaluation: Sample | Counts, options: DrawingOptions) -> CurvesDrawing:
+    """Draw the table of an evaluation."""
+    hull = table.select(roc_convex_hull(table))
+    marks = tuple(Mark(threshold, _counts(table, evaluation, threshold)) for threshold in options.marks)
+    return CurvesDrawing(DrawnTable.of(table, options.side), DrawnTable.of(hull, options.side), marks)
+
+
+def _counts(table: ConfusionTable, evaluation: Sample | Counts, threshold: float) -> tuple[float, float] | None:
+    row = row_at_threshold(table, evaluation, threshold)
+    return None if row is None else (float(table.tp[row]), float(table.fp[row]))

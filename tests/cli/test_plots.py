@@ -1,0 +1,139 @@
+"""`--plot` and `--show`: the picture that the service answers, in a file, and curves that any terminal can print."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from service.cli.commands import rocpr as commands
+from service.wire.media_types import CSV, SVG, TEXT
+from tests.asking import ask
+from tests.cli.gate.gating import ALL, FAILING, TEN, written
+
+ROOT = Path(__file__).resolve().parents[2]
+SCORES = ROOT / "tests" / "data" / "breast_cancer.csv"
+
+
+def rocpr(*words: object) -> Result:
+    return CliRunner().invoke(commands, [*map(str, words)])
+
+
+@pytest.mark.parametrize(("command", "operation"), [("curves", "curves"), ("tradeoffs", "tradeoffs")])
+def test_the_picture_is_that_of_the_answer(tmp_path: Path, command: str, operation: str) -> None:
+    file = tmp_path / "a.svg"
+    run = rocpr(command, SCORES, "--plot", file)
+    assert (run.exit_code, run.stderr) == (0, "")
+    assert run.stdout == rocpr(command, SCORES).stdout
+    assert file.read_bytes() == ask(operation, SCORES.read_bytes(), content_type=CSV, accept=SVG).body
+
+
+def test_it_goes_with_the_options_and_with_json(tmp_path: Path) -> None:
+    file = tmp_path / "a.svg"
+    options = ["--json", "--include", "points", "--keep", "hull", "--intervals", "{}"]
+    assert rocpr("curves", SCORES, *options, "--plot", file).exit_code == 0
+    expected = ask("curves", SCORES.read_bytes(), content_type=CSV, accept=SVG, intervals="{}")
+    assert file.read_bytes() == expected.body
+
+
+def test_a_json_file_is_drawn_as_it_says(tmp_path: Path) -> None:
+    body, file = tmp_path / "a.json", tmp_path / "a.svg"
+    body.write_text('{"scores": [2, 1], "labels": [1, 0], "include": ["points"]}')
+    assert rocpr("curves", body, "--plot", file).exit_code == 0
+    assert file.read_bytes() == ask("curves", body.read_bytes(), accept=SVG).body
+
+
+def test_a_comparison_has_one(tmp_path: Path) -> None:
+    file = tmp_path / "a.svg"
+    assert rocpr("compare", f"ten={TEN}", f"all={ALL}", "--plot", file).exit_code == 0
+    assert "2\xa0 all, ROC" in file.read_text(encoding="utf-8")
+
+
+def test_a_gate_has_one_whatever_its_verdict(tmp_path: Path) -> None:
+    file = tmp_path / "a.svg"
+    assert rocpr("gate", written(tmp_path, FAILING), ALL, "--plot", file).exit_code == 1
+    assert "✗ Gate failed" in file.read_text(encoding="utf-8")
+
+
+def test_a_gate_without_a_verdict_leaves_no_old_one(tmp_path: Path) -> None:
+    file = tmp_path / "a.svg"
+    file.write_text("old")
+    assert rocpr("gate", written(tmp_path, "rules = 1"), ALL, "--plot", file).exit_code == 2
+    assert not file.exists()
+
+
+def test_a_wrong_file_leaves_no_picture(tmp_path: Path) -> None:
+    file, scores = tmp_path / "a.svg", tmp_path / "a.csv"
+    scores.write_text("scores,labels\n1,1\n")
+    assert rocpr("curves", scores, "--plot", file).exit_code == 2
+    assert not file.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "message"), [("a.png", "a.png does not end in .svg"), ("none/a.svg", "is no directory")]
+)
+def test_other_files_are_refused(tmp_path: Path, name: str, message: str) -> None:
+    run = rocpr("curves", SCORES, "--plot", tmp_path / name)
+    assert run.exit_code == 2
+    assert message in " ".join(run.stderr.split())
+
+
+def test_a_full_disk_is_told() -> None:
+    link = Path("/dev/full")
+    if not link.exists():
+        pytest.skip("there is no /dev/full")
+    run = subprocess.run(
+        [sys.executable, "-c", _FULL, str(SCORES)], cwd=ROOT, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert run.returncode == 2
+    assert "a.svg: The picture cannot be written: No space left on device." in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+_FULL = """
+import sys, pathlib, tempfile
+from service.cli.main import main
+folder = pathlib.Path(tempfile.mkdtemp())
+(folder / "a.svg").symlink_to("/dev/full")
+sys.argv = ["rocpr", "curves", sys.argv[1], "--plot", str(folder / "a.svg")]
+main()
+"""
+
+
+def shown(encoding: str) -> str:
+    program = "from service.cli.main import main; main()"
+    run = subprocess.run(
+        [sys.executable, "-c", program, "curves", str(SCORES), "--show"],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONIOENCODING": encoding},
+        capture_output=True,
+        check=True,
+        timeout=60,
+    )
+    return run.stdout.decode(encoding)
+
+
+def test_curves_are_shown_below_the_summary() -> None:
+    text = shown("utf-8")
+    assert text.startswith(rocpr("curves", SCORES).stdout)
+    assert text.endswith("\n\n" + ask("curves", SCORES.read_bytes(), content_type=CSV, accept=TEXT).body.decode())
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_a_terminal_without_braille_gets_plain_characters(encoding: str) -> None:
+    text = shown(encoding)
+    assert "ROC curve, area 0.9948" in text
+    assert text.isascii()
+    top = next(line for line in text.splitlines() if line.startswith("  1 |"))
+    assert set(top[5:]) <= set(":'. ")
+    assert len(top) > 50
+
+
+def test_it_goes_without_json() -> None:
+    run = rocpr("curves", SCORES, "--json", "--show")
+    assert run.exit_code == 2
+    assert "--show goes without --json" in run.stderr
