@@ -18,8 +18,8 @@ def test_a_wrong_cell_is_pointed_to_in_its_file(tmp_path: Path) -> None:
     assert (run.exit_code, run.stdout) == (2, "")
     lines = run.stderr.splitlines()
     assert lines[0] == f"Error: {path}: This cannot be used."
-    assert re.fullmatch(r"  /prob/1: .* \(not_a_number\)", lines[1])
-    assert re.fullmatch(r"  /labels/2: .* \(not_a_label\)", lines[2])
+    assert re.fullmatch(r"  /labels/2: .* \(not_a_label\)", lines[1])
+    assert re.fullmatch(r"  /prob/1: .* \(not_a_number\)", lines[2])
     assert lines[3:] == [f"  {NAME_LABEL}", *lines[:4], "  Rows are counted from 0."]
 
 

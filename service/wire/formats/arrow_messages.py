@@ -219,9 +219,11 @@ def _add(counted: Counted, message: pa.ipc.Message, place: Place) -> None:
     if (lengths < 0).any() or lengths.sum(dtype=np.float64) > root.number(_MESSAGE_BODY_LENGTH, _READ_INT64):
         # Each column of a stream that shares buffers would become an array of its own.
         raise Problem("malformed_body", "The buffers of a record batch or a dictionary are longer than its body.")
-    if root.number(_MESSAGE_VERSION, _READ_INT16) < _V5 and root.has(_MESSAGE_METADATA):
-        raise _unsupported("The messages are those of a version before Arrow 1.0, with metadata; write them anew")
-    if batch.has(_BATCH_COMPRESSION):
+    is_compressed = batch.has(_BATCH_COMPRESSION)
+    if root.number(_MESSAGE_VERSION, _READ_INT16) < _V5 and (is_compressed or root.has(_MESSAGE_METADATA)):
+        # pyarrow would take what is compressed for what it becomes.
+        raise _unsupported("The buffers are compressed as before Arrow 1.0; write them anew")
+    if is_compressed:
         counted.unpacked += _unpacked(buffers[lengths > 0], np.frombuffer(message.body, np.uint8))
 
 
