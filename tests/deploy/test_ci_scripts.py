@@ -52,10 +52,10 @@ def test_the_script_has_no_complaint_of_shellcheck(root: Path) -> None:
     check_script((root / "deploy/ci/gate.sh").read_text(), "sh")
 
 
-@SCRIPTS
 MAKERS = {"parquet": parquet_body, "arrow": arrow_body, "feather": arrow_file_body}
 
 
+@SCRIPTS
 @pytest.mark.parametrize("suffix", ["csv", "json", "parquet", "arrow", "feather"])
 @pytest.mark.parametrize("text", STATUSES, ids=["passing", "failing", "undecided"])
 def test_a_script_stops_a_job(script: Any, place: Path, root: Path, guarded: str, *, text: str, suffix: str) -> None:
