@@ -17,10 +17,10 @@ from service.environment import (
     without_folder_of,
 )
 from service.settings import SettingsError, check_spool_directory, mistyped_settings, read_settings
+from service.web.cross_origin import allowed_origins
 from service.web.forking import hold_stops_while_forking
 from service.web.keys import check_file
 from service.web.log import logging_configuration
-from service.web.origins import allowed_origins
 from service.web.runtime import is_reload, share_directory
 from service.web.server.heartbeat import beat_in_memory
 

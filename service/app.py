@@ -15,6 +15,7 @@ from flask import Flask
 from service.curves.compiled import KERNEL
 from service.settings import Settings, read_settings, shipped_file
 from service.web.contract import contract_blueprint, docs_blueprint
+from service.web.cross_origin import allowed_origins
 from service.web.guard import install_guard
 from service.web.guide import guide_blueprint
 from service.web.health import health_blueprint
@@ -23,7 +24,6 @@ from service.web.lanes.own_slots import slots_in
 from service.web.lanes.pool import EvaluatorPool
 from service.web.observation import helper_ended, install_observation, metrics_blueprint
 from service.web.operation_routes import Operations, operations_blueprint
-from service.web.origins import allowed_origins
 from service.web.problem_responses import install_error_handlers
 from service.web.spool import Spool
 from service.web.version import version_blueprint

@@ -16,7 +16,7 @@ _SIGNS = {"passed": "✓", "failed": "✗", "undecided": "?"}
 _SCALE = 46
 """Pixels: how high the scale of a check is, with its numbers."""
 
-_MARGIN = 16
+_MARGIN, _VERDICT = 16, 92
 
 
 def gates_picture(result: Gate, picture: Picture) -> str:
@@ -27,9 +27,10 @@ def gates_picture(result: Gate, picture: Picture) -> str:
     top += 34
     for check in result.checks:
         top = _draw_check(sheet, check, top) + 10
+    intervals = [Entry("its interval", "soft", wide=6)] if any(check.interval for check in result.checks) else []
     entries = [
         Entry("value, or for a drop the difference from the baseline", "ink", sign="dot"),
-        Entry("its interval", "soft", wide=6),
+        *intervals,
         Entry("where the rule is met, up to its bound", "good", sign="band"),
     ]
     sheet.line("grid", [_MARGIN, sheet.width - _MARGIN], [top, top])
@@ -42,8 +43,8 @@ def _draw_check(sheet: Sheet, check: Check, top: float) -> float:
     """Draw one check, and return the height below it."""
     verdict = f"{_SIGNS[check.status]} {check.status}"
     sheet.text(check.status, (_MARGIN, top + 12), verdict, bold=True)
-    for line in wrapped(check.rule.phrase.replace(" %", "\xa0%"), sheet.width - 2 * _MARGIN - 84, most=4):
-        sheet.text("ink", (_MARGIN + 84, top + 12), line)
+    for line in wrapped(check.rule.phrase.replace(" %", "\xa0%"), sheet.width - 2 * _MARGIN - _VERDICT, most=4):
+        sheet.text("ink", (_MARGIN + _VERDICT, top + 12), line)
         top += 16
     value = check.difference if check.rule.kind == "max_drop" else check.value
     if value is None:

@@ -1,45 +1,58 @@
-"""Which pages of other origins may read answers in a browser (CORS): none, unless they are named.
+"""Which pages of other origins may read answers in a browser: none, unless ROCPR_CORS_ORIGINS names them.
 
-Knows the headers of CORS; flask-cors writes most of them. Nothing is allowed that would need credentials
-which a browser adds by itself: a key is sent by the page's own script.
+Knows how browsers write an origin, and the headers of CORS (the fetch standard, "CORS protocol"). Nothing is allowed
+that would need credentials which a browser adds by itself: a key is sent by the page's own script.
 """
 
 import re
-from datetime import timedelta
+from functools import partial
 
 from flask import Flask, Response, request
-from flask_cors import CORS
 
+from service.settings import SettingsError
 from service.web.negotiation import first_members
-from service.web.origins import ANY
 
-EXPOSED = ("X-Request-ID", "Server-Timing", "Rocpr-Warnings", "Retry-After")
-ALLOWED = ("Authorization", "Content-Type", "Content-Encoding", "Accept", "X-Request-ID")
-METHODS = ("GET", "HEAD", "POST")
-MAX_AGE = timedelta(hours=1)
+VARIABLE = "ROCPR_CORS_ORIGINS"
+ANY = "*"
+
+_ORIGIN = re.compile(r"(https?)://([a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:.]+\])(?::([1-9][0-9]{0,4}))?")
+_DEFAULT_PORTS = {"http": "80", "https": "443"}
+_MAX_PORT = 65_535
+
+_EXPOSED = "Retry-After, Rocpr-Warnings, Server-Timing, X-Request-ID"
+_ALLOWED_HEADERS = frozenset({"accept", "authorization", "content-encoding", "content-type", "x-request-id"})
+_ALLOWED_METHODS = "GET, HEAD, POST"
+_MAX_AGE_SECONDS = 3600
 """How long a browser may remember what it may send; more than two hours is not honoured anyway."""
+
+
+def allowed_origins(text: str) -> tuple[str, ...]:
+    """Read the origins between commas, in lower case as browsers send them.
+
+    Raises SettingsError for what no browser would send as an origin, and for `*` beside others.
+    """
+    origins = tuple(part.strip().lower() for part in text.split(",")) if text.strip() else ()
+    if ANY in origins and len(origins) > 1:
+        raise SettingsError(f"{VARIABLE}: * stands for every origin and goes with no other.")
+    for origin in origins:
+        if origin != ANY and not _is_origin(origin):
+            raise SettingsError(
+                f"{VARIABLE} must be origins between commas, such as https://example.org or http://localhost:3000 "
+                f"(no path, no default port), or * alone, not {origin[:60]!r}"
+            )
+    return origins
+
+
+def _is_origin(text: str) -> bool:
+    match = _ORIGIN.fullmatch(text)
+    return match is not None and match[3] != _DEFAULT_PORTS[match[1]] and int(match[3] or 0) <= _MAX_PORT
 
 
 def install_cross_origin(app: Flask, origins: tuple[str, ...]) -> None:
     """Add the headers of CORS to every answer, and answer preflights; without origins nothing is installed."""
-    if not origins:
-        return
-    app.before_request(_cut_requested_headers)
-    any_origin = origins == (ANY,)
-    CORS(
-        app,
-        # Patterns, because flask-cors takes a plain [::1] for one; they match the whole origin and nothing else.
-        origins=ANY if any_origin else [re.compile(rf"{re.escape(origin)}\Z") for origin in origins],
-        methods=METHODS,
-        allow_headers=ALLOWED,
-        expose_headers=EXPOSED,
-        max_age=MAX_AGE,
-        send_wildcard=any_origin,
-        always_send=any_origin,
-        vary_header=False,
-    )
-    if not any_origin:
-        app.after_request(_vary_by_origin)
+    if origins:
+        app.before_request(_answer_preflight)
+        app.after_request(partial(_tell_browser, frozenset(origins)))
 
 
 def is_foreign(allowed: tuple[str, ...]) -> bool:
@@ -53,20 +66,38 @@ def is_foreign(allowed: tuple[str, ...]) -> bool:
     return bool(origin) and not is_own and origin not in allowed and ANY not in allowed
 
 
-def is_preflight() -> bool:
+def _answer_preflight() -> Response | None:
+    """Answer before paths and keys are looked at: a page then reads the answer to its request, a 404 or 401 too."""
+    return Response(status=204) if _is_preflight() else None
+
+
+def _is_preflight() -> bool:
     """Whether a browser asks by itself, before a page's request, what that page may send; it sends no key with it."""
     headers = request.headers
     return request.method == "OPTIONS" and "Origin" in headers and "Access-Control-Request-Method" in headers
 
 
-def _cut_requested_headers() -> None:
-    """Leave of the headers that a page wants to send as many as are looked at; we allow a handful."""
-    name = "HTTP_ACCESS_CONTROL_REQUEST_HEADERS"
-    if name in request.environ:
-        request.environ[name] = first_members(request.environ[name])
-
-
-def _vary_by_origin(response: Response) -> Response:
-    """Tell caches, also where the origin is not allowed or there is none; flask-cors tells them only where it is."""
-    response.vary.add("Origin")
+def _tell_browser(origins: frozenset[str], response: Response) -> Response:
+    """Say which origin may read the answer and, to a preflight, what its pages may send."""
+    headers = response.headers
+    if ANY in origins:
+        headers["Access-Control-Allow-Origin"] = ANY
+    else:
+        response.vary.add("Origin")  # for caches, also where the origin is not allowed or there is none
+        origin = request.headers.get("Origin", "")
+        if origin not in origins:
+            return response
+        headers["Access-Control-Allow-Origin"] = origin
+    headers["Access-Control-Expose-Headers"] = _EXPOSED
+    if _is_preflight():
+        headers["Access-Control-Allow-Methods"] = _ALLOWED_METHODS
+        headers["Access-Control-Max-Age"] = str(_MAX_AGE_SECONDS)
+        if allowed := _allowed_of(request.headers.get("Access-Control-Request-Headers", "")):
+            headers["Access-Control-Allow-Headers"] = allowed
     return response
+
+
+def _allowed_of(asked: str) -> str:
+    """Name the header fields that a page may send of those that it wants to; of many the first are looked at."""
+    wanted = {name.strip().lower() for name in first_members(asked).split(",")}
+    return ", ".join(sorted(wanted & _ALLOWED_HEADERS))

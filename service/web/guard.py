@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING
 from flask import Flask, Response, request
 
 from service.settings import Settings
-from service.web.cross_origin import install_cross_origin, is_preflight
+from service.web.cross_origin import allowed_origins, install_cross_origin
 from service.web.health import LIVE, READY
 from service.web.keys import Keys, bearer_token
 from service.web.lanes.own_slots import slots_in
 from service.web.lanes.slots import Slots
 from service.web.observation import note
-from service.web.origins import allowed_origins
 from service.web.owners import Owners, trusted_proxies
 from service.web.passes import Pass, has_moved, pass_of, until_sent
 from service.web.problem_responses import problem_response
@@ -52,19 +51,12 @@ def install_guard(app: Flask, settings: Settings, runtime_directory: Path | None
     proxies = trusted_proxies(settings.trusted_proxies)
     install_security_headers(app)
     install_cross_origin(app, origins)
-    if origins:
-        app.before_request(_answer_preflight)
     keys = Keys(Path(settings.api_keys_file)) if settings.api_keys_file else None
     app.extensions["owners"] = Owners(keys, proxies)
     if keys is not None:
         slots_of = _slots_of_keys(runtime_directory, settings.key_concurrency, settings.workers)
         app.before_request(_checker(keys, slots_of))
         app.after_request(_give_back_early)
-
-
-def _answer_preflight() -> Response | None:
-    """Answer before paths and keys are looked at: a page then reads the answer to its request, a 404 or 401 too."""
-    return Response(status=204) if is_preflight() else None
 
 
 def _checker(keys: Keys, slots_of: "Callable[[str], Slots]") -> "Callable[[], Response | None]":

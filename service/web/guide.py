@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from flask import Blueprint, Response, abort
 
 from service.guide import FOLDER, INDEX, markdown_of, pages
+from service.wire.answers.encoders import PICTURE_POLICY
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -68,7 +69,8 @@ def guide_blueprint() -> Blueprint:
         return _page_response(page) if page in pages() else abort(404)
 
     for name, media_type in FILES.items():
-        view = partial(Response, (FOLDER / name).read_bytes(), mimetype=media_type)
+        policy = {"Content-Security-Policy": PICTURE_POLICY} if name.endswith(".svg") else {}
+        view = partial(Response, (FOLDER / name).read_bytes(), headers=policy, mimetype=media_type)
         blueprint.add_url_rule(f"/{name}", endpoint=name.replace(".", "_"), view_func=view)
     return blueprint
 

@@ -25,11 +25,10 @@ from service.web.lanes.pool import EvaluatorPool
 from service.web.negotiation import VARY, request_coding, request_media_type, response_coding, response_media_type
 from service.web.observation import note
 from service.web.passes import Pass, client_of, move_to, pass_of
-from service.web.server.transport import instance_of
 from service.wire.formats.codings import CODINGS, IDENTITY
 from service.wire.limits import Limits
 from service.wire.media_types import ARROW_FILE, ARROW_STREAM, GENERAL, PARQUET
-from service.wire.problems import Problem, invalid_value
+from service.wire.problems import Problem, instance_of, invalid_value
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment

@@ -14,9 +14,8 @@ from service.web.lanes.evaluator import EvaluatorFailed
 from service.web.negotiation import VARY
 from service.web.observation import note
 from service.web.passes import ClientGone
-from service.web.server.transport import instance_of
 from service.wire.formats.codings import CODINGS
-from service.wire.problems import PROBLEM_JSON, PROBLEM_TYPES, Problem, problem_document
+from service.wire.problems import PROBLEM_JSON, PROBLEM_TYPES, Problem, instance_of, problem_document
 
 _CODE_OF_STATUS = {problem.status: code for code, problem in reversed(PROBLEM_TYPES.items())}
 """The first problem type of each status: what an HTTP error of werkzeug becomes."""
@@ -31,9 +30,6 @@ _INVALID = "The request is not valid HTTP/1.1."
 
 _LONGEST_PATH = 100
 """How many characters of a path are compared with others."""
-
-_LATER = frozenset({429, 503})
-"""Statuses that say: not now."""
 
 
 def install_error_handlers(app: Flask, retry_after_seconds: int) -> None:
@@ -52,7 +48,7 @@ def problem_response(problem: Problem) -> Response:
     response = Response(document, problem.type.status, content_type=PROBLEM_JSON)
     response.headers["Vary"] = VARY
     note(problem=problem.type.code)
-    if problem.type.status in _LATER:
+    if problem.type.passes:
         response.headers["Retry-After"] = current_app.config["RETRY_AFTER"]
     if problem.type.code == "unsupported_content_encoding":
         response.headers["Accept-Encoding"] = ", ".join(CODINGS)  # in an answer: what a request may bring

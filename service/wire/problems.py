@@ -6,6 +6,7 @@ Knows every `type` that an answer may carry, its status and what it means; knows
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from urllib.parse import quote
 
 import orjson
 
@@ -13,6 +14,12 @@ PROBLEM_JSON = "application/problem+json"
 
 MAX_ERRORS = 20
 """How many single errors one problem lists."""
+
+MAX_INSTANCE = 200
+"""How many characters of a path a problem repeats."""
+
+_LATER = frozenset({429, 503})
+"""Statuses that say: not now."""
 
 _LONGEST_NAME = 100
 
@@ -30,6 +37,11 @@ class ProblemType:
     def uri(self) -> str:
         """The problem's `type`, a path on this service that describes it."""
         return f"/problems/{self.code}"
+
+    @property
+    def passes(self) -> bool:
+        """Whether the same request may succeed later: its answer says when, in Retry-After."""
+        return self.status in _LATER
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +87,11 @@ def meant(name: str, known: Sequence[str]) -> str:
 def pointer_token(name: str) -> str:
     """Escape a name as one token of a JSON pointer (RFC 6901), cut where it is too long to be echoed."""
     return name[:_LONGEST_NAME].replace("~", "~0").replace("/", "~1")
+
+
+def instance_of(path: str) -> str:
+    """Write a request's decoded path as a problem's `instance`: a URI reference, ASCII, never long."""
+    return quote(path[:MAX_INSTANCE]) or "/"
 
 
 def problem_document(problem: Problem, instance: str) -> bytes:

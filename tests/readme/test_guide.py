@@ -11,6 +11,7 @@ from service.app import create_app
 from service.guide import FOLDER, INDEX, markdown_of, pages
 from service.settings import read_settings
 from service.web.guide import FILES, POLICY
+from service.wire.answers.encoders import PICTURE_POLICY
 from tests.readme.documents import DOCUMENTS, GUIDE, HERE, links, text_of
 
 PATHS = {INDEX: "/guide"} | {name: f"/guide/{name}" for name in pages()}
@@ -139,6 +140,7 @@ def test_the_files_of_the_pages_are_served(client: FlaskClient, name: str, media
     assert answer.status_code == 200
     assert answer.mimetype == media_type
     assert answer.data == (FOLDER / name).read_bytes()
+    assert (answer.headers["Content-Security-Policy"] == PICTURE_POLICY) == (media_type == "image/svg+xml")
 
 
 def test_the_styles_load_nothing_and_know_the_dark() -> None:

@@ -4,7 +4,6 @@ Knows who owns a request and how long others of theirs took; nothing of HTTP. Al
 """
 
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
@@ -72,9 +71,6 @@ class FairQueue(Generic[T]):
 
     def __len__(self) -> int:
         return self._count
-
-    def __iter__(self) -> Iterator[T]:
-        return (item for line in self._lines.values() for _, item in line.items)
 
     def put(self, item: T) -> None:
         """Add a request at the end of its owner's line."""

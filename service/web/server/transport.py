@@ -1,18 +1,17 @@
 """What is wrong with a message at the level of HTTP itself, as a problem, and how the server answers with one.
 
-Knows the errors of gunicorn's parser and the `instance` of a problem. What the application refuses it answers itself.
+Knows the errors of gunicorn's parser. What the application refuses it answers itself.
 """
 
 from dataclasses import dataclass
 from http import HTTPStatus
-from urllib.parse import quote
 
 from gunicorn import util
 from gunicorn.asgi import parser as http
 
 from service.web.observation import UNMATCHED, refused_by_server
 from service.web.security_headers import HEADERS
-from service.wire.problems import PROBLEM_JSON, Problem, problem_document
+from service.wire.problems import PROBLEM_JSON, Problem, instance_of, problem_document
 
 
 class ExpectationFailed(http.ParseError):
@@ -26,12 +25,6 @@ class TinyChunks(http.ParseError):
 class IncompleteHead(http.ParseError):
     """The connection ended inside the request line or the header fields."""
 
-
-MAX_INSTANCE = 200
-"""How many characters of a path a problem repeats."""
-
-LATER = frozenset({429, 503})
-"""Statuses that say: not now."""
 
 _KINDS: tuple[tuple[type[Exception], str, str], ...] = (
     (http.LimitRequestLine, "uri_too_long", "The request line is longer than the server reads."),
@@ -68,11 +61,6 @@ def incomplete_body() -> Problem:
     return Problem("incomplete_body", "The connection ended before the body did.")
 
 
-def instance_of(path: str) -> str:
-    """Write a request's decoded path as a problem's `instance`: a URI reference, ASCII, never long."""
-    return quote(path[:MAX_INSTANCE]) or "/"
-
-
 @dataclass(frozen=True, slots=True)
 class Refused:
     """What is known of a request that the server refuses.
@@ -103,7 +91,7 @@ def refusal(problem: Problem, refused: Refused, retry_after: int) -> bytes:
         **HEADERS,
         "Cache-Control": "no-store",
     }
-    if status.value in LATER:
+    if problem.type.passes:
         fields["Retry-After"] = str(retry_after)
     lines = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
     head = f"HTTP/1.1 {status.value} {status.phrase}\r\n{lines}\r\n".encode("ascii")

@@ -217,9 +217,10 @@ def test_a_lane_that_waits_for_a_slot_does_so_once(loop: asyncio.AbstractEventLo
     requests = [Request() for _ in range(5)]
     held.put(*requests)
     retry = held.lane._retry
-    held.put(Request("b"))
+    waiting = [*requests, Request("b")]
+    held.put(waiting[-1])
     assert held.lane._retry is retry is not None
-    held.on_loop(lambda: [held.lane.withdraw(request) for request in tuple(held.lane.queue)])
+    held.on_loop(lambda: [held.lane.withdraw(request) for request in waiting])
     end = time.monotonic() + SECONDS
     while held.on_loop(lambda: held.lane._retry) is not None:
         assert time.monotonic() < end

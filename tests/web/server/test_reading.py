@@ -11,7 +11,7 @@ from gunicorn.asgi.parser import ParseError
 
 from service.web.server.incoming_body import IncomingBody
 from service.web.server.reading import HEAD_BYTES, RequestReader
-from service.web.server.transport import MAX_INSTANCE, instance_of, too_slow, transport_problem
+from service.web.server.transport import too_slow, transport_problem
 from service.wire.problems import Problem
 from tests.web.server import corpus
 from tests.web.server.reading import Read, content_of, new_body, new_parser, new_reader, one_by_one, read
@@ -180,16 +180,3 @@ def test_every_error_of_the_parser_is_a_problem_of_the_client(kind: type[Excepti
 
 def test_a_request_that_does_not_arrive_is_408() -> None:
     assert too_slow().type.status == 408
-
-
-@pytest.mark.parametrize(
-    ("path", "expected"),
-    [
-        ("/v1/curves", "/v1/curves"),
-        ("", "/"),
-        ('/<a b="ü">\r\n', "/%3Ca%20b%3D%22%C3%BC%22%3E%0D%0A"),
-        ("/" + "a" * 5000, "/" + "a" * (MAX_INSTANCE - 1)),
-    ],
-)
-def test_an_instance_is_a_short_uri(path: str, expected: str) -> None:
-    assert instance_of(path) == expected
