@@ -11,7 +11,6 @@ import numpy as np
 from service.curves.confusion import ConfusionTable
 from service.curves.counts import Counts
 from service.curves.exact import IntArray
-from service.curves.hull import roc_convex_hull
 from service.curves.operating_points import row_at_threshold
 from service.curves.roc import fpr, tpr
 from service.curves.sample import Sample
@@ -70,9 +69,11 @@ class CurvesDrawing:
     marks: tuple[Mark, ...]
 
 
-def curves_drawing(table: ConfusionTable, evaluation: Sample | Counts, options: DrawingOptions) -> CurvesDrawing:
-    """Draw the table of an evaluation."""
-    hull = table.select(roc_convex_hull(table))
+def curves_drawing(
+    table: ConfusionTable, vertices: IntArray, evaluation: Sample | Counts, options: DrawingOptions
+) -> CurvesDrawing:
+    """Draw the table of an evaluation, and the vertices of its hull."""
+    hull = table.select(vertices)
     marks = tuple(Mark(threshold, _counts(table, evaluation, threshold)) for threshold in options.marks)
     return CurvesDrawing(DrawnTable.of(table, options.side), DrawnTable.of(hull, options.side), marks)
 

@@ -126,9 +126,11 @@ def evaluated_table(evaluation: Sample | Counts, options: CurvesOptions) -> tupl
     return table, None
 
 
-def curves_of(table: ConfusionTable, selected: FloatArray | None, options: CurvesOptions) -> Curves:
-    """Read off a table what is asked for. Raises TooManyPoints."""
-    hull = RocHull.of(table)
+def curves_of(
+    table: ConfusionTable, selected: FloatArray | None, options: CurvesOptions, hull: RocHull | None = None
+) -> Curves:
+    """Read off a table what is asked for, with its hull where that is known. Raises TooManyPoints."""
+    hull = hull or RocHull.of(table)
     drawn = options.include & {"interpolated_pr", "achievable_pr"}
     interpolation = _interpolation(table, options) if drawn else None
     return Curves(

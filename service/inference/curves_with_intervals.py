@@ -10,7 +10,7 @@ from service.curves.areas import areas
 from service.curves.counts import Counts
 from service.curves.drawing import CurvesDrawing, DrawingOptions, curves_drawing
 from service.curves.evaluation import Curves, CurvesOptions, CurvesWarning, curves_of, evaluated_table, one_vs_rest
-from service.curves.hull import roc_convex_hull
+from service.curves.hull import RocHull
 from service.curves.sample import Sample
 from service.inference.evidence import Evidence
 from service.inference.intervals import Interval, IntervalOptions
@@ -58,12 +58,13 @@ def evaluate_with_intervals(
     says only between which two it lies; they hold for these cuts, however those were found in other data.
     """
     table, selected = evaluated_table(evaluation, options)
-    curves = curves_of(table, selected, options)
+    hull = RocHull.of(table)
+    curves = curves_of(table, selected, options, hull)
     curves.warnings = one_vs_rest(evaluation, options.tuning) + curves.warnings
-    drawing = None if drawn is None else curves_drawing(table, evaluation, drawn)
+    drawing = None if drawn is None else curves_drawing(table, hull.vertices, evaluation, drawn)
     if intervals is None:
         return EvaluatedCurves(curves, drawing=drawing)
-    estimates = curves.auc or areas(table, table.select(roc_convex_hull(table)))
+    estimates = curves.auc or areas(table, table.select(hull.vertices))
     metrics = [Metric(name) for name in AREAS_WITH_INTERVALS]
     evidence = Evidence(Subject(evaluation, table, known=estimates), intervals, [(metric, False) for metric in metrics])
     found = {metric.name: evidence.interval(metric, intervals.level) for metric in metrics}

@@ -90,7 +90,7 @@ def _answers_to_posts() -> Iterator[tuple[Keys, Any]]:
     for found in evaluations():
         for name in examples(found.request_content[JSON]):
             yield _answer(found, JSON, name, post_example(client, found, JSON, name, JSON))
-        for name in examples(found.request_content[CSV]):
+        for name in examples(found.request_content.get(CSV, {})):
             if tables(found):
                 yield _answer(found, CSV, name, post_example(client, found, CSV, name, CSV, table=name))
             else:

@@ -13,6 +13,7 @@ from service.cli.commands import rocpr as commands
 from tests.e2e.conftest import Server
 from tests.readme.commands import ELSEWHERE, NOT_RUN, Example, examples, has_curl, run
 from tests.readme.documents import DOCUMENTS, README, blocks, prose_of, text_of
+from tests.readme.test_languages import NOT_HERE, RUN
 
 EXAMPLES = [example for document in DOCUMENTS for example in examples(document)]
 ASKED = [example for example in EXAMPLES if example.kind == "curl"]
@@ -73,7 +74,7 @@ def test_what_curl_sends_is_answered_without_curl_too(example: Example, server: 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_commands_stand_in_blocks_of_known_languages(document: str) -> None:
     text = text_of(document)
-    assert {block[1] for block in blocks(text)} <= {"sh", "json", "csv", "text"}
+    assert {block[1] for block in blocks(text)} <= {"sh", "json", "csv", "text", *RUN, *NOT_HERE}
     assert text.count("\n```") == 2 * len(blocks(text))
 
 

@@ -12,6 +12,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from service.web.guide import POLICY
+from service.wire.answers.encoders import PICTURE_POLICY
 from tests.web.guarding import bare_app
 
 STRICT = "default-src 'none'; frame-ancestors 'none'"
@@ -40,7 +41,8 @@ def test_every_route_and_every_refusal_has_them(app: Flask, client: FlaskClient)
     for path in [*paths - {*PAGES, *GUIDE}, "/nothing", "/docs/nothing.js"]:
         for method in ("GET", "POST", "PUT", "OPTIONS"):
             with client.open(path, method=method) as response:
-                check_headers(response)
+                picture = response.mimetype == "image/svg+xml" and response.status_code < 400
+                check_headers(response, PICTURE_POLICY if picture else STRICT)
                 error_or_operation = response.status_code >= 400 or path.startswith("/v1/")
                 assert not error_or_operation or response.headers["Cache-Control"] == "no-store"
 
@@ -51,6 +53,14 @@ def test_answers_of_operations_are_not_stored(client: FlaskClient, body: bytes, 
     assert response.status_code == status
     assert response.headers["Cache-Control"] == "no-store"
     check_headers(response)
+
+
+def test_pictures_of_operations_have_the_policy_of_pictures(client: FlaskClient) -> None:
+    body = {"scores": [0.9, 0.1], "labels": [1, 0]}
+    response = client.post("/v1/curves", json=body, headers={"Accept": "image/svg+xml"})
+    assert response.headers["Cache-Control"] == "no-store"
+    assert response.headers["Rocpr-Warnings"] == "[]"
+    check_headers(response, PICTURE_POLICY)
 
 
 @pytest.mark.parametrize(
