@@ -91,6 +91,11 @@ def test_a_json_body_has_no_columns_to_be_named(operation: str, body: dict[str, 
         assert refusals(operation, body, **{name: "x"}) == [(f"/{name}", "exclusive")]
 
 
+def test_more_evaluations_than_there_may_be_are_left_to_the_schema() -> None:
+    many = {"evaluations": EVALUATIONS["evaluations"] * 26}
+    assert ("/evaluations", "wrong_length") in refusals("comparisons", many, positive_label="0")
+
+
 def test_what_is_not_known_stays_so() -> None:
     assert refusals("curves", SAMPLE, tuning="{}") == [("/tuning", "unknown_field")]
     assert refusals("comparisons", EVALUATIONS, keep="hull") == [("/keep", "unknown_field")]

@@ -12,7 +12,7 @@ from service.guide import pages
 from service.web.guide import GUIDE
 from service.web.lanes.evaluator import EvaluatorFailed
 from service.web.negotiation import VARY
-from service.web.observation import note
+from service.web.observation.observation import note
 from service.web.passes import ClientGone
 from service.wire.formats.codings import CODINGS
 from service.wire.problems import PROBLEM_JSON, PROBLEM_TYPES, Problem, instance_of, problem_document
@@ -28,7 +28,7 @@ _DETAILS = {
 
 _INVALID = "The request is not valid HTTP/1.1."
 
-_LONGEST_PATH = 100
+_LONGEST_PATH = 40
 """How many characters of a path are compared with others."""
 
 

@@ -334,4 +334,4 @@ def test_a_request_may_come_in_pieces(server: Server) -> None:
         for piece in (b"POST /v1/cur", b"ves HTTP/1.1\r\nHost: a\r\nContent-", b"Length: 2\r\n\r", b"\n{", b"}"):
             time.sleep(0.02)
             connection.send(piece)
-        check_problem(connection.read(), "unsupported_media_type", closes=False)
+        check_problem(connection.read(), "invalid_request", closes=False)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from service.curves.comparison import MOST_EVALUATIONS
 from service.wire.formats.json_columns import NumberList
 from service.wire.formats.json_format import StrictJsonError, parse_json
 from service.wire.problems import Problem, invalid_value
@@ -81,8 +82,10 @@ def picture_options(parameters: dict[str, str]) -> dict[str, object]:
 def complete(document: object, parameters: Mapping[str, str]) -> Decoded:
     """Put the options of a query into a JSON body, each where a body of its own would have it.
 
-    Totals belong to the counts, and what labels and scores mean to each of several evaluations. What is no object stays
-    as it is, for the schema to refuse. Raises Problem for an option that the body has, too, and for names of columns.
+    Totals belong to the counts, and what labels and scores mean to each of several evaluations. What is no object, or
+    has more evaluations than there may be, stays as it is, for the schema to refuse.
+
+    Raises Problem for an option that the body has, too, and for names of columns.
     """
     for key in COLUMN_PARAMETERS:
         if key in parameters:
@@ -101,7 +104,7 @@ def complete(document: object, parameters: Mapping[str, str]) -> Decoded:
         completed["counts"] = _with(counts, totals)
         pointers |= {f"/counts/{key}": f"/{key}" for key in totals}
     evaluations = document.get("evaluations")
-    if isinstance(evaluations, list):
+    if isinstance(evaluations, list) and len(evaluations) <= MOST_EVALUATIONS:
         meaning = {key: options.pop(key) for key in MEANING if key in options}
         completed["evaluations"] = [_with(each, meaning) if isinstance(each, dict) else each for each in evaluations]
         pointers |= {f"/evaluations/{row}/{key}": f"/{key}" for row in range(len(evaluations)) for key in meaning}
