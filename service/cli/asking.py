@@ -37,12 +37,12 @@ def limits() -> Limits:
 
 
 def use_compiled() -> None:
-    """Use the compiled library as a server would; one that cannot be used is told, and changes no number."""
+    """Use the compiled loops as a server would; NumPy gives the same numbers where they cannot be used."""
     if _settings().compiled == "auto" and KERNEL.path is None:
         try:
-            KERNEL.use_built()
+            KERNEL.use_installed()
         except OSError as error:
-            click.echo(f"Warning: what rocpr compile made cannot be used: {error}", err=True)
+            click.echo(f"Warning: the compiled loops cannot be used: {error}", err=True)
 
 
 def _settings() -> Settings:
