@@ -17,10 +17,10 @@ from service.environment import (
     without_folder_of,
 )
 from service.settings import SettingsError, check_spool_directory, mistyped_settings, read_settings
-from service.web.cross_origin import allowed_origins
+from service.web.access.cross_origin import allowed_origins
+from service.web.access.keys import check_file
 from service.web.forking import hold_stops_while_forking
-from service.web.keys import check_file
-from service.web.log import logging_configuration
+from service.web.observation.log import logging_configuration
 from service.web.runtime import is_reload, share_directory
 from service.web.server.heartbeat import beat_in_memory
 
@@ -93,7 +93,7 @@ secure_scheme_headers = {}
 # No socket that controls the server, and no file for it in the home directory.
 control_socket_disable = True
 
-# The application logs its requests itself (service/web/observation.py); gunicorn's own lines, and those of libraries,
+# The application logs its requests itself (service/web/observation/); gunicorn's own lines, and those of libraries,
 # are lines of JSON like the application's.
 accesslog = None
 logger_class = "service.web.server.worker.ServerLog"

@@ -14,15 +14,15 @@ from flask import Flask
 
 from service.curves.compiled import KERNEL
 from service.settings import Settings, read_settings, shipped_file
+from service.web.access.access import install_access
+from service.web.access.cross_origin import allowed_origins
 from service.web.contract import contract_blueprint, docs_blueprint
-from service.web.cross_origin import allowed_origins
-from service.web.guard import install_guard
 from service.web.guide import guide_blueprint
 from service.web.health import health_blueprint
 from service.web.lanes.evaluator import NICENESS
 from service.web.lanes.own_slots import slots_in
 from service.web.lanes.pool import EvaluatorPool
-from service.web.observation import helper_ended, install_observation, metrics_blueprint
+from service.web.observation.observation import helper_ended, install_observation, metrics_blueprint
 from service.web.operation_routes import Operations, operations_blueprint
 from service.web.problem_responses import install_error_handlers
 from service.web.spool import Spool
@@ -37,9 +37,9 @@ def create_app(settings: Settings | None = None) -> Flask:
     settings = settings or read_settings()
     if settings.compiled == "auto":
         try:
-            KERNEL.use_built()
+            KERNEL.use_installed()
         except OSError as error:  # NumPy gives the same numbers
-            _LOG.warning("What rocpr compile made cannot be used: %s", error)
+            _LOG.warning("The compiled loops cannot be used: %s", error)
     limits = Limits(settings.max_rows, settings.max_interpolated_rows, settings.max_decompressed_bytes)
     # Under gunicorn.conf.py the server's processes share one.
     runtime_directory = Path(settings.runtime_dir) if settings.runtime_dir else _directory_of_its_own()
@@ -68,7 +68,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     # A path is right or it is 404: no redirect (an HTML page) to a tidier spelling of it.
     app.url_map.merge_slashes = False
     install_observation(app, settings.log_level)
-    install_guard(app, settings, runtime_directory)
+    install_access(app, settings, runtime_directory)
     install_error_handlers(app, settings.retry_after_seconds)
     app.register_blueprint(operations_blueprint(operations))
     app.register_blueprint(contract_blueprint(shipped_file("openapi.yaml").read_bytes()))

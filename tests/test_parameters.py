@@ -17,7 +17,7 @@ WITH = {
     "comparisons": {"scores": "old,new"},
     "gates": {"scores": "new", "baseline_scores": "old", "rules": '[{"metric": "roc", "min": 0.5}]'},
 }
-OTHERS = {*SAMPLE_COLUMNS, "baseline_scores", "positive_label", "keep", "include", "indices"}
+OTHERS = {*SAMPLE_COLUMNS, "baseline_scores", "positive_label", "keep", "include", "indices", "delimiter", "decimal"}
 """Parameters whose text is a name, or names."""
 
 

@@ -1,4 +1,4 @@
-"""`rocpr key`: API keys for a server; knows the file's lines, which service/web/keys.py makes and reads."""
+"""`rocpr key`: API keys for a server; knows the file's lines, which service/web/access/keys.py makes and reads."""
 
 import os
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from service.settings import SettingsError
-from service.web.keys import names_in, new_key
+from service.web.access.keys import names_in, new_key
 
 REMARK = (
     "# Above is the key, for the caller. The line below is for the file that ROCPR_API_KEYS_FILE names, on the server."

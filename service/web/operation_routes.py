@@ -19,21 +19,21 @@ from werkzeug.wsgi import wrap_file
 from service.answer import REQUEST_MEDIA_TYPES, Answer, Effort, Request, TooMuchWork, answer, response_media_types
 from service.environment import look_for_memory
 from service.operations import OPERATIONS
+from service.web.access.cross_origin import is_foreign
 from service.web.body import body_length, read_body
-from service.web.cross_origin import is_foreign
 from service.web.lanes.pool import EvaluatorPool
 from service.web.negotiation import VARY, request_coding, request_media_type, response_coding, response_media_type
-from service.web.observation import note
+from service.web.observation.observation import note
 from service.web.passes import Pass, client_of, move_to, pass_of
 from service.wire.formats.codings import CODINGS, IDENTITY
 from service.wire.limits import Limits
-from service.wire.media_types import ARROW_STREAM, GENERAL, PARQUET
+from service.wire.media_types import ARROW_FILE, ARROW_STREAM, GENERAL, PARQUET
 from service.wire.problems import Problem, instance_of, invalid_value
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
-_COLUMNAR = frozenset({ARROW_STREAM, PARQUET, *GENERAL})
+_COLUMNAR = frozenset({ARROW_STREAM, ARROW_FILE, PARQUET, *GENERAL})
 """Media types that a library in C++ reads, which no body may make crash in a process that others depend on; and those
 that leave open what a body is, which nobody looks at before it is there."""
 
@@ -42,7 +42,7 @@ _UNASKED = (
     "this type from any page, without asking the server first."
 )
 
-_SHORT = 1 << 16
+_HELD_BYTES = 1 << 16
 """An answer up to this length is not worth a file of its own to be sent from."""
 
 _MOST_PARAMETERS = 100
@@ -139,7 +139,7 @@ class Operations:
             result, content = self._big.answer_in_files(asked, body, client_of(request.environ))
         length = content.seek(0, os.SEEK_END)
         content.seek(0)
-        if length > _SHORT:
+        if length > _HELD_BYTES:
             return _response(result, wrap_file(request.environ, content), length, direct_passthrough=True)
         with content:
             return _response(result, [content.read()], length)

@@ -12,7 +12,7 @@ from service.guide import pages
 from service.web.guide import GUIDE
 from service.web.lanes.evaluator import EvaluatorFailed
 from service.web.negotiation import VARY
-from service.web.observation import note
+from service.web.observation.observation import note
 from service.web.passes import ClientGone
 from service.wire.formats.codings import CODINGS
 from service.wire.problems import PROBLEM_JSON, PROBLEM_TYPES, Problem, instance_of, problem_document

@@ -18,12 +18,12 @@ from service.web.lanes.slots import Slot, Slots
 MEMORY = Path("/dev/shm")  # noqa: S108  # files in it are private
 """What is written here does not wait for a disk."""
 
-PREFIX = "rocpr-"
+DIRECTORY_PREFIX = "rocpr-"
 _NEW = "new-"
-_UNHELD = _NEW + PREFIX
+_UNHELD = _NEW + DIRECTORY_PREFIX
 _OWNER = "ROCPR_RUNTIME_OWNER"
-_DIRECTORY = "ROCPR_RUNTIME_DIR"
-_COUNTS = "PROMETHEUS_MULTIPROC_DIR"
+_RUNTIME_VARIABLE = "ROCPR_RUNTIME_DIR"
+_COUNTS_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 """prometheus_client reads this when it is imported, and then counts in files, so that all workers count together."""
 
 _MOST_COUNTED = 64
@@ -54,7 +54,7 @@ def share_directory(workers: int, spool: str = "", memory: Path = MEMORY) -> lis
     if is_reload():
         return []
     os.environ[_OWNER] = str(os.getpid())
-    for variable in (_DIRECTORY, _COUNTS):
+    for variable in (_RUNTIME_VARIABLE, _COUNTS_VARIABLE):
         os.environ.pop(variable, None)
     temporary = _temporary_directory()
     places = [memory, *(Path(place) for place in (temporary, spool) if place)]
@@ -66,13 +66,13 @@ def share_directory(workers: int, spool: str = "", memory: Path = MEMORY) -> lis
 
 def _shared(directory: Path, temporary: str | None, memory: Path, spool: str) -> Iterator[str]:
     """Tell the workers of the directory; yield what it lacks."""
-    os.environ[_DIRECTORY] = str(directory)
+    os.environ[_RUNTIME_VARIABLE] = str(directory)
     atexit.register(_remove, str(directory), os.getpid())
     place = directory.parent
     if place != memory and memory.is_dir():
         yield f"{memory} is full or read-only: what processes share lies in {place}."
     if (directory / "metrics").is_dir():
-        os.environ[_COUNTS] = str(directory / "metrics")
+        os.environ[_COUNTS_VARIABLE] = str(directory / "metrics")
     else:
         yield "No directory has room for files of counts: /metrics has those of the process that answers."
     if temporary is None:
@@ -120,7 +120,7 @@ def _made(parent: Path, processes: int) -> Path:
 
 
 def _sweep(parent: Path) -> None:
-    for directory in parent.glob(f"{PREFIX}*"):
+    for directory in parent.glob(f"{DIRECTORY_PREFIX}*"):
         with suppress(OSError):  # another master sweeps, too
             if (directory / "owner.0").is_file() and os.access(directory, os.W_OK) and not _owner(directory).in_use():
                 shutil.rmtree(directory, ignore_errors=True)

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from service.cli.commands import rocpr as commands
-from service.web.keys import Keys
+from service.web.access.keys import Keys
 
 KEY = re.compile(r"rocpr_[A-Za-z0-9_-]{43}\n")
 

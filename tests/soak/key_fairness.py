@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from service.web.keys import new_key
+from service.web.access.keys import new_key
 from tests.soak.attackers import Seen, askers
 from tests.soak.clients import LOST, Client
 from tests.soak.report import Found

@@ -1,4 +1,4 @@
-"""Guarded applications for the tests of service/web/guard.py, and the key that opens them."""
+"""Guarded applications for the tests of service/web/access/access.py, and the key that opens them."""
 
 from hashlib import sha256
 from pathlib import Path
@@ -9,7 +9,7 @@ from werkzeug.test import TestResponse
 
 from service.app import create_app
 from service.settings import Settings, read_settings
-from service.web.guard import OPEN, install_guard
+from service.web.access.access import OPEN, install_access
 from service.web.problem_responses import install_error_handlers
 
 KEY, OTHER_KEY = "rocpr_the-key-of-ann", "rocpr_the-key-of-ben"
@@ -43,7 +43,7 @@ def bare_app(directory: Path, **variables: str) -> Flask:
     """The guard around / (a test puts its own view there, `app.view_functions["view"]`) and the paths of health."""
     settings = guarded_settings(directory, **variables)
     app = Flask("tests", static_folder=None)
-    install_guard(app, settings, directory)
+    install_access(app, settings, directory)
     install_error_handlers(app, settings.retry_after_seconds)
     app.add_url_rule("/", "view", lambda: Response("seen"), methods=["GET", "POST"])
     for path in OPEN:

@@ -16,7 +16,7 @@ from werkzeug.test import EnvironBuilder
 
 from service.app import create_app
 from service.settings import read_settings
-from service.web import observation
+from service.web.observation import observation
 from service.web.passes import (
     CLIENT,
     MOVED,

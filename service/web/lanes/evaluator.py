@@ -27,7 +27,7 @@ from typing import BinaryIO
 from service.answer import Answer, Effort, Request, TooMuchWork, answer, lack_of_memory
 from service.curves.compiled import KERNEL
 from service.environment import give_memory_back, keep_what_is_loaded, look_for_memory, own_memory_bytes
-from service.web.log import logging_configuration
+from service.web.observation.log import logging_configuration
 from service.wire.formats.codings import Body, Piece
 from service.wire.limits import Limits
 
@@ -57,8 +57,6 @@ JOIN_SECONDS = 5.0
 _PR_SET_PDEATHSIG = 1
 
 _CONTEXT = multiprocessing.get_context("forkserver")
-# Evaluators are forks of a process that has one thread and has imported all this, so that a new one takes milliseconds.
-_CONTEXT.set_forkserver_preload([__name__])
 
 _STARTING = Lock()
 """multiprocessing keeps its list of children without one."""
@@ -113,6 +111,8 @@ class EvaluatorProcess:
         arguments = (theirs, limits, memory_bytes, niceness, KERNEL.path)
         try:
             with theirs, _STARTING, _without_interrupts():
+                # They are forks of a process that has one thread and has imported all this: one takes milliseconds.
+                _CONTEXT.set_forkserver_preload([__name__])
                 self._process = _CONTEXT.Process(target=_serve, args=arguments, daemon=True)
                 self._process.start()
         except (EOFError, OSError) as error:
@@ -184,7 +184,7 @@ def _serve(pipe: Connection, limits: Limits, memory_bytes: int, niceness: int, c
     try:
         KERNEL.use(compiled)
     except OSError as error:  # it was removed since; NumPy gives the same numbers
-        _LOG.warning("What rocpr compile made cannot be used: %s", error)
+        _LOG.warning("The compiled loops cannot be used: %s", error)
     keep_what_is_loaded()
     with suppress(EOFError, OSError):  # the server went away
         while True:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
-from service.web.observation import UNMATCHED
+from service.web.observation.observation import UNMATCHED
 from service.web.passes import Pass
 from service.web.server import sweep
 from service.web.server.connection import Connection

@@ -9,8 +9,8 @@ from http import HTTPStatus
 from gunicorn import util
 from gunicorn.asgi import parser as http
 
-from service.web.observation import UNMATCHED, refused_by_server
-from service.web.security_headers import HEADERS
+from service.web.access.security_headers import HEADERS
+from service.web.observation.observation import UNMATCHED, refused_by_server
 from service.wire.problems import PROBLEM_JSON, Problem, instance_of, problem_document
 
 

@@ -10,14 +10,27 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from itertools import accumulate, compress, repeat
+from itertools import accumulate, compress, groupby, repeat
 from operator import eq, ne
+from typing import Any
 
 import numpy as np
 
 from service.curves.budget import is_bounded, spend
-from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray
-from service.wire.columns import ColumnError, inexact_integer, label_misfit, labels, numbers, shown, third_label
+from service.curves.exact import LARGEST_EXACT_INTEGER, FloatArray
+from service.wire.columns import (
+    ColumnError,
+    Labels,
+    Tally,
+    chosen_labels,
+    first_misfit,
+    inexact_integer,
+    label_misfit,
+    labels,
+    numbers,
+    shown,
+    tally,
+)
 from service.wire.formats.json_columns import PLACEHOLDER, NumberList, lift_columns
 from service.wire.formats.reading_work import json_work
 from service.wire.limits import Limits
@@ -230,30 +243,35 @@ def _(column: list, *, nullable: bool) -> FloatArray:  # type: ignore[type-arg] 
 
 
 @labels.register
-def _(column: list, positive_label: object) -> BoolArray:  # type: ignore[type-arg]  # singledispatch takes a plain class
+def _(column: list, positive_label: object) -> Labels:  # type: ignore[type-arg]  # singledispatch takes a plain class
     types = set(map(type, column))
     wrong = types - _VALUE_KINDS.keys()
     if wrong:
         row = _first(type(value) in wrong for value in column)
         raise ColumnError("not_a_label", _other(column[row], "label"), row)
     if types == {bool} and (positive_label is None or positive_label is True):
-        return np.frombuffer(bytes(column), np.bool_)
+        return Labels(np.frombuffer(bytes(column), np.bool_))
     kinds = {_VALUE_KINDS[kind] for kind in types}
     if positive_label is not None:
-        if len(kinds) > 1 or not _at_most_two(column):
-            _refuse_third_value(column)
         positive = _typed(positive_label)
-        if len(kinds) > 1:
-            return np.fromiter((_typed(value) == positive for value in column), np.bool_, len(column))
-        if kinds != {positive[0]}:
-            return np.zeros(len(column), dtype=np.bool_)
-        return np.fromiter(map(eq, column, repeat(positive_label)), np.bool_, len(column))
+        if kinds == {positive[0]}:
+            chosen = np.fromiter(map(eq, column, repeat(positive_label)), np.bool_, len(column))
+            if chosen.any() and _at_most_two(column):
+                return Labels(chosen)
+        else:
+            chosen = np.fromiter((_typed(value) == positive for value in column), np.bool_, len(column))
+        return chosen_labels(chosen, positive_label, _tally(column))
     ones = column.count(1)
     if kinds - {"number"} or len(column) - ones not in {column.count(0), column.count(-1)}:
-        row = _first_misfit(column)
-        quoted = _quoted(column[row])
-        raise ColumnError("not_a_label", f"labels[{row}]: {quoted}", row) if quoted else label_misfit(row)
-    return np.fromiter(map(eq, column, repeat(1)), np.bool_, len(column))
+        misfit = first_misfit(enumerate(map(_typed, column)), _DEFAULT_LABELS)
+        assert misfit is not None  # noqa: S101  # they are none of these
+        quoted = _quoted(column[misfit])
+        raise (
+            ColumnError("not_a_label", f"labels[{misfit}]: {quoted}", misfit)
+            if quoted
+            else label_misfit(misfit, _tally(column))
+        )
+    return Labels(np.fromiter(map(eq, column, repeat(1)), np.bool_, len(column)))
 
 
 def _quoted(value: object) -> str | None:
@@ -284,21 +302,12 @@ def _at_most_two(column: list[object]) -> bool:
     return column.count(first) + column.count(second) == len(column)
 
 
-def _refuse_third_value(column: list[object]) -> None:
-    seen: set[tuple[str, object]] = set()
-    for row, value in enumerate(column):
-        seen.add(_typed(value))
-        if len(seen) > 2:  # noqa: PLR2004  # two classes
-            raise third_label(row, value)
-
-
-def _first_misfit(column: list[object]) -> int:
-    seen: set[tuple[str, object]] = set()
-    for row, value in enumerate(column):
-        seen.add(_typed(value))
-        if not any(seen <= allowed for allowed in _DEFAULT_LABELS):
-            return row
-    return len(column)
+def _tally(column: list[Any]) -> Tally:
+    """Count labels by type and value; numbers are sorted, as a set of them takes time where they hash alike."""
+    counts: list[tuple[object, int]] = [*Counter(value for value in column if isinstance(value, (str, bool))).items()]
+    ordered = sorted(value for value in column if not isinstance(value, (str, bool)))
+    counts += [(value, sum(1 for _ in alike)) for value, alike in groupby(ordered)]
+    return tally([label for label, _ in counts], np.array([count for _, count in counts]))
 
 
 def _as_double(value: object) -> float:

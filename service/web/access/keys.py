@@ -15,8 +15,8 @@ from pathlib import Path
 
 from service.settings import SettingsError
 
-VARIABLE = "ROCPR_API_KEYS_FILE"
-PREFIX = "rocpr_"
+KEYS_VARIABLE = "ROCPR_API_KEYS_FILE"
+KEY_PREFIX = "rocpr_"
 """What every key that `new_key` makes begins with, so that one that leaked is recognised."""
 
 NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -89,7 +89,7 @@ class Keys:
             self._told = ""
             for fault in faults[:_MAX_TOLD]:
                 _logger.error("%s", fault)
-            _logger.info("%s: %d keys were read.", VARIABLE, len(self._keys))
+            _logger.info("%s: %d keys were read.", KEYS_VARIABLE, len(self._keys))
 
     def _tell_unreadable(self, fault: str) -> None:
         """Log it once, not with each request that tries again."""
@@ -119,7 +119,7 @@ def check_file(path: Path) -> None:
     if faults:
         raise SettingsError(faults[0])
     if not keys:
-        raise SettingsError(f"{VARIABLE}: the file holds no key; make one with rocpr key new NAME.")
+        raise SettingsError(f"{KEYS_VARIABLE}: the file holds no key; make one with rocpr key new NAME.")
 
 
 def new_key(name: str) -> tuple[str, str]:
@@ -129,7 +129,7 @@ def new_key(name: str) -> tuple[str, str]:
     """
     if not NAME.fullmatch(name):
         raise ValueError("A name has 1 to 64 of the characters A-Z a-z 0-9 . _ -")
-    key = PREFIX + secrets.token_urlsafe(_RANDOM_BYTES)
+    key = KEY_PREFIX + secrets.token_urlsafe(_RANDOM_BYTES)
     return key, f"{name} {sha256(key.encode()).hexdigest()}"
 
 
@@ -155,12 +155,12 @@ def _signature(path: Path) -> _Signature:
 def _read(path: Path) -> tuple[tuple[_Key, ...], list[str]]:
     """Read the whole file: its keys, and a sentence for each thing that is wrong with it. Raises OSError."""
     if not stat.S_ISREG(path.stat().st_mode):  # a pipe would be waited for
-        return (), [f"{VARIABLE}: this is no file."]
+        return (), [f"{KEYS_VARIABLE}: this is no file."]
     return _parsed(path.read_bytes())
 
 
 def _unreadable(error: OSError) -> str:
-    return f"{VARIABLE}: the file cannot be read: {error.strerror}."
+    return f"{KEYS_VARIABLE}: the file cannot be read: {error.strerror}."
 
 
 def _parsed(data: bytes) -> tuple[tuple[_Key, ...], list[str]]:
@@ -174,11 +174,11 @@ def _parsed(data: bytes) -> tuple[tuple[_Key, ...], list[str]]:
         match = _LINE.fullmatch(text)
         if match is None:
             wanted = "a name, white space and the 64 hexadecimal digits of a SHA-256 hash"
-            faults.append(f"{VARIABLE}: line {number} is not {wanted}.")
+            faults.append(f"{KEYS_VARIABLE}: line {number} is not {wanted}.")
             continue
         key = _Key(match[1].decode(), bytes.fromhex(match[2].decode()))
         if not seen.isdisjoint((key.name, key.digest)):
-            faults.append(f"{VARIABLE}: line {number} has the name or the hash of a line before it.")
+            faults.append(f"{KEYS_VARIABLE}: line {number} has the name or the hash of a line before it.")
             continue
         seen |= {key.name, key.digest}
         keys.append(key)

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+from typing import TypeVar
 
 from flask import Blueprint, Response
 from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics
@@ -22,8 +23,8 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_late
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
-from service.web.counts_files import CountsOfAll, count_in_files
 from service.web.lanes.slots import Slots
+from service.web.observation.counts_files import CountsOfAll, count_in_files
 from service.web.spool import Spool
 from service.wire.problems import PROBLEM_TYPES
 
@@ -38,110 +39,106 @@ STATES = ("waiting", "evaluated")
 
 _LOG = logging.getLogger("service")
 
-_DIRECTORY = os.environ.get("PROMETHEUS_MULTIPROC_DIR", "")
+_Counted = TypeVar("_Counted", Counter, Histogram)
 
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 _STAGE_SECONDS = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30)
 _ROWS = tuple(10**power for power in range(1, 8))
 _BYTES = tuple(1024 * 4**power for power in range(10))  # 1 KiB to 256 MiB
 
-if _DIRECTORY:
-    count_in_files(Path(_DIRECTORY))
-disable_created_metrics()  # type: ignore[no-untyped-call]  # not annotated; several processes could not have them
 
-# Every metric has labels: one without would write its file when this is imported, in gunicorn's master, too.
-REQUESTS = Counter("rocpr_requests_total", "Requests that were answered.", ["route", "method", "status"], registry=None)
-REQUEST_SECONDS = Histogram(
-    "rocpr_request_seconds",
-    "Time from a request's head to its answer, in seconds; sending it apart.",
-    ["route"],
-    registry=None,
-    buckets=_SECONDS,
-)
-STAGE_SECONDS = Histogram(
-    "rocpr_stage_seconds",
-    "Time to decode, evaluate and encode, in seconds.",
-    ["stage"],
-    registry=None,
-    buckets=_STAGE_SECONDS,
-)
-REQUEST_ROWS = Histogram(
-    "rocpr_request_rows", "Rows of a request's longest table.", ["operation"], registry=None, buckets=_ROWS
-)
-REQUEST_BODY_BYTES = Histogram(
-    "rocpr_request_body_bytes", "Bytes of a request's body.", ["operation"], registry=None, buckets=_BYTES
-)
-RESPONSE_BODY_BYTES = Histogram(
-    "rocpr_response_body_bytes", "Bytes of an answer's body.", ["operation"], registry=None, buckets=_BYTES
-)
-HELPER_DEATHS = Counter(
-    "rocpr_helper_deaths_total", "Processes for big requests that ended before their answer.", ["reason"], registry=None
-)
-ABANDONED = Counter(
-    "rocpr_abandoned_total", "Requests whose clients left before the answer was ready.", ["while"], registry=None
-)
-REFUSALS_TOTAL = Counter(
-    "rocpr_refusals_total", "Answers 401, 408, 413, 429 and 503, by the code of the problem.", ["code"], registry=None
-)
+class _Metrics:
+    """All that is counted, made at the first count: prometheus_client looks then at where a process counts.
 
-_ALL = (
-    REQUESTS,
-    REQUEST_SECONDS,
-    STAGE_SECONDS,
-    REQUEST_ROWS,
-    REQUEST_BODY_BYTES,
-    RESPONSE_BODY_BYTES,
-    HELPER_DEATHS,
-    ABANDONED,
-    REFUSALS_TOTAL,
-)
+    Raises NotADirectoryError when the directory of counts is not there.
+    """
+
+    def __init__(self) -> None:
+        if _directory():
+            count_in_files(Path(_directory()))
+        disable_created_metrics()  # type: ignore[no-untyped-call]  # not annotated; several processes could not have them
+        self.requests = _counter("requests_total", "Requests that were answered.", "route", "method", "status")
+        self.request_seconds = _histogram(
+            "request_seconds",
+            "Time from a request's head to its answer, in seconds; sending it apart.",
+            "route",
+            _SECONDS,
+        )
+        self.stage_seconds = _histogram(
+            "stage_seconds", "Time to decode, evaluate and encode, in seconds.", "stage", _STAGE_SECONDS
+        )
+        self.rows = _histogram("request_rows", "Rows of a request's longest table.", "operation", _ROWS)
+        self.bytes_in = _histogram("request_body_bytes", "Bytes of a request's body.", "operation", _BYTES)
+        self.bytes_out = _histogram("response_body_bytes", "Bytes of an answer's body.", "operation", _BYTES)
+        self.helper_deaths = _counter(
+            "helper_deaths_total", "Processes for big requests that ended before their answer.", "reason"
+        )
+        self.abandoned = _counter(
+            "abandoned_total", "Requests whose clients left before the answer was ready.", "while"
+        )
+        self.refusals = _counter(
+            "refusals_total", "Answers 401, 408, 413, 429 and 503, by the code of the problem.", "code"
+        )
+
+
+def _directory() -> str:
+    """Name the directory in which the server's processes count together; empty when this one counts for itself."""
+    return os.environ.get("PROMETHEUS_MULTIPROC_DIR", "")
+
+
+def _counter(name: str, meaning: str, *labels: str) -> Counter:
+    return Counter(f"rocpr_{name}", meaning, labels, registry=None)
+
+
+def _histogram(name: str, meaning: str, label: str, buckets: tuple[float, ...]) -> Histogram:
+    return Histogram(f"rocpr_{name}", meaning, [label], registry=None, buckets=buckets)
+
+
+@cache
+def _metrics() -> _Metrics:
+    return _Metrics()
 
 
 def start_counting() -> None:
     """Let counters that are hoped never to move begin at 0: what is not there yet cannot be seen to rise."""
     for reason in DEATHS:
-        HELPER_DEATHS.labels(reason)
+        _metrics().helper_deaths.labels(reason)
     for state in STATES:
-        ABANDONED.labels(state)
+        _metrics().abandoned.labels(state)
     for code, problem in PROBLEM_TYPES.items():
         if problem.status in REFUSALS:
-            REFUSALS_TOTAL.labels(code)
+            _metrics().refusals.labels(code)
 
 
 @cache
-def _counter(metric: Counter, *labels: str) -> Counter:
-    """Find the counter of some labels, faster than the library does; there are few."""
-    return metric.labels(*labels)
-
-
-@cache
-def _histogram(metric: Histogram, *labels: str) -> Histogram:
+def _of(metric: _Counted, *labels: str) -> _Counted:
+    """Find what counts some labels, faster than the library does; there are few."""
     return metric.labels(*labels)
 
 
 def count_request(route: str, method: str, status: int, seconds: float | None, problem: str | None) -> None:
     """Count one request, and how long it took where that is known."""
-    _counter(REQUESTS, route, method, str(status)).inc()
+    _of(_metrics().requests, route, method, str(status)).inc()
     if seconds is not None:
-        _histogram(REQUEST_SECONDS, route).observe(seconds)
+        _of(_metrics().request_seconds, route).observe(seconds)
     if status in REFUSALS and problem in PROBLEM_TYPES:
-        _counter(REFUSALS_TOTAL, problem).inc()
+        _of(_metrics().refusals, problem).inc()
 
 
 def count_stages(seconds: Iterable[tuple[str, float]]) -> None:
     """Count how long stages took: (stage, seconds)."""
     for stage, duration in seconds:
-        _histogram(STAGE_SECONDS, stage).observe(duration)
+        _of(_metrics().stage_seconds, stage).observe(duration)
 
 
 def count_sizes(operation: str, rows: int | None, bytes_in: int | None, bytes_out: int | None) -> None:
     """Count how large a request of an operation, and its answer, were, as far as that is known."""
     if rows is not None:
-        _histogram(REQUEST_ROWS, operation).observe(rows)
+        _of(_metrics().rows, operation).observe(rows)
     if bytes_in is not None:
-        _histogram(REQUEST_BODY_BYTES, operation).observe(bytes_in)
+        _of(_metrics().bytes_in, operation).observe(bytes_in)
     if bytes_out is not None:
-        _histogram(RESPONSE_BODY_BYTES, operation).observe(bytes_out)
+        _of(_metrics().bytes_out, operation).observe(bytes_out)
 
 
 def count_abandoned(state: str) -> None:
@@ -149,7 +146,7 @@ def count_abandoned(state: str) -> None:
     if state not in STATES:
         message = f"{state!r} is none of {', '.join(STATES)}"
         raise ValueError(message)
-    ABANDONED.labels(state).inc()
+    _metrics().abandoned.labels(state).inc()
 
 
 def helper_ended(reason: str) -> None:
@@ -157,7 +154,7 @@ def helper_ended(reason: str) -> None:
     if reason not in DEATHS:
         message = f"{reason!r} is none of {', '.join(DEATHS)}"
         raise ValueError(message)
-    HELPER_DEATHS.labels(reason).inc()
+    _metrics().helper_deaths.labels(reason).inc()
 
 
 def metrics_blueprint(slots: Slots, spool: Spool, *, compiled: bool) -> Blueprint:
@@ -168,10 +165,10 @@ def metrics_blueprint(slots: Slots, spool: Spool, *, compiled: bool) -> Blueprin
     blueprint = Blueprint("metrics", __name__)
     registry = CollectorRegistry()
     registry.register(_AsFarAsPossible(_Now(slots, spool, compiled=compiled)))
-    if _DIRECTORY:
-        registry.register(_AsFarAsPossible(CountsOfAll(Path(_DIRECTORY))))
+    if _directory():
+        registry.register(_AsFarAsPossible(CountsOfAll(Path(_directory()))))
     else:
-        for metric in _ALL:
+        for metric in vars(_metrics()).values():
             registry.register(metric)
 
     @blueprint.get("/metrics")

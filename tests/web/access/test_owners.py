@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from service.settings import SettingsError
-from service.web.keys import Keys
-from service.web.owners import NOBODY, Owners, trusted_proxies
+from service.web.access.keys import Keys
+from service.web.access.owners import NOBODY, Owners, trusted_proxies
 
 KEY = "rocpr_the-key-of-ann"
 

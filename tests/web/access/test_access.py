@@ -9,7 +9,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from service.web import guard
+from service.web.access import access
 from service.wire.problems import PROBLEM_JSON
 from tests.web.guarding import ANN, BEN, HEALTH, KEY, bare_app, guarded_app
 
@@ -138,7 +138,7 @@ class TestWithKey:
     ) -> None:
         caplog.set_level(logging.DEBUG)
         noted: list[dict[str, object]] = []
-        monkeypatch.setattr(guard, "note", lambda **facts: noted.append(facts))
+        monkeypatch.setattr(access, "note", lambda **facts: noted.append(facts))
         client = guarded.test_client()
         answers = [client.get("/openapi.json", headers=ANN), client.get("/nothing", headers=BEN), client.get("/docs")]
         assert noted == [{"key": "ann"}, {"key": "ben"}]

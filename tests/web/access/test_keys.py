@@ -13,8 +13,8 @@ from types import SimpleNamespace
 import pytest
 
 from service.settings import SettingsError
-from service.web import keys as module
-from service.web.keys import Keys, check_file, names_in, new_key
+from service.web.access import keys as module
+from service.web.access.keys import Keys, check_file, names_in, new_key
 
 
 def line(name: str, token: str) -> str:

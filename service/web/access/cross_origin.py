@@ -12,7 +12,7 @@ from flask import Flask, Response, request
 from service.settings import SettingsError
 from service.web.negotiation import first_members
 
-VARIABLE = "ROCPR_CORS_ORIGINS"
+ORIGINS_VARIABLE = "ROCPR_CORS_ORIGINS"
 ANY = "*"
 
 _ORIGIN = re.compile(r"(https?)://([a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:.]+\])(?::([1-9][0-9]{0,4}))?")
@@ -33,12 +33,12 @@ def allowed_origins(text: str) -> tuple[str, ...]:
     """
     origins = tuple(part.strip().lower() for part in text.split(",")) if text.strip() else ()
     if ANY in origins and len(origins) > 1:
-        raise SettingsError(f"{VARIABLE}: * stands for every origin and goes with no other.")
+        raise SettingsError(f"{ORIGINS_VARIABLE}: * stands for every origin and goes with no other.")
     for origin in origins:
         if origin != ANY and not _is_origin(origin):
             raise SettingsError(
-                f"{VARIABLE} must be origins between commas, such as https://example.org or http://localhost:3000 "
-                f"(no path, no default port), or * alone, not {origin[:60]!r}"
+                f"{ORIGINS_VARIABLE} must be origins between commas, such as https://example.org or "
+                f"http://localhost:3000 (no path, no default port), or * alone, not {origin[:60]!r}"
             )
     return origins
 

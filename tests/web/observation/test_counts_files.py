@@ -8,15 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from service.web import allocation, counts_files
+from service.web import allocation
 from service.web.allocation import COUNTS_FILE_BYTES, allocate
-from service.web.counts_files import CountsFile, CountsOfAll, Identity
+from service.web.observation import counts_files
+from service.web.observation.counts_files import CountsFile, CountsOfAll, Identity
 from tests import mounts
 
 COUNTING = """
 import pathlib, sys
 from flask import Flask
-from service.web.metrics import count_request, metrics_blueprint, start_counting
+from service.web.observation.metrics import count_request, metrics_blueprint, start_counting
 from service.web.lanes.slots import Slots
 from service.web.spool import Spool
 place = pathlib.Path(sys.argv[1])
@@ -31,7 +32,7 @@ print(page.status_code, page.text)
 
 FILLING = """
 import pathlib, sys
-from service.web.counts_files import CountsFile
+from service.web.observation.counts_files import CountsFile
 place = pathlib.Path(sys.argv[1])
 file = CountsFile(str(place / "counter_0.db"))
 filler = (place / "filler").open("wb", buffering=0)
@@ -148,7 +149,7 @@ def test_all_series_of_the_service_fit_from_the_start(tmp_path: Path, root: Path
     """With each route in a few methods and statuses."""
     script = """
 from service.app import create_app
-from service.web import metrics
+from service.web.observation import metrics
 routes = [rule.rule for rule in create_app().url_map.iter_rules()] + ["unmatched"]
 for route in routes:
     for method in ("GET", "POST", "HEAD"):

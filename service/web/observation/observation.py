@@ -23,8 +23,8 @@ from flask import Flask, Response, request
 from structlog.typing import FilteringBoundLogger
 
 from service.web.health import LIVE, READY
-from service.web.log import configure_log, current_request_id, install_failure_log
-from service.web.metrics import (
+from service.web.observation.log import configure_log, current_request_id, install_failure_log
+from service.web.observation.metrics import (
     count_abandoned,
     count_request,
     count_sizes,

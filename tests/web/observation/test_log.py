@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from service.web import log
-from service.web.log import StderrHandler, current_request_id, install_failure_log, logging_configuration
+from service.web.observation import log
+from service.web.observation.log import StderrHandler, current_request_id, install_failure_log, logging_configuration
 
 CANARY = "canary7731"
 

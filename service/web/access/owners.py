@@ -7,12 +7,12 @@ from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_netw
 from typing import TYPE_CHECKING
 
 from service.settings import SettingsError
-from service.web.keys import Keys, bearer_token
+from service.web.access.keys import Keys, bearer_token
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
-VARIABLE = "ROCPR_TRUSTED_PROXIES"
+PROXIES_VARIABLE = "ROCPR_TRUSTED_PROXIES"
 
 NOBODY = "no key"
 """Who has no key where one is needed: all of them together, however many addresses they have."""
@@ -39,7 +39,8 @@ def trusted_proxies(text: str) -> tuple[Network, ...]:
         return tuple(SOCKET if name == SOCKET else ip_network(name) for name in names)
     except ValueError:
         message = (
-            f"{VARIABLE} must be addresses, networks such as 10.0.0.0/8, or unix, between commas, not {text[:60]!r}"
+            f"{PROXIES_VARIABLE} must be addresses, networks such as 10.0.0.0/8, or unix, between commas, "
+            f"not {text[:60]!r}"
         )
         raise SettingsError(message) from None
 

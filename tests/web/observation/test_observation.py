@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from service.web import operation_routes
-from service.web.observation import helper_ended, install_observation, note, refused_by_server
+from service.web.observation.observation import helper_ended, install_observation, note, refused_by_server
 from tests.web.observing import CANARY, CURVES, FAILING, GATES, SAMPLE, observed_app
 
 BODY = json.dumps(SAMPLE).encode()

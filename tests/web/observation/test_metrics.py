@@ -10,7 +10,7 @@ import pytest
 
 COUNTING = """
 import os, sys, time
-from service.web.metrics import count_request, helper_ended, start_counting
+from service.web.observation.metrics import count_request, helper_ended, start_counting
 start_counting()
 for _ in range(int(sys.argv[1])):
     count_request("/v1/curves", "POST", 200, 0.002, None)
@@ -20,7 +20,8 @@ helper_ended("deadline")
 
 FORKING = """
 import os
-from service.web.metrics import count_request
+from service.web.observation.metrics import count_request, start_counting
+start_counting()
 for _ in range(3):
     child = os.fork()
     if child == 0:
@@ -32,7 +33,7 @@ for _ in range(3):
 READING = """
 import pathlib, sys
 from flask import Flask
-from service.web.metrics import metrics_blueprint
+from service.web.observation.metrics import metrics_blueprint
 from service.web.lanes.slots import Slots
 from service.web.spool import Spool
 app = Flask("reading")
@@ -97,17 +98,17 @@ def test_processes_one_after_another_count_in_the_same_files(directory: Path, ro
 
 
 def test_a_fork_counts_for_itself(directory: Path, root: Path) -> None:
-    """As gunicorn's workers do, which are forks of a process that has imported this and holds a number."""
+    """Also one of a process that counts already and holds a number."""
     process = started(directory, root, FORKING)
     process.communicate(timeout=60)
     assert process.returncode == 0
-    assert files(directory) == ["counter_1.db", "histogram_1.db"]
+    assert files(directory) == ["counter_0.db", "counter_1.db", "histogram_1.db"]
     assert 'rocpr_requests_total{method="POST",route="/v1/curves",status="200"} 3.0\n' in read(directory, root)
 
 
 def test_no_directory_is_a_failure_at_the_start(tmp_path: Path, root: Path) -> None:
     process = subprocess.run(
-        [sys.executable, "-c", "import service.web.metrics"],
+        [sys.executable, "-c", "from service.web.observation.metrics import start_counting; start_counting()"],
         cwd=root,
         env={**os.environ, "PROMETHEUS_MULTIPROC_DIR": str(tmp_path / "nothing")},
         capture_output=True,

@@ -7,7 +7,7 @@ import pytest
 from flask.testing import FlaskClient
 from prometheus_client.parser import text_string_to_metric_families
 
-from service.web.observation import count_abandoned, helper_ended, refused_by_server
+from service.web.observation.observation import count_abandoned, helper_ended, refused_by_server
 from service.wire.problems import PROBLEM_TYPES
 from tests.web.observing import CANARY, CURVES, FAILING, GATES, SAMPLE, observed_app
 

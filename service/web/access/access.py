@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING
 from flask import Flask, Response, request
 
 from service.settings import Settings
-from service.web.cross_origin import allowed_origins, install_cross_origin
+from service.web.access.cross_origin import allowed_origins, install_cross_origin
+from service.web.access.keys import Keys, bearer_token
+from service.web.access.owners import Owners, trusted_proxies
+from service.web.access.security_headers import install_security_headers
 from service.web.health import LIVE, READY
-from service.web.keys import Keys, bearer_token
 from service.web.lanes.own_slots import slots_in
 from service.web.lanes.slots import Slots
-from service.web.observation import note
-from service.web.owners import Owners, trusted_proxies
+from service.web.observation.observation import note
 from service.web.passes import Pass, has_moved, pass_of, until_sent
 from service.web.problem_responses import problem_response
-from service.web.security_headers import install_security_headers
 from service.wire.problems import Problem, no_more_files
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 OPEN = frozenset({*LIVE, READY})
 """The paths that need no key: supervisors and load balancers have none."""
 
-_SHORT = 1 << 16
+_BUFFERED_BYTES = 1 << 16
 """An answer up to this length lies in the system's buffers as soon as it is sent, whether its client reads or not."""
 
 CHALLENGE = 'Bearer realm="rocpr"'
@@ -40,8 +40,8 @@ _HAS_PLACE = "rocpr.has_place"
 """In the environ of a request whose key has a place for it, from a pass before."""
 
 
-def install_guard(app: Flask, settings: Settings, runtime_directory: Path | None) -> None:
-    """Guard the whole application; call it after what observes requests and before everything else.
+def install_access(app: Flask, settings: Settings, runtime_directory: Path | None) -> None:
+    """Install access control; call it after what observes requests and before everything else.
 
     `runtime_directory` is one that all processes of the server share, if there is any; it is used when there are keys.
     Raises SettingsError when the origins cannot be used. A file of keys that cannot be used lets nobody in: a worker
@@ -94,7 +94,7 @@ def _give_back_early(response: Response) -> Response:
     if has_moved(request.environ):
         return response
     give_back = until_sent(request.environ).close
-    if response.is_sequence and (response.calculate_content_length() or 0) <= _SHORT:
+    if response.is_sequence and (response.calculate_content_length() or 0) <= _BUFFERED_BYTES:
         give_back()
     elif pass_of(request.environ) is None:
         response.call_on_close(give_back)
