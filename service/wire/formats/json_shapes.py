@@ -5,10 +5,15 @@ Knows what pandas and others write; not what a request means.
 
 from service.curves.exact import FloatArray
 from service.wire.columns import ColumnError, Labels, labels, numbers
+from service.wire.formats.json_columns import NumberList
+from service.wire.formats.likely_columns import likely
 from service.wire.media_types import CSV
-from service.wire.problems import invalid_value
+from service.wire.problems import FieldError, Problem, invalid_value, pointer_token
 
 _COLUMNS = 'send an object of columns, such as {"scores": [0.9, 0.2], "labels": [1, 0]}; with pandas, '
+_FEW = 100
+"""A body of more fields is not looked through."""
+
 _CALL = 'df.to_dict(orient="list")'
 
 
@@ -17,6 +22,22 @@ def refuse_other_shapes(document: object) -> None:
     found = _found(document)
     if found:
         raise invalid_value("", "not_an_object", found)
+    if isinstance(document, dict) and len(document) <= _FEW and not document.keys() & {"counts", "evaluations"}:
+        _refuse_usual_names(document)
+
+
+def _refuse_usual_names(document: dict[str, object]) -> None:
+    """Refuse columns that are called as other libraries call them."""
+    lists = [name for name, value in document.items() if isinstance(value, (list, NumberList))]
+    renamed = likely(lists, [key for key in ("scores", "labels") if key not in document])
+    errors = [
+        FieldError(f"/{pointer_token(name)}", "unknown_field", f"This field is not known here; do you mean {key}?")
+        for key, name in renamed.items()
+    ]
+    if errors:
+        calls = " and ".join(f"{name!r} {key}" for key, name in renamed.items())
+        detail = errors[0].detail if len(errors) == 1 else f"Columns have fixed names in JSON: call {calls}."
+        raise Problem("invalid_request", detail, errors)
 
 
 def _found(document: object) -> str | None:

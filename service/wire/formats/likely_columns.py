@@ -1,4 +1,7 @@
-"""Which columns of a table may be meant by one that is missing, guessed from their names: for a sentence, no answer."""
+"""Which columns of a table, or fields of a JSON body, may be meant by one that is missing, guessed from their names.
+
+For a sentence; no answer depends on it.
+"""
 
 import re
 from urllib.parse import quote_plus
@@ -53,13 +56,18 @@ _USUAL = {
 _BETWEEN_WORDS = re.compile(r"[^a-z0-9]+")
 
 
-def did_you_mean(header: list[str], missing: list[str]) -> str:
-    """Ask whether the parameters are meant that name the missing columns; nothing where no name is a usual one."""
-    spelled = {_BETWEEN_WORDS.sub("_", name.lower()).strip("_"): name for name in header if len(name) <= _LONGEST_NAME}
+def likely(names: list[str], missing: list[str]) -> dict[str, str]:
+    """Guess which of the names are meant by columns that are missing: {column: name}."""
+    spelled = {_BETWEEN_WORDS.sub("_", name.lower()).strip("_"): name for name in names if len(name) <= _LONGEST_NAME}
     found = {
         key: next((spelled[usual] for usual in _USUAL[key] if usual in spelled), None)
         for key in missing
         if key in _USUAL
     }
-    parameters = "&".join(f"{key}={quote_plus(name)}" for key, name in found.items() if name is not None)
+    return {key: name for key, name in found.items() if name is not None}
+
+
+def did_you_mean(header: list[str], missing: list[str]) -> str:
+    """Ask whether the parameters are meant that name the missing columns; nothing where no name is a usual one."""
+    parameters = "&".join(f"{key}={quote_plus(name)}" for key, name in likely(header, missing).items())
     return f" Did you mean {parameters}?" if parameters else ""
