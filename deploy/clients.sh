@@ -8,6 +8,7 @@
 # Generators come from PyPI and npm, into a temporary folder, or into CLIENTS_TOOLS, which is kept for the next time.
 # From Debian: default-jdk-headless libjackson2-databind-java libjsr305-java libgeronimo-annotation-1.3-spec-java golang-go
 # php-cli php-curl php-mbstring php-guzzlehttp-guzzle nodejs npm
+# shellcheck disable=SC2329  # functions are called by the names that are asked for
 set -eu
 cd "$(dirname "$0")/.."
 root=$PWD

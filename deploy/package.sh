@@ -18,7 +18,8 @@ hatchling build --target sdist --directory "$into"
 unpacked=$(mktemp -d)
 trap 'rm -rf "$unpacked"' EXIT
 tar -xzf "$into/rocpr-$version.tar.gz" -C "$unpacked"
-(cd "$unpacked/rocpr-$version" && hatchling build --target wheel --directory "$into")
+# Without compiled loops, which would make it a wheel of this platform alone.
+(cd "$unpacked/rocpr-$version" && ROCPR_COMPILED=off hatchling build --target wheel --directory "$into")
 
 cp openapi.yaml "$into/openapi.yaml"
 sh deploy/sbom.sh >"$into/rocpr-$version.cdx.json"

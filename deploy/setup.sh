@@ -6,7 +6,8 @@
 #   sh deploy/setup.sh dev           that and what the tests need
 #   sh deploy/setup.sh run|dev check fails instead of making it
 #
-# The file .venv/rocpr-stamp says for what an environment was made: the lock, the package, the place, the Python, this file.
+# The file .venv/rocpr-stamp says for what an environment was made: the lock, the package, what is compiled, the place, the
+# Python, this file.
 set -eu
 kind=${1:-run}
 case $kind in
@@ -31,9 +32,10 @@ import hashlib, pathlib, sys, tomllib
 lock = {"run": "requirements.txt", "dev": "requirements-dev.txt"}[sys.argv[1]]
 settings = tomllib.loads(pathlib.Path("pyproject.toml").read_text("utf-8"))
 package = [settings["build-system"], settings["project"], settings["tool"]["hatch"]]
+compiled = sorted(pathlib.Path("service/curves/kernel").glob("*.[ch]"))
 digest = hashlib.sha256(f"{sys.version} {pathlib.Path.cwd()} {package}".encode())
-for name in (lock, "setup.sh"):
-    digest.update(pathlib.Path("deploy", name).read_bytes())
+for path in (pathlib.Path("deploy", lock), pathlib.Path("deploy/setup.sh"), pathlib.Path("deploy/build_hook.py"), *compiled):
+    digest.update(path.read_bytes())
 print(sys.argv[1], digest.hexdigest())
 PYTHON
 }
@@ -63,5 +65,6 @@ python3 -m venv "$installer"
 pip="env PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 $installer/bin/python -m pip --quiet --python .venv/bin/python"
 $pip install --require-hashes --only-binary :all: -r "$lock"
 $pip install --no-deps --no-build-isolation -e .
+[ -e service/curves/kernel.so ] || echo "rocpr: no C compiler was used; the slow loops run in NumPy (deploy/README.md)" >&2
 rm -rf "$installer"
 echo "$wanted" > .venv/rocpr-stamp

@@ -37,9 +37,9 @@ def create_app(settings: Settings | None = None) -> Flask:
     settings = settings or read_settings()
     if settings.compiled == "auto":
         try:
-            KERNEL.use_built()
+            KERNEL.use_installed()
         except OSError as error:  # NumPy gives the same numbers
-            _LOG.warning("What rocpr compile made cannot be used: %s", error)
+            _LOG.warning("The compiled loops cannot be used: %s", error)
     limits = Limits(settings.max_rows, settings.max_interpolated_rows, settings.max_decompressed_bytes)
     # Under gunicorn.conf.py the server's processes share one.
     runtime_directory = Path(settings.runtime_dir) if settings.runtime_dir else _directory_of_its_own()

@@ -153,7 +153,7 @@ class Settings:
         "ROCPR_COMPILED",
         ("auto", "off"),
         "auto",
-        "auto uses what rocpr compile made for this version, if it did; off does not. The numbers are the same.",
+        "auto uses the loops in C where they were compiled with the package; off does not. The numbers are the same.",
     )
     spool_dir: str = _text(
         "ROCPR_SPOOL_DIR", "", "Where the bodies of big requests and answers lie, the system's directory unless set."

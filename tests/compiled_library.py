@@ -10,21 +10,26 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click import ClickException
 
-from service.cli.compile import compile_library, compiler_command
+from deploy import build_hook
 from service.curves.compiled import KERNEL
+
+ROOT = Path(__file__).resolve().parent.parent
 
 
 def library_in(directory: Path, *options: str) -> Path:
     """Compile it, unless there is no compiler here."""
-    try:
-        command = compiler_command(None)
-    except ClickException as error:
-        pytest.skip(error.message)
     library = directory / "kernel.so"
-    compile_library([*command, *options], library)
+    build_hook.compile_library([*compiler(), *options], ROOT / build_hook.SOURCES, library)
     return library
+
+
+def compiler() -> list[str]:
+    """The command of the compiler here; without one the test is skipped."""
+    try:
+        return build_hook.compiler_command()
+    except build_hook.NotCompiled as reason:
+        pytest.skip(str(reason))
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 import click
 
 from service.cli.compare import compare
-from service.cli.compile import compile_
 from service.cli.curves import curves
 from service.cli.gate.command import gate
 from service.cli.guide import guide
@@ -25,4 +24,3 @@ rocpr.add_command(gate)
 rocpr.add_command(serve)
 rocpr.add_command(key)
 rocpr.add_command(guide)
-rocpr.add_command(compile_)

@@ -1,11 +1,10 @@
-"""The loops of an unweighted evaluation in C, where an operator has had them compiled (`rocpr compile`).
+"""The loops of an unweighted evaluation in C, where they were compiled with the package (deploy/build_hook.py).
 
 Every answer has the bits that the NumPy of the caller gives; sums, which both know to some 2^-100 of themselves, could
 differ only next to half way between two doubles. It is None where there is no library, or where the library does not
 know a sample. Knows arrays, not curves; the loops are in kernel/. Which is used is the process's choice, made once.
 """
 
-import hashlib
 import math
 from ctypes import CDLL, Array, c_bool, c_char, c_double, c_int64, c_void_p
 from pathlib import Path
@@ -14,12 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-SOURCES = Path(__file__).with_name("kernel")
-COMPILER_OPTIONS = ("-std=c11", "-O3", "-fno-fast-math", "-ffp-contract=off", "-Wno-psabi", "-shared", "-fPIC")
-"""What the compiler is told: no product and sum may become one operation, which would round once instead of twice.
-
--Wno-psabi is silent about vectors that functions hand on: ours are inlined.
-"""
+LIBRARY = Path(__file__).with_name("kernel.so")
+"""Where it lies, if it was compiled."""
 
 _FUNCTION_TYPES: dict[str, tuple[Any, ...]] = {  # the type of the result, then those of the arguments
     "rocpr_keys": (c_bool, c_int64, c_void_p, c_void_p, c_double, c_bool, c_bool, c_void_p),
@@ -57,12 +52,6 @@ class Sums(NamedTuple):
     high: NDArray[np.int64]
 
 
-def library_path() -> Path:
-    """Where the library lies that was made from these sources and options; one of another version is not found."""
-    parts = [" ".join(COMPILER_OPTIONS).encode(), *(path.read_bytes() for path in sorted(SOURCES.glob("*.[ch]")))]
-    return SOURCES.with_name(f"kernel-{hashlib.sha256(bytes(1).join(parts)).hexdigest()[:16]}.so")
-
-
 class Kernel:
     """The library that this process uses, if any."""
 
@@ -76,20 +65,16 @@ class Kernel:
         if path is not None:
             library = CDLL(str(path))
             for name, (result, *arguments) in _FUNCTION_TYPES.items():
-                function = getattr(library, name)
+                function = getattr(library, name, None)
+                if function is None:
+                    raise OSError(f"{path} was compiled from other sources: install rocpr again")
                 function.restype, function.argtypes = result, arguments
         self._library, self.path = library, path
 
-    def use_built(self) -> None:
-        """Use the library that `rocpr compile` made for this version, if it did.
-
-        Raises OSError like `use`, and where there are only libraries of other versions.
-        """
-        path = library_path()
-        if path.is_file():
-            self.use(path)
-        elif any(path.parent.glob("kernel-*.so")):
-            raise FileNotFoundError("it was made for another version of rocpr; compile again, or --remove it")
+    def use_installed(self) -> None:
+        """Use the library that was compiled with the package, if it was. Raises OSError like `use`."""
+        if LIBRARY.is_file():
+            self.use(LIBRARY)
 
     def groups(
         self, scores: _Floats, labels: NDArray[np.bool_], scale: float, *, signed: bool, descending: bool

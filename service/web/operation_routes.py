@@ -27,13 +27,13 @@ from service.web.passes import Pass, client_of, move_to, pass_of
 from service.wire.answers.output import Output
 from service.wire.formats.codings import CODINGS, IDENTITY
 from service.wire.limits import Limits
-from service.wire.media_types import ARROW_STREAM, GENERAL, PARQUET
+from service.wire.media_types import ARROW_FILE, ARROW_STREAM, GENERAL, PARQUET
 from service.wire.problems import Problem, instance_of, invalid_value
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
-_COLUMNAR = frozenset({ARROW_STREAM, PARQUET, *GENERAL})
+_COLUMNAR = frozenset({ARROW_STREAM, ARROW_FILE, PARQUET, *GENERAL})
 """Media types that a library in C++ reads, which no body may make crash in a process that others depend on; and those
 that leave open what a body is, which nobody looks at before it is there."""
 

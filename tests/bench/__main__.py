@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from service.curves.compiled import library_path
+from service.curves.compiled import LIBRARY
 from tests.bench import report
 from tests.bench.machine import machine
 from tests.bench.mathematics import Mathematics
@@ -43,8 +43,8 @@ def arguments() -> argparse.Namespace:
     asked = parser.parse_args()
     if asked.readme and (asked.quick or asked.only or asked.repeats is not None):
         parser.error("tests/README.md shows all rows, at their sizes, timed as often as it says")
-    if asked.readme and not library_path().is_file():
-        parser.error("tests/README.md shows what is compiled, too; run rocpr compile")
+    if asked.readme and not LIBRARY.is_file():
+        parser.error("tests/README.md shows rocpr with its compiled loops; it was installed without a C compiler")
     if asked.repeats is not None and asked.repeats < 1:
         parser.error(f"--repeats must be 1 or more, not {asked.repeats}")
     if not any(asked.only in row.what for row in ROWS):
@@ -78,9 +78,9 @@ def main() -> int:
 
 
 def measure(rows: list[Row], scale: Scale) -> Iterator[Result]:
-    """Measure the rows in their order, which has those over HTTP last; compiled, too, where `rocpr compile` was run."""
+    """Measure the rows in their order, which has those over HTTP last."""
     done: dict[str, Result] = {}
-    compiled = library_path().is_file()
+    compiled = LIBRARY.is_file()
     with contextlib.ExitStack() as processes:
         mathematics = Mathematics(scale, processes, compiled=compiled)
         for row in rows:
@@ -117,8 +117,7 @@ def _in_process(row: Row, mathematics: Mathematics, done: dict[str, Result]) -> 
     found = [done[what] for what in row.of if what in done]
     if len(found) < len(row.of) or any(result.ratio is None for result in found):
         return Result(row, note="not all of them were measured")
-    compiled = [result.compiled_ratio for result in found if result.compiled_ratio is not None]
-    return Result(row, max(result.ratio for result in found), compiled_ratio=max(compiled, default=None))
+    return Result(row, max(result.ratio for result in found))
 
 
 if __name__ == "__main__":

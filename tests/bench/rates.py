@@ -14,13 +14,12 @@ from typing import Self
 import numpy as np
 import orjson
 
-from service.curves.compiled import library_path
 from tests.bench import agreement, rivals
 from tests.bench.cases import labelled
 from tests.bench.load import Load, Measured
 from tests.bench.measure import ROOT, Scale
 from tests.bench.report import Result
-from tests.bench.rows import CONSTANT, INSTALLED, PEER, Rate
+from tests.bench.rows import CONSTANT, OURS, PEER, Rate
 from tests.bench.services import ANSWER_SECONDS, PATH, Connection, Message, Refused, json_message, servers
 from tests.bench.throughput import Throughput
 
@@ -50,7 +49,7 @@ class Rates:
     @contextmanager
     def of_servers(cls, scale: Scale) -> Iterator[Self]:
         """Start the servers, and end them."""
-        with servers((INSTALLED, PEER, CONSTANT), WORKERS) as connections:
+        with servers((OURS, PEER, CONSTANT), WORKERS) as connections:
             yield cls(scale, connections)
 
     def rate(self, row: Rate) -> Result:
@@ -59,24 +58,21 @@ class Rates:
         if key not in self._runs:
             self._runs[key] = self._run(*key)
         run = self._runs[key]
-        compiled = library_path().is_file()
-        return Result.of_rates(
-            row, run.compared[row.theirs], run.throughput[INSTALLED], run.throughput[row.theirs], compiled=compiled
-        )
+        return Result.of_rates(row, run.compared[row.theirs], run.throughput[OURS], run.throughput[row.theirs])
 
     def _run(self, rows: int, connections: int) -> Run:
         random = np.random.default_rng(8)
         scores = random.random(rows)
         labels = labelled(scores, scores, random).astype(np.int64)
         message = json_message(scores, labels, ("auc",))
-        answers = {name: self._first_answer(name, message) for name in (INSTALLED, PEER)}
-        ours, theirs = orjson.loads(answers[INSTALLED]), orjson.loads(answers[PEER])
+        answers = {name: self._first_answer(name, message) for name in (OURS, PEER)}
+        ours, theirs = orjson.loads(answers[OURS]), orjson.loads(answers[PEER])
         expected = rivals.scikit_learn(scores, labels, None)
         compared = {
             CONSTANT: agreement.areas_with_scikit_learn(ours["auc"], expected),
             PEER: agreement.areas_with_scikit_learn(theirs["auc"], expected) + agreement.answers(ours, theirs),
         }
-        length = len(answers[INSTALLED])
+        length = len(answers[OURS])
         messages = dict.fromkeys(answers, message) | {CONSTANT: replace(message, path=f"{PATH}?bytes={length}")}
         answers[CONSTANT] = bytes(length)
         rounds: dict[str, list[Measured]] = {name: [] for name in messages}

@@ -12,7 +12,7 @@ README = Path(__file__).resolve().parent.parent / "README.md"
 BEGIN, END = "<!-- tests.bench: begin -->", "<!-- tests.bench: end -->"
 """What stands around the last report in tests/README.md."""
 
-HEADER = ("what", "rows", "rocpr", "compiled", "the other", "ratio", "ratio compiled", "to reach", "reached")
+HEADER = ("what", "rows", "rocpr", "the other", "ratio", "to reach", "reached")
 
 SHOWN = ("numpy", "scipy", "scikit-learn", "orjson", "pyarrow", "fastapi", "uvicorn", "uvloop", "httptools")
 """Packages whose versions tests/README.md shows, where they are installed."""
@@ -27,7 +27,6 @@ class Result:
 
     ratio       or bytes; None where it was not measured.
     ours, theirs   seconds, where the ratio is one of times; requests a second, where it is one of these.
-    compiled, compiled_ratio   those of rocpr with what `rocpr compile` made.
     compared    how many numbers were compared with the other side's before, or proved.
     failed      whether numbers disagreed or a server refused; `note` says more.
     loads       of requests a second: ours, and those of the other.
@@ -40,24 +39,20 @@ class Result:
     compared: int = 0
     note: str = ""
     failed: bool = False
-    compiled: float | None = None
-    compiled_ratio: float | None = None
     loads: tuple[Throughput, Throughput] | None = None
 
     @classmethod
-    def of_seconds(cls, row: Row, compared: int, ours: float, theirs: float, compiled: float | None = None) -> "Result":
-        ratio, compiled_ratio = (
-            None if seconds is None else theirs / seconds if row.sign == ">=" else seconds / theirs
-            for seconds in (ours, compiled)
-        )
-        return cls(row, ratio, ours, theirs, compared, compiled=compiled, compiled_ratio=compiled_ratio)
+    def of_seconds(cls, row: Row, compared: int, ours: float, theirs: float, without: float | None = None) -> "Result":
+        """Of rocpr as it is installed; a note says what it takes without its compiled loops, if that was measured."""
+        ratio = theirs / ours if row.sign == ">=" else ours / theirs
+        note = "" if without is None else f"{span(without)} without compiled loops"
+        return cls(row, ratio, ours, theirs, compared, note)
 
     @classmethod
-    def of_rates(cls, row: Row, compared: int, ours: Throughput, theirs: Throughput, *, compiled: bool) -> "Result":
-        """Of rocpr as it is installed, which may have what is compiled."""
+    def of_rates(cls, row: Row, compared: int, ours: Throughput, theirs: Throughput) -> "Result":
         ratio = ours.rate / theirs.rate if row.sign == ">=" else theirs.rate / ours.rate
         note = (
-            f"{'compiled, ' if compiled else ''}{_load(ours)}; the other {_load(theirs)}; "
+            f"{_load(ours)}; the other {_load(theirs)}; "
             f"{ours.rate / theirs.rate:.3g} times its requests a second, "
             f"with a client that took up to {100 * max(ours.client, theirs.client):.0f} % of a processor"
         )
@@ -68,26 +63,17 @@ class Result:
         """None where there is nothing to reach, or nothing that could have reached it."""
         if self.row.reach is None or self.ratio is None:
             return False if self.failed else None
-        return self._reaches(self.ratio)
-
-    @property
-    def reached_compiled(self) -> bool:
-        """Whether it was reached with what was compiled."""
-        return self.row.reach is not None and self.compiled_ratio is not None and self._reaches(self.compiled_ratio)
-
-    def _reaches(self, ratio: float) -> bool:
-        return ratio >= self.row.reach if self.row.sign == ">=" else ratio <= self.row.reach
+        return self.ratio >= self.row.reach if self.row.sign == ">=" else self.ratio <= self.row.reach
 
 
 def cells(result: Result) -> tuple[str, ...]:
     """One line of the table."""
     row = result.row
     reach = "" if row.reach is None else f"{row.sign} {row.reach:g}"
-    reached = {True: "yes", False: "compiled" if result.reached_compiled else "no", None: ""}[result.reached]
-    compiled_ratio = "" if result.compiled_ratio is None else _figure(row, result.compiled_ratio)
+    reached = {True: "yes", False: "no", None: ""}[result.reached]
     quantity = per_second if isinstance(row, Rate) else span
-    sides = (quantity(side) for side in (result.ours, result.compiled, result.theirs))
-    return row.what, inputs(row), *sides, ratio(result), compiled_ratio, reach, reached
+    sides = (quantity(side) for side in (result.ours, result.theirs))
+    return row.what, inputs(row), *sides, ratio(result), reach, reached
 
 
 def inputs(row: Row) -> str:
@@ -99,14 +85,10 @@ def ratio(result: Result) -> str:
     """The ratio with what it is a ratio of."""
     if result.ratio is None:
         return "failed" if result.failed else "not measured"
-    return _figure(result.row, result.ratio)
-
-
-def _figure(row: Row, ratio: float) -> str:
-    number = f"{ratio:.3g}"
-    if isinstance(row, Memory):
+    number = f"{result.ratio:.3g}"
+    if isinstance(result.row, Memory):
         return f"{number} B"
-    return f"{number} x faster" if row.sign == ">=" else f"{number} x"
+    return f"{number} x faster" if result.row.sign == ">=" else f"{number} x"
 
 
 def span(seconds: float | None) -> str:
@@ -169,14 +151,11 @@ def as_json(results: Sequence[Result], about: dict[str, object], *, quick: bool 
             "what": result.row.what,
             "rows": result.row.inputs,
             "ours": result.ours,
-            "compiled": result.compiled,
             "theirs": result.theirs,
             "ratio": result.ratio,
-            "compiled_ratio": result.compiled_ratio,
             "sign": result.row.sign,
             "reach": result.row.reach,
             "reached": result.reached,
-            "reached_compiled": result.reached_compiled,
             "compared": result.compared,
             "failed": result.failed,
             "note": result.note,

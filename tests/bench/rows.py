@@ -19,10 +19,8 @@ VECTORISED = "scipy with a vectorised statistic"
 SORT = "np.sort"
 CURVES = "all outputs of one sample"
 OURS = "rocpr"
-COMPILED = "rocpr, compiled"
-"""The same with what `rocpr compile` made."""
-INSTALLED = "rocpr, as installed"
-"""The same with that where it was made."""
+NUMPY = "rocpr, without compiled loops"
+"""The same where it is installed with them, which are then not used."""
 PEER = "peer"
 
 HULL_SHAPES = ("random", "concave staircase", "lattice", "lattice, last row above all")
@@ -116,7 +114,7 @@ class Served(Sized):
 
 @dataclass(frozen=True)
 class Rate(Sized):
-    """Answers a second of INSTALLED against those of another server, from so many connections that are kept busy."""
+    """Answers a second of OURS against those of another server, from so many connections that are kept busy."""
 
     connections: int
     theirs: str

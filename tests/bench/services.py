@@ -23,7 +23,7 @@ from tests.bench.environments import environment
 from tests.bench.measure import ROOT, Scale, Timing, medians
 from tests.bench.pinning import pin
 from tests.bench.report import Result
-from tests.bench.rows import ARROW, COMPILED, CONSTANT, INSTALLED, JSON, OURS, PEER, PLAIN, SERVER, Served
+from tests.bench.rows import ARROW, CONSTANT, JSON, NUMPY, OURS, PEER, PLAIN, SERVER, Served
 
 PATH = "/v1/curves"
 COMMANDS = {
@@ -34,13 +34,12 @@ COMMANDS = {
         "tests.bench.constant:create()",
     ),
 }
-COMMANDS[COMPILED] = COMMANDS[INSTALLED] = COMMANDS[OURS]
+COMMANDS[NUMPY] = COMMANDS[OURS]
 """What Python runs for each server."""
 
 OWN = {
-    OURS: {"ROCPR_COMPILED": "off"},
-    COMPILED: {"ROCPR_COMPILED": "auto"},
-    INSTALLED: {"ROCPR_COMPILED": "auto"},
+    OURS: {"ROCPR_COMPILED": "auto"},
+    NUMPY: {"ROCPR_COMPILED": "off"},
     CONSTANT: {},
 }
 """Settings of the servers with the service's configuration, which sets all else itself."""
@@ -173,7 +172,7 @@ def servers(names: Iterable[str], workers: int, *, pinned: bool = False) -> Iter
 def single_workers(*, compiled: bool) -> Iterator[dict[str, Connection]]:
     """Start all servers with one worker, on one processor; this process has the other one, where there are two."""
     before = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
-    names = (OURS, PEER, CONSTANT, COMPILED) if compiled else (OURS, PEER, CONSTANT)
+    names = (OURS, PEER, CONSTANT, NUMPY) if compiled else (OURS, PEER, CONSTANT)
     with servers(names, workers=1, pinned=True) as connections:
         pin(0)
         try:
@@ -191,13 +190,13 @@ def served(row: Served, scale: Scale, connections: Mapping[str, Connection]) -> 
     labels = labelled(scores, scores, random).astype(np.int64)
     asked = json_message(scores, labels, row.include)
     message = asked if row.media_type == JSON else arrow_message(scores, labels, row.include)
-    compiled = connections.get(COMPILED) if row.ours == OURS else None
+    without = connections.get(NUMPY) if row.ours == OURS else None
     for connection in (ours, theirs):
         connection.renew()
     answer, expected = ours.send(message), orjson.loads(theirs.send(asked))
-    if compiled:
-        compiled.renew()
-        assert compiled.send(message) == answer, "what is compiled answers otherwise"
+    if without:
+        without.renew()
+        assert without.send(message) == answer, "without compiled loops the answer is another"
     if row.media_type == JSON:
         compared = agreement.answers(orjson.loads(answer), expected)
     else:
@@ -210,8 +209,8 @@ def served(row: Served, scale: Scale, connections: Mapping[str, Connection]) -> 
         message = replace(message, path=f"{PATH}?bytes={len(answer)}")
     del answer, expected
     sides = {"ours": connections[row.ours].timing(message), "theirs": theirs.timing(asked)}
-    if compiled:
-        sides["compiled"] = compiled.timing(message)
+    if without:
+        sides["without"] = without.timing(message)
     return Result.of_seconds(row, compared, **medians(sides, scale))
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from service.curves.compiled import library_path
+from service.curves.compiled import LIBRARY
 from service.curves.confusion import ConfusionTable
 from service.curves.evaluation import evaluate_curves
 from service.curves.hull import roc_convex_hull
@@ -47,7 +47,6 @@ def test_every_row_is_measured_and_compared(root: Path) -> None:
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert told["quick"] is True
-    is_built = (root / "service" / "curves" / library_path().name).is_file()
     rows = told["rows"]
     assert [row["what"] for row in rows] == WHATS
     for row, declared in zip(rows, ROWS, strict=True):
@@ -68,9 +67,9 @@ def test_every_row_is_measured_and_compared(root: Path) -> None:
                 assert 0 < load["p50"] <= load["p99"]
         else:
             assert row["loads"] is None
-        one_of_ours = getattr(declared, "theirs", "") == CURVES or isinstance(declared, Rate)
-        is_compiled = is_built and getattr(declared, "ours", OURS) == OURS and not one_of_ours
-        assert (row["compiled_ratio"] is not None) == is_compiled, row
+        has_both = getattr(declared, "ours", OURS) == OURS and getattr(declared, "theirs", "") != CURVES
+        if not isinstance(declared, Rate | Worst):
+            assert ("without compiled loops" in row["note"]) == (LIBRARY.is_file() and has_both), row
     for what in WHATS:
         assert what in done.stderr
 
@@ -179,38 +178,31 @@ def test_what_is_reached() -> None:
     assert Result.of_seconds(replace(SLOWER, reach=None), 1, ours=2.0, theirs=1.0).reached is None
 
 
-def test_what_is_reached_compiled() -> None:
-    result = Result.of_seconds(FASTER, 1, ours=1.0, theirs=1.5, compiled=0.5)
-    assert (result.ratio, result.compiled_ratio) == (1.5, 3.0)
-    assert (result.reached, result.reached_compiled) == (False, True)
-    assert report.cells(result)[2:] == ("1 s", "500 ms", "1.5 s", "1.5 x faster", "3 x faster", ">= 2", "compiled")
-    slower = Result.of_seconds(SLOWER, 1, ours=1.0, theirs=0.25, compiled=0.75)
-    assert (slower.compiled_ratio, slower.reached_compiled) == (3.0, False)
-    assert report.cells(slower)[-1] == "no"
-    assert not Result.of_seconds(FASTER, 1, ours=1.0, theirs=3.0).reached_compiled
-    assert not replace(result, row=replace(FASTER, reach=None)).reached_compiled
+def test_what_it_takes_without_compiled_loops_is_a_note() -> None:
+    result = Result.of_seconds(FASTER, 1, ours=0.5, theirs=1.5, without=1.0)
+    assert (result.ratio, result.reached) == (3.0, True)
+    assert report.cells(result)[2:] == ("500 ms", "1.5 s", "3 x faster", ">= 2", "yes")
+    assert result.note == "1 s without compiled loops"
 
 
-def test_the_worst_is_the_worst_of_either() -> None:
+def test_the_worst_is_the_worst_of_them() -> None:
     rows = [Row(what, "<=", 1.0) for what in ("one", "two")]
     done = {
-        row.what: Result.of_seconds(row, 1, ours=ours, theirs=1.0, compiled=compiled)
-        for row, ours, compiled in zip(rows, (3.0, 2.0), (0.5, 0.75), strict=True)
+        row.what: Result.of_seconds(row, 1, ours=ours, theirs=1.0) for row, ours in zip(rows, (3.0, 2.0), strict=True)
     }
     worst = Worst("worst", "<=", 1.0, ("one", "two"))
-    found = _in_process(worst, None, done)
-    assert (found.ratio, found.compiled_ratio) == (3.0, 0.75)
+    assert _in_process(worst, None, done).ratio == 3.0
     assert _in_process(worst, None, {"one": done["one"]}).note == "not all of them were measured"
 
 
-def test_a_report_for_readme_has_what_is_compiled(
+def test_a_report_for_readme_has_compiled_loops(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("tests.bench.__main__.library_path", lambda: tmp_path / "none")
+    monkeypatch.setattr("tests.bench.__main__.LIBRARY", tmp_path / "none")
     monkeypatch.setattr(sys, "argv", ["tests.bench", "--readme"])
     with pytest.raises(SystemExit):
         main()
-    assert "run rocpr compile" in capsys.readouterr().err
+    assert "it was installed without a C compiler" in capsys.readouterr().err
 
 
 def test_the_table_says_ratios_and_failures() -> None:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from itertools import product
-from pathlib import Path
 from types import SimpleNamespace
 
 import flask
@@ -21,7 +20,7 @@ from tests.bench.constant import create, curves
 from tests.bench.load import Load, Measured, Window, Wrong, measure
 from tests.bench.measure import Scale
 from tests.bench.rates import Rates, in_own_process, wire_format
-from tests.bench.rows import CONSTANT, INSTALLED, PEER, ROWS, Rate
+from tests.bench.rows import CONSTANT, OURS, PEER, ROWS, Rate
 from tests.bench.services import PATH, Message, Refused
 from tests.bench.throughput import Throughput
 
@@ -155,7 +154,7 @@ def answers(message: Message) -> dict[str, bytes]:
     """What the service and the peer answer, without servers."""
     client = create_app(Settings()).test_client()
     ours = client.post(message.path, data=message.body, headers=message.headers).data
-    return {INSTALLED: ours, PEER: peer.curves(peer.Evaluation(**json.loads(message.body))).body}
+    return {OURS: ours, PEER: peer.curves(peer.Evaluation(**json.loads(message.body))).body}
 
 
 def rates_of(monkeypatch: pytest.MonkeyPatch, changed: Callable[[str, bytes], bytes]) -> tuple[Rates, list[Load]]:
@@ -168,7 +167,7 @@ def rates_of(monkeypatch: pytest.MonkeyPatch, changed: Callable[[str, bytes], by
 
     monkeypatch.setattr(rates, "in_own_process", measured)
     monkeypatch.setattr(Rates, "_first_answer", lambda _, name, message: changed(name, answers(message)[name]))
-    ports = {INSTALLED: 40, PEER: 10, CONSTANT: 50}
+    ports = {OURS: 40, PEER: 10, CONSTANT: 50}
     return Rates(TINY, {name: SimpleNamespace(wire=SimpleNamespace(port=port)) for name, port in ports.items()}), loads
 
 
@@ -194,7 +193,7 @@ def test_the_three_servers_take_turns_in_one_run_for_both_rows(monkeypatch: pyte
     assert (against_peer.compared, against_constant.compared) == (10, 2)
 
 
-@pytest.mark.parametrize("off", [INSTALLED, PEER])
+@pytest.mark.parametrize("off", [OURS, PEER])
 def test_nothing_is_measured_where_an_area_is_off(off: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def changed(name: str, answer: bytes) -> bytes:
         document = json.loads(answer)
@@ -209,11 +208,10 @@ def test_nothing_is_measured_where_an_area_is_off(off: str, monkeypatch: pytest.
 
 
 def test_the_table_has_requests_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rates, "library_path", lambda: Path("none"))
     measured, _ = rates_of(monkeypatch, lambda _, answer: answer)
     results = [measured.rate(row) for row in (OF_PEER, OF_CONSTANT)]
-    assert report.cells(results[0])[1:] == ("100", "404/s", "", "105/s", "3.85 x faster", "", ">= 3", "yes")
-    assert report.cells(results[1])[1:] == ("100", "404/s", "", "506/s", "1.25 x", "", "", "")
+    assert report.cells(results[0])[1:] == ("100", "404/s", "105/s", "3.85 x faster", ">= 3", "yes")
+    assert report.cells(results[1])[1:] == ("100", "404/s", "506/s", "1.25 x", "", "")
     assert report.per_second(1234.5) == "1,234/s"
     assert report.per_second(12.345) == "12.3/s"
     expected = (
@@ -224,12 +222,6 @@ def test_the_table_has_requests_a_second(monkeypatch: pytest.MonkeyPatch) -> Non
     (against_peer, _) = json.loads(report.as_json(results, {}))["rows"]
     assert against_peer["loads"]["ours"]["rate"] == 404.0
     assert against_peer["loads"]["theirs"]["p99"] == 0.1
-
-
-def test_what_is_compiled_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rates, "library_path", lambda: Path(__file__))
-    measured, _ = rates_of(monkeypatch, lambda _, answer: answer)
-    assert measured.rate(OF_PEER).note.startswith("compiled, 401/s to ")
 
 
 def test_every_size_is_measured_with_one_connection_and_with_16() -> None:

@@ -11,10 +11,10 @@ import time
 import tracemalloc
 from collections.abc import Callable
 
-from service.curves.compiled import KERNEL, library_path
+from service.curves.compiled import KERNEL
 from tests.bench.cases import Call, Case, make
 from tests.bench.pinning import pin
-from tests.bench.rows import COMPILED, OURS
+from tests.bench.rows import NUMPY, OURS
 
 
 class Orders:
@@ -57,9 +57,11 @@ class Orders:
         return most
 
     def _prepare(self, rows: int, call: str) -> Call:
-        """Find a call, and use the compiled library for it or not."""
-        KERNEL.use(library_path() if call == COMPILED else None)
-        return self.cases[rows].calls[OURS if call == COMPILED else call]
+        """Find a call, and use the compiled loops for it or not."""
+        KERNEL.use(None)
+        if call != NUMPY:
+            KERNEL.use_installed()
+        return self.cases[rows].calls[OURS if call == NUMPY else call]
 
 
 def main() -> None:

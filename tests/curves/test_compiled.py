@@ -13,11 +13,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deploy import build_hook
+from service.cli.commands import rocpr as commands
 from service.curves import compiled
-from service.curves.compiled import KERNEL, Kernel, library_path
+from service.curves.compiled import KERNEL, Kernel
 from service.curves.confusion import ConfusionTable
 from service.curves.counts import Counts
 from service.curves.evaluation import CurvesOptions, evaluate_curves
@@ -25,7 +28,7 @@ from service.curves.hull import RocHull
 from service.curves.pr import AtRecall
 from service.curves.sample import Sample
 from tests import strategies
-from tests.compiled_library import bits, library_in, used
+from tests.compiled_library import bits, compiler, library_in, used
 
 ASKED = CurvesOptions(
     include=frozenset({"auc", "points", "achievable_pr"}), interpolation=AtRecall(np.linspace(0, 1, 11))
@@ -224,40 +227,78 @@ def test_it_is_used(library: Path) -> None:
         assert KERNEL.table(scores, scores) is None
 
 
-def test_only_what_was_made_from_this_source_is_found(
+def test_what_was_compiled_with_the_package_is_used(
     library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sources = shutil.copytree(compiled.SOURCES, tmp_path / "kernel")
-    monkeypatch.setattr(compiled, "SOURCES", sources)
+    monkeypatch.setattr(compiled, "LIBRARY", tmp_path / "kernel.so")
     kernel = Kernel()
-    kernel.use_built()
+    kernel.use_installed()
     assert kernel.path is None
-    made = library_path()
-    made.write_bytes(library.read_bytes())
-    kernel.use_built()
-    assert kernel.path == made
+    shutil.copy(library, compiled.LIBRARY)
+    kernel.use_installed()
+    assert kernel.path == compiled.LIBRARY
     kernel.use(None)
     assert kernel.path is None
-    for source in sources.iterdir():
-        text = source.read_bytes()
-        source.write_bytes(text + b"\n")
-        assert library_path() != made
-        source.write_bytes(text)
-        assert library_path() == made
-    (sources / "kernel.h").write_text("another version", encoding="ascii")
+
+
+@pytest.mark.parametrize("content", [b"\x7fELF of another processor", b"", None])
+def test_a_library_that_cannot_be_used_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes | None
+) -> None:
+    """One of another machine, an empty file, and one that lacks a function."""
+    monkeypatch.setattr(compiled, "LIBRARY", tmp_path / "kernel.so")
+    if content is None:
+        sources = tmp_path / "kernel"
+        sources.mkdir()
+        (sources / "other.c").write_text("int rocpr_keys(void) { return 0; }\n", encoding="ascii")
+        build_hook.compile_library(compiler(), sources, compiled.LIBRARY)
+    else:
+        compiled.LIBRARY.write_bytes(content)
     kernel = Kernel()
-    with pytest.raises(OSError, match="another version of rocpr; compile again"):
-        kernel.use_built()
+    with pytest.raises(OSError, match=r"kernel\.so.*install rocpr again" if content is None else r"kernel\.so"):
+        kernel.use_installed()
     assert kernel.path is None
 
 
-def test_a_library_of_another_machine_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiled, "SOURCES", tmp_path / "kernel")
-    library_path().write_bytes(b"\x7fELF of another processor")
-    kernel = Kernel()
-    with pytest.raises(OSError, match="kernel-"):
-        kernel.use_built()
-    assert kernel.path is None
+@pytest.mark.parametrize("command", ["curves", "gate"])
+def test_commands_use_it_unless_it_is_off(
+    library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    table, rules = tmp_path / "scores.csv", tmp_path / "rules.toml"
+    table.write_text("scores,labels\n0.9,1\n0.4,0\n")
+    rules.write_text("[[rules]]\nmetric = 'roc'\nmin = 0\n")
+    words = list(map(str, [command, *([rules] if command == "gate" else []), table]))
+    monkeypatch.setattr(compiled, "LIBRARY", library)
+    for word, path in (("auto", library), ("off", None)):
+        with used(None):
+            run = CliRunner(env={"ROCPR_COMPILED": word}).invoke(commands, words)
+            assert (run.exit_code, run.stderr, KERNEL.path) == (0, "", path)
+    monkeypatch.setattr(compiled, "LIBRARY", tmp_path / "rules.toml")
+    with used(None):
+        wrong = CliRunner(env={"ROCPR_COMPILED": "auto"}).invoke(commands, words)
+    assert (wrong.exit_code, wrong.stdout) == (0, run.stdout)
+    assert wrong.stderr.startswith("Warning: the compiled loops cannot be used: ")
+
+
+def test_the_sources_are_clean(tmp_path: Path) -> None:
+    """C11, without a warning."""
+    strict = ("-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wvla", "-Werror", "-Wno-unknown-pragmas")
+    assert library_in(tmp_path, *strict).is_file()
+
+
+@pytest.mark.parametrize("name", build_hook.COMPILERS)
+def test_every_compiler_makes_the_same_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    if shutil.which(name) is None:
+        pytest.skip(f"there is no {name}")
+    monkeypatch.setenv("CC", name)
+    library = library_in(tmp_path)
+    random = np.random.default_rng(1)
+    for rows in (2, 3, 10, 1_000, 30_000):
+        labels = random.random(rows) < 1 / 3
+        labels[:2] = False, True
+        normal = random.normal(labels, 1.0)
+        for scores in (normal, np.round(normal, 1), np.repeat(normal, 7)[:rows], np.ldexp(normal, 900)):
+            assert_same(library, Sample(scores, labels, None, lower_is_positive=rows > 10))
 
 
 def test_it_keeps_within_its_arrays(tmp_path: Path, root: Path) -> None:

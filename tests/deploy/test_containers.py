@@ -160,7 +160,8 @@ def test_workflow(root: Path) -> None:
     assert f"sh deploy/sbom.sh >{BILL}" in commands
     assert bill == [BILL]
     named = {path for command in commands for path in re.findall(r"(?<![\w/])deploy/[\w./-]+", command)}
-    assert named == {"deploy/test.sh", "deploy/image.sh", "deploy/setup.sh", "deploy/sbom.sh", BILL}
+    scripts = {f"deploy/{name}.sh" for name in ("test", "image", "setup", "sbom", "contract", "clients")}
+    assert named == {*scripts, BILL}
     assert all((root / path).is_file() for path in named - {BILL})
     assert all(job["timeout-minutes"] for job in workflow["jobs"].values())
     installed = re.findall(r"nginx-light slowhttptest", " ".join(commands))

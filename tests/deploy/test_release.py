@@ -250,7 +250,7 @@ class TestImage:
         self._checkout(root, tmp_path, "echo healthy")
         assert run_step(step_of(workflow, "image", "deploy/image.sh"), tmp_path).status == 0
         assert (tmp_path / "env").read_text() == f"IMAGE={IMAGE}:1.2.3\n"
-        assert f"--tag {IMAGE}:1.2.3 --provenance=mode=max --label " in calls(tmp_path)[0]
+        assert f"--tag {IMAGE}:1.2.3 --provenance=mode=max --build-arg COMMIT=" in calls(tmp_path)[0]
         push = step_of(workflow, "image", "docker push")
         variables = {"IMAGE": f"{IMAGE}:1.2.3", "TOKEN": "secret"}
         ran = run_step(push, tmp_path, **variables, PROVENANCE='{"SLSA": {}}')

@@ -1,4 +1,4 @@
-"""A server of a checkout where `rocpr compile` was run: workers and evaluators use the library, no number changes."""
+"""A server with compiled loops: workers and evaluators use them, and no number changes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import requests
 
-from service.cli.compile import COMPILERS
+from tests.compiled_library import library_in
 from tests.e2e.conftest import free_port, wait_for_port
 
 ROCPR = [sys.executable, "-c", "from service.cli.main import main; main()"]
@@ -22,15 +22,12 @@ SMALL, BIG = 300, 40_000  # rows; the JSON of the latter is above ROCPR_BIG_BODY
 
 @pytest.fixture
 def checkout(root: Path, tmp_path: Path) -> Path:
-    """A copy, so that what is compiled is not used by the checkout that is tested."""
-    if not any(map(shutil.which, COMPILERS)):
-        pytest.skip("there is no C compiler")
-    unwanted = shutil.ignore_patterns("kernel-*", "__pycache__")
+    """A copy with loops compiled from its sources."""
+    unwanted = shutil.ignore_patterns("kernel.so", "__pycache__")
     for directory in ("service", "deploy"):
         shutil.copytree(root / directory, tmp_path / directory, ignore=unwanted)
     shutil.copy(root / "openapi.yaml", tmp_path)
-    done = subprocess.run([*ROCPR, "compile"], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=120)
-    assert done.stdout.splitlines()[0].endswith(f" in {tmp_path / 'service' / 'curves'}.")
+    library_in(tmp_path / "service" / "curves")
     return tmp_path
 
 

@@ -180,7 +180,7 @@ def _serve(pipe: Connection, limits: Limits, memory_bytes: int, niceness: int, c
     try:
         KERNEL.use(compiled)
     except OSError as error:  # it was removed since; NumPy gives the same numbers
-        _LOG.warning("What rocpr compile made cannot be used: %s", error)
+        _LOG.warning("The compiled loops cannot be used: %s", error)
     keep_what_is_loaded()
     with suppress(EOFError, OSError):  # the server went away
         while True:

@@ -228,7 +228,7 @@ def test_an_evaluator_goes_on_without_a_library_that_is_gone(
     with used(None), caplog.at_level("WARNING", "service"):
         serve_one(monkeypatch, 0.1, tmp_path / "removed.so")
         assert KERNEL.path is None
-    assert "What rocpr compile made cannot be used: " in caplog.text
+    assert "The compiled loops cannot be used: " in caplog.text
 
 
 def test_a_server_hands_its_library_on(tmp_path: Path) -> None:

@@ -1,0 +1,97 @@
+"""Hatchling's build hook: compiles the loops of service/curves/kernel with the package, where there is a C compiler.
+
+`pip install .` puts the library into its wheel, which then is for one platform; an editable install has it in the
+checkout. Without a compiler, or where ROCPR_COMPILED is off, the package is installed without it and answers the same
+numbers more slowly.
+"""
+
+import os
+import shlex
+import shutil
+import subprocess
+import sysconfig
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+COMPILERS = ("cc", "gcc", "clang")
+OPTIONS = ("-std=c11", "-O3", "-fno-fast-math", "-ffp-contract=off", "-Wno-psabi", "-shared", "-fPIC")
+"""What the compiler is told: no product and sum may become one operation, which would round once instead of twice.
+
+-Wno-psabi is silent about vectors that functions pass on: ours are inlined.
+"""
+
+SOURCES = Path("service", "curves", "kernel")
+LIBRARY = Path("service", "curves", "kernel.so")
+SECONDS = 120.0
+"""How long a compiler may take."""
+
+
+class NotCompiled(Exception):
+    """There is no library; the message says why."""
+
+
+def compiler_command() -> list[str]:
+    """Find a compiler: what CC says, else one of the usual names. Raises NotCompiled."""
+    names = [os.environ["CC"]] if os.environ.get("CC") else COMPILERS
+    for name in names:
+        command = shlex.split(name)
+        if command and shutil.which(command[0]):
+            return command
+    raise NotCompiled(f"there is no C compiler ({', '.join(names)})")
+
+
+def compile_library(command: list[str], sources: Path, library: Path) -> None:
+    """Compile the sources into a library. Raises NotCompiled."""
+    files = sorted(map(str, sources.glob("*.c")))
+    try:
+        done = subprocess.run(  # noqa: S603  # a compiler that who installs has chosen
+            [*command, *OPTIONS, "-o", str(library), *files, "-lm"],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise NotCompiled(f"{shlex.join(command)}: {error}") from error
+    if done.returncode or not library.is_file():
+        raise NotCompiled(f"{shlex.join(command)}: {(done.stderr or 'it made nothing').strip()}")
+
+
+def _compile_unless_off(sources: Path, library: Path) -> None:
+    if os.environ.get("ROCPR_COMPILED") == "off":
+        raise NotCompiled("ROCPR_COMPILED is off")
+    compile_library(compiler_command(), sources, library)
+
+
+class LoopsInC(BuildHookInterface[Any]):
+    """What hatchling calls before and after it builds a wheel."""
+
+    PLUGIN_NAME = "custom"
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Compile, into the checkout for an editable install, else into the wheel."""
+        root = Path(self.root)
+        (root / LIBRARY).unlink(missing_ok=True)  # of other sources, perhaps
+        self._directory = Path(tempfile.mkdtemp(prefix="rocpr-build-"))
+        made = self._directory / LIBRARY.name
+        try:
+            _compile_unless_off(root / SOURCES, made)
+        except NotCompiled as reason:
+            self.app.display_warning(f"rocpr is installed without its compiled loops: {reason}")
+            return
+        if version == "editable":
+            made.chmod(0o755)  # for whoever serves
+            shutil.move(made, root / LIBRARY)
+        else:
+            build_data["force_include"][str(made)] = str(LIBRARY)
+            build_data["pure_python"] = False
+            # It is loaded by ctypes, not imported: it is for a platform, whatever the version of Python.
+            build_data["tag"] = f"py3-none-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002  # hatchling's signature
+        """Remove what is in the wheel now."""
+        shutil.rmtree(self._directory, ignore_errors=True)
