@@ -33,6 +33,6 @@ def test_the_example_of_a_parameter_is_right(operation, parameter):
     refused = ask(operation, body, content_type="text/csv", **query | {parameter: "wrong"})
     (error,) = json.loads(refused.body)["errors"]
     assert (error["pointer"], error["code"]) == (f"/{parameter}", "not_json")
-    (example,) = re.findall(r"such as (.+?)\.(?: It breaks off|$)", error["detail"])
+    (example,) = re.findall(r"such as (.+?)\.(?: At character|$)", error["detail"])
     result = ask(operation, body, content_type="text/csv", **query | {parameter: example})
     assert result.problem is None, result.body

@@ -55,6 +55,9 @@ _NEEDS_NO_QUOTES = re.compile(
 )
 """Text that is JSON by itself."""
 
+_OF_PYTHON = {"True": "true", "False": "false", "None": "null"}
+"""Words of Python that str() and repr() write, and what they are in JSON."""
+
 _SEARCHED_BYTES = 1 << 20
 """How many bytes of a body are searched at a time."""
 
@@ -108,13 +111,20 @@ def parse_json(text: str, lifted: Sequence[NumberList] = ()) -> object:
 
 def _what_is_wrong(error: json.JSONDecodeError) -> str:
     """Say where a text stops to be JSON, and for what is often sent instead, how to send it."""
-    if error.doc[error.pos : error.pos + 1] == "'":
-        return (
-            f"At character {error.pos} is a single quote; JSON has double quotes, as Python's json.dumps writes them."
-        )
-    if error.msg == "Extra data" and error.doc[error.pos] in "{[":
-        return f"At character {error.pos} a second document begins (JSON Lines?); send one object of columns."
-    return f"It breaks off or goes wrong at character {error.pos}: {error.msg}."
+    place, rest = error.pos, error.doc[error.pos : error.pos + 5]
+    word = next((each for each in _OF_PYTHON if rest.startswith(each)), None)
+    if not rest:
+        return f"It ends too early, after {place} characters."
+    if word is not None:
+        return f"At character {place}, {word} is Python's; JSON has {_OF_PYTHON[word]}, as json.dumps writes."
+    if rest.startswith("'"):
+        return f"Character {place} is a single quote; JSON has double quotes, as Python's json.dumps writes."
+    follows = rest.startswith(("}", "]")) and error.doc[max(0, place - 80) : place].rstrip().endswith(",")
+    if follows or error.msg.startswith("Illegal trailing comma"):  # as Python 3.13 says
+        return f"At character {place} a list or object ends after a comma; JSON has none there."
+    if error.msg == "Extra data" and rest.startswith(("{", "[")):
+        return f"At character {place} a second document begins (JSON Lines?); send one object of columns."
+    return f"At character {place}: {error.msg}."
 
 
 def decode_json(body: bytes, limits: Limits) -> object:
@@ -272,7 +282,9 @@ def _quoted(value: object) -> str | None:
 
 
 def _other(value: object, wanted: str) -> str:
-    return f"This is {_NAMES[type(value)]}; a {wanted} belongs here."
+    is_list = isinstance(value, (list, NumberList)) and wanted == "number"
+    advice = " Of predict_proba(X), send one column, predict_proba(X)[:, 1]." if is_list else ""
+    return f"This is {_NAMES[type(value)]}; a {wanted} belongs here.{advice}"
 
 
 def _typed(value: object) -> tuple[str, object]:
