@@ -17,8 +17,8 @@ from service.environment import (
     without_folder_of,
 )
 from service.settings import SettingsError, check_spool_directory, mistyped_settings, read_settings
-from service.web.access.cross_origin import allowed_origins
 from service.web.access.keys import check_file
+from service.web.access.origins import allowed_origins
 from service.web.forking import hold_stops_while_forking
 from service.web.observation.log import logging_configuration
 from service.web.runtime import is_reload, share_directory

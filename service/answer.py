@@ -4,7 +4,7 @@ Threads of the server, evaluator processes and the command line call `answer`. A
 problem Answer, never as an exception. Knows no HTTP beyond media types and statuses.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -18,6 +18,7 @@ from service.curves.budget import at_most, spend
 from service.curves.errors import CurvesError
 from service.operations import OPERATIONS, Checked, Operation
 from service.wire.answers.encoders import ENCODERS, ONE_TABLE, Encoded, Shown
+from service.wire.answers.output import Output
 from service.wire.formats.codings import IDENTITY, MIN_COMPRESSED_BYTES, Body, Piece, compressed, decompress
 from service.wire.formats.decoders import DECODERS
 from service.wire.formats.query_options import Decoded, picture_options
@@ -81,9 +82,6 @@ class Answer:
     facts: Facts = field(default_factory=Facts, compare=False)
 
 
-_LONG_PIECE = 1 << 12
-"""Bytes; what is shorter takes no memory to speak of."""
-
 _TOO_LARGE = frozenset({"body_too_large", "too_many_rows"})
 """The problems of a body that is over a limit."""
 
@@ -114,19 +112,15 @@ def answer(
     request: Request,
     limits: Limits,
     effort: Effort | None = None,
-    write: Callable[[Piece], object] | None = None,
-    look: Callable[[], object] = lambda: None,
+    output: Output | None = None,
 ) -> Answer:
     """Evaluate a request.
 
-    With `write` it gets the body, in pieces, and the Answer has none; after a failure in between, what it got is of no
-    use. `look` is called before the first piece is made, and before each that follows a long one: there a caller whose
-    memory is limited raises MemoryError while enough is left for the next. Raises TooMuchWork where the request takes
+    `output` takes the body, and says what memory that needs. Where it writes to a file the Answer has no body; after a
+    failure in between, what was written is of no use. Raises TooMuchWork where the request takes
     more than `effort`, or turns out to; it may be wrong, too, and has to be answered where nobody else waits for it.
     """
-    return _answer(
-        request, lambda operation: _decoded(request, operation, limits, effort), limits, effort, write=write, look=look
-    )
+    return _answer(request, lambda operation: _decoded(request, operation, limits, effort), limits, effort, output)
 
 
 def _narrowed(limits: Limits, effort: Effort) -> Limits:
@@ -147,18 +141,14 @@ def _answer(
     decode: Callable[[Operation], tuple[Decoded, Shown]],
     limits: Limits,
     effort: Effort | None = None,
-    *,
-    write: Callable[[Piece], object] | None = None,
-    look: Callable[[], object] = lambda: None,
+    output: Output | None = None,
 ) -> Answer:
     facts = Facts()
-    pieces: list[Piece] = []
+    output = output or Output()
     try:
         with at_most(None if effort is None else effort.work):
-            status, encoded, coding = _write_answer(
-                request, decode, limits, facts=facts, write=write or pieces.append, look=look
-            )
-        return Answer(status, request.accept, b"".join(pieces), encoded.headers, coding, None, facts)
+            status, encoded, coding = _write_answer(request, decode, limits, facts, output)
+        return Answer(status, request.accept, output.held(), encoded.headers, coding, None, facts)
     except Problem as problem:
         return problem_answer(problem, request.instance, facts)
     except MemoryError:  # what took the memory goes with the error
@@ -184,10 +174,8 @@ def _write_answer(
     request: Request,
     decode: Callable[[Operation], tuple[Decoded, Shown]],
     limits: Limits,
-    *,
     facts: Facts,
-    write: Callable[[Piece], object],
-    look: Callable[[], object],
+    output: Output,
 ) -> tuple[int, Encoded, str]:
     """Write the encoded answer; return its status, what was encoded, and the coding that it has."""
     operation = OPERATIONS[request.operation]
@@ -208,21 +196,14 @@ def _write_answer(
     status = operation.status(checked, result)
     del decoded, checked  # encoding may need the memory
     with facts.timed("encode_seconds"):
-        look()
+        output.look()
         encoded = ENCODERS[request.operation, request.accept](result, shown)
-        pieces = _looked_after(encoded.pieces, look)
+        pieces = output.looked_after(encoded.pieces)
         beginning = _beginning(pieces, MIN_COMPRESSED_BYTES)
         coding = request.accept_encoding if sum(map(len, beginning)) >= MIN_COMPRESSED_BYTES else IDENTITY
         for piece in compressed(coding, chain(beginning, pieces)):
-            write(piece)
+            output.write(piece)
     return status, encoded, coding
-
-
-def _looked_after(pieces: Iterable[Piece], look: Callable[[], object]) -> Iterator[Piece]:
-    for piece in pieces:
-        yield piece
-        if len(piece) >= _LONG_PIECE:  # to look takes longer than to make a short one
-            look()
 
 
 def _beginning(pieces: Iterator[Piece], size: int) -> list[Piece]:

@@ -15,7 +15,7 @@ from flask import Flask
 from service.curves.compiled import KERNEL
 from service.settings import Settings, read_settings, shipped_file
 from service.web.access.access import install_access
-from service.web.access.cross_origin import allowed_origins
+from service.web.access.origins import allowed_origins
 from service.web.contract import contract_blueprint, docs_blueprint
 from service.web.guide import guide_blueprint
 from service.web.health import health_blueprint

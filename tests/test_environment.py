@@ -53,6 +53,15 @@ def in_the_server(root: Path, code: str, **variables: str) -> Any:
     return json.loads(run.stdout)
 
 
+def test_a_master_that_another_one_starts_reads_the_configuration(root: Path) -> None:
+    """Python then looks for modules in gunicorn's own folder first, which has an http of its own."""
+    starting = (
+        "import gunicorn, os, runpy, sys; sys.path.insert(0, os.path.dirname(gunicorn.__file__))\n"
+        "runpy.run_path('deploy/gunicorn.conf.py'); import http.server"
+    )
+    subprocess.run([sys.executable, "-c", starting], cwd=root, check=True)
+
+
 def test_avx512_is_left_out_where_it_sorts_slowly() -> None:
     assert server_environment(cpuinfo("AuthenticAMD", 25, AVX512))[SORTING] == "X86_V4"
 

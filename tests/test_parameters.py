@@ -17,7 +17,7 @@ WITH = {
     "comparisons": {"scores": "old,new"},
     "gates": {"scores": "new", "baseline_scores": "old", "rules": '[{"metric": "roc", "min": 0.5}]'},
 }
-OTHERS = {*SAMPLE_COLUMNS, "baseline_scores", "positive_label", "keep", "include", "indices"}
+OTHERS = {*SAMPLE_COLUMNS, "baseline_scores", "positive_label", "keep", "include", "indices", "delimiter", "decimal"}
 """Parameters whose text is a name, or names."""
 
 
@@ -33,6 +33,6 @@ def test_the_example_of_a_parameter_is_right(operation, parameter):
     refused = ask(operation, body, content_type="text/csv", **query | {parameter: "wrong"})
     (error,) = json.loads(refused.body)["errors"]
     assert (error["pointer"], error["code"]) == (f"/{parameter}", "not_json")
-    (example,) = re.findall(r"such as (.+?)\.(?: It breaks off|$)", error["detail"])
+    (example,) = re.findall(r"such as (.+?)\.(?: At character|$)", error["detail"])
     result = ask(operation, body, content_type="text/csv", **query | {parameter: example})
     assert result.problem is None, result.body

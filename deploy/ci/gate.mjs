@@ -16,7 +16,9 @@ const TYPES = {
   parquet: "application/vnd.apache.parquet",
   arrow: "application/vnd.apache.arrow.stream",
   arrows: "application/vnd.apache.arrow.stream",
+  feather: "application/vnd.apache.arrow.stream",
 };
+const ARROW_FILE = "application/vnd.apache.arrow.file";
 const STATUSES = { __proto__: null, passed: 0, failed: 1, undecided: 2 };
 const AGAIN = [429, 503];
 const ANSWER_MILLISECONDS = 300_000;
@@ -29,7 +31,8 @@ async function request(server, rulesPath, scoresPath, options) {
   if (rulesPath.endsWith(".toml")) throw new Complaint(`${rulesPath}: the rules are JSON here; rocpr gate reads TOML`);
   const rules = (await readFile(rulesPath, "utf8")).trim(); // as they are: a parser here would let 1e400 or a twin pass
   const scores = await readFile(scoresPath);
-  const type = TYPES[scoresPath.split(".").pop()];
+  const named = TYPES[scoresPath.split(".").pop()];
+  const type = named === TYPES.arrow && scores.subarray(0, 6).equals(Buffer.from("ARROW1")) ? ARROW_FILE : named;
   if (!type) throw new Complaint(`${scoresPath} does not end in .${Object.keys(TYPES).join(", .")}`);
   const url = new URL(`${server.replace(/\/+$/, "")}/v1/gates`);
   if (type !== TYPES.json) {

@@ -4,7 +4,7 @@
 #   ROCPR_SERVER=https://rocpr.example.org sh gate.sh RULES.json SCORES [NAME=VALUE ...]
 #
 # RULES.json  the rules, a JSON list: [{"metric": "roc", "min": 0.9}]; rocpr gate --init --json SCORES prints a first one
-# SCORES      a table: .csv, .parquet, or an Arrow stream .arrow, .arrows; or .json, an evaluation as POST /v1/gates
+# SCORES      a table: .csv, .parquet, or Arrow .arrow, .arrows, .feather; or .json, an evaluation as POST /v1/gates
 #             takes it, with a baseline, intervals, paired in it where they are wanted.
 # NAME=VALUE  options that go with a table: scores=prob labels=y positive_label=yes baseline_scores=old paired=true
 #             'intervals={"seed": 7}' ...
@@ -81,8 +81,13 @@ case $scores in
         ;;
     *.csv) type=text/csv ;;
     *.parquet) type=application/vnd.apache.parquet ;;
-    *.arrow | *.arrows) type=application/vnd.apache.arrow.stream ;;
-    *) fail "$scores does not end in .csv, .json, .parquet, .arrow or .arrows" ;;
+    *.arrow | *.arrows | *.feather)
+        type=application/vnd.apache.arrow.stream
+        if [ "$(head -c 6 "$scores" | LC_ALL=C tr -cd 'A-Z1')" = ARROW1 ]; then
+            type=application/vnd.apache.arrow.file
+        fi
+        ;;
+    *) fail "$scores does not end in .csv, .json, .parquet, .arrow, .arrows or .feather" ;;
 esac
 if [ "$type" != application/json ]; then
     url="$url?fail_status=409&rules=$(encoded <"$rules")"

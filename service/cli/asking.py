@@ -12,21 +12,15 @@ from service.cli.files import InputFile
 from service.cli.options import flag
 from service.curves.compiled import KERNEL
 from service.settings import Settings, SettingsError, read_settings
-from service.wire.columns import items
-from service.wire.formats.decoders import DECODERS
 from service.wire.formats.query_options import SAMPLE_COLUMNS
-from service.wire.formats.tables import one_evaluation
 from service.wire.limits import Limits
 from service.wire.media_types import JSON
-from service.wire.problems import MAX_ERRORS, Problem
+from service.wire.problems import MAX_ERRORS
 
 NAME_COLUMNS = "Columns with other names are told by --scores and --labels."
 NAME_LABEL = "--positive-label names the positive one."
 _TITLES = {"/problems/invalid_request": "This cannot be used", "/problems/malformed_body": "This cannot be read"}
 """What is said of a file where the service speaks of a request and its body."""
-
-_LONGEST_LABEL = 20
-"""A longer one is not shown."""
 
 
 def ask(operation: str, media_type: str, parameters: dict[str, str], body: bytes, accept: str = JSON) -> Answer:
@@ -67,7 +61,7 @@ def ask_about(
     A problem is told and ends the command.
     """
     body = file.content
-    result = ask(operation, file.media_type, {**typed, **others}, body, accept)
+    result = ask(operation, file.media_type_of(body), {**typed, **others}, body, accept)
     if is_problem(result):
         fail(lines_of_file(orjson.loads(result.body), file, body, typed, typed))
     return result.body
@@ -104,7 +98,7 @@ def lines_of_file(
     if file.is_table and (missing & {"scores", "labels"}) - given.keys():
         yield f"  {NAME_COLUMNS}"
     if wants_label(errors):
-        yield from label_lines(file, _labels(file, body, given))
+        yield from label_lines(file)
     yield from note_lines(problem, errors)
 
 
@@ -119,25 +113,10 @@ def wants_label(errors: Iterable[dict[str, Any]]) -> bool:
     return any(error["code"] in codes and "positive_label" in error["detail"] for error in errors)
 
 
-def label_lines(file: InputFile, column: object) -> Iterable[str]:
-    """Say between which labels to choose, where they are two short texts, and how."""
-    cells = getattr(column, "cells", None)  # of a table's column
-    found = (items(column) or []) if cells is None else cells.unique()[:3].to_pylist()
-    texts = set(found) if all(isinstance(label, str) and len(label) <= _LONGEST_LABEL for label in found) else set()
-    if len(texts) == 2:  # noqa: PLR2004  # two classes
-        yield f"  The labels are {' and '.join(map(repr, sorted(texts)))}."
+def label_lines(file: InputFile) -> Iterable[str]:
+    """Say how to choose between labels."""
     if file.is_table:
         yield f"  {NAME_LABEL}"
-
-
-def _labels(file: InputFile, body: bytes, given: dict[str, str]) -> object:
-    """Read the column of the labels as it is; None where there is none."""
-    names = {key: given[key] for key in SAMPLE_COLUMNS if key in given}
-    try:
-        document = DECODERS[file.media_type](body, names, one_evaluation(), limits()).document
-    except Problem:
-        return None
-    return document.get("labels") if isinstance(document, dict) else None
 
 
 def problem_lines(problem: dict[str, Any], name: str) -> Iterable[str]:

@@ -10,9 +10,10 @@ from typing import Any, BinaryIO
 import click
 import orjson
 
-from service.cli.asking import ask, is_problem
+from service.answer import Answer, Request, answer_decoded
+from service.cli.asking import is_problem, limits, use_compiled
 from service.cli.command_error import fail
-from service.cli.evaluations import lines_of_problem, named_files, read_evaluations, request_body
+from service.cli.evaluations import lines_of_problem, named_files, read_evaluations, request_of
 from service.cli.files import InputFile
 from service.cli.layout import (
     CellTexts,
@@ -28,7 +29,7 @@ from service.cli.layout import (
 )
 from service.cli.options import evaluation_options, given_texts, indices_option, refuse_without_table
 from service.cli.plots import plot_option, write_plot
-from service.wire.formats.query_options import names_or_json
+from service.wire.formats.query_options import Decoded, names_or_json
 from service.wire.media_types import JSON, SVG
 
 _SHORT_NAME = 11
@@ -70,15 +71,20 @@ def compare(
     refuse_without_table(given, sources.values())
     evaluations = read_evaluations(sources, given)
     chosen = {} if indices is None else {"indices": names_or_json(indices)}
-    body = request_body(evaluations, chosen)
-    result = ask("comparisons", JSON, {}, body)
+    decoded = request_of(evaluations, chosen)
+    result = _answer(decoded, JSON)
     if is_problem(result):
         fail(lines_of_problem(orjson.loads(result.body), evaluations, chosen))
-    write_plot(plot, lambda: ask("comparisons", JSON, {}, body, SVG).body)
+    write_plot(plot, lambda: _answer(decoded, SVG).body)
     if as_json:
         click.echo(result.body, nl=False)
     else:
         click.echo("\n".join(summary_lines(orjson.loads(result.body), sources)))
+
+
+def _answer(decoded: Decoded, accept: str) -> Answer:
+    use_compiled()
+    return answer_decoded(Request("comparisons", "/v1/comparisons", JSON, accept, (), b""), decoded, limits())
 
 
 def summary_lines(document: dict[str, Any], files: dict[str, InputFile]) -> Iterable[str]:

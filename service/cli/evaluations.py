@@ -4,7 +4,6 @@ A table is decoded as it would be over HTTP, so that numbers and labels mean the
 told of the file that it came from.
 """
 
-import json
 import math
 import re
 from collections.abc import Iterable, Iterator
@@ -14,11 +13,11 @@ from typing import Any, BinaryIO, cast
 import click
 import orjson
 
-from service.cli.asking import as_options, limits, lines_of_file, note_lines, problem_lines
+from service.cli.asking import as_options, label_lines, limits, lines_of_file, note_lines, problem_lines, wants_label
 from service.cli.command_error import fail
 from service.cli.files import InputFile
 from service.curves.comparison import MOST_EVALUATIONS
-from service.wire.columns import ColumnError, items, labels, numbers
+from service.wire.columns import ColumnError, labels, numbers
 from service.wire.formats.decoders import DECODERS
 from service.wire.formats.query_options import SAMPLE_COLUMNS, Decoded
 from service.wire.formats.tables import COUNTS_COLUMNS, TableForm, one_evaluation
@@ -58,31 +57,31 @@ class Evaluation:
 def read_evaluations(files: dict[str, InputFile], given: dict[str, str]) -> list[Evaluation]:
     """Read every file, the tables with the options given; a problem of a file is told and ends the command."""
     form = one_evaluation()
-    return [Evaluation(name, file, read_evaluation(file, given, given, form)) for name, file in files.items()]
+    return [
+        Evaluation(name, file, read_evaluation(file, given, given, form, plain=False)) for name, file in files.items()
+    ]
 
 
 def read_evaluation(
-    file: InputFile, given: dict[str, str], typed: dict[str, str], form: TableForm, *, plain: bool = True
+    file: InputFile, given: dict[str, str], typed: dict[str, str], form: TableForm, *, plain: bool
 ) -> Decoded:
     """Read a file, a table with the options given, of which some were typed.
 
-    A problem of it is told and ends the command. A table's columns are lists, as JSON takes them, unless they are not
-    to be `plain`.
+    A problem of it is told and ends the command. A table's columns become lists, as JSON takes them, if they are to be
+    `plain`.
     """
     body = file.content
-    given, typed = (given, typed) if file.is_table else ({}, {})
+    given, typed = file.taken(given), file.taken(typed)
     try:
-        decoded = DECODERS[file.media_type](body, given, form, limits())
+        decoded = DECODERS[file.media_type_of(body)](body, given, form, limits())
         return _plain(decoded) if plain and file.is_table else decoded
     except Problem as problem:
         fail(lines_of_file(orjson.loads(problem_document(problem, "")), file, body, given, typed))
 
 
-def request_body(evaluations: Iterable[Evaluation], options: dict[str, object]) -> bytes:
-    """Write the JSON request."""
-    members = [_named(evaluation) for evaluation in evaluations]
-    # Not orjson, which takes no integer beyond 64 bits and no lone surrogate: the service is to say what it takes.
-    return json.dumps({"evaluations": members, **options}, default=items).encode()
+def request_of(evaluations: Iterable[Evaluation], options: dict[str, object]) -> Decoded:
+    """Put the evaluations and the options together."""
+    return Decoded({"evaluations": [_named(evaluation) for evaluation in evaluations], **options})
 
 
 def lines_of_problem(
@@ -103,19 +102,33 @@ def lines_of_problem(
         evaluation = evaluations[position]
         renamed = [error | {"pointer": evaluation.decoded.pointer(error["pointer"])} for error in errors]
         yield from problem_lines(problem | {"errors": renamed}, evaluation.file.name)
+        if wants_label(renamed):
+            yield from label_lines(evaluation.file)
     yield from note_lines(problem, (error for errors in by_file.values() for error in errors))
 
 
 def _plain(decoded: Decoded) -> Decoded:
-    """Turn a table's columns into lists of numbers and of booleans. Raises Problem with the first wrong row of each."""
+    """Turn a table's columns into lists. Raises Problem with the first wrong row of each.
+
+    Labels become booleans, or where there are more than two of them texts.
+    """
     document: dict[str, Any] = dict(decoded.document)  # type: ignore[call-overload]  # a table's is an object
     positive_label = document.pop("positive_label", None) if "labels" in document else None
     errors: list[FieldError] = []
 
+    def plain_labels(column: object) -> list[object]:
+        found = labels(column, positive_label)
+        cells = getattr(column, "cells", None)
+        if found.rest is None or cells is None:
+            return list(found.positive.tolist())
+        document["positive_label"] = text = str(positive_label)
+        pairs = zip(found.positive.tolist(), cells.to_pylist(), strict=True)
+        return [text if is_positive else str(cell) for is_positive, cell in pairs]
+
     def plain(key: str, column: object, pointer: str) -> list[object]:
         try:
             if key == "labels":
-                return list(labels(column, positive_label).tolist())
+                return plain_labels(column)
             cells = numbers(column, nullable=key == "threshold").tolist()
         except ColumnError as error:
             row = "" if error.row is None else f"/{error.row}"

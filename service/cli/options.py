@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 import click
 
 from service.cli.files import FORMATS, InputFile
+from service.wire.formats.query_options import CSV_PARAMETERS
+from service.wire.media_types import CSV, JSON
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -22,6 +24,8 @@ _EVALUATION = (
         "--positive-label", metavar="TEXT", help="The label that is positive, unless labels are 0/1 or the like."
     ),
     click.option("--lower-is-positive", is_flag=True, help="Low scores are positive."),
+    click.option("--delimiter", metavar="MARK", help="Of CSV: comma, semicolon, tab or pipe.  [default: comma]"),
+    click.option("--decimal", metavar="MARK", help="Of numbers in CSV: point or comma.  [default: point]"),
     click.option("--positives", metavar="NUMBER", help="Total of counts that have no column fn."),
     click.option("--negatives", metavar="NUMBER", help="Total of counts that have no column tn."),
 )
@@ -46,7 +50,11 @@ def given_texts(options: dict[str, str | bool | None]) -> dict[str, str]:
 
 def refuse_without_table(given: Iterable[str], files: Iterable[InputFile]) -> None:
     """Refuse options that no file takes. Raises UsageError."""
-    if not any(file.is_table for file in files):
+    kinds = {file.media_type for file in files}
+    for name in given:
+        if name in CSV_PARAMETERS and CSV not in kinds:
+            raise click.UsageError(f"{flag(name)} goes with a CSV file.")
+    if kinds <= {JSON}:
         for name in given:
             raise click.UsageError(f"{flag(name)} goes with a table; a JSON file carries its options itself.")
 

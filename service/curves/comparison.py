@@ -17,7 +17,7 @@ from service.curves.crossings import Leads, leads
 from service.curves.drawing import DrawingOptions, DrawnTable
 from service.curves.envelope import Frontier, envelope
 from service.curves.errors import CurvesError, TotalsDiffer
-from service.curves.evaluation import TRAPEZOID_OMITTED, CurvesWarning
+from service.curves.evaluation import TRAPEZOID_OMITTED, CurvesWarning, one_vs_rest
 from service.curves.exact import BoolArray, FloatArray, IntArray
 from service.curves.hull import corners, roc_convex_hull
 from service.curves.indices import INDICES
@@ -109,7 +109,7 @@ def evaluate_comparison(
         best_pr=_best_of_curves(names, over_tp) if over_tp else None,
         joint_hull=JointHull(fpr(joint), tpr(joint), joint.tp, joint.fp, suppliers, joint.thresholds),
         best_tradeoff=_best_tradeoff(joint, suppliers, indices),
-        warnings=_warnings(names, tables),
+        warnings=one_vs_rest(*evaluations.values()) + _warnings(names, tables),
         drawings=None if drawn is None else tuple(DrawnTable.of(table, drawn.side) for table in [*tables, joint]),
     )
 

@@ -22,6 +22,9 @@ from service.curves.sample import Sample
 from service.curves.thinning import drawn_rows
 
 INCLUDES = ("auc", "points", "interpolated_pr", "achievable_pr")
+_MOST_RESTS = 3
+"""How many warnings there are of samples whose negatives have several labels."""
+
 KEEPS = ("all", "corners", "drawn", "hull")
 
 
@@ -93,6 +96,12 @@ class Curves:
     selected_thresholds: FloatArray | None
     operating_points: OperatingPoints | None
     warnings: tuple[CurvesWarning, ...]
+
+
+def one_vs_rest(*evaluations: Sample | Counts | None) -> tuple[CurvesWarning, ...]:
+    """Warn where the negatives of samples are of several labels, once of the same."""
+    rests = [each.rest for each in evaluations if isinstance(each, Sample) and each.rest is not None]
+    return tuple(CurvesWarning("one_vs_rest", rest) for rest in [*dict.fromkeys(rests)][:_MOST_RESTS])
 
 
 def evaluate_curves(evaluation: Sample | Counts, options: CurvesOptions | None = None) -> Curves:

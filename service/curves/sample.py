@@ -19,6 +19,7 @@ class Sample:
     scores   (n,) finite. Higher means more positive, unless `lower_is_positive`.
     labels   (n,) True for a positive.
     weights  (n,) finite, >= 0: importance weights; a row of weight 0 is the same as no row. None means 1 each.
+    rest     where the negatives are of several labels, a sentence that says which; None otherwise.
 
     Raises LengthsDiffer, OneClassLabels when no positive or no negative has a weight above 0, and TotalOutOfRange when
     those of one class weigh too little or too much.
@@ -28,6 +29,7 @@ class Sample:
     labels: BoolArray
     weights: FloatArray | None = None
     lower_is_positive: bool = False
+    rest: str | None = None
 
     @property
     def rows(self) -> int:
@@ -49,11 +51,10 @@ class Sample:
         else:
             with np.errstate(over="ignore"):
                 totals = (float(self.weights @ self.labels), float(self.weights @ ~self.labels))
-        for which, total in zip(("positive", "negative"), totals, strict=True):
+        for only, total in zip(("negative", "positive"), totals, strict=True):
             if total == 0:
-                raise OneClassLabels(
-                    f"There is no {which} row of positive weight; a curve needs both classes.", "labels"
-                )
+                some = f"All {self.labels.size} labels" if self.weights is None else "All labels with a weight above 0"
+                raise OneClassLabels(f"{some} are {only}; a curve needs both classes.", "labels")
             if self.weights is not None:
                 check_total("weights", total)
 

@@ -13,7 +13,7 @@ from service.curves.counts import Counts
 from service.curves.density import BetaDensity
 from service.curves.envelope import Envelope, Frontier, envelope, read_off
 from service.curves.errors import NoRowMeets
-from service.curves.evaluation import CurvesWarning
+from service.curves.evaluation import CurvesWarning, one_vs_rest
 from service.curves.exact import FloatArray, IntArray
 from service.curves.indices import INDICES, Index, Rows
 from service.curves.pieces import Pieces
@@ -88,6 +88,7 @@ def evaluate_tradeoffs(evaluation: Sample | Counts, options: TradeoffOptions | N
         positives=table.positives,
         negatives=table.negatives,
         tradeoffs={name: _tradeoff(frontier, index, options) for name, index in chosen.items()},
+        warnings=one_vs_rest(evaluation),
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from service.curves.areas import areas
 from service.curves.counts import Counts
 from service.curves.drawing import CurvesDrawing, DrawingOptions, curves_drawing
-from service.curves.evaluation import Curves, CurvesOptions, CurvesWarning, curves_of, evaluated_table
+from service.curves.evaluation import Curves, CurvesOptions, CurvesWarning, curves_of, evaluated_table, one_vs_rest
 from service.curves.hull import RocHull
 from service.curves.sample import Sample
 from service.inference.evidence import Evidence
@@ -60,6 +60,7 @@ def evaluate_with_intervals(
     table, selected = evaluated_table(evaluation, options)
     hull = RocHull.of(table)
     curves = curves_of(table, selected, options, hull)
+    curves.warnings = one_vs_rest(evaluation, options.tuning) + curves.warnings
     drawing = None if drawn is None else curves_drawing(table, hull.vertices, evaluation, drawn)
     if intervals is None:
         return EvaluatedCurves(curves, drawing=drawing)

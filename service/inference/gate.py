@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from service.curves.counts import Counts
 from service.curves.errors import NotPaired
-from service.curves.evaluation import CurvesWarning
+from service.curves.evaluation import CurvesWarning, one_vs_rest
 from service.curves.indices import INDICES
 from service.curves.sample import Sample
 from service.inference.evidence import Evidence
@@ -108,7 +108,8 @@ def evaluate_gate(evaluation: Sample | Counts, baseline: Sample | Counts | None,
     wanted = [(rule.of, rule.kind == "max_drop") for rule in options.rules if options.wants_interval(rule)]
     evidence = Evidence(subject, options.how, wanted, pair)
     checks = tuple(_check(rule, evidence, options) for rule in options.rules)
-    warnings = evidence.warnings + tuple(_loose(rule) for rule in options.rules if _is_loose(rule))
+    warnings = one_vs_rest(evaluation, baseline) + evidence.warnings
+    warnings += tuple(_loose(rule) for rule in options.rules if _is_loose(rule))
     if pair is not None and pair.have_same_scores:
         warnings += (SAME_SCORES,)
     elif baseline is not None and not options.paired and any(rule.kind == "max_drop" for rule in options.rules):

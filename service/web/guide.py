@@ -26,7 +26,7 @@ POLICY = (
 )
 """The pages' Content-Security-Policy."""
 
-PICTURES = ("curves", "tradeoffs", "comparisons", "verdict")
+PICTURES = ("curves", "tradeoffs", "comparisons", "verdict", "figure_7")
 FILES = {"style.css": "text/css"} | {f"{name}.svg": "image/svg+xml" for name in PICTURES}
 """What the pages load, with the media type of each."""
 

@@ -9,7 +9,6 @@ import os
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import parse_qsl
 
@@ -25,15 +24,16 @@ from service.web.lanes.pool import EvaluatorPool
 from service.web.negotiation import VARY, request_coding, request_media_type, response_coding, response_media_type
 from service.web.observation.observation import note
 from service.web.passes import Pass, client_of, move_to, pass_of
+from service.wire.answers.output import Output
 from service.wire.formats.codings import CODINGS, IDENTITY
 from service.wire.limits import Limits
-from service.wire.media_types import ARROW_STREAM, GENERAL, PARQUET
+from service.wire.media_types import ARROW_FILE, ARROW_STREAM, GENERAL, PARQUET
 from service.wire.problems import Problem, instance_of, invalid_value
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
-_COLUMNAR = frozenset({ARROW_STREAM, PARQUET, *GENERAL})
+_COLUMNAR = frozenset({ARROW_STREAM, ARROW_FILE, PARQUET, *GENERAL})
 """Media types that a library in C++ reads, which no body may make crash in a process that others depend on; and those
 that leave open what a body is, which nobody looks at before it is there."""
 
@@ -51,10 +51,9 @@ _MOST_PARAMETERS = 100
 _DECODED = 4
 """How many times as long as a small body what it holds may be, decompressed, for the request to be small."""
 
-_look_first = partial(look_for_memory, 16 << 20)
-_look = partial(look_for_memory, 4 << 20)
-"""See to it that a small request, and each piece of its answer, gets the memory that it takes: Arrow and orjson end the
-process where they get none."""
+_REQUEST_BYTES, _PIECE_BYTES = 16 << 20, 4 << 20
+"""How much memory a small request, and each piece of its answer, may take: Arrow and orjson end the process where they
+get none."""
 
 
 class Operations:
@@ -125,8 +124,8 @@ class Operations:
             if here is Pass.COLUMNAR:
                 result = self._columnar.answer(asked, self._effort, client_of(request.environ))
             else:
-                _look_first()
-                result = answer(asked, self._limits, self._effort, look=_look)
+                look_for_memory(_REQUEST_BYTES)
+                result = answer(asked, self._limits, self._effort, Output(_PIECE_BYTES))
         except TooMuchWork:
             request.environ["wsgi.input"] = io.BytesIO(asked.body)  # another server's can be read only once
             return None

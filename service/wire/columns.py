@@ -4,14 +4,46 @@ Each format's column type registers its own reading here: lists, numbers lifted 
 """
 
 import json
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable, Iterable
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from functools import singledispatch
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from service.curves.exact import BoolArray, FloatArray
 
 _SHOWN_CHARACTERS = 24
 """How many characters of a wrong value a problem repeats: as many as a double may have."""
+
+
+_LISTED = 5
+"""How many different labels a sentence lists."""
+
+
+class Labels(NamedTuple):
+    """True for a positive, (n,); where the others are of several labels, `rest` is a sentence that says which."""
+
+    positive: BoolArray
+    rest: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """The most frequent of the labels, as sentences show them, with their rows; how many labels there are, and rows."""
+
+    most: tuple[tuple[str, int], ...]
+    labels: int
+    rows: int
+
+    @property
+    def listed(self) -> str:
+        """The labels, or some of them."""
+        names = [name for name, _ in self.most[:_LISTED]]
+        if self.labels > len(names):
+            return f"{', '.join(names)} and {self.labels - len(names)} more"
+        return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 class ColumnError(ValueError):
@@ -31,11 +63,11 @@ def numbers(column: object, *, nullable: bool) -> FloatArray:
 
 
 @singledispatch
-def labels(column: object, positive_label: object) -> BoolArray:
+def labels(column: object, positive_label: object) -> Labels:
     """Read labels as True for a positive. Raises ColumnError at the first wrong row.
 
-    Without a positive label the values are 0 and 1, false and true, or -1 and 1. With one, they are at most two, told
-    apart by type and value.
+    Without a positive label the values are 0 and 1, false and true, or -1 and 1. With one, told by type and value, all
+    others are negative.
     """
     raise ColumnError("not_a_column", "A list of labels belongs here, such as [1, 0].")
 
@@ -61,12 +93,12 @@ class SharedColumn:
         column: FloatArray = self._read[key]
         return column
 
-    def labels(self, positive_label: object) -> BoolArray:
+    def labels(self, positive_label: object) -> Labels:
         """Read it as labels."""
         key = (type(positive_label), positive_label)
         if key not in self._read:
             self._read[key] = labels(self._column, positive_label)
-        column: BoolArray = self._read[key]
+        column: Labels = self._read[key]
         return column
 
 
@@ -76,7 +108,7 @@ def _(column: SharedColumn, *, nullable: bool) -> FloatArray:
 
 
 @labels.register
-def _(column: SharedColumn, positive_label: object) -> BoolArray:
+def _(column: SharedColumn, positive_label: object) -> Labels:
     return column.labels(positive_label)
 
 
@@ -85,19 +117,59 @@ def inexact_integer(row: int) -> ColumnError:
     return ColumnError("not_exact", "No double holds this integer; nothing is rounded silently.", row)
 
 
-def label_misfit(row: int | None) -> ColumnError:
+def tally(distinct: Any, counts: np.ndarray) -> Tally:  # noqa: ANN401  # a list, of NumPy or of pyarrow
+    """Count labels: the distinct ones, and how many rows have each, (k,)."""
+    order = np.argsort(-counts, kind="stable")[: _LISTED + 1]
+    most = zip(order.tolist(), counts[order].tolist(), strict=True)
+    shown_labels = tuple((shown(_plain(distinct[place])), int(count)) for place, count in most)
+    return Tally(shown_labels, len(distinct), int(counts.sum()))
+
+
+def _plain(label: Any) -> object:  # noqa: ANN401  # as above
+    if isinstance(label, np.generic):
+        return label.item()
+    return label.as_py() if hasattr(label, "as_py") else label
+
+
+def chosen_labels(positive: BoolArray, positive_label: object, counted: Tally) -> Labels:
+    """Tell one label from all others. Raises ColumnError if no row has it."""
+    if counted.rows and not positive.any():
+        detail = f"No label is {shown(positive_label)}, the positive_label; the labels are {counted.listed}."
+        raise ColumnError("one_class", detail)
+    if counted.labels <= 2:  # noqa: PLR2004  # two classes
+        return Labels(positive)
+    name, rows = shown(positive_label), int(np.count_nonzero(positive))
+    others = [(other, count) for other, count in counted.most if other != name][:_LISTED]
+    parts = [f"{other} in {count}" for other, count in others]
+    more = counted.labels - 1 - len(others)
+    if more:
+        left = counted.rows - rows - sum(count for _, count in others)
+        parts.append(f"{more} {'other' if more == 1 else 'others'} in {left}")
+    rest = f"{', '.join(parts[:-1])} and {parts[-1]}"
+    return Labels(positive, f"{name}, in {rows} rows, is positive; all other labels are negative: {rest}.")
+
+
+def first_misfit(kinds: Iterable[tuple[int, Hashable]], allowed: Collection[AbstractSet[Hashable]]) -> int | None:
+    """Find the first row that keeps labels from being all of one of the sets that are `allowed`."""
+    seen: set[Hashable] = set()
+    for row, kind in kinds:
+        seen.add(kind)
+        if not any(seen <= each for each in allowed):
+            return row
+    return None
+
+
+def label_misfit(row: int | None, counted: Tally) -> ColumnError:
     """Make the error for labels that need a positive_label."""
-    return ColumnError(
-        "not_a_label",
-        "Without positive_label the labels are 0 and 1, false and true, or -1 and 1, all of one kind; of any other two "
-        "values positive_label names the one that is positive.",
-        row,
-    )
-
-
-def third_label(row: int, label: object) -> ColumnError:
-    """Make the error for a third distinct label."""
-    return ColumnError("not_a_label", f"{shown(label)} is a third value; a binary label has two.", row)
+    advice = "positive_label names the one that is positive"
+    if counted.labels > 2:  # noqa: PLR2004  # two classes
+        advice = f"these are {counted.labels} values, {counted.listed}: {advice}, and all others are negative"
+    elif counted.labels == 1:
+        advice = f"here all {counted.rows} are {counted.listed}, and a curve needs two classes"
+    else:
+        advice = f"of {counted.listed}, {advice}"
+    detail = f"Without positive_label, labels are 0 and 1, false and true, or -1 and 1; {advice}."
+    return ColumnError("not_a_label", detail, row)
 
 
 def shown(value: object) -> str:

@@ -6,6 +6,7 @@ from types import MappingProxyType
 JSON = "application/json"
 CSV = "text/csv"
 ARROW_STREAM = "application/vnd.apache.arrow.stream"
+ARROW_FILE = "application/vnd.apache.arrow.file"
 PARQUET = "application/vnd.apache.parquet"
 MARKDOWN = "text/markdown"
 XML = "application/xml"

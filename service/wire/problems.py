@@ -208,8 +208,8 @@ PROBLEM_TYPES = {
             "unsupported_media_type",
             415,
             "The body's media type is not supported",
-            "The detail names those that can be read, or the form of a table within them that cannot: an Arrow file in "
-            "place of a stream, compressed Arrow buffers, an encrypted Parquet file. Text is UTF-8.",
+            "The detail names those that can be read, or the form of a table within them that cannot: an Arrow "
+            "dictionary in parts, an encrypted Parquet file. Text is UTF-8.",
         ),
         ProblemType(
             "unsupported_content_encoding",

@@ -14,13 +14,13 @@ def test_a_wrong_cell_is_pointed_to_in_its_file(tmp_path: Path) -> None:
     path.write_text("prob,labels\n0.9,1\nabc,0\n0.3,yes\n")
     run = rocpr(ALL, f"bad={path}", "--scores", "prob")
     assert run.stderr.startswith(f"Error: {DATA / 'breast_cancer.csv'}: ")
-    run = rocpr(f"bad={path}", ALL, "--scores", "prob")
+    run = rocpr(f"bad={path}", f"same={path}", "--scores", "prob")
     assert (run.exit_code, run.stdout) == (2, "")
     lines = run.stderr.splitlines()
     assert lines[0] == f"Error: {path}: This cannot be used."
-    assert re.fullmatch(r"  /prob/1: .* \(not_a_number\)", lines[1])
-    assert re.fullmatch(r"  /labels/2: .* \(not_a_label\)", lines[2])
-    assert lines[3:] == [f"  {NAME_LABEL}", "  Rows are counted from 0."]
+    assert re.fullmatch(r"  /labels/2: .* \(not_a_label\)", lines[1])
+    assert re.fullmatch(r"  /prob/1: .* \(not_a_number\)", lines[2])
+    assert lines[3:] == [f"  {NAME_LABEL}", *lines[:4], "  Rows are counted from 0."]
 
 
 def test_what_the_service_finds_wrong_is_told_of_the_file(tmp_path: Path) -> None:

@@ -191,7 +191,7 @@ def test_what_is_wrong_with_a_column_is_no_fault_of_the_option_that_names_it(tmp
     path = tmp_path / "one.csv"
     path.write_text(f"scores,{name}\n0.9,1\n0.4,1\n")
     run = rocpr(path, "--labels", name)
-    assert run.stderr.startswith(f"Error: {path}: This cannot be used.\n  /{name}: There is no negative row")
+    assert run.stderr.startswith(f"Error: {path}: This cannot be used.\n  /{name}: All 2 labels are positive")
 
 
 def test_json_prints_the_answer_as_the_service_gives_it() -> None:

@@ -1,5 +1,7 @@
 """A table in Arrow or Parquet is read as the same table in CSV is, by every command."""
 
+import json
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -9,11 +11,17 @@ from pyarrow import csv
 
 from service.cli.commands import rocpr as commands
 from service.wire.formats.codings import compress
-from tests.properties.bodies import arrow_body, csv_body, parquet_body
+from tests.properties.bodies import arrow_body, arrow_file_body, csv_body, parquet_body
 
 CSV = Path(__file__).parents[1] / "data" / "breast_cancer.csv"
 TEXT = pa.table({"p": [0.9, 0.8, 0.7, 0.7, 0.4, 0.2], "y": ["yes", "no", "yes", "yes", "no", "no"]})
-BODIES = {"csv": csv_body, "arrow": arrow_body, "arrows": arrow_body, "parquet": parquet_body}
+BODIES = {
+    "csv": csv_body,
+    "arrow": arrow_file_body,
+    "arrows": arrow_body,
+    "feather": partial(arrow_file_body, compression="lz4"),
+    "parquet": parquet_body,
+}
 COMMANDS = [["curves"], ["curves", "--json"], ["tradeoffs", "--indices", "jaccard"]]
 
 
@@ -27,7 +35,7 @@ def written(directory: Path, table: pa.Table, suffix: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize("suffix", ["arrow", "arrows", "parquet"])
+@pytest.mark.parametrize("suffix", ["arrow", "arrows", "feather", "parquet"])
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_a_file_is_evaluated_as_its_csv_is(tmp_path: Path, command: list[str], suffix: str) -> None:
     path = written(tmp_path, csv.read_csv(CSV), suffix)
@@ -63,17 +71,6 @@ def test_what_is_wrong_is_told_with_its_row(tmp_path: Path) -> None:
     assert "its columns are: 'p', 'y'" in rocpr("curves", path).stderr
 
 
-def test_an_arrow_file_is_told_from_a_stream(tmp_path: Path) -> None:
-    path = tmp_path / "table.arrow"
-    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, TEXT.schema) as file:
-        file.write_table(TEXT)
-    advice = "This is the file format of Arrow; write the table as a stream, in Python with pa.ipc.new_stream."
-    for arguments in (["curves", path], ["compare", f"a={path}", f"b={path}"], ["curves", path, "--format", "csv"]):
-        run = rocpr(*arguments)
-        assert run.exit_code == 2
-        assert run.stderr == f"Error: {path}: {advice}\n"
-
-
 def test_a_file_of_another_format_is_recognised(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     for body, advice in (
@@ -81,6 +78,7 @@ def test_a_file_of_another_format_is_recognised(tmp_path: Path) -> None:
         (compress("zstd", csv_body(TEXT)), "This looks like Zstandard; unpack it first."),
         (parquet_body(TEXT), "This looks like a Parquet file; say --format parquet."),
         (arrow_body(TEXT), "This looks like an Arrow stream; say --format arrow."),
+        (arrow_file_body(TEXT), "This looks like an Arrow file; say --format arrow."),
     ):
         path.write_bytes(body)
         for arguments in (["tradeoffs", path], ["compare", f"a={path}", f"b={path}"]):
@@ -107,10 +105,57 @@ def test_labels_that_need_to_be_named_are_told_with_the_option(tmp_path: Path, s
         run = rocpr(*arguments, *columns)
         assert run.exit_code == 2
         assert "positive_label names the one that is positive. (not_a_label)" in run.stderr
-        assert "  The labels are 'no' and 'yes'.\n  --positive-label names the positive one.\n" in run.stderr
+        assert "; of 'yes' and 'no', positive_label names" in run.stderr
+        assert "  --positive-label names the positive one.\n" in run.stderr
     assert "--positive-label" not in rocpr("curves", path, "--scores", "p", "--labels", "q").stderr
     run = rocpr("curves", path, *columns, "--positive-label", "Yes")
-    assert (run.exit_code, run.stderr.count("  The labels are 'no' and 'yes'.\n")) == (2, 1)
+    assert (
+        run.exit_code,
+        run.stderr.count("No label is 'Yes', the positive_label; the labels are 'yes' and 'no'."),
+    ) == (2, 1)
     run = rocpr("curves", path, "--scores", "p")
     assert "/labels: A column labels is needed" in run.stderr
     assert "Columns with other names are told by --scores and --labels." in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("delimiter", "decimal", "marks"),
+    [("semicolon", ",", ";,"), (";", "comma", ";,"), ("tab", ".", "\t."), ("\\t", "point", "\t."), ("|", ",", "|,")],
+)
+def test_a_csv_file_says_how_it_is_written(tmp_path: Path, delimiter: str, decimal: str, marks: str) -> None:
+    text = CSV.read_text().replace(",", marks[0]).replace(".", marks[1])
+    path, right = tmp_path / "local.csv", tmp_path / "right.csv"
+    path.write_text("\ufeff" + text.replace("\n", "\r\n"))
+    right.write_bytes(CSV.read_bytes())
+    how = ("--delimiter", delimiter, "--decimal", decimal)
+    expected, found = rocpr("curves", right), rocpr("curves", path, *how)
+    assert (found.exit_code, found.stdout.replace(str(path), str(right))) == (0, expected.stdout)
+    run = rocpr("compare", f"a={path}", f"b={written(tmp_path, csv.read_csv(CSV), 'feather')}", *how)
+    assert run.exit_code == 0, run.output
+    rules = tmp_path / "rules.toml"
+    rules.write_text(f"delimiter = '{delimiter}'\ndecimal = '{decimal}'\n[[rules]]\nmetric = 'roc'\nmin = 0.9\n")
+    assert rocpr("gate", rules, path).exit_code == 0
+    assert rocpr("gate", "--init", path, *how).exit_code == 0
+    run = rocpr("curves", tmp_path / "table.feather", *how)
+    assert (run.exit_code, "--delimiter goes with a CSV file." in run.stderr) == (2, True)
+
+
+def test_more_labels_than_two_are_told_by_every_command(tmp_path: Path) -> None:
+    table = pa.table({"scores": [0.9, 0.8, 0.7, 0.6], "labels": ["a", "b", "c", "a"]})
+    rules = tmp_path / "rules.toml"
+    rules.write_text('[[rules]]\nmetric = "roc"\nmin = 0.1\n')
+    for suffix in BODIES:
+        path = written(tmp_path, table, suffix)
+        for words in (
+            ["curves", path],
+            ["tradeoffs", path],
+            ["compare", f"a={path}", f"b={path}"],
+            ["gate", rules, path],
+        ):
+            run = rocpr(*words, "--positive-label", "a", "--json")
+            assert run.exit_code == 0, run.output
+            told = "'a', in 2 rows, is positive; all other labels are negative: 'b' in 1 and 'c' in 1."
+            assert json.loads(run.stdout)["warnings"][0] == {"code": "one_vs_rest", "detail": told}
+            run = rocpr(*words)
+            assert run.exit_code == 2
+            assert "these are 3 values, 'a', 'b' and 'c': positive_label names the one" in run.stderr

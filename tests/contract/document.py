@@ -21,7 +21,13 @@ PATH = Path(__file__).resolve().parents[2] / "openapi.yaml"
 PROBLEM_JSON = "application/problem+json"
 METHODS = frozenset({"get", "put", "post", "delete", "patch", "head", "options", "trace"})
 EVALUATION_PREFIX = "/v1/"
-BINARY = frozenset({"application/vnd.apache.arrow.stream", "application/vnd.apache.parquet"})
+BINARY = frozenset(
+    {
+        "application/vnd.apache.arrow.stream",
+        "application/vnd.apache.arrow.file",
+        "application/vnd.apache.parquet",
+    }
+)
 """Media types that no example in a document of text can show."""
 
 _QUERY = re.compile(r"`\?([^`]+)`")

@@ -7,8 +7,8 @@ from typing import Any
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from service.wire.media_types import ARROW_STREAM, CSV, PARQUET
-from tests.properties.bodies import arrow_body, parquet_body
+from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, PARQUET
+from tests.properties.bodies import arrow_body, arrow_file_body, parquet_body
 
 NUMBERS = st.one_of(
     st.integers(0, 20).map(str),
@@ -93,6 +93,7 @@ def typed_tables(draw: st.DrawFn) -> pa.Table:
 TABLES: dict[str, st.SearchStrategy[bytes]] = {
     CSV: csv_tables(),
     ARROW_STREAM: typed_tables().map(arrow_body).flatmap(noisy),
+    ARROW_FILE: typed_tables().map(arrow_file_body).flatmap(noisy),
     PARQUET: typed_tables().map(parquet_body).flatmap(noisy),
 }
 """{media type: bodies}"""

@@ -28,7 +28,7 @@ from tests.deploy.ci_jobs import (
 )
 from tests.e2e.conftest import free_port
 from tests.junit_facts import check_junit
-from tests.properties.bodies import arrow_body, parquet_body
+from tests.properties.bodies import arrow_body, arrow_file_body, parquet_body
 
 __all__ = ["guarded", "place"]
 
@@ -52,13 +52,16 @@ def test_the_script_has_no_complaint_of_shellcheck(root: Path) -> None:
     check_script((root / "deploy/ci/gate.sh").read_text(), "sh")
 
 
+MAKERS = {"parquet": parquet_body, "arrow": arrow_body, "feather": arrow_file_body}
+
+
 @SCRIPTS
-@pytest.mark.parametrize("suffix", ["csv", "json", "parquet", "arrow"])
+@pytest.mark.parametrize("suffix", ["csv", "json", "parquet", "arrow", "feather"])
 @pytest.mark.parametrize("text", STATUSES, ids=["passing", "failing", "undecided"])
 def test_a_script_stops_a_job(script: Any, place: Path, root: Path, guarded: str, *, text: str, suffix: str) -> None:
     scores = f"{ALL.stem}.{suffix}"
-    if suffix in {"parquet", "arrow"}:
-        make = parquet_body if suffix == "parquet" else arrow_body
+    if suffix in MAKERS:
+        make = MAKERS[suffix]
         (place / scores).write_bytes(make(csv.read_csv(ALL)))
     ran = script(place, root, f"{name_of(text)}.json", scores, ROCPR_SERVER=guarded, ROCPR_API_KEY=KEY)
     assert (ran.status, ran.complaints) == (STATUSES[text], "")

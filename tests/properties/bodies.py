@@ -30,6 +30,14 @@ def arrow_body(table: pa.Table, **options: Any) -> bytes:
     return out.getvalue()
 
 
+def arrow_file_body(table: pa.Table, **options: Any) -> bytes:
+    """An Arrow file with a record batch for each chunk; Feather 2 is one."""
+    out = io.BytesIO()
+    with pa.ipc.new_file(out, table.schema, options=pa.ipc.IpcWriteOptions(**options)) as file:
+        file.write_table(table)
+    return out.getvalue()
+
+
 def parquet_body(table: pa.Table, **options: Any) -> bytes:
     """A Parquet file."""
     out = io.BytesIO()

@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import parquet
 
-from service.wire.media_types import ARROW_STREAM, CSV, JSON, PARQUET
-from tests.properties.bodies import arrow_body, chunked, csv_body, json_body, parquet_body
+from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, JSON, PARQUET
+from tests.properties.bodies import arrow_body, arrow_file_body, chunked, csv_body, json_body, parquet_body
 
 SCORES = [0.9, 0.8, 0.7, 0.7, 0.4, 0.2, -1.5, 3.0, 2.0, 0.1, 0.3, 0.6]
 LABELS = [1, 0, 1, 1, 0, 0, 0, 1, 1, 0, 1, 0]
@@ -95,6 +95,11 @@ def right_bodies() -> Iterator[Body]:
             yield Body(operation, CSV, content, query, [(0, content.index(b"\n") + 1)])
         for content in (arrow_body(table), arrow_body(chunked(table, 4))):
             yield Body(operation, ARROW_STREAM, content, query, _messages(content))
+        for packed in ({}, {"compression": "lz4"}, {"compression": "zstd"}):
+            content = arrow_body(table, **packed)
+            yield Body(operation, ARROW_STREAM, content, query, _messages(content))
+            content = arrow_file_body(table.unify_dictionaries(), **packed)
+            yield Body(operation, ARROW_FILE, content, query, [(len(content) - 400, len(content))])
         for written in PARQUET_FILES:
             content = parquet_body(table, **written)
             yield Body(operation, PARQUET, content, query, _headers(content))

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from service.answer import Request, answer
 from service.wire.answers.answer_tables import TABLES
 from service.wire.formats.codings import CODINGS, IDENTITY, compress
-from service.wire.media_types import ARROW_STREAM, CSV, JSON, PARQUET
+from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, JSON, PARQUET
 from tests.asking import LIMITS, read_csv, tables
-from tests.properties.bodies import arrow_body, chunked, json_body, parquet_body
+from tests.properties.bodies import arrow_body, arrow_file_body, chunked, json_body, parquet_body
 from tests.strategies import Data, Rows, classifiers, examples, fractional_sweeps, samples, sweeps, weighted_samples
 
 Columns = dict[str, list[Any]]
@@ -112,9 +112,14 @@ def bodies(columns: Columns) -> Iterator[tuple[str, bytes]]:
     yield CSV, csv_text(columns)
     yield ARROW_STREAM, arrow_body(in_dictionaries(pa.table(columns)))
     yield ARROW_STREAM, arrow_body(chunked(in_dictionaries(pa.table(columns)), 3))
+    yield ARROW_STREAM, arrow_body(chunked(in_dictionaries(pa.table(columns)), 3), compression="zstd")
+    yield ARROW_FILE, arrow_file_body(chunked(in_dictionaries(pa.table(columns)), 3), compression="lz4")
     for table in typed(columns):
         yield ARROW_STREAM, arrow_body(table)
         yield ARROW_STREAM, arrow_body(chunked(table, 3))
+        yield ARROW_STREAM, arrow_body(chunked(table, 3), compression="lz4")
+        yield ARROW_FILE, arrow_file_body(chunked(table, 3))
+        yield ARROW_FILE, arrow_file_body(table, compression="zstd")
         yield ARROW_STREAM, arrow_body(pa.concat_tables([table.slice(0, 1), table.slice(1)]))
         for options in PARQUET_FILES:
             yield PARQUET, parquet_body(table, **options)

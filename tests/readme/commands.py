@@ -26,10 +26,6 @@ NOT_RUN = {
     ".venv/bin/python -m tests.readme.test_pictures": "it changes the checkout; its tests compare",
     ".venv/bin/python -m tests.coverage_of_intervals": "it takes hours; its tests run it in short",
     ".venv/bin/python -m tests.error_rates_of_gates": "it takes hours; its tests run it in short",
-} | {
-    block[2].strip(): "tests/readme/test_pictures.py runs it"
-    for block in blocks(text_of("service/guide/pictures.md"))
-    if block[1] == "sh" and ".svg" in block[2]
 }
 """Commands that are not run here, and why."""
 
@@ -64,6 +60,11 @@ class Example:
         return f"{self.document}: {self.kind}"
 
 
+def draws(command: str) -> bool:
+    """Whether a command writes a picture; tests/readme/test_pictures.py runs these."""
+    return ".svg" in command
+
+
 def examples(document: str) -> list[Example]:
     """Pair each command with the block after it, before which there is at most a line of words that ends in a colon."""
     text = text_of(document)
@@ -71,7 +72,7 @@ def examples(document: str) -> list[Example]:
     pairs = []
     for block, after in zip_longest(found, found[1:]):
         command = block[2].strip()
-        if block[1] != "sh" or command in NOT_RUN or command.split()[0] in ELSEWHERE:
+        if block[1] != "sh" or command in NOT_RUN or draws(command) or command.split()[0] in ELSEWHERE:
             continue
         assert after is not None, command
         between = text[block.end() : after.start()].strip()

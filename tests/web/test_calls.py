@@ -126,6 +126,14 @@ OTHERS = {
     "a number": Call("application/json", b"1", 422, "The body is no object"),
     "JSON lines": Call("application/json", b'{"scores": 0.9}\n{"scores": 0.2}', 400, "JSON Lines"),
     "str() of a dict": Call("application/json", b"{'scores': [0.9]}", 400, "double quotes"),
+    "str() of a dict in double quotes": Call(
+        "application/json", b'{"labels": [True]}', 400, "True is Python's; JSON has true"
+    ),
+    "a comma too many": Call("application/json", b'{"labels": [1, 0], }', 400, "ends after a comma"),
+    "cut off": Call("application/json", b'{"labels": [1, 0]', 400, "It ends too early, after 17 characters."),
+    "predict_proba(X).tolist()": Call(
+        "application/json", b'{"scores": [[0.1, 0.9], [0.8, 0.2]], "labels": [1, 0]}', 422, "predict_proba(X)[:, 1]"
+    ),
     "NaN": Call("application/json", b'{"scores": [NaN]}', 400, "leave out the row"),
     "JSON that is said to be CSV": Call("text/csv", JSON_BODY, 400, "This looks like JSON: say Content-Type"),
 }

@@ -21,6 +21,7 @@ from service.web import operation_routes, spool
 from service.web.server.incoming_body import IncomingBody
 from service.web.server.parser import new_parser
 from service.web.server.reading import RequestReader
+from service.wire.answers import output
 from service.wire.media_types import ARROW_STREAM
 from service.wire.problems import Problem
 from tests.web.guarding import ANN, BEN, guarded_settings
@@ -145,7 +146,7 @@ def test_without_any_directory_each_process_has_its_share_of_a_keys_requests(tmp
 
 @pytest.mark.parametrize(
     ("place", "name"),
-    [(operation_routes, "read_body"), (operation_routes, "_look_first"), (operation_routes, "_response")],
+    [(operation_routes, "read_body"), (operation_routes, "look_for_memory"), (operation_routes, "_response")],
 )
 def test_a_lack_of_memory_around_an_evaluation_is_overloaded(
     app: Flask, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, place: object, name: str
@@ -189,5 +190,5 @@ def test_in_an_evaluation_it_is_a_request_that_is_too_large(
 
 def test_so_it_is_before_each_piece_of_an_answer(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     """A library that gets none there would end the process."""
-    monkeypatch.setattr(operation_routes, "_look", fail_for_memory)
+    monkeypatch.setattr(output, "look_for_memory", fail_for_memory)
     assert code(small(app.test_client()))[:2] == (413, "/problems/body_too_large")

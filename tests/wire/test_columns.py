@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from service.wire.columns import ColumnError, SharedColumn, labels, numbers
+from service.wire.columns import ColumnError, Labels, SharedColumn, labels, numbers
 
 
 class Counted:
@@ -24,7 +24,7 @@ def _(column: Counted, positive_label: object):
     column.readings.append(positive_label)
     if positive_label == "refused":
         raise ColumnError("not_a_label", "No such label.", 1)
-    return np.array([positive_label is True, isinstance(positive_label, float)])
+    return Labels(np.array([positive_label is True, isinstance(positive_label, float)]))
 
 
 def test_numbers_are_read_once():
@@ -60,7 +60,7 @@ def test_labels_tell_a_positive_label_by_type_and_value():
     shared = SharedColumn(inner)
     expected = [(1, [False, False]), (True, [True, False]), (1.0, [False, True])]
     for label, column in [*expected, *expected]:
-        np.testing.assert_array_equal(labels(shared, label), column)
+        np.testing.assert_array_equal(labels(shared, label).positive, column)
     assert [type(label) for label in inner.readings] == [int, bool, float]
 
 
@@ -68,7 +68,7 @@ def test_labels_tell_a_positive_label_by_type_and_value():
 def test_numbers_and_labels_are_not_mistaken_for_each_other(positive_label):
     shared = SharedColumn(Counted())
     assert numbers(shared, nullable=False).dtype == np.float64
-    assert labels(shared, positive_label).dtype == np.bool_
+    assert labels(shared, positive_label).positive.dtype == np.bool_
     assert numbers(shared, nullable=True).dtype == np.float64
 
 
@@ -84,7 +84,7 @@ def test_reads_as_the_column_itself_does():
     column = [0, 1, 1, 0]
     np.testing.assert_array_equal(numbers(SharedColumn([0.5, None]), nullable=True), [0.5, np.nan])
     for label in (None, 1, 0):
-        np.testing.assert_array_equal(labels(SharedColumn(column), label), labels(column, label))
+        np.testing.assert_array_equal(labels(SharedColumn(column), label).positive, labels(column, label).positive)
 
 
 def test_what_is_no_column_is_refused():

@@ -21,7 +21,7 @@ from service.cli.gate.server_address import ServerAddress
 from service.cli.gate.verdict_layout import verdict_lines
 from service.cli.options import evaluation_options, given_texts, refuse_without_table
 from service.cli.plots import NEW_FILE, new_file, plot_option
-from service.wire.formats.query_options import SAMPLE_COLUMNS
+from service.wire.formats.query_options import CSV_PARAMETERS, SAMPLE_COLUMNS
 
 EXIT_STATUSES = {"passed": 0, "failed": 1, "undecided": 2}
 """A failed gate is a 1 and nothing else is: whatever keeps the gate from a verdict is a 2."""
@@ -136,7 +136,7 @@ def _first_rules(scores: InputFile, given: dict[str, str], server: ServerAddress
     document = orjson.loads(Question(Rules("the first rules", {}, PROBE), scores, None, given).verdict(server))
     if as_json:
         return rules_json(document)
-    texts = {key: text for key, text in given.items() if key in (*SAMPLE_COLUMNS, "positive_label")}
+    texts = {key: text for key, text in given.items() if key in (*SAMPLE_COLUMNS, "positive_label", *CSV_PARAMETERS)}
     reading = {key: text if key in texts else orjson.loads(text) for key, text in given.items()}
     return rules_text(document, scores.name, reading)
 

@@ -67,10 +67,12 @@ class Question:
     def _by(self, server: ServerAddress) -> bytes:
         from service.cli.gate.over_http import advice_on, post_gate  # noqa: PLC0415  # slow to import, and seldom needed
 
-        parameters = self._texts | {key: json.dumps(value) for key, value in self.rules.options.items()}
+        parameters = self.scores.taken(self._texts) | {
+            key: json.dumps(value) for key, value in self.rules.options.items()
+        }
         if self.scores.is_table and self.baseline is None and fits_a_query(parameters):
             body = self.scores.content
-            reply = post_gate(server, self.scores.media_type, parameters, body)
+            reply = post_gate(server, self.scores.media_type_of(body), parameters, body)
             lines = self._lines_of_scores(reply.document, body) if reply.is_problem else []
         else:
             # Not orjson, which takes no integer beyond 64 bits: the service is to say what it takes.
@@ -106,7 +108,7 @@ class Question:
             meaning = {key: value for key, value in document.items() if key in MEANING} | self._meaning
             document["baseline"] = _with_meaning(self.baseline, self._baseline.document, meaning)
             if plain and self.baseline.is_table and "labels" in document["baseline"]:
-                document["baseline"]["positive_label"] = True  # its labels are booleans now
+                document["baseline"].setdefault("positive_label", True)  # its labels are booleans now
         return document | self.rules.options
 
     def _refuse_options(self, document: dict[str, Any]) -> None:
@@ -142,16 +144,16 @@ class Question:
                 yield "  The option --baseline OLD names its file."
         if of_scores or not (of_rules or of_baseline):
             yield from problem_lines(problem | {"errors": of_scores}, self.scores.name)
-            yield from _about_labels(of_scores, self.scores, self._decoded)
+            yield from _about_labels(of_scores, self.scores)
         if of_baseline and self.baseline is not None:
             yield from problem_lines(problem | {"errors": of_baseline}, self.baseline.name)
-            yield from _about_labels(of_baseline, self.baseline, self._baseline)
+            yield from _about_labels(of_baseline, self.baseline)
         yield from note_lines(problem, of_scores + of_baseline)
 
 
-def _about_labels(errors: list[dict[str, Any]], file: InputFile, decoded: Decoded) -> Iterator[str]:
-    if wants_label(errors) and isinstance(decoded.document, dict):
-        yield from label_lines(file, decoded.document.get("labels"))
+def _about_labels(errors: list[dict[str, Any]], file: InputFile) -> Iterator[str]:
+    if wants_label(errors):
+        yield from label_lines(file)
 
 
 def _with_meaning(file: InputFile, document: object, meaning: dict[str, Any]) -> Any:  # noqa: ANN401  # any JSON value

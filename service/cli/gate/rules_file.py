@@ -16,7 +16,7 @@ from service.cli.command_error import fail
 from service.inference.intervals import IntervalOptions
 from service.inference.rules import Rule
 from service.operations import OPERATIONS
-from service.wire.formats.query_options import BASELINE, MEANING, SAMPLE_COLUMNS, TOTALS
+from service.wire.formats.query_options import BASELINE, CSV_PARAMETERS, MEANING, SAMPLE_COLUMNS, TOTALS
 from service.wire.problems import meant
 
 KEYS = OPERATIONS["gates"].parameters
@@ -26,7 +26,7 @@ INTERVALS_KEYS = tuple(field.name for field in fields(IntervalOptions))
 COLUMNS = (*SAMPLE_COLUMNS, BASELINE)
 """Keys that name the columns of a table."""
 
-GATE_OPTIONS = tuple(key for key in KEYS if key not in {*COLUMNS, *TOTALS, *MEANING})
+GATE_OPTIONS = tuple(key for key in KEYS if key not in {*COLUMNS, *TOTALS, *MEANING, *CSV_PARAMETERS})
 """Keys that are a gate's own."""
 
 _TABLE_LINE = re.compile(r"\s*(\[\[?)\s*([\w.-]+)\s*\]\]?\s*(?:#.*)?$")

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from flask import Flask, Response, request
 
 from service.settings import Settings
-from service.web.access.cross_origin import allowed_origins, install_cross_origin
+from service.web.access.cross_origin import install_cross_origin
 from service.web.access.keys import Keys, bearer_token
+from service.web.access.origins import allowed_origins
 from service.web.access.owners import Owners, trusted_proxies
 from service.web.access.security_headers import install_security_headers
 from service.web.health import LIVE, READY

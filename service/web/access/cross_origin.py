@@ -1,51 +1,21 @@
 """Which pages of other origins may read answers in a browser: none, unless ROCPR_CORS_ORIGINS names them.
 
-Knows how browsers write an origin, and the headers of CORS (the fetch standard, "CORS protocol"). Nothing is allowed
-that would need credentials which a browser adds by itself: a key is sent by the page's own script.
+Knows the headers of CORS (the fetch standard, "CORS protocol"). Nothing is allowed that would need credentials which a
+browser adds by itself: a key is sent by the page's own script.
 """
 
-import re
 from functools import partial
 
 from flask import Flask, Response, request
 
-from service.settings import SettingsError
+from service.web.access.origins import ANY
 from service.web.negotiation import first_members
-
-ORIGINS_VARIABLE = "ROCPR_CORS_ORIGINS"
-ANY = "*"
-
-_ORIGIN = re.compile(r"(https?)://([a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:.]+\])(?::([1-9][0-9]{0,4}))?")
-_DEFAULT_PORTS = {"http": "80", "https": "443"}
-_MAX_PORT = 65_535
 
 _EXPOSED = "Retry-After, Rocpr-Warnings, Server-Timing, X-Request-ID"
 _ALLOWED_HEADERS = frozenset({"accept", "authorization", "content-encoding", "content-type", "x-request-id"})
 _ALLOWED_METHODS = "GET, HEAD, POST"
 _MAX_AGE_SECONDS = 3600
 """How long a browser may remember what it may send; more than two hours is not honoured anyway."""
-
-
-def allowed_origins(text: str) -> tuple[str, ...]:
-    """Read the origins between commas, in lower case as browsers send them.
-
-    Raises SettingsError for what no browser would send as an origin, and for `*` beside others.
-    """
-    origins = tuple(part.strip().lower() for part in text.split(",")) if text.strip() else ()
-    if ANY in origins and len(origins) > 1:
-        raise SettingsError(f"{ORIGINS_VARIABLE}: * stands for every origin and goes with no other.")
-    for origin in origins:
-        if origin != ANY and not _is_origin(origin):
-            raise SettingsError(
-                f"{ORIGINS_VARIABLE} must be origins between commas, such as https://example.org or "
-                f"http://localhost:3000 (no path, no default port), or * alone, not {origin[:60]!r}"
-            )
-    return origins
-
-
-def _is_origin(text: str) -> bool:
-    match = _ORIGIN.fullmatch(text)
-    return match is not None and match[3] != _DEFAULT_PORTS[match[1]] and int(match[3] or 0) <= _MAX_PORT
 
 
 def install_cross_origin(app: Flask, origins: tuple[str, ...]) -> None:

@@ -16,7 +16,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from logging.config import dictConfig
 from multiprocessing import reduction, resource_tracker
 from multiprocessing.connection import Connection
@@ -26,9 +25,10 @@ from typing import BinaryIO
 
 from service.answer import Answer, Effort, Request, TooMuchWork, answer, lack_of_memory
 from service.curves.compiled import KERNEL
-from service.environment import give_memory_back, keep_what_is_loaded, look_for_memory, own_memory_bytes
+from service.environment import give_memory_back, keep_what_is_loaded, own_memory_bytes
 from service.web.observation.log import logging_configuration
-from service.wire.formats.codings import Body, Piece
+from service.wire.answers.output import Output
+from service.wire.formats.codings import Body
 from service.wire.limits import Limits
 
 NICENESS = 10
@@ -46,10 +46,6 @@ request may be for another process."""
 
 KEEP_SECONDS = 1.0
 """How long it is kept. Getting pages from the system again takes up to half of the time of a request."""
-
-WRITTEN_AT_ONCE = 1 << 17
-"""How many bytes of an answer are written in one call: most kernels of servers let nobody else have the processor
-before a call ends, so one call for 100 MB keeps small requests waiting for 10 ms or more, whatever its priority."""
 
 JOIN_SECONDS = 5.0
 """How long a killed process is waited for."""
@@ -202,7 +198,7 @@ def _done(task: _Task, limits: Limits, files: list[int]) -> Answer | _Failure:
     try:
         if task.in_files:
             return _answered_in_files(task.request, limits, *files)
-        return answer(task.request, limits, task.effort, look=partial(look_for_memory, HEADROOM_BYTES))
+        return answer(task.request, limits, task.effort, Output(HEADROOM_BYTES))
     except TooMuchWork:
         return _Failure(TooMuchWork)
     except OSError:  # of the two files; nothing else here is one
@@ -214,9 +210,8 @@ def _done(task: _Task, limits: Limits, files: list[int]) -> Answer | _Failure:
 
 def _answered_in_files(request: Request, limits: Limits, body: int, content: int) -> Answer:
     with open(body, "rb") as source, open(content, "wb") as target:  # descriptors
-        write, look = partial(_write, target), partial(look_for_memory, HEADROOM_BYTES)
         try:
-            result = answer(replace(request, body=mapped(source)), limits, write=write, look=look)
+            result = answer(replace(request, body=mapped(source)), limits, output=Output(HEADROOM_BYTES, target))
         except MemoryError:  # there is not even enough for the body
             result = lack_of_memory(request)
         if result.body:  # a problem, perhaps after a part of an answer
@@ -233,11 +228,6 @@ def mapped(source: BinaryIO) -> Body:
     except (OSError, ValueError):  # a file system without it, no room for it; an empty file
         source.seek(0)
         return source.read()
-
-
-def _write(target: BinaryIO, piece: Piece) -> None:
-    content = memoryview(piece)
-    target.writelines(content[start : start + WRITTEN_AT_ONCE] for start in range(0, len(content), WRITTEN_AT_ONCE))
 
 
 def _bound(memory_bytes: int, niceness: int) -> None:

@@ -3,6 +3,7 @@
 Knows which types are read, and that what came from outside is validated before it is touched.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -12,16 +13,25 @@ import pyarrow.compute as pc
 from pyarrow import types
 
 from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray
-from service.wire.columns import ColumnError, inexact_integer, label_misfit, labels, numbers, third_label
+from service.wire.columns import (
+    ColumnError,
+    Labels,
+    chosen_labels,
+    inexact_integer,
+    label_misfit,
+    labels,
+    numbers,
+    tally,
+)
 from service.wire.formats.json_format import StrictJsonError
 from service.wire.formats.query_options import json_or_truth
+from service.wire.formats.text_columns import TextColumn, identity_of
 from service.wire.problems import Problem
 
 UNREADABLE = (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError)
 """What pyarrow raises for bytes that are not what they claim to be; its MemoryError, one of these too, says another
 thing."""
 
-_Numbers = np.ndarray[tuple[int], np.dtype[np.int8]]
 _LONGEST_TYPE = 60
 """How many characters of a type's name a problem repeats."""
 
@@ -49,7 +59,8 @@ def is_readable(kind: pa.DataType) -> bool:
     """Whether numbers or labels may be of this type; a column of nulls alone has one of its own."""
     value = _value_type(kind)
     return is_text(kind) or any(
-        of_type(value) for of_type in (types.is_integer, types.is_floating, types.is_boolean, types.is_null)
+        of_type(value)
+        for of_type in (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean, types.is_null)
     )
 
 
@@ -67,9 +78,9 @@ def validate(columns: Iterable[pa.ChunkedArray], most_bytes: int) -> None:
                 continue
             chunk.validate()
             # Chunks share a dictionary, which is looked at in full once.
-            if _identity(chunk.dictionary) not in looked_at:
+            if identity_of(chunk.dictionary) not in looked_at:
                 room = _look_at(chunk.dictionary, room)
-                looked_at.add(_identity(chunk.dictionary))
+                looked_at.add(identity_of(chunk.dictionary))
             chunk.indices.validate(full=True)
             bounds = pc.min_max(chunk.indices).as_py()
             if bounds["min"] is not None and not 0 <= bounds["min"] <= bounds["max"] < len(chunk.dictionary):
@@ -109,12 +120,14 @@ def _viewed_bytes(cells: pa.Array) -> int:
 def _(column: ArrowColumn, *, nullable: bool) -> FloatArray:
     cells = column.cells
     if cells is None:
-        detail = f"This column is {column.shown_kind}; numbers are integers or floats."
+        detail = f"This column is {column.shown_kind}; numbers are integers, floats or decimals."
         raise ColumnError("not_a_number", detail)
     kind = cells.type
     if is_text(kind) or types.is_boolean(kind):
         what = "text" if is_text(kind) else "booleans"
         raise ColumnError("not_a_number", f"This is a column of {what}; numbers belong here.")
+    if types.is_decimal(kind):  # digits, of which the parser of text makes the nearest doubles
+        cells = pc.cast(cells, pa.string())
     missing = None
     if cells.null_count:
         missing = pc.is_null(cells).to_numpy()
@@ -122,8 +135,8 @@ def _(column: ArrowColumn, *, nullable: bool) -> FloatArray:
             raise ColumnError("not_a_number", "This is a null; a number belongs here.", int(missing.argmax()))
         if types.is_null(kind):
             return np.full(len(cells), np.nan)
-        cells = pc.fill_null(cells, 0)
-    given = _flat(cells)
+        cells = pc.fill_null(cells, "0" if types.is_decimal(kind) else 0)
+    given = numbers(TextColumn(cells), nullable=False) if types.is_decimal(kind) else _flat(cells)
     if types.is_floating(kind) and not (finite := np.isfinite(given)).all():
         raise ColumnError("not_finite", "This is not a finite number that a double holds.", int(finite.argmin()))
     values = given.astype(np.float64, copy=False)
@@ -133,27 +146,20 @@ def _(column: ArrowColumn, *, nullable: bool) -> FloatArray:
 
 
 @labels.register
-def _(column: ArrowColumn, positive_label: object) -> BoolArray:
+def _(column: ArrowColumn, positive_label: object) -> Labels:
     cells = column.cells
     if cells is None:
-        detail = f"This column is {column.shown_kind}; labels are integers, floats, booleans or text."
+        detail = f"This column is {column.shown_kind}; labels are integers, floats, decimals, booleans or text."
         raise ColumnError("not_a_label", detail)
     if cells.null_count:
         row = pc.index(pc.is_null(cells), True).as_py()
         raise ColumnError("not_a_label", "This is a null; a label belongs here.", row)
     if is_text(cells.type):
-        return _text_labels(cells, positive_label)
-    values = _flat(cells)
+        return labels(TextColumn(cells), positive_label)
+    values = numbers(column, nullable=False) if types.is_decimal(cells.type) else _flat(cells)
     if types.is_floating(cells.type) and not (finite := np.isfinite(values)).all():
         raise ColumnError("not_a_label", "This is not a finite number; a label belongs here.", int(finite.argmin()))
-    if positive_label is None:
-        return _default_labels(values)
-    chosen = _chosen_labels(values, _json_value(str(positive_label)))
-    if not chosen.any():
-        what, such = ("booleans", "true or false") if values.dtype == np.bool_ else ("numbers", "1 or 0.5")
-        detail = f"No label is the positive_label; against a column of {what} it is read as JSON, such as {such}."
-        raise ColumnError("one_class", detail)
-    return chosen
+    return _default_labels(values) if positive_label is None else _chosen_labels(values, str(positive_label))
 
 
 def _flat(cells: pa.ChunkedArray) -> np.ndarray:
@@ -172,35 +178,44 @@ def _refuse_inexact(given: np.ndarray, values: FloatArray) -> None:
             raise inexact_integer(int(rows[exact.argmin()]))
 
 
-def _default_labels(values: np.ndarray) -> BoolArray:
+def _default_labels(values: np.ndarray) -> Labels:
     """Read 0 and 1, false and true, or -1 and 1."""
     if values.dtype == np.bool_:
-        return values
+        return Labels(values)
     positive: BoolArray = values == 1
     ones = np.count_nonzero(positive)
     if any(ones + np.count_nonzero(values == negative) == values.size for negative in (0, -1)):
-        return positive
+        return Labels(positive)
     zeros, minuses = values == 0, values == -1
     misfits = ~(positive | zeros | minuses)
     if zeros.any() and minuses.any():
         misfits[max(int(zeros.argmax()), int(minuses.argmax()))] = True
-    raise label_misfit(int(misfits.argmax()))
+    raise label_misfit(int(misfits.argmax()), tally(*np.unique(values, return_counts=True)))
 
 
-def _chosen_labels(values: np.ndarray, positive: object) -> BoolArray:
-    """Tell apart at most two values, of which `positive`, in type and value, is the one; Python compares exactly."""
-    others = values != values[0]
-    row = int(others.argmax())
-    if others.any():
-        third = others & (values != values[row])
-        if third.any():
-            row = int(third.argmax())
-            raise third_label(row, values[row].item())
+def _chosen_labels(values: np.ndarray, text: str) -> Labels:
+    """Tell one label, in type and value, from all others; Python compares exactly."""
+    positive = _json_value(text)
     if isinstance(positive, bool) != (values.dtype == np.bool_):
         positive = None
-    first, second = values[0].item() == positive, values[row].item() == positive
-    chosen: BoolArray = ~others if first else others & second
-    return chosen
+    others = values != values[0]
+    second = int(others.argmax())
+    if not (others & (values != values[second])).any():  # two labels need no sorting
+        for row, of_label in ((0, ~others), (second, others)):
+            if values[row].item() == positive and of_label.any():
+                return Labels(of_label)
+    distinct, counts = np.unique(values, return_counts=True)
+    place = _place(distinct, positive)
+    chosen: BoolArray = np.zeros(values.size, np.bool_) if place is None else values == distinct[place]
+    return chosen_labels(chosen, text if positive is None else positive, tally(distinct, counts))
+
+
+def _place(distinct: np.ndarray, positive: object) -> int | None:
+    """Find a number among sorted ones, told apart exactly."""
+    if not isinstance(positive, (int, float)):
+        return None
+    place = bisect_left(distinct, positive, key=lambda value: value.item())
+    return place if place < distinct.size and distinct[place].item() == positive else None
 
 
 def _json_value(text: str) -> object:
@@ -209,58 +224,3 @@ def _json_value(text: str) -> object:
         return json_or_truth(text)
     except StrictJsonError:
         return None
-
-
-class _Entries:
-    """The texts of a dictionary and, once they are met, which of the labels each is."""
-
-    def __init__(self, dictionary: pa.Array) -> None:
-        entries = dictionary.dictionary_encode(null_encoding="encode")
-        self.texts = entries.dictionary
-        self._of_text = np.full(len(self.texts), -1, dtype=np.int8)
-        # A text may stand in a dictionary more than once.
-        self._canonical = None if len(self.texts) == len(dictionary) else entries.indices.to_numpy()
-
-    def read(self, indices: np.ndarray, met: list[str], start: int) -> _Numbers:
-        """Number the labels by the order in which they are met. Raises ColumnError for a third one, or a null."""
-        entries = indices if self._canonical is None else self._canonical[indices]
-        while True:
-            found: _Numbers = self._of_text[entries]
-            unknown = found < 0
-            if not unknown.any():
-                return found
-            row = int(unknown.argmax())
-            text = self.texts[int(entries[row])].as_py()
-            if text is None:
-                raise ColumnError("not_a_label", "This is a null; a label belongs here.", start + row)
-            if text not in met:
-                if len(met) == 2:  # noqa: PLR2004  # two classes
-                    raise third_label(start + row, text)
-                met.append(text)
-            self._of_text[entries[row]] = met.index(text)
-
-
-def _text_labels(cells: pa.ChunkedArray, positive_label: object) -> BoolArray:
-    """Compare text as it is; chunks may have dictionaries of their own."""
-    if positive_label is None:
-        raise label_misfit(0)
-    if not types.is_dictionary(cells.type):
-        cells = cells.dictionary_encode()
-    known: dict[object, _Entries] = {}
-    met: list[str] = []
-    parts = []
-    start = 0
-    for chunk in cells.chunks:
-        identity = _identity(chunk.dictionary)
-        if identity not in known:
-            known[identity] = _Entries(chunk.dictionary)
-        parts.append(known[identity].read(chunk.indices.to_numpy(), met, start))
-        start += len(chunk)
-    positive: BoolArray = np.concatenate(parts) == (met.index(positive_label) if positive_label in met else -1)
-    return positive
-
-
-def _identity(array: pa.Array) -> object:
-    """Tell an array from others that live: chunks name the same one again and again."""
-    addresses = tuple(None if buffer is None else buffer.address for buffer in array.buffers())
-    return array.offset, len(array), addresses

@@ -1,12 +1,14 @@
-"""Arrow IPC streams in: bytes to typed columns, of which those alone are looked at that a request reads.
+"""Arrow IPC streams and files in: bytes to typed columns, of which those alone are looked at that a request reads.
 
 Everything that a stream says of itself is held to the limits before pyarrow makes anything of it.
 """
 
 import pyarrow as pa
 
+from service.environment import look_for_memory
 from service.wire.formats.arrow_columns import UNREADABLE, ArrowColumn, is_readable, validate, written_out
-from service.wire.formats.arrow_messages import count_rows
+from service.wire.formats.arrow_file import ArrowFile
+from service.wire.formats.arrow_messages import count
 from service.wire.formats.codings import Body
 from service.wire.formats.tables import no_rows, refuse_doubles
 from service.wire.limits import Limits
@@ -14,26 +16,30 @@ from service.wire.problems import Problem
 
 
 class ArrowTable:
-    """An Arrow stream whose messages have been counted; columns are read on demand."""
+    """An Arrow stream, perhaps that of a file, whose messages have been counted; columns are read on demand."""
 
     header_is = "its columns are"
 
-    def __init__(self, body: Body, limits: Limits) -> None:
-        self._body = body
+    def __init__(self, body: Body, limits: Limits, *, is_file: bool = False) -> None:
+        self._is_file = is_file
         self._most_bytes = limits.max_decompressed_bytes
+        file = ArrowFile(body) if is_file else None
+        self._stream = memoryview(file.stream if file else body)
         try:
-            self._rows = count_rows(body, limits)
-            self._schema = pa.ipc.open_stream(body).schema
+            self._counted = count(self._stream, limits)
+            self._schema = pa.ipc.open_stream(self._stream).schema
             self.header = list(self._schema.names)
         except MemoryError:
             raise
         except UNREADABLE:
-            raise _malformed() from None
+            raise self._malformed() from None
+        if file:
+            file.check(self._counted)
 
     def read(self, names: list[str]) -> dict[str, ArrowColumn]:
         """Read the named columns; of types that are neither numbers nor labels nothing."""
         refuse_doubles(self.header, names)
-        if self._rows == 0:
+        if self._counted.rows == 0:
             raise no_rows("The table has no rows.")
         kinds = {name: self._schema.types[self.header.index(name)] for name in names}
         cells = self._cells([name for name in names if is_readable(kinds[name])])
@@ -47,15 +53,17 @@ class ArrowTable:
             ensure_alignment=pa.ipc.Alignment.DataTypeSpecific,
             use_threads=False,
         )
+        if self._counted.unpacked:
+            look_for_memory(self._counted.unpacked)
         try:
-            table = pa.ipc.open_stream(self._body, options=options).read_all()
+            table = pa.ipc.open_stream(self._stream, options=options).read_all()
             validate(table.columns, self._most_bytes)
             return {name: written_out(table[name]) for name in names}
         except MemoryError:
             raise
         except UNREADABLE:
-            raise _malformed() from None
+            raise self._malformed() from None
 
-
-def _malformed() -> Problem:
-    return Problem("malformed_body", "The body is not an Arrow stream, or not all of it.")
+    def _malformed(self) -> Problem:
+        kind = "file" if self._is_file else "stream"
+        return Problem("malformed_body", f"The body is not an Arrow {kind}, or not all of it.")

@@ -1,40 +1,42 @@
-"""CSV in (RFC 4180, with a header, in UTF-8) through pyarrow: bytes to columns of text, and text to numbers and labels.
+"""CSV in (RFC 4180, with a header, in UTF-8) through pyarrow: bytes to columns of text.
 
-Every cell is read as text first, so that nothing is inferred; pyarrow's parser then reads decimal numbers.
+What separates columns, and the mark within numbers, are told by two parameters and never guessed.
 """
 
 import codecs
 import csv
 import io
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Self
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
 from service.curves.budget import is_bounded, spend
-from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray
 from service.environment import look_for_memory
-from service.wire.columns import ColumnError, inexact_integer, label_misfit, labels, numbers, shown, third_label
 from service.wire.formats.reading_work import csv_work
 from service.wire.formats.tables import LONGEST_HEADER, MOST_COLUMNS, no_rows, refuse_doubles, too_many_columns
+from service.wire.formats.text_columns import TextColumn
 from service.wire.limits import Limits
-from service.wire.problems import Problem
+from service.wire.problems import Problem, invalid_value
 
 _BOM = b"\xef\xbb\xbf"
-_WELL_QUOTED = re.compile(rb'(?:[^"]++|(?<![^,\r\n])"(?:[^"]++|"")*+"(?![^,\r\n]))*+')
+_DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}
+_DECIMALS = {"point": ".", "comma": ","}
+_ESCAPED_TAB = r"\t"
+_WELL_QUOTED = {
+    delimiter: re.compile(rb'(?:[^"]++|(?<![^%b\r\n])"(?:[^"]++|"")*+"(?![^%b\r\n]))*+' % (2 * (delimiter.encode(),)))
+    for delimiter in _DELIMITERS.values()
+}
 _ROW_TEXT = rb'[\r\n]*+(?:[^"\r\n]++|"(?:[^"]++|"")*+")++'
 """A line that is not blank, of a body that is well quoted."""
 
 _LINE_END = re.compile(rb"[\r\n]")
 _FIRST_LINE = re.compile(rb"[\r\n]*+[^\r\n]*+")
-_OTHER_SEPARATORS = {b";": "semicolons", b"\t": "tabs"}
-
-_DECIMAL = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
-_INTEGER_TEXT = re.compile(r"[+-]?\d+")
-_SPACES = " \t"
+_FOR_EXCEL = re.compile(rb"sep=.?\Z")
+"""A line in front of the header that says to Excel what separates columns."""
 
 _CHECKED_BYTES = 1 << 20
 """How many bytes are checked at a time."""
@@ -47,31 +49,53 @@ _ROW_0 = 2
 
 
 @dataclass(frozen=True, slots=True)
-class TextColumn:
-    """A column of cells as they were written; nothing is read into them yet."""
+class Dialect:
+    """What separates columns, and the mark within numbers; `name` is what the delimiter is called."""
 
-    cells: pa.ChunkedArray
+    name: str
+    decimal: str
+
+    @property
+    def delimiter(self) -> str:
+        """What separates columns."""
+        return _DELIMITERS[self.name]
+
+    @classmethod
+    def of(cls, parameters: Mapping[str, str]) -> Self:
+        """Read the parameters delimiter and decimal, names or the characters themselves. Raises Problem."""
+        delimiter = _named(parameters, "delimiter", _DELIMITERS) or "comma"
+        return cls(delimiter, _DECIMALS[_named(parameters, "decimal", _DECIMALS) or "point"])
+
+
+def _named(parameters: Mapping[str, str], key: str, known: Mapping[str, str]) -> str | None:
+    if key not in parameters:
+        return None
+    text = "\t" if parameters[key] == _ESCAPED_TAB else parameters[key]
+    for name, character in known.items():
+        if text in {name, character}:
+            return name
+    raise invalid_value(f"/{key}", "not_one_of", f"One of {', '.join(known)} belongs here.")
 
 
 class CsvTable:
     """A CSV body whose header has been read; columns are read on demand."""
 
-    header_is = "the header, split at commas, is"
-
-    def __init__(self, body: bytes, limits: Limits) -> None:
+    def __init__(self, body: bytes, limits: Limits, dialect: Dialect | None = None) -> None:
+        self._dialect = dialect = dialect or Dialect.of({})
         body = body.removeprefix(_BOM)
         if is_bounded():
-            spend(csv_work(body))
+            spend(csv_work(body, dialect.delimiter.encode()))
         _check_text(body)
-        if b'"' in body and not _WELL_QUOTED.fullmatch(body):
-            _refuse_other_separators(body)
+        if b'"' in body and not _WELL_QUOTED[dialect.delimiter].fullmatch(body):
+            _refuse_other_separators(body, dialect)
             raise Problem("malformed_body", "A quoted value is not closed, or text stands beside its quotes.")
         self._body = body if body.endswith((b"\n", b"\r")) else body + b"\n"
-        self.header = _header(body)
+        self.header = _header(body, dialect)
+        self.header_is = f"the header, split at {dialect.name}s, is"
         if not _LINE_END.search(body):
             self.header_is = "the body is one line (curl -d makes that of a file, --data-binary does not); split, it is"
         if len(self.header) == 1:  # no table of one column is of use
-            _refuse_other_separators(body)
+            _refuse_other_separators(body, dialect)
         if _has_more_rows(body, limits.max_rows):
             raise Problem("too_many_rows", f"The table has more than {limits.max_rows} rows, the limit.")
 
@@ -96,7 +120,9 @@ class CsvTable:
                     use_threads=False,
                     block_size=len(self._body) + 1,
                 ),
-                parse_options=arrow_csv.ParseOptions(newlines_in_values=True, invalid_row_handler=refuse),
+                parse_options=arrow_csv.ParseOptions(
+                    delimiter=self._dialect.delimiter, newlines_in_values=True, invalid_row_handler=refuse
+                ),
                 convert_options=arrow_csv.ConvertOptions(
                     include_columns=list(positions.values()),
                     column_types=dict.fromkeys(positions.values(), pa.string()),
@@ -115,7 +141,7 @@ class CsvTable:
         if table.num_rows == 0:
             message = "The table has a header and no rows. (curl keeps line breaks with --data-binary, not with -d.)"
             raise no_rows(message)
-        return {name: TextColumn(table[position]) for name, position in positions.items()}
+        return {name: TextColumn(table[position], self._dialect.decimal) for name, position in positions.items()}
 
 
 def _check_text(body: bytes) -> None:
@@ -130,21 +156,26 @@ def _check_text(body: bytes) -> None:
         raise Problem("malformed_body", "The body is not UTF-8.") from None
 
 
-def _refuse_other_separators(body: bytes) -> None:
-    """Raise Problem for a table whose header has no comma and what others separate columns by."""
+def _refuse_other_separators(body: bytes, dialect: Dialect) -> None:
+    """Raise Problem for a table whose header has something that separates columns elsewhere, and not what was said."""
     line = _FIRST_LINE.match(body, 0, LONGEST_HEADER)
-    header = line[0] if line else b""
-    for mark, name in _OTHER_SEPARATORS.items():
-        if mark in header and b"," not in header:
-            advice = "save it with commas, and with points in numbers."
-            raise Problem("malformed_body", f"This looks separated by {name}, and commas are read: {advice}")
+    header = (line[0] if line else b"").strip()
+    if _FOR_EXCEL.match(header):
+        shown = header.decode(errors="replace")
+        raise Problem("malformed_body", f"The line {shown!r} is for Excel alone: leave it out, and say delimiter=.")
+    if dialect.delimiter.encode() in header:
+        return
+    for name, mark in _DELIMITERS.items():
+        if mark.encode() in header:
+            advice = f"say delimiter={name}, and decimal=comma if its numbers have decimal commas"
+            raise Problem("malformed_body", f"This looks separated by {name}s, and {dialect.name}s are read: {advice}.")
 
 
-def _header(body: bytes) -> list[str]:
+def _header(body: bytes, dialect: Dialect) -> list[str]:
     head = body[:LONGEST_HEADER]
     lines = io.TextIOWrapper(io.BytesIO(head), encoding="utf-8", newline="")
     try:
-        header = next(csv.reader(lines, strict=True), [])
+        header = next(csv.reader(lines, delimiter=dialect.delimiter, strict=True), [])
     except UnicodeDecodeError:  # it goes on, and the body was checked
         raise too_many_columns() from None
     except csv.Error as error:
@@ -162,64 +193,3 @@ def _has_more_rows(body: bytes, most: int) -> bool:
         return False
     # Line ends are also within quotes, blank lines are none, and \r\n is one.
     return re.match(rb"(?:%b){%d}+" % (_ROW_TEXT, most + 2), body) is not None
-
-
-@numbers.register
-def _(column: TextColumn, *, nullable: bool) -> FloatArray:
-    cells = column.cells
-    if nullable:
-        cells = pc.if_else(pc.equal(cells, ""), pa.scalar(None, pa.string()), cells)
-    try:
-        array = pc.cast(cells, pa.float64())
-    except pa.ArrowInvalid:
-        cells = pc.ascii_trim(cells, _SPACES)
-        array = _trimmed_numbers(cells)
-    missing = array.is_null().to_numpy()
-    values: FloatArray = array.to_numpy()
-    wrong = np.flatnonzero(~np.isfinite(values) & ~missing)
-    if wrong.size:
-        raise ColumnError("not_finite", "This is not a finite number that a double holds.", int(wrong[0]))
-    large = np.flatnonzero(np.abs(values) >= LARGEST_EXACT_INTEGER)
-    for row, cell in zip(large, cells.take(pa.array(large)).to_pylist(), strict=True):
-        text = cell.strip(_SPACES)
-        if _INTEGER_TEXT.fullmatch(text) and int(text.lstrip("+-0")) != abs(int(values[row])):
-            raise inexact_integer(int(row))
-    return values
-
-
-def _trimmed_numbers(cells: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Read cells without blanks around them. Raises ColumnError at the first that is no number."""
-    try:
-        return pc.cast(cells, pa.float64())
-    except pa.ArrowInvalid:
-        good = pc.fill_null(pc.match_substring_regex(cells, _DECIMAL), True)  # noqa: FBT003  # pyarrow's signature
-        row = pc.index(good, False).as_py()
-        text = cells[row].as_py()
-        what = f"{shown(text)} is not a decimal number" if text else "This is blank; a number belongs here"
-        raise ColumnError("not_a_number", f"{what}.", row) from None
-
-
-@labels.register
-def _(column: TextColumn, positive_label: object) -> BoolArray:
-    cells = column.cells
-    if positive_label is not None:
-        distinct = cells.unique()
-        if len(distinct) > 2:  # noqa: PLR2004  # two classes
-            raise third_label(pc.index(cells, distinct[2]).as_py(), distinct[2].as_py())
-        label = str(positive_label).encode("utf-8", "surrogatepass")  # half a surrogate pair equals no text
-        return pc.equal(pc.cast(cells, pa.binary()), label).to_numpy()  # type: ignore[no-any-return]  # pyarrow is untyped
-    text = pc.utf8_lower(pc.ascii_trim(cells, _SPACES))
-    distinct = text.unique()
-    if set(distinct[:3].to_pylist()) <= {"false", "true"}:
-        return pc.equal(text, "true").to_numpy()  # type: ignore[no-any-return]  # pyarrow is untyped
-    try:
-        values = numbers(TextColumn(text), nullable=False)
-    except ColumnError as error:
-        raise label_misfit(error.row) from None
-    seen: set[float] = set()
-    for row in np.sort(np.unique(values, return_index=True)[1]):
-        seen.add(float(values[row]))
-        if not (seen <= {0, 1} or seen <= {-1, 1}):
-            raise label_misfit(int(row))
-    out: BoolArray = values == 1
-    return out

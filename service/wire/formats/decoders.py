@@ -7,14 +7,15 @@ from collections.abc import Callable, Mapping
 
 from service.wire.formats.arrow_format import ArrowTable
 from service.wire.formats.codings import Body
-from service.wire.formats.csv_format import CsvTable
+from service.wire.formats.csv_format import CsvTable, Dialect
 from service.wire.formats.json_format import decode_json
 from service.wire.formats.json_shapes import refuse_other_shapes
 from service.wire.formats.parquet_format import ParquetTable
-from service.wire.formats.query_options import Decoded, complete
+from service.wire.formats.query_options import CSV_PARAMETERS, Decoded, complete
 from service.wire.formats.tables import TableForm
 from service.wire.limits import Limits
-from service.wire.media_types import ARROW_STREAM, CSV, JSON, PARQUET
+from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, JSON, PARQUET
+from service.wire.problems import invalid_value
 
 Decoder = Callable[[Body, Mapping[str, str], TableForm, Limits], Decoded]
 """From a body, the query parameters, what a table is to the operation, and the limits."""
@@ -23,27 +24,45 @@ Decoder = Callable[[Body, Mapping[str, str], TableForm, Limits], Decoded]
 def _decode_json_body(body: Body, parameters: Mapping[str, str], form: TableForm, limits: Limits) -> Decoded:
     """Read the body, and the options of the query beside its own."""
     form.check(parameters)
+    _refuse_dialect(parameters)
     document = decode_json(bytes(body), limits)  # a copy of what lies in a file: only bytes are searched as text
     refuse_other_shapes(document)
     return complete(document, parameters)
 
 
 def _decode_csv_body(body: Body, parameters: Mapping[str, str], form: TableForm, limits: Limits) -> Decoded:
-    return form.decode(CsvTable(bytes(body), limits), parameters)
+    form.check(parameters)
+    table = CsvTable(bytes(body), limits, Dialect.of(parameters))
+    return form.decode(table, {key: text for key, text in parameters.items() if key not in CSV_PARAMETERS})
 
 
 def _decode_arrow_body(body: Body, parameters: Mapping[str, str], form: TableForm, limits: Limits) -> Decoded:
+    _refuse_dialect(parameters)
     return form.decode(ArrowTable(body, limits), parameters)
 
 
+def _decode_arrow_file(body: Body, parameters: Mapping[str, str], form: TableForm, limits: Limits) -> Decoded:
+    _refuse_dialect(parameters)
+    return form.decode(ArrowTable(body, limits, is_file=True), parameters)
+
+
 def _decode_parquet_body(body: Body, parameters: Mapping[str, str], form: TableForm, limits: Limits) -> Decoded:
+    _refuse_dialect(parameters)
     return form.decode(ParquetTable(body, limits), parameters)
+
+
+def _refuse_dialect(parameters: Mapping[str, str]) -> None:
+    """Refuse the parameters of CSV with a body of another format."""
+    for key in CSV_PARAMETERS:
+        if key in parameters:
+            raise invalid_value(f"/{key}", "exclusive", f"{key} goes with CSV, and this body is of another format.")
 
 
 DECODERS: dict[str, Decoder] = {
     JSON: _decode_json_body,
     CSV: _decode_csv_body,
     ARROW_STREAM: _decode_arrow_body,
+    ARROW_FILE: _decode_arrow_file,
     PARQUET: _decode_parquet_body,
 }
 """{media type: decoder}, the default first."""

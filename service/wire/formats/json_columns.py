@@ -15,7 +15,7 @@ import simdjson
 from numpy.typing import NDArray
 
 from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, blocks
-from service.wire.columns import items, labels, numbers
+from service.wire.columns import Labels, chosen_labels, first_misfit, items, label_misfit, labels, numbers, tally
 from service.wire.problems import Problem
 
 PLACEHOLDER = "-Infinity"
@@ -140,16 +140,28 @@ def _(column: NumberList, *, nullable: bool) -> FloatArray:  # noqa: ARG001  # i
 
 
 @labels.register
-def _(column: NumberList, positive_label: object) -> BoolArray:
+def _(column: NumberList, positive_label: object) -> Labels:
     values, low, high = column.values, column.low, column.high
     ones: BoolArray = values == high
     zeros: BoolArray = values == low
     binary = low == high or np.count_nonzero(zeros) == values.size - np.count_nonzero(ones)
     if binary and positive_label is None and any({low, high} <= allowed for allowed in _DEFAULT_LABELS):
-        return ones if high == 1 else ~ones
-    if binary and type(positive_label) in {int, float}:
-        return ones if positive_label == high else zeros if positive_label == low else np.zeros_like(ones)
-    return labels(values.tolist(), positive_label)
+        return Labels(ones if high == 1 else ~ones)
+    if binary and positive_label in (low, high) and not isinstance(positive_label, bool):
+        return Labels(ones if positive_label == high else zeros)
+    counted = tally(*np.unique(values, return_counts=True))
+    if positive_label is None:
+        rows = np.sort(np.unique(values, return_index=True)[1])
+        firsts = zip(rows.tolist(), values[rows].tolist(), strict=True)
+        raise label_misfit(first_misfit(firsts, _DEFAULT_LABELS), counted)
+    chosen = np.zeros_like(ones)
+    if (
+        isinstance(positive_label, (int, float))
+        and not isinstance(positive_label, bool)
+        and low <= positive_label <= high
+    ):
+        chosen = values == positive_label
+    return chosen_labels(chosen, positive_label, counted)
 
 
 @items.register

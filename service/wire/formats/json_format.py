@@ -10,14 +10,27 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from itertools import accumulate, compress, repeat
+from itertools import accumulate, compress, groupby, repeat
 from operator import eq, ne
+from typing import Any
 
 import numpy as np
 
 from service.curves.budget import is_bounded, spend
-from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray
-from service.wire.columns import ColumnError, inexact_integer, label_misfit, labels, numbers, shown, third_label
+from service.curves.exact import LARGEST_EXACT_INTEGER, FloatArray
+from service.wire.columns import (
+    ColumnError,
+    Labels,
+    Tally,
+    chosen_labels,
+    first_misfit,
+    inexact_integer,
+    label_misfit,
+    labels,
+    numbers,
+    shown,
+    tally,
+)
 from service.wire.formats.json_columns import PLACEHOLDER, NumberList, lift_columns
 from service.wire.formats.reading_work import json_work
 from service.wire.limits import Limits
@@ -41,6 +54,9 @@ _NEEDS_NO_QUOTES = re.compile(
     r"(?=.{1,24}\Z)(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|[Tt]rue|[Ff]alse)", re.ASCII
 )
 """Text that is JSON by itself."""
+
+_OF_PYTHON = {"True": "true", "False": "false", "None": "null"}
+"""Words of Python that str() and repr() write, and what they are in JSON."""
 
 _SEARCHED_BYTES = 1 << 20
 """How many bytes of a body are searched at a time."""
@@ -95,13 +111,20 @@ def parse_json(text: str, lifted: Sequence[NumberList] = ()) -> object:
 
 def _what_is_wrong(error: json.JSONDecodeError) -> str:
     """Say where a text stops to be JSON, and for what is often sent instead, how to send it."""
-    if error.doc[error.pos : error.pos + 1] == "'":
-        return (
-            f"At character {error.pos} is a single quote; JSON has double quotes, as Python's json.dumps writes them."
-        )
-    if error.msg == "Extra data" and error.doc[error.pos] in "{[":
-        return f"At character {error.pos} a second document begins (JSON Lines?); send one object of columns."
-    return f"It breaks off or goes wrong at character {error.pos}: {error.msg}."
+    place, rest = error.pos, error.doc[error.pos : error.pos + 5]
+    word = next((each for each in _OF_PYTHON if rest.startswith(each)), None)
+    if not rest:
+        return f"It ends too early, after {place} characters."
+    if word is not None:
+        return f"At character {place}, {word} is Python's; JSON has {_OF_PYTHON[word]}, as json.dumps writes."
+    if rest.startswith("'"):
+        return f"Character {place} is a single quote; JSON has double quotes, as Python's json.dumps writes."
+    follows = rest.startswith(("}", "]")) and error.doc[max(0, place - 80) : place].rstrip().endswith(",")
+    if follows or error.msg.startswith("Illegal trailing comma"):  # as Python 3.13 says
+        return f"At character {place} a list or object ends after a comma; JSON has none there."
+    if error.msg == "Extra data" and rest.startswith(("{", "[")):
+        return f"At character {place} a second document begins (JSON Lines?); send one object of columns."
+    return f"At character {place}: {error.msg}."
 
 
 def decode_json(body: bytes, limits: Limits) -> object:
@@ -220,30 +243,35 @@ def _(column: list, *, nullable: bool) -> FloatArray:  # type: ignore[type-arg] 
 
 
 @labels.register
-def _(column: list, positive_label: object) -> BoolArray:  # type: ignore[type-arg]  # singledispatch takes a plain class
+def _(column: list, positive_label: object) -> Labels:  # type: ignore[type-arg]  # singledispatch takes a plain class
     types = set(map(type, column))
     wrong = types - _VALUE_KINDS.keys()
     if wrong:
         row = _first(type(value) in wrong for value in column)
         raise ColumnError("not_a_label", _other(column[row], "label"), row)
     if types == {bool} and (positive_label is None or positive_label is True):
-        return np.frombuffer(bytes(column), np.bool_)
+        return Labels(np.frombuffer(bytes(column), np.bool_))
     kinds = {_VALUE_KINDS[kind] for kind in types}
     if positive_label is not None:
-        if len(kinds) > 1 or not _at_most_two(column):
-            _refuse_third_value(column)
         positive = _typed(positive_label)
-        if len(kinds) > 1:
-            return np.fromiter((_typed(value) == positive for value in column), np.bool_, len(column))
-        if kinds != {positive[0]}:
-            return np.zeros(len(column), dtype=np.bool_)
-        return np.fromiter(map(eq, column, repeat(positive_label)), np.bool_, len(column))
+        if kinds == {positive[0]}:
+            chosen = np.fromiter(map(eq, column, repeat(positive_label)), np.bool_, len(column))
+            if chosen.any() and _at_most_two(column):
+                return Labels(chosen)
+        else:
+            chosen = np.fromiter((_typed(value) == positive for value in column), np.bool_, len(column))
+        return chosen_labels(chosen, positive_label, _tally(column))
     ones = column.count(1)
     if kinds - {"number"} or len(column) - ones not in {column.count(0), column.count(-1)}:
-        row = _first_misfit(column)
-        quoted = _quoted(column[row])
-        raise ColumnError("not_a_label", f"labels[{row}]: {quoted}", row) if quoted else label_misfit(row)
-    return np.fromiter(map(eq, column, repeat(1)), np.bool_, len(column))
+        misfit = first_misfit(enumerate(map(_typed, column)), _DEFAULT_LABELS)
+        assert misfit is not None  # noqa: S101  # they are none of these
+        quoted = _quoted(column[misfit])
+        raise (
+            ColumnError("not_a_label", f"labels[{misfit}]: {quoted}", misfit)
+            if quoted
+            else label_misfit(misfit, _tally(column))
+        )
+    return Labels(np.fromiter(map(eq, column, repeat(1)), np.bool_, len(column)))
 
 
 def _quoted(value: object) -> str | None:
@@ -254,7 +282,9 @@ def _quoted(value: object) -> str | None:
 
 
 def _other(value: object, wanted: str) -> str:
-    return f"This is {_NAMES[type(value)]}; a {wanted} belongs here."
+    is_list = isinstance(value, (list, NumberList)) and wanted == "number"
+    advice = " Of predict_proba(X), send one column, predict_proba(X)[:, 1]." if is_list else ""
+    return f"This is {_NAMES[type(value)]}; a {wanted} belongs here.{advice}"
 
 
 def _typed(value: object) -> tuple[str, object]:
@@ -272,21 +302,12 @@ def _at_most_two(column: list[object]) -> bool:
     return column.count(first) + column.count(second) == len(column)
 
 
-def _refuse_third_value(column: list[object]) -> None:
-    seen: set[tuple[str, object]] = set()
-    for row, value in enumerate(column):
-        seen.add(_typed(value))
-        if len(seen) > 2:  # noqa: PLR2004  # two classes
-            raise third_label(row, value)
-
-
-def _first_misfit(column: list[object]) -> int:
-    seen: set[tuple[str, object]] = set()
-    for row, value in enumerate(column):
-        seen.add(_typed(value))
-        if not any(seen <= allowed for allowed in _DEFAULT_LABELS):
-            return row
-    return len(column)
+def _tally(column: list[Any]) -> Tally:
+    """Count labels by type and value; numbers are sorted, as a set of them takes time where they hash alike."""
+    counts: list[tuple[object, int]] = [*Counter(value for value in column if isinstance(value, (str, bool))).items()]
+    ordered = sorted(value for value in column if not isinstance(value, (str, bool)))
+    counts += [(value, sum(1 for _ in alike)) for value, alike in groupby(ordered)]
+    return tally([label for label, _ in counts], np.array([count for _, count in counts]))
 
 
 def _as_double(value: object) -> float:

@@ -3,8 +3,8 @@
 Knows what pandas and others write; not what a request means.
 """
 
-from service.curves.exact import BoolArray, FloatArray
-from service.wire.columns import ColumnError, labels, numbers
+from service.curves.exact import FloatArray
+from service.wire.columns import ColumnError, Labels, labels, numbers
 from service.wire.media_types import CSV
 from service.wire.problems import invalid_value
 
@@ -50,7 +50,7 @@ def _(column: dict, *, nullable: bool) -> FloatArray:  # type: ignore[type-arg] 
 
 
 @labels.register
-def _(column: dict, positive_label: object) -> BoolArray:  # type: ignore[type-arg]  # noqa: ARG001
+def _(column: dict, positive_label: object) -> Labels:  # type: ignore[type-arg]  # noqa: ARG001
     raise _by_row()
 
 

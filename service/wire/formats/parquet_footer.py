@@ -32,6 +32,7 @@ _PHYSICAL, _LENGTH, _REPETITION, _NAME, _CHILDREN, _CONVERTED, _LOGICAL = (
     (6, I32),
     (10, STRUCT),
 )
+_SCALE, _PRECISION = (7, I32), (8, I32)
 _CODEC, _VALUES, _UNCOMPRESSED, _COMPRESSED = (4, I32), (5, I64), (6, I64), (7, I64)
 _DATA_OFFSET, _DICTIONARY_OFFSET = (9, I64), (11, I64)
 _CODECS = range(8)
@@ -39,12 +40,14 @@ _REPEATED = 2
 
 _NO_TYPE = -1
 _BOOLEAN, _INT32, _INT64, _FLOAT, _DOUBLE, _BYTE_ARRAY, _FIXED = 0, 1, 2, 4, 5, 6, 7
-_UTF8, _UINT_8, _INT_8 = 0, 11, 15
-_STRING, _INTEGER, _UNKNOWN, _FLOAT16 = 1, 10, 11, 15
+_UTF8, _DECIMAL, _UINT_8, _INT_8 = 0, 5, 11, 15
+_STRING, _OF_DECIMAL, _INTEGER, _UNKNOWN, _FLOAT16 = 1, 5, 10, 11, 15
 _PHYSICAL_NAMES = ("boolean", "int32", "int64", "int96", "float", "double", "byte_array", "fixed_len_byte_array")
 _LOGICAL_NAMES = {4: "enum", 5: "decimal", 6: "date", 7: "time", 8: "timestamp", 12: "json", 13: "bson", 14: "uuid"}
 _CONVERTED_NAMES = {4: "enum", 5: "decimal", 6: "date", 9: "timestamp", 10: "timestamp", 21: "interval"}
 """What types are called, for those who sent one that is not read."""
+_LONGEST_DECIMAL = 16
+"""Bytes of the longest decimal that is read, of 38 digits."""
 _WIDTHS = {8: 0, 16: 1, 32: 2, 64: 3}
 
 
@@ -204,7 +207,7 @@ def _kind(element: Struct) -> str:
 
 
 def _rewritten(element: Struct) -> Struct | None:  # noqa: PLR0911  # a return for each type that is read
-    """Write a column's type anew, if it is one that is read: numbers, booleans, text, or nulls alone."""
+    """Write a column's type anew, if it is one that is read: numbers, decimals, booleans, text, or nulls alone."""
     physical: int = element.get(_PHYSICAL, _NO_TYPE)
     repetition: int = element.get(_REPETITION, _REPEATED)
     if element.get(_CHILDREN) or repetition not in {0, 1}:
@@ -214,6 +217,10 @@ def _rewritten(element: Struct) -> Struct | None:  # noqa: PLR0911  # a return f
     meaning, inner = _logical_type(element)
     if meaning == _UNKNOWN:
         return kept | {_LOGICAL: {(_UNKNOWN, STRUCT): {}}}
+    if meaning == _OF_DECIMAL or (meaning is None and converted == _DECIMAL):
+        kept |= {key: element[key] for key in (_SCALE, _PRECISION, _LENGTH) if key in element}
+        fits = physical in {_INT32, _INT64} or (physical == _FIXED and 0 < element[_LENGTH] <= _LONGEST_DECIMAL)
+        return kept | {_CONVERTED: _DECIMAL} if fits else None
     if physical in {_INT32, _INT64} and meaning == _INTEGER:
         width = _WIDTHS[inner[1, BYTE]]
         return kept | {_CONVERTED: (_INT_8 if inner[2, BOOL] else _UINT_8) + width}

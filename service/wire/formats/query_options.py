@@ -19,6 +19,9 @@ BASELINE = "baseline_scores"
 COLUMN_PARAMETERS = (*SAMPLE_COLUMNS, BASELINE)
 """Parameters that name columns of a table."""
 
+CSV_PARAMETERS = ("delimiter", "decimal")
+"""Parameters of how a CSV file is written."""
+
 TOTALS = ("positives", "negatives")
 MEANING = ("positive_label", "lower_is_positive")
 

@@ -21,7 +21,7 @@ def json_work(text: bytes, size: int) -> float:
     return size / _BODY_BYTES + objects * _OBJECT + members * _MEMBER + (values + lists) * _VALUE
 
 
-def csv_work(body: bytes) -> float:
+def csv_work(body: bytes, delimiter: bytes) -> float:
     """Work to read a CSV body."""
-    cells = body.count(b",") + body.count(b"\n") + body.count(b"\r")
+    cells = body.count(delimiter) + body.count(b"\n") + body.count(b"\r")
     return len(body) / _BODY_BYTES + cells * _CELL

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from service.wire.formats.codings import IDENTITY, Body
-from service.wire.media_types import ARROW_STREAM, CSV, GENERAL, JSON, PARQUET
+from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, GENERAL, JSON, PARQUET
 from service.wire.problems import Problem
 
 
@@ -23,6 +23,7 @@ class Signature:
     name: str
     begins: bytes = b""
     ends: bytes = b""
+    holds: bytes = b""
     coding: str | None = None
     media_type: str | None = None
     advice: str = ""
@@ -34,16 +35,15 @@ _TO_UTF_8 = "send it in UTF-8"
 _EXCEL = "an Excel workbook"
 _TO_CSV = "save it as CSV UTF-8, and send that"
 
-ARROW_FILE = Signature(
-    "an Arrow file", b"ARROW1\0\0", advice=f"say Content-Type: {ARROW_STREAM}, and write it as a stream"
-)
 _KNOWN_SIGNATURES = (
     Signature("gzip", b"\x1f\x8b", coding="gzip"),
     Signature("Zstandard", b"\x28\xb5\x2f\xfd", coding="zstd"),
     Signature("a Parquet file", b"PAR1", b"PAR1", media_type=PARQUET),
     Signature("an Arrow stream", b"\xff\xff\xff\xff", media_type=ARROW_STREAM),
-    ARROW_FILE,
-    Signature(_EXCEL, b"PK\x03\x04", advice=_TO_CSV),
+    Signature("an Arrow file", b"ARROW1\0\0", media_type=ARROW_FILE),
+    Signature("a Feather 1 file", b"FEA1", b"FEA1", advice="write it anew as Feather 2 or Parquet"),
+    Signature(_EXCEL, b"PK\x03\x04", holds=b"xl/", advice=_TO_CSV),
+    Signature("a zip archive", b"PK\x03\x04", advice="send the file that is in it"),
     Signature(_EXCEL, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", advice=_TO_CSV),
     Signature(_UTF_16, b"\xff\xfe", advice=_TO_UTF_8),
     Signature(_UTF_16, b"\xfe\xff", advice=_TO_UTF_8),
@@ -75,7 +75,11 @@ _TWO_NAMES = re.compile(rb'\s*+(?:"[^"\r\n]++"|[^",;\t|{\[<\x00-\x1f]++)[,;\t|][
 def signature_of(body: Body) -> Signature | None:
     """Tell what a body is; None for what is not known."""
     head, tail = body[:_LONGEST], body[-_LONGEST:]
-    known = (each for each in _KNOWN_SIGNATURES if head.startswith(each.begins) and tail.endswith(each.ends))
+    known = (
+        each
+        for each in _KNOWN_SIGNATURES
+        if head.startswith(each.begins) and tail.endswith(each.ends) and body.find(each.holds) >= 0
+    )
     return next(chain(known, _signatures_of_text(bytes(body[:_LOOKED_AT]))), None)
 
 
@@ -107,8 +111,6 @@ def mislabelled(body: Body, content_type: str, content_encoding: str) -> Problem
     found = None if content_type in GENERAL else signature_of(body)
     if found is None or found.media_type == content_type:
         return None
-    if found is ARROW_FILE and content_type == ARROW_STREAM:
-        return None  # which has said so
     return Problem("malformed_body", f"This looks like {found.name}: {_advice(found, content_encoding)}.")
 
 

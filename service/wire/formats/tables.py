@@ -11,7 +11,16 @@ from typing import Protocol
 from service.curves.comparison import MOST_EVALUATIONS
 from service.wire.columns import SharedColumn
 from service.wire.formats.json_format import StrictJsonError, parse_json
-from service.wire.formats.query_options import BASELINE, MEANING, SAMPLE_COLUMNS, TOTALS, Decoded, options_of
+from service.wire.formats.likely_columns import did_you_mean
+from service.wire.formats.query_options import (
+    BASELINE,
+    CSV_PARAMETERS,
+    MEANING,
+    SAMPLE_COLUMNS,
+    TOTALS,
+    Decoded,
+    options_of,
+)
 from service.wire.problems import Problem, invalid_value, meant, pointer_token
 
 COUNTS_COLUMNS = ("tp", "fp", "fn", "tn", "threshold")
@@ -66,18 +75,18 @@ class TableForm:
 
 def one_evaluation(*options: str) -> TableForm:
     """Form of a table that is one evaluation, a sample or counts, with the given options as query parameters."""
-    return TableForm((*SAMPLE_COLUMNS, *TOTALS, *MEANING, *options), _read_one)
+    return TableForm((*SAMPLE_COLUMNS, *TOTALS, *MEANING, *CSV_PARAMETERS, *options), _read_one)
 
 
 def evaluation_and_baseline(*options: str) -> TableForm:
     """Form of a table that is one evaluation, and where `baseline_scores` names a column, another one of its rows."""
-    parameters = (*SAMPLE_COLUMNS, BASELINE, *TOTALS, *MEANING, *options)
+    parameters = (*SAMPLE_COLUMNS, BASELINE, *TOTALS, *MEANING, *CSV_PARAMETERS, *options)
     return TableForm(parameters, _read_with_baseline, answers_tables=False)
 
 
 def several_evaluations(*options: str) -> TableForm:
     """Form of a table that is several samples: `scores` names their columns, labels and weights are shared."""
-    return TableForm((*SAMPLE_COLUMNS, *MEANING, *options), _read_several)
+    return TableForm((*SAMPLE_COLUMNS, *MEANING, *CSV_PARAMETERS, *options), _read_several)
 
 
 def _read_with_baseline(table: Table, parameters: Mapping[str, str]) -> Decoded:
@@ -105,7 +114,8 @@ def _read_one(table: Table, parameters: Mapping[str, str], sample: tuple[str, ..
         raise _without(table, missing[0])
     if not counts and missing:
         message = f"Columns scores and labels, or tp and fp, are needed; {_header(table)}."
-        raise invalid_value("", "missing", f"{message} scores= and labels= name columns that are called otherwise.")
+        advice = " scores= and labels= name columns that are called otherwise."
+        raise invalid_value("", "missing", f"{message}{did_you_mean(table.header, missing) or advice}")
     options = options_of(parameters)
     totals = {key: options.pop(key) for key in TOTALS if key in options}
     if totals and not counts:
@@ -124,6 +134,8 @@ def _read_several(table: Table, parameters: Mapping[str, str]) -> Decoded:
     """Read one sample per column that `scores` names; the columns that they share are checked once."""
     if "scores" not in parameters:
         message = f"scores names the columns to compare, as in scores=a,b; {_header(table)}."
+        missing = [key for key in ("labels",) if key not in parameters and key not in table.header]
+        message += did_you_mean(table.header, missing)
         raise invalid_value("/scores", "missing", message)
     names = _names(parameters["scores"], table.header)
     if len(names) > MOST_EVALUATIONS:
@@ -174,7 +186,7 @@ def _check_column(table: Table, key: str, name: str) -> None:
 
 def _without(table: Table, key: str) -> Problem:
     message = f"A column {key} is needed, or {key}= names one that is called otherwise; {_header(table)}."
-    return invalid_value(f"/{key}", "missing", message)
+    return invalid_value(f"/{key}", "missing", f"{message}{did_you_mean(table.header, [key])}")
 
 
 def _header(table: Table) -> str:

@@ -157,7 +157,8 @@ def _sample(data: dict[str, Any]) -> Sample:
         if name not in data:
             raise invalid("missing", "A sample needs scores and labels; null and [] read as absent.", name)
     try:
-        return Sample(data["scores"], data["labels"], data.get("weights"), data.get("lower_is_positive", False))
+        positive, rest = data["labels"]
+        return Sample(data["scores"], positive, data.get("weights"), data.get("lower_is_positive", False), rest)
     except CurvesError as fact:
         raise _fault_of(fact, data) from None
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from marshmallow import Schema, ValidationError, fields
 
-from service.curves.exact import BoolArray, FloatArray
+from service.curves.exact import FloatArray
 from service.wire import columns
 from service.wire.problems import MAX_ERRORS
 
@@ -74,19 +74,18 @@ class NumberColumn(fields.Field[FloatArray]):
         return column
 
 
-class LabelColumn(fields.Field[BoolArray]):
+class LabelColumn(fields.Field[columns.Labels]):
     """A list of labels, to True for a positive, with the sibling `positive_label` where given."""
 
-    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> BoolArray:
+    def _deserialize(
+        self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object
+    ) -> columns.Labels:
         positive_label = (data or {}).get("positive_label")
         positive_label = positive_label if _is_scalar(positive_label) else None
         try:
-            column = columns.labels(value, positive_label)
+            return columns.labels(value, positive_label)
         except columns.ColumnError as error:
             raise ValidationError([Fault(error.code, error.detail, error.row)]) from None
-        if positive_label is not None and not column.any():
-            raise ValidationError([Fault("one_class", "No label is the positive_label, in type and value.")])
-        return column
 
 
 class Scalar(fields.Field[object]):

@@ -95,7 +95,7 @@ def test_what_is_wrong_is_told_alike(guarded: str, tmp_path: Path) -> None:
     both(guarded, right, ALL, "--baseline", written(tmp_path, {**sample(ALL), "weights": [2] * 569}, "weighted.json"))
     text = written(tmp_path, "scores,labels\n0.9,yes\n0.4,no\n", "text.csv")
     for words in ([written(tmp_path, PASSING, "p.toml"), text], [right, ALL, "--baseline", text]):
-        assert "  The labels are 'no' and 'yes'.\n" in both(guarded, *words).stderr
+        assert "of 'yes' and 'no', positive_label names" in both(guarded, *words).stderr
     named = written(tmp_path, "score,y\n0.9,1\n0.4,0\n", "named.csv")
     assert "--scores and --labels" in both(guarded, right, named, "--baseline", ALL).stderr
 

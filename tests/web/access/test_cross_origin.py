@@ -7,7 +7,7 @@ from flask.testing import FlaskClient
 
 from service.app import create_app
 from service.settings import SettingsError, read_settings
-from service.web.access.cross_origin import allowed_origins
+from service.web.access.origins import allowed_origins
 from tests.web.guarding import ANN, guarded_app
 
 ORIGIN = "https://app.example.org"

@@ -6,7 +6,7 @@ import mmap
 import os
 import signal
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from multiprocessing import Pipe, reduction
 from pathlib import Path
 from threading import Timer
@@ -25,6 +25,7 @@ from service.web.lanes.evaluator import (
     EvaluatorProcess,
     NoRoom,
 )
+from service.wire.answers.output import Output
 from service.wire.formats.codings import compress
 from tests.compiled_library import library_in, used
 from tests.web.big_requests import BODY, LIMITS, request
@@ -127,8 +128,8 @@ def test_a_problem_takes_the_place_of_a_part_of_an_answer(monkeypatch: pytest.Mo
     """Whatever was written before it."""
     long = b"x" * 100_000
 
-    def answer_in_part(request: Request, _limits: object, write: Callable[[bytes], None], **_: object) -> Answer:
-        write(long)
+    def answer_in_part(request: Request, _limits: object, output: Output) -> Answer:
+        output.write(long)
         return lack_of_memory(request)
 
     monkeypatch.setattr(evaluators, "answer", answer_in_part)

@@ -1,12 +1,15 @@
 """Typed columns: which types are read, what of them is refused and where, and that nothing is rounded."""
 
+from collections import Counter
+from decimal import Decimal
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from service.wire.columns import ColumnError, labels, numbers
+from service.wire.columns import ColumnError, labels, numbers, shown
 from service.wire.formats.arrow_columns import UNREADABLE, ArrowColumn, is_readable, validate, written_out
 from service.wire.problems import Problem
 
@@ -106,8 +109,8 @@ def test_columns_of_other_types_are_refused_whole():
 def test_labels_of_default_kinds(cells, positive):
     for chunks in (1, 2):
         found = labels(column(cells, chunks=chunks), None)
-        assert found.dtype == np.bool_
-        assert found.tolist() == positive
+        assert found.positive.dtype == np.bool_
+        assert found.positive.tolist() == positive
 
 
 @pytest.mark.parametrize(
@@ -118,7 +121,8 @@ def test_labels_of_default_kinds(cells, positive):
         ([1, -1, 0, 5], 2),
         ([5, 0, -1], 0),
         ([1, 0.5], 1),
-        (["0", "1"], 0),
+        (["0", "no"], 1),
+        (["0", "1", "-1"], 2),
         ([1, None], 1),
         ([1.0, float("nan")], 1),
     ],
@@ -140,16 +144,14 @@ def test_labels_that_need_a_positive_label(cells, row):
         (["a", "b", "a"], "a", [True, False, True]),
         (["1", "01"], "1", [True, False]),
         (["", "é"], "", [True, False]),
-        (["a", "b"], "c", [False, False]),
-        (["a", "b"], "\ud800", [False, False]),
     ],
 )
 def test_a_positive_label_is_told_by_type_and_value(cells, label, positive):
     kinds = [None, pa.large_string(), pa.string_view()] if isinstance(cells[0], str) else [None]
     arrays = [pa.array(cells, kind) for kind in kinds]
     for array in (*arrays, *(array.dictionary_encode() for array in arrays if kinds[1:])):
-        assert labels(column(array), label).tolist() == positive
-        assert labels(column(array, chunks=2), label).tolist() == positive
+        assert labels(column(array), label).positive.tolist() == positive
+        assert labels(column(array, chunks=2), label).positive.tolist() == positive
 
 
 @pytest.mark.parametrize(
@@ -163,22 +165,64 @@ def test_a_positive_label_is_told_by_type_and_value(cells, label, positive):
         ([WIDE, 0], str(WIDE + 1)),
         ([WIDE + 1, 0], str(float(WIDE))),
         ([7, 7], "8"),
+        (["a", "b"], "c"),
+        (["a", "b"], "\ud800"),
+        ([1, 2, 3], "4"),
+        ([1, 2, 3], "1e999"),
+        ([1, 2, 3], str(10**40)),
     ],
 )
-def test_a_positive_label_that_no_number_or_boolean_is_may_be_no_json(cells, label):
-    such = "booleans it is read as JSON, such as true" if cells[0] is True else "numbers it is read as JSON, such as 1"
+def test_a_positive_label_that_does_not_occur(cells, label):
     for chunks in (1, 2):
-        with pytest.raises(ColumnError, match=such) as caught:
+        with pytest.raises(ColumnError, match=r"^No label is .*, the positive_label; the labels are ") as caught:
             labels(column(cells, chunks=chunks), label)
         assert (caught.value.code, caught.value.row) == ("one_class", None)
 
 
-@pytest.mark.parametrize("cells", [[1, 2, 1, 3, 2], ["a", "b", "a", "c", "b"]])
-def test_a_third_label_is_refused_where_it_comes(cells):
+@pytest.mark.parametrize(
+    ("cells", "label"),
+    [
+        ([1, 2, 1, 3, 2, 3, 3], "1"),
+        ([*"1213233"], "1"),
+        ([WIDE, WIDE + 1, WIDE, 3, 2, 3, 3], str(WIDE)),
+        ([0.5, 0.25, 0.5, 3, 2, 3, 3], "0.5"),
+    ],
+)
+def test_of_three_labels_one_is_positive_and_the_rest_is_told(cells, label):
+    told = [f"{shown(cell)} in {count}" for cell, count in Counter(cells).most_common() if str(cell) != label]
     for chunks in (1, 2, 5):
-        assert refused(labels, column(cells, chunks=chunks), "1") == ("not_a_label", 3)
-        with pytest.raises(ColumnError, match=f"^{cells[3]!r} is a third value"):
-            labels(column(cells, chunks=chunks), "1")
+        found = labels(column(cells, chunks=chunks), label)
+        assert found.positive.tolist() == [str(cell) == label for cell in cells]
+        assert found.rest.startswith(f"{shown(cells[0])}, in 2 rows, is positive; all other labels are negative: ")
+        assert all(part in found.rest for part in told)
+
+
+@pytest.mark.parametrize(
+    "texts", [["0", "1"], ["false", "true"], ["-1", "1"], [" 0", "1.0"], ["FALSE", "True"], ["-1e0", "+1"]]
+)
+def test_texts_are_the_labels_that_they_would_be_in_csv(texts):
+    for array in (pa.array([*texts, texts[0]]), pa.array([*texts, texts[0]], pa.string_view())):
+        for cells in (array, array.dictionary_encode()):
+            assert labels(column(cells, chunks=2), None).positive.tolist() == [False, True, False]
+
+
+DECIMALS = [pa.decimal32(9, 3), pa.decimal64(18, 3), pa.decimal128(38, 3), pa.decimal256(76, 3)]
+
+
+@pytest.mark.parametrize("kind", DECIMALS, ids=str)
+def test_decimals_are_the_nearest_doubles(kind):
+    digits = ["0.001", "-0.3", "123456.789", "0.000", "7.000"]
+    if kind.precision > 20:
+        digits += ["9007199254740993.001", "0.1", "123456789012345678901234567890.123"]
+    array = pa.array([*map(Decimal, digits), None], kind)
+    for chunks in (1, 3):
+        values = numbers(column(array, chunks=chunks), nullable=True)
+        assert values[:-1].tolist() == [float(Fraction(text)) for text in digits]
+        assert np.isnan(values[-1])
+        assert refused(numbers, column(array, chunks=chunks), nullable=False) == ("not_a_number", len(digits))
+    whole = pa.array([Decimal(0), Decimal(1), Decimal(1)], kind)
+    assert labels(column(whole), None).positive.tolist() == [False, True, True]
+    assert labels(column(whole), "0").positive.tolist() == [True, False, False]
 
 
 @pytest.mark.parametrize(
@@ -197,17 +241,18 @@ def test_dictionaries_need_be_neither_equal_nor_free_of_doubles():
     chunks = [encoded([0, 1, 0], ["a", "b"]), encoded([0, 1], ["b", "a"]), encoded([2, 1, 0], ["a", "b", "a"])]
     cells = ArrowColumn(pa.chunked_array(chunks))
     validate([cells.cells], 0)
-    assert labels(cells, "a").tolist() == [True, False, True, False, True, True, False, True]
+    assert labels(cells, "a").positive.tolist() == [True, False, True, False, True, True, False, True]
 
 
 def test_only_texts_that_are_there_count():
-    assert labels(column(encoded([2, 0], ["a", "b", "c"])), "c").tolist() == [True, False]
-    assert refused(labels, column(encoded([0, 1, 2], ["a", "b", "c"])), "a") == ("not_a_label", 2)
+    assert labels(column(encoded([2, 0], ["a", "b", "c"])), "c").positive.tolist() == [True, False]
+    assert labels(column(encoded([0, 1], ["a", "b", "c"])), "a").rest is None
+    assert "'c' in 1" in labels(column(encoded([0, 1, 2], ["a", "b", "c"])), "a").rest
 
 
 def test_a_null_in_a_dictionary_is_no_label():
     assert refused(labels, column(encoded([0, 1, 0], ["a", None])), "a") == ("not_a_label", 1)
-    assert labels(column(encoded([0, 2], ["a", None, "b"])), "a").tolist() == [True, False]
+    assert labels(column(encoded([0, 2], ["a", None, "b"])), "a").positive.tolist() == [True, False]
 
 
 @pytest.mark.parametrize("index", [-1, 2, 7])
@@ -234,12 +279,12 @@ def test_a_dictionary_of_numbers_is_these_numbers(cells):
     validate([parts], 0)
     values = numbers(ArrowColumn(written_out(parts)), nullable=False)
     assert values.tolist() == cells.to_pylist() + cells.to_pylist()[::-1]
-    assert labels(ArrowColumn(written_out(parts)), str(cells[1])).tolist() == [False, True, False] * 2
+    assert labels(ArrowColumn(written_out(parts)), str(cells[1])).positive.tolist() == [False, True, False] * 2
 
 
 def test_a_dictionary_of_booleans_is_these_booleans():
     parts = pa.chunked_array([pa.array([True, False, True]).dictionary_encode()])
-    assert labels(ArrowColumn(written_out(parts)), None).tolist() == [True, False, True]
+    assert labels(ArrowColumn(written_out(parts)), None).positive.tolist() == [True, False, True]
     assert refused(numbers, ArrowColumn(written_out(parts)), nullable=False) == ("not_a_number", None)
 
 

@@ -1,6 +1,7 @@
 """CSV: RFC 4180's quoting, and numbers as people write them."""
 
 import json
+import re
 
 import numpy as np
 import pyarrow as pa
@@ -8,8 +9,9 @@ import pytest
 
 from service.wire.columns import ColumnError, labels, numbers
 from service.wire.formats import csv_format
-from service.wire.formats.csv_format import CsvTable, TextColumn
+from service.wire.formats.csv_format import CsvTable, Dialect
 from service.wire.formats.tables import LONGEST_HEADER
+from service.wire.formats.text_columns import TextColumn
 from service.wire.problems import Problem
 from tests.asking import LIMITS, ask
 
@@ -75,7 +77,8 @@ def test_another_separator_is_told(body, told):
         assert problem["status"] == (422 if told is None else 400)
         assert ("looks separated" in problem["detail"]) is (told is not None)
         if told is not None:
-            advice = "save it with commas, and with points in numbers."
+            name = told.split()[-1].removesuffix("s")
+            advice = f"say delimiter={name}, and decimal=comma if its numbers have decimal commas."
             assert problem["detail"] == f"This looks {told}, and commas are read: {advice}"
 
 
@@ -108,7 +111,7 @@ def test_a_header_that_is_too_long_is_told_though_it_is_cut_within_a_character(s
 def test_a_body_of_one_line_is_told_what_curl_does():
     assert "curl -d" in CsvTable(b"scores,labels0.9,10.8,0", LIMITS).header_is
     for lines in (b"scores,labels\n", b"scores,labels\r0.5,1"):
-        assert CsvTable(lines, LIMITS).header_is == CsvTable.header_is
+        assert CsvTable(lines, LIMITS).header_is == "the header, split at commas, is"
 
 
 def test_a_name_may_hold_a_semicolon():
@@ -145,7 +148,7 @@ def test_reads_decimal_numbers_as_people_write_them():
 
 
 @pytest.mark.parametrize(
-    "cell", ["", " ", "x", "1_0", "0x10", "1,5", "1 2", "--1", "+-1", "1e", "e5", ".", "1d5", "١", "1\n", "\u00a01"]
+    "cell", ["", " ", "x", "1_0", "0x10", "1,5,6", "1 2", "--1", "+-1", "1e", "e5", ".", "1d5", "١", "1\n", "\u00a01"]
 )
 def test_refuses_what_is_no_decimal_number(cell):
     with pytest.raises(ColumnError) as caught:
@@ -195,7 +198,7 @@ def test_an_empty_cell_is_null_where_a_column_may_hold_it():
     ],
 )
 def test_labels(cells, positive_label):
-    np.testing.assert_array_equal(labels(column(*cells), positive_label), [True, False, True])
+    np.testing.assert_array_equal(labels(column(*cells), positive_label).positive, [True, False, True])
 
 
 @pytest.mark.parametrize(
@@ -206,13 +209,53 @@ def test_labels(cells, positive_label):
         (["-1", "0"], None, 1),
         (["1", "x"], None, 1),
         (["1", ""], None, 1),
-        (["true", "1"], None, 0),
-        (["a", "b", "a", "c"], "a", 3),
+        (["true", "1"], None, 1),
     ],
 )
 def test_refuses_labels_that_are_not_binary(cells, positive_label, row):
     with pytest.raises(ColumnError) as caught:
         labels(column(*cells), positive_label)
     assert (caught.value.code, caught.value.row) == ("not_a_label", row)
-    if positive_label is not None:
-        assert caught.value.detail == f"{cells[row]!r} is a third value; a binary label has two."
+
+
+@pytest.mark.parametrize(
+    ("cell", "value"), [("0,5", 0.5), (" -1,25e-3 ", -0.00125), ("7", 7.0), ("1e5", 1e5), (",5", 0.5), ("5,", 5.0)]
+)
+def test_a_decimal_comma_is_read_where_it_is_said(cell, value):
+    comma = TextColumn(pa.chunked_array([[cell]]), ",")
+    assert numbers(comma, nullable=False).tolist() == [value]
+    for point in ("0.5", "1.000", "1.000,5"):
+        with pytest.raises(ColumnError, match=f"^'{re.escape(point)}' is not a decimal number with decimal=comma"):
+            numbers(TextColumn(pa.chunked_array([["0,5", point]]), ","), nullable=False)
+    with pytest.raises(ColumnError, match=r"^'0,5' has a decimal comma: say decimal=comma, and "):
+        numbers(TextColumn(pa.chunked_array([["0,5"]])), nullable=False)
+    assert labels(TextColumn(pa.chunked_array([["1,0", "0"]]), ","), None).positive.tolist() == [True, False]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|", "comma", "semicolon", "tab", "pipe"])
+def test_each_delimiter_keeps_the_others_within_cells(delimiter):
+    mark = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}.get(delimiter, delimiter)
+    header = [f'"a{other}"' if other == mark else f"a{other}" for other in ",;\t|"]
+    body = f"{mark.join(header)}\n{mark.join('1234')}\n".encode()
+    table = CsvTable(body, LIMITS, Dialect.of({"delimiter": delimiter}))
+    assert table.header == ["a,", "a;", "a\t", "a|"]
+    assert [numbers(table.read([name])[name], nullable=False)[0] for name in table.header] == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(("key", "text"), [("delimiter", ""), ("delimiter", "x"), ("decimal", "semicolon")])
+def test_another_mark_is_refused(key, text):
+    with pytest.raises(Problem) as caught:
+        Dialect.of({key: text})
+    assert [(error.pointer, error.code) for error in caught.value.errors] == [(f"/{key}", "not_one_of")]
+
+
+def test_a_line_for_excel_is_refused():
+    with pytest.raises(Problem, match=r"^The line 'sep=;' is for Excel alone: "):
+        CsvTable(b"sep=;\r\nscores;labels\r\n", LIMITS)
+
+
+def test_the_marks_of_csv_go_with_no_other_format():
+    for content_type, body in (("application/json", "{}"), ("application/vnd.apache.parquet", "")):
+        for key in ("delimiter", "decimal"):
+            problem = json.loads(ask("curves", body or "PAR1", content_type=content_type, **{key: "comma"}).body)
+            assert [(error["pointer"], error["code"]) for error in problem["errors"]] == [(f"/{key}", "exclusive")]

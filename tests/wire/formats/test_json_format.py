@@ -116,17 +116,25 @@ def test_a_scalar_is_no_column():
     ],
 )
 def test_labels(column, positive_label):
-    np.testing.assert_array_equal(labels(column, positive_label), [True, False, True])
+    np.testing.assert_array_equal(labels(column, positive_label).positive, [True, False, True])
 
 
-@pytest.mark.parametrize("positive_label", [True, "1", 2])
-def test_a_positive_label_matches_type_and_value(positive_label):
-    assert not labels([1, 0, 1], positive_label).any()
-
-
-@pytest.mark.parametrize("positive_label", [1, 0, 1.0, "true"])
-def test_a_number_is_no_truth_value(positive_label):
-    assert not labels([True, False, True], positive_label).any()
+@pytest.mark.parametrize(
+    ("column", "positive_label", "told"),
+    [
+        ([1, 0, 1], True, "No label is true, the positive_label; the labels are 1 and 0."),
+        ([1, 0, 1], "1", "No label is '1', the positive_label; the labels are 1 and 0."),
+        ([1, 0, 1], 2, "No label is 2, the positive_label; the labels are 1 and 0."),
+        ([True, False, True], 1, "No label is 1, the positive_label; the labels are true and false."),
+        ([True, False, True], "true", "No label is 'true', the positive_label; the labels are true and false."),
+        (["a"], "b", "No label is 'b', the positive_label; the labels are 'a'."),
+        ([*"abbcdefg"], "h", "No label is 'h', the positive_label; the labels are 'b', 'a', 'c', 'd', 'e' and 2 more."),
+    ],
+)
+def test_a_positive_label_matches_type_and_value(column, positive_label, told):
+    with pytest.raises(ColumnError) as caught:
+        labels(column, positive_label)
+    assert (caught.value.code, caught.value.row, caught.value.detail) == ("one_class", None, told)
 
 
 @pytest.mark.parametrize(
@@ -140,8 +148,6 @@ def test_a_number_is_no_truth_value(positive_label):
         ([1, None], None, 1),
         ([1, [0]], None, 1),
         ([1, {}], "a", 1),
-        (["a", "b", "a", "c"], "a", 3),
-        ([1, True, "x"], 1, 2),
     ],
 )
 def test_refuses_labels_that_are_not_binary(column, positive_label, row):
@@ -165,6 +171,7 @@ def test_refuses_labels_that_are_not_binary(column, positive_label, row):
     ],
 )
 def test_a_third_label_is_repeated(third, told):
-    with pytest.raises(ColumnError) as caught:
-        labels(["a", "b", third], "a")
-    assert caught.value.detail == f"{told} is a third value; a binary label has two."
+    found = labels(["a", "b", third, "b"], "a")
+    assert found.positive.tolist() == [True, False, False, False]
+    rest = f"'a', in 1 rows, is positive; all other labels are negative: 'b' in 2 and {told} in 1."
+    assert found.rest == rest

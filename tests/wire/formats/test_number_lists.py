@@ -33,7 +33,7 @@ POSITIVE_LABELS = (None, 1, 0, -1, 1.0, 2, 7.0, True, False, "1", 2**53 + 1, 10*
 def test_labels_read_as_those_of_a_list(column, positive_label):
     def read(column: object) -> object:
         try:
-            return labels(column, positive_label).tolist()
+            return labels(column, positive_label).positive.tolist()
         except ColumnError as error:
             return error.code, error.detail, error.row
 

@@ -1,13 +1,16 @@
 """Parquet files: what is read of them, and that they cannot unpack to more than they may."""
 
 import base64
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow.parquet import encryption
 
+from service.wire.columns import numbers
 from service.wire.formats import parquet_format
+from service.wire.formats.arrow_columns import ArrowColumn
 from service.wire.formats.parquet_footer import Footer
 from service.wire.formats.parquet_format import ParquetTable
 from service.wire.formats.tables import LONGEST_HEADER
@@ -74,7 +77,7 @@ def test_other_types_that_are_read(kind):
         pa.array([1, 2]).cast(pa.timestamp("us")),
         pa.array([1, 2], pa.int32()).cast(pa.date32()),
         pa.array([1, 2], pa.int32()).cast(pa.time32("ms")),
-        pa.array([1, 2]).cast(pa.decimal128(30, 2)),
+        pa.array([1, 2]).cast(pa.decimal256(60, 2)),
         pa.array([b"a", b"b"]),
         pa.array([b"ab", b"cd"], pa.binary(2)),
         pa.array([{"a": 1}, None]),
@@ -207,3 +210,11 @@ def test_a_page_whose_checksum_is_wrong_is_malformed():
     place = body.index(np.array([1.5, 2.5]).tobytes())
     body[place + 6] ^= 1
     assert refused(bytes(body), "x") == ("malformed_body", [])
+
+
+@pytest.mark.parametrize(("digits", "integers"), [(9, True), (18, True), (30, True), (30, False), (38, False)])
+def test_decimals_are_read_however_they_are_stored(digits, integers):
+    column = pa.array([Decimal("0.25"), Decimal("-1.50"), None], pa.decimal128(digits, 2))
+    body = parquet_body(pa.table({"x": column}), store_decimal_as_integer=integers)
+    cells = ArrowColumn(ParquetTable(body, LIMITS).read(["x"])["x"].cells)
+    np.testing.assert_array_equal(numbers(cells, nullable=True), [0.25, -1.5, np.nan])

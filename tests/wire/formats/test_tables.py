@@ -138,7 +138,7 @@ def test_an_unknown_parameter_is_refused_by_its_name(decode):
 @pytest.mark.parametrize(("decode", "answers_tables"), [(one, True), (several, True), (both, False)])
 def test_what_is_known_is_listed_with_table_where_answers_have_tables(decode, answers_tables):
     error = refused(decode, "scores,labels", x="1")
-    assert error.detail.endswith(", table." if answers_tables else ", lower_is_positive, rules.")
+    assert error.detail.endswith(", table." if answers_tables else ", delimiter, decimal, rules.")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,38 @@
+"""Which origins ROCPR_CORS_ORIGINS names; knows how browsers write an origin.
+
+No web framework is imported here: gunicorn's configuration checks the origins, and a master that SIGUSR2 starts reads
+it while Python would take gunicorn's http for its own.
+"""
+
+import re
+
+from service.settings import SettingsError
+
+ORIGINS_VARIABLE = "ROCPR_CORS_ORIGINS"
+ANY = "*"
+
+_ORIGIN = re.compile(r"(https?)://([a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:.]+\])(?::([1-9][0-9]{0,4}))?")
+_DEFAULT_PORTS = {"http": "80", "https": "443"}
+_MAX_PORT = 65_535
+
+
+def allowed_origins(text: str) -> tuple[str, ...]:
+    """Read the origins between commas, in lower case as browsers send them.
+
+    Raises SettingsError for what no browser would send as an origin, and for `*` beside others.
+    """
+    origins = tuple(part.strip().lower() for part in text.split(",")) if text.strip() else ()
+    if ANY in origins and len(origins) > 1:
+        raise SettingsError(f"{ORIGINS_VARIABLE}: * stands for every origin and goes with no other.")
+    for origin in origins:
+        if origin != ANY and not _is_origin(origin):
+            raise SettingsError(
+                f"{ORIGINS_VARIABLE} must be origins between commas, such as https://example.org or "
+                f"http://localhost:3000 (no path, no default port), or * alone, not {origin[:60]!r}"
+            )
+    return origins
+
+
+def _is_origin(text: str) -> bool:
+    match = _ORIGIN.fullmatch(text)
+    return match is not None and match[3] != _DEFAULT_PORTS[match[1]] and int(match[3] or 0) <= _MAX_PORT

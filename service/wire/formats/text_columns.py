@@ -1,0 +1,163 @@
+"""Columns of text: what is written in the cells, to numbers and labels. CSV has no others; Arrow and Parquet may.
+
+Nothing is inferred: pyarrow's parser reads decimal numbers, in which the decimal mark is a point unless it is said to
+be a comma.
+"""
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import types
+
+from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray
+from service.wire.columns import (
+    ColumnError,
+    Labels,
+    chosen_labels,
+    first_misfit,
+    inexact_integer,
+    label_misfit,
+    labels,
+    numbers,
+    shown,
+    tally,
+)
+
+_DECIMAL = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+_INTEGER_TEXT = re.compile(r"[+-]?\d+")
+_WITH_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
+_SPACES = " \t"
+
+_FALSE, _TRUE, _OTHER = 2, 3, 4
+_DEFAULT_LABELS = ({0, 1}, {-1, 1}, {_FALSE, _TRUE})
+"""What labels are without a positive one; 1 and _TRUE are positive."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextColumn:
+    """A column of cells as they were written; nothing is read into them yet. `decimal` is the mark within numbers."""
+
+    cells: pa.ChunkedArray
+    decimal: str = "."
+
+
+@numbers.register
+def _(column: TextColumn, *, nullable: bool) -> FloatArray:
+    cells = column.cells
+    if nullable:
+        cells = pc.if_else(pc.equal(cells, ""), pa.scalar(None, pa.string()), cells)
+    points = cells if column.decimal == "." else _with_points(cells)
+    try:
+        array = pc.cast(points, pa.float64())
+    except pa.ArrowInvalid:
+        points = pc.ascii_trim(points, _SPACES)
+        try:
+            array = pc.cast(points, pa.float64())
+        except pa.ArrowInvalid:
+            raise _not_a_number(pc.ascii_trim(cells, _SPACES), points, column.decimal) from None
+    missing = array.is_null().to_numpy()
+    values: FloatArray = array.to_numpy()
+    wrong = np.flatnonzero(~np.isfinite(values) & ~missing)
+    if wrong.size:
+        raise ColumnError("not_finite", "This is not a finite number that a double holds.", int(wrong[0]))
+    large = np.flatnonzero(np.abs(values) >= LARGEST_EXACT_INTEGER)
+    for row, cell in zip(large, points.take(pa.array(large)).to_pylist(), strict=True):
+        text = cell.strip(_SPACES)
+        if _INTEGER_TEXT.fullmatch(text) and int(text.lstrip("+-0")) != abs(int(values[row])):
+            raise inexact_integer(int(row))
+    return values
+
+
+def _with_points(cells: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Write decimal commas as points; what has a point already stays no number."""
+    return pc.replace_substring(pc.replace_substring(cells, ".", "_"), ",", ".")
+
+
+def _not_a_number(cells: pa.ChunkedArray, points: pa.ChunkedArray, decimal: str) -> ColumnError:
+    """Make the error of the first cell that is no number; `points` has them with decimal points."""
+    good = pc.fill_null(pc.match_substring_regex(points, _DECIMAL), True)  # noqa: FBT003  # pyarrow's signature
+    row = pc.index(good, False).as_py()
+    text = cells[row].as_py()
+    if not text:
+        return ColumnError("not_a_number", "This is blank; a number belongs here.", row)
+    if decimal == "." and _WITH_COMMA.fullmatch(text):
+        detail = f"{shown(text)} has a decimal comma: say decimal=comma, and delimiter=semicolon if columns have those."
+        return ColumnError("not_a_number", detail, row)
+    mark = " with decimal=comma" if decimal == "," and "." in text else ""
+    return ColumnError("not_a_number", f"{shown(text)} is not a decimal number{mark}.", row)
+
+
+@labels.register
+def _(column: TextColumn, positive_label: object) -> Labels:
+    codes, texts = _coded(column.cells)
+    if positive_label is None:
+        return _default_labels(codes, texts, column.decimal)
+    label = str(positive_label)
+    # Half a surrogate pair equals no text.
+    found = pc.index(texts.cast(pa.binary()), pa.scalar(label.encode("utf-8", "surrogatepass"), pa.binary())).as_py()
+    positive: BoolArray = codes == found
+    if found >= 0 and len(texts) <= 2:  # noqa: PLR2004  # two classes
+        return Labels(positive)
+    return chosen_labels(positive, label, tally(texts, np.bincount(codes, minlength=len(texts))))
+
+
+def _coded(cells: pa.ChunkedArray) -> tuple[IntArray, pa.Array]:
+    """Number the texts, (n,), and list them, each once. Raises ColumnError for a null within a dictionary.
+
+    Chunks may have dictionaries of their own or share them, and a dictionary may have a text more than once.
+    """
+    if not types.is_dictionary(cells.type):
+        cells = cells.dictionary_encode()
+    known: dict[object, IntArray] = {}
+    dictionaries: list[pa.Array] = []
+    length = 0
+    parts = []
+    for chunk in cells.chunks:
+        identity = identity_of(chunk.dictionary)
+        if identity not in known:
+            entries = chunk.dictionary.dictionary_encode(null_encoding="encode")
+            known[identity] = length + entries.indices.to_numpy().astype(np.int64)
+            dictionaries.append(entries.dictionary.cast(pa.large_string()))
+            length += len(entries.dictionary)
+        parts.append(known[identity][chunk.indices.to_numpy()])
+    codes = np.concatenate(parts)
+    used = np.flatnonzero(np.bincount(codes, minlength=length))
+    entries = pa.concat_arrays(dictionaries).take(pa.array(used)).dictionary_encode(null_encoding="encode")
+    places = np.zeros(length, np.int64)
+    places[used] = entries.indices.to_numpy()
+    codes = places[codes]
+    if entries.dictionary.null_count:
+        null = pc.index(entries.dictionary.is_null(), True).as_py()
+        raise ColumnError("not_a_label", "This is a null; a label belongs here.", int((codes == null).argmax()))
+    return codes, entries.dictionary.cast(pa.string())
+
+
+def identity_of(array: pa.Array) -> object:
+    """Tell an array from others that live: chunks name the same one again and again."""
+    addresses = tuple(None if buffer is None else buffer.address for buffer in array.buffers())
+    return array.offset, len(array), addresses
+
+
+def _default_labels(codes: IntArray, texts: pa.Array, decimal: str) -> Labels:
+    """Read 0 and 1, false and true, or -1 and 1; blanks around them, and capitals, do not matter."""
+    kinds = _kinds(pc.utf8_lower(pc.ascii_trim(texts, _SPACES)), decimal)
+    if any(set(np.unique(kinds).tolist()) <= allowed for allowed in _DEFAULT_LABELS):
+        return Labels(((kinds == 1) | (kinds == _TRUE))[codes])
+    rows = np.sort(np.unique(codes, return_index=True)[1])
+    firsts = zip(rows.tolist(), kinds[codes[rows]].tolist(), strict=True)
+    raise label_misfit(first_misfit(firsts, _DEFAULT_LABELS), tally(texts, np.bincount(codes)))
+
+
+def _kinds(texts: pa.Array, decimal: str) -> IntArray:
+    """Tell what each text is as a label: -1, 0, 1, _FALSE, _TRUE or _OTHER."""
+    points = texts if decimal == "." else _with_points(texts)
+    number = pc.match_substring_regex(points, _DECIMAL)
+    values = pc.cast(pc.if_else(number, points, pa.scalar(None, pa.string())), pa.float64())
+    values = values.to_numpy(zero_copy_only=False)
+    kinds = np.select([values == 0, values == 1, values == -1], [0, 1, -1], _OTHER)
+    kinds[pc.equal(texts, "false").to_numpy(zero_copy_only=False)] = _FALSE
+    kinds[pc.equal(texts, "true").to_numpy(zero_copy_only=False)] = _TRUE
+    return kinds
