@@ -19,7 +19,7 @@ from service.cli.layout import (
     CellTexts,
     chosen_rows,
     column_lines,
-    count,
+    count_text,
     fraction,
     how_many,
     in_full,
@@ -38,8 +38,8 @@ _SHORT_NAME = 11
 
 _HULL: CellTexts = {
     "threshold": in_full,
-    "tp": count,
-    "fp": count,
+    "tp": count_text,
+    "fp": count_text,
     "tpr": fraction,
     "fpr": fraction,
     "suppliers": ", ".join,

@@ -16,7 +16,7 @@ from service.cli.layout import (
     CellTexts,
     chosen_rows,
     column_lines,
-    count,
+    count_text,
     fraction,
     how_many,
     in_full,
@@ -40,8 +40,8 @@ AREA_MEANINGS = {
 
 _HULL: CellTexts = {
     "threshold": in_full,
-    "tp": count,
-    "fp": count,
+    "tp": count_text,
+    "fp": count_text,
     "recall": fraction,
     "fpr": fraction,
     "precision": fraction,
@@ -51,8 +51,8 @@ _OPERATING_POINTS: CellTexts = {
     "at": in_full,
     "value": fraction,
     "threshold": in_full,
-    "tp": count,
-    "fp": count,
+    "tp": count_text,
+    "fp": count_text,
 }
 _INTERVALS: CellTexts = {
     "lower": fraction,

@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, BinaryIO, cast
 
 import click
@@ -110,7 +111,7 @@ def lines_of_problem(
 def _plain(decoded: Decoded) -> Decoded:
     """Turn a table's columns into lists. Raises Problem with the first wrong row of each.
 
-    Labels become booleans, or where there are more than two of them texts.
+    Labels become booleans, unless there are more than two of them.
     """
     document: dict[str, Any] = dict(decoded.document)  # type: ignore[call-overload]  # a table's is an object
     positive_label = document.pop("positive_label", None) if "labels" in document else None
@@ -121,9 +122,9 @@ def _plain(decoded: Decoded) -> Decoded:
         cells = getattr(column, "cells", None)
         if found.rest is None or cells is None:
             return list(found.positive.tolist())
-        document["positive_label"] = text = str(positive_label)
-        pairs = zip(found.positive.tolist(), cells.to_pylist(), strict=True)
-        return [text if is_positive else str(cell) for is_positive, cell in pairs]
+        kept = [float(cell) if isinstance(cell, Decimal) else cell for cell in cells.to_pylist()]
+        document["positive_label"] = kept[int(found.positive.argmax())]
+        return kept
 
     def plain(key: str, column: object, pointer: str) -> list[object]:
         try:

@@ -72,7 +72,7 @@ def how_many(shown: list[int], rows: list[int], noun: str) -> str:
 def total_lines(document: dict[str, Any]) -> Iterable[str]:
     """Lay out how many examples an answer is about."""
     positives, negatives = document["positives"], document["negatives"]
-    data = [[key, count(document[key])] for key in ("positives", "negatives")]
+    data = [[key, count_text(document[key])] for key in ("positives", "negatives")]
     yield from table_lines([*data, ["prevalence", f"{positives / (positives + negatives):.6g}"]], "<>")
 
 
@@ -85,7 +85,7 @@ def warning_lines(document: dict[str, Any]) -> Iterable[str]:
             yield from text_lines(f"{warning['code']}: {warning['detail']}")
 
 
-def count(number: float | None) -> str:
+def count_text(number: float | None) -> str:
     """Write a count; it need not be whole."""
     return "-" if number is None else str(number) if isinstance(number, int) else f"{number:.8g}"
 

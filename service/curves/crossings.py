@@ -21,8 +21,8 @@ from service.curves.exact import (
     BLOCK,
     BoolArray,
     FloatArray,
+    FloatPair,
     IntArray,
-    Pair,
     as_integers,
     exactly,
     pair_product,
@@ -199,11 +199,13 @@ def _ends(pair: IntArray, start: FloatArray) -> FloatArray:
     return np.where(last, 1.0, np.append(start[1:], 1.0))
 
 
-Points = tuple[FloatArray, FloatArray]
+PointArrays = tuple[FloatArray, FloatArray]
 """x and y, (n,) each."""
 
 
-def _rounded_crossings(a: Points, b: Points, c: Points, d: Points, *, total: float) -> tuple[FloatArray, BoolArray]:
+def _rounded_crossings(
+    a: PointArrays, b: PointArrays, c: PointArrays, d: PointArrays, *, total: float
+) -> tuple[FloatArray, BoolArray]:
     """Where lines between points meet: rounded, and whether surely to the nearest double.
 
     The distances are scaled by powers of two, each axis of each crossing by its own, so that products keep their bits.
@@ -228,11 +230,11 @@ def _rounded_crossings(a: Points, b: Points, c: Points, d: Points, *, total: flo
     return nearest, certain
 
 
-def _scaled(pair: Pair, power: IntArray) -> Pair:
+def _scaled(pair: FloatPair, power: IntArray) -> FloatPair:
     return np.ldexp(pair[0], power), np.ldexp(pair[1], power)
 
 
-def _difference(left: Pair, right: Pair) -> tuple[Pair, FloatArray]:
+def _difference(left: FloatPair, right: FloatPair) -> tuple[FloatPair, FloatArray]:
     """Left - right, and a bound of its relative error: each product and their sum are within 2^-100 of the greater."""
     out = pair_sum(left, (-right[0], -right[1]))
     size = np.abs(left[0]) + np.abs(right[0])

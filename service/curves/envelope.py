@@ -15,8 +15,8 @@ from service.curves.budget import EXACT_LOSS, EXACT_READING, STEP, STEPS, one_by
 from service.curves.confusion import ConfusionTable
 from service.curves.exact import (
     FloatArray,
+    FloatPair,
     IntArray,
-    Pair,
     as_integers,
     exactly,
     pair_product,
@@ -183,22 +183,22 @@ class _IndexPlane:
         (loss, _), (gain, _) = self.exchange_along(rows)
         return _bend(loss[:-1], gain[:-1], loss[1:], gain[1:])
 
-    def exchange_along(self, rows: IntArray) -> tuple[Pair, Pair]:
+    def exchange_along(self, rows: IntArray) -> tuple[FloatPair, FloatPair]:
         """What the steps from each of `rows` to the next lose and gain."""
         if rows.size == self.frontier.table.tp.size:
             return self._along_all
         return self._exchange(self.frontier.steps_between(rows[:-1], rows[1:]))
 
     @cached_property
-    def _along_all(self) -> tuple[Pair, Pair]:
+    def _along_all(self) -> tuple[FloatPair, FloatPair]:
         return self._exchange(self.frontier.steps)
 
-    def _exchange(self, steps: Steps) -> tuple[Pair, Pair]:
+    def _exchange(self, steps: Steps) -> tuple[FloatPair, FloatPair]:
         loss, gain = self.index.exchange(steps)
         return _within_range(loss), _within_range(gain)
 
 
-def _within_range(pair: Pair) -> Pair:
+def _within_range(pair: FloatPair) -> FloatPair:
     high = np.clip(pair[0], _SMALLEST, _LARGEST)
     return high, np.where(high == pair[0], pair[1], 0.0)
 

@@ -19,7 +19,7 @@ from service.curves.budget import WEIGHT_SLICE, spend
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
 BoolArray: TypeAlias = NDArray[np.bool_]
-Pair: TypeAlias = tuple[FloatArray, FloatArray]
+FloatPair: TypeAlias = tuple[FloatArray, FloatArray]
 
 LARGEST_EXACT_INTEGER = 2.0**53
 """Every integer up to here is a double."""
@@ -45,14 +45,14 @@ def are_integers(column: FloatArray) -> bool:
     return all(bool((np.floor(part) == part).all()) for part in map(column.__getitem__, blocks(column.size)))
 
 
-def two_sum(a: FloatArray, b: FloatArray) -> Pair:
+def two_sum(a: FloatArray, b: FloatArray) -> FloatPair:
     """Write a + b exactly as (rounded sum, error)."""
     high = a + b
     part = high - a
     return high, (a - (high - part)) + (b - part)
 
 
-def two_product(a: FloatArray, b: FloatArray) -> Pair:
+def two_product(a: FloatArray, b: FloatArray) -> FloatPair:
     """Write a · b exactly as (rounded product, error)."""
     high = a * b
     a_high, a_low = _split(a)
@@ -60,36 +60,36 @@ def two_product(a: FloatArray, b: FloatArray) -> Pair:
     return high, a_low * b_low - (((high - a_high * b_high) - a_low * b_high) - a_high * b_low)
 
 
-def pair_product(a: Pair, b: Pair) -> Pair:
+def pair_product(a: FloatPair, b: FloatPair) -> FloatPair:
     """Multiply two pairs, to within 2^-102 of the product."""
     high, low = two_product(a[0], b[0])
     return high, low + (a[0] * b[1] + a[1] * b[0])
 
 
-def pair_quotient(a: Pair, b: Pair) -> Pair:
+def pair_quotient(a: FloatPair, b: FloatPair) -> FloatPair:
     """Divide two pairs of one sign, to within 2^-100 of the quotient; b is not zero."""
     high = a[0] / b[0]
     product, error = two_product(high, b[0])
     return high, (((a[0] - product) - error) + (a[1] - high * b[1])) / b[0]
 
 
-def pair_sum(a: Pair, b: Pair) -> Pair:
+def pair_sum(a: FloatPair, b: FloatPair) -> FloatPair:
     """Add two pairs, to within 2^-100 of the greater of them."""
     high, low = two_sum(a[0], b[0])
     return two_sum(high, low + (a[1] + b[1]))
 
 
-def exactly(a: FloatArray) -> Pair:
+def exactly(a: FloatArray) -> FloatPair:
     """Doubles as pairs."""
     return a, np.zeros(a.size)
 
 
-def double(a: Pair) -> Pair:
+def double(a: FloatPair) -> FloatPair:
     """Twice a pair, exactly."""
     return 2 * a[0], 2 * a[1]
 
 
-def rounded(a: Pair) -> FloatArray:
+def rounded(a: FloatPair) -> FloatArray:
     """The double nearest to a pair; the high part alone where the low one lost its meaning outside a double's range."""
     return a[0] + np.where(np.abs(a[1]) <= 2.0**-48 * np.abs(a[0]), a[1], 0.0)
 
@@ -144,7 +144,7 @@ def lift(total: float) -> float:
     return 1.0 if total >= 1 else math.ldexp(1.0, max(0, -math.frexp(total)[1]))
 
 
-def class_sums(weights: FloatArray, labels: BoolArray) -> Pair:
+def class_sums(weights: FloatArray, labels: BoolArray) -> FloatPair:
     """Σ of the weights >= 0 up to and including each row, of the rows labelled True and of the others, (n,) each.
 
     Each sum is within one ulp and the same for any order of the rows up to it: it is taken without rounding, slice by
@@ -164,7 +164,7 @@ def class_sums(weights: FloatArray, labels: BoolArray) -> Pair:
     return hits, misses
 
 
-def _sums_in_integers(weights: FloatArray, labels: BoolArray) -> Pair:
+def _sums_in_integers(weights: FloatArray, labels: BoolArray) -> FloatPair:
     *units, one = as_integers(*weights.tolist(), 1.0)
     hits = list(itertools.accumulate(unit if label else 0 for unit, label in zip(units, labels.tolist(), strict=True)))
     called = itertools.accumulate(units)
@@ -175,13 +175,13 @@ def _sums_in_integers(weights: FloatArray, labels: BoolArray) -> Pair:
 
 def _class_slices(
     weights: FloatArray, labels: BoolArray, power: int, bits: int, before: list[tuple[float, float]]
-) -> list[Pair]:
+) -> list[FloatPair]:
     """Sum, for each slice of the weights' bits, those of both classes so far, on from those `before`; all exactly.
 
     Each slice of a weight, below 2^power to begin with, is a whole number of units, 2^bits of them at most.
     """
     of_class = labels.astype(np.float64)
-    slices: list[Pair] = []
+    slices: list[FloatPair] = []
     rest = weights
     while len(slices) < len(before) or rest.any():
         # What is added to the anchor is rounded to a whole number of units, the last bits of the mantissa.
@@ -211,7 +211,7 @@ def _nearest(slices: list[FloatArray]) -> FloatArray:
     return high + low
 
 
-def _split(a: FloatArray) -> Pair:
+def _split(a: FloatArray) -> FloatPair:
     scaled = _SPLITTER * a
     high = scaled - (scaled - a)
     return high, a - high

@@ -79,7 +79,7 @@ def roc_convex_hull(table: ConfusionTable) -> IntArray:
     return RocHull.of(table).vertices
 
 
-class Plane(Protocol):
+class PlanePoints(Protocol):
     """Points in a plane, known by number."""
 
     def sides(self, a: IntArray, b: IntArray, c: IntArray) -> FloatArray:
@@ -91,7 +91,7 @@ class Plane(Protocol):
         ...
 
 
-def upper_hull(points: Plane, rows: IntArray) -> IntArray:
+def upper_hull(points: PlanePoints, rows: IntArray) -> IntArray:
     """Return those of `rows`, distinct and from left to right, that are vertices; the first and the last always are."""
     unproductive = 0
     while True:
@@ -161,7 +161,7 @@ def _near(points: CountSpace, table: ConfusionTable, chain: IntArray) -> IntArra
     return np.arange(size)
 
 
-def _prune(points: Plane, rows: IntArray) -> IntArray:
+def _prune(points: PlanePoints, rows: IntArray) -> IntArray:
     """Drop rows that lie on or under a chord between two others, keeping every vertex (Quickhull, all edges at once).
 
     Each round adds the highest row above each edge of the chain found so far and drops the rows under the new edges.

@@ -14,8 +14,8 @@ import numpy as np
 
 from service.curves.exact import (
     FloatArray,
+    FloatPair,
     IntArray,
-    Pair,
     double,
     exactly,
     lift,
@@ -54,7 +54,7 @@ class Rows:
         return self.tp + self.fp
 
     @property
-    def total(self) -> Pair:
+    def total(self) -> FloatPair:
         """P for each row, exactly."""
         return exactly(np.full(self.tp.size, self.positives))
 
@@ -90,11 +90,11 @@ class Steps:
     positives  P.
     """
 
-    loss: Pair
-    climb: Pair
-    tp: tuple[Pair, Pair]
-    called: tuple[Pair, Pair]
-    positives: Pair
+    loss: FloatPair
+    climb: FloatPair
+    tp: tuple[FloatPair, FloatPair]
+    called: tuple[FloatPair, FloatPair]
+    positives: FloatPair
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +113,12 @@ class Index:
     value: Callable[[Rows, FloatArray, FloatArray], FloatArray]
     reading: Callable[[Rows, FloatArray], FloatArray]
     mean: Callable[[Rows, Pieces], FloatArray]
-    exchange: Callable[[Steps], tuple[Pair, Pair]]
-    breakpoint: Callable[[Pair, Pair], tuple[FloatArray, FloatArray]]
+    exchange: Callable[[Steps], tuple[FloatPair, FloatPair]]
+    breakpoint: Callable[[FloatPair, FloatPair], tuple[FloatArray, FloatArray]]
     rational: bool = True
 
 
-def _balance(loss: Pair, gain: Pair) -> tuple[FloatArray, FloatArray]:
+def _balance(loss: FloatPair, gain: FloatPair) -> tuple[FloatArray, FloatArray]:
     """Where (1 - λ) loss = λ gain."""
     whole = pair_sum(loss, gain)
     return rounded(pair_quotient(loss, whole)), rounded(pair_quotient(gain, whole))
@@ -140,7 +140,7 @@ def _kulczynski_mean(rows: Rows, pieces: Pieces) -> FloatArray:
     return _kulczynski(rows, (pieces.start + pieces.end) / 2, (pieces.rest_start + pieces.rest_end) / 2)
 
 
-def _kulczynski_exchange(steps: Steps) -> tuple[Pair, Pair]:
+def _kulczynski_exchange(steps: Steps) -> tuple[FloatPair, FloatPair]:
     """p_a - p_b and r_b - r_a."""
     precision = pair_quotient(steps.tp[1], steps.called[1])
     return pair_product(steps.loss, precision), pair_quotient(steps.climb, steps.positives)
@@ -172,7 +172,7 @@ def _f_measure_mean(rows: Rows, pieces: Pieces) -> FloatArray:
     return _harmonic_mean(rows.tp, start, end)
 
 
-def _f_measure_exchange(steps: Steps) -> tuple[Pair, Pair]:
+def _f_measure_exchange(steps: Steps) -> tuple[FloatPair, FloatPair]:
     """1/p_b - 1/p_a and 1/r_a - 1/r_b, times r_a."""
     called = pair_quotient(steps.called[0], steps.positives)
     return pair_product(steps.loss, called), pair_quotient(steps.climb, steps.tp[1])
@@ -201,7 +201,7 @@ def _fowlkes_mallows_mean(rows: Rows, pieces: Pieces) -> FloatArray:
     return mean
 
 
-def _fowlkes_mallows_exchange(steps: Steps) -> tuple[Pair, Pair]:
+def _fowlkes_mallows_exchange(steps: Steps) -> tuple[FloatPair, FloatPair]:
     """log(p_a/p_b) and log(r_b/r_a), in doubles."""
     (before, _), (after, _) = steps.tp
     growth = after / before
@@ -245,7 +245,7 @@ def _jaccard_mean(rows: Rows, pieces: Pieces) -> FloatArray:
     return mean
 
 
-def _jaccard_breakpoint(loss: Pair, gain: Pair) -> tuple[FloatArray, FloatArray]:
+def _jaccard_breakpoint(loss: FloatPair, gain: FloatPair) -> tuple[FloatArray, FloatArray]:
     """From the F-measure's loss and gain: to λ = 1/2, 2λ gain = loss; from there on 2(1 - λ) loss = gain."""
     early = loss[0] <= gain[0]
     lesser, greater = (
@@ -267,7 +267,7 @@ def _harmonic_mean(tp: FloatArray, start: FloatArray, end: FloatArray) -> FloatA
     return np.where(np.isfinite(ratio), near, far)
 
 
-def _weights(weight: FloatArray) -> tuple[Pair, Pair]:
+def _weights(weight: FloatArray) -> tuple[FloatPair, FloatPair]:
     """λ and 1 - λ, exactly."""
     return exactly(weight), two_sum(np.ones_like(weight), -weight)
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from service.curves.exact import (
     FloatArray,
-    Pair,
+    FloatPair,
     exactly,
     pair_product,
     pair_quotient,
@@ -97,20 +97,20 @@ class LongClimbs:
         return self.tp_after - self.tp
 
     @cached_property
-    def _gained(self) -> Pair:
+    def _gained(self) -> FloatPair:
         return two_sum(self.fp_after, -self.fp)
 
     @cached_property
-    def _growth(self) -> Pair:
+    def _growth(self) -> FloatPair:
         return pair_sum(exactly(self._climb), self._gained)
 
     @cached_property
-    def _offset(self) -> Pair:
+    def _offset(self) -> FloatPair:
         """The q of each climb."""
         called = two_sum(self.tp, self.fp)
         return two_sum(*pair_quotient(pair_product(called, exactly(self._climb)), self._growth))
 
-    def _integral(self, least_at: FloatArray, scale: Pair) -> Iterator[float]:
+    def _integral(self, least_at: FloatArray, scale: FloatPair) -> Iterator[float]:
         """Parts of ∫ c (1/(q + k) - 1/(q + e)) dk = ∫ |c| |k - e| / ((q + k)(q + e)) dk from `near` to B."""
         start, end, (q, q_low) = self.near, self._climb, self._offset
         ratio = (q + end) / (q + start)
@@ -149,5 +149,5 @@ class LongClimbs:
         return total
 
 
-def _negative(pair: Pair) -> Pair:
+def _negative(pair: FloatPair) -> FloatPair:
     return -pair[0], -pair[1]

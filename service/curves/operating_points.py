@@ -130,7 +130,7 @@ def rate(metric: str, at: float | None, counts: tuple[float, float], totals: tup
         return min(float(INDICES[metric].reading(rows, np.array([at], dtype=np.float64))[0]), 1.0)
 
 
-Number = Callable[[float], Any]
+ReadNumber = Callable[[float], Any]
 """What a double is read as before it is worked with: Fraction or float."""
 
 
@@ -163,7 +163,7 @@ class _View:
         """The last row of that precision or more; -1 where there is none."""
         return self.recall.size - 1 - int(self.precision_from_end.searchsorted(least))
 
-    def counts(self, row: int, number: Number) -> tuple[Any, Any]:
+    def counts(self, row: int, number: ReadNumber) -> tuple[Any, Any]:
         """Read tp and fp of a row."""
         return number(self.table.tp[row]), number(self.table.fp[row])
 
@@ -173,7 +173,7 @@ def _share(part: Any, whole: Any) -> Any:  # noqa: ANN401  # Fractions or double
     return min(max(part / whole, 0), 1)
 
 
-def _precision_at_recall(view: _View, recall: float, number: Number) -> float:
+def _precision_at_recall(view: _View, recall: float, number: ReadNumber) -> float:
     """Precision t/(t + fp) of the PR curve at t = recall · P; fp is linear in t between two rows.
 
     A recall that is reported of a row means that row.
@@ -189,7 +189,7 @@ def _precision_at_recall(view: _View, recall: float, number: Number) -> float:
     return float(tp / called) if called else after  # doubles: the product may underflow next to the origin
 
 
-def _recall_at_precision(view: _View, precision: float, number: Number) -> float:
+def _recall_at_precision(view: _View, precision: float, number: ReadNumber) -> float:
     """The greatest recall at which the PR curve has this precision p or more; NaN where it has it nowhere.
 
     Precision is monotone between two rows, so that the curve falls below p after the last row A that has it, where
@@ -209,7 +209,7 @@ def _recall_at_precision(view: _View, precision: float, number: Number) -> float
     return float(tp / number(table.positives))
 
 
-def _tpr_at_fpr(view: _View, rate: float, number: Number) -> float:
+def _tpr_at_fpr(view: _View, rate: float, number: ReadNumber) -> float:
     """The greatest tpr of the ROC curve at this false positive rate; straight lines between rows."""
     table = view.table
     row = int(view.fpr.searchsorted(rate, side="right")) - 1
@@ -230,7 +230,7 @@ def _best_of_recall(view: _View, recall: float) -> int:
 class _OnCurve:
     """How a metric is read off a curve: its value, and the row, -1 where there is none, of rows by recall or by fpr."""
 
-    value: Callable[[_View, float, Number], float]
+    value: Callable[[_View, float, ReadNumber], float]
     row: Callable[[_View, float], int]
     by_recall: bool
 

@@ -15,8 +15,8 @@ from service.curves.exact import (
     LARGEST_EXACT_INTEGER,
     BoolArray,
     FloatArray,
+    FloatPair,
     IntArray,
-    Pair,
     as_integers,
     blocks,
     pair_product,
@@ -175,12 +175,12 @@ class CountSpace:
         return side
 
 
-def _normalise(difference: Pair) -> tuple[Pair, IntArray]:
+def _normalise(difference: FloatPair) -> tuple[FloatPair, IntArray]:
     mantissa, power = np.frexp(difference[0])
     return (mantissa, np.ldexp(difference[1], -power)), power
 
 
-def _integer_side(differences: list[Pair], row: int) -> float:
+def _integer_side(differences: list[FloatPair], row: int) -> float:
     rise, run, reach, climb = (float(high[row]) for high, _ in differences)
     more_rise, more_run, more_reach, more_climb = (float(low[row]) for _, low in differences)
     rise_high, rise_low, climb_high, climb_low = as_integers(rise, more_rise, climb, more_climb)

@@ -15,8 +15,8 @@ from service.curves.errors import TooManyPoints
 from service.curves.exact import (
     LARGEST_EXACT_INTEGER,
     FloatArray,
+    FloatPair,
     IntArray,
-    Pair,
     are_integers,
     pair_product,
     pair_quotient,
@@ -144,7 +144,7 @@ def _at_recall(table: ConfusionTable, recall: FloatArray) -> PrCurve:
     return curve
 
 
-def _at(table: ConfusionTable, target: Pair, recall: FloatArray) -> PrCurve:
+def _at(table: ConfusionTable, target: FloatPair, recall: FloatArray) -> PrCurve:
     """One point per target tp (a pair), at the least fp that the curve has there."""
     tp, low = target
     row = np.where(low > 0, np.searchsorted(table.tp, tp, side="right"), np.searchsorted(table.tp, tp))
@@ -154,7 +154,7 @@ def _at(table: ConfusionTable, target: Pair, recall: FloatArray) -> PrCurve:
     return PrCurve(tp, fp, recall, at_precision)
 
 
-def _between(table: ConfusionTable, row: IntArray, target: Pair) -> tuple[FloatArray, FloatArray]:
+def _between(table: ConfusionTable, row: IntArray, target: FloatPair) -> tuple[FloatArray, FloatArray]:
     """The curve's fp and precision at true positives t strictly between rows A = row - 1 and B = row.
 
         fp = fp_A + (fp_B - fp_A)(t - tp_A)/(tp_B - tp_A),   precision = t/(t + fp)
@@ -183,7 +183,7 @@ def _between(table: ConfusionTable, row: IntArray, target: Pair) -> tuple[FloatA
     return misses[0], np.add(*pair_quotient(target, two_sum(called, error + (target[1] + misses[1]))))
 
 
-def _are_small(table: ConfusionTable, target: Pair) -> bool:
+def _are_small(table: ConfusionTable, target: FloatPair) -> bool:
     """Whether true positives of a whole table are whole, too, and their products with counts are doubles."""
     largest = table.positives * (table.positives + table.negatives)
     return largest <= LARGEST_EXACT_INTEGER and not target[1].any() and are_integers(target[0])

@@ -95,7 +95,10 @@ def _roc_rows(table: ConfusionTable, side: float) -> IntArray:
 
 
 def _pr_rows(table: ConfusionTable, side: float) -> IntArray:
-    """Of each column the first, the lowest, the highest and the last row, and of those what is no straight line."""
+    """Of each column the first, the lowest, the highest and the last row, and of those what is no straight line.
+
+    The first row that calls anything positive is always one: it tells where the curve begins.
+    """
     starts = _columns(table.tp, table.positives, side)
     stops = np.append(starts[1:], table.tp.size)
     at_rows = curve_precision(table)
@@ -103,7 +106,8 @@ def _pr_rows(table: ConfusionTable, side: float) -> IntArray:
         _first_of_each(at_rows == np.repeat(extreme.reduceat(at_rows, starts), stops - starts), starts)
         for extreme in (np.minimum, np.maximum)
     ]
-    rows = np.unique(np.concatenate((starts, stops - 1, *extremes)))
+    rows = np.unique(np.concatenate((starts, stops - 1, *extremes, [table.origins])))
+    rows = rows[rows.searchsorted(table.origins) :]  # without the origin, whose precision is that of the next row
     few = table.select(rows)
     recall, precision = tpr(few), at_rows[rows]
 
@@ -113,7 +117,7 @@ def _pr_rows(table: ConfusionTable, side: float) -> IntArray:
         unfit: BoolArray = upright * wide > _BENT * np.hypot(wide, high)  # that of a steep line is less across it
         return unfit
 
-    return rows[thinned(recall * side, precision * side, bent)]
+    return np.append(0, rows[thinned(recall * side, precision * side, bent)])
 
 
 def _columns(counts: FloatArray, total: float, side: float) -> IntArray:

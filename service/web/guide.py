@@ -26,8 +26,8 @@ POLICY = (
 )
 """The pages' Content-Security-Policy."""
 
-PICTURES = ("curves", "tradeoffs", "comparisons", "verdict", "figure_7")
-FILES = {"style.css": "text/css"} | {f"{name}.svg": "image/svg+xml" for name in PICTURES}
+GUIDE_PICTURES = ("curves", "tradeoffs", "comparisons", "verdict", "figure_7")
+FILES = {"style.css": "text/css"} | {f"{name}.svg": "image/svg+xml" for name in GUIDE_PICTURES}
 """What the pages load, with the media type of each."""
 
 HERE = "http://127.0.0.1:8000"

@@ -146,7 +146,8 @@ def chosen_labels(positive: BoolArray, positive_label: object, counted: Tally) -
         left = counted.rows - rows - sum(count for _, count in others)
         parts.append(f"{more} {'other' if more == 1 else 'others'} in {left}")
     rest = f"{', '.join(parts[:-1])} and {parts[-1]}"
-    return Labels(positive, f"{name}, in {rows} rows, is positive; all other labels are negative: {rest}.")
+    of_rows = f"{rows} row{'' if rows == 1 else 's'}"
+    return Labels(positive, f"{name}, in {of_rows}, is positive; all other labels are negative: {rest}.")
 
 
 def first_misfit(kinds: Iterable[tuple[int, Hashable]], allowed: Collection[AbstractSet[Hashable]]) -> int | None:

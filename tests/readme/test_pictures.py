@@ -16,7 +16,7 @@ from service.app import create_app
 from service.cli.commands import rocpr
 from service.guide import FOLDER
 from service.settings import read_settings
-from service.web.guide import PICTURES
+from service.web.guide import GUIDE_PICTURES
 from tests.readme.commands import draws
 from tests.readme.documents import GUIDE, ROOT, blocks, links, text_of
 
@@ -54,9 +54,9 @@ def _by_curl(words: list[str]) -> bytes:
 
 
 def test_each_picture_has_its_command() -> None:
-    assert {file_of(command) for command in COMMANDS} == {f"{name}.svg" for name in PICTURES}
+    assert {file_of(command) for command in COMMANDS} == {f"{name}.svg" for name in GUIDE_PICTURES}
     assert {link for page in GUIDE for link in links(page) if link.endswith(".svg")} == {
-        f"{name}.svg" for name in PICTURES
+        f"{name}.svg" for name in GUIDE_PICTURES
     }
 
 

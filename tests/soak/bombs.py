@@ -10,8 +10,8 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from service.wire.formats.codings import compress
-from service.wire.media_types import ARROW_STREAM, CSV, JSON, PARQUET
-from tests.properties.bodies import arrow_body, parquet_body
+from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, JSON, PARQUET
+from tests.properties.bodies import arrow_body, arrow_file_body, parquet_body
 
 GIB = 1 << 30
 MANY = 2_000_000_000
@@ -60,6 +60,9 @@ def bombs(size: int = GIB) -> Iterator[Bomb]:
         arrow_body(wide, compression="zstd"),
         ARROW_STREAM,
         target=every,
+    )
+    yield Bomb(
+        "Arrow file of zeros, its buffers lz4", arrow_file_body(wide, compression="lz4"), ARROW_FILE, target=every
     )
     few = pa.table([one] * 10, [f"c{number}" for number in range(10)])
     yield Bomb("zstd, 320 MB of Arrow IPC", compress("zstd", arrow_body(few)), ARROW_STREAM, "zstd")

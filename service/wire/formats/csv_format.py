@@ -35,7 +35,7 @@ _ROW_TEXT = rb'[\r\n]*+(?:[^"\r\n]++|"(?:[^"]++|"")*+")++'
 
 _LINE_END = re.compile(rb"[\r\n]")
 _FIRST_LINE = re.compile(rb"[\r\n]*+[^\r\n]*+")
-_FOR_EXCEL = re.compile(rb"sep=.?\Z")
+_FOR_EXCEL = re.compile(rb"sep=([,;\t|])\Z")
 """A line in front of the header that says to Excel what separates columns."""
 
 _CHECKED_BYTES = 1 << 20
@@ -94,7 +94,7 @@ class CsvTable:
         self.header_is = f"the header, split at {dialect.name}s, is"
         if not _LINE_END.search(body):
             self.header_is = "the body is one line (curl -d makes that of a file, --data-binary does not); split, it is"
-        if len(self.header) == 1:  # no table of one column is of use
+        if len(self.header) == 1 or self.header[0] == "sep=":  # no table of one column is of use
             _refuse_other_separators(body, dialect)
         if _has_more_rows(body, limits.max_rows):
             raise Problem("too_many_rows", f"The table has more than {limits.max_rows} rows, the limit.")
@@ -159,10 +159,11 @@ def _check_text(body: bytes) -> None:
 def _refuse_other_separators(body: bytes, dialect: Dialect) -> None:
     """Raise Problem for a table whose header has something that separates columns elsewhere, and not what was said."""
     line = _FIRST_LINE.match(body, 0, LONGEST_HEADER)
-    header = (line[0] if line else b"").strip()
-    if _FOR_EXCEL.match(header):
-        shown = header.decode(errors="replace")
-        raise Problem("malformed_body", f"The line {shown!r} is for Excel alone: leave it out, and say delimiter=.")
+    header = (line[0] if line else b"").strip(b"\r\n")
+    if for_excel := _FOR_EXCEL.match(header):
+        name = next(name for name, mark in _DELIMITERS.items() if mark.encode() == for_excel[1])
+        detail = f"The line {header.decode()!r} is for Excel alone: leave it out and say delimiter={name}."
+        raise Problem("malformed_body", detail)
     if dialect.delimiter.encode() in header:
         return
     for name, mark in _DELIMITERS.items():

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from itertools import accumulate, compress, groupby, repeat
+from itertools import accumulate, compress, repeat
 from operator import eq, ne
 from typing import Any
 
@@ -304,10 +304,11 @@ def _at_most_two(column: list[object]) -> bool:
 
 def _tally(column: list[Any]) -> Tally:
     """Count labels by type and value; numbers are sorted, as a set of them takes time where they hash alike."""
-    counts: list[tuple[object, int]] = [*Counter(value for value in column if isinstance(value, (str, bool))).items()]
+    hashed = Counter(value for value in column if isinstance(value, (str, bool)))
     ordered = sorted(value for value in column if not isinstance(value, (str, bool)))
-    counts += [(value, sum(1 for _ in alike)) for value, alike in groupby(ordered)]
-    return tally([label for label, _ in counts], np.array([count for _, count in counts]))
+    news = [0, *compress(range(1, len(ordered)), map(ne, ordered[1:], ordered))] if ordered else []
+    counts = [*hashed.values(), *np.diff([*news, len(ordered)]).tolist()]
+    return tally([*hashed, *(ordered[place] for place in news)], np.array(counts))
 
 
 def _as_double(value: object) -> float:

@@ -84,8 +84,7 @@ def _not_a_number(cells: pa.ChunkedArray, points: pa.ChunkedArray, decimal: str)
     if not text:
         return ColumnError("not_a_number", "This is blank; a number belongs here.", row)
     if decimal == "." and _WITH_COMMA.fullmatch(text):
-        detail = f"{shown(text)} has a decimal comma: say decimal=comma, and delimiter=semicolon if columns have those."
-        return ColumnError("not_a_number", detail, row)
+        return ColumnError("not_a_number", f"{shown(text)} has a decimal comma: say decimal=comma.", row)
     mark = " with decimal=comma" if decimal == "," and "." in text else ""
     return ColumnError("not_a_number", f"{shown(text)} is not a decimal number{mark}.", row)
 

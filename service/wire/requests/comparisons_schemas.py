@@ -16,7 +16,7 @@ from service.wire.requests.evaluation_schemas import EvaluationSchema, ObjectSch
 from service.wire.requests.fields import ChoiceSet, Fault, ObjectList, Text, invalid
 from service.wire.requests.work import comparisons_work
 
-LONGEST_NAME = 100
+LONGEST_CURVE_NAME = 100
 """How many characters the name of an evaluation has."""
 
 
@@ -41,7 +41,7 @@ class ComparisonsRequest:
 class NamedEvaluationSchema(EvaluationSchema):
     """One of several evaluations."""
 
-    name = Text(minimum=1, maximum=LONGEST_NAME)
+    name = Text(minimum=1, maximum=LONGEST_CURVE_NAME)
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> tuple[str, Sample | Counts]:

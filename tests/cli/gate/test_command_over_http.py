@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from click.testing import Result
 
@@ -15,6 +16,7 @@ from tests.cli.comparing import sample
 from tests.cli.gate.gate_server import KEY
 from tests.cli.gate.gating import ALL, DROP, FAILING, PASSING, STATUSES, TEN, rocpr, written
 from tests.cli.gate.scripted_server import Scripted, problem, scripted
+from tests.properties.bodies import arrow_file_body
 
 
 def both(server: str, *words: object) -> Result:
@@ -171,3 +173,17 @@ def _query(path: str) -> dict[str, Any]:
     from urllib.parse import parse_qsl
 
     return dict(parse_qsl(path.partition("?")[2]))
+
+
+def test_more_labels_than_two_are_told_alike(guarded: str, tmp_path: Path) -> None:
+    """Also where both files go into one JSON body, and with numbers that are no text there."""
+    rules = written(tmp_path, DROP)
+    rows = [(row / 10, "abc"[row % 3], row % 3 + 0.5) for row in range(12)]
+    text = written(tmp_path, "scores,labels\n" + "".join(f"{score},{name}\n" for score, name, _ in rows), "text.csv")
+    table = pa.table({"scores": [score for score, _, _ in rows], "labels": [number for _, _, number in rows]})
+    numbers = tmp_path / "numbers.feather"
+    numbers.write_bytes(arrow_file_body(table, compression="lz4"))
+    for file, label, others in ((text, "b", "'a' in 4 and 'c' in 4"), (numbers, "1.5", "0.5 in 4 and 2.5 in 4")):
+        run = both(guarded, rules, file, "--baseline", file, "--positive-label", label, "--json")
+        assert run.exit_code != 2
+        assert others in " ".join(run.stdout.split())

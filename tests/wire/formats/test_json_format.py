@@ -173,5 +173,5 @@ def test_refuses_labels_that_are_not_binary(column, positive_label, row):
 def test_a_third_label_is_repeated(third, told):
     found = labels(["a", "b", third, "b"], "a")
     assert found.positive.tolist() == [True, False, False, False]
-    rest = f"'a', in 1 rows, is positive; all other labels are negative: 'b' in 2 and {told} in 1."
+    rest = f"'a', in 1 row, is positive; all other labels are negative: 'b' in 2 and {told} in 1."
     assert found.rest == rest

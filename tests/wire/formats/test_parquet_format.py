@@ -14,7 +14,7 @@ from service.wire.formats.arrow_columns import ArrowColumn
 from service.wire.formats.parquet_footer import Footer
 from service.wire.formats.parquet_format import ParquetTable
 from service.wire.formats.tables import LONGEST_HEADER
-from service.wire.formats.thrift_compact import I64, LIST, Reader, written
+from service.wire.formats.thrift_compact import I64, LIST, STRUCT, Reader, written
 from service.wire.limits import Limits
 from service.wire.problems import Problem
 from tests.properties.bodies import parquet_body
@@ -165,6 +165,21 @@ def test_what_unpacks_to_more_than_the_limit_is_refused_unseen():
     assert read(body, "x")["x"].to_pylist() == [0] * 1000
     assert refused(body, "x", "u", limits=Limits(1000, 1, 12_000)) == ("body_too_large", [])
     assert len(read(body, "x", "u", limits=Limits(1000, 1, 20_000))) == 2
+
+
+def test_what_the_footer_says_of_its_length_is_not_believed():
+    body = parquet_body(pa.table({"t": ["a" * 4000] * 1000}), compression="ZSTD", use_dictionary=False)
+
+    def understated(tree):
+        kind, (group,) = tree[4, LIST]
+        of_columns, (column,) = group[1, LIST]
+        meta = {**column[3, STRUCT], (6, I64): 10}
+        return {**tree, (4, LIST): (kind, [{**group, (1, LIST): (of_columns, [{**column, (3, STRUCT): meta}])}])}
+
+    before = pa.default_memory_pool().max_memory()
+    assert refused(with_footer(body, understated), "0") == ("body_too_large", [])
+    assert pa.default_memory_pool().max_memory() == before
+    assert len(read(with_footer(body, understated), "0", limits=Limits(1000, 1))["0"]) == 1000
 
 
 def test_text_that_repeats_itself_is_held_once():
