@@ -71,7 +71,7 @@ async function ask({ url, type, body }, accept, key, seconds) {
     }
     if (tries > MOST_TRIES || Date.now() + wait > end) {
       if (response) return response;
-      throw new Complaint(`${url.origin} does not answer: ${lost.cause?.message || lost.cause?.code || lost.message}`);
+      throw new Complaint(`${url.origin} gives no answer: ${lost.cause?.message || lost.cause?.code || lost.message}`);
     }
     await response?.body?.cancel();
     await sleep(wait);

@@ -83,7 +83,7 @@ def post_gate(server: ServerAddress, media_type: str, parameters: Mapping[str, s
             ) as response:
                 return _reply(server, response, _content(server, response))
     except (requests.RequestException, OSError) as error:
-        fail([f"Error: {server.url} does not answer: {_cause(error)}."])
+        fail([f"Error: {server.url} gives no answer: {_cause(error)}."])
 
 
 class _KeyHeader(AuthBase):

@@ -165,7 +165,7 @@ def test_reports_say_when_no_server_answers(tmp_path: Path, monkeypatch: pytest.
     markdown = tmp_path / "gate.md"
     run = rocpr(written(tmp_path, PASSING), ALL, "--server", "http://127.0.0.1:9", "--markdown", markdown)
     assert run.exit_code == 2
-    assert "does not answer: Connection refused." in run.stderr
+    assert "gives no answer: Connection refused." in run.stderr
     assert "Connection refused" in markdown.read_text()
 
 
