@@ -25,7 +25,7 @@ from service.wire.formats.query_options import Decoded, picture_options
 from service.wire.formats.signatures import media_type_of, mislabelled
 from service.wire.formats.tables import too_many_rows
 from service.wire.limits import Limits
-from service.wire.problems import MAX_ERRORS, PROBLEM_JSON, Problem, invalid_value, pointer_token, problem_document
+from service.wire.problems import PROBLEM_JSON, Problem, invalid_request, invalid_value, pointer_token, problem_document
 from service.wire.requests.faults import fact_error, field_errors
 from service.wire.requests.picture_schemas import PICTURE_SCHEMAS, checked_picture
 
@@ -192,9 +192,7 @@ def _write_answer(
         try:
             result = operation.evaluate(checked, shown, limits)
         except CurvesError as fact:
-            raise Problem(
-                "invalid_request", fact.detail, [fact_error(fact, decoded.document, decoded.pointer)]
-            ) from None
+            raise invalid_request([fact_error(fact, decoded.document, decoded.pointer)]) from None
     status = operation.status(checked, result)
     del decoded, checked  # encoding may need the memory
     with facts.timed("encode_seconds"):
@@ -267,11 +265,6 @@ def _unique(parameters: tuple[tuple[str, str], ...]) -> dict[str, str]:
     return unique
 
 
-def _how_many(errors: int) -> str:
-    """Say how many errors are listed; beyond those nobody looks for all."""
-    return str(errors) if errors < MAX_ERRORS else f"the first {MAX_ERRORS}"
-
-
 def _check_table(operation: Operation, name: str | None, accept: str) -> None:
     """Refuse a name that is none of a table, and any where the answer's format holds them all."""
     if name is None:
@@ -286,8 +279,5 @@ def _check(operation: Operation, decoded: Decoded) -> Checked:
     try:
         checked: Checked = operation.schema.load(decoded.document)  # type: ignore[arg-type]  # any JSON value
     except ValidationError as error:
-        errors = field_errors(error, decoded.pointer)
-        is_one = len({error.detail for error in errors}) == 1
-        detail = errors[0].detail if is_one else f"errors points to {_how_many(len(errors))} wrong values."
-        raise Problem("invalid_request", detail, errors) from None
+        raise invalid_request(field_errors(error, decoded.pointer)) from None
     return checked

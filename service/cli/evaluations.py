@@ -22,7 +22,7 @@ from service.wire.columns import ColumnError, labels, numbers
 from service.wire.formats.decoders import DECODERS
 from service.wire.formats.query_options import SAMPLE_COLUMNS, Decoded
 from service.wire.formats.tables import COUNTS_COLUMNS, TableForm, one_evaluation
-from service.wire.problems import FieldError, Problem, problem_document
+from service.wire.problems import FieldError, Problem, invalid_request, problem_document
 
 _FEWEST = 2
 _OF_EVALUATION = re.compile(r"/evaluations/(\d+)((?:/.*)?)", re.DOTALL)
@@ -143,8 +143,7 @@ def _plain(decoded: Decoded) -> Decoded:
         columns = {key: plain(key, counts[key], f"/counts/{key}") for key in COUNTS_COLUMNS if key in counts}
         document["counts"] = counts | columns
     if errors:
-        detail = errors[0].detail if len(errors) == 1 else f"{len(errors)} columns of the table are wrong."
-        raise Problem("invalid_request", detail, errors)
+        raise invalid_request(errors)
     return Decoded(document, decoded.pointers)
 
 

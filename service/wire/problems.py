@@ -75,7 +75,21 @@ def no_room() -> Problem:
 
 def invalid_value(pointer: str, code: str, detail: str) -> Problem:
     """Make the problem of one wrong value."""
-    return Problem("invalid_request", detail, [FieldError(pointer, code, detail)])
+    return invalid_request([FieldError(pointer, code, detail)])
+
+
+def invalid_request(errors: Sequence[FieldError]) -> Problem:
+    """Make the problem of some wrong values, one at least; its detail says what the first is, and how many follow."""
+    place, detail = _place(errors[0].pointer), errors[0].detail
+    first = detail if detail.startswith(place) else f"{place}: {detail}"
+    more = min(len(errors), MAX_ERRORS) - 1
+    return Problem("invalid_request", f"{first} {more} more in errors." if more else first, errors)
+
+
+def _place(pointer: str) -> str:
+    """Write a JSON pointer as code does: evaluations[1].labels[0]; nothing for the whole document."""
+    tokens = [token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:]]
+    return "".join(f"[{token}]" if token.isdecimal() else f".{token}" for token in tokens).removeprefix(".")
 
 
 def meant(name: str, known: Sequence[str]) -> str:

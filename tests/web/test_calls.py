@@ -81,7 +81,9 @@ OTHERS = {
     "octet-stream, an Arrow stream": Call("application/octet-stream", arrow_body(TABLE), query="include=auc"),
     "octet-stream, anything": Call("application/octet-stream", b"hello", 415, "does not show what it is"),
     "octet-stream, HTML": Call("application/octet-stream", b"<!doctype html>", 415, "HTML or XML"),
-    "octet-stream, an Excel workbook": Call("application/octet-stream", b"PK\x03\x04...", 415, "save it as CSV"),
+    "octet-stream, an Excel workbook": Call(
+        "application/octet-stream", b"PK\x03\x04...xl/workbook.xml...", 415, "save it as CSV"
+    ),
     "Excel's name of CSV": Call("application/vnd.ms-excel", CSV_BODY, 415, "Content-Type: text/csv"),
     "an old Excel workbook": Call(
         "application/vnd.ms-excel", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", 415, "save it as CSV"
@@ -104,7 +106,9 @@ OTHERS = {
     "a byte order mark": Call("application/json", b"\xef\xbb\xbf" + JSON_BODY, 400, "byte order mark (EF BB BF)"),
     "UTF-16": Call("application/json", JSON_BODY.decode().encode("utf-16-le"), 400, "UTF-16: send it in UTF-8"),
     "UTF-16, the other way": Call("application/json", JSON_BODY.decode().encode("utf-16-be"), 400, "UTF-16"),
-    "an Excel workbook": Call("application/json", b"PK\x03\x04...", 400, "an Excel workbook: save it as CSV"),
+    "an Excel workbook": Call(
+        "application/json", b"PK\x03\x04...xl/workbook.xml...", 400, "an Excel workbook: save it as CSV"
+    ),
     "no body": Call("text/csv", b"", 400, "The body is empty"),
     "labels in quotes": Call(
         "application/json",

@@ -2,7 +2,15 @@
 
 import pytest
 
-from service.wire.problems import MAX_INSTANCE, PROBLEM_TYPES, instance_of
+from service.wire.problems import (
+    MAX_ERRORS,
+    MAX_INSTANCE,
+    PROBLEM_TYPES,
+    FieldError,
+    instance_of,
+    invalid_request,
+    invalid_value,
+)
 
 
 @pytest.mark.parametrize(
@@ -20,3 +28,22 @@ def test_an_instance_is_a_short_uri(path: str, expected: str) -> None:
 
 def test_what_passes_is_worth_another_try() -> None:
     assert {problem.status for problem in PROBLEM_TYPES.values() if problem.passes} == {429, 503}
+
+
+@pytest.mark.parametrize(
+    ("pointers", "text"),
+    [
+        (["/labels/0"], "labels[0]: is wrong."),
+        (["/labels/0", "/scores/7"], "labels[0]: is wrong. 1 more in errors."),
+        (["/evaluations/1/labels/20"], "evaluations[1].labels[20]: is wrong."),
+        (["/a~1b~0c"], "a/b~c: is wrong."),
+        ([""], "is wrong."),
+        (["/x"] * (MAX_ERRORS + 5), f"x: is wrong. {MAX_ERRORS - 1} more in errors."),
+    ],
+)
+def test_the_detail_says_the_first_error_and_how_many_follow(pointers: list[str], text: str) -> None:
+    assert invalid_request([FieldError(pointer, "wrong", "is wrong.") for pointer in pointers]).detail == text
+
+
+def test_a_sentence_that_begins_with_the_place_does_not_name_it_twice() -> None:
+    assert invalid_value("/labels", "lengths_differ", "labels has 2 rows.").detail == "labels has 2 rows."

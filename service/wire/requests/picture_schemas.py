@@ -9,7 +9,7 @@ from marshmallow import ValidationError, post_load
 
 from service.charts.picture import CHARTS, MOST_MARKS, NARROWEST, THEMES, WIDEST, Picture
 from service.wire.media_types import SVG, TEXT
-from service.wire.problems import Problem
+from service.wire.problems import invalid_request
 from service.wire.requests.evaluation_schemas import ObjectSchema
 from service.wire.requests.faults import field_errors
 from service.wire.requests.fields import Choice, NumberColumn, Text, Whole, invalid
@@ -81,6 +81,5 @@ def checked_picture(operation: str, media_type: str, document: dict[str, object]
     try:
         options = PICTURE_SCHEMAS[operation, media_type].load(document)
     except ValidationError as error:
-        errors = field_errors(error, str)
-        raise Problem("invalid_request", errors[0].detail, errors) from None
+        raise invalid_request(field_errors(error, str)) from None
     return Picture(**{"chart": CHARTS[operation][0]} | options)
