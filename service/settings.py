@@ -83,7 +83,7 @@ class Settings:
         100_000,
         2_000,  # what the default interpolation may need
         2**40,
-        "The most rows that one interpolated curve may be asked for; more is 422.",
+        "The most rows that one interpolated curve may have; more is 422.",
     )
     slots: int = _setting(
         "ROCPR_SLOTS", 2, 1, 256, "How many big requests are evaluated at once, by all workers together; others wait."
@@ -120,7 +120,7 @@ class Settings:
         "How fast a body must arrive on average, in bytes per second, after the first ten seconds; slower is 408.",
     )
     retry_after_seconds: int = _setting(
-        "ROCPR_RETRY_AFTER_SECONDS", 2, 1, 86_400, "What Retry-After says in answers 429 and 503."
+        "ROCPR_RETRY_AFTER_SECONDS", 2, 1, 86_400, "The Retry-After of answers 429 and 503, in seconds."
     )
     drain_seconds: int = _setting(
         "ROCPR_DRAIN_SECONDS",
@@ -156,7 +156,9 @@ class Settings:
         "auto uses the loops in C where they were compiled with the package; off does not. The numbers are the same.",
     )
     spool_dir: str = _text(
-        "ROCPR_SPOOL_DIR", "", "Where the bodies of big requests and answers lie, the system's directory unless set."
+        "ROCPR_SPOOL_DIR",
+        "",
+        "The directory of big requests' bodies and of answers; the system's temporary one by default.",
     )
     runtime_dir: str = _text(
         "ROCPR_RUNTIME_DIR",
@@ -178,7 +180,7 @@ class Settings:
         2 * 1024**3,
         1024**2,
         2**50,
-        "How many bytes of bodies and answers are kept for slow clients, by all workers together; the slowest lose.",
+        "How many bytes of bodies and answers are kept for slow clients, by all workers; beyond that the slowest lose.",
     )
 
 
@@ -203,7 +205,7 @@ def mistyped_settings(variables: Mapping[str, str] | None = None) -> Iterator[st
     for name in sorted(os.environ if variables is None else variables):
         near = get_close_matches(name, known, 1, _ALIKE) if name.startswith("ROCPR_") and name not in known else []
         if near:
-            yield f"{name} is no setting and does nothing; do you mean {near[0]}?"
+            yield f"{name} is not a setting; it is ignored. Do you mean {near[0]}?"
 
 
 def check_spool_directory(settings: Settings) -> None:

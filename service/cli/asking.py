@@ -17,7 +17,7 @@ from service.wire.limits import Limits
 from service.wire.media_types import JSON
 from service.wire.problems import MAX_ERRORS
 
-NAME_COLUMNS = "Columns with other names are told by --scores and --labels."
+NAME_COLUMNS = "If the columns have other names, give them with --scores and --labels."
 NAME_LABEL = "--positive-label names the positive one."
 _TITLES = {"/problems/invalid_request": "This cannot be used", "/problems/malformed_body": "This cannot be read"}
 """What is said of a file where the service speaks of a request and its body."""

@@ -101,7 +101,7 @@ def curves(
         if option in given and not as_json:
             raise click.UsageError(f"{flag(option)} goes with --json; it does not change the summary.")
     if show and as_json:
-        raise click.UsageError("--show goes without --json.")
+        raise click.UsageError("--show cannot be combined with --json.")
     body = ask_about("curves", source, given, SUMMARY if source.is_table and not as_json else {})
     write_plot(plot, lambda: ask_about("curves", source, given, {}, SVG))
     if as_json:

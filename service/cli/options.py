@@ -15,7 +15,9 @@ from service.wire.media_types import CSV, JSON
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 _EVALUATION = (
-    click.option("--format", "format_name", type=click.Choice(tuple(FORMATS)), help="Of FILE; else its suffix tells."),
+    click.option(
+        "--format", "format_name", type=click.Choice(tuple(FORMATS)), help="Format of FILE.  [default: its suffix]"
+    ),
     click.option("--json", "as_json", is_flag=True, help="Print the whole answer, as the service gives it."),
     click.option("--scores", metavar="NAME", help="Column of the scores.  [default: scores]"),
     click.option("--labels", metavar="NAME", help="Column of the labels.  [default: labels]"),
@@ -24,14 +26,16 @@ _EVALUATION = (
         "--positive-label", metavar="TEXT", help="The label that is positive, unless labels are 0/1 or the like."
     ),
     click.option("--lower-is-positive", is_flag=True, help="Low scores are positive."),
-    click.option("--delimiter", metavar="MARK", help="Of CSV: comma, semicolon, tab or pipe.  [default: comma]"),
-    click.option("--decimal", metavar="MARK", help="Of numbers in CSV: point or comma.  [default: point]"),
+    click.option(
+        "--delimiter", metavar="MARK", help="Separator in CSV: comma, semicolon, tab or pipe.  [default: comma]"
+    ),
+    click.option("--decimal", metavar="MARK", help="Decimal mark in CSV: point or comma.  [default: point]"),
     click.option("--positives", metavar="NUMBER", help="Total of counts that have no column fn."),
     click.option("--negatives", metavar="NUMBER", help="Total of counts that have no column tn."),
 )
 
 indices_option = click.option(
-    "--indices", metavar="NAMES", help="Of kulczynski,f_measure,fowlkes_mallows,jaccard.  [default: all]"
+    "--indices", metavar="NAMES", help="From kulczynski,f_measure,fowlkes_mallows,jaccard.  [default: all]"
 )
 
 

@@ -22,12 +22,12 @@ def new_file(_context: click.Context, _parameter: click.Parameter, path: Path | 
     What another run wrote must not be taken for that of this run, which may end before it has anything to write.
     """
     if path is not None and not path.parent.is_dir():
-        raise click.BadParameter(f"{path.parent} is no directory.")
+        raise click.BadParameter(f"{path.parent} is not a directory.")
     try:
         if path is not None and path.is_file():
             path.unlink()
     except OSError as error:
-        raise click.BadParameter(f"An old file is there and cannot be removed: {error.strerror}.") from error
+        raise click.BadParameter(f"The old file cannot be removed: {error.strerror}.") from error
     return path
 
 

@@ -19,7 +19,7 @@ TOO_FEW_EXAMPLES = CurvesWarning(
 )
 FEW_EFFECTIVE_EXAMPLES = CurvesWarning(
     "few_effective_examples",
-    "Most of the weight is on few examples: those of one class tell as much as fewer than ten of equal weight, and "
+    "Most of the weight is on few examples: one class has an effective sample size below 10, so "
     "intervals may be too narrow.",
 )
 _FEW = 10

@@ -23,8 +23,8 @@ from service.inference.subject import Subject
 
 MAYBE_PAIRED = CurvesWarning(
     "maybe_paired",
-    "The labels of the evaluation and of the baseline agree row by row. If the rows are the same examples, say so by "
-    "paired: differences are more certain then.",
+    "The labels of the evaluation and of the baseline agree row by row. If the rows are the same examples, set "
+    "paired: differences are then more certain.",
 )
 SAME_SCORES = CurvesWarning(
     "same_scores", "The evaluation and the baseline have the same scores. Was one set of scores given for both?"
@@ -136,7 +136,7 @@ def _is_loose(rule: Rule) -> bool:
 def _loose(rule: Rule) -> CurvesWarning:
     why = f"max_drop {plain(rule.bound)} of {rule.of} allows nearly any drop. One per cent is 0.01."
     if rule.kind != "max_drop":
-        why = f"{rule.of} is 1 for every model, of which it is the recall with everything called positive."
+        why = f"{rule.of} is 1 for every model: with everything called positive, recall is 1."
     return CurvesWarning("loose_rule", why)
 
 

@@ -34,7 +34,7 @@ def health_blueprint(spool: Spool) -> Blueprint:
     @blueprint.get(READY)
     def ready() -> Response:
         if DRAINING.is_set():
-            raise Problem("not_ready", "This server was told to stop.")
+            raise Problem("not_ready", "This server is shutting down.")
         state = {"status": "ok", "big": "full" if spool.is_full() else "ok"}
         return Response(orjson.dumps(state), mimetype="application/json")
 

@@ -21,8 +21,8 @@ _CODE_OF_STATUS = {problem.status: code for code, problem in reversed(PROBLEM_TY
 """The first problem type of each status: what an HTTP error of werkzeug becomes."""
 
 _DETAILS = {
-    404: "There is nothing at this path; /docs describes those that there are.",
-    500: "The server failed in a way that it should not. The failure was logged.",
+    404: "There is nothing at this path; /docs lists the paths that exist.",
+    500: "The server failed unexpectedly. The failure was logged.",
 }
 
 

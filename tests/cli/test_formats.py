@@ -115,7 +115,7 @@ def test_labels_that_need_to_be_named_are_told_with_the_option(tmp_path: Path, s
     ) == (2, 1)
     run = rocpr("curves", path, "--scores", "p")
     assert "/labels: A column labels is needed" in run.stderr
-    assert "Columns with other names are told by --scores and --labels." in run.stderr
+    assert "If the columns have other names, give them with --scores and --labels." in run.stderr
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_a_wrong_file_leaves_no_picture(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "message"), [("a.png", "a.png does not end in .svg"), ("none/a.svg", "is no directory")]
+    ("name", "message"), [("a.png", "a.png does not end in .svg"), ("none/a.svg", "is not a directory")]
 )
 def test_other_files_are_refused(tmp_path: Path, name: str, message: str) -> None:
     run = rocpr("curves", SCORES, "--plot", tmp_path / name)
@@ -136,4 +136,4 @@ def test_a_terminal_without_braille_gets_plain_characters(encoding: str) -> None
 def test_it_goes_without_json() -> None:
     run = rocpr("curves", SCORES, "--json", "--show")
     assert run.exit_code == 2
-    assert "--show goes without --json" in run.stderr
+    assert "--show cannot be combined with --json" in run.stderr

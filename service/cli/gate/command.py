@@ -48,7 +48,7 @@ class GateCommand(click.Command):
 @evaluation_options
 @click.option("--baseline", metavar="OLD", help="The scores of the model before, for max_drop.")
 @click.option("--server", metavar="URL", help="Ask this server; else the files are evaluated here.")
-@click.option("--api-key-env", metavar="NAME", help="The variable of the environment that holds the key for it.")
+@click.option("--api-key-env", metavar="NAME", help="The environment variable that holds its key.")
 @click.option("--junit", type=NEW_FILE, callback=new_file, metavar="F", is_eager=True, help="Write a JUnit report.")
 @click.option(
     "--markdown", type=NEW_FILE, callback=new_file, metavar="F", is_eager=True, help="Write a report in Markdown."
@@ -86,12 +86,12 @@ def gate(
     On GitHub, Markdown is added to the summary of the job.
     """
     if init and (baseline or junit or markdown or plot):
-        raise click.UsageError("--init goes without --baseline, --junit, --markdown and --plot.")
+        raise click.UsageError("--init cannot be combined with --baseline, --junit, --markdown or --plot.")
     if server is None and api_key_env is not None:
         raise click.UsageError("--api-key-env goes with --server.")
     expected = 1 if init else 2
     if len(files) != expected:
-        what = "SCORES alone goes with --init" if init else "RULES.toml and SCORES belong here"
+        what = "--init takes SCORES alone" if init else "The command takes RULES.toml and SCORES"
         raise click.UsageError(f"{what}; {len(files)} file{'' if len(files) == 1 else 's'} given.")
     if not init:
         _refuse_other_order(*files)

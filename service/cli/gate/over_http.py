@@ -160,7 +160,7 @@ def _content(server: ServerAddress, response: requests.Response) -> bytes:
     for piece in response.iter_content(1 << 16):
         content += piece
         if len(content) > LONGEST_ANSWER or time.monotonic() > end:
-            fail([f"Error: {server.url} answers at such length that it is no rocpr."])
+            fail([f"Error: {server.url} is not a rocpr server: its answer is too long."])
     return content
 
 
@@ -187,7 +187,7 @@ def advice_on(problem: dict[str, Any], server: ServerAddress) -> Iterator[str]:
     """Say what to do about a problem that is the server's or the key's."""
     status = problem.get("status")
     if status == _UNAUTHORIZED and server.variable is None:
-        yield "  Put the key into a variable of the environment and name that: --api-key-env NAME"
+        yield "  Put the key into an environment variable and name that: --api-key-env NAME"
     elif status == _UNAUTHORIZED:
         yield f"  The server does not know the key in {server.variable}."
     elif status == _NOT_FOUND:

@@ -60,7 +60,7 @@ class Rules:
         except UnicodeDecodeError as error:
             fail([f"Error: {name}: This is not UTF-8 at byte {error.start}."])
         except tomllib.TOMLDecodeError as error:
-            fail([f"Error: {name}: This is no TOML.", f"  {error}"])
+            fail([f"Error: {name}: This is not valid TOML.", f"  {error}"])
         except RecursionError:
             fail([f"Error: {name}: This is nested too deeply."])
         rules = cls(name, _lines_by_pointer(text), document)
@@ -103,7 +103,7 @@ def _faults(document: Mapping[str, Any]) -> Iterator[FileFault]:
     rules = document.get("rules", [])
     if not rules:
         example = '[[rules]], metric = "roc", min = 0.8'
-        yield FileFault("/rules", f"There is no rule. A rule is, say, {example} on three lines.")
+        yield FileFault("/rules", f"There are no rules. Write one on three lines, such as {example}.")
     elif not isinstance(rules, list):
         yield FileFault("/rules", "Rules are written [[rules]], with two brackets, each above its own keys.")
     else:

@@ -110,7 +110,7 @@ def _unauthorized() -> Response:
 
 
 def _too_many(count: int) -> Response:
-    detail = f"This key has {count} requests under way, as many as it may have at once."
+    detail = f"This key has {count} requests in progress, the most that it may have at once."
     return problem_response(Problem("too_many_requests", detail))
 
 

@@ -155,7 +155,7 @@ def _signature(path: Path) -> _Signature:
 def _read(path: Path) -> tuple[tuple[_Key, ...], list[str]]:
     """Read the whole file: its keys, and a sentence for each thing that is wrong with it. Raises OSError."""
     if not stat.S_ISREG(path.stat().st_mode):  # a pipe would be waited for
-        return (), [f"{KEYS_VARIABLE}: this is no file."]
+        return (), [f"{KEYS_VARIABLE}: this is not a file."]
     return _parsed(path.read_bytes())
 
 

@@ -236,7 +236,7 @@ class Connection(asyncio.BufferedProtocol):
     def failed(self) -> None:
         """The application has not answered, or not to the end."""
         if self.phase is Phase.ANSWERING:
-            self.refuse(Problem("internal_error", "The server failed in a way that it should not."))
+            self.refuse(Problem("internal_error", "The server failed unexpectedly."))
         else:
             self.transport.abort()
 

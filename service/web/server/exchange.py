@@ -117,7 +117,7 @@ class Exchange:
     def turn_away(self) -> None:
         """Hear that too many wait for their turn."""
         self._lane = None
-        self._receiver.refuse(Problem("overloaded", "As many requests wait for their turn as may."))
+        self._receiver.refuse(Problem("overloaded", "Too many requests are waiting already."))
 
     def leave(self) -> None:
         """End what is done for it, and give back what it holds as soon as no thread works on it."""

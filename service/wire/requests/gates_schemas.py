@@ -102,7 +102,7 @@ class RuleSchema(ObjectSchema):
             code = "exclusive" if bounds else "missing"
             raise invalid(code, "A rule needs exactly one of min, max and max_drop.", *bounds[1:2])
         if "max_drop" in data and data["metric"] in LESS_IS_BETTER:
-            raise invalid("exclusive", "Of fpr less is better, so a drop is none to fear; bound it by max.", "max_drop")
+            raise invalid("exclusive", "Lower fpr is better: use max, not max_drop.", "max_drop")
         if "confidence" in data and not Metric(data["metric"], data.get("at"), data.get("at_threshold")).has_interval:
             message = f"{data['metric']} is the best that these very data allow: it has no interval, so no confidence."
             if data["metric"] in INDICES:

@@ -255,7 +255,7 @@ def test_of_many_mistakes_the_first_are_listed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "RULES.toml and SCORES belong here; 0 files given."),
+        ([], "The command takes RULES.toml and SCORES; 0 files given."),
         (["rules.toml"], "1 file given."),
         (["rules.toml", "a.csv", "b.csv"], "3 files given."),
         (["nothing.toml", ALL], "No such file"),
@@ -263,18 +263,18 @@ def test_of_many_mistakes_the_first_are_listed(tmp_path: Path) -> None:
         ([FILE, ALL, "--baseline", "nothing.csv"], "No such file"),
         ([FILE, "."], "directory"),
         ([FILE, ALL, "--junit", "."], "directory"),
-        ([FILE, ALL, "--markdown", "no/such/place.md"], "is no directory"),
+        ([FILE, ALL, "--markdown", "no/such/place.md"], "is not a directory"),
         ([FILE, ALL, "--api-key-env", "KEY"], "--api-key-env goes with --server"),
         ([FILE, ALL, "--server", "host"], "--server takes an address"),
         (["new.csv", "rules.toml"], "RULES.toml comes first, then SCORES; new.csv ends in .csv."),
         (["new.ARROWS", "old.parquet"], "RULES.toml comes first, then SCORES; new.ARROWS ends in .arrows."),
         (["rules.json", "new.csv"], "RULES.toml comes first, then SCORES; rules.json ends in .json."),
         (["rules", "rules.toml"], "RULES.toml comes first, then SCORES; rules.toml ends in .toml."),
-        (["--init"], "SCORES alone goes with --init; 0 files given."),
+        (["--init"], "--init takes SCORES alone; 0 files given."),
         (["--init", ALL, ALL], "2 files given."),
-        (["--init", ALL, "--baseline", ALL], "--init goes without"),
+        (["--init", ALL, "--baseline", ALL], "--init cannot be combined with"),
         ([FILE, ALL, "--rules", "x"], "No such option"),
-        ([DATA / "README.md", ALL], "This is no TOML"),
+        ([DATA / "README.md", ALL], "This is not valid TOML"),
     ],
 )
 def test_usage_errors(arguments: list[object], message: str) -> None:

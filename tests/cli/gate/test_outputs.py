@@ -114,7 +114,7 @@ def test_an_old_report_that_stays_is_no_failed_gate(tmp_path: Path, monkeypatch:
     run = rocpr(written(tmp_path, PASSING), ALL, "--junit", report)
     assert run.exit_code == 2
     assert "--junit" in run.stderr
-    assert "An old file is there and cannot be removed: Operation not permitted." in run.stderr
+    assert "The old file cannot be removed: Operation not permitted." in run.stderr
 
 
 # On a terminal.

@@ -199,7 +199,7 @@ def test_something_else_answers(answer: Scripted) -> None:
 def test_an_endless_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(over_http, "LONGEST_ANSWER", 1000)
     with scripted(Scripted(200, b" " * 1001)) as server:
-        assert "at such length" in complaint(server)
+        assert "its answer is too long" in complaint(server)
 
 
 def test_an_answer_that_breaks_off() -> None:

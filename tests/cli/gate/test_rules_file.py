@@ -109,8 +109,8 @@ def test_other_ways_to_write_it() -> None:
         (WHOLE.replace("1e-2", "nan"), "line 19: nan is not a finite number."),
         (WHOLE.replace("1e-2", "[1, -inf]"), "line 19: -inf is not a finite number."),
         (WHOLE.replace("1e-2", "1979-05-27"), "line 19: A date or a time does not belong here"),
-        ("paired = true", "There is no rule."),
-        ("rules = []", "line 1: There is no rule."),
+        ("paired = true", "There are no rules."),
+        ("rules = []", "line 1: There are no rules."),
         ("[rules]\nmetric = 'roc'", "line 1: Rules are written [[rules]]"),
         ("rules = 3", "line 1: Rules are written [[rules]]"),
     ],
@@ -128,11 +128,11 @@ def test_several_mistakes_are_told_at_once() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (b"a = ", "This is no TOML.\n  Invalid value (at "),
-        (b"scores = 'p'\nscores = 'q'", "This is no TOML.\n  Cannot overwrite a value (at "),
+        (b"a = ", "This is not valid TOML.\n  Invalid value (at "),
+        (b"scores = 'p'\nscores = 'q'", "This is not valid TOML.\n  Cannot overwrite a value (at "),
         (b"\xff", "This is not UTF-8 at byte 0."),
         (b"a = " + b"[" * 100_000, "This is nested too deeply."),
-        (b'{"rules": []}', "This is no TOML."),
+        (b'{"rules": []}', "This is not valid TOML."),
     ],
 )
 def test_what_is_no_toml(text: bytes, message: str) -> None:

@@ -122,10 +122,10 @@ def test_a_file_that_cannot_be_used_is_refused_by_line(tmp_path: Path, text: str
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="ROCPR_API_KEYS_FILE: the file cannot be read: No such file"):
         check_file(tmp_path / "none")
-    with pytest.raises(SettingsError, match="ROCPR_API_KEYS_FILE: this is no file"):
+    with pytest.raises(SettingsError, match="ROCPR_API_KEYS_FILE: this is not a file"):
         check_file(tmp_path)
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(SettingsError, match="ROCPR_API_KEYS_FILE: this is no file"):
+    with pytest.raises(SettingsError, match="ROCPR_API_KEYS_FILE: this is not a file"):
         check_file(tmp_path / "pipe")
 
 
