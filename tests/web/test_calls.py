@@ -137,7 +137,7 @@ OTHERS = {
         "application/json",
         b'{"y_true": [1, 0], "y_score": [0.9, 0.2]}',
         422,
-        "call 'y_score' scores and 'y_true' labels",
+        "do you mean scores?",
     ),
     "one column as others call it": Call(
         "application/json", b'{"target": [1, 0], "scores": [0.9, 0.2]}', 422, "do you mean labels?"

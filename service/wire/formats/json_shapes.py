@@ -8,7 +8,7 @@ from service.wire.columns import ColumnError, Labels, labels, numbers
 from service.wire.formats.json_columns import NumberList
 from service.wire.formats.likely_columns import likely
 from service.wire.media_types import CSV
-from service.wire.problems import FieldError, Problem, invalid_value, pointer_token
+from service.wire.problems import FieldError, invalid_request, invalid_value, pointer_token
 
 _COLUMNS = 'send an object of columns, such as {"scores": [0.9, 0.2], "labels": [1, 0]}; with pandas, '
 _FEW = 100
@@ -35,9 +35,7 @@ def _refuse_usual_names(document: dict[str, object]) -> None:
         for key, name in renamed.items()
     ]
     if errors:
-        calls = " and ".join(f"{name!r} {key}" for key, name in renamed.items())
-        detail = errors[0].detail if len(errors) == 1 else f"Columns have fixed names in JSON: call {calls}."
-        raise Problem("invalid_request", detail, errors)
+        raise invalid_request(errors)
 
 
 def _found(document: object) -> str | None:
