@@ -95,7 +95,7 @@ def test_a_404_names_the_nearest_path(client: FlaskClient, path: str, near: str)
 
 def test_a_404_that_is_near_nothing_names_the_documentation(client: FlaskClient) -> None:
     for path in ("/nothing-of-the-kind", "/" + "x" * 5000):
-        assert "/docs describes" in client.get(path).get_json(force=True)["detail"]
+        assert "/docs lists" in client.get(path).get_json(force=True)["detail"]
 
 
 def test_a_405_says_what_the_path_takes(client: FlaskClient) -> None:
