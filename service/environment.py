@@ -77,7 +77,7 @@ def give_memory_back() -> None:
 
 
 def look_for_memory(size: int) -> None:
-    """Raise MemoryError unless this process can have so many bytes more: some libraries crash where they get none."""
+    """Raise MemoryError unless this process can have this many bytes more: some libraries crash where they get none."""
     if not _can_have(size):
         give_memory_back()  # what the pool of this process holds is not for everybody
         if not _can_have(size):

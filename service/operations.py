@@ -42,7 +42,7 @@ class Checked(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """What `answer` has to know of an operation, beside its encoders.
+    """What `answer` has to know of an operation, besides its encoders.
 
     form         what a body is that is a table, and which query parameters go with it.
     tables       the tables of an answer, the default first, for formats that hold only one.

@@ -46,7 +46,7 @@ def use_compiled() -> None:
 
 
 def _settings() -> Settings:
-    """Read what a server would read; a setting that cannot be used is told and ends the command."""
+    """Read what a server would read; a setting that cannot be used is reported and ends the command."""
     try:
         return read_settings()
     except SettingsError as error:
@@ -58,7 +58,7 @@ def ask_about(
 ) -> bytes:
     """Evaluate one file, with the options that were typed and others, and return the answer.
 
-    A problem is told and ends the command.
+    A problem is printed and ends the command.
     """
     body = file.content
     result = ask(operation, file.media_type_of(body), {**typed, **others}, body, accept)

@@ -56,7 +56,7 @@ class Evaluation:
 
 
 def read_evaluations(files: dict[str, InputFile], given: dict[str, str]) -> list[Evaluation]:
-    """Read every file, the tables with the options given; a problem of a file is told and ends the command."""
+    """Read every file, the tables with the options given; a problem of a file is printed and ends the command."""
     form = one_evaluation()
     return [
         Evaluation(name, file, read_evaluation(file, given, given, form, plain=False)) for name, file in files.items()
@@ -68,8 +68,8 @@ def read_evaluation(
 ) -> Decoded:
     """Read a file, a table with the options given, of which some were typed.
 
-    A problem of it is told and ends the command. A table's columns become lists, as JSON takes them, if they are to be
-    `plain`.
+    A problem of it is printed and ends the command. A table's columns become lists, as JSON takes them, if they are
+    to be `plain`.
     """
     body = file.content
     given, typed = file.taken(given), file.taken(typed)

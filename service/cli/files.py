@@ -13,7 +13,7 @@ from service.wire.formats.signatures import signature_of
 from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, JSON, PARQUET
 
 FORMATS = {"json": JSON, "csv": CSV, "arrow": ARROW_STREAM, "parquet": PARQUET}
-"""{what a file is said to be: its media type}; both formats of Arrow have one name, and are told by their bytes."""
+"""{what a file is said to be: its media type}; both formats of Arrow have one name; their bytes tell them apart."""
 
 SUFFIXES = {**FORMATS, "arrows": ARROW_STREAM, "feather": ARROW_STREAM}
 _NAMED = {name: {media_type} for name, media_type in FORMATS.items()} | {"arrow": {ARROW_STREAM, ARROW_FILE}}
@@ -35,7 +35,7 @@ class InputFile:
 
     @classmethod
     def of(cls, stream: BinaryIO, format_name: str | None) -> Self:
-        """Tell the format from the name unless it is said. Raises UsageError where neither tells."""
+        """Find the format by the name unless it is given. Raises UsageError when neither shows it."""
         name: str = getattr(stream, "name", "<stdin>")
         name = "standard input" if name == "<stdin>" else name
         suffix = format_name or suffix_of(name)

@@ -53,7 +53,7 @@ def show_option(command: _Command) -> _Command:
 
 
 def write_plot(path: Path | None, picture: Callable[[], bytes]) -> None:
-    """Write a picture, where one is asked for; one that cannot be written is told and ends the command."""
+    """Write a picture, where one is asked for; one that cannot be written is reported and ends the command."""
     if path is None:
         return
     content = picture()

@@ -30,7 +30,7 @@ class DrawnTable:
 
     @classmethod
     def of(cls, table: ConfusionTable, side: float) -> "DrawnTable":
-        """Draw a table on planes of so many pixels."""
+        """Draw a table on planes of this many pixels."""
         if table.sweep:
             return cls(roc_line(table, side), pr_line(table, side), sweep=True)
         called = table.select(slice(table.origins, None))

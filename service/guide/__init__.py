@@ -1,6 +1,6 @@
 """The user's guide: one page of Markdown for each task, and index.md, which lists them.
 
-Knows the files beside it and nothing else of ours: `rocpr guide` prints them as they are, service/web/guide.py makes
+Knows the files next to it and nothing else of ours: `rocpr guide` prints them as they are, service/web/guide.py makes
 HTML of them.
 """
 

@@ -23,7 +23,7 @@ A resample's counts are cumulated over the K rows of its table: the first column
 _SERIES = 1 / 21
 """Up to this z, x = 0.1, three terms of a series are taken for log(1 + x): what they leave out is below 1e-10 of it."""
 _TILE_STEPS = 1 << 13
-"""The steps are worked in tiles of about so many, whose intermediate results stay in the processor's cache."""
+"""The steps are worked in tiles of about this many, whose intermediate results stay in the processor's cache."""
 _SMALL = 2.0**-480
 """Totals below this, of tiny weights, are scaled before they are multiplied."""
 
@@ -156,7 +156,7 @@ AREA_STATISTICS: Mapping[str, Statistic] = MappingProxyType(
 
 
 def row_by_row(function: Callable[[FloatArray, FloatArray], float]) -> Statistic:
-    """Make a statistic of a function of one resample's tp and fp, (K,) each, that is told by the bending rows alone."""
+    """Make a statistic of a function of one resample's tp and fp, (K,) each, that depends on the bending rows alone."""
 
     def of_counts(tp: FloatArray, fp: FloatArray) -> FloatArray:
         return np.array([function(*rows) for rows in zip(tp, fp, strict=True)], np.float64)

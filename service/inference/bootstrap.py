@@ -171,7 +171,7 @@ def _parts(examples: FloatArray, seed: np.random.SeedSequence) -> Iterator[Count
 
 
 def _blocks(resamples: int, width: int) -> Iterator[slice]:
-    """Cut so many resamples of `width` numbers each into blocks."""
+    """Cut this many resamples of `width` numbers each into blocks."""
     step = max(1, _BLOCK_NUMBERS // width)
     for start in range(0, resamples, step):
         yield slice(start, min(start + step, resamples))

@@ -18,12 +18,12 @@ from service.curves.exact import FloatArray, IntArray
 CountArray: TypeAlias = NDArray[np.integer[Any]]
 
 CROWD = 32
-"""From so many examples of each kind on, it is faster to draw the counts of the kinds than those of the examples."""
+"""From this many examples of each kind on, it is faster to draw the counts of the kinds than those of the examples."""
 
 _BELOW = 3.0
 """By how many standard deviations the total of the Poisson counts falls short of n on average."""
 _WORDS = 1 << 15
-"""So many counts are drawn at a time, in the processor's cache."""
+"""How many counts are drawn at a time, to stay in the processor's cache."""
 _TABLE_CELLS = 1 << 16
 _COMMON = 4
 """Counts up to this one are read off 16 random bits; others, and what a cell is too coarse for, need more."""
@@ -40,7 +40,7 @@ class Draws(Protocol):
 
 
 def draws(examples: FloatArray, seed: np.random.SeedSequence) -> tuple[IntArray | None, Draws]:
-    """Start drawing from kinds of so many examples each, (kinds,), whole numbers that sum to at most 2^53.
+    """Start drawing from kinds of that many examples each, (kinds,), whole numbers that sum to at most 2^53.
 
     Returns the kinds that have a count, (n,), where examples are drawn one by one; None if they are the given ones.
     """

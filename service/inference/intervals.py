@@ -173,5 +173,5 @@ def replicate_p_value(differences: FloatArray) -> float:
 
 
 def resamples_show(level: float, resamples: int) -> bool:
-    """Whether so many replicates have one beyond each end on average: (B + 1)(1 - level)/2 >= 1."""
+    """Whether that many replicates have one beyond each end on average: (B + 1)(1 - level)/2 >= 1."""
     return (resamples + 1) * (1 - level) / 2 >= 1 - 1e-9

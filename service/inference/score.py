@@ -34,7 +34,7 @@ _NEAREST = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A share of so many trials."""
+    """A share of that many trials."""
 
     value: float
     trials: float

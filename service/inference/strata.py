@@ -17,7 +17,7 @@ from service.curves.groups import ordered
 from service.curves.sample import Sample
 
 FEWEST = 2
-"""So many effective examples a class must have for its spread to be estimated."""
+"""How many effective examples a class needs for its spread to be estimated."""
 
 _LARGEST_KEY = (1 << 63) - 1
 

@@ -21,7 +21,7 @@ CHARSETS = frozenset({"utf-8", "us-ascii"})
 """The character sets that a body may name; both are read as UTF-8."""
 
 VARY = "Accept, Accept-Encoding"
-"""What an answer, or a refusal, depends on beside the request itself; told to caches."""
+"""The request headers that an answer, or a refusal, depends on, as caches are told."""
 
 MOST_MEMBERS, LONGEST = 32, 2_000
 """How many members of a list, and characters of a header, are read; a browser sends about ten, and 150."""

@@ -99,7 +99,7 @@ def _first_that_is_made(places: list[Path], workers: int) -> Path | None:
 
 
 def _made(parent: Path, processes: int) -> Path:
-    """Make the directory, with the files of counts of so many processes; raises OSError, and leaves nothing then."""
+    """Make the directory, with the files of counts of that many processes; raises OSError, and leaves nothing then."""
     _sweep(parent)
     unheld = Path(tempfile.mkdtemp(prefix=_UNHELD, dir=parent))
     try:

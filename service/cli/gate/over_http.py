@@ -61,7 +61,7 @@ class GateReply:
 
 
 def post_gate(server: ServerAddress, media_type: str, parameters: Mapping[str, str], body: bytes) -> GateReply:
-    """Ask for a verdict; a server that gives no answer is told of and ends the command."""
+    """Ask for a verdict; a server that gives no answer is reported and ends the command."""
     headers = {"Content-Type": media_type, "Accept": JSON}
     if len(body) > _COMPRESSED_FROM and media_type != PARQUET:  # which is compressed within
         body = b"".join(compressed("zstd", [body]))

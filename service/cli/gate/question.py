@@ -1,7 +1,7 @@
 """One gate's question, made of a file of rules, a file of scores and perhaps one of a baseline, and who is asked it.
 
 Without a server answer.py is asked, with the files as they were decoded. A server gets a table without a baseline as
-it is, and anything else as one JSON body. A problem is told of the file that it came from.
+it is, and anything else as one JSON body. A problem names the file that it came from.
 """
 
 import json
@@ -51,7 +51,7 @@ class Question:
     _baseline: Decoded = field(init=False, default_factory=lambda: Decoded({}))
 
     def verdict(self, server: ServerAddress | None) -> bytes:
-        """Get the answer, JSON; a problem is told and ends the command."""
+        """Get the answer, JSON; a problem is printed and ends the command."""
         if self.baseline is not None and BASELINE in self.rules.texts:
             fail([f"Error: {self.rules.name}: {BASELINE} names a column, and --baseline a file; give one of them."])
         return self._by_answer() if server is None else self._by(server)

@@ -51,7 +51,7 @@ class Rules:
 
     @classmethod
     def read(cls, stream: BinaryIO) -> Self:
-        """Read a file; what is wrong with it is told and ends the command."""
+        """Read a file; what is wrong with it is printed and ends the command."""
         name: str = getattr(stream, "name", "<stdin>")
         name = "standard input" if name == "<stdin>" else name
         try:
@@ -72,7 +72,7 @@ class Rules:
 
     @property
     def options(self) -> dict[str, Any]:
-        """What the request asks for beside its evaluations."""
+        """What the request asks for besides its evaluations."""
         return {key: self.document[key] for key in GATE_OPTIONS if key in self.document}
 
     @property

@@ -23,7 +23,7 @@ NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _LINE = re.compile(rf"({NAME.pattern})\s+([0-9a-fA-F]{{64}})".encode())
 _RANDOM_BYTES = 32
 _MAX_TOLD = 5
-"""How many lines of a file are told about at once."""
+"""How many wrong lines of a file are reported at once."""
 
 _logger = logging.getLogger("service")
 """The application's own, whose messages the log shows; of other loggers it shows the place alone."""
@@ -125,7 +125,7 @@ def check_file(path: Path) -> None:
 def new_key(name: str) -> tuple[str, str]:
     """Make a random key for `name`: the key itself, and its line for the file.
 
-    Raises ValueError when the name is none.
+    Raises ValueError when the name is not allowed.
     """
     if not NAME.fullmatch(name):
         raise ValueError("A name has 1 to 64 of the characters A-Z a-z 0-9 . _ -")

@@ -19,7 +19,7 @@ _MAX_PORT = 65_535
 def allowed_origins(text: str) -> tuple[str, ...]:
     """Read the origins between commas, in lower case as browsers send them.
 
-    Raises SettingsError for what no browser would send as an origin, and for `*` beside others.
+    Raises SettingsError for what no browser would send as an origin, and for `*` along with others.
     """
     origins = tuple(part.strip().lower() for part in text.split(",")) if text.strip() else ()
     if ANY in origins and len(origins) > 1:

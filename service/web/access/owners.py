@@ -21,7 +21,7 @@ SOCKET = "unix"
 """The name of whoever connects over a Unix socket, which has no address."""
 
 _CUSTOMER_BITS = 64
-"""One customer has at least so many bits of IPv6 addresses to choose from."""
+"""How many bits of IPv6 addresses one customer can choose from, at least."""
 
 _MOST_HOPS = 8
 """How many addresses of X-Forwarded-For are looked at, from the last."""
@@ -78,7 +78,7 @@ class Owners:
 
 
 def _address(text: str) -> str:
-    """Read an address; nothing when it is none."""
+    """Read an address; the empty text when it is not one."""
     try:
         return str(ip_address(text.strip()))
     except ValueError:

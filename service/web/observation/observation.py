@@ -64,7 +64,7 @@ _STAGES = (
 """(fact, stage, field of the line)"""
 
 _TIMES = (("wait", "wait_ms"), *((stage, name) for _, stage, name in _STAGES))
-"""What Server-Timing tells beside the total: (name there, field of the line)."""
+"""What Server-Timing lists besides the total: (name there, field of the line)."""
 
 _BEFORE = ("operation", "lane", "rows", "bytes_in")
 _AFTER = ("key", "problem")

@@ -83,7 +83,7 @@ class Connection(asyncio.BufferedProtocol):
         self._enter(Phase.IDLE, server.bounds.keepalive)
 
     def _enter(self, phase: Phase, seconds: float = 0.0) -> None:
-        """Begin a phase; where it depends on the client alone, it may last so many seconds."""
+        """Begin a phase; if it depends on the client alone, it may last this many seconds."""
         self.phase = phase
         self.since = time.monotonic()
         self.deadline = self.since + seconds

@@ -139,4 +139,4 @@ _CONTENTS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "tradeoffs": _tradeoffs,
     "comparisons": _comparison,
 }
-"""{operation: what its answer holds beside the totals and the warnings}."""
+"""{operation: what its answer holds besides the totals and the warnings}."""

@@ -10,7 +10,7 @@ from service.wire.formats.arrow_columns import UNREADABLE, ArrowColumn, is_reada
 from service.wire.formats.arrow_file import ArrowFile
 from service.wire.formats.arrow_messages import count
 from service.wire.formats.codings import Body
-from service.wire.formats.tables import no_rows, refuse_doubles
+from service.wire.formats.tables import no_rows, refuse_duplicate_columns
 from service.wire.limits import Limits
 from service.wire.problems import Problem
 
@@ -38,7 +38,7 @@ class ArrowTable:
 
     def read(self, names: list[str]) -> dict[str, ArrowColumn]:
         """Read the named columns; of types that are neither numbers nor labels nothing."""
-        refuse_doubles(self.header, names)
+        refuse_duplicate_columns(self.header, names)
         if self._counted.rows == 0:
             raise no_rows("The table has no rows.")
         kinds = {name: self._schema.types[self.header.index(name)] for name in names}

@@ -46,7 +46,7 @@ _NOT_COMPRESSED = -1
 _LISTS_OF_TYPES = {10, 14}
 """A timestamp's type has a time zone in its second place, a union's the numbers of its types."""
 _OVERHEAD = 64
-"""What a field, or a pair of metadata, counts beside its text."""
+"""What a field, or a pair of metadata, counts besides its text."""
 
 
 class Flat:

@@ -27,7 +27,7 @@ Piece: TypeAlias = bytes | memoryview
 """A part of an answer's body."""
 
 IDENTITY = "identity"
-"""The coding that is none."""
+"""The name for no coding at all."""
 
 MIN_COMPRESSED_BYTES = 1024
 """A shorter answer is sent as it is: it fits in a packet either way."""

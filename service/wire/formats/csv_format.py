@@ -17,7 +17,13 @@ from pyarrow import csv as arrow_csv
 from service.curves.budget import is_bounded, spend
 from service.environment import look_for_memory
 from service.wire.formats.reading_work import csv_work
-from service.wire.formats.tables import LONGEST_HEADER, MOST_COLUMNS, no_rows, refuse_doubles, too_many_columns
+from service.wire.formats.tables import (
+    LONGEST_HEADER,
+    MOST_COLUMNS,
+    no_rows,
+    refuse_duplicate_columns,
+    too_many_columns,
+)
 from service.wire.formats.text_columns import TextColumn
 from service.wire.limits import Limits
 from service.wire.problems import Problem, invalid_value
@@ -101,7 +107,7 @@ class CsvTable:
 
     def read(self, names: list[str]) -> dict[str, TextColumn]:
         """Read the named columns as text. Raises Problem when a row is not of the header's width, or none is there."""
-        refuse_doubles(self.header, names)
+        refuse_duplicate_columns(self.header, names)
         # Columns are known by their position: names may be repeated among those that are not read.
         positions = {name: str(self.header.index(name)) for name in names}
         ragged: list[arrow_csv.InvalidRow] = []

@@ -22,7 +22,7 @@ Decoder = Callable[[Body, Mapping[str, str], TableForm, Limits], Decoded]
 
 
 def _decode_json_body(body: Body, parameters: Mapping[str, str], form: TableForm, limits: Limits) -> Decoded:
-    """Read the body, and the options of the query beside its own."""
+    """Read the body, and the query's options along with its own."""
     form.check(parameters)
     _refuse_dialect(parameters)
     document = decode_json(bytes(body), limits)  # a copy of what lies in a file: only bytes are searched as text

@@ -31,7 +31,7 @@ MOST_LISTS = 1000
 """How many lists are looked at. The others stay, so that a body of brackets costs no more than another."""
 
 PIECE = 1 << 18
-"""Lists are parsed in pieces of about so many bytes: simdjson takes fifteen bytes of memory for one of text."""
+"""Lists are parsed in pieces of about this many bytes: simdjson takes fifteen bytes of memory for one of text."""
 
 _BEGINS_WITH_A_NUMBER = re.compile(rb"\[\s*+[-\d]")
 _COMMA, _ZERO, _NINE = np.uint8(ord(",")), np.uint8(ord("0")), np.uint8(9)

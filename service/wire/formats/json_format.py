@@ -68,7 +68,7 @@ MOST_PLACES = 1_000_000
 """How many lists, objects and members are made of a body; a request needs hundreds."""
 
 VALUES_PER_ROW = 4
-"""How many values, times the limit on rows, are made of a body beside the lists that are lifted out of it.
+"""How many values, times the limit on rows, are made of a body besides the lists that are lifted out of it.
 
 A comparison may bring that many columns of strings. A value takes about 64 bytes of memory, and as few as 4 of a body.
 """
@@ -139,7 +139,7 @@ def decode_json(body: bytes, limits: Limits) -> object:
     _refuse_many_values(rest, limits)
     _spend_on(rest, body)
     if lifted:
-        # What is wrong is told below, in terms of the whole body.
+        # What is wrong is reported below, in terms of the whole body.
         with suppress(UnicodeDecodeError, StrictJsonError):
             return parse_json(rest.decode("utf-8"), lifted)
         _refuse_many_values(body, limits)

@@ -10,7 +10,7 @@ from service.wire.formats.arrow_columns import UNREADABLE, ArrowColumn, validate
 from service.wire.formats.codings import Body
 from service.wire.formats.parquet_footer import Chunk, Column, Footer
 from service.wire.formats.parquet_pages import page_headers
-from service.wire.formats.tables import LONGEST_HEADER, no_rows, refuse_doubles, too_many_rows
+from service.wire.formats.tables import LONGEST_HEADER, no_rows, refuse_duplicate_columns, too_many_rows
 from service.wire.limits import Limits
 from service.wire.problems import Problem, invalid_value
 
@@ -44,7 +44,7 @@ class ParquetTable:
 
     def read(self, names: list[str]) -> dict[str, ArrowColumn]:
         """Read the named columns; of types that are neither numbers nor labels nothing."""
-        refuse_doubles(self.header, names)
+        refuse_duplicate_columns(self.header, names)
         if self._footer.rows == 0:
             raise no_rows("The table has no rows.")
         chosen = {name: self._footer.columns[self.header.index(name)] for name in names}

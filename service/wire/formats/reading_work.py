@@ -15,7 +15,7 @@ _CELL = 0.4
 
 
 def json_work(text: bytes, size: int) -> float:
-    """Work to read a JSON body of so many bytes of which this is left when long lists of numbers are lifted out."""
+    """Work to read a JSON body of this many bytes of which this is left when long lists of numbers are lifted out."""
     objects, members, values = (text.count(mark) for mark in (b"{", b":", b","))
     lists = text.count(b"[")
     return size / _BODY_BYTES + objects * _OBJECT + members * _MEMBER + (values + lists) * _VALUE

@@ -198,7 +198,7 @@ def _counts_columns(table: Table) -> list[str]:
     return present if {"tp", "fp"} & set(present) else []
 
 
-def refuse_doubles(header: list[str], names: list[str]) -> None:
+def refuse_duplicate_columns(header: list[str], names: list[str]) -> None:
     """Refuse a column whose name another one has, too; among those that are not read it does not matter."""
     for name in names:
         if header.count(name) > 1:

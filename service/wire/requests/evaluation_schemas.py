@@ -112,7 +112,7 @@ class EvaluationSchema(SampleFields):
 
     @pre_load
     def drop_absent(self, data: Any, **kwargs: object) -> Any:  # noqa: ANN401  # anything that JSON can hold
-        """Refuse what belongs to a sample beside counts, whatever it holds."""
+        """Refuse a sample's fields next to counts, whatever they hold."""
         data = super().drop_absent(data, **kwargs)
         if isinstance(data, dict) and "counts" in data:
             for name in self.sample_only:
@@ -135,7 +135,7 @@ def inheriting(data: dict[str, Any], name: str) -> dict[str, Any]:
     inner = data.get(name)
     if not isinstance(inner, dict):
         return data
-    # What is wrong is told once, where it stands.
+    # Each mistake is reported once, where it is.
     meaning = {key: data[key] for key, kinds in _MEANING.items() if isinstance(data.get(key), kinds)}
     given = {key: value for key, value in inner.items() if not (key in meaning and _is_absent(value))}
     if not _is_absent(given.get("counts")):

@@ -39,7 +39,7 @@ class IntervalsSchema(ObjectSchema):
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> IntervalOptions:
-        """Build the options, when so many resamples can show the level; {} asks for the default."""
+        """Build the options, if that many resamples can show the level; {} asks for the default."""
         options = IntervalOptions(**data)
         if options.method in RESAMPLED_METHODS and not resamples_show(options.level, options.resamples):
             raise invalid("out_of_range", too_sure(options.resamples), "level")
@@ -47,7 +47,7 @@ class IntervalsSchema(ObjectSchema):
 
 
 def too_sure(resamples: int) -> str:
-    """Say that a level is higher than so many resamples can show."""
+    """Say that a level is higher than that many resamples can show."""
     most = 1 - 2 / (resamples + 1)
     return f"{resamples} resamples show a level of {most:.6g} at most; ask for less, or for more resamples."
 

@@ -85,7 +85,7 @@ def curves_work(evaluation: Sample | Counts, options: CurvesOptions, intervals: 
 
 
 def _interpolation_work(evaluation: Sample | Counts, options: CurvesOptions, rows: int) -> float:
-    """Work of one interpolated curve of a table of so many rows."""
+    """Work of one interpolated curve of a table of this many rows."""
     at, positives = options.interpolation, evaluation.positives
     if isinstance(at, AtRecall):
         return at.at_recall.size * (_AT_RECALL + _INTERPOLATED)
@@ -121,7 +121,7 @@ def tradeoffs_work(evaluation: Sample | Counts, options: TradeoffOptions) -> int
 
 
 def comparisons_work(named: Mapping[str, Sample | Counts]) -> int:
-    """Work of a comparison: reading the tables, every curve beside every other, and the names of every pair."""
+    """Work of a comparison: reading the tables, every curve against every other, and the names of every pair."""
     evaluations = named.values()
     rows = len(evaluations) * sum(evaluation.rows for evaluation in evaluations)
     names = 2 * len(evaluations) * len(orjson.dumps(list(named)))
