@@ -18,7 +18,7 @@ from service.cli.asking import as_options, label_lines, limits, lines_of_file, n
 from service.cli.command_error import fail
 from service.cli.files import InputFile
 from service.curves.comparison import MOST_EVALUATIONS
-from service.wire.columns import ColumnError, labels, numbers
+from service.wire.columns import ColumnError, SharedColumn, labels, numbers
 from service.wire.formats.decoders import DECODERS
 from service.wire.formats.query_options import SAMPLE_COLUMNS, Decoded
 from service.wire.formats.tables import COUNTS_COLUMNS, TableForm, one_evaluation
@@ -119,7 +119,7 @@ def _plain(decoded: Decoded) -> Decoded:
 
     def plain_labels(column: object) -> list[object]:
         found = labels(column, positive_label)
-        cells = getattr(column, "cells", None)
+        cells = getattr(column.column if isinstance(column, SharedColumn) else column, "cells", None)
         if found.rest is None or cells is None:
             return list(found.positive.tolist())
         kept = [float(cell) if isinstance(cell, Decimal) else cell for cell in cells.to_pylist()]
@@ -138,6 +138,9 @@ def _plain(decoded: Decoded) -> Decoded:
         return [None if math.isnan(cell) else cell for cell in cells]
 
     document |= {key: plain(key, document[key], f"/{key}") for key in SAMPLE_COLUMNS if key in document}
+    if "baseline" in document:  # of a gate's table: another column of scores
+        shared = {key: document[key] for key in ("labels", "weights", "positive_label") if key in document}
+        document["baseline"] = shared | {"scores": plain("scores", document["baseline"]["scores"], "/baseline/scores")}
     if "counts" in document:
         counts = document["counts"]
         columns = {key: plain(key, counts[key], f"/counts/{key}") for key in COUNTS_COLUMNS if key in counts}

@@ -82,14 +82,14 @@ class SharedColumn:
     """A column that several evaluations share; whatever is read from it is read once."""
 
     def __init__(self, column: object) -> None:
-        self._column = column
+        self.column = column
         self._read: dict[Hashable, Any] = {}
 
     def numbers(self, *, nullable: bool) -> FloatArray:
         """Read it as numbers."""
         key = ("numbers", nullable)
         if key not in self._read:
-            self._read[key] = numbers(self._column, nullable=nullable)
+            self._read[key] = numbers(self.column, nullable=nullable)
         column: FloatArray = self._read[key]
         return column
 
@@ -97,7 +97,7 @@ class SharedColumn:
         """Read it as labels."""
         key = (type(positive_label), positive_label)
         if key not in self._read:
-            self._read[key] = labels(self._column, positive_label)
+            self._read[key] = labels(self.column, positive_label)
         column: Labels = self._read[key]
         return column
 

@@ -108,6 +108,17 @@ def test_many_rules_are_no_query(guarded: str, tmp_path: Path) -> None:
     assert both(guarded, written(tmp_path, text), ALL).exit_code == 0
 
 
+@pytest.mark.parametrize(("no", "yes", "maybe"), [("0", "1", "0"), ("no", "yes", "no"), ("no", "yes", "maybe")])
+def test_many_rules_of_a_table_with_a_baseline(guarded: str, tmp_path: Path, no: str, yes: str, maybe: str) -> None:
+    """The other column of scores goes into the JSON body, too."""
+    rows = f"0.9,1,{no},2\n0.4,2,{yes},1\n0.3,3,{no},1\n0.1,0,{yes},1\n0.2,4,{maybe},1\n"
+    table = written(tmp_path, f"scores,old,labels,weights\n{rows}", "t.csv")
+    reading = f'baseline_scores = "old"\npositive_label = "{yes}"\n'
+    text = "".join(f'[[rules]]\nmetric = "average_precision"\nmax_drop = 0.{n:03}\n' for n in range(100))
+    run = both(guarded, written(tmp_path, reading + text), table, "--json")
+    assert run.exit_code in {0, 1}, run.stderr
+
+
 def test_a_table_that_only_fits_compressed(guarded: str, tmp_path: Path) -> None:
     """The server takes 1,000,000 bytes; the table has more."""
     text = io.StringIO()
