@@ -24,7 +24,7 @@ OPTIONS = ("-std=c11", "-O3", "-fno-fast-math", "-ffp-contract=off", "-Wno-psabi
 """
 
 SOURCES = Path("service", "curves", "kernel")
-LIBRARY = Path("service", "curves", "kernel.so")
+LIBRARY = SOURCES / "kernel.so"  # not beside modules, of which Python would take it for one
 SECONDS = 120.0
 """How long a compiler may take."""
 
@@ -75,12 +75,13 @@ class LoopsInC(BuildHookInterface[Any]):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Compile, into the checkout for an editable install, else into the wheel."""
         root = Path(self.root)
-        (root / LIBRARY).unlink(missing_ok=True)  # of other sources, perhaps
         self._directory = Path(tempfile.mkdtemp(prefix="rocpr-build-"))
         made = self._directory / LIBRARY.name
         try:
             _compile_unless_off(root / SOURCES, made)
         except NotCompiled as reason:
+            if version == "editable":
+                (root / LIBRARY).unlink(missing_ok=True)  # it is of other sources, perhaps
             self.app.display_warning(f"rocpr is installed without its compiled loops: {reason}")
             return
         if version == "editable":

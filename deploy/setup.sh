@@ -65,6 +65,6 @@ python3 -m venv "$installer"
 pip="env PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 $installer/bin/python -m pip --quiet --python .venv/bin/python"
 $pip install --require-hashes --only-binary :all: -r "$lock"
 $pip install --no-deps --no-build-isolation -e .
-[ -e service/curves/kernel.so ] || echo "rocpr: no C compiler was used; the slow loops run in NumPy (deploy/README.md)" >&2
+[ -e service/curves/kernel/kernel.so ] || echo "rocpr: no C compiler was used; the slow loops run in NumPy (deploy/README.md)" >&2
 rm -rf "$installer"
 echo "$wanted" > .venv/rocpr-stamp

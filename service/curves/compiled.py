@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-LIBRARY = Path(__file__).with_name("kernel.so")
+LIBRARY = Path(__file__).parent / "kernel" / "kernel.so"
 """Where it lies, if it was compiled."""
 
 _FUNCTION_TYPES: dict[str, tuple[Any, ...]] = {  # the type of the result, then those of the arguments

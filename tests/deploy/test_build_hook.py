@@ -12,7 +12,7 @@ import pytest
 from deploy import build_hook
 from tests.compiled_library import compiler
 
-BUILT = "service/curves/kernel.so"
+BUILT = "service/curves/kernel/kernel.so"
 
 
 @pytest.fixture
@@ -41,6 +41,7 @@ def build(checkout: Path, target: str = "wheel", **variables: str) -> tuple[Path
 
 def test_a_wheel_has_them_and_is_for_its_platform(checkout: Path) -> None:
     compiler()
+    (checkout / BUILT).write_bytes(b"of an editable install")
     wheel, _ = build(checkout)
     assert "-py3-none-" in wheel.name
     assert not wheel.name.endswith("-any.whl")
@@ -48,7 +49,7 @@ def test_a_wheel_has_them_and_is_for_its_platform(checkout: Path) -> None:
         assert files.read(BUILT).startswith(b"\x7fELF" if sys.platform == "linux" else b"")
         metadata = next(name for name in files.namelist() if name.endswith(".dist-info/WHEEL"))
         assert b"Root-Is-Purelib: false" in files.read(metadata)
-    assert not (checkout / BUILT).exists()
+    assert (checkout / BUILT).read_bytes() == b"of an editable install"
 
 
 @pytest.mark.parametrize(
@@ -76,6 +77,12 @@ def test_an_editable_install_has_them_in_the_checkout(checkout: Path) -> None:
     build(checkout, "wheel:editable")
     assert (checkout / BUILT).read_bytes() != b"of other sources"
     assert (checkout / BUILT).stat().st_mode & 0o755 == 0o755
+
+
+def test_an_editable_install_without_them_leaves_none(checkout: Path) -> None:
+    (checkout / BUILT).write_bytes(b"of other sources")
+    build(checkout, "wheel:editable", ROCPR_COMPILED="off")
+    assert not (checkout / BUILT).exists()
 
 
 def test_a_compiler_that_takes_too_long_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

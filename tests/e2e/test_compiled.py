@@ -27,7 +27,7 @@ def checkout(root: Path, tmp_path: Path) -> Path:
     for directory in ("service", "deploy"):
         shutil.copytree(root / directory, tmp_path / directory, ignore=unwanted)
     shutil.copy(root / "openapi.yaml", tmp_path)
-    library_in(tmp_path / "service" / "curves")
+    library_in(tmp_path / "service" / "curves" / "kernel")
     return tmp_path
 
 
