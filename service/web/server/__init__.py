@@ -37,7 +37,7 @@ at once would reset the connection, and may destroy the answer before it is read
 
     a head                     32 KiB in all, 100 fields, 10 s
     a body                     ROCPR_MAX_BODY_BYTES, 10 s and the time that its bytes take at ROCPR_MIN_BODY_RATE
-    a body in small chunks     a fifth of the loop's time, with all others of that kind
+    bodies in small chunks     a fifth of the loop's time for all together, in turns by address
     a silent client            10 s in a request, `keepalive` between requests
     an unread answer           30 s without progress
     bodies, unread answers     ROCPR_SPOOL_BYTES in files, 128 MiB of memory a process; the slowest clients make way

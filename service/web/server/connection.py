@@ -184,8 +184,9 @@ class Connection(asyncio.BufferedProtocol):
         self._enter(Phase.BODY, PATIENCE_SECONDS)
         self._read_ahead()
 
-    def read_on(self) -> None:
-        """Read again, after a pause for others."""
+    def read_on(self, waited: float) -> None:
+        """Read again, after so many seconds' pause for others, which are not the client's."""
+        self.deadline += waited
         if not self._is_full:
             self.transport.resume_reading()
 
@@ -281,8 +282,8 @@ class Connection(asyncio.BufferedProtocol):
             self.sending.close()
         if self.exchange is not None:
             self.exchange.leave()
-        if self.reader is not None and (self.exchange is None or not self.exchange.has_body):
-            self.reader.close()
+        if self.reader is not None:
+            self.reader.close(keep_body=self.exchange is not None and self.exchange.has_body)
         self.sending = self.reader = self.exchange = None
         self._was_probed = False
 

@@ -104,9 +104,13 @@ class RequestReader:
             return incomplete_body()
         return transport_problem(IncompleteHead()) if self.begun else None
 
-    def close(self) -> None:
-        """Drop the body."""
-        if self.body is not None:
+    def close(self, *, keep_body: bool) -> None:
+        """Drop the parser, and the body unless another closes it.
+
+        The parser knows this reader: together they would keep what has come until the garbage collector finds them.
+        """
+        del self._parser
+        if self.body is not None and not keep_body:
             self.body.close()
 
     def _feed(self, data: bytes | memoryview) -> bytes:

@@ -7,7 +7,6 @@ import asyncio
 import errno
 import logging
 import time
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from service.web.observation.observation import UNMATCHED
 from service.web.passes import Pass
 from service.web.server import sweep
+from service.web.server.chunk_turns import ChunkTurns
 from service.web.server.connection import Connection
 from service.web.server.exchange import Exchange
 from service.web.server.head import Head
@@ -38,9 +38,6 @@ UNASKED_BYTES = 32 * 1024
 
 SWEPT_AT_ONCE = 200
 """How many connections are looked after before others have their turn; to end one takes some 50 µs."""
-
-DENSE_SECONDS = 0.005
-"""How often one connection whose body comes in small chunks is read; each time takes about a millisecond."""
 
 BODY_IN_MEMORY = 256 * 1024
 """How much of a body is kept in memory; what is longer goes to a file."""
@@ -91,7 +88,7 @@ class Server:
         self._routes = routes
         self.stopping_since: float | None = None
         """When the process was told to take no more connections."""
-        self._slowed: deque[Connection] = deque()
+        self._chunk_turns = ChunkTurns(loop)
         self._has_room = True
         """Whether no more is held for clients than may be."""
 
@@ -120,16 +117,8 @@ class Server:
         return Refused(reader.path, reader.method, route, seconds)
 
     def slow_down(self, connection: Connection) -> None:
-        """Let a body in small chunks wait for its turn: all of those together have a fifth of the loop's time."""
-        connection.transport.pause_reading()
-        self._slowed.append(connection)
-        if len(self._slowed) == 1:
-            self._loop.call_later(DENSE_SECONDS, self._read_on)
-
-    def _read_on(self) -> None:
-        self._slowed.popleft().read_on()
-        if self._slowed:
-            self._loop.call_later(DENSE_SECONDS, self._read_on)
+        """Let a body in small chunks wait for its turn."""
+        self._chunk_turns.put(connection)
 
     def must_ask(self, head: Head) -> bool:
         """Whether the application is to be asked for its opinion of a head before the body is read."""

@@ -82,12 +82,17 @@ def _look_for_client(connection: Connection) -> None:
     One that has closed its sending side may still read. It gets an interim answer, which clients skip; the system of
     one that has gone refuses that, and the socket knows it from then on.
     """
-    poll = select.poll()
-    poll.register(connection.transport.get_extra_info("socket").fileno(), 0)
-    if poll.poll(0):  # what is told unasked: a hang-up, an error
+    if has_gone(connection):
         connection.transport.abort()
     else:
         connection.probe()
+
+
+def has_gone(connection: Connection) -> bool:
+    """Whether the system knows that a client is gone, also one whose bytes are not read now."""
+    poll = select.poll()
+    poll.register(connection.transport.get_extra_info("socket").fileno(), 0)
+    return bool(poll.poll(0))  # what is told unasked: a hang-up, an error
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,19 +173,21 @@ def _waiting_of_the_greediest(held: Mapping[Connection, Held]) -> list[tuple[Con
 def evict(connections: Collection[Connection]) -> bool:
     """End some connections, because there may be no more; whether there were any that can be missed.
 
-    First those without a request, which have been so for longest, and of one address if it has most of them; then the
-    slowest.
+    Those of one address, if it has most of all: those without a request, the oldest first, else the slowest.
     """
-    useless = sorted((one for one in connections if one.phase in _WITHOUT_REQUEST), key=lambda one: one.since)
-    of_each = Counter(one.client[0] for one in useless)
+    rates = {one: rate_of(one) for one in connections}
+    missed = [one for one, rate in rates.items() if rate is not None or one.phase in _WITHOUT_REQUEST]
+    of_each = Counter(one.client[0] for one in missed)
     most = max(of_each.values(), default=0)
-    chosen = [one for one in useless if of_each[one.client[0]] == most] if 2 * most > len(useless) else useless
+    if 2 * most > len(missed):
+        missed = [one for one in missed if of_each[one.client[0]] == most]
+
+    chosen = sorted((one for one in missed if one.phase in _WITHOUT_REQUEST), key=lambda one: one.since)
     if not chosen:
-        rates = {one: rate for one in connections if (rate := rate_of(one)) is not None}
-        chosen = sorted(rates, key=lambda one: (_is_young(one), rates[one]))
+        chosen = sorted(missed, key=lambda one: (_is_young(one), rates[one] or 0.0))
     for connection in chosen[:EVICTED_AT_ONCE]:
         connection.transport.abort()
-    return bool(chosen)
+    return bool(missed)
 
 
 def _is_young(connection: Connection) -> bool:

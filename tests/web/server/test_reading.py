@@ -3,7 +3,9 @@
 The corpus is a test of gunicorn's parser, too, which every new version has to pass.
 """
 
+import gc
 import random
+import weakref
 
 import pytest
 from gunicorn.asgi import parser as gunicorn_parser
@@ -160,13 +162,34 @@ def test_a_body_that_finds_no_room_is_the_servers_problem() -> None:
 
 
 def test_a_dropped_request_drops_its_body() -> None:
+    new_reader().close(keep_body=False)
     reader = new_reader()
-    reader.close()
     reader.feed(corpus.POST + b"Content-Length: 2\r\n\r\n{")
     body = reader.body
-    reader.close()
+    reader.close(keep_body=False)
     with pytest.raises(ValueError, match="closed"):
         body.write(b"}")
+
+
+def test_a_dropped_request_that_another_answers_keeps_its_body() -> None:
+    reader = new_reader()
+    reader.feed(corpus.POST + b"Content-Length: 2\r\n\r\n{")
+    reader.close(keep_body=True)
+    reader.body.write(b"{}")
+    assert reader.body.length == 2
+
+
+def test_what_has_come_of_a_dropped_request_does_not_wait_for_the_garbage_collector() -> None:
+    gc.disable()
+    try:
+        reader = new_reader()
+        reader.feed(corpus.POST + b"X: " + b"a" * 4_000)
+        gone = weakref.ref(reader)
+        reader.close(keep_body=False)
+        del reader
+        assert gone() is None
+    finally:
+        gc.enable()
 
 
 def parse_errors(kind: type[Exception] = ParseError) -> list[type[Exception]]:

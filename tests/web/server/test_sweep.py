@@ -247,6 +247,14 @@ class TestEviction:
         application.go.set()
         assert asks.read().status == 200
 
+    def test_uploads_of_an_address_that_has_most_before_another_one_that_is_idle(self, serve: Serve) -> None:
+        served = serve(echo)
+        idle, uploads = served.connect("192.0.2.2"), [upload_begun(served) for _ in range(3)]
+        assert self.evict(served)
+        for client in uploads:
+            served.reaches(client, Phase.CLOSED)
+        assert phases(served, idle) == [Phase.IDLE]
+
     def test_the_slowest_where_all_have_one(self, serve: Serve, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(sweep, "EVICTED_AT_ONCE", 1)
         served = serve(asked_first(), bounds=LARGE)
