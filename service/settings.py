@@ -173,7 +173,7 @@ class Settings:
         "ROCPR_CONNECTIONS", 10_000, 16, 1_000_000, "How many connections one process keeps; then the idlest is closed."
     )
     queue_seconds: int = _setting(
-        "ROCPR_QUEUE_SECONDS", 30, 1, 86_400, "How long a request waits for its turn, in seconds; then it is 503."
+        "ROCPR_QUEUE_SECONDS", 45, 1, 86_400, "How long a request waits for its turn, in seconds; then it is 503."
     )
     spool_bytes: int = _setting(
         "ROCPR_SPOOL_BYTES",

@@ -42,7 +42,7 @@ def test_defaults() -> None:
         "commit": "",
         "workers": 2,
         "connections": 10_000,
-        "queue_seconds": 30,
+        "queue_seconds": 45,
         "spool_bytes": 2_147_483_648,
     }
 
