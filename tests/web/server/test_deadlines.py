@@ -23,6 +23,7 @@ class TestDeadlines:
             clock.forward(BOUNDS.keepalive - 1)
             served.sweep()
             assert client.get("/").read().status == 200
+            served.reaches(client, Phase.IDLE)
         clock.forward(BOUNDS.keepalive + 1)
         served.sweep()
         assert client.rest() == b""
