@@ -100,10 +100,10 @@ class Operations:
         return response
 
     def _first_pass(self, asked: Request, length: int | None) -> Pass:
-        """Tell by the head where a request is answered, as far as it tells; a chunked body may have any length."""
+        """Tell by the head where a request is answered, as far as it says; a chunked body may have any length."""
         if length is not None and length > self._big_body_bytes:
             return Pass.BIG
-        return Pass.COLUMNAR if asked.content_type in _COLUMNAR and length is not None else Pass.SMALL
+        return Pass.COLUMNAR if asked.content_type in _COLUMNAR else Pass.SMALL
 
     def _answer_in(self, here: Pass, asked: Request) -> Response:
         """Answer in this pass of the server's, unless the request belongs in another one."""

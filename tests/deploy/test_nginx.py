@@ -177,6 +177,18 @@ def test_ids_are_the_client_s_or_made(proxy: Proxy) -> None:
     assert re.fullmatch("[0-9a-f]{32}", made)
 
 
+def test_a_page_of_the_service_is_its_own_on_any_port(proxy: Proxy) -> None:
+    """A general media type is read by its first bytes, but not for another origin's page."""
+    host, body = f"localhost:{proxy.port}", b'{"labels": [1, 0], "scores": [0.9, 0.1]}'
+    fields = {"Host": host, "Content_Type": "text/plain"}
+    own, other = (
+        ask(proxy.port, request("POST", "/v1/curves", body, **fields, Origin=f"http://{origin}"))
+        for origin in (host, "localhost:1")
+    )
+    assert own.status == HTTPStatus.OK
+    check_problem(other, "unsupported_media_type")
+
+
 def test_the_log_repeats_nothing(proxy: Proxy) -> None:
     """Neither a path, a query, a header, a method nor a body; ids alone, which name the lines here."""
     secret = "canary7531"

@@ -12,10 +12,11 @@ import pyarrow as pa
 import pytest
 from flask import Flask
 from pyarrow import parquet
-from werkzeug.test import EnvironBuilder
+from werkzeug.test import EnvironBuilder, run_wsgi_app
 
 from service.app import create_app
 from service.settings import read_settings
+from service.web import operation_routes
 from service.web.observation import observation
 from service.web.passes import (
     CLIENT,
@@ -265,3 +266,18 @@ def test_another_server_is_answered_in_one_call(app: Flask) -> None:
     ):
         with client.post(CURVES, data=body, headers=headers) as answer:
             assert answer.status_code == 200
+
+
+class TestUnderAnotherServer:
+    def test_columns_of_unknown_length_are_not_read_in_its_process(
+        self, app: Flask, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A library that falls over a hostile file takes an evaluator with it, not the server."""
+        monkeypatch.setattr(operation_routes, "answer", None)
+        body = arrow(10)
+        builder = EnvironBuilder(CURVES, method="POST", headers={"Content-Type": ARROW_STREAM})
+        environ = builder.get_environ() | {"wsgi.input": io.BytesIO(body), "HTTP_TRANSFER_ENCODING": "chunked"}
+        environ.pop("CONTENT_LENGTH", None)
+        answer = run_wsgi_app(app.wsgi_app, environ, buffered=True)
+        assert answer[1] == "200 OK"
+        assert json.loads(b"".join(answer[0]))["points"]["tp"][-1] == 5
