@@ -13,6 +13,7 @@ from time import perf_counter
 
 from marshmallow import ValidationError
 
+from service.charts.charts import PICTURES
 from service.curves.budget import TooMuchWork as TooMuchWork  # noqa: PLC0414  # who calls `answer` catches it
 from service.curves.budget import at_most, spend
 from service.curves.errors import CurvesError
@@ -25,6 +26,7 @@ from service.wire.formats.query_options import Decoded, picture_options
 from service.wire.formats.signatures import media_type_of, mislabelled
 from service.wire.formats.tables import too_many_rows
 from service.wire.limits import Limits
+from service.wire.media_types import JSON
 from service.wire.problems import PROBLEM_JSON, Problem, invalid_request, invalid_value, pointer_token, problem_document
 from service.wire.requests.faults import fact_error, field_errors
 from service.wire.requests.picture_schemas import PICTURE_SCHEMAS, checked_picture
@@ -186,6 +188,10 @@ def _write_answer(
         if checked.rows > limits.max_rows:
             raise too_many_rows(checked.rows, limits.max_rows)
         spend(checked.work)
+    if checked.charts:
+        if request.accept != JSON:
+            raise invalid_value("/charts", "exclusive", f"charts goes with {JSON}, not with {request.accept}.")
+        shown = checked.charts
     if shown is None and request.accept in ONE_TABLE:
         shown = operation.first_table(checked)
     with facts.timed("evaluate_seconds"):
@@ -247,11 +253,11 @@ def _shown(request: Request, operation: Operation, parameters: dict[str, str]) -
     """Take out of the query what of the result is asked for: a table by its name, or a picture."""
     table = parameters.pop("table", None)
     _check_table(operation, table, request.accept)
-    options = picture_options(parameters)
     if (request.operation, request.accept) in PICTURE_SCHEMAS:
-        return checked_picture(request.operation, request.accept, options)
-    for name in options:
-        raise invalid_value(f"/{name}", "exclusive", f"{name} goes with a picture, not with {request.accept}.")
+        return checked_picture(request.operation, request.accept, picture_options(parameters))
+    if "chart" in parameters and request.operation in PICTURES:
+        advice = "charts, a list, asks for pictures within a JSON answer"
+        raise invalid_value("/chart", "exclusive", f"chart goes with a picture, not with {request.accept}; {advice}.")
     return table
 
 
