@@ -11,7 +11,7 @@ from service.settings import read_settings
 from service.wire.answers import png
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="package", autouse=True)
 def _all_media_types() -> Iterator[None]:
     """The contract has PNG; nothing is drawn here."""
     with pytest.MonkeyPatch.context() as patch:
@@ -19,7 +19,7 @@ def _all_media_types() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def app(_all_media_types: None) -> Flask:
     """The application with its default settings."""
     return create_app(read_settings({}))
