@@ -19,9 +19,11 @@ from service.inference.gate import Gate, evaluate_gate
 from service.wire.answers.answer_tables import TABLES
 from service.wire.answers.encoders import Shown
 from service.wire.answers.writing_work import comparison_written, tradeoffs_written
+from service.wire.formats.listings import every_column
 from service.wire.formats.tables import TableForm, evaluation_and_baseline, one_evaluation, several_evaluations
 from service.wire.limits import Limits
 from service.wire.problems import invalid_value
+from service.wire.requests.columns_schemas import ColumnsRequestSchema
 from service.wire.requests.comparisons_schemas import ComparisonsRequest, ComparisonsRequestSchema
 from service.wire.requests.curves_schemas import CurvesRequest, CurvesRequestSchema
 from service.wire.requests.gates_schemas import GatesRequest, GatesRequestSchema
@@ -143,5 +145,6 @@ OPERATIONS = {
         _evaluate_gate,
         status=lambda checked, gate: 200 if gate.passed else checked.fail_status,
     ),
+    "columns": Operation(ColumnsRequestSchema(), every_column(), (), lambda checked, _shown, _limits: checked.listing),
 }
 """{operation: what it is}; its path is /v1/ and its name."""

@@ -166,11 +166,21 @@ def gates_bodies(draw: st.DrawFn) -> dict[str, Any]:
     return body | asked | {"rules": draw(st.lists(rules(drops=bool(baseline)), min_size=1, max_size=3))}
 
 
+@st.composite
+def columns_bodies(draw: st.DrawFn) -> dict[str, Any]:
+    """Lists of any scalars, mostly of one length."""
+    size = draw(st.integers(1, 4))
+    cells = st.one_of(st.none(), st.booleans(), NEAR, st.integers(), st.text(max_size=3), st.lists(NEAR, max_size=2))
+    lists = st.one_of(st.none(), st.lists(cells, min_size=size, max_size=size), st.lists(cells, max_size=2))
+    return draw(st.dictionaries(st.text(max_size=3), lists, max_size=4))
+
+
 BODIES = {
     "evaluateCurves": curves_bodies(),
     "evaluateTradeoffs": tradeoffs_bodies(),
     "compareClassifiers": comparisons_bodies(),
     "checkGate": gates_bodies(),
+    "listColumns": columns_bodies(),
 }
 """{operation: JSON bodies whose parts fit together, so that most are evaluated}"""
 OF_CURVES = [{"metric": "roc", "min": 0.5, "confidence": 0.9}, {"metric": "precision_at_recall", "at": 0.5, "max": 1}]

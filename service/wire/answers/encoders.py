@@ -30,7 +30,7 @@ from service.inference.gate import Gate
 from service.wire.answers.answer_tables import COUNTS, TABLES, Columns
 from service.wire.answers.gate_answers import gate_document
 from service.wire.answers.gate_reports import junit_report, markdown_report
-from service.wire.answers.json_answers import json_answer
+from service.wire.answers.json_answers import json_answer, listing_answer
 from service.wire.formats.codings import Piece
 from service.wire.media_types import ARROW_STREAM, CSV, JSON, MARKDOWN, SVG, TEXT, XML
 
@@ -173,6 +173,7 @@ ENCODERS: dict[tuple[str, str], Encoder] = {
     ("gates", JSON): _verdict(lambda document: orjson.dumps(document) + b"\n"),
     ("gates", MARKDOWN): _verdict(lambda document: markdown_report(document).encode()),
     ("gates", XML): _verdict(junit_report),
+    ("columns", JSON): lambda listing, _: Encoded(listing_answer(listing), {}),
     **{(operation, SVG): _svg_encoder(operation) for operation in PICTURES},
     ("curves", TEXT): _text_encoder,
 }

@@ -16,6 +16,7 @@ from service.curves.pr import AtRecall
 from service.curves.tradeoff import Tradeoffs
 from service.inference.curves_with_intervals import EvaluatedCurves
 from service.wire.answers.answer_tables import best_columns, columns_of, compared_areas, integer_if_whole
+from service.wire.columns import Listing
 from service.wire.formats.codings import Piece
 
 _SHORT_COLUMN = 1 << 10
@@ -41,6 +42,20 @@ def json_answer(operation: str, result: EvaluatedCurves | Tradeoffs | Comparison
         return
     yield from _pieces(document)
     yield b"\n"
+
+
+def listing_answer(listing: Listing) -> Iterator[Piece]:
+    """Write what the columns of a table hold, as a table of its own."""
+    columns = [found for _, found in listing.columns]
+    table = {
+        # A JSON body may name a column by half of a surrogate pair.
+        "name": [name.encode("utf-8", "replace").decode() for name, _ in listing.columns],
+        "type": [found.kind for found in columns],
+        "missing": [found.missing for found in columns],
+        "values": [found.values for found in columns],
+        "more": [found.more for found in columns],
+    }
+    yield orjson.dumps({"rows": listing.rows, "columns": table}, option=orjson.OPT_APPEND_NEWLINE)
 
 
 def _is_short(value: object) -> bool:

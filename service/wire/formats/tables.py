@@ -11,6 +11,7 @@ from typing import Protocol
 from service.curves.comparison import MOST_EVALUATIONS
 from service.wire.columns import SharedColumn
 from service.wire.formats.json_format import StrictJsonError, parse_json
+from service.wire.formats.json_shapes import refuse_usual_names
 from service.wire.formats.likely_columns import did_you_mean
 from service.wire.formats.query_options import (
     BASELINE,
@@ -19,6 +20,7 @@ from service.wire.formats.query_options import (
     SAMPLE_COLUMNS,
     TOTALS,
     Decoded,
+    complete,
     options_of,
 )
 from service.wire.problems import Problem, invalid_value, meant, pointer_token
@@ -44,20 +46,33 @@ class Table(Protocol):
     def header_is(self) -> str:
         """What to say before these names."""
 
+    @property
+    def rows(self) -> int:
+        """How many rows there are, when columns have been read."""
+
     def read(self, names: list[str]) -> Mapping[str, object]:
         """Read the named columns."""
+
+
+def _complete_request(document: object, parameters: Mapping[str, str]) -> Decoded:
+    refuse_usual_names(document)
+    return complete(document, parameters)
 
 
 @dataclass(frozen=True, slots=True)
 class TableForm:
     """What a table is to an operation: the query parameters that go with it, and how it becomes a document.
 
+    complete        what a JSON body becomes, with the options in the query.
     answers_tables  whether the parameter `table`, which is not read here, goes with the operation, too.
+    skips           whether a column that cannot be read is none that has to be.
     """
 
     parameters: tuple[str, ...]
     read: Callable[[Table, Mapping[str, str]], Decoded]
+    complete: Callable[[object, Mapping[str, str]], Decoded] = _complete_request
     answers_tables: bool = True
+    skips: bool = False
 
     def check(self, parameters: Iterable[str]) -> None:
         """Refuse a query parameter that is not known."""
