@@ -58,11 +58,11 @@ DENSITY_ROUND, DENSITY_PIECE = 600, 2
 WEIGHT_SLICE = 0.03
 """A slice of the bits of a row's weight: 15 ns. Weights of one size have one or two, the most uneven ones 50."""
 
-LONG_CLIMB = 2
-"""A climb of more than 128 true positives, whose precision is summed in closed form: 0.9 µs."""
+LONG_STEP = 2
+"""A step of more than 128 true positives, whose precision is summed in closed form: 0.9 µs."""
 
-CLIMB_POINT, PAIR_CLIMB_POINT = 0.04, 0.15
-"""A true positive on a climb, whose precision is summed: 18 ns; 60 ns where products of counts are no doubles."""
+INNER_POINT, PAIR_INNER_POINT = 0.04, 0.15
+"""A true positive inside a step, whose precision is summed: 18 ns; 60 ns where products of counts are no doubles."""
 
 SCORE_ENDS = 130
 """The score interval of a metric at a threshold: 40 to 60 µs. It is made again and again for a p-value."""

@@ -18,10 +18,10 @@ from service.curves.exact import (
     IntArray,
     double,
     exactly,
-    lift,
     pair_product,
     pair_quotient,
     pair_sum,
+    power_of_two_scale,
     rounded,
     two_sum,
 )
@@ -43,9 +43,9 @@ class Rows:
         return Rows(self.tp[rows], self.fp[rows], self.positives)
 
     @property
-    def lifted(self) -> "Rows":
+    def scaled(self) -> "Rows":
         """The same times a power of two, which no index sees: sums of parts do not underflow; products may overflow."""
-        up = lift(self.positives)
+        up = power_of_two_scale(self.positives)
         return Rows(self.tp * up, self.fp * up, self.positives * up)
 
     @property

@@ -44,7 +44,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "unauthorized": CURVES | {"headers": {"Authorization": "Bearer unknown"}, "data": "{}"},
     "not_found": {"path": "/problems/nothing"},
     "method_not_allowed": {"path": "/v1/curves", "method": "PUT"},
-    "not_acceptable": CURVES | {"headers": {"Accept": "image/png"}},
+    "not_acceptable": CURVES | {"headers": {"Accept": "image/gif"}},
     "body_too_large": CURVES | {"environ_overrides": {"CONTENT_LENGTH": "67108865"}},
     "decompressed_too_large": CURVES | {"headers": {"Content-Encoding": "gzip"}, "data": gzip.compress(bytes(51))},
     "too_many_rows": CURVES | {"json": {"scores": [0.9, 0.8, 0.7], "labels": [1, 0, 1]}},

@@ -11,7 +11,7 @@ from marshmallow import RAISE, Schema, fields
 
 from service.answer import REQUEST_MEDIA_TYPES, response_media_types
 from service.operations import OPERATIONS
-from service.wire.media_types import SVG
+from service.wire.media_types import PNG
 from service.wire.requests import fields as own
 from service.wire.requests.comparisons_schemas import ComparisonsRequestSchema, NamedEvaluationSchema
 from service.wire.requests.curves_schemas import CurvesRequestSchema, InterpolationSchema
@@ -54,7 +54,7 @@ CODE_AT = {"Fault": 0, "ColumnError": 0, "invalid": 0, "invalid_value": 1, "Fiel
 """{what makes a fault: which of its arguments is the code}"""
 
 
-PICTURES = {operation: found for (operation, media_type), found in PICTURE_SCHEMAS.items() if media_type == SVG}
+PICTURES = {operation: found for (operation, media_type), found in PICTURE_SCHEMAS.items() if media_type == PNG}
 """{operation: the schema of how its picture is drawn}"""
 
 

@@ -1,7 +1,7 @@
 """From a result to bytes: one encoder per operation and media type.
 
-JSON stays columnar and holds everything; CSV and Arrow are one of the tables, SVG and plain text are pictures. NaN in
-a column is null, and never appears as a number.
+JSON stays columnar and holds everything; CSV and Arrow are one of the tables, SVG, PNG and plain text are pictures. NaN
+in a column is null, and never appears as a number.
 """
 
 import base64
@@ -9,7 +9,7 @@ import hashlib
 import io
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,8 +31,9 @@ from service.wire.answers.answer_tables import COUNTS, TABLES, Columns
 from service.wire.answers.gate_answers import gate_document
 from service.wire.answers.gate_reports import junit_report, markdown_report
 from service.wire.answers.json_answers import json_answer, listing_answer
+from service.wire.answers.png import png_of
 from service.wire.formats.codings import Piece
-from service.wire.media_types import ARROW_STREAM, CSV, JSON, MARKDOWN, SVG, TEXT, XML
+from service.wire.media_types import ARROW_STREAM, CSV, JSON, MARKDOWN, PNG, SVG, TEXT, XML
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -109,11 +110,24 @@ def _arrow_encoder(operation: str) -> Encoder:
 def _svg_encoder(operation: str) -> Encoder:
     def encode(result: EvaluatedCurves | Tradeoffs | Comparison | Gate, picture: Picture) -> Encoded:
         """A picture, whose one constant style a browser has to be told of."""
-        headers = {} if operation == "gates" else _warnings_header(result.warnings)  # as with its reports
         svg = PICTURES[operation](result, picture)
-        return Encoded([svg.encode()], headers | {"Content-Security-Policy": PICTURE_POLICY})
+        return Encoded([svg.encode()], _picture_headers(result) | {"Content-Security-Policy": PICTURE_POLICY})
 
     return encode
+
+
+def _png_encoder(operation: str) -> Encoder:
+    def encode(result: EvaluatedCurves | Tradeoffs | Comparison | Gate, picture: Picture) -> Encoded:
+        """A picture in pixels, which follow no reader's theme."""
+        theme = "light" if picture.theme == "auto" else picture.theme
+        svg = PICTURES[operation](result, replace(picture, theme=theme))
+        return Encoded([png_of(svg, picture.scale)], _picture_headers(result))
+
+    return encode
+
+
+def _picture_headers(result: EvaluatedCurves | Tradeoffs | Comparison | Gate) -> dict[str, str]:
+    return {} if isinstance(result, Gate) else _warnings_header(result.warnings)  # as with its reports
 
 
 def _text_encoder(result: EvaluatedCurves, picture: Picture) -> Encoded:
@@ -175,6 +189,7 @@ ENCODERS: dict[tuple[str, str], Encoder] = {
     ("gates", XML): _verdict(junit_report),
     ("columns", JSON): lambda listing, _: Encoded(listing_answer(listing), {}),
     **{(operation, SVG): _svg_encoder(operation) for operation in PICTURES},
+    **{(operation, PNG): _png_encoder(operation) for operation in PICTURES},
     ("curves", TEXT): _text_encoder,
 }
 """{(operation, media type): encoder}, an operation's default first."""

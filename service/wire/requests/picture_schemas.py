@@ -7,8 +7,18 @@ from typing import Any
 
 from marshmallow import ValidationError, post_load
 
-from service.charts.picture import CHARTS, MOST_MARKS, NARROWEST, THEMES, WIDEST, Picture
-from service.wire.media_types import SVG, TEXT
+from service.charts.picture import (
+    CHARTS,
+    LARGEST_SCALE,
+    MOST_MARKS,
+    NARROWEST,
+    THEMES,
+    USUAL_SCALE,
+    USUAL_SIDE,
+    WIDEST,
+    Picture,
+)
+from service.wire.media_types import PNG, SVG, TEXT
 from service.wire.problems import invalid_request
 from service.wire.requests.evaluation_schemas import ObjectSchema
 from service.wire.requests.faults import field_errors
@@ -16,6 +26,9 @@ from service.wire.requests.fields import Choice, NumberColumn, Text, Whole, inva
 
 LONGEST_TITLE = 120
 """How many characters the title of a picture has."""
+
+WIDEST_DRAWN = 2_000
+"""How many pixels of a PNG a plane may be wide: 4 million in all."""
 
 
 class _PictureSchema(ObjectSchema):
@@ -66,12 +79,48 @@ class GatesPictureSchema(_DrawnSchema):
     chart = Choice(CHARTS["gates"])
 
 
+class _PngSchema(_DrawnSchema):
+    """How any picture is drawn in pixels."""
+
+    scale = Whole(minimum=1, maximum=LARGEST_SCALE)
+
+    @post_load
+    def scaled(self, data: dict[str, Any], **_: object) -> dict[str, Any]:
+        """Refuse what is too large before anything is evaluated."""
+        side = data.get("side", USUAL_SIDE)
+        scale = data.setdefault("scale", min(USUAL_SCALE, WIDEST_DRAWN // side))
+        if side * scale > WIDEST_DRAWN:
+            message = f"{scale} times {side} is {side * scale} pixels; a plane has at most {WIDEST_DRAWN}."
+            raise invalid("out_of_range", message, "scale")
+        return data
+
+
+class CurvesPngSchema(CurvesPictureSchema, _PngSchema):
+    """How an evaluation is drawn in pixels."""
+
+
+class TradeoffsPngSchema(TradeoffsPictureSchema, _PngSchema):
+    """How trade-offs are drawn in pixels."""
+
+
+class ComparisonsPngSchema(ComparisonsPictureSchema, _PngSchema):
+    """How a comparison is drawn in pixels."""
+
+
+class GatesPngSchema(GatesPictureSchema, _PngSchema):
+    """How a verdict is drawn in pixels."""
+
+
 PICTURE_SCHEMAS: dict[tuple[str, str], ObjectSchema] = {
     ("curves", SVG): CurvesPictureSchema(),
     ("curves", TEXT): CurvesTextSchema(),
     ("tradeoffs", SVG): TradeoffsPictureSchema(),
     ("comparisons", SVG): ComparisonsPictureSchema(),
     ("gates", SVG): GatesPictureSchema(),
+    ("curves", PNG): CurvesPngSchema(),
+    ("tradeoffs", PNG): TradeoffsPngSchema(),
+    ("comparisons", PNG): ComparisonsPngSchema(),
+    ("gates", PNG): GatesPngSchema(),
 }
 """{(operation, media type): how its picture is asked for}"""
 
