@@ -1,473 +1,422 @@
-// The page at /: data in, pictures and numbers out. Everything is computed by the service; nothing is kept.
+// The page at /: data in, pictures and numbers out. The service computes everything; nothing is kept.
 "use strict";
 
-const $ = (id) => document.getElementById(id);
+const $ = id => document.getElementById(id);
 const page = document.documentElement.dataset;
-const policy = window.trustedTypes?.createPolicy("rocpr-picture", { createHTML: (text) => text });
+const policy = window.trustedTypes?.createPolicy("rocpr-picture", {createHTML: text => text});
+const dark = matchMedia("(prefers-color-scheme: dark)");
 const FIELDS = ["scores", "labels", "positive_label", "weights"];
-const TYPES = { parquet: "application/vnd.apache.parquet", arrow: "application/vnd.apache.arrow.file", feather: "application/vnd.apache.arrow.file" };
-const LEFT = 50, TOP = 28, SIDE = 360; // where a plane lies in a picture
-const POINTS = [["f_measure", 0.5], ["recall_at_precision", 0.8], ["recall_at_precision", 0.9], ["recall_at_precision", 0.95],
-  ["precision_at_recall", 0.8], ["precision_at_recall", 0.9], ["precision_at_recall", 0.95],
-  ["tpr_at_fpr", 0.01], ["tpr_at_fpr", 0.05], ["tpr_at_fpr", 0.1]];
-const METRICS = { roc: "ROC area", pr: "PR area", average_precision: "Average precision", recall: "Recall", precision: "Precision", fpr: "False positive rate" };
+const ARROW = "application/vnd.apache.arrow.file";
+const TYPES = {parquet: "application/vnd.apache.parquet", arrow: ARROW, feather: ARROW};
+const LEFT = 50, TOP = 28, SIDE = Math.min(360, innerWidth - 110); // where a plane lies in a picture
+const METRICS = {roc: "ROC area", pr: "PR area", average_precision: "average precision", recall: "recall", precision: "precision", fpr: "false positive rate", f_measure: "F1"};
 const AREAS = ["roc", "pr", "average_precision"];
+const POINTS = [["f_measure", 0.5, "highest F1"]];
+for (const at of [0.8, 0.9, 0.95]) POINTS.push(["precision_at_recall", at, `recall ${at}`], ["recall_at_precision", at, `precision ${at}`]);
+for (const at of [0.01, 0.05, 0.1]) POINTS.push(["tpr_at_fpr", at, `false positive rate ${at}`]);
 
-const state = { data: null, columns: null, answers: {}, model: null, row: 0, run: 0, rules: [], request: null };
+let data, found, model, row, request, run = 0, answers = {};
+const shown = () => answers[model];
 
-// Elements
-
-function element(tag, properties = {}, ...children) {
-  const made = Object.assign(document.createElement(tag), properties);
-  made.append(...children);
-  return made;
+function make(tag, properties, ...children) {
+	const made = Object.assign(document.createElement(tag), properties);
+	made.append(...children);
+	return made;
 }
 
-function option(value, text = value) {
-  return element("option", { value, textContent: text });
-}
-
-const digits = (value) => (value == null ? "none" : Number(value.toPrecision(4)).toString());
-const ends = (interval) => (interval ? `${digits(interval.lower)} to ${digits(interval.upper)}` : "");
+const fill = (id, ...children) => $(id).replaceChildren(...children);
+const write = (id, text) => {$(id).textContent = text;};
+const say = (tag, textContent, more) => make(tag, {textContent, ...more});
+const option = (value, text = value) => say("option", text, {value});
+const cells = (tag, texts) => texts.map(text => say(tag, text));
+const line = (head, ...texts) => make("tr", {}, say("th", head, {scope: "row"}), ...cells("td", texts));
+const digits = value => (value == null ? "none" : String(Number(value.toPrecision(4))));
+const ends = interval => (interval ? `${digits(interval.lower)} to ${digits(interval.upper)}` : "");
+const many = count => Number(count.toPrecision(12)).toLocaleString("en");
+const size = bytes => (bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1048576).toFixed(0)} MiB`);
 
 function draw(place, text) {
-  const picture = new DOMParser().parseFromString(policy ? policy.createHTML(text) : text, "image/svg+xml").documentElement;
-  place.replaceChildren(document.importNode(picture, true));
+	const picture = new DOMParser().parseFromString(policy ? policy.createHTML(text) : text, "image/svg+xml").documentElement;
+	place.replaceChildren(document.importNode(picture, true));
 }
-
-// Requests
 
 class Refused extends Error {
-  constructor(problem) {
-    super(problem.detail || problem.title);
-    this.errors = problem.errors || [];
-    this.status = problem.status;
-  }
+	constructor(detail, problem = {}) {
+		super(problem.detail || problem.title || detail);
+		this.errors = problem.errors || [];
+		this.status = problem.status;
+	}
 }
 
-function ask(path, query, data, type, watched = false) {
-  return new Promise((resolve, reject) => {
-    const request = new XMLHttpRequest();
-    const search = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value)]));
-    request.open("POST", `${path}?${search}`);
-    request.setRequestHeader("Content-Type", type);
-    if ($("key").value) request.setRequestHeader("Authorization", `Bearer ${$("key").value}`);
-    if (watched) {
-      state.request = request;
-      request.upload.onprogress = (event) => { $("progress").value = event.loaded / event.total; };
-      request.upload.onload = () => $("progress").removeAttribute("value");
-    }
-    request.onload = () => {
-      let answer = {};
-      try { answer = JSON.parse(request.responseText); } catch { answer = { title: `The server answered ${request.status}.` }; }
-      if (request.status === 200) resolve(answer);
-      else reject(new Refused({ ...answer, status: request.status }));
-    };
-    request.onerror = () => reject(new Refused({ title: "The server cannot be reached." }));
-    request.onabort = () => reject(new Refused({ title: "Cancelled." }));
-    request.send(data);
-  });
+function ask(path, query, body, type) {
+	return new Promise((resolve, reject) => {
+		const asked = (request = new XMLHttpRequest());
+		const written = Object.entries(query).map(([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value)]);
+		asked.open("POST", `${path}?${new URLSearchParams(written)}`);
+		asked.setRequestHeader("Content-Type", type);
+		if ($("key").value) asked.setRequestHeader("Authorization", `Bearer ${$("key").value}`);
+		asked.upload.onprogress = ({loaded, total}) => {$("progress").value = loaded / total;};
+		asked.upload.onload = () => $("progress").removeAttribute("value");
+		const mine = run;
+		asked.onload = () => {
+			let answer;
+			if (mine !== run) return; // nobody waits for it
+			try {answer = JSON.parse(asked.responseText);} catch {/* not ours: a proxy's page */}
+			if (asked.status === 200 && answer) resolve(answer);
+			else reject(new Refused(`The server answered ${asked.status}.`, answer));
+		};
+		asked.onerror = () => reject(new Refused("The server cannot be reached."));
+		asked.onabort = () => reject(new Refused("Cancelled."));
+		asked.send(body);
+	});
 }
 
-const table = (path, query, watched) => ask(path, { ...state.data.format, ...query }, state.data.body, state.data.type, watched);
-const json = (path, document_) => ask(path, {}, JSON.stringify(document_), "application/json");
+const table = (path, query) => ask(path, {...data.format, ...query}, data.body, data.type);
+const drawn = (path, charts, query) => table(path, {...query, charts, side: String(SIDE), theme: dark.matches ? "dark" : "light"});
+const models = () => [...document.querySelectorAll("#scores :checked")].map(box => box.value);
 
 function columns() {
-  const chosen = { labels: $("labels").value };
-  if ($("positive_label").value) chosen.positive_label = JSON.stringify(typed($("positive_label").value));
-  if ($("weights").value) chosen.weights = $("weights").value;
-  if ($("lower_is_positive").checked) chosen.lower_is_positive = "true";
-  return chosen;
-}
-
-const models = () => [...$("scores").querySelectorAll(":checked")].map((box) => box.value);
-
-function typed(text) {
-  const { name, values } = state.columns;
-  return values[name.indexOf($("labels").value)].find((value) => String(value) === text) ?? text;
+	const chosen = {labels: $("labels").value};
+	const text = $("positive_label").value;
+	if (text) chosen.positive_label = JSON.stringify(found.values[found.name.indexOf(chosen.labels)].find(value => String(value) === text));
+	if ($("weights").value) chosen.weights = $("weights").value;
+	if ($("lower_is_positive").checked) chosen.lower_is_positive = "true";
+	return chosen;
 }
 
 function tell(error) {
-  for (const name of [...FIELDS, "rules"]) $(`${name}-problem`).textContent = "";
-  const rest = [];
-  for (const each of error?.errors || []) {
-    const field = each.pointer.split("/")[1];
-    if (FIELDS.includes(field) && !$("columns").hidden) $(`${field}-problem`).textContent = each.detail;
-    else rest.push(each.detail);
-  }
-  $("problem").textContent = error ? (error.errors?.length ? rest.join(" ") : error.message) : "";
-  if (error?.status === 401) {
-    $("key-field").hidden = false;
-    $("problem").textContent = "This server needs an API key.";
-  }
+	for (const name of FIELDS) write(`${name}-problem`, "");
+	const rest = [];
+	for (const {pointer, detail} of error?.errors || []) {
+		const field = pointer.split("/")[1];
+		if (FIELDS.includes(field) && !$("columns").hidden) write(`${field}-problem`, detail);
+		else rest.push(detail);
+	}
+	if (error && !error.errors.length) rest.push(error.message);
+	write("problem", rest.join(" "));
+	if (error?.status === 401) $("key-field").hidden = false;
 }
 
 async function busy(work) {
-  const run = ++state.run;
-  state.request?.abort();
-  $("progress").removeAttribute("value");
-  $("uploading").hidden = false;
-  try {
-    tell(null);
-    await work(() => run === state.run);
-  } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    if (run === state.run) { tell(error); $("results").hidden = true; }
-  } finally {
-    if (run === state.run) { $("uploading").hidden = true; state.request = null; }
-  }
+	const mine = ++run;
+	request?.abort();
+	$("progress").removeAttribute("value");
+	$("uploading").hidden = false;
+	try {
+		tell();
+		await work();
+	} catch (error) {
+		if (!(error instanceof Refused)) throw error;
+		if (mine === run) {tell(error); $("results").hidden = true;}
+	} finally {
+		if (mine === run) $("uploading").hidden = true;
+	}
 }
 
-// Data
-
 function sample() {
-  let seed = 7;
-  const uniform = () => (seed = (seed * 48271) % 2147483647) / 2147483647;
-  const normal = () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform());
-  const score = (value) => (1 / (1 + Math.exp(-value))).toFixed(4);
-  let text = "fraud,current,candidate\n";
-  for (let row = 0; row < 600; row++) {
-    const fraud = row % 5 === 0 ? 1 : 0, shared = normal();
-    text += `${fraud},${score(1.5 * fraud - 1 + 0.8 * shared + 0.6 * normal())},${score(1.9 * fraud - 1 + 0.8 * shared + 0.6 * normal())}\n`;
-  }
-  return text;
+	let seed = 7;
+	const noise = () => (seed = (seed * 48271) % 2147483647) / 2147483647 - 0.5;
+	const normal = () => 2 * (noise() + noise() + noise());
+	let text = "fraud,current,candidate\n";
+	for (let at = 0; at < 600; at++) {
+		const fraud = at % 5 ? 0 : 1, shared = 0.8 * normal() - 1;
+		const score = shift => (1 / (1 + Math.exp(-shift * fraud - shared - 0.6 * normal()))).toFixed(4);
+		text += `${fraud},${score(1.5)},${score(1.9)}\n`;
+	}
+	return text;
 }
 
 function formatOf(text) {
-  const [head] = text.split(/\r?\n/, 1);
-  const delimiters = { semicolon: ";", tab: "\t", pipe: "|" };
-  const delimiter = Object.keys(delimiters).find((name) => head.includes(delimiters[name]) && !head.includes(","));
-  if (!delimiter) return {};
-  return /(^|[;\t|\n])-?\d*,\d+/.test(text.slice(head.length)) ? { delimiter, decimal: "comma" } : { delimiter };
+	const head = text.split("\n", 1)[0];
+	const delimiter = head.includes(",") ? "" : {";": "semicolon", "\t": "tab", "|": "pipe"}[head.match(/[;\t|]/)];
+	if (!delimiter) return {};
+	return /(^|[;\t|\n])-?\d*,\d/.test(text) ? {delimiter, decimal: "comma"} : {delimiter};
 }
 
 async function take(body, name) {
-  if (body.size > page.limit) {
-    tell(new Refused({ title: `${name} is ${size(body.size)}; this server takes up to ${size(page.limit)}.` }));
-    return;
-  }
-  const type = TYPES[name.split(".").pop().toLowerCase()] || "text/csv";
-  state.data = { body, name, type, format: type === "text/csv" ? formatOf(await body.slice(0, 65536).text()) : {} };
-  $("source").textContent = `${name}, ${size(body.size)}`;
-  await busy(async (current) => {
-    const answer = await table("/v1/columns", {}, true);
-    if (!current()) return;
-    state.columns = answer.columns;
-    $("source").textContent += `, ${answer.rows.toLocaleString("en")} rows`;
-    choose(answer.columns);
-    await evaluate(current);
-  });
+	if (body.size > page.limit) return tell(new Refused(`${name} is ${size(body.size)}; this server takes up to ${size(page.limit)}.`));
+	const type = TYPES[name.split(".").pop().toLowerCase()] || "text/csv";
+	data = {body, name, type, format: type === "text/csv" ? formatOf(await body.slice(0, 65536).text()) : {}};
+	$("source").textContent = `${name}, ${size(body.size)}`;
+	await busy(async () => {
+		const answer = await table("/v1/columns", {});
+		found = answer.columns;
+		$("source").append(`, ${many(answer.rows)} rows`);
+		choose(found);
+		await evaluate();
+	});
 }
 
-const size = (bytes) => (bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1048576).toFixed(0)} MiB`);
-
-function choose({ name, type, values, more }) {
-  const few = (at) => !more[at] && values[at].length === 2;
-  const rank = (at) => (/^(y|label|labels|target|class|truth|y_?true|outcome|actual)$/i.test(name[at]) ? 0 : few(at) ? 1 : 9);
-  const places = name.map((_, at) => at);
-  const label = places.reduce((best, at) => (rank(at) < rank(best) ? at : best), 0);
-  const numbers = places.filter((at) => type[at] === "number" && at !== label);
-  const weight = numbers.find((at) => /^(w|weights?|sample_?weights?)$/i.test(name[at]));
-  const scores = numbers.filter((at) => at !== weight);
-  const named = scores.filter((at) => /scor|prob|pred|model|logit/i.test(name[at]));
-  const varied = scores.filter((at) => !few(at) && !/^(id|index|row|unnamed.*|.*_id|)$/i.test(name[at]));
-  const chosen = (named.length ? named : varied.length ? varied : scores).slice(0, 8);
-  $("labels").replaceChildren(...name.map((each) => option(each)));
-  $("labels").value = name[label];
-  $("weights").replaceChildren(option("", "none"), ...numbers.map((at) => option(name[at])));
-  $("weights").value = weight === undefined ? "" : name[weight];
-  $("lower_is_positive").checked = false;
-  $("scores").replaceChildren(...scores.map((at) => element("label", {},
-    element("input", { type: "checkbox", value: name[at], checked: chosen.includes(at) }), ` ${name[at]}`)));
-  $("columns").hidden = false;
-  offerPositive();
+function choose({name, type, values, more}) {
+	const two = at => !more[at] && values[at].length === 2;
+	const rank = at => (/^(y|labels?|target|class|truth|y_?true|outcome|actual)$/i.test(name[at]) ? 0 : two(at) ? 1 : 2);
+	const places = [...name.keys()];
+	const label = places.reduce((best, at) => (rank(at) < rank(best) ? at : best), 0);
+	const numbers = places.filter(at => type[at] === "number" && at !== label);
+	const weight = numbers.find(at => /^(w|weights?|sample_?weights?)$/i.test(name[at]));
+	const scores = numbers.filter(at => at !== weight);
+	const named = scores.filter(at => /scor|prob|pred|model|logit/i.test(name[at]));
+	const varied = scores.filter(at => !two(at) && !/^(|id|index|row|unnamed.*|.*_id)$/i.test(name[at]));
+	const chosen = [named, varied, scores].find(list => list.length)?.slice(0, 8) || [];
+	fill("labels", ...name.map(each => option(each)));
+	$("labels").value = name[label];
+	fill("weights", option("", "none"), ...numbers.map(at => option(name[at])));
+	$("weights").value = name[weight] ?? "";
+	$("lower_is_positive").checked = false;
+	fill("scores", ...scores.map(at => tick("checkbox", name[at], chosen.includes(at))));
+	$("columns").hidden = false;
+	offerPositive();
 }
+
+const tick = (type, value, checked) => make("label", {}, make("input", {type, name: type, value, checked}), ` ${value}`);
 
 function offerPositive() {
-  const { name, values } = state.columns;
-  const found = values[name.indexOf($("labels").value)].map(String);
-  const plain = found.every((each) => ["0", "1", "-1", "true", "false"].includes(each.toLowerCase()));
-  $("positive_label").replaceChildren(...(plain ? [option("", "1 or true")] : []), ...found.map((each) => option(each)));
-  const likely = found.find((each) => /^(yes|y|pos|positive|true|t|spam|fraud|bad|malignant|churn|case|sick|event)/i.test(each));
-  $("positive_label").value = plain ? "" : likely ?? found[0] ?? "";
+	const texts = found.values[found.name.indexOf($("labels").value)].map(String);
+	const plain = texts.every(each => /^(-?1|0|true|false)$/i.test(each));
+	const likely = texts.find(each => /^(y|t|pos|spam|fraud|bad|malignant|churn|case|sick|event)/i.test(each));
+	fill("positive_label", ...(plain ? [option("", "1 or true")] : []), ...texts.map(each => option(each)));
+	$("positive_label").value = plain ? "" : likely ?? texts[0] ?? "";
 }
 
-// One model
-
-async function evaluate(current) {
-  const chosen = models();
-  if (!chosen.length) throw new Refused({ errors: [{ pointer: "/scores", detail: "Choose a column of scores." }] });
-  state.answers = {};
-  if (!chosen.includes(state.model)) state.model = chosen.at(-1);
-  $("models").replaceChildren($("models").firstElementChild, ...(chosen.length > 1 ? chosen : []).map((each) => element("label", {},
-    element("input", { type: "radio", name: "model", value: each, checked: each === state.model }), ` ${each}`)));
-  $("baseline").replaceChildren(...chosen.map((each) => option(each)));
-  await show(current);
-  await compare(current);
-  await judge(current);
+async function evaluate() {
+	const chosen = models();
+	if (!chosen.length) throw new Refused("", {errors: [{pointer: "/scores", detail: "Choose a column of scores."}]});
+	answers = {};
+	if (!chosen.includes(model)) model = chosen.at(-1);
+	fill("models", $("models").firstElementChild, ...(chosen.length > 1 ? chosen : []).map(each => tick("radio", each, each === model)));
+	fill("baseline", ...chosen.map(each => option(each)));
+	await all();
 }
 
-async function show(current) {
-  const model = state.model;
-  const answer = state.answers[model] ??= await table("/v1/curves", {
-    ...columns(), scores: model, include: "auc,points", keep: "drawn", intervals: "{}", charts: "roc,pr", side: String(SIDE),
-    operating_points: POINTS.map(([metric, at]) => ({ metric, at })),
-  }, true);
-  if (!current()) return;
-  $("results").hidden = false;
-  $("totals").textContent = `${model}: ${answer.positives.toLocaleString("en")} positives, ${answer.negatives.toLocaleString("en")} negatives`;
-  for (const plane of ["roc", "pr"]) draw($(plane), answer.charts[plane]);
-  $("warnings").replaceChildren(...answer.warnings.map((each) => element("li", { textContent: each.detail })));
-  const rows = answer.points.threshold.map((_, at) => at).filter((at) => answer.points.threshold[at] != null);
-  answer.rows = rows;
-  $("slider").max = rows.length - 1;
-  const there = answer.operating_points;
-  const words = ([metric, at]) => ({
-    f_measure: "highest F1", recall_at_precision: `precision ${at}`, precision_at_recall: `recall ${at}`, tpr_at_fpr: `false positive rate ${at}`,
-  })[metric];
-  $("jump").replaceChildren(option("", "Go to"), ...POINTS.map((point, at) => option(at, words(point))).filter((_, at) => there.threshold[at] != null));
-  move(nearest((at) => Math.abs(answer.points.threshold[at] - there.threshold[0])));
-  copies();
+async function all() {
+	await show();
+	await compare();
+	await judge();
 }
 
-const shown = () => state.answers[state.model];
+async function show() {
+	const name = model;
+	const answer = answers[name] ??= await drawn("/v1/curves", "roc,pr", {...columns(), scores: name, include: "auc,points", keep: "drawn", intervals: "{}"});
+	const {points, positives, negatives} = answer;
+	$("results").hidden = false;
+	$("totals").textContent = `${name}: ${many(positives)} positives, ${many(negatives)} negatives`;
+	for (const plane of ["roc", "pr"]) draw($(plane), answer.charts[plane]);
+	fill("warnings", ...cells("li", answer.warnings.map(each => each.detail)));
+	$("tradeoffs").open = false;
+	answer.rows = [...points.threshold.keys()].filter(at => points.threshold[at] != null);
+	$("slider").max = answer.rows.length - 1;
+	move(nearest(at => -points.tp[at] / (positives + points.tp[at] + points.fp[at]))); // the highest F1 is on the hull
+}
 
 function nearest(distance) {
-  const { rows } = shown();
-  return rows.reduce((best, at, place) => (distance(at) < distance(rows[best]) ? place : best), 0);
+	const {rows} = shown();
+	return rows.reduce((best, at, place) => (distance(at) < distance(rows[best]) ? place : best), 0);
 }
 
-function move(place, counts) {
-  const { points, rows, positives, negatives } = shown();
-  const at = rows[place];
-  const { threshold, tp, fp } = counts ?? { threshold: points.threshold[at], tp: points.tp[at], fp: points.fp[at] };
-  state.row = { threshold, tp, fp };
-  $("slider").value = place;
-  $("slider").setAttribute("aria-valuetext", digits(threshold));
-  $("threshold").textContent = digits(threshold);
-  const cells = { tp, fn: positives - tp, fp, tn: negatives - fp };
-  for (const [name, count] of Object.entries(cells)) $(name).textContent = Number(count.toPrecision(12)).toLocaleString("en");
-  const recall = tp / positives, fpr = fp / negatives, precision = tp / (tp + fp);
-  mark("roc", fpr, recall);
-  mark("pr", recall, precision);
-  rates({ recall, precision, fpr, f_measure: (2 * tp) / (positives + tp + fp) });
+function move(place, exact) {
+	const {points, rows, positives, negatives} = shown(), at = rows[place];
+	const {threshold, tp, fp} = (row = exact ?? {threshold: points.threshold[at], tp: points.tp[at], fp: points.fp[at]});
+	$("slider").value = place;
+	$("slider").setAttribute("aria-valuetext", digits(threshold));
+	write("threshold", digits(threshold));
+	for (const [name, count] of Object.entries({tp, fn: positives - tp, fp, tn: negatives - fp})) write(name, many(count));
+	const values = {recall: tp / positives, precision: tp / (tp + fp), fpr: fp / negatives, f_measure: (2 * tp) / (positives + tp + fp)};
+	mark("roc", values.fpr, values.recall);
+	mark("pr", values.recall, values.precision);
+	rates(values, {});
+	intervals(values);
 }
 
 function mark(plane, x, y) {
-  const picture = $(plane).firstElementChild;
-  let dot = picture.querySelector(".mark");
-  if (!dot) {
-    dot = document.createElementNS("http://www.w3.org/2000/svg", "circle");
-    dot.setAttribute("class", "mark ink");
-    dot.setAttribute("color", "#1f2328");
-    dot.setAttribute("fill", "currentColor");
-    dot.setAttribute("r", "6");
-    picture.append(dot);
-  }
-  dot.setAttribute("cx", LEFT + x * SIDE);
-  dot.setAttribute("cy", TOP + (1 - y) * SIDE);
+	const picture = $(plane).firstElementChild;
+	const dot = picture.querySelector(".mark") || picture.appendChild(document.createElementNS(picture.namespaceURI, "circle"));
+	for (const [name, value] of Object.entries({class: "mark", r: 6, cx: LEFT + x * SIDE, cy: TOP + (1 - y) * SIDE})) dot.setAttribute(name, value);
 }
 
-function rates(values, found = {}) {
-  const names = { recall: "Recall", precision: "Precision", fpr: "False positive rate", f_measure: "F1" };
-  $("rates").tBodies[0].replaceChildren(...Object.entries(values).map(([name, value]) => element("tr", {},
-    element("th", { scope: "row", textContent: names[name] }), element("td", { textContent: digits(value) }),
-    element("td", { className: "soft", textContent: ends(found[name]) }))));
-  if (!Object.keys(found).length) intervals(values);
+function rates(values, known) {
+	$("rates").tBodies[0].replaceChildren(...Object.keys(values).map(name => line(METRICS[name], digits(values[name]), ends(known[name]))));
 }
 
-let later;
+const timers = {};
+function soon(what, work) {
+	clearTimeout(timers[what]);
+	timers[what] = setTimeout(() => work().catch(error => {if (!(error instanceof Refused)) throw error;}), 200);
+}
+
 function intervals(values) {
-  clearTimeout(later);
-  if ($("weights").value) return;
-  later = setTimeout(async () => {
-    const row = state.row, { positives, negatives } = shown();
-    const rule = (metric) => ({ metric, at_threshold: row.threshold, ...(metric === "f_measure" ? { at: 0.5 } : {}), ...(metric === "fpr" ? { max: 1 } : { min: 0 }) });
-    const asked = Object.keys(values).filter((name) => values[name] > 0 || name !== "f_measure");
-    const counts = { threshold: [row.threshold], tp: [row.tp], fp: [row.fp], positives, negatives };
-    try {
-      const { checks } = await json("/v1/gates", { counts, intervals: {}, rules: asked.map(rule) });
-      if (state.row === row) rates(values, Object.fromEntries(checks.map((check, at) => [asked[at], check.interval])));
-    } catch (error) {
-      if (!(error instanceof Refused)) throw error; // the rates stay without intervals
-    }
-  }, 150);
+	if ($("weights").value) return;
+	soon("intervals", async () => {
+		const {positives, negatives} = shown(), {threshold, tp, fp} = row, here = row, asked = Object.keys(values);
+		const rule = metric => ({metric, at_threshold: threshold, max: 1, ...(metric === "f_measure" && {at: 0.5})});
+		const counts = {threshold: [threshold], tp: [tp], fp: [fp], positives, negatives};
+		const {checks} = await ask("/v1/gates", {}, JSON.stringify({counts, intervals: {}, rules: asked.map(rule)}), "application/json");
+		if (row === here) rates(values, Object.fromEntries(checks.map((check, at) => [asked[at], check.interval])));
+	});
 }
 
-// Several models
-
-async function compare(current) {
-  const chosen = models();
-  $("comparison").hidden = chosen.length < 2;
-  if (chosen.length < 2) return;
-  if ($("baseline").value === state.model) $("baseline").value = chosen.find((each) => each !== state.model);
-  const answer = await table("/v1/comparisons", { ...columns(), scores: chosen, charts: "roc,pr,best_tradeoff", side: String(SIDE) }, true);
-  if (!current()) return;
-  $("compared").replaceChildren(...["roc", "pr"].map((name) => {
-    const place = element("div", { className: "picture" });
-    draw(place, answer.charts[name]);
-    return place;
-  }));
-  draw($("best_tradeoff"), answer.charts.best_tradeoff);
-  await better(current);
+async function jump(at) {
+	const answer = shown();
+	const points = POINTS.map(([metric, place]) => ({metric, at: place}));
+	answer.there ??= (await table("/v1/curves", {...columns(), scores: model, include: "auc", operating_points: points})).operating_points;
+	const {threshold, tp, fp} = answer.there;
+	if (answer !== shown() || threshold[at] == null) return;
+	move(nearest(each => Math.abs(answer.points.threshold[each] - threshold[at])), {threshold: threshold[at], tp: tp[at], fp: fp[at]});
+	rejudge();
 }
 
-async function better(current) {
-  const baseline = $("baseline").value, others = models().filter((each) => each !== baseline), lines = [];
-  for (const model of others) {
-    const rules = AREAS.map((metric) => ({ metric, max_drop: 0 }));
-    const { checks } = await table("/v1/gates", { ...columns(), scores: model, baseline_scores: baseline, paired: "true", intervals: "{}", rules }, true);
-    if (!current()) return;
-    lines.push(element("h3", { textContent: sentence(model, baseline, checks) }));
-    lines.push(element("div", { className: "scrolls", tabIndex: 0 }, element("table", {},
-      element("thead", {}, element("tr", {}, ...["", baseline, model, "difference", "95 % interval"].map((text) => element("th", { scope: "col", textContent: text })))),
-      element("tbody", {}, ...checks.map((check) => element("tr", {}, element("th", { scope: "row", textContent: METRICS[check.rule.metric] }),
-        ...[digits(check.baseline), digits(check.value), digits(check.difference), ends(check.interval)].map((text) => element("td", { textContent: text }))))))));
-  }
-  $("better").replaceChildren(...lines);
+async function compare() {
+	const chosen = models();
+	$("comparison").hidden = chosen.length < 2;
+	if (chosen.length < 2) return;
+	if ($("baseline").value === model) $("baseline").value = chosen.find(each => each !== model);
+	const {charts} = await drawn("/v1/comparisons", "roc,pr,best_tradeoff", {...columns(), scores: chosen});
+	for (const name of ["roc", "pr"]) draw($(`compared-${name}`), charts[name]);
+	draw($("best_tradeoff"), charts.best_tradeoff);
+	await better();
 }
 
-function sentence(model, baseline, checks) {
-  const sign = ({ interval }) => (interval?.lower > 0 ? 1 : interval?.upper < 0 ? -1 : 0);
-  const better = checks.filter((check) => sign(check) > 0), worse = checks.filter((check) => sign(check) < 0);
-  const names = (list) => list.map(({ rule }) => METRICS[rule.metric]).join(", ");
-  if (better.length && !worse.length) return `${model} is better than ${baseline} by ${names(better)}.`;
-  if (worse.length && !better.length) return `${model} is worse than ${baseline} by ${names(worse)}.`;
-  if (better.length) return `${model} is better by ${names(better)}, worse by ${names(worse)}.`;
-  return `These data do not show a difference between ${model} and ${baseline}.`;
+async function better() {
+	const baseline = $("baseline").value, lines = [];
+	for (const other of models().filter(each => each !== baseline)) {
+		const {checks} = await table("/v1/gates", {...columns(), scores: other, baseline_scores: baseline, paired: "true", intervals: "{}", rules: AREAS.map(metric => ({metric, max_drop: 0}))});
+		const head = make("tr", {}, say("td", ""), ...cells("th", [baseline, other, "difference", "95 % interval"]));
+		const body = checks.map(check => line(METRICS[check.rule.metric], ...[check.baseline, check.value, check.difference].map(digits), ends(check.interval)));
+		lines.push(say("h3", sentence(other, baseline, checks)), make("div", {className: "scrolls", tabIndex: 0}, make("table", {}, make("thead", {}, head), make("tbody", {}, ...body))));
+	}
+	fill("better", ...lines);
 }
 
-// Bounds
-
-function addRule(metric = "roc", bound = 0.8, sure = true) {
-  const several = models().length > 1;
-  const kinds = (name) => [...(name === "fpr" ? [["max", "at most"]] : [["min", "at least"], ["max", "at most"]]), ...(several && name !== "fpr" ? [["max_drop", "drop at most"]] : [])];
-  const what = element("select", { ariaLabel: "Metric" }, ...Object.entries(METRICS).map(([name, text]) => option(name, AREAS.includes(name) ? text : `${text} at the threshold`)));
-  const kind = element("select", { ariaLabel: "Kind of bound" });
-  const value = element("input", { type: "number", min: -1, max: 1, step: "any", value: bound, ariaLabel: "Bound" });
-  const confidence = element("input", { type: "checkbox", checked: sure });
-  const offer = () => kind.replaceChildren(...kinds(what.value).map(([name, text]) => option(name, text)));
-  what.value = metric;
-  offer();
-  what.onchange = offer;
-  const remove = element("button", { type: "button", textContent: "Remove" });
-  const line = element("div", { className: "rule" }, what, kind, value, element("label", { className: "check" }, confidence, " with 95 % confidence"), remove);
-  remove.onclick = () => { line.remove(); $("add").focus(); rejudge(); };
-  line.rule = () => ({
-    metric: what.value, ...(AREAS.includes(what.value) ? {} : { at_threshold: state.row.threshold }),
-    [kind.value]: Number(value.value), ...(confidence.checked ? { confidence: 0.95 } : {}),
-  });
-  line.valid = () => value.value !== "";
-  $("rules").append(line);
+function sentence(other, baseline, checks) {
+	const names = holds => checks.filter(({interval}) => interval && holds(interval)).map(({rule}) => METRICS[rule.metric]).join(", ");
+	const said = [names(({lower}) => lower > 0), names(({upper}) => upper < 0)].map((by, at) => by && `${["better", "worse"][at]} than ${baseline} by ${by}`);
+	return said.join("") ? `${other} is ${said.filter(Boolean).join(", ")}.` : `These data show no difference between ${other} and ${baseline}.`;
 }
 
-const rules = () => [...$("rules").children].filter((line) => line.valid()).map((line) => line.rule());
-
-function gateQuery() {
-  const chosen = models(), query = { ...columns(), scores: state.model };
-  if (chosen.length > 1) Object.assign(query, { baseline_scores: $("baseline").value, paired: "true" });
-  return query;
+function addRule(metric, bound, sure) {
+	const names = Object.keys(METRICS).slice(0, -1);
+	const what = make("select", {ariaLabel: "Metric"}, ...names.map(name => option(name, METRICS[name] + (AREAS.includes(name) ? "" : " at the threshold"))));
+	const kind = make("select", {ariaLabel: "Kind of bound"});
+	const bounds = make("input", {type: "number", min: -1, max: 1, step: "any", value: bound, ariaLabel: "Bound"});
+	const confidence = make("input", {type: "checkbox", checked: sure});
+	const remove = say("button", "Remove", {type: "button"});
+	const made = make("div", {className: "rule"}, what, kind, bounds, make("label", {className: "check"}, confidence, " with 95 % confidence"), remove);
+	what.value = metric;
+	what.onchange = () => {
+		const drop = models().length > 1 ? [option("max_drop", "drop at most")] : [];
+		kind.replaceChildren(...(what.value === "fpr" ? [] : [option("min", "at least"), ...drop]), option("max", "at most"));
+	};
+	what.onchange();
+	remove.onclick = () => {made.remove(); $("add").focus(); rejudge();};
+	made.rule = () => bounds.value && {
+		metric: what.value, ...(!AREAS.includes(what.value) && {at_threshold: row.threshold}), [kind.value]: Number(bounds.value), ...(confidence.checked && {confidence: 0.95}),
+	};
+	$("rules").append(made);
 }
 
-async function judge(current) {
-  if (!$("rules").children.length) { addRule("roc", 0.8); addRule("recall", 0.7); }
-  const asked = rules();
-  copies();
-  if (!asked.length) { $("verdict").textContent = ""; $("gate-picture").replaceChildren(); return; }
-  try {
-    const answer = await table("/v1/gates", { ...gateQuery(), rules: asked, charts: "gate" }, true);
-    if (!current()) return;
-    $("rules-problem").textContent = "";
-    $("verdict").className = answer.status;
-    $("verdict").textContent = `${answer.passed ? "✓" : "✗"} ${state.model} ${{ passed: "passes", failed: "fails", undecided: "cannot be decided" }[answer.status]}.`;
-    draw($("gate-picture"), answer.charts.gate);
-    $("reasons").replaceChildren(...answer.checks.filter((check) => check.reason).map((check) => element("li", { textContent: check.reason })));
-  } catch (error) {
-    if (!(error instanceof Refused) || !current()) throw error;
-    $("rules-problem").textContent = error.message;
-    $("verdict").textContent = "";
-    $("gate-picture").replaceChildren();
-    $("reasons").replaceChildren();
-  }
+const rules = () => [...$("rules").children].map(made => made.rule()).filter(Boolean);
+const paired = () => (models().length > 1 && $("baseline").value !== model ? {baseline_scores: $("baseline").value, paired: "true"} : {});
+
+async function judge() {
+	if (!$("rules").children.length) {addRule("roc", 0.8, true); addRule("recall", 0.7, true);}
+	const asked = rules(), of = model;
+	copies();
+	let verdict = "", picture = "", reasons = [], status = "";
+	try {
+		if (asked.length) {
+			const answer = await drawn("/v1/gates", "gate", {...columns(), scores: of, ...paired(), rules: asked});
+			({status} = answer);
+			verdict = `${answer.passed ? "✓" : "✗"} ${of} ${{passed: "passes", failed: "fails", undecided: "cannot be judged"}[status]}.`;
+			picture = answer.charts.gate;
+			reasons = answer.checks.map(check => check.reason).filter(Boolean);
+		}
+	} catch (error) {
+		if (!(error instanceof Refused)) throw error;
+		verdict = error.message;
+	}
+	$("verdict").className = status;
+	write("verdict", verdict);
+	fill("reasons", ...cells("li", reasons));
+	fill("gate-picture");
+	if (picture) draw($("gate-picture"), picture);
 }
 
-let rejudging;
-function rejudge() {
-  clearTimeout(rejudging);
-  rejudging = setTimeout(() => { const run = state.run; judge(() => run === state.run).catch((error) => { if (!(error instanceof Refused)) throw error; }); }, 250);
-}
+const rejudge = () => soon("judge", judge);
 
-// The same elsewhere
-
-const quoted = (text) => (/^[\w.,:/=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+const quoted = text => (/^[\w.,:/=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
 function copies() {
-  const chosen = { ...columns(), ...state.data.format, scores: state.model }, file = /\.\w+$/.test(state.data.name) ? state.data.name : "data.csv";
-  const search = new URLSearchParams({ ...chosen, intervals: "{}" });
-  const key = $("key").value ? " -H \"Authorization: Bearer $ROCPR_KEY\"" : "";
-  const options = Object.entries(chosen).map(([name, value]) => `--${name.replaceAll("_", "-")}${value === "true" ? "" : ` ${quoted(value)}`}`).join(" ");
-  const toml = (value) => (typeof value === "string" ? JSON.stringify(value) : Number.isInteger(value) ? value.toFixed(1) : value);
-  const query = gateQuery();
-  const head = Object.entries(query).map(([name, value]) => `${name} = ${["paired", "lower_is_positive"].includes(name) ? "true" : name === "positive_label" ? value : JSON.stringify(value)}`);
-  const bodies = rules().map((rule) => `\n[[rules]]\n${Object.entries(rule).map(([name, value]) => `${name} = ${toml(value)}`).join("\n")}`);
-  const texts = {
-    "curl": `curl -H 'Content-Type: ${state.data.type}'${key} --data-binary @${quoted(file)} '${location.origin}/v1/curves?${search}'`,
-    "Command line": `rocpr curves ${quoted(file)} ${options} --intervals '{}'\nrocpr gate rules.toml ${quoted(file)}`,
-    "rules.toml, for CI": [...head, ...bodies].join("\n"),
-  };
-  $("copies").replaceChildren(...Object.entries(texts).map(([name, text]) => {
-    const content = element("pre", { textContent: text, tabIndex: 0, ariaLabel: name });
-    const button = element("button", { type: "button", textContent: "Copy", ariaLabel: `Copy: ${name}` });
-    button.onclick = async () => {
-      getSelection().selectAllChildren(content);
-      try { await navigator.clipboard.writeText(text); } catch { document.execCommand("copy"); }
-      button.textContent = "Copied";
-    };
-    return element("div", {}, element("div", { className: "row" }, element("strong", { textContent: name }), button), content);
-  }));
+	const chosen = {...columns(), scores: model}, file = quoted(/\.\w+$/.test(data.name) ? data.name : "data.csv");
+	const options = Object.entries({...chosen, ...data.format}).map(([name, value]) => ` --${name.replaceAll("_", "-")}${value === "true" ? "" : ` ${quoted(value)}`}`).join("");
+	const bare = (name, value) => typeof value === "number" || name === "positive_label" || value === "true";
+	const toml = values => Object.entries(values).map(([name, value]) => `${name} = ${bare(name, value) ? value : JSON.stringify(value)}`).join("\n");
+	const texts = {
+		curl: `curl -H 'Content-Type: ${data.type}' --data-binary @${file} '${location.origin}/v1/curves?${new URLSearchParams({...chosen, ...data.format, intervals: "{}"})}'`,
+		"Command line": `rocpr curves ${file}${options} --intervals '{}'\nrocpr gate rules.toml ${file}`,
+		"rules.toml, for CI": [toml({...chosen, ...paired()}), ...rules().map(rule => `[[rules]]\n${toml(rule)}`)].join("\n\n"),
+	};
+	fill("copies", ...Object.entries(texts).map(([name, text]) => {
+		const content = say("pre", text, {tabIndex: 0}), button = say("button", "Copy", {type: "button", ariaLabel: `Copy: ${name}`});
+		button.onclick = async () => {
+			getSelection().selectAllChildren(content);
+			try {await navigator.clipboard.writeText(text);} catch {document.execCommand("copy");} // without HTTPS
+			button.textContent = "Copied";
+		};
+		return make("div", {}, make("div", {className: "row"}, say("strong", name), button), content);
+	}));
 }
 
-function save(plane) {
-  const link = element("a", { download: `${state.model}-${plane}.svg`, href: URL.createObjectURL(new Blob([shown().charts[plane]], { type: "image/svg+xml" })) });
-  link.click();
-  URL.revokeObjectURL(link.href);
+function save() {
+	for (const plane of ["roc", "pr"]) {
+		const href = URL.createObjectURL(new Blob([shown().charts[plane]], {type: "image/svg+xml"}));
+		make("a", {download: `${model}-${plane}.svg`, href}).click();
+		URL.revokeObjectURL(href);
+	}
 }
 
-// What people do
+for (const name of FIELDS) {
+	$(name).after(make("p", {id: `${name}-problem`, className: "problem"}));
+	$(name).setAttribute("aria-describedby", `${name}-problem`);
+}
 
-$("limit").textContent = size(page.limit);
+const first = () => take(new Blob([sample()]), "Sample: made-up transactions");
+const chosen = ([file]) => file && take(file, file.name);
+write("limit", size(page.limit));
 $("key-field").hidden = page.keys !== "true";
-$("file").onchange = () => { const [file] = $("file").files; if (file) take(file, file.name); $("file").value = ""; };
-$("drop").ondragover = (event) => { event.preventDefault(); $("drop").classList.add("over"); };
-$("drop").ondragleave = () => $("drop").classList.remove("over");
-$("drop").ondrop = (event) => { event.preventDefault(); $("drop").classList.remove("over"); const [file] = event.dataTransfer.files; if (file) take(file, file.name); };
-$("paste").onclick = () => { const open = $("pasting").hidden; $("pasting").hidden = !open; $("paste").setAttribute("aria-expanded", open); if (open) $("rows").focus(); };
-$("use").onclick = () => { if ($("rows").value.trim()) take(new Blob([$("rows").value]), "Pasted rows"); };
-$("cancel").onclick = () => state.request?.abort();
-$("data").onsubmit = (event) => event.preventDefault();
-$("columns").onchange = (event) => { if (event.target === $("labels")) offerPositive(); busy(evaluate); };
-$("models").onchange = (event) => { state.model = event.target.value; busy(async (current) => { await show(current); await compare(current); await judge(current); }); };
-$("baseline").onchange = () => busy(async (current) => { await better(current); await judge(current); });
-$("slider").oninput = () => { $("jump").value = ""; move(Number($("slider").value)); };
-$("slider").onchange = rejudge;
-$("jump").onchange = () => {
-  if ($("jump").value === "") return;
-  const { operating_points: there, points } = shown(), at = $("jump").value, threshold = there.threshold[at];
-  move(nearest((row) => Math.abs(points.threshold[row] - threshold)), { threshold, tp: there.tp[at], fp: there.fp[at] });
-  rejudge();
-};
-$("rules").onchange = rejudge;
-$("add").onclick = () => { addRule("precision", 0.5, false); $("rules").lastElementChild.firstElementChild.focus(); rejudge(); };
-for (const plane of ["roc", "pr"]) {
-  $(plane).onclick = (event) => {
-    const box = $(plane).firstElementChild.getBoundingClientRect(), scale = $(plane).firstElementChild.viewBox.baseVal.width / box.width;
-    const x = ((event.clientX - box.left) * scale - LEFT) / SIDE, y = 1 - ((event.clientY - box.top) * scale - TOP) / SIDE;
-    const { points } = shown(), [across, up] = plane === "roc" ? [points.fpr, points.tpr] : [points.recall, points.precision];
-    move(nearest((at) => Math.hypot(across[at] - x, (up[at] ?? 1) - y)));
-    rejudge();
-  };
+$("jump").append(...POINTS.map(([, , text], at) => option(at, text)));
+$("file").onchange = () => {chosen($("file").files); $("file").value = "";};
+for (const type of ["dragover", "dragleave", "drop"]) {
+	$("drop").addEventListener(type, event => {
+		event.preventDefault();
+		$("drop").className = type === "dragover" ? "over" : "";
+		if (type === "drop") chosen(event.dataTransfer.files);
+	});
 }
-for (const button of document.querySelectorAll("[data-save]")) button.onclick = () => save(button.dataset.save);
-$("unlock").onclick = () => (state.data ? take(state.data.body, state.data.name) : first());
-const first = () => take(new Blob([sample()]), "Sample of 600 transactions");
+$("use").onclick = () => $("rows").value.trim() && take(new Blob([$("rows").value]), "Pasted rows");
+$("cancel").onclick = () => request.abort();
+$("unlock").onclick = () => (data ? take(data.body, data.name) : first());
+$("data").onsubmit = event => event.preventDefault();
+$("columns").onchange = event => {if (event.target === $("labels")) offerPositive(); busy(evaluate);};
+$("models").onchange = event => {model = event.target.value; busy(all);};
+$("baseline").onchange = () => busy(async () => {await better(); await judge();});
+$("slider").oninput = () => {$("jump").value = ""; move(Number($("slider").value));};
+$("slider").onchange = rejudge;
+$("jump").onchange = () => $("jump").value && busy(() => jump($("jump").value));
+$("rules").onchange = rejudge;
+$("add").onclick = () => {addRule("precision", 0.5, false); $("rules").lastElementChild.firstElementChild.focus(); rejudge();};
+$("tradeoffs").ontoggle = () => $("tradeoffs").open && busy(async () => {
+	const {charts} = await drawn("/v1/tradeoffs", "tradeoffs", {...columns(), scores: model});
+	draw($("tradeoffs").lastElementChild, charts.tradeoffs);
+});
+dark.onchange = () => data && busy(evaluate);
+for (const plane of ["roc", "pr"]) {
+	$(plane).onclick = event => {
+		const picture = $(plane).firstElementChild, {left, top, width} = picture.getBoundingClientRect(), {points} = shown();
+		const scale = picture.viewBox.baseVal.width / width;
+		const x = ((event.clientX - left) * scale - LEFT) / SIDE, y = 1 - ((event.clientY - top) * scale - TOP) / SIDE;
+		const [across, up] = plane === "roc" ? [points.fpr, points.tpr] : [points.recall, points.precision];
+		move(nearest(at => Math.hypot(across[at] - x, (up[at] ?? 1) - y)));
+		rejudge();
+	};
+}
+$("save").onclick = save;
 if (page.keys !== "true") first();

@@ -17,7 +17,11 @@ POLICY = (
 )
 """The page's Content-Security-Policy."""
 
-FILES = {"/": ("index.html", "text/html"), "/page.css": ("page.css", "text/css"), "/page.js": ("page.js", "text/javascript")}
+FILES = {
+    "/": ("index.html", "text/html"),
+    "/page.css": ("page.css", "text/css"),
+    "/page.js": ("page.js", "text/javascript"),
+}
 """{path: its file, and the media type}. They are open to those without a key, too."""
 
 
