@@ -44,7 +44,7 @@ EVALUATIONS = {found.path.removeprefix(EVALUATION_PREFIX): found for found in ev
 """{operation at run time: operation of the document}"""
 TEXT = {"scores", "labels", "weights", "baseline_scores", "positive_label"}
 """Parameters that are text: the names of columns, and a label."""
-NUMBER_LISTS = {"thresholds", "lambda_range", "at_lambda"}
+NUMBER_LISTS = {"thresholds", "lambda_range", "at_lambda", "mark"}
 """Parameters whose text is numbers with commas between, or JSON."""
 
 JSON_TEXT = {*NUMBER_LISTS, "interpolation", "intervals", "operating_points", "lambda_density", "rules"}
@@ -166,7 +166,7 @@ class TestParameters:
         found = OPERATIONS[operation]
         others = ["table"] if found.tables else []
         drawn = PICTURES[operation].fields if operation in PICTURES else ()
-        assert set(_parameters(operation)) == {*found.parameters, *others, *drawn}
+        assert set(_parameters(operation)) == {*found.parameters, *found.form.drawn, *others, *drawn}
         assert found.form.answers_tables == bool(found.tables)
 
     @pytest.mark.parametrize("operation", EVALUATIONS)
