@@ -85,7 +85,8 @@ def test_options(operation: str) -> None:
 def test_options_of_pictures() -> None:
     rows = table("service/guide/pictures.md", "How it is drawn")
     drawn = {name for operation in OPERATIONS.values() for name in operation.form.drawn}
-    assert names_in([row[0] for row in rows]) == {*PICTURE_PARAMETERS} | drawn - {"charts"}
+    assert names_in([row[0] for row in rows]) == ({*PICTURE_PARAMETERS} | drawn) - {"charts", "scale"}
+    assert "`scale`" in section("service/guide/pictures.md", "PNG")
     assert "`charts`" in section("service/guide/pictures.md", "Along with the numbers")
 
 
