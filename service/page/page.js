@@ -1,4 +1,4 @@
-// The page at /: data in, pictures and numbers out. The service computes everything; nothing is kept.
+// The page at /. The service computes everything; nothing is kept.
 "use strict";
 
 const $ = id => document.getElementById(id);
@@ -8,13 +8,14 @@ const dark = matchMedia("(prefers-color-scheme: dark)");
 const FIELDS = ["scores", "labels", "positive_label", "weights"];
 const ARROW = "application/vnd.apache.arrow.file";
 const TYPES = {parquet: "application/vnd.apache.parquet", arrow: ARROW, feather: ARROW};
-const LEFT = 50, TOP = 28, SIDE = Math.min(360, innerWidth - 110); // where a plane lies in a picture
+const LEFT = 50, TOP = 28, SIDE = Math.min(360, innerWidth - 110);
 const METRICS = {roc: "ROC area", pr: "PR area", average_precision: "average precision", recall: "recall", precision: "precision", fpr: "false positive rate", f_measure: "F1"};
 const AREAS = ["roc", "pr", "average_precision"];
 const POINTS = [["f_measure", 0.5, "highest F1"]];
 for (const at of [0.8, 0.9, 0.95]) POINTS.push(["precision_at_recall", at, `recall ${at}`], ["recall_at_precision", at, `precision ${at}`]);
 for (const at of [0.01, 0.05, 0.1]) POINTS.push(["tpr_at_fpr", at, `false positive rate ${at}`]);
 
+const timers = {};
 let data, found, model, row, request, run = 0, answers = {};
 const shown = () => answers[model];
 
@@ -60,9 +61,9 @@ function ask(path, query, body, type) {
 		const mine = run;
 		asked.onload = () => {
 			let answer;
-			if (mine !== run) return; // nobody waits for it
-			try {answer = JSON.parse(asked.responseText);} catch {/* not ours: a proxy's page */}
-			if (asked.status === 200 && answer) resolve(answer);
+			if (mine !== run) return;
+			try {answer = JSON.parse(asked.responseText);} catch {}
+			if (asked.status === 200) resolve(answer);
 			else reject(new Refused(`The server answered ${asked.status}.`, answer));
 		};
 		asked.onerror = () => reject(new Refused("The server cannot be reached."));
@@ -77,8 +78,7 @@ const models = () => [...document.querySelectorAll("#scores :checked")].map(box 
 
 function columns() {
 	const chosen = {labels: $("labels").value};
-	const text = $("positive_label").value;
-	if (text) chosen.positive_label = JSON.stringify(found.values[found.name.indexOf(chosen.labels)].find(value => String(value) === text));
+	if ($("positive_label").value) chosen.positive_label = $("positive_label").value;
 	if ($("weights").value) chosen.weights = $("weights").value;
 	if ($("lower_is_positive").checked) chosen.lower_is_positive = "true";
 	return chosen;
@@ -100,6 +100,7 @@ function tell(error) {
 async function busy(work) {
 	const mine = ++run;
 	request?.abort();
+	Object.values(timers).forEach(clearTimeout);
 	$("progress").removeAttribute("value");
 	$("uploading").hidden = false;
 	try {
@@ -165,12 +166,12 @@ function choose({name, type, values, more}) {
 	$("lower_is_positive").checked = false;
 	fill("scores", ...scores.map(at => tick("checkbox", name[at], chosen.includes(at))));
 	$("columns").hidden = false;
-	offerPositive();
+	offer();
 }
 
 const tick = (type, value, checked) => make("label", {}, make("input", {type, name: type, value, checked}), ` ${value}`);
 
-function offerPositive() {
+function offer() {
 	const texts = found.values[found.name.indexOf($("labels").value)].map(String);
 	const plain = texts.every(each => /^(-?1|0|true|false)$/i.test(each));
 	const likely = texts.find(each => /^(y|t|pos|spam|fraud|bad|malignant|churn|case|sick|event)/i.test(each));
@@ -180,7 +181,7 @@ function offerPositive() {
 
 async function evaluate() {
 	const chosen = models();
-	if (!chosen.length) throw new Refused("", {errors: [{pointer: "/scores", detail: "Choose a column of scores."}]});
+	if (!chosen.length) throw new Refused("Choose a column of scores.");
 	answers = {};
 	if (!chosen.includes(model)) model = chosen.at(-1);
 	fill("models", $("models").firstElementChild, ...(chosen.length > 1 ? chosen : []).map(each => tick("radio", each, each === model)));
@@ -237,7 +238,6 @@ function rates(values, known) {
 	$("rates").tBodies[0].replaceChildren(...Object.keys(values).map(name => line(METRICS[name], digits(values[name]), ends(known[name]))));
 }
 
-const timers = {};
 function soon(what, work) {
 	clearTimeout(timers[what]);
 	timers[what] = setTimeout(() => work().catch(error => {if (!(error instanceof Refused)) throw error;}), 200);
@@ -289,7 +289,7 @@ async function better() {
 function sentence(other, baseline, checks) {
 	const names = holds => checks.filter(({interval}) => interval && holds(interval)).map(({rule}) => METRICS[rule.metric]).join(", ");
 	const said = [names(({lower}) => lower > 0), names(({upper}) => upper < 0)].map((by, at) => by && `${["better", "worse"][at]} than ${baseline} by ${by}`);
-	return said.join("") ? `${other} is ${said.filter(Boolean).join(", ")}.` : `These data show no difference between ${other} and ${baseline}.`;
+	return said.join("") ? `${other} is ${said.filter(Boolean).join(", ")}.` : `No difference between ${other} and ${baseline} is shown.`;
 }
 
 function addRule(metric, bound, sure) {
@@ -347,8 +347,9 @@ const quoted = text => (/^[\w.,:/=-]+$/.test(text) ? text : `'${text.replaceAll(
 function copies() {
 	const chosen = {...columns(), scores: model}, file = quoted(/\.\w+$/.test(data.name) ? data.name : "data.csv");
 	const options = Object.entries({...chosen, ...data.format}).map(([name, value]) => ` --${name.replaceAll("_", "-")}${value === "true" ? "" : ` ${quoted(value)}`}`).join("");
-	const bare = (name, value) => typeof value === "number" || name === "positive_label" || value === "true";
-	const toml = values => Object.entries(values).map(([name, value]) => `${name} = ${bare(name, value) ? value : JSON.stringify(value)}`).join("\n");
+	const typed = found.values[found.name.indexOf(chosen.labels)].find(value => String(value) === chosen.positive_label);
+	const text = (name, value) => value === "true" ? value : JSON.stringify(name === "positive_label" ? typed : value);
+	const toml = values => Object.entries(values).map(([name, value]) => `${name} = ${text(name, value)}`).join("\n");
 	const texts = {
 		curl: `curl -H 'Content-Type: ${data.type}' --data-binary @${file} '${location.origin}/v1/curves?${new URLSearchParams({...chosen, ...data.format, intervals: "{}"})}'`,
 		"Command line": `rocpr curves ${file}${options} --intervals '{}'\nrocpr gate rules.toml ${file}`,
@@ -358,7 +359,7 @@ function copies() {
 		const content = say("pre", text, {tabIndex: 0}), button = say("button", "Copy", {type: "button", ariaLabel: `Copy: ${name}`});
 		button.onclick = async () => {
 			getSelection().selectAllChildren(content);
-			try {await navigator.clipboard.writeText(text);} catch {document.execCommand("copy");} // without HTTPS
+			try {await navigator.clipboard.writeText(text);} catch {document.execCommand("copy");}
 			button.textContent = "Copied";
 		};
 		return make("div", {}, make("div", {className: "row"}, say("strong", name), button), content);
@@ -378,7 +379,7 @@ for (const name of FIELDS) {
 	$(name).setAttribute("aria-describedby", `${name}-problem`);
 }
 
-const first = () => take(new Blob([sample()]), "Sample: made-up transactions");
+const first = () => take(new Blob([sample()]), "Sample data");
 const chosen = ([file]) => file && take(file, file.name);
 write("limit", size(page.limit));
 $("key-field").hidden = page.keys !== "true";
@@ -393,9 +394,9 @@ for (const type of ["dragover", "dragleave", "drop"]) {
 }
 $("use").onclick = () => $("rows").value.trim() && take(new Blob([$("rows").value]), "Pasted rows");
 $("cancel").onclick = () => request.abort();
-$("unlock").onclick = () => (data ? take(data.body, data.name) : first());
+$("unlock").onclick = () => data ? take(data.body, data.name) : first();
 $("data").onsubmit = event => event.preventDefault();
-$("columns").onchange = event => {if (event.target === $("labels")) offerPositive(); busy(evaluate);};
+$("columns").onchange = event => {if (event.target === $("labels")) offer(); busy(evaluate);};
 $("models").onchange = event => {model = event.target.value; busy(all);};
 $("baseline").onchange = () => busy(async () => {await better(); await judge();});
 $("slider").oninput = () => {$("jump").value = ""; move(Number($("slider").value));};

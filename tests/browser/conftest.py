@@ -67,9 +67,14 @@ def address(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
 
 
 @pytest.fixture
-def visit(chromium: Browser, address: str) -> Iterator[Visit]:
+def said() -> list[str]:
+    """What pages said on the console, and what they asked for from elsewhere."""
+    return []
+
+
+@pytest.fixture
+def visit(chromium: Browser, address: str, said: list[str]) -> Iterator[Visit]:
     """Open pages; in the end none of them may have said anything, nor asked for anything from elsewhere."""
-    said: list[str] = []
     with ExitStack() as stack:
 
         def visit(path: str, *, width: int = 1280, at: str = address, **options: Any) -> Page:
