@@ -79,11 +79,12 @@ def _evaluate_curves(checked: CurvesRequest, shown: Shown, limits: Limits) -> Ev
     options = replace(checked.options, max_interpolated_rows=limits.max_interpolated_rows)
     intervals = checked.intervals
     if isinstance(shown, Picture):
-        options = replace(options, include=frozenset({"auc"}))
+        options = replace(options, include=frozenset({"auc"}), partial=())
     elif isinstance(table := shown, str):
         _check_curves_table(checked, table)
         points = options.operating_points if table == "operating_points" else ()
-        options = replace(options, include=options.include & {table}, operating_points=points)
+        ranges = options.partial if table == "partial" else ()
+        options = replace(options, include=options.include & {table}, operating_points=points, partial=ranges)
         intervals = intervals if table == "intervals" else None
     return evaluate_with_intervals(checked.evaluation, options, intervals, _drawing(shown))
 
@@ -96,10 +97,15 @@ def _drawing(shown: Shown) -> DrawingOptions | None:
 
 def _check_curves_table(checked: CurvesRequest, table: str) -> None:
     """Refuse a table that was not asked for."""
-    asked_for = {"operating_points": checked.options.operating_points, "intervals": checked.intervals}
+    options = checked.options
+    asked_for = {
+        "operating_points": options.operating_points,
+        "partial": options.partial,
+        "intervals": checked.intervals,
+    }
     if table in asked_for and not asked_for[table]:
         raise invalid_value("/table", "missing", f"This table needs the option {table}.")
-    if table not in asked_for and table not in checked.options.include:
+    if table not in asked_for and table not in options.include:
         raise invalid_value("/table", "not_one_of", "This table is not among those that include names.")
 
 
@@ -131,7 +137,7 @@ OPERATIONS = {
     "curves": Operation(
         CurvesRequestSchema(),
         one_evaluation(
-            *("include", "keep", "interpolation", "thresholds", "intervals", "operating_points"),
+            *("include", "keep", "interpolation", "thresholds", "intervals", "operating_points", "partial"),
             drawn=(*_DRAWN, "mark"),
         ),
         tuple(TABLES["curves"]),

@@ -54,6 +54,15 @@ _OPERATING_POINTS: CellTexts = {
     "tp": count_text,
     "fp": count_text,
 }
+_PARTIAL: CellTexts = {
+    "over": str,
+    "from": in_full,
+    "to": in_full,
+    "min_tpr": in_full,
+    "area": fraction,
+    "mean": fraction,
+    "mcclish": fraction,
+}
 _INTERVALS: CellTexts = {
     "lower": fraction,
     "upper": fraction,
@@ -74,6 +83,7 @@ SUMMARY = {"include": "auc,points", "keep": "corners"}
 @click.option(
     "--operating-points", metavar="JSON", help="""Read them off: '[{"metric": "precision_at_recall", "at": 0.9}]'."""
 )
+@click.option("--partial", metavar="JSON", help="""Areas of parts of the curves: '[{"over": "fpr", "to": 0.1}]'.""")
 @click.option("--include", metavar="NAMES", help="With --json: of auc,points,interpolated_pr,achievable_pr.")
 @click.option("--keep", metavar="NAME", help="With --json: which points: all, corners or hull.")
 @click.option("--interpolation", metavar="JSON", help="""With --json: '{"every": 10}' or '{"at_recall": [0.5]}'.""")
@@ -131,6 +141,11 @@ def summary_lines(document: dict[str, Any], name: str) -> Iterable[str]:
         yield "Operating points"
         points = document["operating_points"]
         yield from column_lines(points, _OPERATING_POINTS, range(len(points["metric"])), left=["metric"])
+    if "partial" in document:
+        yield ""
+        yield "Partial areas"
+        parts = document["partial"]
+        yield from column_lines(parts, _PARTIAL, range(len(parts["over"])), left=["over"])
     if document.get("points"):
         yield ""
         yield from _hull_lines(document["points"])

@@ -48,7 +48,7 @@ def column_lines(
     table: dict[str, list[Any]], columns: CellTexts, rows: Iterable[int], left: Collection[str] = ()
 ) -> Iterable[str]:
     """Lay out some columns of an answer's table, names above; thresholds are left out where the table has none."""
-    if all(threshold is None for threshold in table["threshold"]):
+    if all(threshold is None for threshold in table.get("threshold", ())):
         columns = {key: write for key, write in columns.items() if key != "threshold"}
     cells = [[write(table[key][row]) for key, write in columns.items()] for row in rows]
     sides = "".join("<" if key in left else ">" for key in columns)

@@ -6,6 +6,7 @@ Sources: Davis & Goadrich 2006, sections 3 to 5; Fawcett 2006, algorithm 2.
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 
 from service.curves.confusion import ConfusionTable
 from service.curves.exact import (
@@ -61,12 +62,22 @@ def roc_area(table: ConfusionTable) -> float:
         doubled = (
             table.sums.doubled_area
             if table.sums
-            else sum(float((fp[1:] - fp[:-1]) @ (tp[1:] + tp[:-1])) for tp, fp in _blocks(table))
+            else sum(_whole_trapezoids(fp, tp) for fp, tp in _blocks(table.fp, table.tp))
         )
         return int(doubled) / (2 * int(table.positives) * int(table.negatives))
     up, across = power_of_two_scale(table.positives), power_of_two_scale(table.negatives)
-    parts = (part for tp, fp in _blocks(table) for part in _trapezoids(tp, fp, up, across))
+    parts = (part for fp, tp in _blocks(table.fp, table.tp) for part in _trapezoids(fp, tp, across, up))
     return exact_quotient(parts, 2.0, table.positives * up, table.negatives * across)
+
+
+def doubled_trapezoids(across: FloatArray, height: FloatArray, table: ConfusionTable) -> Fraction:
+    """Twice the area under a part of a rising curve in counts of a table, exact where those are whole and not huge."""
+    if table.whole and 2 * table.positives * table.negatives <= LARGEST_EXACT_INTEGER:
+        return Fraction(sum(_whole_trapezoids(x, y) for x, y in _blocks(across, height)))
+    # Counts below 1/2 are lifted, and what multiplies them is taken back.
+    x_up, y_up = (power_of_two_scale(float(column[-1])) if column.size else 1.0 for column in (across, height))
+    parts = (part for x, y in _blocks(across, height) for part in _trapezoids(x, y, x_up, y_up))
+    return sum(map(Fraction, parts), Fraction(0)) / (Fraction(x_up) * Fraction(y_up))
 
 
 def pr_area(table: ConfusionTable) -> float:
@@ -119,17 +130,22 @@ def _of_steps(
         yield from parts(steps)
 
 
-def _blocks(table: ConfusionTable) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """The tp and fp of blocks of rows that share their ends, so that each step is in one of them."""
-    for rows in blocks(table.tp.size, overlap=1):
-        yield table.tp[rows], table.fp[rows]
+def _blocks(first: FloatArray, second: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Blocks of two columns of a table, which share their ends, so that each step is in one of them."""
+    for rows in blocks(first.size, overlap=1):
+        yield first[rows], second[rows]
 
 
-def _trapezoids(tp: FloatArray, fp: FloatArray, up: float, across: float) -> Iterator[float]:
-    """Parts of twice the area, which together are within 2^-100 of it, of counts times `up` and `across`."""
-    steps = (fp[1:] > fp[:-1]).nonzero()[0]  # the others have no width
-    width, width_low = two_sum(fp[1:].take(steps) * across, fp.take(steps) * -across)
-    height, height_low = two_sum(tp[1:].take(steps) * up, tp.take(steps) * up)
+def _whole_trapezoids(x: FloatArray, y: FloatArray) -> float:
+    """Twice the area under y over x, of integers whose products and sums are doubles."""
+    return float((x[1:] - x[:-1]) @ (y[1:] + y[:-1]))
+
+
+def _trapezoids(x: FloatArray, y: FloatArray, x_up: float, y_up: float) -> Iterator[float]:
+    """Parts of twice the area under y over x, which together are within 2^-100 of it, of counts times their scales."""
+    steps = (x[1:] > x[:-1]).nonzero()[0]  # the others have no width
+    width, width_low = two_sum(x[1:].take(steps) * x_up, x.take(steps) * -x_up)
+    height, height_low = two_sum(y[1:].take(steps) * y_up, y.take(steps) * y_up)
     doubled, error = two_product(width, height)
     yield from positive_parts(doubled)
     yield float((error + (width_low * height + width * height_low)).sum())

@@ -15,6 +15,7 @@ from service.curves.counts import Counts
 from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray
 from service.curves.hull import RocHull, corners
 from service.curves.operating_points import OperatingPoint, OperatingPoints, operating_points
+from service.curves.partial_areas import PartialAreas, PartialRange, partial_areas
 from service.curves.pr import AtRecall, Every, PrCurve, default_interpolation, interpolated_pr
 from service.curves.roc import fpr, tpr
 from service.curves.sample import Sample
@@ -37,6 +38,7 @@ class CurvesOptions:
     thresholds: FloatArray | None = None
     tuning: Sample | None = None
     operating_points: Sequence[OperatingPoint] = ()
+    partial: Sequence[PartialRange] = ()
     max_interpolated_rows: float = math.inf
 
 
@@ -94,6 +96,7 @@ class Curves:
     achievable_pr: PrCurve | None
     selected_thresholds: FloatArray | None
     operating_points: OperatingPoints | None
+    partial: PartialAreas | None
     warnings: tuple[CurvesWarning, ...]
 
 
@@ -148,6 +151,7 @@ def curves_of(
         else None,
         selected_thresholds=selected,
         operating_points=operating_points(table, options.operating_points) if options.operating_points else None,
+        partial=partial_areas(table, options.partial) if options.partial else None,
         warnings=_warnings(table, options),
     )
 

@@ -158,6 +158,19 @@ def test_operating_points_are_laid_out_with_their_rows() -> None:
     ]
 
 
+def test_partial_areas_are_laid_out() -> None:
+    ranges = [{"over": "fpr", "to": 0.5}, {"over": "recall"}, {"over": "fpr", "min_tpr": 0.5}]
+    table = "scores,labels\n0.9,1\n0.75,0\n0.5,1\n0.25,0\n"
+    run = rocpr("-", "--format", "csv", "--partial", json.dumps(ranges), given=table)
+    assert (run.exit_code, run.stderr) == (0, "")
+    assert run.stdout.partition("\nPartial areas\n")[2].partition("\n\n")[0].splitlines() == [
+        "  over    from   to  min_tpr      area      mean   mcclish",
+        "  fpr        0  0.5        -  0.250000  0.500000  0.666667",
+        "  recall     0    1        -  0.797267  0.797267         -",
+        "  fpr        0    1      0.5  0.250000  0.500000         -",
+    ]
+
+
 def test_a_wrong_option_is_pointed_to(named: Path) -> None:
     run = rocpr(named, "--scores", "score", "--labels", "y", "--positive-label", "spam", "--intervals", '{"level": 2}')
     assert run.exit_code == 2

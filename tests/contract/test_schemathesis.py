@@ -78,6 +78,13 @@ CURVES_OPTIONS = {
         ),
         max_size=3,
     ),
+    "partial": st.lists(
+        st.fixed_dictionaries(
+            {"over": st.sampled_from(["fpr", "tpr", "recall"])},
+            optional={"from": st.floats(0, 0.5), "to": st.sampled_from([0.75, 1 - 2**-53, 1])},
+        ),
+        max_size=3,
+    ),
     "lower_is_positive": st.booleans(),
 }
 TRADEOFFS_OPTIONS = {

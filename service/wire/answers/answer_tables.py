@@ -14,6 +14,7 @@ from service.curves.comparison import Best, Comparison, Dominance
 from service.curves.evaluation import Points
 from service.curves.exact import LARGEST_EXACT_INTEGER, are_integers
 from service.curves.operating_points import OperatingPoints
+from service.curves.partial_areas import PartialAreas
 from service.curves.pr import PrCurve
 from service.curves.tradeoff import Tradeoffs
 from service.inference.curves_with_intervals import EvaluatedCurves
@@ -62,6 +63,21 @@ def interval_columns(intervals: Mapping[str, Interval | None]) -> Columns:
     for field in fields(Interval):
         columns[field.name] = [interval and getattr(interval, field.name) for interval in intervals.values()]
     return columns
+
+
+def partial_columns(partial: PartialAreas | None) -> Columns:
+    """Return the areas of parts of curves, a row for each range."""
+    ranges = partial.ranges if partial else ()
+    none = np.empty(0)
+    return {
+        "over": [each.over for each in ranges],
+        "from": np.array([each.start for each in ranges], dtype=np.float64),
+        "to": np.array([each.end for each in ranges], dtype=np.float64),
+        "min_tpr": np.array([each.min_tpr for each in ranges], dtype=np.float64),  # None is NaN
+        "area": partial.area if partial else none,
+        "mean": partial.mean if partial else none,
+        "mcclish": partial.mcclish if partial else none,
+    }
 
 
 def _whole(column: np.ndarray) -> np.ndarray | list[int | None]:
@@ -121,6 +137,7 @@ TABLES: dict[str, dict[str, Callable[[Any], Columns]]] = {
         "achievable_pr": lambda answer: _or_no_rows(answer.curves.achievable_pr, PrCurve),
         "intervals": lambda answer: interval_columns(answer.intervals or {}),
         "operating_points": lambda answer: _or_no_rows(answer.curves.operating_points, OperatingPoints),
+        "partial": lambda answer: partial_columns(answer.curves.partial),
     },
     "tradeoffs": {
         "optimal": lambda answer: _stacked({name: columns_of(each.optimal) for name, each in answer.tradeoffs.items()}),

@@ -15,7 +15,13 @@ from service.curves.evaluation import Points
 from service.curves.pr import AtRecall
 from service.curves.tradeoff import Tradeoffs
 from service.inference.curves_with_intervals import EvaluatedCurves
-from service.wire.answers.answer_tables import best_columns, columns_of, compared_areas, integer_if_whole
+from service.wire.answers.answer_tables import (
+    best_columns,
+    columns_of,
+    compared_areas,
+    integer_if_whole,
+    partial_columns,
+)
 from service.wire.columns import Listing
 from service.wire.formats.codings import Piece
 
@@ -115,6 +121,8 @@ def _curves(answer: EvaluatedCurves) -> dict[str, Any]:
         document["intervals"] = dict(answer.intervals)
     if curves.operating_points is not None:
         document["operating_points"] = columns_of(curves.operating_points)
+    if curves.partial is not None:
+        document["partial"] = partial_columns(curves.partial)
     return document
 
 

@@ -44,6 +44,7 @@ _EXAMPLES = {
     "interpolation": '{"every": 1}',
     "intervals": '{"level": 0.95}',
     "operating_points": '[{"metric": "recall_at_precision", "at": 0.9}]',
+    "partial": '[{"over": "fpr", "to": 0.1}]',
     "side": "320",
     "mark": "0.2,0.8",
     "scale": "2",

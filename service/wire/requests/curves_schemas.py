@@ -4,13 +4,14 @@ Knows the options of curves; nothing of bytes.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from marshmallow import fields, post_load, pre_load
 
 from service.charts.picture import Pictures
 from service.curves.counts import Counts
 from service.curves.evaluation import INCLUDES, KEEPS, CurvesOptions
+from service.curves.partial_areas import OVER, PartialRange
 from service.curves.pr import AtRecall, Every
 from service.curves.sample import Sample
 from service.inference.intervals import IntervalOptions
@@ -33,6 +34,37 @@ class InterpolationSchema(ObjectSchema):
         if len(data) != 1:
             raise invalid("exclusive", "Give exactly one of every and at_recall.")
         return Every(data["every"]) if "every" in data else AtRecall(data["at_recall"])
+
+
+MOST_PARTIAL = 100
+"""How many partial areas one request asks for."""
+
+
+class PartialSchema(ObjectSchema):
+    """A range of a rate: all of it but for what `from` and `to` say."""
+
+    over = Choice(OVER)
+    to = Number(minimum=0, maximum=1)
+    min_tpr = Number(minimum=0, exclusive_maximum=1)
+
+    class Meta(ObjectSchema.Meta):
+        """The field that no class can name."""
+
+        include: ClassVar = {"from": Number(minimum=0, maximum=1)}
+
+    @post_load
+    def build(self, data: dict[str, Any], **_: object) -> PartialRange:
+        """Build the range, which is over something and not empty."""
+        if "over" not in data:
+            raise invalid("missing", "A partial area needs over: fpr, tpr or recall.", "over")
+        start, end, over, least = data.get("from", 0.0), data.get("to", 1.0), data["over"], data.get("min_tpr")
+        if start >= end:
+            raise invalid(
+                "not_rising", "The range is empty: from has to be below to.", "to" if "to" in data else "from"
+            )
+        if least is not None and over != "fpr":
+            raise invalid("exclusive", "min_tpr goes with a range over fpr.", "min_tpr")
+        return PartialRange(over, start, end, least)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,6 +98,7 @@ class CurvesRequestSchema(CurvesCharts, EvaluationSchema):
     tuning = fields.Nested(SampleSchema)
     intervals = fields.Nested(IntervalsSchema)
     operating_points = ObjectList(OperatingPointSchema(), minimum=0, maximum=MOST_OPERATING_POINTS)
+    partial = ObjectList(PartialSchema(), minimum=0, maximum=MOST_PARTIAL)  # type: ignore[assignment]  # a field, which marshmallow takes out of the class
     sample_only = (*EvaluationSchema.sample_only, "thresholds", "tuning")
 
     @pre_load
@@ -84,6 +117,6 @@ class CurvesRequestSchema(CurvesCharts, EvaluationSchema):
         if tuning is not None and tuning.lower_is_positive != evaluation.lower_is_positive:
             message = "The tuning sample's thresholds cannot be applied to scores that run the other way."
             raise invalid("exclusive", message, "tuning")
-        names = ("include", "keep", "interpolation", "thresholds", "tuning", "operating_points")
+        names = ("include", "keep", "interpolation", "thresholds", "tuning", "operating_points", "partial")
         options = CurvesOptions(**{name: data[name] for name in names if name in data})
         return CurvesRequest(evaluation, options, data.get("intervals"), charts_of("curves", data))

@@ -39,6 +39,9 @@ _AREA_INTERVAL_ROW = 0.3
 _OPERATING_POINT = 60
 """An operating point, in fractions: 25 µs, and its check."""
 
+_PARTIAL, _PARTIAL_ROW = 600, 0.15
+"""An area of a part of a curve, most of it fractions: 0.25 ms; and each row: 0.05 µs."""
+
 _AT_LAMBDA = 2
 """An index read off at a λ: 0.5 µs and 50 bytes."""
 
@@ -74,6 +77,7 @@ def curves_work(evaluation: Sample | Counts, options: CurvesOptions, intervals: 
     if "points" in options.include:
         plain = isinstance(evaluation, Sample) and evaluation.weights is None
         work += rows * (_POINT if plain else _WIDE_POINT)
+    work += len(options.partial) * (_PARTIAL + rows * _PARTIAL_ROW)
     drawn = len(options.include & {"interpolated_pr", "achievable_pr"})
     if drawn:
         work += drawn * _interpolation_work(evaluation, options, rows)

@@ -4,6 +4,7 @@ import pytest
 
 from service.operations import OPERATIONS
 from service.settings import Settings
+from service.wire.requests.curves_schemas import MOST_PARTIAL
 from service.wire.requests.gates_schemas import MOST_RULES
 from service.wire.requests.interval_schemas import MOST_OPERATING_POINTS
 from tests.costs.tables import counts, sample
@@ -83,6 +84,13 @@ def test_readings_are_work():
     assert work("tradeoffs", sample(4), {"at_lambda": [0.5] * 2000}) < BIG
     assert work("tradeoffs", sample(4), {"at_lambda": [0.5] * 4000}) > BIG
     assert work("tradeoffs", sample(4), {"at_lambda": [0.5] * 4000, "indices": ["jaccard"]}) < BIG
+
+
+def test_parts_of_curves_are_work():
+    auc, part = {"include": ["auc"]}, {"over": "fpr", "to": 0.5}
+    one, many = ({"partial": [part] * size} for size in (1, MOST_PARTIAL))
+    assert curves(sample(4), auc, one) < BIG < curves(sample(4), auc, many)
+    assert curves(sample(10_000), auc, {"partial": [part] * 10}) > curves(sample(4), auc, {"partial": [part] * 10})
 
 
 @pytest.mark.parametrize("method", ["bootstrap", "bca"])

@@ -1,0 +1,187 @@
+"""The area under a part of a curve: over a range of false positive rates, of true positive rates, or of recalls.
+
+Whole steps of the table are summed as the areas of the whole curve are; the pieces of steps at the ends of a range, and
+what is made of the sum, are rational or have 100 digits. Knows the table and its steps.
+Sources: McClish 1989 for the standardised area; Yang, Lu, Lyu & Hu 2019 for the two-way one; Davis & Goadrich 2006,
+section 4, for precision between two rows.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
+import numpy as np
+
+from service.curves.areas import doubled_trapezoids
+from service.curves.confusion import ConfusionTable
+from service.curves.exact import FloatArray, power_of_two_scale
+from service.curves.positive_steps import positive_steps
+
+OVER = ("fpr", "tpr", "recall")
+"""The rates that a range may be of."""
+
+_DIGITS = 100
+_FLAT = Fraction(1, 2**60)
+"""Where what is called positive grows by less than this share of it, precision is a straight line."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartialRange:
+    """A range of a rate, 0 <= start < end <= 1; with `min_tpr`, which is below 1, only what lies above that counts."""
+
+    over: str
+    start: float
+    end: float
+    min_tpr: float | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PartialAreas:
+    """Areas over ranges, as columns (n,) in the order asked for; NaN where there is none.
+
+    mean     area over that of the box it lies in, (end - start)(1 - min_tpr): the mean height.
+    mcclish  rescaled so that chance is 1/2 and a perfect curve 1; NaN over recalls, and with `min_tpr`.
+    """
+
+    ranges: tuple[PartialRange, ...]
+    area: FloatArray
+    mean: FloatArray
+    mcclish: FloatArray
+
+
+def partial_areas(table: ConfusionTable, ranges: Sequence[PartialRange]) -> PartialAreas:
+    """Areas of a sweep under parts of its curves; a set of rows that is no sweep has none.
+
+        over    area                                  McClish: (1 + (area - chance)/(box - chance))/2, where chance is
+        fpr     ∫ tpr dfpr                            (end² - start²)/2
+        tpr     ∫ (1 - fpr) dtpr                      (end - start) - (end² - start²)/2
+        recall  ∫ precision drecall                   -
+        with min_tpr: ∫ max(tpr - min_tpr, 0) dfpr    -
+
+    from start to end. Each is rounded once; where counts are not whole, after terms good to 2^-100, over recalls to
+    2^-50.
+    """
+    columns = np.full((3, len(ranges)), np.nan)
+    if table.sweep:
+        for place, each in enumerate(ranges):
+            columns[:, place] = _of_range(table, each)
+    return PartialAreas(tuple(ranges), *columns)
+
+
+def _of_range(table: ConfusionTable, asked: PartialRange) -> tuple[float, float, float]:
+    """The area, the mean and McClish's of one range."""
+    start, end = Fraction(asked.start), Fraction(asked.end)
+    least = Fraction(asked.min_tpr or 0)
+    width = end - start
+    box = width * (1 - least)
+    area = min(max(_AREAS[asked.over](table, start, end, least), Fraction(0)), box)
+    mcclish = np.nan
+    if asked.over != "recall" and asked.min_tpr is None:
+        diagonal = (end * end - start * start) / 2
+        chance = diagonal if asked.over == "fpr" else width - diagonal
+        mcclish = float((1 + (area - chance) / (width - chance)) / 2)
+    return float(area), float(area / box), mcclish
+
+
+def _over_fpr(table: ConfusionTable, start: Fraction, end: Fraction, least: Fraction) -> Fraction:
+    """∫ max(tpr - least, 0) dfpr: the curve rises, so that it is 0 up to where tpr first is `least`."""
+    positives, negatives = Fraction(table.positives), Fraction(table.negatives)
+    low, high, floor = start * negatives, end * negatives, least * positives
+    low = max(low, _first_at(table.tp, table.fp, floor))
+    if low >= high:
+        return Fraction(0)
+    return (_under(table, table.fp, table.tp, low, high) - floor * (high - low)) / (positives * negatives)
+
+
+def _over_tpr(table: ConfusionTable, start: Fraction, end: Fraction, _least: Fraction) -> Fraction:
+    """∫ (1 - fpr) dtpr, which is what lies right of the curve."""
+    positives, negatives = Fraction(table.positives), Fraction(table.negatives)
+    low, high = start * positives, end * positives
+    left = _under(table, table.tp, table.fp, low, high)
+    return (negatives * (high - low) - left) / (positives * negatives)
+
+
+def _over_recall(table: ConfusionTable, start: Fraction, end: Fraction, _least: Fraction) -> Fraction:
+    """∫ precision drecall, along D&G's interpolation."""
+    positives = Fraction(table.positives)
+    cut = _Cut.of(table.tp, start * positives, end * positives)
+    up = power_of_two_scale(table.positives)
+    steps = positive_steps(table.select(cut.rows))
+    whole = sum((Fraction(part) for each in steps for part in each.integral(up)), Fraction(0)) / Fraction(up)
+    return (whole + sum(_precision(table, piece) for piece in cut.pieces)) / positives
+
+
+def _under(table: ConfusionTable, across: FloatArray, height: FloatArray, low: Fraction, high: Fraction) -> Fraction:
+    """∫ height d(across) between two values of `across`; both are columns of the table, and rise."""
+    cut = _Cut.of(across, low, high)
+    pieces = [
+        (after - before) * (_between(across, height, row, before) + _between(across, height, row, after))
+        for row, before, after in cut.pieces
+    ]
+    doubled = doubled_trapezoids(across[cut.rows], height[cut.rows], table)
+    return (doubled + sum(pieces)) / 2
+
+
+Piece = tuple[int, Fraction, Fraction]
+"""A part of the step that ends with a row: that row, and where the part begins and ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """A range of a rising column: the rows with the whole steps in it, and the pieces of others at its ends."""
+
+    rows: slice
+    pieces: tuple[Piece, ...]
+
+    @classmethod
+    def of(cls, column: FloatArray, low: Fraction, high: Fraction) -> "_Cut":
+        """Cut a column that begins at 0 at two values, low < high, of which the greater is no more than its last."""
+        first = bisect_left(column, low, key=Fraction)
+        last = bisect_right(column, high, key=Fraction) - 1
+        if first > last:  # within one step
+            return cls(slice(0, 0), ((first, low, high),))
+        pieces = []
+        if (start := Fraction(column[first])) > low:
+            pieces.append((first, low, start))
+        if (end := Fraction(column[last])) < high:
+            pieces.append((last + 1, end, high))
+        return cls(slice(first, last + 1), tuple(pieces))
+
+
+def _between(across: FloatArray, height: FloatArray, row: int, place: Fraction) -> Fraction:
+    """The height at a place of the step that ends with a row; a straight line."""
+    x, x_after, y, y_after = map(Fraction, (across[row - 1], across[row], height[row - 1], height[row]))
+    return y + (y_after - y) * (place - x) / (x_after - x)
+
+
+def _first_at(column: FloatArray, across: FloatArray, least: Fraction) -> Fraction:
+    """Where, across, a rising column first has a value."""
+    row = bisect_left(column, least, key=Fraction)
+    return _between(column, across, row, least) if Fraction(column[row]) > least else Fraction(across[row])
+
+
+def _precision(table: ConfusionTable, piece: Piece) -> Fraction:
+    """∫ t/(t + f) dt along a piece of a step, f being linear in t.
+
+    What is called positive is q(t) = m t + c, m = 1 + Δf/Δt, so that it is ((q' - q) - c log(q'/q))/m².
+    """
+    row, low, high = piece
+    called, called_after = (at + _between(table.tp, table.fp, row, at) for at in (low, high))
+    slope = (called_after - called) / (high - low)
+    offset = called - slope * low
+    if offset == 0:  # along a line through the origin precision does not change
+        return (high - low) / slope
+    if called_after - called < _FLAT * called:
+        return (low / called + high / called_after) / 2 * (high - low)
+    with localcontext(prec=_DIGITS):
+        logarithm = Fraction((_decimal(called_after) / _decimal(called)).ln())
+    return (called_after - called - offset * logarithm) / slope**2
+
+
+def _decimal(number: Fraction) -> Decimal:
+    return Decimal(number.numerator) / Decimal(number.denominator)
+
+
+_AREAS = {"fpr": _over_fpr, "tpr": _over_tpr, "recall": _over_recall}

@@ -1,0 +1,147 @@
+"""Areas under parts of curves: against their definitions, the whole areas, scikit-learn, and by hand."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import roc_auc_score
+
+from service.curves.areas import areas
+from service.curves.confusion import ConfusionTable
+from service.curves.partial_areas import OVER, PartialRange, partial_areas
+from service.curves.sample import Sample
+from tests import reference_partial as twin
+from tests.reference import Table
+from tests.strategies import (
+    Data,
+    Rows,
+    classifiers,
+    fractional_sweeps,
+    lopsided_sweeps,
+    samples,
+    sweeps,
+    weighted_samples,
+)
+
+STEPS = Rows([1, 1, 3, 3, 3], [0, 1, 1, 2, 3], 3, 3, [0.9, 0.8, 0.7, 0.4, 0.2])
+"""The example of the guide: tpr 1/3 up to fpr 1/3, then 1."""
+
+places = st.one_of(st.floats(0.0, 1.0), st.sampled_from([0.0, 1.0, 0.5, 1 / 3, 0.1, 0.25, 5e-324, 1e-9, 1 - 2**-53]))
+
+
+@st.composite
+def ranges(draw: st.DrawFn) -> PartialRange:
+    start, end = draw(st.tuples(places, places).map(sorted).filter(lambda ends: ends[0] < ends[1]))
+    over = draw(st.sampled_from(OVER))
+    least = draw(st.one_of(st.none(), places.filter(lambda least: least < 1))) if over == "fpr" else None
+    return PartialRange(over, start, end, least)
+
+
+def of(table: ConfusionTable, *asked: object) -> tuple[float, float, float]:
+    found = partial_areas(table, [PartialRange(*asked)])  # type: ignore[arg-type]
+    return float(found.area[0]), float(found.mean[0]), float(found.mcclish[0])
+
+
+def table_of(source: Rows | Data) -> ConfusionTable:
+    return ConfusionTable.of(source.counts() if isinstance(source, Rows) else source.sample())
+
+
+def close(found: float, exact: twin.Exact, relative: float) -> bool:
+    with mpmath.workdps(60):
+        expected = twin.mpf(exact) if isinstance(exact, Fraction) else exact
+        return bool(abs(mpmath.mpf(found) - expected) <= mpmath.mpf(relative) * abs(expected) + mpmath.mpf(5e-324))
+
+
+def check(source: Rows | Data, asked: PartialRange) -> None:
+    table, exact = table_of(source), source.table()
+    found = of(table, asked.over, asked.start, asked.end, asked.min_tpr)
+    expected = twin.area(exact, asked.over, asked.start, asked.end, asked.min_tpr)
+    box = (Fraction(asked.end) - Fraction(asked.start)) * (1 - Fraction(asked.min_tpr or 0))
+    if isinstance(expected, Fraction) and exact.whole and table.whole:
+        assert found[:2] == (float(expected), float(expected / box))
+    relative = 2.0**-53 if isinstance(expected, Fraction) and exact.whole else 2.0**-45
+    mean = expected / box if isinstance(expected, Fraction) else expected / twin.mpf(box)
+    assert close(found[0], expected, relative)
+    assert close(found[1], mean, relative)
+    assert 0 <= found[1] <= 1
+    if isinstance(expected, Fraction) and asked.min_tpr is None:
+        assert found[2] == pytest.approx(float(twin.mcclish(expected, asked.over, asked.start, asked.end)), rel=1e-12)
+    else:
+        assert math.isnan(found[2])
+
+
+class TestAgainstTheDefinition:
+    """The areas are those of every step cut at the ends of the range."""
+
+    @given(st.one_of(samples(), sweeps(), lopsided_sweeps()), ranges())
+    def test_of_whole_counts(self, source: Rows | Data, asked: PartialRange) -> None:
+        check(source, asked)
+
+    @given(st.one_of(weighted_samples(), fractional_sweeps()), ranges())
+    def test_of_others(self, source: Rows | Data, asked: PartialRange) -> None:
+        check(source, asked)
+
+    @pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (0.1, 0.5), (0.4, 0.45)])
+    def test_precision_is_integrated(self, low: float, high: float) -> None:
+        exact: Table = STEPS.table()
+        assert float(twin.precision_part(exact, Fraction(low), Fraction(high))) == pytest.approx(
+            twin.precision_by_quadrature(exact, low, high), rel=1e-13
+        )
+
+
+class TestLaws:
+    @given(st.one_of(samples(), sweeps()))
+    def test_the_whole_range_is_the_whole_area(self, source: Rows | Data) -> None:
+        table = table_of(source)
+        whole = areas(table, table)
+        assert of(table, "fpr", 0.0, 1.0)[0] == whole.roc
+        assert of(table, "tpr", 0.0, 1.0)[0] == whole.roc
+        assert of(table, "recall", 0.0, 1.0)[0] == pytest.approx(whole.pr, rel=1e-15)
+        assert of(table, "fpr", 0.0, 1.0)[2] == whole.roc
+
+    @given(samples(), st.sampled_from(OVER), st.tuples(places, places, places).map(sorted))
+    def test_ranges_add_up(self, source: Data, over: str, ends: list[float]) -> None:
+        table = table_of(source)
+        low, middle, high = ends
+        parts = [of(table, over, *pair)[0] for pair in ((low, middle), (middle, high)) if pair[0] < pair[1]]
+        if low < high:
+            assert sum(parts) == pytest.approx(of(table, over, low, high)[0], rel=1e-13, abs=1e-300)
+
+    @given(classifiers().filter(lambda rows: not rows.table().sweep))
+    def test_a_set_that_is_no_sweep_has_none(self, rows: Rows) -> None:
+        assert all(map(math.isnan, of(table_of(rows), "fpr", 0.0, 0.5)))
+
+
+@pytest.mark.parametrize("most", [0.01, 0.1, 0.3, 1.0])
+def test_is_scikit_learns(most: float) -> None:
+    """roc_auc_score(max_fpr) is McClish's."""
+    random = np.random.default_rng(5)
+    labels = random.random(2000) < 0.2
+    scores = np.round(random.normal(size=2000) + labels, 2)
+    found = of(ConfusionTable.of(Sample(scores, labels)), "fpr", 0.0, most)[2]
+    assert found == pytest.approx(roc_auc_score(labels, scores, max_fpr=most), rel=1e-14)
+
+
+def test_by_hand() -> None:
+    """Up to fpr 1/4 tpr is 1/3, from 1/2 on it is 1; above tpr 1/2 there is nothing left of fpr 1/3."""
+    table = table_of(STEPS)
+    area, mean, mcclish = of(table, "fpr", 0.0, 0.25)
+    assert (area, mean) == (0.25 / 3, 1 / 3)
+    assert mcclish == pytest.approx((1 + (0.25 / 3 - 1 / 32) / (0.25 - 1 / 32)) / 2, rel=1e-15)
+    assert of(table, "fpr", 0.5, 1.0) == (0.5, 1.0, 1.0)
+    assert of(table, "fpr", 0.0, 1.0, 0.5)[:2] == (1 / 3, 2 / 3)
+    assert of(table, "tpr", 0.0, 0.25) == (0.25, 1.0, 1.0)
+    assert of(table, "recall", 0.0, 0.25)[:2] == (0.25, 1.0)
+
+
+def test_beside_a_big_area_a_piece_of_it_is_still_exact() -> None:
+    """Within one step, where the ends' areas agree in all of a double's digits."""
+    low, high = 0.5, 0.5 + 2**-50
+    rows = Rows([10], [20], 10, 1000, [0.5])
+    assert close(of(table_of(rows), "recall", low, high)[0], twin.area(rows.table(), "recall", low, high), 2.0**-52)
