@@ -124,7 +124,7 @@ def _under(table: ConfusionTable, across: FloatArray, height: FloatArray, low: F
     return (doubled + sum(pieces)) / 2
 
 
-Piece = tuple[int, Fraction, Fraction]
+_Piece = tuple[int, Fraction, Fraction]
 """A part of the step that ends with a row: that row, and where the part begins and ends."""
 
 
@@ -133,7 +133,7 @@ class _Cut:
     """A range of a rising column: the rows with the whole steps in it, and the pieces of others at its ends."""
 
     rows: slice
-    pieces: tuple[Piece, ...]
+    pieces: tuple[_Piece, ...]
 
     @classmethod
     def of(cls, column: FloatArray, low: Fraction, high: Fraction) -> "_Cut":
@@ -162,7 +162,7 @@ def _first_at(column: FloatArray, across: FloatArray, least: Fraction) -> Fracti
     return _between(column, across, row, least) if Fraction(column[row]) > least else Fraction(across[row])
 
 
-def _precision(table: ConfusionTable, piece: Piece) -> Fraction:
+def _precision(table: ConfusionTable, piece: _Piece) -> Fraction:
     """∫ t/(t + f) dt along a piece of a step, f being linear in t.
 
     What is called positive is q(t) = m t + c, m = 1 + Δf/Δt, so that it is ((q' - q) - c log(q'/q))/m².

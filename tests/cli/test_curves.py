@@ -165,9 +165,9 @@ def test_partial_areas_are_laid_out() -> None:
     assert (run.exit_code, run.stderr) == (0, "")
     assert run.stdout.partition("\nPartial areas\n")[2].partition("\n\n")[0].splitlines() == [
         "  over    from   to  min_tpr      area      mean   mcclish",
-        "  fpr        0  0.5        -  0.250000  0.500000  0.666667",
-        "  recall     0    1        -  0.797267  0.797267         -",
-        "  fpr        0    1      0.5  0.250000  0.500000         -",
+        "  fpr      0.0  0.5        -  0.250000  0.500000  0.666667",
+        "  recall   0.0  1.0        -  0.797267  0.797267         -",
+        "  fpr      0.0  1.0      0.5  0.250000  0.500000         -",
     ]
 
 

@@ -65,18 +65,17 @@ def interval_columns(intervals: Mapping[str, Interval | None]) -> Columns:
     return columns
 
 
-def partial_columns(partial: PartialAreas | None) -> Columns:
+def partial_columns(partial: PartialAreas) -> Columns:
     """Return the areas of parts of curves, a row for each range."""
-    ranges = partial.ranges if partial else ()
-    none = np.empty(0)
+    ranges = partial.ranges
     return {
         "over": [each.over for each in ranges],
         "from": np.array([each.start for each in ranges], dtype=np.float64),
         "to": np.array([each.end for each in ranges], dtype=np.float64),
         "min_tpr": np.array([each.min_tpr for each in ranges], dtype=np.float64),  # None is NaN
-        "area": partial.area if partial else none,
-        "mean": partial.mean if partial else none,
-        "mcclish": partial.mcclish if partial else none,
+        "area": partial.area,
+        "mean": partial.mean,
+        "mcclish": partial.mcclish,
     }
 
 

@@ -119,11 +119,11 @@ def _curves(answer: EvaluatedCurves) -> dict[str, Any]:
         document["selected_thresholds"] = curves.selected_thresholds
     if answer.intervals is not None:
         document["intervals"] = dict(answer.intervals)
-    if curves.operating_points is not None:
-        document["operating_points"] = columns_of(curves.operating_points)
-    if curves.partial is not None:
-        document["partial"] = partial_columns(curves.partial)
-    return document
+    read_off = {
+        "operating_points": columns_of(curves.operating_points),
+        "partial": curves.partial and partial_columns(curves.partial),
+    }
+    return document | {name: columns for name, columns in read_off.items() if columns}
 
 
 def _points(points: Points | None, *, counted: bool) -> dict[str, Any] | None:
