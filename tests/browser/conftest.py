@@ -1,22 +1,26 @@
-"""A running server and one Chromium that opens its pages."""
+"""A real Chromium, a real server, and pages that may say nothing on the console and ask nobody else."""
+
+from __future__ import annotations
 
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.browser.watching import SECONDS, Watched
 from tests.e2e.conftest import free_port, wait_for_port
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-OPTIONS = (
+CHROMIUM = shutil.which("chromium")
+OPTIONS = [
     "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",
@@ -24,64 +28,86 @@ OPTIONS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-)
+]
+SECONDS = 30.0
+"""How long a test waits for what should come within a second."""
 
-OpenPage = Callable[..., Watched]
+Visit = Callable[..., Page]
 
 
-@pytest.fixture(scope="session")
-def server(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of `rocpr serve`, whose log must tell of no failure."""
+@contextmanager
+def running(root: Path, log: Path, **variables: str) -> Iterator[str]:
+    """Run the service as it is deployed, on a port of its own; the address of it."""
     port = free_port()
-    log = tmp_path_factory.mktemp("browser") / "log"
-    variables = {name: value for name, value in os.environ.items() if not name.startswith("ROCPR_")}
-    command = [sys.executable, "-c", "from service.cli.main import main; main()", "serve", "--port", str(port)]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("ROCPR_")} | variables
+    command = [sys.executable, "-m", "gunicorn", "--config", "deploy/gunicorn.conf.py", "--bind", f"127.0.0.1:{port}"]
     with log.open("wb") as stream:
-        process = subprocess.Popen(
-            command, cwd=root, env=variables | {"ROCPR_WORKERS": "1"}, stdout=stream, stderr=subprocess.STDOUT
-        )
-    wait_for_port(port, process, seconds=SECONDS)
+        process = subprocess.Popen(command, cwd=root, env=environment, stdout=stream, stderr=stream)
+    wait_for_port(port, process)
     yield f"http://127.0.0.1:{port}"
     process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=SECONDS) == 0
-    text = log.read_text()
-    assert "Traceback" not in text, text
-    assert '"level":"error"' not in text, text
+    assert process.wait(timeout=40) == 0
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Chromium without a window and with nothing kept from before.
-
-    For a module, not the session: while playwright runs, tests of the same process cannot start an event loop.
-    """
+def chromium() -> Iterator[Browser]:
+    """For a module, not the session: while Playwright runs, other tests of the process cannot start an event loop."""
     if CHROMIUM is None:
-        pytest.skip("there is no Chromium on this machine; Debian's package is chromium")
+        pytest.skip("there is no chromium on this machine")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(OPTIONS), timeout=SECONDS * 1000)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=OPTIONS)
         yield browser
         browser.close()
 
 
+@pytest.fixture(scope="session")
+def address(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a server without keys."""
+    with running(root, tmp_path_factory.mktemp("service") / "log", ROCPR_WORKERS="1") as found:
+        yield found
+
+
 @pytest.fixture
-def open_page(browser: Browser, server: str) -> Iterator[OpenPage]:
-    """A function that opens a path of the server in a window of its own; at the end every page must have been quiet.
+def said() -> list[str]:
+    """What pages said on the console, and what they asked for from elsewhere."""
+    return []
 
-    Its options: width and height in pixels, and what playwright's new_context takes, such as color_scheme="dark" or
-    forced_colors="active".
-    """
-    opened = []
 
-    def open_path(path: str, *, width: int = 1280, height: int = 800, **options: Any) -> Watched:
-        context = browser.new_context(viewport={"width": width, "height": height}, base_url=server, **options)
-        context.set_default_timeout(SECONDS * 1000)
-        watched = Watched(context.new_page(), server)
-        opened.append(watched)
-        watched.page.goto(path)
-        return watched
+@pytest.fixture
+def visit(chromium: Browser, address: str, said: list[str]) -> Iterator[Visit]:
+    """Open pages; in the end none of them may have said anything, nor asked for anything from elsewhere."""
+    with ExitStack() as stack:
 
-    yield open_path
-    for watched in opened:
-        watched.page.context.close()
-    for watched in opened:
-        watched.check_quiet()
+        def visit(path: str, *, width: int = 1280, at: str = address, **options: Any) -> Page:
+            context = chromium.new_context(viewport={"width": width, "height": 900}, **options)
+            stack.callback(context.close)
+            page = context.new_page()
+            page.set_default_timeout(1000 * SECONDS)
+            page.on("console", lambda message: said.append(message.text))
+            page.on("pageerror", lambda error: said.append(str(error)))
+            own = (at, "blob:", "data:")
+            page.on("request", lambda asked: None if asked.url.startswith(own) else said.append(asked.url))
+            page.goto(at + path)
+            return page
+
+        yield visit
+    assert said == []
+
+
+def until(holds: Callable[[], object], what: str = "it") -> None:
+    """Wait until something holds: the page's policy forbids what Playwright would have the page itself watch."""
+    end = time.monotonic() + SECONDS
+    while not holds():
+        assert time.monotonic() < end, f"{what} does not happen"
+        time.sleep(0.02)
+
+
+def check_accessible(page: Page) -> None:
+    """No rule of axe is broken."""
+    found = Axe().run(page).response["violations"]
+    assert [(each["id"], [node["target"] for node in each["nodes"]]) for each in found] == []
+
+
+def check_fits(page: Page) -> None:
+    """Nothing makes the page itself scroll sideways."""
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")

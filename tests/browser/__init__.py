@@ -1,1 +1,0 @@
-"""Our pages in a real Chromium."""
