@@ -1,4 +1,4 @@
-"""The guide, in a real Chromium: every page fits a phone and is accessible, in the light, in the dark, in forced colours."""
+"""The guide, in a real Chromium: every page fits a phone and is accessible, light, dark and in forced colours."""
 
 from __future__ import annotations
 
