@@ -5,8 +5,10 @@ from collections.abc import Iterator
 from service.curves.evaluation import INCLUDES, KEEPS
 from service.curves.indices import INDICES
 from service.curves.operating_points import METRICS
+from service.curves.partial_areas import OVER
 from service.wire.answers.answer_tables import TABLES as TABLES_OF
 from service.wire.media_types import SVG, TEXT
+from service.wire.requests.curves_schemas import MOST_PARTIAL
 from tests.costs.families import ANSWERS, Family, family
 from tests.costs.tables import FEW, TABLES, counts, sample
 
@@ -94,6 +96,12 @@ def _readings() -> Iterator[Family]:
                     return table | AREAS | {"operating_points": points}
 
                 yield family("curves", f"few rows, {kind}, {metric} at {at:.2g}", read, 1000)
+        for over in OVER:
+
+            def part(size: int, table=table, over=over):
+                return table | AREAS | {"partial": [{"over": over, "from": 1e-300, "to": 1 - 2**-53}] * size}
+
+            yield family("curves", f"few rows, {kind}, partial over {over}", part, MOST_PARTIAL)
 
 
 def _intervals() -> Iterator[Family]:
