@@ -46,6 +46,10 @@ class TestAnswer:
         assert answer["partial"]["area"] == [None] * 4
         assert [warning["code"] for warning in answer["warnings"]] == ["not_a_sweep"]
 
+    def test_what_no_double_holds_is_null(self):
+        body = {"scores": [1, 0], "labels": [0, 1], "partial": [{"over": "tpr", "to": 5e-324}]}
+        assert curves(body)["partial"]["mcclish"] == [None]
+
     def test_is_of_the_reduced_table(self):
         whole = {"include": ["auc"], "partial": [{"over": "fpr"}], "thresholds": [0.8]}
         answer = curves(SAMPLE | whole)

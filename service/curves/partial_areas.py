@@ -22,6 +22,7 @@ from service.curves.positive_steps import positive_steps
 OVER = ("fpr", "tpr", "recall")
 """The rates that a range may be of."""
 
+_GREATEST = Fraction(np.finfo(np.float64).max)
 _DIGITS = 100
 _FLAT = Fraction(1, 2**60)
 """Where what is called positive grows by less than this share of it, precision is a straight line."""
@@ -42,7 +43,8 @@ class PartialAreas:
     """Areas over ranges, as columns (n,) in the order asked for; NaN where there is none.
 
     mean     area over that of the box it lies in, (end - start)(1 - min_tpr): the mean height.
-    mcclish  rescaled so that chance is 1/2 and a perfect curve 1; NaN over recalls, and with `min_tpr`.
+    mcclish  rescaled so that chance is 1/2 and a perfect curve 1; NaN over recalls, with `min_tpr`, and
+             beyond all doubles.
     """
 
     ranges: tuple[PartialRange, ...]
@@ -81,7 +83,9 @@ def _of_range(table: ConfusionTable, asked: PartialRange) -> tuple[float, float,
     if asked.over != "recall" and asked.min_tpr is None:
         diagonal = (end * end - start * start) / 2
         chance = diagonal if asked.over == "fpr" else width - diagonal
-        mcclish = float((1 + (area - chance) / (width - chance)) / 2)
+        standardised = (1 + (area - chance) / (width - chance)) / 2
+        if abs(standardised) <= _GREATEST:  # far below chance, over a tiny range at tpr 0, it may be beyond a double
+            mcclish = float(standardised)
     return float(area), float(area / box), mcclish
 
 
