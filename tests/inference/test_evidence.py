@@ -132,7 +132,7 @@ def _on_an_edge(data: Data, rule: dict[str, Any]) -> bool:
 
 
 class TestDifferences:
-    OPTIONS = IntervalOptions(resamples=FEW, seed=7)
+    OPTIONS = IntervalOptions(method="bootstrap", resamples=FEW, seed=7)
 
     def test_pairs_are_drawn_together(self) -> None:
         """The same draws of both: two equal models have no difference in any resample, unless they are not paired."""
