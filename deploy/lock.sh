@@ -9,6 +9,6 @@ lock() {
     .venv/bin/uv pip compile --quiet --universal --python-version=3.11 --generate-hashes "$@"
 }
 
-lock "$@" --output-file=deploy/requirements.txt pyproject.toml deploy/requirements.in
-lock "$@" --output-file=deploy/requirements-dev.txt --constraint=deploy/requirements.txt \
+lock "$@" --extra=png --output-file=deploy/requirements.txt pyproject.toml deploy/requirements.in
+lock "$@" --extra=png --output-file=deploy/requirements-dev.txt --constraint=deploy/requirements.txt \
     pyproject.toml deploy/requirements.in deploy/requirements-dev.in

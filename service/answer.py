@@ -7,7 +7,6 @@ problem Answer, never as an exception. Knows no HTTP beyond media types and stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cache
 from itertools import chain
 from time import perf_counter
 
@@ -17,14 +16,16 @@ from service.curves.budget import TooMuchWork as TooMuchWork  # noqa: PLC0414  #
 from service.curves.budget import at_most, spend
 from service.curves.errors import CurvesError
 from service.operations import OPERATIONS, Checked, Operation
+from service.wire.answers import png
 from service.wire.answers.encoders import ENCODERS, ONE_TABLE, Encoded, Shown
 from service.wire.answers.output import Output
 from service.wire.formats.codings import IDENTITY, MIN_COMPRESSED_BYTES, Body, Piece, compressed, decompress
 from service.wire.formats.decoders import DECODERS
-from service.wire.formats.query_options import Decoded, picture_options
+from service.wire.formats.query_options import PICTURE_PARAMETERS, Decoded, picture_options
 from service.wire.formats.signatures import media_type_of, mislabelled
 from service.wire.formats.tables import too_many_rows
 from service.wire.limits import Limits
+from service.wire.media_types import JSON, PNG
 from service.wire.problems import PROBLEM_JSON, Problem, invalid_request, invalid_value, pointer_token, problem_document
 from service.wire.requests.faults import fact_error, field_errors
 from service.wire.requests.picture_schemas import PICTURE_SCHEMAS, checked_picture
@@ -102,10 +103,10 @@ REQUEST_MEDIA_TYPES = tuple(DECODERS)
 """The media types that every operation reads, the default first."""
 
 
-@cache
 def response_media_types(operation: str) -> tuple[str, ...]:
-    """Return the media types that an operation answers, the default first."""
-    return tuple(media_type for name, media_type in ENCODERS if name == operation)
+    """Return the media types that an operation answers here, the default first."""
+    answered = tuple(media_type for name, media_type in ENCODERS if name == operation)
+    return answered if png.is_drawn() else tuple(media_type for media_type in answered if media_type != PNG)
 
 
 def answer(
@@ -186,6 +187,10 @@ def _write_answer(
         if checked.rows > limits.max_rows:
             raise too_many_rows(checked.rows, limits.max_rows)
         spend(checked.work)
+    if checked.charts:
+        if request.accept != JSON:
+            raise invalid_value("/charts", "exclusive", f"charts goes with {JSON}, not with {request.accept}.")
+        shown = checked.charts
     if shown is None and request.accept in ONE_TABLE:
         shown = operation.first_table(checked)
     with facts.timed("evaluate_seconds"):
@@ -247,11 +252,11 @@ def _shown(request: Request, operation: Operation, parameters: dict[str, str]) -
     """Take out of the query what of the result is asked for: a table by its name, or a picture."""
     table = parameters.pop("table", None)
     _check_table(operation, table, request.accept)
-    options = picture_options(parameters)
     if (request.operation, request.accept) in PICTURE_SCHEMAS:
-        return checked_picture(request.operation, request.accept, options)
-    for name in options:
-        raise invalid_value(f"/{name}", "exclusive", f"{name} goes with a picture, not with {request.accept}.")
+        return checked_picture(request.operation, request.accept, picture_options(parameters))
+    for name in PICTURE_PARAMETERS:
+        if name in parameters and name not in operation.form.drawn:
+            raise invalid_value(f"/{name}", "exclusive", f"{name} goes with a picture, not with {request.accept}.")
     return table
 
 

@@ -118,10 +118,10 @@ def pr_trapezoid(table: Table) -> Fraction:
     return sum(((b.recall - a.recall) * (a.precision + b.precision) / 2 for a, b in pairs), Fraction(0))
 
 
-def pr_trapezoid_of_long_climbs(table: Table) -> mpmath.mpf:
+def pr_trapezoid_of_long_steps(table: Table) -> mpmath.mpf:
     """The same of whole counts without visiting each true positive.
 
-    On a climb from (a, e) by d true positives and g false ones precision at a + k is d/(d + g) (1 + (a - q)/(q + k))
+    On a step from (a, e) by d true positives and g false ones precision at a + k is d/(d + g) (1 + (a - q)/(q + k))
     with q = d (a + e)/(d + g), and the sum of 1/(q + k) over k = 1 .. d - 1 is digamma(q + d) - digamma(q + 1).
     """
     total = mpmath.mpf(0)

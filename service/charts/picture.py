@@ -13,6 +13,8 @@ CHARTS = {
 THEMES = ("auto", "light", "dark")
 NARROWEST, WIDEST = 160, 1200
 MOST_MARKS = 10
+LARGEST_SCALE = 4
+USUAL_SIDE, USUAL_SCALE = 320, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,15 +25,21 @@ class Picture:
     side    of a plane, in CSS pixels, NARROWEST to WIDEST.
     theme   one of THEMES; auto follows the reader's.
     marks   thresholds whose rows get a dot, up to MOST_MARKS.
+    scale   pixels of a PNG for each of the picture's own, 1 to LARGEST_SCALE.
     """
 
     chart: str
-    side: int = 320
+    side: int = USUAL_SIDE
     theme: str = "auto"
     title: str = ""
     marks: tuple[float, ...] = ()
+    scale: int = USUAL_SCALE
 
     @property
     def planes(self) -> tuple[str, ...]:
         """The planes of a chart that has one or both of ROC and PR."""
         return ("roc", "pr") if self.chart == "both" else (self.chart,)
+
+
+Pictures = tuple[Picture, ...]
+"""The pictures of one answer, which differ in their chart alone."""

@@ -57,7 +57,7 @@ def _legend(name: str, tradeoff: Tradeoff) -> str:
 def _optimal_line(optimal: OptimalCurve, name: str, positives: float, side: float) -> Line:
     """The best value, read at four λ a pixel and where the best row changes."""
     weight, row = _read(optimal, side)
-    rows = Rows(optimal.tp, optimal.fp, positives).lifted[row]
+    rows = Rows(optimal.tp, optimal.fp, positives).scaled[row]
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         value = np.minimum(INDICES[name].value(rows, weight, 1 - weight), 1.0)
     kept = thinned(weight * side, value * side)

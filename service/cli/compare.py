@@ -30,7 +30,7 @@ from service.cli.layout import (
 from service.cli.options import evaluation_options, given_texts, indices_option, refuse_without_table
 from service.cli.plots import plot_option, write_plot
 from service.wire.formats.query_options import Decoded, names_or_json
-from service.wire.media_types import JSON, SVG
+from service.wire.media_types import JSON
 
 _SHORT_NAME = 11
 """How long a name may be that stands in the line of its areas."""
@@ -75,7 +75,7 @@ def compare(
     result = _answer(decoded, JSON)
     if is_problem(result):
         fail(lines_of_problem(orjson.loads(result.body), evaluations, chosen))
-    write_plot(plot, lambda: _answer(decoded, SVG).body)
+    write_plot(plot, lambda media_type: _answer(decoded, media_type).body)
     if as_json:
         click.echo(result.body, nl=False)
     else:

@@ -26,7 +26,7 @@ from service.cli.layout import (
 )
 from service.cli.options import evaluation_options, flag, given_texts, refuse_without_table
 from service.cli.plots import plot_option, print_curves, show_option, write_plot
-from service.wire.media_types import SVG, TEXT
+from service.wire.media_types import TEXT
 
 AREA_MEANINGS = {
     "roc": "the ROC curve; a tie counts one half",
@@ -103,7 +103,7 @@ def curves(
     if show and as_json:
         raise click.UsageError("--show cannot be combined with --json.")
     body = ask_about("curves", source, given, SUMMARY if source.is_table and not as_json else {})
-    write_plot(plot, lambda: ask_about("curves", source, given, {}, SVG))
+    write_plot(plot, lambda media_type: ask_about("curves", source, given, {}, media_type))
     if as_json:
         click.echo(body, nl=False)
     else:

@@ -1,4 +1,4 @@
-"""`--plot FILE.svg` and `--show`: the picture of an answer in a file, and the curves in characters on a terminal.
+"""`--plot FILE` and `--show`: the picture of an answer in a file, and the curves in characters on a terminal.
 
 Knows files and terminals; what a picture shows is answer.py's.
 """
@@ -12,6 +12,8 @@ import click
 
 from service.charts.terminal import in_ascii
 from service.cli.command_error import fail
+from service.wire.answers import png
+from service.wire.media_types import PNG, SVG
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -31,9 +33,15 @@ def new_file(_context: click.Context, _parameter: click.Parameter, path: Path | 
     return path
 
 
-def _svg_file(context: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
-    if path is not None and path.suffix.lower() != ".svg":
-        raise click.BadParameter(f"A picture is an SVG file; {path.name} does not end in .svg.")
+_MEDIA_TYPES = {".svg": SVG, ".png": PNG}
+
+
+def _picture_file(context: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
+    media_type = None if path is None else _MEDIA_TYPES.get(path.suffix.lower())
+    if path is not None and media_type is None:
+        raise click.BadParameter(f"A picture is an SVG or a PNG file; {path.name} ends in neither .svg nor .png.")
+    if media_type == PNG and not png.is_drawn():
+        raise click.BadParameter(png.NEEDS)
     return new_file(context, parameter, path)
 
 
@@ -43,7 +51,12 @@ NEW_FILE = click.Path(dir_okay=False, writable=True, path_type=Path)
 def plot_option(command: _Command) -> _Command:
     """Add --plot."""
     return click.option(
-        "--plot", type=NEW_FILE, callback=_svg_file, metavar="F.svg", is_eager=True, help="Write a picture, as SVG."
+        "--plot",
+        type=NEW_FILE,
+        callback=_picture_file,
+        metavar="F.svg",
+        is_eager=True,
+        help="Write a picture; F.png is a PNG.",
     )(command)
 
 
@@ -52,11 +65,14 @@ def show_option(command: _Command) -> _Command:
     return click.option("--show", is_flag=True, help="Print the curves, too, in characters.")(command)
 
 
-def write_plot(path: Path | None, picture: Callable[[], bytes]) -> None:
-    """Write a picture, where one is asked for; one that cannot be written is reported and ends the command."""
+def write_plot(path: Path | None, picture: Callable[[str], bytes]) -> None:
+    """Write a picture, made from its media type, where one is asked for.
+
+    One that cannot be written is reported and ends the command.
+    """
     if path is None:
         return
-    content = picture()
+    content = picture(_MEDIA_TYPES[path.suffix.lower()])
     try:
         path.write_bytes(content)
     except OSError as error:

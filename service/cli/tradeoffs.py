@@ -25,7 +25,6 @@ from service.cli.layout import (
 )
 from service.cli.options import evaluation_options, given_texts, indices_option, refuse_without_table
 from service.cli.plots import plot_option, write_plot
-from service.wire.media_types import SVG
 
 _OPTIMAL: CellTexts = {
     "lambda_from": fraction,
@@ -63,7 +62,7 @@ def tradeoffs(
     source = InputFile.of(file, format_name)
     refuse_without_table(given, [source])
     body = ask_about("tradeoffs", source, given, {})
-    write_plot(plot, lambda: ask_about("tradeoffs", source, given, {}, SVG))
+    write_plot(plot, lambda media_type: ask_about("tradeoffs", source, given, {}, media_type))
     if as_json:
         click.echo(body, nl=False)
     else:

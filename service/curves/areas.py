@@ -1,26 +1,27 @@
 """The areas under the curves of one table, each a closed form or a sum without avoidable rounding.
 
-Rational results are summed exactly and rounded once where the table is whole. Knows the table and its hull.
+Rational results are summed exactly and rounded once where the table is whole. Knows the table, its steps and its hull.
 Sources: Davis & Goadrich 2006, sections 3 to 5; Fawcett 2006, algorithm 2.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from service.curves.climbs import sums_of
-from service.curves.compiled import Sums
 from service.curves.confusion import ConfusionTable
 from service.curves.exact import (
     LARGEST_EXACT_INTEGER,
     FloatArray,
     blocks,
     exact_quotient,
-    lift,
     positive_parts,
+    power_of_two_scale,
     two_product,
     two_sum,
 )
-from service.curves.pr_areas import PrAreas, pr_area, pr_areas
+from service.curves.positive_steps import PositiveSteps, positive_steps
+
+LARGEST_TRAPEZOID = 1e7
+"""`pr_trapezoid` is left out when P is above this: visiting every whole true positive is how it is defined."""
 
 
 @dataclass(slots=True)
@@ -37,27 +38,20 @@ class Areas:
 
 def areas(table: ConfusionTable, hull: ConfusionTable) -> Areas:
     """Every area of a table; `hull` is the table of its ROC hull's vertices."""
-    sums, hull_sums = sums_of(table) if table.sweep else None, sums_of(hull)
-    of_pr = pr_areas(table, sums) if table.sweep else PrAreas()
-    if of_pr.pr is not None and _is_perfect(table):
-        of_pr = of_pr._replace(pr=1.0)  # where rounding made it less
+    sweep = table.sweep
+    pr = pr_area(table) if sweep else None
     return Areas(
-        roc=roc_area(table, sums) if table.sweep else None,
-        roc_hull=roc_area(hull, hull_sums),
-        pr=of_pr.pr,
-        pr_trapezoid=of_pr.trapezoid,
+        roc=roc_area(table) if sweep else None,
+        roc_hull=roc_area(hull),
+        pr=pr,
+        pr_trapezoid=pr_trapezoid(table) if sweep and has_trapezoid(table) else None,
         # No curve of these rows lies above (corollary 3.1): where only rounding says so, it is mended here.
-        pr_achievable=max(pr_area(hull, hull_sums), of_pr.pr or 0.0),
-        average_precision=of_pr.average_precision,
+        pr_achievable=max(pr_area(hull), pr or 0.0),
+        average_precision=average_precision(table) if sweep else None,
     )
 
 
-def _is_perfect(table: ConfusionTable) -> bool:
-    """Whether all positives come before any negative."""
-    return bool(table.tp[table.fp.searchsorted(0, side="right") - 1] == table.positives)
-
-
-def roc_area(table: ConfusionTable, sums: Sums | None = None) -> float:
+def roc_area(table: ConfusionTable) -> float:
     """Area under the ROC curve by trapezoids, the Wilcoxon-Mann-Whitney statistic of the counts with ties as one half.
 
     Σ (fp_k - fp_{k-1})(tp_k + tp_{k-1}) / (2 P N)
@@ -65,20 +59,70 @@ def roc_area(table: ConfusionTable, sums: Sums | None = None) -> float:
     if table.whole and 2 * table.positives * table.negatives <= LARGEST_EXACT_INTEGER:
         # Every product and every sum is an integer that is a double.
         doubled = (
-            sums.doubled_area
-            if sums
-            else sum(float((fp[1:] - fp[:-1]) @ (tp[1:] + tp[:-1])) for tp, fp in _blocks(table.tp, table.fp))
+            table.sums.doubled_area
+            if table.sums
+            else sum(float((fp[1:] - fp[:-1]) @ (tp[1:] + tp[:-1])) for tp, fp in _blocks(table))
         )
         return int(doubled) / (2 * int(table.positives) * int(table.negatives))
-    up, across = lift(table.positives), lift(table.negatives)
-    parts = (part for tp, fp in _blocks(table.tp, table.fp) for part in _trapezoids(tp, fp, up, across))
+    up, across = power_of_two_scale(table.positives), power_of_two_scale(table.negatives)
+    parts = (part for tp, fp in _blocks(table) for part in _trapezoids(tp, fp, up, across))
     return exact_quotient(parts, 2.0, table.positives * up, table.negatives * across)
 
 
-def _blocks(*columns: FloatArray) -> Iterator[tuple[FloatArray, ...]]:
-    """Cut columns into blocks that share their ends, so that each step from a row to the next is in one of them."""
-    for rows in blocks(columns[0].size, overlap=1):
-        yield tuple(column[rows] for column in columns)
+def pr_area(table: ConfusionTable) -> float:
+    """Area under the PR curve of a sweep: the integral of precision over tp along D&G's interpolation, over P.
+
+    A vertical step adds no area. It is 1 where all positives come before any negative, whatever rounding makes of it.
+    """
+    if table.tp[table.fp.searchsorted(0, side="right") - 1] == table.positives:
+        return 1.0
+    up = power_of_two_scale(table.positives)  # 1 where counts are whole
+    parts = (
+        table.sums.integral if table.sums else (part for steps in positive_steps(table) for part in steps.integral(up))
+    )
+    return min(exact_quotient(parts, table.positives * up), 1.0)
+
+
+def average_precision(table: ConfusionTable) -> float:
+    """The step-wise sum Σ (tp_k - tp_{k-1}) tp_k/(tp_k + fp_k), over P.
+
+    Where P + N is a double, so is every tp + fp of whole counts, and two roundings are in each term.
+    """
+    if table.has_exact_total:
+        parts = table.sums.average if table.sums else _of_steps(table, PositiveSteps.average)
+        return exact_quotient(parts, table.positives)
+    up = power_of_two_scale(table.positives)
+    return exact_quotient(_of_steps(table, lambda steps: steps.fractional_average(up)), table.positives * up)
+
+
+def has_trapezoid(table: ConfusionTable) -> bool:
+    """Whether `pr_trapezoid` is answered: whole counts, of any size, and P at most 1e7."""
+    return table.positives <= LARGEST_TRAPEZOID and table.integral
+
+
+def pr_trapezoid(table: ConfusionTable) -> float:
+    """The composite trapezoid through D&G's interpolated points, all rows and every whole true positive, over P.
+
+    The rows of a vertical step add no area; the next trapezoid starts at the step's last row.
+    """
+    total = table.positives + table.negatives
+    ends = table.sums.ends if table.sums else _of_steps(table, PositiveSteps.ends)
+    inside = () if table.one_by_one else _of_steps(table, lambda steps: steps.inside(total), least=1)
+    return exact_quotient([*(part / 2 for part in ends), *inside], table.positives)
+
+
+def _of_steps(
+    table: ConfusionTable, parts: Callable[[PositiveSteps], Iterable[float]], least: float = 0
+) -> Iterator[float]:
+    """Parts of a sum over the steps of a table along which tp grows by more than `least`."""
+    for steps in positive_steps(table, least):
+        yield from parts(steps)
+
+
+def _blocks(table: ConfusionTable) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """The tp and fp of blocks of rows that share their ends, so that each step is in one of them."""
+    for rows in blocks(table.tp.size, overlap=1):
+        yield table.tp[rows], table.fp[rows]
 
 
 def _trapezoids(tp: FloatArray, fp: FloatArray, up: float, across: float) -> Iterator[float]:

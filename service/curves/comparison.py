@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from service.curves.areas import Areas, areas
+from service.curves.areas import Areas, areas, has_trapezoid
 from service.curves.confusion import ConfusionTable
 from service.curves.counts import Counts
 from service.curves.crossings import Leads, leads
@@ -21,7 +21,6 @@ from service.curves.evaluation import TRAPEZOID_OMITTED, CurvesWarning, one_vs_r
 from service.curves.exact import BoolArray, FloatArray, IntArray
 from service.curves.hull import corners, roc_convex_hull
 from service.curves.indices import INDICES
-from service.curves.pr_areas import has_trapezoid
 from service.curves.roc import fpr, tpr
 from service.curves.sample import Sample
 

@@ -22,7 +22,7 @@ _FUNCTION_TYPES: dict[str, tuple[Any, ...]] = {  # the type of the result, then 
     "rocpr_hull": (None, c_int64, c_int64, c_void_p, c_void_p, c_void_p, c_void_p, c_void_p),
     "rocpr_boundary": (c_int64, c_int64, c_void_p, c_int64, c_void_p, c_void_p, c_void_p, c_void_p),
     "rocpr_points": (None, c_int64, c_void_p, c_void_p, c_double, c_double, c_void_p),
-    "rocpr_sums": (c_int64, c_int64, c_void_p, c_void_p, c_double, c_double, c_void_p, c_void_p),
+    "rocpr_sums": (None, c_int64, c_void_p, c_void_p, c_double, c_void_p),
 }
 
 _FIRST_HULL_ROWS = 4
@@ -35,21 +35,18 @@ _Nothing, _TwoCounts, _Totals = c_char * 0, c_int64 * 2, c_double * 13
 
 
 class Sums(NamedTuple):
-    """Sums over the steps of a table, as parts: over the climbs, those along which tp grows, but for the last.
+    """Sums over the steps of a table, as parts but for the last: over the positive steps, those along which tp grows.
 
     integral   of precision over tp.
     average    Δtp times the precision after.
-    before, after   the precision there.
+    ends       the precision before and after.
     doubled_area   Σ Δfp (tp before + tp after) over all steps, where that is exact.
-    high       rows before climbs of more than one positive.
     """
 
     integral: list[float]
     average: list[float]
-    before: list[float]
-    after: list[float]
+    ends: list[float]
     doubled_area: float
-    high: NDArray[np.int64]
 
 
 class Kernel:
@@ -137,12 +134,12 @@ class CompiledTable:
         self._library.rocpr_points(self._rows, self._at_tp, self._at_fp, positives, negatives, _address(columns))
         return columns
 
-    def sums(self, positives: float, limit: float) -> Sums:
+    def sums(self, positives: float) -> Sums:
         """The sums over the steps, of whole counts whose total is up to 2^53."""
-        totals, high = _Totals(), np.empty(self._rows - 1, np.int64)
-        count = self._library.rocpr_sums(high.size, self._at_tp, self._at_fp, positives, limit, totals, _address(high))
+        totals = _Totals()
+        self._library.rocpr_sums(self._rows - 1, self._at_tp, self._at_fp, positives, totals)
         numbers = totals[:]
-        return Sums(numbers[:3], numbers[3:6], numbers[6:9], numbers[9:12], numbers[12], _first(high, count))
+        return Sums(numbers[:3], numbers[3:6], numbers[6:12], numbers[12])
 
 
 def _first(rows: _Rows, count: int) -> _Rows:

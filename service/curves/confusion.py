@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from service.curves.budget import EXACT_PRECISION, one_by_one
-from service.curves.compiled import KERNEL, CompiledTable
+from service.curves.compiled import KERNEL, CompiledTable, Sums
 from service.curves.counts import Counts
 from service.curves.errors import RisingThresholds
 from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray, are_integers
@@ -91,6 +91,16 @@ class ConfusionTable:
     def whole(self) -> bool:
         """Whether every count is an integer up to 2^53, so that all rational results are exact."""
         return self.counted or (max(self.positives, self.negatives) <= LARGEST_EXACT_INTEGER and self.integral)
+
+    @property
+    def has_exact_total(self) -> bool:
+        """Whether every count is an integer, and P + N, too, is one up to 2^53."""
+        return self.positives + self.negatives <= LARGEST_EXACT_INTEGER and self.whole
+
+    @cached_property
+    def sums(self) -> Sums | None:
+        """The sums over the steps of a sweep, where the compiled loops know them."""
+        return self.compiled.sums(self.positives) if self.compiled and self.has_exact_total else None
 
     @cached_property
     def compiled(self) -> CompiledTable | None:

@@ -9,14 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from service.curves.areas import Areas, areas
+from service.curves.areas import Areas, areas, has_trapezoid
 from service.curves.confusion import ConfusionTable
 from service.curves.counts import Counts
 from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray
 from service.curves.hull import RocHull, corners
 from service.curves.operating_points import OperatingPoint, OperatingPoints, operating_points
 from service.curves.pr import AtRecall, Every, PrCurve, default_interpolation, interpolated_pr
-from service.curves.pr_areas import has_trapezoid
 from service.curves.roc import fpr, tpr
 from service.curves.sample import Sample
 from service.curves.thinning import drawn_rows

@@ -117,29 +117,25 @@ def exact_quotient(numbers: Iterable[float], *factors: float) -> float:
     return total / scale  # of two integers this rounds once
 
 
-def positive_parts(column: FloatArray, *, fine: bool = False) -> list[float]:
-    """Σ over the elements, all >= 0, in two parts, or in three: the first is exact, the second small.
+def positive_parts(column: FloatArray) -> list[float]:
+    """Σ over the elements, all >= 0, in three parts: the first two are exact, the third is small.
 
-    The first is a sum of multiples of 2^-52 of what the sum is at most, the second of remainders below that, so that
-    the rounding of their sum is nothing beside one ulp. `fine` takes that sum likewise, and its own remainders are the
-    third part: then another order of the elements hardly ever gives another double.
+    The first is a sum of multiples of 2^-52 of what the sum is at most, the second likewise of the remainders below
+    that, and their own remainders are the third: another order of the elements hardly ever gives another double.
     """
     bound = float(np.maximum.reduce(column, initial=0.0)) * column.size
     anchor = math.ldexp(1.0, math.frexp(bound)[1])
     leading = column + anchor
     leading -= anchor
     rest = column - leading
-    parts = [float(np.add.reduce(leading))]
-    if fine:
-        below = math.ldexp(anchor, column.size.bit_length() - 52)
-        np.add(rest, below, out=leading)
-        leading -= below
-        rest -= leading
-        parts.append(float(np.add.reduce(leading)))
-    return [*parts, float(np.add.reduce(rest))]
+    below = math.ldexp(anchor, column.size.bit_length() - 52)
+    middle = rest + below
+    middle -= below
+    rest -= middle
+    return [float(np.add.reduce(part)) for part in (leading, middle, rest)]
 
 
-def lift(total: float) -> float:
+def power_of_two_scale(total: float) -> float:
     """The power of two that lifts counts whose total is below 1/2, to keep their products clear of underflow."""
     return 1.0 if total >= 1 else math.ldexp(1.0, max(0, -math.frexp(total)[1]))
 

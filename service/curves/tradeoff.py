@@ -129,8 +129,8 @@ def _area(frontier: Rows, index: Index, best: tuple[IntArray, Pieces], density: 
     if density is None:
         area = float(np.sum(index.mean(rows, pieces) * (pieces.length / pieces.whole.length)))
     else:
-        lifted = rows.lifted
-        area = density.mean(lambda piece, weight, rest: index.value(lifted[piece], weight, rest), pieces)
+        scaled = rows.scaled
+        area = density.mean(lambda piece, weight, rest: index.value(scaled[piece], weight, rest), pieces)
     return min(area, 1.0)
 
 

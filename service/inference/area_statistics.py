@@ -1,7 +1,7 @@
 """The areas of many resamples at once, from blocks of cumulated counts, to about ten digits.
 
 Knows blocks of tp and fp alone; how they were drawn is bootstrap.py's. The formulas are those of areas.py and
-pr_areas.py in service/curves.
+positive_steps.py in service/curves.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,8 +11,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from service.curves.climbs import integrals_of_large
 from service.curves.exact import BoolArray, FloatArray, IntArray
+from service.curves.positive_steps import LARGEST_IN_SERIES, logarithm_series
 
 OfCounts: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
 """From tp and fp of b resamples, (b, K) each, not to be changed, to (b,); NaN where it is undefined.
@@ -20,14 +20,12 @@ OfCounts: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
 A resample's counts are cumulated over the K rows of its table: the first column is 0, the last one has its own totals.
 """
 
-_SERIES = 1 / 21
-"""Up to this z, x = 0.1, three terms of a series are taken for log(1 + x): what they leave out is below 1e-10 of it."""
 _TILE_STEPS = 1 << 13
 """The steps are worked in tiles of about this many, whose intermediate results stay in the processor's cache."""
 _SMALL = 2.0**-480
 """Totals below this, of tiny weights, are scaled before they are multiplied."""
 
-_TINIEST = np.finfo(np.float64).tiny
+_TINIEST, _GREATEST = np.finfo(np.float64).tiny, np.finfo(np.float64).max
 
 
 def _roc(tp: FloatArray, fp: FloatArray) -> FloatArray:
@@ -74,38 +72,32 @@ def _stairs(tp: FloatArray, fp: FloatArray) -> FloatArray:
 
 
 def _integrals(tp: FloatArray, fp: FloatArray) -> FloatArray:
-    """Σ over the steps of the integral of precision, in the form of pr_areas.py.
+    """Σ over the steps of the integral of precision, in the form of positive_steps.py.
 
-    With Δt and Δn the growth of tp and of n = tp + fp, and z = Δn/(2n + Δn), s = z/3 + z³/5 + ..., a step's integral is
+    With Δt and Δn the growth of tp and of n = tp + fp, z = Δn/(2n + Δn), q = Δt/(2n + Δn) and s = 2z/3 + 2z³/5 + ..., a
+    step's integral is
 
-        Δt/(2n + Δn) · (2t (1 + z s) + Δt (1 - s (1 - z)))
+        q (2t + Δt + s (t z - n q))
     """
     called = tp + fp
-    climb, growth = tp[:, 1:] - tp[:, :-1], called[:, 1:] - called[:, :-1]
-    below = called[:, 1:] + called[:, :-1]
+    before, growth = called[:, :-1], called[:, 1:] - called[:, :-1]
+    below = called[:, 1:] + before
     np.maximum(below, _TINIEST, out=below)
     z = growth / below
-    series = z * z
-    rest = series / 7
-    rest += 1 / 5
-    rest *= series
-    rest += 1 / 3
-    np.multiply(rest, z, out=series)
-    part = z * series
-    part += 1
-    part *= tp[:, :-1]
-    part += part
-    np.subtract(1, z, out=rest)
-    rest *= series
-    np.subtract(1, rest, out=rest)
-    rest *= climb
-    part += rest
-    part *= climb
-    part /= below
-    large = np.nonzero(z > _SERIES)
+    share = tp[:, 1:] - tp[:, :-1]
+    share /= below
+    series = logarithm_series(z)
+    large = np.nonzero(z > LARGEST_IN_SERIES)
     if large[0].size:
-        columns = (tp[:, :-1][large], climb[large], growth[large], called[:, :-1][large])
-        part[large] = integrals_of_large(*columns, 1.0, log1p=np.log1p)
+        # From the origin Δn/n is infinite, and s is multiplied by 0.
+        with np.errstate(divide="ignore", over="ignore"):
+            x = np.minimum(growth[large] / before[large], _GREATEST)
+        series[large] = (np.log1p(x) / z[large] - 2) / z[large]
+    part = np.multiply(z, tp[:, :-1], out=z)
+    part -= np.multiply(before, share, out=below)
+    part *= series
+    part += np.add(tp[:, :-1], tp[:, 1:], out=below)
+    part *= share
     out: FloatArray = part.sum(axis=1)
     return out
 
@@ -122,7 +114,7 @@ def bending_rows(gains: BoolArray, losses: BoolArray) -> BoolArray:
     return kept
 
 
-def climbs(gains: BoolArray, _: BoolArray) -> BoolArray:
+def positive_rows(gains: BoolArray, _: BoolArray) -> BoolArray:
     """Rows at which tp may grow."""
     return gains.copy()
 
@@ -149,7 +141,7 @@ AREA_STATISTICS: Mapping[str, Statistic] = MappingProxyType(
     {
         "roc": Statistic(_roc, bending_rows),
         "pr": Statistic(_pr, bending_rows),
-        "average_precision": Statistic(_average_precision, climbs),
+        "average_precision": Statistic(_average_precision, positive_rows),
     }
 )
 """The areas that have intervals."""

@@ -5,7 +5,8 @@ are, that is given. Of a long header only the beginning is looked at: parsing a 
 may have thousands.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from werkzeug.datastructures import Accept, Headers, MIMEAccept
 from werkzeug.http import parse_accept_header, parse_options_header
@@ -77,13 +78,15 @@ def request_coding(headers: Headers, supported: Sequence[str]) -> str:
     return coding
 
 
-def response_media_type(headers: Headers, supported: Sequence[str]) -> str:
+def response_media_type(
+    headers: Headers, supported: Sequence[str], unsupported: Mapping[str, str] = MappingProxyType({})
+) -> str:
     """Choose the answer's media type by Accept: the highest quality, and among equals the earliest in `supported`.
 
     The quality of a type is that of the most specific range that covers it (RFC 9110, 12.5.1), so that
     `application/json;q=0, */*` excludes JSON. Parameters of a range other than q do not count.
     Ranges beyond the first ones are as if they were not there. Raises Problem not_acceptable when no supported type is
-    left.
+    left, with the words for one that is unsupported only here.
     """
     header = first_members(headers.get("Accept", ""))
     if not header.strip():
@@ -92,7 +95,9 @@ def response_media_type(headers: Headers, supported: Sequence[str]) -> str:
     bare_ranges = MIMEAccept([(name.partition(";")[0].strip(), quality) for name, quality in ranges])
     best = max(supported, key=bare_ranges.quality)
     if not bare_ranges.quality(best) > 0:
-        raise Problem("not_acceptable", f"Accept allows none of the media types answered: {', '.join(supported)}.")
+        detail = f"Accept allows none of the media types answered: {', '.join(supported)}."
+        missing = [needs for media_type, needs in unsupported.items() if bare_ranges.quality(media_type) > 0]
+        raise Problem("not_acceptable", " ".join([detail, *missing]))
     return best
 
 

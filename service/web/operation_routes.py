@@ -24,10 +24,11 @@ from service.web.lanes.pool import EvaluatorPool
 from service.web.negotiation import VARY, request_coding, request_media_type, response_coding, response_media_type
 from service.web.observation.observation import note
 from service.web.passes import Pass, client_of, move_to, pass_of
+from service.wire.answers import png
 from service.wire.answers.output import Output
 from service.wire.formats.codings import CODINGS, IDENTITY
 from service.wire.limits import Limits
-from service.wire.media_types import ARROW_FILE, ARROW_STREAM, GENERAL, PARQUET
+from service.wire.media_types import ARROW_FILE, ARROW_STREAM, GENERAL, PARQUET, PNG
 from service.wire.problems import Problem, instance_of, invalid_value
 
 if TYPE_CHECKING:
@@ -100,8 +101,11 @@ class Operations:
         return response
 
     def _first_pass(self, asked: Request, length: int | None) -> Pass:
-        """Tell by the head where a request is answered, as far as it says; a chunked body may have any length."""
-        if length is not None and length > self._big_body_bytes:
+        """Tell by the head where a request is answered, as far as it says; a chunked body may have any length.
+
+        To draw a PNG takes a tenth of a second, and may end the process.
+        """
+        if asked.accept == PNG or (length is not None and length > self._big_body_bytes):
             return Pass.BIG
         return Pass.COLUMNAR if asked.content_type in _COLUMNAR else Pass.SMALL
 
@@ -165,7 +169,8 @@ def operations_blueprint(operations: Operations) -> Blueprint:
 
 def _request_without_body(operation: str) -> Request:
     headers, codings = request.headers, tuple(CODINGS)
-    accept = response_media_type(headers, response_media_types(operation))
+    missing = {} if png.is_drawn() else {PNG: png.NEEDS}
+    accept = response_media_type(headers, response_media_types(operation), missing)
     return Request(
         operation=operation,
         instance=instance_of(request.path),

@@ -18,6 +18,9 @@ _SHOWN_CHARACTERS = 24
 """How many characters of a wrong value a problem repeats: as many as a double may have."""
 
 
+MOST_VALUES = 20
+"""How many distinct values of a column are listed."""
+
 _LISTED = 5
 """How many different labels a sentence lists."""
 
@@ -46,6 +49,36 @@ class Tally:
         return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
+Value = bool | int | float | str
+"""A cell that JSON can hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a column holds, whether an operation can read it or not.
+
+    kind      number, boolean or text; null where no cell has a value; else what its format calls it.
+    rows      None where the cells are not looked at, which those are that no operation reads.
+    missing   cells without a value; None as above.
+    values    distinct values in the order in which they come first, as positive_label names them: MOST_VALUES at most.
+    more      whether there are others, or cells that are not looked at.
+    """
+
+    kind: str
+    rows: int | None
+    missing: int | None
+    values: tuple[Value, ...]
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What the columns of a table hold, in their order, each with its name, which several may have."""
+
+    rows: int
+    columns: tuple[tuple[str, Contents], ...]
+
+
 class ColumnError(ValueError):
     """A column or one of its rows is not what it has to be."""
 
@@ -70,6 +103,12 @@ def labels(column: object, positive_label: object) -> Labels:
     others are negative.
     """
     raise ColumnError("not_a_column", "A list of labels belongs here, such as [1, 0].")
+
+
+@singledispatch
+def contents(column: object) -> Contents:
+    """List what a column holds. Raises ColumnError for what is no column."""
+    raise ColumnError("not_a_column", "A list belongs here, such as [0.9, 0.2].")
 
 
 @singledispatch

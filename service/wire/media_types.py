@@ -11,6 +11,7 @@ PARQUET = "application/vnd.apache.parquet"
 MARKDOWN = "text/markdown"
 XML = "application/xml"
 SVG = "image/svg+xml"
+PNG = "image/png"
 TEXT = "text/plain"
 
 GENERAL: Mapping[str, str | None] = MappingProxyType(

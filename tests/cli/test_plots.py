@@ -11,11 +11,13 @@ import pytest
 from click.testing import CliRunner, Result
 
 from service.cli.commands import rocpr as commands
-from service.wire.media_types import CSV, SVG, TEXT
+from service.wire.answers import png
+from service.wire.media_types import CSV, PNG, SVG, TEXT
 from tests.asking import ask
 from tests.cli.gate.gating import ALL, FAILING, TEN, written
 
 ROOT = Path(__file__).resolve().parents[2]
+GATE = ROOT / "tests" / "data" / "rules.toml"
 SCORES = ROOT / "tests" / "data" / "breast_cancer.csv"
 
 
@@ -30,6 +32,46 @@ def test_the_picture_is_that_of_the_answer(tmp_path: Path, command: str, operati
     assert (run.exit_code, run.stderr) == (0, "")
     assert run.stdout == rocpr(command, SCORES).stdout
     assert file.read_bytes() == ask(operation, SCORES.read_bytes(), content_type=CSV, accept=SVG).body
+
+
+def test_a_png_is_that_of_the_answer(tmp_path: Path) -> None:
+    _needs_png()
+    file = tmp_path / "a.PNG"
+    assert rocpr("curves", SCORES, "--plot", file).exit_code == 0
+    assert file.read_bytes() == ask("curves", SCORES.read_bytes(), content_type=CSV, accept=PNG).body
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("tradeoffs", ALL), ("compare", f"ten={TEN}", f"all={ALL}"), ("gate", GATE, ALL, "--baseline", TEN)],
+    ids=["tradeoffs", "compare", "gate"],
+)
+def test_every_command_draws_a_png(tmp_path: Path, words: tuple[object, ...]) -> None:
+    _needs_png()
+    file = tmp_path / "a.png"
+    run = rocpr(*words, "--plot", file)
+    assert file.read_bytes().startswith(b"\x89PNG"), run.output
+
+
+def test_a_png_of_too_many_rules_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _needs_png()
+    monkeypatch.setattr(png, "MOST_PIXELS", 1000)
+    run = rocpr("gate", GATE, ALL, "--baseline", TEN, "--plot", tmp_path / "a.png")
+    assert run.exit_code == 2
+    assert "at most 1000 in all can be drawn" in run.stderr
+    assert not (tmp_path / "a.png").exists()
+
+
+def test_without_the_extra_or_a_font_a_png_is_refused_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(png, "is_drawn", lambda: False)
+    run = rocpr("curves", SCORES, "--plot", tmp_path / "a.png")
+    assert run.exit_code == 2
+    assert png.NEEDS in " ".join(run.stderr.replace("│", "").split())
+
+
+def _needs_png() -> None:
+    if not png.is_drawn():
+        pytest.skip(png.NEEDS)
 
 
 def test_it_goes_with_the_options_and_with_json(tmp_path: Path) -> None:
@@ -74,7 +116,7 @@ def test_a_wrong_file_leaves_no_picture(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "message"), [("a.png", "a.png does not end in .svg"), ("none/a.svg", "is not a directory")]
+    ("name", "message"), [("a.jpg", "a.jpg ends in neither .svg nor .png"), ("none/a.svg", "is not a directory")]
 )
 def test_other_files_are_refused(tmp_path: Path, name: str, message: str) -> None:
     run = rocpr("curves", SCORES, "--plot", tmp_path / name)

@@ -1,15 +1,26 @@
 """The application as the contract's tests call it: in process, without a server."""
 
+from collections.abc import Iterator
+
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
 from service.app import create_app
 from service.settings import read_settings
+from service.wire.answers import png
 
 
-@pytest.fixture(scope="session")
-def app() -> Flask:
+@pytest.fixture(scope="package", autouse=True)
+def _all_media_types() -> Iterator[None]:
+    """The contract has PNG; nothing is drawn here."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(png, "is_drawn", lambda: True)
+        yield
+
+
+@pytest.fixture(scope="package")
+def app(_all_media_types: None) -> Flask:
     """The application with its default settings."""
     return create_app(read_settings({}))
 

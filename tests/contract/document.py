@@ -26,6 +26,7 @@ BINARY = frozenset(
         "application/vnd.apache.arrow.stream",
         "application/vnd.apache.arrow.file",
         "application/vnd.apache.parquet",
+        "image/png",
     }
 )
 """Media types that no example in a document of text can show."""

@@ -30,7 +30,7 @@ from tests.contract.document import Tree, evaluations
 from tests.web.guarding import ANN, guarded_app
 from tests.web.server.reading import problem_of
 
-CURVES, TRADEOFFS, COMPARISONS, GATES = (
+CURVES, TRADEOFFS, COMPARISONS, GATES, COLUMNS = (
     {"path": found.path, "method": "POST", "content_type": "application/json"} for found in evaluations()
 )
 SAMPLE = {"scores": [0.9, 0.8, 0.7], "labels": [0, 1, 0]}
@@ -44,7 +44,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "unauthorized": CURVES | {"headers": {"Authorization": "Bearer unknown"}, "data": "{}"},
     "not_found": {"path": "/problems/nothing"},
     "method_not_allowed": {"path": "/v1/curves", "method": "PUT"},
-    "not_acceptable": CURVES | {"headers": {"Accept": "image/png"}},
+    "not_acceptable": CURVES | {"headers": {"Accept": "image/gif"}},
     "body_too_large": CURVES | {"environ_overrides": {"CONTENT_LENGTH": "67108865"}},
     "decompressed_too_large": CURVES | {"headers": {"Content-Encoding": "gzip"}, "data": gzip.compress(bytes(51))},
     "too_many_rows": CURVES | {"json": {"scores": [0.9, 0.8, 0.7], "labels": [1, 0, 1]}},
@@ -65,6 +65,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
         "json": SAMPLE
         | {"baseline": SAMPLE | {"labels": [0, 0, 1]}, "paired": True, "rules": [{"metric": "roc", "max_drop": 0.1}]}
     },
+    "columns_differ": COLUMNS | {"json": {"score": [0.9, 0.8], "label": [1]}},
     "too_many_requests": CURVES | {"headers": ANN, "data": "{}"},
     "internal_error": CURVES | {"data": "{}"},
     "deadline_exceeded": CURVES | {"json": SAMPLE},

@@ -11,7 +11,7 @@ from marshmallow import RAISE, Schema, fields
 
 from service.answer import REQUEST_MEDIA_TYPES, response_media_types
 from service.operations import OPERATIONS
-from service.wire.media_types import SVG
+from service.wire.media_types import PNG
 from service.wire.requests import fields as own
 from service.wire.requests.comparisons_schemas import ComparisonsRequestSchema, NamedEvaluationSchema
 from service.wire.requests.curves_schemas import CurvesRequestSchema, InterpolationSchema
@@ -44,7 +44,7 @@ EVALUATIONS = {found.path.removeprefix(EVALUATION_PREFIX): found for found in ev
 """{operation at run time: operation of the document}"""
 TEXT = {"scores", "labels", "weights", "baseline_scores", "positive_label"}
 """Parameters that are text: the names of columns, and a label."""
-NUMBER_LISTS = {"thresholds", "lambda_range", "at_lambda"}
+NUMBER_LISTS = {"thresholds", "lambda_range", "at_lambda", "mark"}
 """Parameters whose text is numbers with commas between, or JSON."""
 
 JSON_TEXT = {*NUMBER_LISTS, "interpolation", "intervals", "operating_points", "lambda_density", "rules"}
@@ -54,7 +54,7 @@ CODE_AT = {"Fault": 0, "ColumnError": 0, "invalid": 0, "invalid_value": 1, "Fiel
 """{what makes a fault: which of its arguments is the code}"""
 
 
-PICTURES = {operation: found for (operation, media_type), found in PICTURE_SCHEMAS.items() if media_type == SVG}
+PICTURES = {operation: found for (operation, media_type), found in PICTURE_SCHEMAS.items() if media_type == PNG}
 """{operation: the schema of how its picture is drawn}"""
 
 
@@ -165,7 +165,8 @@ class TestParameters:
     def test_are_those_that_a_table_takes_and_the_choice_of_the_answers(self, operation: str) -> None:
         found = OPERATIONS[operation]
         others = ["table"] if found.tables else []
-        assert set(_parameters(operation)) == {*found.parameters, *others, *PICTURES[operation].fields}
+        drawn = PICTURES[operation].fields if operation in PICTURES else ()
+        assert set(_parameters(operation)) == {*found.parameters, *found.form.drawn, *others, *drawn}
         assert found.form.answers_tables == bool(found.tables)
 
     @pytest.mark.parametrize("operation", EVALUATIONS)

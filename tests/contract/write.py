@@ -69,6 +69,11 @@ def tables(found: Operation) -> list[str]:
     return names
 
 
+def reports(found: Operation) -> list[str]:
+    """The media types that answer an operation without tables as a whole: reports, or JSON where it has none."""
+    return [kind for kind in REPORTS if kind in found.responses["200"]["content"]] or [JSON]
+
+
 def post_example(
     client: FlaskClient, found: Operation, kind: str, name: str, accept: str, **query: str
 ) -> TestResponse:
@@ -94,7 +99,7 @@ def _answers_to_posts() -> Iterator[tuple[Keys, Any]]:
             if tables(found):
                 yield _answer(found, CSV, name, post_example(client, found, CSV, name, CSV, table=name))
             else:
-                for accept in REPORTS:
+                for accept in reports(found):
                     yield _answer(found, accept, name, post_example(client, found, CSV, name, accept))
 
 

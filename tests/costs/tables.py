@@ -45,7 +45,7 @@ def no_sweep(rows: int) -> Table:
 
 
 def line(rows: int) -> Table:
-    """Rows on a straight line whose distance from its first row, a vertex, is no double: sides in integers."""
+    """Rows on a straight line whose distance from its first row, a vertex, is no double: orientations in integers."""
     fp = np.append(4.1 - 4, 1024 + 8.0 * np.arange(rows))
     return counts(np.append(4.1, fp[1:] + 4), fp)
 
@@ -72,15 +72,15 @@ def near_ray(power: int) -> Callable[[int], Table]:
     return make
 
 
-def climbs(rows: int, negatives: int = 10**15) -> Table:
-    """Long climbs between whole counts: their true positives are summed in closed form."""
+def steps(rows: int, negatives: int = 10**15) -> Table:
+    """Long steps between whole counts: their true positives are summed in closed form."""
     tp = np.unique(np.random.default_rng(6).integers(1, 10**7, rows))
     fp = np.sort(np.random.default_rng(7).integers(1, negatives, tp.size))
     return counts(tp, fp, 10**7, negatives)
 
 
-def short_climbs(negatives: int) -> Callable[[int], Table]:
-    """The longest climbs whose true positives are summed one by one."""
+def short_steps(negatives: int) -> Callable[[int], Table]:
+    """The longest steps whose true positives are summed one by one."""
 
     def make(rows: int) -> Table:
         fp = np.sort(np.random.default_rng(8).integers(1, negatives, rows))
@@ -112,10 +112,10 @@ TABLES: Mapping[str, Callable[[int], Table]] = {
     "counts near a ray, 2^-44": near_ray(-44),
     "counts near a ray, 2^-46": near_ray(-46),
     "counts near a ray, 2^-48": near_ray(-48),
-    "counts, long climbs": climbs,
-    "counts, long climbs of few": lambda rows: climbs(rows, 10**7),
-    "counts, short climbs": short_climbs(10**4),
-    "counts, short climbs of few": short_climbs(10**15),
+    "counts, long steps": steps,
+    "counts, long steps of few": lambda rows: steps(rows, 10**7),
+    "counts, short steps": short_steps(10**4),
+    "counts, short steps of few": short_steps(10**15),
     "counts, powers of two": powers,
     "counts, equal rows": lambda rows: counts([1] * rows, [1] * rows),
 }

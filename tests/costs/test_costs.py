@@ -30,7 +30,7 @@ BIG = [
     ("curves: half steps", 2000),
     ("curves: P by ones", 9000),
     ("curves: few rows, fractions, at recall 1e-300", 140),
-    ("curves: counts, short climbs of few, everything", 8),
+    ("curves: counts, short steps of few, everything", 8),
     ("curves: sample, 6 rows, bootstrap", 9901),
     ("curves: counts, 1e15, 6 rows, bca", 9901),
     ("tradeoffs: few rows, tiny, at λ 1e-300", 100),
@@ -55,7 +55,7 @@ BIG = [
     ("comparisons: CSV, 50 scores", 1),
     # Longer ones.
     ("curves: counts, a line, points", 4000),
-    ("curves: counts, short climbs, auc", 6000),
+    ("curves: counts, short steps, auc", 6000),
     ("curves: weights, some tiny, auc", 7500),
     ("curves: thresholds", 9000),
     ("curves: tuning, sample", 9000),

@@ -112,7 +112,7 @@ def test_long_samples_have_the_same_answer(library: Path, scores: str, labels: s
 
 @pytest.mark.parametrize("high", [1, 2, 200, 10**6])
 def test_steep_counts_have_the_same_answer(library: Path, high: int) -> None:
-    """Climbs of many true positives are summed by both in the same way."""
+    """Steps of many true positives are summed by both in the same way."""
     random = np.random.default_rng(high)
     steps = random.integers(0, high, (2, 3_000), endpoint=True).astype(np.float64)
     tp, fp = steps.cumsum(axis=1)
@@ -171,7 +171,7 @@ def test_products_that_round_alike_are_compared_exactly(
             assert hull.boundary.tolist() == boundary
 
 
-def test_a_climb_that_what_is_called_does_not_feel_has_the_same_area(library: Path) -> None:
+def test_a_step_that_what_is_called_does_not_feel_has_the_same_area(library: Path) -> None:
     """P + N is no double here: 2^53 negatives and one positive are called as many as 2^53 negatives."""
     counts = Counts(np.array([0.0]), np.array([2.0**53]), 1.0, 2.0**53)
     assert_same(library, counts)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from service.curves.positive_steps import LARGEST_IN_SERIES
 from service.inference import area_statistics
 from service.inference.area_statistics import AREA_STATISTICS, row_by_row
 from tests import reference, reference_pr
@@ -54,7 +55,7 @@ def test_areas_of_many_short_steps() -> None:
 
 
 def test_where_the_series_ends() -> None:
-    for z in (area_statistics._SERIES * (1 - 1e-9), area_statistics._SERIES * (1 + 1e-9)):
+    for z in (LARGEST_IN_SERIES * (1 - 1e-9), LARGEST_IN_SERIES * (1 + 1e-9)):
         growth = 2 * z / (1 - z)
         tp, fp = np.array([[0.0, 0.25, 0.25 + growth / 2]]), np.array([[0.0, 0.75, 0.75 + growth / 2]])
         assert AREA_STATISTICS["pr"](tp, fp)[0] == pytest.approx(exact(tp[0], fp[0])["pr"], rel=1e-9)

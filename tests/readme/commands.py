@@ -19,6 +19,7 @@ NOT_RUN = {
     "sh deploy/soak.sh": "it takes over an hour; tests/e2e runs its rows in short",
     ".venv/bin/rocpr serve": "tests/e2e runs it",
     "python3 -m pip install .\nrocpr serve": "it changes the environment; tests/e2e builds the wheel and uses it",
+    "python3 -m pip install '.[png]'": "it changes the environment; tests/deploy looks at the lock",
     ". .venv/bin/activate": "it changes the shell",
     "sh deploy/setup.sh dev\n.venv/bin/python -m tests.bench": "tests/bench runs it, in short",
     ".venv/bin/python -m pytest tests/curves": "so this test is run",

@@ -20,8 +20,10 @@ from service.environment import server_environment
 from service.operations import OPERATIONS
 from service.settings import Settings, shipped_file
 from service.web.guide import FILES
+from service.web.page import PAGE_FILES
 from service.wire.answers.encoders import ENCODERS
 from service.wire.formats.decoders import DECODERS
+from service.wire.formats.query_options import PICTURE_PARAMETERS
 from service.wire.problems import MAX_ERRORS, PROBLEM_TYPES
 from tests.readme.commands import examples
 from tests.readme.documents import DEVELOPERS, OPERATORS, README, ROOT, section, table, text_of
@@ -56,25 +58,37 @@ def test_what_the_server_sets() -> None:
     ]
 
 
+EVALUATING = [name for name in OPERATIONS if name != "columns"]
+"""The operations that evaluate; columns are whatever a table has."""
+
+
 def fields_of(operation: str) -> set[str]:
-    """The fields of an operation's JSON body, and of an evaluation within it."""
-    found = set(SCHEMAS[f"{operation.title()}Request"]["properties"])
+    """The fields of an operation's JSON body, but for those of its charts, and of an evaluation within it."""
+    found = set(SCHEMAS[f"{operation.title()}Request"]["properties"]) - set(OPERATIONS[operation].form.drawn)
     if operation == "comparisons":
         found |= set(SCHEMAS["NamedEvaluation"]["properties"]) - {"name"}
     return found
 
 
 def test_what_every_operation_takes() -> None:
-    common = set.intersection(*map(fields_of, OPERATIONS))
+    common = set.intersection(*map(fields_of, EVALUATING))
     assert names_in([row[0] for row in table(CURVES, "What you send")]) == common
 
 
-@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize("operation", EVALUATING)
 def test_options(operation: str) -> None:
     """Each other field of a JSON body has a row on the page of its operation."""
-    common = set.intersection(*map(fields_of, OPERATIONS))
+    common = set.intersection(*map(fields_of, EVALUATING))
     rows = table(f"service/guide/{operation}.md", "Options")
     assert names_in([row[0] for row in rows]) == fields_of(operation) - common
+
+
+def test_options_of_pictures() -> None:
+    rows = table("service/guide/pictures.md", "How it is drawn")
+    drawn = {name for operation in OPERATIONS.values() for name in operation.form.drawn}
+    assert names_in([row[0] for row in rows]) == ({*PICTURE_PARAMETERS} | drawn) - {"charts", "scale"}
+    assert "`scale`" in section("service/guide/pictures.md", "PNG")
+    assert "`charts`" in section("service/guide/pictures.md", "Along with the numbers")
 
 
 def test_what_may_be_kept() -> None:
@@ -150,7 +164,7 @@ def test_tables_of_answers() -> None:
 
 def test_paths() -> None:
     shown = set(re.findall(r"`(GET|POST) (/[^`]*)`", section(README, "Paths")))
-    parts = {f"/guide/{name}" for name in FILES}
+    parts = {f"/guide/{name}" for name in FILES} | (PAGE_FILES.keys() - {"/"})
     rules = [rule for rule in create_app(Settings()).url_map.iter_rules() if not rule.rule.startswith("/docs/")]
     assert shown == {
         ("POST" if "POST" in rule.methods else "GET", rule.rule) for rule in rules if rule.rule not in parts

@@ -1,5 +1,6 @@
 """Content-Type, Content-Encoding, Accept and Accept-Encoding."""
 
+import re
 from contextlib import suppress
 
 import pytest
@@ -166,6 +167,13 @@ def test_nothing_acceptable_is_406(header: str) -> None:
     with pytest.raises(Problem) as caught:
         response_media_type(Headers({"Accept": header}), SUPPORTED)
     assert caught.value.type.code == "not_acceptable"
+
+
+def test_what_is_unsupported_only_here_is_told() -> None:
+    for header, words in (("image/png", ".* It needs a font."), ("image/gif", "[^.]*.")):
+        with pytest.raises(Problem) as caught:
+            response_media_type(Headers({"Accept": header}), SUPPORTED, {"image/png": "It needs a font."})
+        assert re.fullmatch(words, caught.value.detail)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,9 @@ from service.app import create_app
 from service.settings import read_settings
 from service.web import operation_routes
 from service.web.lifecycle import DRAINING
+from service.wire.answers import png
 from service.wire.formats.codings import CODINGS, MIN_COMPRESSED_BYTES, compress, decompress
+from service.wire.media_types import SVG
 from service.wire.problems import PROBLEM_JSON, PROBLEM_TYPES
 from tests.web.conftest import MAX_BODY_BYTES
 
@@ -46,6 +48,25 @@ def test_an_evaluation_is_answered_as_csv(client: FlaskClient) -> None:
     assert response.status_code == 200
     assert response.content_type == "text/csv; charset=utf-8"
     assert response.text.startswith('"roc","roc_hull",')
+
+
+def test_a_png_is_drawn_in_an_evaluator(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which may be ended by it; here nothing is answered."""
+    if not png.is_drawn():
+        pytest.skip(png.NEEDS)
+    monkeypatch.setattr(operation_routes, "answer", lambda *_: pytest.fail("it was answered here"))
+    response = client.post(CURVES, data=SAMPLE, headers={**JSON, "Accept": "image/png"}, query_string="side=160")
+    assert (response.status_code, response.mimetype) == (200, "image/png")
+    assert response.data.startswith(b"\x89PNG")
+    assert response.headers["Rocpr-Warnings"] == "[]"
+
+
+def test_a_png_that_is_not_offered_is_406_and_says_why(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(png, "is_drawn", lambda: False)
+    headers = {**JSON, "Accept": "image/png"}
+    problem = check_problem(client.post(CURVES, data=SAMPLE, headers=headers), "not_acceptable")
+    assert problem["detail"].endswith(f"text/plain. {png.NEEDS}")
+    assert client.post(CURVES, data=SAMPLE, headers={**JSON, "Accept": "image/png, image/*;q=0.5"}).mimetype == SVG
 
 
 def test_a_long_answer_of_an_evaluator_is_a_file_for_the_server() -> None:
@@ -190,7 +211,7 @@ def test_a_query_of_too_many_parameters_is_422(client: FlaskClient) -> None:
 
 
 def test_refusals_come_in_order(client: FlaskClient) -> None:
-    wrong = {"Accept": "image/png", "Content-Type": "image/png", "Content-Encoding": "br"}
+    wrong = {"Accept": "image/gif", "Content-Type": "image/gif", "Content-Encoding": "br"}
     too_long = b" " * (MAX_BODY_BYTES + 1)
     check_problem(client.post("/v1/nothing", data=too_long, headers=wrong), "not_found", "/v1/nothing")
     check_problem(client.put(CURVES, data=too_long, headers=wrong), "method_not_allowed")
@@ -223,7 +244,7 @@ def test_options_names_the_methods(client: FlaskClient, path: str) -> None:
     assert response.data == b""
 
 
-@pytest.mark.parametrize("path", ["/", "/v1", "/v1/curves/", "/v1//curves", "/V1/curves", "/problems/"])
+@pytest.mark.parametrize("path", ["/v1", "/v1/curves/", "/v1//curves", "/V1/curves", "/problems/"])
 def test_other_paths_are_404(client: FlaskClient, path: str) -> None:
     check_problem(client.post(path), "not_found", path)
 

@@ -14,12 +14,13 @@ from typing import Any
 import click
 from junitparser import Error, JUnitXml, TestCase, TestSuite
 
-from service.charts.gates import gates_picture
 from service.charts.picture import Picture
 from service.cli.command_error import fail
 from service.cli.plots import write_plot
+from service.wire.answers.encoders import ENCODERS
 from service.wire.answers.gate_answers import gate_of
 from service.wire.answers.gate_reports import SUITE, junit_report, markdown_report, xml_text
+from service.wire.problems import Problem
 
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 """The variable in which GitHub names a file whose Markdown it shows with the job."""
@@ -37,7 +38,7 @@ class Outputs:
         """Report an answer; `scores` and `baseline` are the names of the files."""
         names = (scores, baseline)
         self._write(lambda: junit_report(document, *names), lambda: markdown_report(document, *names))
-        write_plot(self.plot, lambda: gates_picture(gate_of(document), Picture("gate")).encode())
+        write_plot(self.plot, lambda media_type: _picture(document, media_type))
 
     @contextmanager
     def of_errors(self) -> Iterator[None]:
@@ -64,6 +65,14 @@ class Outputs:
                     file.write(content())
             except OSError as error:
                 fail([f"Error: {path}: The report cannot be written: {error.strerror}."])
+
+
+def _picture(document: dict[str, Any], media_type: str) -> bytes:
+    try:
+        encoded = ENCODERS["gates", media_type](gate_of(document), Picture("gate"))
+    except Problem as problem:  # there are more rules than a PNG has room for
+        fail([f"Error: {problem.errors[0].detail}"])
+    return b"".join(encoded.pieces)
 
 
 def _undecided_junit(message: str) -> bytes:

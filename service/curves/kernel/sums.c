@@ -10,6 +10,9 @@
 
 enum { LANES = 8 };
 
+/* Up to this z the integral takes a series, as in positive_steps.py. */
+#define LARGEST_IN_SERIES (1.0 / 17)
+
 /* A sum of numbers, exact in two parts; the third, of what is below both, is rounded far below the last bit of all. */
 struct total {
     double leading, middle, rest;
@@ -52,24 +55,24 @@ WIDE static void add_up(int64_t size, const double *column, double anchor, doubl
     total->rest += sum_of(rest);
 }
 
-/* Columns of some climbs, the steps along which tp grows. */
-struct climbs {
+/* Columns of some positive steps, those along which tp grows. */
+struct steps {
     double tp[PIECE], tp_after[PIECE], fp[PIECE], fp_after[PIECE];
     double before[PIECE + LANES], after[PIECE + LANES], average[PIECE + LANES], integral[PIECE + LANES];
     double beside[PIECE + LANES];
 };
 
-WIDE static int64_t select_climbs(int64_t steps, const double *restrict tp, const double *restrict fp,
-                                  struct climbs *restrict to)
+WIDE static int64_t select_steps(int64_t rows, const double *restrict tp, const double *restrict fp,
+                                 struct steps *restrict to)
 {
     int64_t count = 0;
-    int32_t rows[PIECE];
-    for (int32_t row = 0; row < steps; row++) {
-        rows[count] = row;
+    int32_t positive[PIECE];
+    for (int32_t row = 0; row < rows; row++) {
+        positive[count] = row;
         count += tp[row + 1] > tp[row];
     }
     for (int64_t at = 0; at < count; at++) {
-        const int32_t row = rows[at];
+        const int32_t row = positive[at];
         to->tp[at] = tp[row];
         to->tp_after[at] = tp[row + 1];
         to->fp[at] = fp[row];
@@ -78,23 +81,22 @@ WIDE static int64_t select_climbs(int64_t steps, const double *restrict tp, cons
     return count;
 }
 
-/* Fill the other columns, as climbs.py has them. Tells whether a z is above its limit, and the integral without meaning.
-
-   Climbs are upright where as many more are called as tp grows by: then z is climb / below, to the last bit. */
-INLINE bool fill_climbs(int64_t count, double limit, bool upright, struct climbs *restrict of)
+/* Fill the other columns, as positive_steps.py has them. Tells whether a z is too large for the series. */
+WIDE static bool fill_steps(int64_t count, struct steps *restrict of)
 {
     int64_t large = 0;
     for (int64_t at = 0; at < count; at++) {
         const double called = of->tp[at] + of->fp[at], called_after = of->tp_after[at] + of->fp_after[at];
-        const double climb = of->tp_after[at] - of->tp[at], both = of->tp[at] + of->tp_after[at];
-        const double below = called_after + called, z = (called_after - called) / below, square = z * z;
-        const double series = ((square * (1.0 / 7) + 1.0 / 5) * square + 1.0 / 3) * z;
+        const double growth = of->tp_after[at] - of->tp[at], below = called_after + called;
+        const double z = (called_after - called) / below, share = growth / below, square = z * z;
+        const double higher = ((square * (2.0 / 13) + 2.0 / 11) * square + 2.0 / 9) * square + 2.0 / 7;
+        const double series = ((higher * square + 2.0 / 5) * square + 2.0 / 3) * z;
         of->before[at] = of->tp[at] / (called > DBL_MIN ? called : DBL_MIN);
         of->after[at] = of->tp_after[at] / called_after;
-        of->average[at] = climb * of->after[at];
-        of->beside[at] = climb * (of->fp[at] + of->fp_after[at]);
-        of->integral[at] = ((z * both - climb) * series + both) * (upright ? z : climb / below);
-        large |= z > limit;
+        of->average[at] = growth * of->after[at];
+        of->beside[at] = growth * (of->fp[at] + of->fp_after[at]);
+        of->integral[at] = ((of->tp[at] * z - called * share) * series + (of->tp[at] + of->tp_after[at])) * share;
+        large |= z > LARGEST_IN_SERIES;
     }
     if (of->tp[0] == 0 && of->fp[0] == 0)
         of->before[0] = of->after[0];
@@ -103,29 +105,22 @@ INLINE bool fill_climbs(int64_t count, double limit, bool upright, struct climbs
     return large;
 }
 
-WIDE static bool measure_climbs(int64_t count, double limit, struct climbs *restrict of)
-{
-    int64_t leaning = 0;
-    for (int64_t at = 0; at < count; at++)
-        leaning |= (of->tp_after[at] + of->fp_after[at]) - (of->tp[at] + of->fp[at]) != of->tp_after[at] - of->tp[at];
-    return leaning ? fill_climbs(count, limit, false, of) : fill_climbs(count, limit, true, of);
-}
-
 /* Fill in the integrals for which z is too large for the series. */
-static void integrate_large(int64_t count, double limit, struct climbs *restrict of)
+static void integrate_large(int64_t count, struct steps *restrict of)
 {
     for (int64_t at = 0; at < count; at++) {
         const double called = of->tp[at] + of->fp[at], called_after = of->tp_after[at] + of->fp_after[at];
-        const double growth = called_after - called, climb = of->tp_after[at] - of->tp[at];
-        if (growth / (called_after + called) <= limit)
+        const double growth = called_after - called, below = called_after + called, z = growth / below;
+        if (z <= LARGEST_IN_SERIES)
             continue;
-        const double x = growth / called < DBL_MAX ? growth / called : DBL_MAX, logarithm = log1p(x);
-        of->integral[at] = (climb / growth) * (of->tp[at] * logarithm + climb * (1 - logarithm / x));
+        const double x = growth / called < DBL_MAX ? growth / called : DBL_MAX, logarithm = (log1p(x) / z - 2) / z;
+        const double share = (of->tp_after[at] - of->tp[at]) / below;
+        of->integral[at] = ((of->tp[at] * z - called * share) * logarithm + (of->tp[at] + of->tp_after[at])) * share;
     }
 }
 
-/* Twice the area of the trapezoids beside the climbs: under fp, over tp. */
-WIDE static double doubled_area_beside(int64_t count, const struct climbs *of)
+/* Twice the area of the trapezoids beside the steps: under fp, over tp. */
+WIDE static double doubled_area_beside(int64_t count, const struct steps *of)
 {
     lanes area = {0};
     for (int64_t at = 0; at < count; at += LANES)
@@ -133,44 +128,34 @@ WIDE static double doubled_area_beside(int64_t count, const struct climbs *of)
     return sum_of(area);
 }
 
-/* Sum over the steps of a table of whole counts.
+/* Sum over the positive steps of a table of whole counts.
 
-   sums    the totals of integral, average, before and after over the climbs; then twice the area of the trapezoids
-           under tp over fp, exact where 2 P N is up to 2^53.
-   high    the rows before climbs of more than one positive; there is room for all steps. Returns how many there are. */
-int64_t rocpr_sums(int64_t steps, const double *tp, const double *fp, double positives, double limit, double *sums,
-                   int64_t *high)
+   sums    the totals of integral, average, before and after; then twice the area of the trapezoids under tp over fp,
+           exact where 2 P N is up to 2^53. */
+void rocpr_sums(int64_t rows, const double *tp, const double *fp, double positives, double *sums)
 {
-    struct climbs climbs;
+    struct steps steps;
     struct total totals[4] = {{0}};
-    const double *const columns[4] = {climbs.integral, climbs.average, climbs.before, climbs.after};
-    /* No total is above the positives but for rounding, for which there is room, and no column has more climbs than
-       there are positives or steps. */
+    const double *const columns[4] = {steps.integral, steps.average, steps.before, steps.after};
+    /* No total is above the positives but for rounding, for which there is room, and no column has more steps than
+       there are positives or rows. */
     int power, many;
     frexp(positives, &power);
-    frexp(fmin(positives, (double)steps), &many);
+    frexp(fmin(positives, (double)rows), &many);
     const double anchor = ldexp(1.0, power), below = ldexp(1.0, power + many - 52);
-    int64_t count_high = 0;
     double beside = 0;
-    for (int64_t start = 0; start < steps; start += PIECE) {
-        const int64_t size = steps - start < PIECE ? steps - start : PIECE;
-        const int64_t count = select_climbs(size, tp + start, fp + start, &climbs);
+    for (int64_t start = 0; start < rows; start += PIECE) {
+        const int64_t size = rows - start < PIECE ? rows - start : PIECE;
+        const int64_t count = select_steps(size, tp + start, fp + start, &steps);
         if (count == 0)
             continue;
-        if (measure_climbs(count, limit, &climbs))
-            integrate_large(count, limit, &climbs);
+        if (fill_steps(count, &steps))
+            integrate_large(count, &steps);
         for (int column = 0; column < 4; column++)
             add_up(count, columns[column], anchor, below, &totals[column]);
-        beside += doubled_area_beside(count, &climbs);
-        if (climbs.tp_after[count - 1] - climbs.tp[0] == (double)count)
-            continue;
-        for (int64_t row = start; row < start + size; row++) {
-            high[count_high] = row;
-            count_high += tp[row + 1] - tp[row] > 1;
-        }
+        beside += doubled_area_beside(count, &steps);
     }
     memcpy(sums, totals, sizeof totals);
     /* Under the curve and beside it is all of the rectangle. */
-    sums[12] = 2 * (tp[steps] * fp[steps] - tp[0] * fp[0]) - beside;
-    return count_high;
+    sums[12] = 2 * (tp[rows] * fp[rows] - tp[0] * fp[0]) - beside;
 }

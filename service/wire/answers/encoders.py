@@ -1,7 +1,7 @@
 """From a result to bytes: one encoder per operation and media type.
 
-JSON stays columnar and holds everything; CSV and Arrow are one of the tables, SVG and plain text are pictures. NaN in
-a column is null, and never appears as a number.
+JSON stays columnar and holds everything; CSV and Arrow are one of the tables, SVG, PNG and plain text are pictures. NaN
+in a column is null, and never appears as a number.
 """
 
 import base64
@@ -9,7 +9,7 @@ import hashlib
 import io
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,8 +17,8 @@ import orjson
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
-from service.charts.charts import PICTURES
-from service.charts.picture import Picture
+from service.charts.charts import PICTURES, pictures_within
+from service.charts.picture import Picture, Pictures
 from service.charts.terminal import curves_text
 from service.charts.theme import STYLE
 from service.curves.comparison import Comparison
@@ -30,9 +30,10 @@ from service.inference.gate import Gate
 from service.wire.answers.answer_tables import COUNTS, TABLES, Columns
 from service.wire.answers.gate_answers import gate_document
 from service.wire.answers.gate_reports import junit_report, markdown_report
-from service.wire.answers.json_answers import json_answer
+from service.wire.answers.json_answers import json_answer, listing_answer
+from service.wire.answers.png import png_of
 from service.wire.formats.codings import Piece
-from service.wire.media_types import ARROW_STREAM, CSV, JSON, MARKDOWN, SVG, TEXT, XML
+from service.wire.media_types import ARROW_STREAM, CSV, JSON, MARKDOWN, PNG, SVG, TEXT, XML
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -64,16 +65,18 @@ class _Pieces(io.RawIOBase):
         return kept.nbytes
 
 
-Shown = str | Picture | None
-"""What of a result is shown: a table by its name, where the format holds only one, a picture, or all."""
+Shown = str | Picture | Pictures | None
+"""What of a result is shown: a table by its name, where the format holds only one, a picture, or all, perhaps with
+pictures beside it."""
 
 Encoder = Callable[[Any, Any], Encoded]
 """From a result and what of it is shown."""
 
 
 def _json_encoder(operation: str) -> Encoder:
-    def encode(result: EvaluatedCurves | Tradeoffs | Comparison, _: str | None) -> Encoded:
-        return Encoded(json_answer(operation, result), {})
+    def encode(result: EvaluatedCurves | Tradeoffs | Comparison, pictures: Pictures | None) -> Encoded:
+        charts = pictures_within(operation, result, pictures or ())
+        return Encoded(json_answer(operation, result, charts), {})
 
     return encode
 
@@ -109,18 +112,38 @@ def _arrow_encoder(operation: str) -> Encoder:
 def _svg_encoder(operation: str) -> Encoder:
     def encode(result: EvaluatedCurves | Tradeoffs | Comparison | Gate, picture: Picture) -> Encoded:
         """A picture, whose one constant style a browser has to be told of."""
-        headers = {} if operation == "gates" else _warnings_header(result.warnings)  # as with its reports
         svg = PICTURES[operation](result, picture)
-        return Encoded([svg.encode()], headers | {"Content-Security-Policy": PICTURE_POLICY})
+        return Encoded([svg.encode()], _picture_headers(result) | {"Content-Security-Policy": PICTURE_POLICY})
 
     return encode
+
+
+def _png_encoder(operation: str) -> Encoder:
+    def encode(result: EvaluatedCurves | Tradeoffs | Comparison | Gate, picture: Picture) -> Encoded:
+        """A picture in pixels, which follow no reader's theme."""
+        theme = "light" if picture.theme == "auto" else picture.theme
+        svg = PICTURES[operation](result, replace(picture, theme=theme))
+        return Encoded([png_of(svg, picture.scale)], _picture_headers(result))
+
+    return encode
+
+
+def _picture_headers(result: EvaluatedCurves | Tradeoffs | Comparison | Gate) -> dict[str, str]:
+    return {} if isinstance(result, Gate) else _warnings_header(result.warnings)  # as with its reports
 
 
 def _text_encoder(result: EvaluatedCurves, picture: Picture) -> Encoded:
     return Encoded([curves_text(result, picture).encode()], _warnings_header(result.warnings))
 
 
-def _verdict(write: Callable[[dict[str, Any]], bytes]) -> Encoder:
+def _json_verdict(result: Gate, pictures: Pictures | None) -> Encoded:
+    document = gate_document(result)
+    if pictures:
+        document["charts"] = pictures_within("gates", result, pictures)
+    return Encoded([orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)], {})
+
+
+def _report(write: Callable[[dict[str, Any]], bytes]) -> Encoder:
     def encode(result: Gate, _: str | None) -> Encoded:
         return Encoded([write(gate_document(result))], {})
 
@@ -170,10 +193,12 @@ _FORMATS: dict[str, Callable[[str], Encoder]] = {
 
 ENCODERS: dict[tuple[str, str], Encoder] = {
     **{(operation, media_type): make(operation) for operation in TABLES for media_type, make in _FORMATS.items()},
-    ("gates", JSON): _verdict(lambda document: orjson.dumps(document) + b"\n"),
-    ("gates", MARKDOWN): _verdict(lambda document: markdown_report(document).encode()),
-    ("gates", XML): _verdict(junit_report),
+    ("gates", JSON): _json_verdict,
+    ("gates", MARKDOWN): _report(lambda document: markdown_report(document).encode()),
+    ("gates", XML): _report(junit_report),
+    ("columns", JSON): lambda listing, _: Encoded(listing_answer(listing), {}),
     **{(operation, SVG): _svg_encoder(operation) for operation in PICTURES},
+    **{(operation, PNG): _png_encoder(operation) for operation in PICTURES},
     ("curves", TEXT): _text_encoder,
 }
 """{(operation, media type): encoder}, an operation's default first."""

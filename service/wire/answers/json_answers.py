@@ -16,6 +16,7 @@ from service.curves.pr import AtRecall
 from service.curves.tradeoff import Tradeoffs
 from service.inference.curves_with_intervals import EvaluatedCurves
 from service.wire.answers.answer_tables import best_columns, columns_of, compared_areas, integer_if_whole
+from service.wire.columns import Listing
 from service.wire.formats.codings import Piece
 
 _SHORT_COLUMN = 1 << 10
@@ -28,12 +29,15 @@ _PIECE_LISTS = 1 << 6
 """How many of a column whose cells are lists of names: one may be of 50 names, 400 bytes each."""
 
 
-def json_answer(operation: str, result: EvaluatedCurves | Tradeoffs | Comparison) -> Iterator[Piece]:
-    """Write a result, in pieces: a whole answer may take more memory than its evaluation."""
+def json_answer(
+    operation: str, result: EvaluatedCurves | Tradeoffs | Comparison, charts: dict[str, str] | None = None
+) -> Iterator[Piece]:
+    """Write a result with its charts, in pieces: a whole answer may take more memory than its evaluation."""
     document = {
         "positives": integer_if_whole(result.positives),
         "negatives": integer_if_whole(result.negatives),
         **_CONTENTS[operation](result),
+        **({"charts": charts} if charts else {}),
         "warnings": result.warnings,
     }
     if _is_short(document):
@@ -41,6 +45,20 @@ def json_answer(operation: str, result: EvaluatedCurves | Tradeoffs | Comparison
         return
     yield from _pieces(document)
     yield b"\n"
+
+
+def listing_answer(listing: Listing) -> Iterator[Piece]:
+    """Write what the columns of a table hold, as a table of its own."""
+    columns = [found for _, found in listing.columns]
+    table = {
+        # A JSON body may name a column by half of a surrogate pair.
+        "name": [name.encode("utf-8", "replace").decode() for name, _ in listing.columns],
+        "type": [found.kind for found in columns],
+        "missing": [found.missing for found in columns],
+        "values": [found.values for found in columns],
+        "more": [found.more for found in columns],
+    }
+    yield orjson.dumps({"rows": listing.rows, "columns": table}, option=orjson.OPT_APPEND_NEWLINE)
 
 
 def _is_short(value: object) -> bool:
@@ -80,7 +98,7 @@ def _curves(answer: EvaluatedCurves) -> dict[str, Any]:
     """All that was asked for; what was asked for and does not exist is null."""
     document: dict[str, Any] = {}
     curves = answer.curves
-    if curves.auc is not None:
+    if "auc" in curves.include:
         document["auc"] = curves.auc
     if "points" in curves.include:
         document["points"] = _points(curves.points, counted=curves.counted)

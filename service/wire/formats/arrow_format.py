@@ -36,6 +36,11 @@ class ArrowTable:
         if file:
             file.check(self._counted)
 
+    @property
+    def rows(self) -> int:
+        """How many rows the batches announce."""
+        return self._counted.rows
+
     def read(self, names: list[str]) -> dict[str, ArrowColumn]:
         """Read the named columns; of types that are neither numbers nor labels nothing."""
         refuse_duplicate_columns(self.header, names)

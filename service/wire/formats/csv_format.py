@@ -95,6 +95,7 @@ class CsvTable:
         if b'"' in body and not _WELL_QUOTED[dialect.delimiter].fullmatch(body):
             _refuse_other_separators(body, dialect)
             raise Problem("malformed_body", "A quoted value is not closed, or text stands beside its quotes.")
+        self.rows = 0
         self._body = body if body.endswith((b"\n", b"\r")) else body + b"\n"
         self.header = _header(body, dialect)
         self.header_is = f"the header, split at {dialect.name}s, is"
@@ -147,6 +148,7 @@ class CsvTable:
         if table.num_rows == 0:
             message = "The table has a header and no rows. (curl keeps line breaks with --data-binary, not with -d.)"
             raise no_rows(message)
+        self.rows = table.num_rows
         return {name: TextColumn(table[position], self._dialect.decimal) for name, position in positions.items()}
 
 

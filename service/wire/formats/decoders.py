@@ -11,7 +11,7 @@ from service.wire.formats.csv_format import CsvTable, Dialect
 from service.wire.formats.json_format import decode_json
 from service.wire.formats.json_shapes import refuse_other_shapes
 from service.wire.formats.parquet_format import ParquetTable
-from service.wire.formats.query_options import CSV_PARAMETERS, Decoded, complete
+from service.wire.formats.query_options import CSV_PARAMETERS, Decoded
 from service.wire.formats.tables import TableForm
 from service.wire.limits import Limits
 from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, JSON, PARQUET
@@ -27,7 +27,7 @@ def _decode_json_body(body: Body, parameters: Mapping[str, str], form: TableForm
     _refuse_dialect(parameters)
     document = decode_json(bytes(body), limits)  # a copy of what lies in a file: only bytes are searched as text
     refuse_other_shapes(document)
-    return complete(document, parameters)
+    return form.complete(document, parameters)
 
 
 def _decode_csv_body(body: Body, parameters: Mapping[str, str], form: TableForm, limits: Limits) -> Decoded:
@@ -48,7 +48,7 @@ def _decode_arrow_file(body: Body, parameters: Mapping[str, str], form: TableFor
 
 def _decode_parquet_body(body: Body, parameters: Mapping[str, str], form: TableForm, limits: Limits) -> Decoded:
     _refuse_dialect(parameters)
-    return form.decode(ParquetTable(body, limits), parameters)
+    return form.decode(ParquetTable(body, limits, skips=form.skips), parameters)
 
 
 def _refuse_dialect(parameters: Mapping[str, str]) -> None:

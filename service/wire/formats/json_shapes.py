@@ -4,7 +4,7 @@ Knows what pandas and others write; not what a request means.
 """
 
 from service.curves.exact import FloatArray
-from service.wire.columns import ColumnError, Labels, labels, numbers
+from service.wire.columns import ColumnError, Contents, Labels, contents, labels, numbers
 from service.wire.formats.json_columns import NumberList
 from service.wire.formats.likely_columns import likely
 from service.wire.media_types import CSV
@@ -22,12 +22,12 @@ def refuse_other_shapes(document: object) -> None:
     found = _found(document)
     if found:
         raise invalid_value("", "not_an_object", found)
-    if isinstance(document, dict) and len(document) <= _FEW and not document.keys() & {"counts", "evaluations"}:
-        _refuse_usual_names(document)
 
 
-def _refuse_usual_names(document: dict[str, object]) -> None:
+def refuse_usual_names(document: object) -> None:
     """Refuse columns that are called as other libraries call them."""
+    if not isinstance(document, dict) or len(document) > _FEW or document.keys() & {"counts", "evaluations"}:
+        return
     lists = [name for name, value in document.items() if isinstance(value, (list, NumberList))]
     renamed = likely(lists, [key for key in ("scores", "labels") if key not in document])
     errors = [
@@ -70,6 +70,11 @@ def _(column: dict, *, nullable: bool) -> FloatArray:  # type: ignore[type-arg] 
 
 @labels.register
 def _(column: dict, positive_label: object) -> Labels:  # type: ignore[type-arg]  # noqa: ARG001
+    raise _by_row()
+
+
+@contents.register
+def _(column: dict) -> Contents:  # type: ignore[type-arg]  # noqa: ARG001
     raise _by_row()
 
 

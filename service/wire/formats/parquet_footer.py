@@ -72,6 +72,13 @@ class Column:
         """Whether its cells are text."""
         return self.element is not None and self.element[_PHYSICAL] == _BYTE_ARRAY
 
+    @property
+    def read_as(self) -> str:
+        """What its cells are read as, if they are read; else what its type is called."""
+        if self.element is None:
+            return self.kind
+        return "text" if self.is_text else "boolean" if self.element[_PHYSICAL] == _BOOLEAN else "number"
+
 
 @dataclass(frozen=True, slots=True)
 class Chunk:

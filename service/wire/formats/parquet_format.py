@@ -6,6 +6,7 @@ What a file unpacks to is known from the headers of its pages before a page is u
 import pyarrow as pa
 from pyarrow import parquet
 
+from service.curves.budget import is_bounded
 from service.wire.formats.arrow_columns import UNREADABLE, ArrowColumn, validate
 from service.wire.formats.codings import Body
 from service.wire.formats.parquet_footer import Chunk, Column, Footer
@@ -26,13 +27,17 @@ _MISUNDERSTOOD = (KeyError, IndexError, TypeError, ValueError)
 
 
 class ParquetTable:
-    """A Parquet file whose footer has been read; columns are read on demand."""
+    """A Parquet file whose footer has been read; columns are read on demand.
+
+    skips   whether a column that is refused for its length or its encoding is given as one that is not read.
+    """
 
     header_is = "its columns are"
 
-    def __init__(self, body: Body, limits: Limits) -> None:
+    def __init__(self, body: Body, limits: Limits, *, skips: bool = False) -> None:
         self._body = body
         self._limits = limits
+        self._skips = skips
         self._pages = self._header_bytes = self._bytes = 0
         try:
             self._footer = Footer(body)
@@ -42,6 +47,11 @@ class ParquetTable:
             raise too_many_rows(self._footer.rows, limits.max_rows)
         self.header = [column.name for column in self._footer.columns]
 
+    @property
+    def rows(self) -> int:
+        """How many rows the footer announces."""
+        return self._footer.rows
+
     def read(self, names: list[str]) -> dict[str, ArrowColumn]:
         """Read the named columns; of types that are neither numbers nor labels nothing."""
         refuse_duplicate_columns(self.header, names)
@@ -49,18 +59,22 @@ class ParquetTable:
             raise no_rows("The table has no rows.")
         chosen = {name: self._footer.columns[self.header.index(name)] for name in names}
         readable = [column for column in chosen.values() if column.element is not None]
-        cells = dict(zip(readable, self._cells(readable), strict=True)) if readable else {}
-        return {name: ArrowColumn(cells.get(column), column.kind) for name, column in chosen.items()}
+        cells = self._cells(readable) if readable else {}
+        return {name: ArrowColumn(cells.get(column), column.read_as) for name, column in chosen.items()}
 
-    def _cells(self, columns: list[Column]) -> list[pa.ChunkedArray]:
+    def _cells(self, columns: list[Column]) -> dict[Column, pa.ChunkedArray]:
         try:
             chunks = self._footer.chunks(columns)
-            encodings = [self._encodings(column, chunks[column]) for column in columns]
-            footer = self._footer.of_columns(columns)
+            encodings = {column: self._encodings(column, chunks[column]) for column in columns}
+            read = {column: found for column, found in encodings.items() if found is not None}
+            if not read:
+                return {}
+            footer = self._footer.of_columns(list(read))
         except _MISUNDERSTOOD:
             raise _malformed() from None
+        repeating = [str(place) for place, found in enumerate(read.values()) if found & _DICTIONARIES]
         try:
-            table = self._table(footer, [str(place) for place, found in enumerate(encodings) if found & _DICTIONARIES])
+            table = self._table(footer, repeating)
             validate(table.columns, self._limits.max_decompressed_bytes)
         except MemoryError:
             raise
@@ -68,8 +82,19 @@ class ParquetTable:
             raise _malformed() from None
         if table.num_rows != self._footer.rows:
             raise _malformed()
-        found: list[pa.ChunkedArray] = table.columns
-        return found
+        return dict(zip(read, table.columns, strict=True))
+
+    def _encodings(self, column: Column, chunks: list[Chunk]) -> set[int] | None:
+        """Return how a column's pages are encoded, which tells something of text; None for one that is skipped."""
+        before = self._bytes
+        try:
+            return self._encodings_within_limits(column, chunks)
+        except Problem as problem:
+            # Where others wait, a smaller limit stands for being answered elsewhere.
+            if not self._skips or (is_bounded() and problem.type.code == "body_too_large"):
+                raise
+            self._bytes = before
+            return None
 
     def _table(self, footer: bytes, repeating: list[str]) -> pa.Table:
         metadata = parquet.ParquetFile(pa.BufferReader(footer)).metadata
@@ -82,7 +107,7 @@ class ParquetTable:
         )
         return file.read(use_threads=False)
 
-    def _encodings(self, column: Column, chunks: list[Chunk]) -> set[int]:
+    def _encodings_within_limits(self, column: Column, chunks: list[Chunk]) -> set[int]:
         """Return how the pages of a column of text are encoded, once all of a column unpacks within the limits."""
         encodings: set[int] = set()
         unpacked = 0

@@ -25,11 +25,11 @@ CSV_PARAMETERS = ("delimiter", "decimal")
 TOTALS = ("positives", "negatives")
 MEANING = ("positive_label", "lower_is_positive")
 
-PICTURE_PARAMETERS = ("chart", "side", "theme", "title", "mark")
+PICTURE_PARAMETERS = ("chart", "side", "theme", "title", "mark", "scale")
 """The query parameters that go with a picture, whatever the body is."""
 
 _TEXT_PARAMETERS = ("positive_label", "keep", "chart", "theme", "title")
-_NAME_LIST_PARAMETERS = ("include", "indices")
+_NAME_LIST_PARAMETERS = ("include", "indices", "charts")
 _NUMBER_LIST_PARAMETERS = ("thresholds", "at_lambda", "lambda_range", "mark")
 _EXAMPLES = {
     "lower_is_positive": "true",
@@ -46,6 +46,7 @@ _EXAMPLES = {
     "operating_points": '[{"metric": "recall_at_precision", "at": 0.9}]',
     "side": "320",
     "mark": "0.2,0.8",
+    "scale": "2",
     "rules": '[{"metric": "roc", "min": 0.9}]',
 }
 """{query parameter: a text that it takes}"""

@@ -11,6 +11,7 @@ from typing import Protocol
 from service.curves.comparison import MOST_EVALUATIONS
 from service.wire.columns import SharedColumn
 from service.wire.formats.json_format import StrictJsonError, parse_json
+from service.wire.formats.json_shapes import refuse_usual_names
 from service.wire.formats.likely_columns import did_you_mean
 from service.wire.formats.query_options import (
     BASELINE,
@@ -19,6 +20,7 @@ from service.wire.formats.query_options import (
     SAMPLE_COLUMNS,
     TOTALS,
     Decoded,
+    complete,
     options_of,
 )
 from service.wire.problems import Problem, invalid_value, meant, pointer_token
@@ -44,26 +46,41 @@ class Table(Protocol):
     def header_is(self) -> str:
         """What to say before these names."""
 
+    @property
+    def rows(self) -> int:
+        """How many rows there are, when columns have been read."""
+
     def read(self, names: list[str]) -> Mapping[str, object]:
         """Read the named columns."""
+
+
+def _complete_request(document: object, parameters: Mapping[str, str]) -> Decoded:
+    refuse_usual_names(document)
+    return complete(document, parameters)
 
 
 @dataclass(frozen=True, slots=True)
 class TableForm:
     """What a table is to an operation: the query parameters that go with it, and how it becomes a document.
 
+    drawn           those of pictures within an answer.
+    complete        what a JSON body becomes, with the options in the query.
     answers_tables  whether the parameter `table`, which is not read here, goes with the operation, too.
+    skips           whether a column that cannot be read is none that has to be.
     """
 
     parameters: tuple[str, ...]
     read: Callable[[Table, Mapping[str, str]], Decoded]
+    drawn: tuple[str, ...] = ()
+    complete: Callable[[object, Mapping[str, str]], Decoded] = _complete_request
     answers_tables: bool = True
+    skips: bool = False
 
     def check(self, parameters: Iterable[str]) -> None:
         """Refuse a query parameter that is not known."""
         for key in parameters:
-            if key not in self.parameters:
-                known = (*self.parameters, "table") if self.answers_tables else self.parameters
+            if key not in self.parameters and key not in self.drawn:
+                known = (*self.parameters, *self.drawn, *(["table"] if self.answers_tables else []))
                 message = f"This query parameter is not known here; {meant(key, known)}"
                 raise invalid_value(f"/{pointer_token(key)}", "unknown_field", message)
 
@@ -73,20 +90,20 @@ class TableForm:
         return self.read(table, parameters)
 
 
-def one_evaluation(*options: str) -> TableForm:
+def one_evaluation(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
     """Form of a table that is one evaluation, a sample or counts, with the given options as query parameters."""
-    return TableForm((*SAMPLE_COLUMNS, *TOTALS, *MEANING, *CSV_PARAMETERS, *options), _read_one)
+    return TableForm((*SAMPLE_COLUMNS, *TOTALS, *MEANING, *CSV_PARAMETERS, *options), _read_one, drawn)
 
 
-def evaluation_and_baseline(*options: str) -> TableForm:
+def evaluation_and_baseline(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
     """Form of a table that is one evaluation, and where `baseline_scores` names a column, another one of its rows."""
     parameters = (*SAMPLE_COLUMNS, BASELINE, *TOTALS, *MEANING, *CSV_PARAMETERS, *options)
-    return TableForm(parameters, _read_with_baseline, answers_tables=False)
+    return TableForm(parameters, _read_with_baseline, drawn, answers_tables=False)
 
 
-def several_evaluations(*options: str) -> TableForm:
+def several_evaluations(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
     """Form of a table that is several samples: `scores` names their columns, labels and weights are shared."""
-    return TableForm((*SAMPLE_COLUMNS, *MEANING, *CSV_PARAMETERS, *options), _read_several)
+    return TableForm((*SAMPLE_COLUMNS, *MEANING, *CSV_PARAMETERS, *options), _read_several, drawn)
 
 
 def _read_with_baseline(table: Table, parameters: Mapping[str, str]) -> Decoded:

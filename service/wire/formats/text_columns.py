@@ -91,7 +91,7 @@ def _not_a_number(cells: pa.ChunkedArray, points: pa.ChunkedArray, decimal: str)
 
 @labels.register
 def _(column: TextColumn, positive_label: object) -> Labels:
-    codes, texts = _coded(column.cells)
+    codes, texts = coded(column.cells)
     if positive_label is None:
         return _default_labels(codes, texts, column.decimal)
     label = str(positive_label)
@@ -103,7 +103,7 @@ def _(column: TextColumn, positive_label: object) -> Labels:
     return chosen_labels(positive, label, tally(texts, np.bincount(codes, minlength=len(texts))))
 
 
-def _coded(cells: pa.ChunkedArray) -> tuple[IntArray, pa.Array]:
+def coded(cells: pa.ChunkedArray) -> tuple[IntArray, pa.Array]:
     """Number the texts, (n,), and list them, each once. Raises ColumnError for a null within a dictionary.
 
     Chunks may have dictionaries of their own or share them, and a dictionary may have a text more than once.

@@ -1,21 +1,36 @@
-"""The schemas of how a picture is asked for: query parameters, with any body.
+"""The schemas of how pictures are asked for: one as an answer, by query parameters, or several within a JSON answer.
 
 Knows the options of pictures; nothing of results.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 from marshmallow import ValidationError, post_load
 
-from service.charts.picture import CHARTS, MOST_MARKS, NARROWEST, THEMES, WIDEST, Picture
-from service.wire.media_types import SVG, TEXT
+from service.charts.picture import (
+    CHARTS,
+    LARGEST_SCALE,
+    MOST_MARKS,
+    NARROWEST,
+    THEMES,
+    USUAL_SCALE,
+    USUAL_SIDE,
+    WIDEST,
+    Picture,
+    Pictures,
+)
+from service.wire.media_types import PNG, SVG, TEXT
 from service.wire.problems import invalid_request
 from service.wire.requests.evaluation_schemas import ObjectSchema
 from service.wire.requests.faults import field_errors
-from service.wire.requests.fields import Choice, NumberColumn, Text, Whole, invalid
+from service.wire.requests.fields import Choice, ChoiceSet, NumberColumn, Text, Whole, invalid
 
 LONGEST_TITLE = 120
 """How many characters the title of a picture has."""
+
+WIDEST_DRAWN = 2_000
+"""How many pixels of a PNG a plane may be wide: 4 million in all."""
 
 
 class _PictureSchema(ObjectSchema):
@@ -27,19 +42,19 @@ class _DrawnSchema(_PictureSchema):
     theme = Choice(THEMES)
 
 
-class CurvesPictureSchema(_DrawnSchema):
+class _MarkedSchema(_DrawnSchema):
+    mark = NumberColumn()
+
+
+class CurvesPictureSchema(_MarkedSchema):
     """How an evaluation is drawn."""
 
     chart = Choice(CHARTS["curves"])
-    mark = NumberColumn()
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> dict[str, Any]:
         """Count the marks."""
-        marks = tuple(data.pop("mark", ()))
-        if len(marks) > MOST_MARKS:
-            raise invalid("wrong_length", f"At most {MOST_MARKS} thresholds belong here, not {len(marks)}.", "mark")
-        return data | {"marks": tuple(map(float, marks))}
+        return data | {"marks": _marks(data.pop("mark", ()))}
 
 
 class CurvesTextSchema(_PictureSchema):
@@ -66,14 +81,93 @@ class GatesPictureSchema(_DrawnSchema):
     chart = Choice(CHARTS["gates"])
 
 
+class _PngSchema(_DrawnSchema):
+    """How any picture is drawn in pixels."""
+
+    scale = Whole(minimum=1, maximum=LARGEST_SCALE)
+
+    @post_load
+    def scaled(self, data: dict[str, Any], **_: object) -> dict[str, Any]:
+        """Refuse what is too large before anything is evaluated."""
+        side = data.get("side", USUAL_SIDE)
+        scale = data.setdefault("scale", min(USUAL_SCALE, WIDEST_DRAWN // side))
+        if side * scale > WIDEST_DRAWN:
+            message = f"{scale} times {side} is {side * scale} pixels; a plane has at most {WIDEST_DRAWN}."
+            raise invalid("out_of_range", message, "scale")
+        return data
+
+
+class CurvesPngSchema(CurvesPictureSchema, _PngSchema):
+    """How an evaluation is drawn in pixels."""
+
+
+class TradeoffsPngSchema(TradeoffsPictureSchema, _PngSchema):
+    """How trade-offs are drawn in pixels."""
+
+
+class ComparisonsPngSchema(ComparisonsPictureSchema, _PngSchema):
+    """How a comparison is drawn in pixels."""
+
+
+class GatesPngSchema(GatesPictureSchema, _PngSchema):
+    """How a verdict is drawn in pixels."""
+
+
 PICTURE_SCHEMAS: dict[tuple[str, str], ObjectSchema] = {
     ("curves", SVG): CurvesPictureSchema(),
     ("curves", TEXT): CurvesTextSchema(),
     ("tradeoffs", SVG): TradeoffsPictureSchema(),
     ("comparisons", SVG): ComparisonsPictureSchema(),
     ("gates", SVG): GatesPictureSchema(),
+    ("curves", PNG): CurvesPngSchema(),
+    ("tradeoffs", PNG): TradeoffsPngSchema(),
+    ("comparisons", PNG): ComparisonsPngSchema(),
+    ("gates", PNG): GatesPngSchema(),
 }
 """{(operation, media type): how its picture is asked for}"""
+
+
+class CurvesCharts(_MarkedSchema):
+    """The pictures within an answer of curves."""
+
+    charts = ChoiceSet(CHARTS["curves"])
+
+
+class TradeoffsCharts(_DrawnSchema):
+    """The pictures within an answer of trade-offs."""
+
+    charts = ChoiceSet(CHARTS["tradeoffs"])
+
+
+class ComparisonsCharts(_DrawnSchema):
+    """The pictures within an answer of a comparison."""
+
+    charts = ChoiceSet(CHARTS["comparisons"])
+
+
+class GatesCharts(_DrawnSchema):
+    """The picture within a verdict."""
+
+    charts = ChoiceSet(CHARTS["gates"])
+
+
+def charts_of(operation: str, data: dict[str, Any]) -> Pictures:
+    """Build the pictures that a request asks for within its answer. Raises ValidationError."""
+    how = [name for name in _MarkedSchema().fields if name in data]
+    if "charts" not in data:
+        for name in how:
+            raise invalid("exclusive", f"{name} goes with charts, or with a picture as the answer.", name)
+        return ()
+    options = {name: data[name] for name in how if name != "mark"}
+    marks = _marks(data.get("mark", ()))
+    return tuple(Picture(name, marks=marks, **options) for name in CHARTS[operation] if name in data["charts"])
+
+
+def _marks(marks: Iterable[float]) -> tuple[float, ...]:
+    found = tuple(map(float, marks))
+    if len(found) > MOST_MARKS:
+        raise invalid("wrong_length", f"At most {MOST_MARKS} thresholds belong here, not {len(found)}.", "mark")
+    return found
 
 
 def checked_picture(operation: str, media_type: str, document: dict[str, object]) -> Picture:

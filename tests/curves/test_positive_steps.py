@@ -1,4 +1,4 @@
-"""Long climbs in closed form, against digamma functions to 60 digits: lengths, slopes and offsets of many decades."""
+"""Long steps in closed form, against digamma functions to 60 digits: lengths, slopes and offsets of many decades."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import mpmath
 import numpy as np
 import pytest
 
-from service.curves import long_climbs
+from service.curves import positive_steps
+from service.curves.areas import pr_trapezoid
 from service.curves.confusion import ConfusionTable
-from service.curves.long_climbs import SHORTEST
-from service.curves.pr_areas import pr_areas
+from service.curves.positive_steps import SHORTEST
 from tests import reference_pr
 from tests.strategies import LARGEST, Rows
 
@@ -22,21 +22,21 @@ WORST = 1.5
 
 def distance(rows: Rows) -> float:
     """How many units in the last place the trapezoid is off."""
-    found = pr_areas(ConfusionTable.of(rows.counts())).trapezoid
+    found = pr_trapezoid(ConfusionTable.of(rows.counts()))
     assert found is not None
-    exact = reference_pr.pr_trapezoid_of_long_climbs(rows.table())
+    exact = reference_pr.pr_trapezoid_of_long_steps(rows.table())
     return float(reference_pr.relative_error(found, exact) * exact / math.ulp(found))
 
 
-def one_climb(tp: int, fp: int, climb: int, gained: int) -> Rows:
-    """A vertical or a short way to (tp, fp), and one climb from there to the end."""
+def one_step(tp: int, fp: int, step: int, gained: int) -> Rows:
+    """A vertical or a short way to (tp, fp), and one step from there to the end."""
     fp, end = int(float(fp)), int(float(fp + gained))
-    return Rows([tp], [fp], tp + climb, max(end, 1))
+    return Rows([tp], [fp], tp + step, max(end, 1))
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_climbs_of_all_sizes(seed: int) -> None:
-    """Some climbs each: P to 1e7, N to 1e149, rows near either end or anywhere."""
+def test_steps_of_all_sizes(seed: int) -> None:
+    """Some steps each: P to 1e7, N to 1e149, rows near either end or anywhere."""
     random = np.random.default_rng(seed)
     for _ in range(60):
         positives = int(10 ** random.uniform(2.2, 7))
@@ -49,13 +49,13 @@ def test_climbs_of_all_sizes(seed: int) -> None:
         assert distance(Rows(tp, fp, positives, max(int(negatives), 1))) < WORST
 
 
-@pytest.mark.parametrize("climb", [SHORTEST, SHORTEST + 1, 1000, 10**5, 10**7 - 31])
+@pytest.mark.parametrize("step", [SHORTEST, SHORTEST + 1, 1000, 10**5, 10**7 - 31])
 @pytest.mark.parametrize("tp", [0, 1, 31])
 @pytest.mark.parametrize("fp", [0, 1, 30, 32, 10**4, 10**9, LARGEST - 10**4, 10**60, 10**149])
-def test_climbs_of_all_slopes(tp: int, fp: int, climb: float) -> None:
+def test_steps_of_all_slopes(tp: int, fp: int, step: float) -> None:
     """From each place at slopes from 0 on: q from 0 to 1e149, precision rising, falling and constant."""
-    for gained in (0, 1, 29, int(climb), 10**6 + 1, 10**12, 10**40, 10**149):
-        assert distance(one_climb(tp, fp, int(climb), gained)) < WORST
+    for gained in (0, 1, 29, int(step), 10**6 + 1, 10**12, 10**40, 10**149):
+        assert distance(one_step(tp, fp, int(step), gained)) < WORST
 
 
 def test_the_two_ways_meet(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,31 +66,32 @@ def test_the_two_ways_meet(monkeypatch: pytest.MonkeyPatch) -> None:
         for most in (10, 10**4, 10**9, LARGEST)
         for _ in range(10)
     ]
-    closed = [pr_areas(ConfusionTable.of(one.counts())).trapezoid for one in rows]
-    monkeypatch.setattr("service.curves.pr_areas.SHORTEST", math.inf)
-    visited = [pr_areas(ConfusionTable.of(one.counts())).trapezoid for one in rows]
+    closed = [pr_trapezoid(ConfusionTable.of(one.counts())) for one in rows]
+    monkeypatch.setattr("service.curves.positive_steps.SHORTEST", math.inf)
+    visited = [pr_trapezoid(ConfusionTable.of(one.counts())) for one in rows]
     np.testing.assert_array_max_ulp(np.array(closed), np.array(visited), 2)
 
 
 @pytest.mark.parametrize("negatives", [1, 3, 10**6, LARGEST, 10**100])
 def test_constant_precision_is_nearly_exact(negatives: int) -> None:
     """Collinear rows: the second term is 0, not what rounding leaves of it."""
-    found = pr_areas(ConfusionTable.of(Rows([10**6], [negatives], 10**7, 10 * negatives).counts())).trapezoid
+    found = pr_trapezoid(ConfusionTable.of(Rows([10**6], [negatives], 10**7, 10 * negatives).counts()))
     assert found == pytest.approx(10**6 / (10**6 + negatives), rel=2**-52)
 
 
 def test_the_rule() -> None:
     """The table of nodes and weights, the doubles nearest to the true ones."""
-    size = long_climbs._NODES.size
+    size = positive_steps._NODES.size
     with mpmath.workdps(40):
-        for node, weight in zip(long_climbs._NODES.tolist(), long_climbs._WEIGHTS.tolist(), strict=True):
+        for node, weight in zip(positive_steps._NODES.tolist(), positive_steps._WEIGHTS.tolist(), strict=True):
             true = mpmath.findroot(lambda x: mpmath.legendre(size, x), node)
             slope = size * mpmath.legendre(size - 1, true) / (1 - true * true)
             assert (node, weight) == (float(true), float(2 / ((1 - true * true) * slope * slope)))
         # What it leaves out at a ratio of 4, by Legendre's functions of the second kind, is 2 Q(5/3)/P(5/3).
         z = mpmath.mpf(5) / 3
         rule = sum(
-            mpmath.mpf(w) / (z - mpmath.mpf(x)) for x, w in zip(long_climbs._NODES, long_climbs._WEIGHTS, strict=True)
+            mpmath.mpf(w) / (z - mpmath.mpf(x))
+            for x, w in zip(positive_steps._NODES, positive_steps._WEIGHTS, strict=True)
         )
         left_out = 2 * mpmath.legenq(size, 0, z, type=3).real / mpmath.legendre(size, z)
         assert 0 < left_out < mpmath.log(4) * mpmath.mpf(2) ** -62
@@ -99,10 +100,10 @@ def test_the_rule() -> None:
 
 def test_the_corrections() -> None:
     """B_2j/(2j), and what the next would add beyond q + k = 32, beside the integral of 1/(q + k)."""
-    for j, factor in enumerate(long_climbs._CORRECTIONS, start=1):
+    for j, factor in enumerate(positive_steps._CORRECTIONS, start=1):
         assert factor == float(mpmath.bernoulli(2 * j) / (2 * j))
-    after = 2 * len(long_climbs._CORRECTIONS) + 2
-    assert abs(mpmath.bernoulli(after)) / Fraction(long_climbs._FAR) ** after < Fraction(2) ** -61
+    after = 2 * len(positive_steps._CORRECTIONS) + 2
+    assert abs(mpmath.bernoulli(after)) / Fraction(positive_steps._FAR) ** after < Fraction(2) ** -61
 
 
 def test_the_reference_agrees_with_every_point() -> None:
@@ -110,4 +111,4 @@ def test_the_reference_agrees_with_every_point() -> None:
     for rows in (Rows([1, 1, 2], [0, 1, 1], 2, 2), Rows([0, 3, 70], [4, 4, 900], 110, 1300), Rows([9], [0], 43, 561)):
         table = rows.table()
         exact = reference_pr.pr_trapezoid(table)
-        assert abs(reference_pr.pr_trapezoid_of_long_climbs(table) - reference_pr.mp(exact)) < 1e-14
+        assert abs(reference_pr.pr_trapezoid_of_long_steps(table) - reference_pr.mp(exact)) < 1e-14

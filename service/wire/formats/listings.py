@@ -1,0 +1,204 @@
+"""From a table, or a JSON body that is one, to a document that names all its columns, and what each of them holds.
+
+Knows the types of columns that decoders give; not which column an operation wants.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import types
+
+from service.curves.budget import spend
+from service.curves.exact import LARGEST_EXACT_INTEGER
+from service.wire.columns import MOST_VALUES, ColumnError, Contents, Value, contents, numbers
+from service.wire.formats.arrow_columns import ArrowColumn, is_text
+from service.wire.formats.json_columns import NumberList
+from service.wire.formats.query_options import CSV_PARAMETERS, Decoded
+from service.wire.formats.reading_work import listing_work
+from service.wire.formats.tables import MOST_COLUMNS, Table, TableForm, too_many_columns
+from service.wire.formats.text_columns import TextColumn, coded
+
+_LONGEST_VALUE = 200
+"""Characters of the longest text that is listed: a longer one is hardly a label."""
+
+_FIRST_ROWS = 1 << 10
+"""How many rows are looked at first for distinct values, and then twice as many each time, until there are enough."""
+
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+"""Half of a pair, which JSON strings may smuggle in and no UTF-8 has."""
+
+_TRUTH = {"false", "true"}
+_LEAST_INTEGER, _GREATEST_INTEGER = -(1 << 63), (1 << 64) - 1
+"""Integers that readers of JSON know; larger ones are left out."""
+
+_JSON_KINDS: dict[type, str] = {
+    bool: "boolean",
+    int: "number",
+    float: "number",
+    str: "text",
+    list: "list",
+    NumberList: "list",
+    dict: "object",
+    type(None): "null",
+}
+
+_TYPED_KINDS = ((types.is_boolean, "boolean"), (types.is_null, "null"))
+"""What typed columns are called that are neither text nor numbers."""
+
+_DUPLICATE = ArrowColumn(None, "duplicate")
+"""A column that no operation reads, since another one has its name."""
+
+
+def every_column() -> TableForm:
+    """Form of a table whose columns are all listed."""
+    return TableForm(CSV_PARAMETERS, _read_all, complete=_complete_all, answers_tables=False, skips=True)
+
+
+def _read_all(table: Table, _: Mapping[str, str]) -> Decoded:
+    spend(listing_work(columns=len(table.header)))
+    names = [name for name, times in Counter(table.header).items() if times == 1]
+    columns = table.read(names)
+    return _decoded(((name, columns.get(name, _DUPLICATE)) for name in table.header), table.rows)
+
+
+def _complete_all(document: object, _: Mapping[str, str]) -> Decoded:
+    """Take each member of an object for a column; null and [] read as absent."""
+    members = document.items() if isinstance(document, dict) else ()
+    given = [(name, column) for name, column in members if column is not None and column != []]
+    if len(given) > MOST_COLUMNS:
+        raise too_many_columns()
+    spend(listing_work(lists=len(given)))
+    return _decoded(given, None)
+
+
+def _decoded(columns: Iterable[tuple[str, object]], rows: int | None) -> Decoded:
+    return Decoded({"columns": list(columns), "rows": rows}, {"/columns": ""})
+
+
+@contents.register
+def _(column: list) -> Contents:  # type: ignore[type-arg]  # singledispatch takes a plain class
+    kinds = {_JSON_KINDS[kind] for kind in set(map(type, column))} - {"null"}
+    kind = "mixed" if len(kinds) > 1 else next(iter(kinds), "null")
+    found: dict[tuple[str, object], None] = {}
+    for value in column:
+        if isinstance(value, (bool, int, float, str)):
+            found.setdefault((_JSON_KINDS[type(value)], value))
+            if len(found) > MOST_VALUES:
+                break
+    unread = bool(kinds & {"list", "object"})
+    return _contents(kind, len(column), column.count(None), [value for _, value in found], unread=unread)
+
+
+@contents.register
+def _(column: NumberList) -> Contents:
+    values = pa.chunked_array([pa.array(column.values)])
+    return _contents("number", column.values.size, 0, _first_values(values))
+
+
+@contents.register
+def _(column: TextColumn) -> Contents:
+    """Cells of CSV: an empty one has no value."""
+    present = column.cells.filter(pc.not_equal(column.cells, ""))
+    values = _first_values(present)
+    missing = len(column.cells) - len(present)
+    return _contents(_written_kind(column, values), len(column.cells), missing, values)
+
+
+def _written_kind(column: TextColumn, values: list[Any]) -> str:
+    """Tell what the cells of a column can be read as, of which these are the first values."""
+    if not values:
+        return "null"
+    if len(values) <= MOST_VALUES and {value.strip().lower() for value in values} <= _TRUTH:
+        return "boolean"
+    few = TextColumn(pa.chunked_array([pa.array(values, pa.string())]), column.decimal)
+    try:
+        numbers(few, nullable=False)
+        if len(values) > MOST_VALUES:
+            numbers(column, nullable=True)
+    except ColumnError:
+        return "text"
+    return "number"
+
+
+@contents.register
+def _(column: ArrowColumn) -> Contents:
+    cells = column.cells
+    if cells is None:
+        return Contents(column.shown_kind, None, None, (), more=True)
+    kind = cells.type
+    if types.is_string_view(kind) or types.is_decimal(kind):  # for some of these pyarrow has no functions
+        cells = pc.cast(cells, pa.large_string())
+    present = _present(cells)
+    missing = len(cells) - len(present)
+    if is_text(kind):
+        return _contents("text", len(cells), missing, _first_texts(present))
+    values = _first_values(present)
+    if types.is_decimal(kind):
+        values = list(dict.fromkeys(map(Decimal, values)))
+    name = next((name for of_type, name in _TYPED_KINDS if of_type(kind)), "number")
+    return _contents(name, len(cells), missing, values)
+
+
+def _present(cells: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Leave out nulls, those within a dictionary too, and NaN."""
+    if types.is_floating(cells.type):
+        return cells.filter(pc.invert(pc.is_nan(cells)))
+    if not types.is_dictionary(cells.type):
+        return cells.drop_null()
+    chunks = [chunk.filter(chunk.dictionary.is_valid().take(chunk.indices)) for chunk in cells.chunks]
+    return pa.chunked_array(chunks, cells.type)
+
+
+def _first_texts(cells: pa.ChunkedArray) -> list[Any]:
+    """List the first distinct texts, of a dictionary without writing it out: its texts may be long."""
+    if not types.is_dictionary(cells.type):
+        return _first_values(cells)
+    few: dict[Any, None] = {}
+    for chunk in cells.slice(0, _FIRST_ROWS).chunks:
+        for index in pc.unique(chunk.indices).to_pylist():
+            few.setdefault(chunk.dictionary[index].as_py())
+            if len(few) > MOST_VALUES:
+                return list(few)
+    if len(cells) <= _FIRST_ROWS:
+        return list(few)
+    codes, texts = coded(cells)
+    numbered = pa.chunked_array([pa.array(codes)])
+    return [texts[code].as_py() for code in _first_values(numbered)]
+
+
+def _first_values(cells: pa.ChunkedArray) -> list[Any]:
+    """List the first distinct values of cells without nulls, in their order; one more than MOST_VALUES if there are."""
+    found: dict[Any, None] = {}
+    start, size = 0, _FIRST_ROWS
+    while start < len(cells) and len(found) <= MOST_VALUES:
+        found |= dict.fromkeys(pc.unique(cells.slice(start, size))[: MOST_VALUES + 1].to_pylist())
+        start += size
+        size *= 2
+    return list(found)[: MOST_VALUES + 1]
+
+
+def _contents(kind: str, rows: int, missing: int, found: list[Any], *, unread: bool = False) -> Contents:
+    values = [_listed(value) for value in found[:MOST_VALUES]]
+    listed = tuple(value for value in values if value is not None)
+    return Contents(kind, rows, missing, listed, unread or len(listed) < len(found))
+
+
+def _listed(value: object) -> Value | None:
+    """Write a value as JSON has it, whole numbers without a point; None for one that is too long, or that it lacks."""
+    if isinstance(value, str):
+        return value if len(value) <= _LONGEST_VALUE and not _LONE_SURROGATE.search(value) else None
+    if isinstance(value, (float, Decimal)):
+        if not math.isfinite(value):
+            return None
+        exact = isinstance(value, Decimal) or abs(value) <= LARGEST_EXACT_INTEGER
+        value = int(value) if exact and value == int(value) else float(value)
+    if isinstance(value, int) and not _LEAST_INTEGER <= value <= _GREATEST_INTEGER:
+        return None
+    assert isinstance(value, (bool, int, float))  # noqa: S101  # what columns hold that are read
+    return value

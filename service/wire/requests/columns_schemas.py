@@ -1,0 +1,73 @@
+"""The schema of a request to list the columns of a table: any columns, of equal length.
+
+Knows columns; nothing of what an operation wants of them.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from marshmallow import ValidationError, fields, post_load
+
+from service.charts.picture import Pictures
+from service.wire.columns import ColumnError, Contents, Listing, contents
+from service.wire.problems import MAX_ERRORS
+from service.wire.requests.evaluation_schemas import ObjectSchema
+from service.wire.requests.fields import Fault, invalid
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ColumnsRequest:
+    """A checked table, whose columns have been looked at."""
+
+    listing: Listing
+    charts: Pictures = ()
+
+    @property
+    def rows(self) -> int:
+        """The rows of the table."""
+        return self.listing.rows
+
+    @property
+    def work(self) -> int:
+        """Nothing more."""
+        return 0
+
+
+class ContentsList(fields.Field[tuple[tuple[str, Contents], ...]]):
+    """Columns with their names, each to what it holds."""
+
+    def _deserialize(  # as marshmallow calls it
+        self, value: list[tuple[str, object]], *_: object, **__: object
+    ) -> tuple[tuple[str, Contents], ...]:
+        listed: list[tuple[str, Contents]] = []
+        errors: dict[str, list[Fault]] = {}
+        for name, column in value:
+            try:
+                listed.append((name, contents(column)))
+            except ColumnError as error:
+                errors[name] = [Fault(error.code, error.detail, error.row)]
+                if len(errors) >= MAX_ERRORS:
+                    break
+        if errors:
+            raise ValidationError(errors)
+        return tuple(listed)
+
+
+class ColumnsRequestSchema(ObjectSchema):
+    """A request to list columns: the table's, and how many rows it has where its format says so."""
+
+    columns = ContentsList()
+    rows = fields.Raw()
+
+    @post_load
+    def build(self, data: dict[str, Any], **_: object) -> ColumnsRequest:
+        """Build the request, when the columns have as many rows as the table, or else as the first of them."""
+        if "columns" not in data:
+            raise invalid("missing", "Give columns, lists of equal length; null and [] read as absent.", "columns")
+        columns: tuple[tuple[str, Contents], ...] = data["columns"]
+        rows: Any = data.get("rows", columns[0][1].rows)
+        for name, found in columns:
+            if found.rows not in {None, rows}:
+                message = f"This column has {found.rows} rows, the one before it {rows}."
+                raise ValidationError({"columns": {name: [Fault("lengths_differ", message)]}})
+        return ColumnsRequest(Listing(rows, columns))
