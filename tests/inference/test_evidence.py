@@ -231,9 +231,7 @@ class TestNarrow:
     @pytest.mark.parametrize("rule", [{"min": 0.5}, {"max_drop": 0.5}])
     def test_few_examples(self, method: str, rule: dict[str, float]) -> None:
         (said,) = self.told(99, 200, 20, method, **rule)
-        assert said.endswith(
-            f"{method}, may be too narrow: the smaller class has an effective size of 99; from 100 on they keep their level."
-        )
+        assert f"{method}, may be too narrow: the smaller class has an effective size of 99; from 100 on" in said
         assert self.told(100, 200, 20, method, **rule) == []
 
     @pytest.mark.parametrize("method", ["delong", "bootstrap", "bca"])
