@@ -49,8 +49,9 @@ def running(root: Path, log: Path, **variables: str) -> Iterator[str]:
     assert process.wait(timeout=40) == 0
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
+    """For a module, not the session: while Playwright runs, other tests of the process cannot start an event loop."""
     if CHROMIUM is None:
         pytest.skip("there is no chromium on this machine")
     with sync_playwright() as playwright:
