@@ -144,7 +144,7 @@ def _constant(text: _Text, node: ast.Constant) -> Iterator[Change]:
     elif isinstance(value, int | float):
         other = repr(value + 1)
     elif isinstance(value, str) and value:
-        other = repr(value[:-1] + "_")
+        other = repr(value[:-1] + ("-" if value.endswith("_") else "_"))
     elif isinstance(value, bytes) and value:
         other = repr(value[:-1] + b"_")
     if other is not None:
