@@ -21,6 +21,7 @@ from service.curves.exact import (
 )
 from service.curves.positive_steps import PositiveSteps, positive_steps
 
+_LEAST_LIFTED = 2.0**-1000
 LARGEST_TRAPEZOID = 1e7
 """`pr_trapezoid` is left out when P is above this: visiting every whole true positive is how it is defined."""
 
@@ -74,10 +75,14 @@ def doubled_trapezoids(across: FloatArray, height: FloatArray, table: ConfusionT
     """Twice the area under a part of a rising curve in counts of a table, exact where those are whole and not huge."""
     if table.whole and 2 * table.positives * table.negatives <= LARGEST_EXACT_INTEGER:
         return Fraction(sum(_whole_trapezoids(x, y) for x, y in _blocks(across, height)))
-    # Counts below 1/2 are lifted, and what multiplies them is taken back.
-    x_up, y_up = (power_of_two_scale(float(column[-1])) if column.size else 1.0 for column in (across, height))
+    x_up, y_up = scale_of_part(across), scale_of_part(height)
     parts = (part for x, y in _blocks(across, height) for part in _trapezoids(x, y, x_up, y_up))
     return sum(map(Fraction, parts), Fraction(0)) / (Fraction(x_up) * Fraction(y_up))
+
+
+def scale_of_part(column: FloatArray) -> float:
+    """The power of two that lifts a part of a rising column, which may end far below the total; at most 2^1000."""
+    return power_of_two_scale(max(float(column[-1]), _LEAST_LIFTED)) if column.size else 1.0
 
 
 def pr_area(table: ConfusionTable) -> float:

@@ -14,9 +14,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from service.curves.areas import doubled_trapezoids
+from service.curves.areas import doubled_trapezoids, scale_of_part
 from service.curves.confusion import ConfusionTable
-from service.curves.exact import FloatArray, power_of_two_scale
+from service.curves.exact import FloatArray
 from service.curves.positive_steps import positive_steps
 
 OVER = ("fpr", "tpr", "recall")
@@ -63,7 +63,7 @@ def partial_areas(table: ConfusionTable, ranges: Sequence[PartialRange]) -> Part
         with min_tpr: ∫ max(tpr - min_tpr, 0) dfpr    -
 
     from start to end. Each is rounded once; where counts are not whole, after terms good to 2^-100, over recalls to
-    2^-50.
+    2^-50, and there a step along which counts are denormal is good to a few of the least doubles only.
     """
     columns = np.full((3, len(ranges)), np.nan)
     if table.sweep:
@@ -111,7 +111,7 @@ def _over_recall(table: ConfusionTable, start: Fraction, end: Fraction, _least: 
     """∫ precision drecall, along D&G's interpolation."""
     positives = Fraction(table.positives)
     cut = _Cut.of(table.tp, start * positives, end * positives)
-    up = power_of_two_scale(table.positives)
+    up = scale_of_part(table.tp[cut.rows])
     steps = positive_steps(table.select(cut.rows))
     whole = sum((Fraction(part) for each in steps for part in each.integral(up)), Fraction(0)) / Fraction(up)
     return (whole + sum(_precision(table, piece) for piece in cut.pieces)) / positives
