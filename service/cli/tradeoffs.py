@@ -42,8 +42,8 @@ _AT: CellTexts = {"at_lambda": in_full, "value": fraction, "threshold": in_full}
 @click.argument("file", type=click.File("rb"))
 @evaluation_options
 @indices_option
-@click.option("--min-precision", metavar="NUMBER", help="Only rows with at least this precision take part.")
-@click.option("--min-recall", metavar="NUMBER", help="Only rows with at least this recall take part.")
+@click.option("--min-precision", metavar="NUMBER", help="Consider only rows with at least this precision.")
+@click.option("--min-recall", metavar="NUMBER", help="Consider only rows with at least this recall.")
 @click.option("--lambda-range", metavar="JSON", help="Which weights of recall count: '[0.2, 0.8]'.  [default: [0, 1]]")
 @click.option("--lambda-density", metavar="JSON", help="""How likely each is, a Beta density: '{"a": 2, "b": 2}'.""")
 @click.option("--at-lambda", metavar="JSON", help="Read the best value and its threshold there: '[0.2, 0.5, 0.8]'.")

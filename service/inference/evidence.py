@@ -25,8 +25,8 @@ FEW_EFFECTIVE_EXAMPLES = CurvesWarning(
 _FEW = 10
 
 _NOT_DRAWN = "counts that are fractional, or above 2^53, are not resampled"
-_NOT_TOLD = "some resamples have none, or all of them lie on one side of it"
-_FOR_ROC = "delong is a method for roc only"
+_NOT_TOLD = "in some resamples there is no value, or all values lie on one side of it"
+_FOR_ROC = "the method delong is for roc only"
 
 _EVALUATION_STREAM, _BASELINE_STREAM = 0, 1
 """The streams of the resamples of the two evaluations where they are not paired."""

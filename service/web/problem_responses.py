@@ -64,7 +64,7 @@ def _http_error_response(error: HTTPException) -> Response:
         response.headers["Allow"] = allowed
         return response
     near = _nearest_path() if isinstance(error, NotFound) else None
-    detail = f"There is nothing at this path; do you mean {near}?" if near else _DETAILS.get(status, _INVALID)
+    detail = f"There is nothing at this path; did you mean {near}?" if near else _DETAILS.get(status, _INVALID)
     return problem_response(Problem(code, detail))
 
 

@@ -37,7 +37,7 @@ def test_the_summary_as_a_whole(tmp_path: Path) -> None:
         "  one   0.812500   0.812500  *0.519836  *0.537295   *0.519836  *0.506579",
         "  two  *0.875000  *0.875000   0.038462   0.038462    0.038462   0.038462",
         "",
-        "Dominance: at no recall more false positives",
+        "Dominance: never more false positives at the same recall",
         "  one  dominates none",
         "  two  dominates none",
         "",

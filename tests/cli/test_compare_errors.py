@@ -38,9 +38,13 @@ def test_what_the_service_finds_wrong_is_told_of_the_file(tmp_path: Path) -> Non
     run = rocpr(ALL, *written(tmp_path, one=[1, 2]))
     assert re.search(r"one\.json: .*\n  .* \(not_an_object\)\n", run.stderr)
     run = rocpr(ALL, TEN, "--indices", "f1")
-    assert re.fullmatch(r"Error: these files: This cannot be asked\.\n  --indices/0: .* \(not_one_of\)\n", run.stderr)
+    assert re.fullmatch(
+        r"Error: these files: The request cannot be made\.\n  --indices/0: .* \(not_one_of\)\n", run.stderr
+    )
     run = rocpr(ALL, TEN, "--scores", "prob")
-    assert re.match(r"Error: \S+csv: This cannot be asked\.\n  --scores: No column is called 'prob'; ", run.stderr)
+    assert re.match(
+        r"Error: \S+csv: The request cannot be made\.\n  --scores: No column is called 'prob'; ", run.stderr
+    )
 
 
 def test_a_file_that_cannot_be_parsed(tmp_path: Path) -> None:
@@ -64,9 +68,9 @@ def test_a_table_with_other_columns_is_told_how_to_name_them(tmp_path: Path) -> 
     ("arguments", "message"),
     [
         ([], "Missing argument"),
-        ([ALL, "scores.csv"], "'scores.csv' is not NAME=FILE; a name comes first, as in new=scores.csv."),
-        ([ALL, "=scores.csv"], "'=scores.csv' is not NAME=FILE; a name comes first, as in new=scores.csv."),
-        ([ALL, "a="], "'a=' is not NAME=FILE; a name comes first, as in new=a."),
+        ([ALL, "scores.csv"], "'scores.csv' is not NAME=FILE; put a name first, as in new=scores.csv."),
+        ([ALL, "=scores.csv"], "'=scores.csv' is not NAME=FILE; put a name first, as in new=scores.csv."),
+        ([ALL, "a="], "'a=' is not NAME=FILE; put a name first, as in new=a."),
         (["a=nothing.csv", ALL], "No such file"),
         (["a=.", ALL], "directory"),
         ([ALL, ALL], "'all' names more than one file"),
@@ -93,7 +97,7 @@ def test_one_file_is_too_few_and_51_too_many() -> None:
     for wrong in (words, words[:1]):
         run = rocpr(*wrong)
         assert (run.exit_code, run.stdout) == (2, "")
-        assert f"2 to 50 files belong here, not {len(wrong)}." in run.stderr
+        assert f"The command takes 2 to 50 files, not {len(wrong)}." in run.stderr
 
 
 def test_limits_come_from_the_settings() -> None:

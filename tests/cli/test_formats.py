@@ -67,7 +67,7 @@ def test_what_is_wrong_is_told_with_its_row(tmp_path: Path) -> None:
         rocpr("compare", f"a={path}", f"b={path}", "--scores", "p", "--labels", "y", "--positive-label", "yes"),
     ):
         assert run.exit_code == 2
-        assert "/p/1: This is a null; a number belongs here. (not_a_number)" in run.stderr
+        assert "/p/1: This is null; it must be a number. (not_a_number)" in run.stderr
     assert "its columns are: 'p', 'y'" in rocpr("curves", path).stderr
 
 

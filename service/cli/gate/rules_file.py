@@ -118,14 +118,14 @@ def _unknown(table: object, known: tuple[str, ...], pointer: str) -> Iterator[Fi
         if key in known:
             continue
         if pointer and key in KEYS:
-            advice = "a key of the whole file stands above the first line with brackets."
+            advice = "keys for the whole file go above the first line with brackets."
         elif not pointer and key in RULE_KEYS:
-            advice = "it belongs below a line [[rules]]."
+            advice = "it belongs below a [[rules]] line."
         elif not pointer and key == "baseline":
-            advice = "the baseline's file is the option --baseline."
+            advice = "give the baseline's file with --baseline."
         else:
             advice = meant(key, known)
-        yield FileFault(f"{pointer}/{key}", f"{key[:40]!r} is not known here; {advice}")
+        yield FileFault(f"{pointer}/{key}", f"{key[:40]!r} is unknown; {advice}")
 
 
 def _no_json(value: object, pointer: str) -> Iterator[FileFault]:
@@ -139,7 +139,7 @@ def _no_json(value: object, pointer: str) -> Iterator[FileFault]:
     elif isinstance(value, float) and not math.isfinite(value):
         yield FileFault(pointer, f"{value} is not a finite number.")
     elif not isinstance(value, (bool, int, float, str)):
-        yield FileFault(pointer, "A date or a time does not belong here; text stands in quotes.")
+        yield FileFault(pointer, "This must not be a date or a time; put text in quotes.")
 
 
 def _lines_by_pointer(text: str) -> dict[str, int]:

@@ -103,14 +103,14 @@ def _give_back_early(response: Response) -> Response:
 
 
 def _unauthorized() -> Response:
-    detail = "This server needs an API key: send the header Authorization with Bearer and a key that it knows."
+    detail = "This server needs an API key: send the header Authorization: Bearer KEY, with a key that it knows."
     response = problem_response(Problem("unauthorized", detail))
     response.headers["WWW-Authenticate"] = CHALLENGE
     return response
 
 
 def _too_many(count: int) -> Response:
-    detail = f"This key has {count} requests in progress, the most that it may have at once."
+    detail = f"This key has {count} requests in progress, the most it can have at once."
     return problem_response(Problem("too_many_requests", detail))
 
 

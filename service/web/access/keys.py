@@ -178,7 +178,7 @@ def _parsed(data: bytes) -> tuple[tuple[_Key, ...], list[str]]:
             continue
         key = _Key(match[1].decode(), bytes.fromhex(match[2].decode()))
         if not seen.isdisjoint((key.name, key.digest)):
-            faults.append(f"{KEYS_VARIABLE}: line {number} has the name or the hash of a line before it.")
+            faults.append(f"{KEYS_VARIABLE}: line {number} repeats the name or the hash of an earlier line.")
             continue
         seen |= {key.name, key.digest}
         keys.append(key)

@@ -39,8 +39,8 @@ def trusted_proxies(text: str) -> tuple[Network, ...]:
         return tuple(SOCKET if name == SOCKET else ip_network(name) for name in names)
     except ValueError:
         message = (
-            f"{PROXIES_VARIABLE} must be addresses, networks such as 10.0.0.0/8, or unix, between commas, "
-            f"not {text[:60]!r}"
+            f"{PROXIES_VARIABLE} must be addresses, networks such as 10.0.0.0/8, or unix, separated by "
+            f"commas, not {text[:60]!r}"
         )
         raise SettingsError(message) from None
 

@@ -118,7 +118,7 @@ class EvaluatorPool:
                     raise Problem("overloaded", "No process can be started for the evaluation now.") from error
             except DeadlineExceeded:
                 self._on_end("deadline")
-                detail = f"The evaluation had not ended after {self._seconds:g} seconds."
+                detail = f"The evaluation took longer than {self._seconds:g} seconds, the limit."
                 raise Problem("deadline_exceeded", detail) from None
         raise Problem("helper_died", f"The process that evaluated the request died, {TRIES} times.")
 

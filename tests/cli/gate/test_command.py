@@ -157,7 +157,7 @@ def test_a_wrong_rule_is_told_with_its_line(tmp_path: Path) -> None:
             ("10", "/intervals/seed"),
         }
     run = rocpr(written(tmp_path, "rules = [3]"), ALL)
-    assert run.stderr.splitlines()[1:] == ["  line 1: /rules/0: An object belongs here. (not_an_object)"]
+    assert run.stderr.splitlines()[1:] == ["  line 1: /rules/0: Must be an object. (not_an_object)"]
     run = rocpr(written(tmp_path, DROP), ALL)
     assert run.stderr.startswith(f"Error: {tmp_path / 'rules.toml'}: ")
     assert "  line 3: /rules/0/max_drop: max_drop needs a baseline" in run.stderr
@@ -241,7 +241,7 @@ def test_a_column_that_is_not_there_is_told_where_it_was_asked_for(tmp_path: Pat
     """As an option only where it is one; what it says goes before what the rules say."""
     told = "No column is called 'prob'; "
     run = rocpr(written(tmp_path, PASSING), ALL, "--scores", "prob")
-    assert run.stderr.startswith(f"Error: {ALL}: This cannot be asked.\n  --scores: {told}")
+    assert run.stderr.startswith(f"Error: {ALL}: The request cannot be made.\n  --scores: {told}")
     run = rocpr(written(tmp_path, f"scores = 'prob'\n{PASSING}"), ALL)
     assert run.stderr.startswith(f"Error: {ALL}: This cannot be used.\n  /scores: {told}")
 

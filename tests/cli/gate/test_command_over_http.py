@@ -171,7 +171,7 @@ def test_a_wrong_address(guarded: str, tmp_path: Path) -> None:
     run = asking(f"{guarded}/v2", written(tmp_path, PASSING), ALL)
     assert (run.exit_code, run.stdout) == (2, "")
     assert "There is nothing at this path." in run.stderr
-    assert "--server takes the address that /v1/gates is below" in run.stderr
+    assert "--server takes the address without /v1/gates" in run.stderr
 
 
 def test_a_busy_server_is_waited_for_and_no_longer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

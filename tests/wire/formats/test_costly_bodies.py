@@ -245,6 +245,6 @@ def test_articles():
     sample = {"scores": [1, {}], "labels": [1, None]}
     result = json.loads(ask("curves", sample).body)
     assert sorted(error["detail"] for error in result["errors"]) == [
-        "This is an object; a number belongs here.",
-        "This is null; a label belongs here.",
+        "This is an object; it must be a number.",
+        "This is null; it must be a label.",
     ]

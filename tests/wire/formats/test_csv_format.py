@@ -155,7 +155,7 @@ def test_refuses_what_is_no_decimal_number(cell):
         numbers(column("1", " 2", cell), nullable=False)
     assert (caught.value.code, caught.value.row) == ("not_a_number", 2)
     if cell.isspace() or not cell:
-        assert caught.value.detail == "This is blank; a number belongs here."
+        assert caught.value.detail == "This is blank; it must be a number."
     elif cell.isascii():
         assert caught.value.detail == f"{cell.strip(' ')!r} is not a decimal number."
 

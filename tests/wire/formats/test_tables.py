@@ -151,9 +151,7 @@ def test_what_is_known_is_listed_with_table_where_answers_have_tables(decode, an
     ],
 )
 def test_a_parameter_that_is_nearly_right_is_told_what_it_may_be(name, advice):
-    assert refused(one, "scores,labels", **{name: "1"}).detail.startswith(
-        f"This query parameter is not known here; {advice}"
-    )
+    assert refused(one, "scores,labels", **{name: "1"}).detail.startswith(f"This query parameter is unknown; {advice}")
 
 
 @pytest.mark.parametrize(
