@@ -52,7 +52,7 @@ def test_what_looks_like_a_setting_is_told() -> None:
     settings = {f"ROCPR_{field.name.upper()}" for field in attrs.fields(Settings)}
     typos = {"ROCPR_SLOTZ": "ROCPR_SLOTS", "ROCPR_API_KEY_FILE": "ROCPR_API_KEYS_FILE"}
     told = list(mistyped_settings(dict.fromkeys(others | settings | set(typos), "1")))
-    assert told == [f"{name} is not a setting; it is ignored. Do you mean {typos[name]}?" for name in sorted(typos)]
+    assert told == [f"{name} is not a setting; it is ignored. Did you mean {typos[name]}?" for name in sorted(typos)]
 
 
 def test_each_kind_of_setting_is_tested() -> None:

@@ -153,7 +153,7 @@ def _(column: SharedColumn, positive_label: object) -> Labels:
 
 def inexact_integer(row: int) -> ColumnError:
     """Make the error for an integer that would have to be rounded."""
-    return ColumnError("not_exact", "This integer is not exact as a double, and nothing is rounded silently.", row)
+    return ColumnError("not_exact", "This integer has no exact double, and is not rounded silently.", row)
 
 
 def tally(distinct: Any, counts: np.ndarray) -> Tally:  # noqa: ANN401  # a list, of NumPy or of pyarrow

@@ -42,9 +42,7 @@ def test_what_the_service_finds_wrong_is_told_of_the_file(tmp_path: Path) -> Non
         r"Error: these files: The request cannot be made\.\n  --indices/0: .* \(not_one_of\)\n", run.stderr
     )
     run = rocpr(ALL, TEN, "--scores", "prob")
-    assert re.match(
-        r"Error: \S+csv: The request cannot be made\.\n  --scores: No column is called 'prob'; ", run.stderr
-    )
+    assert re.match(r"Error: \S+csv: The request cannot be made\.\n  --scores: There is no column 'prob'; ", run.stderr)
 
 
 def test_a_file_that_cannot_be_parsed(tmp_path: Path) -> None:
@@ -73,7 +71,7 @@ def test_a_table_with_other_columns_is_told_how_to_name_them(tmp_path: Path) -> 
         ([ALL, "a="], "'a=' is not NAME=FILE; put a name first, as in new=a."),
         (["a=nothing.csv", ALL], "No such file"),
         (["a=.", ALL], "directory"),
-        ([ALL, ALL], "'all' names more than one file"),
+        ([ALL, ALL], "More than one file has the name 'all'"),
         (["a=-", "b=-", "--format", "csv"], "Standard input is one file"),
         (["a=-", ALL], "--format csv or another"),
         ([ALL, TEN, "--include", "auc"], "No such option"),
@@ -88,7 +86,7 @@ def test_usage_errors(arguments: list[str], message: str) -> None:
 def test_options_of_columns_need_a_table(tmp_path: Path) -> None:
     run = rocpr(*written(tmp_path, one=FIRST, two=SECOND), "--labels", "y")
     assert run.exit_code == 2
-    assert "--labels goes with a table" in run.stderr
+    assert "--labels is for tables" in run.stderr
 
 
 def test_one_file_is_too_few_and_51_too_many() -> None:

@@ -183,7 +183,7 @@ def test_a_wrong_option_is_pointed_to(named: Path) -> None:
     assert run.stderr.startswith(f"Error: {named}: The request cannot be made.\n  --intervals/level: ")
     run = rocpr(named, "--scores", "prob", "--labels", "y")
     assert run.stderr.startswith(
-        f"Error: {named}: The request cannot be made.\n  --scores: No column is called 'prob'; "
+        f"Error: {named}: The request cannot be made.\n  --scores: There is no column 'prob'; "
     )
 
 
@@ -281,8 +281,8 @@ def test_an_empty_label_is_a_label() -> None:
         (["."], "directory"),
         (["-"], "--format csv or another"),
         (["-", "--format", "xml"], "not one of"),
-        (["-", "--format", "json", "--lower-is-positive"], "--lower-is-positive goes with a table"),
-        (["-", "--format", "csv", "--keep", "hull"], "--keep goes with --json"),
+        (["-", "--format", "json", "--lower-is-positive"], "--lower-is-positive is for tables"),
+        (["-", "--format", "csv", "--keep", "hull"], "--keep needs --json"),
         ([], "Missing argument"),
     ],
 )

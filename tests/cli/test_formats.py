@@ -76,9 +76,9 @@ def test_a_file_of_another_format_is_recognised(tmp_path: Path) -> None:
     for body, advice in (
         (compress("gzip", csv_body(TEXT)), "This looks like gzip; unpack it first."),
         (compress("zstd", csv_body(TEXT)), "This looks like Zstandard; unpack it first."),
-        (parquet_body(TEXT), "This looks like a Parquet file; say --format parquet."),
-        (arrow_body(TEXT), "This looks like an Arrow stream; say --format arrow."),
-        (arrow_file_body(TEXT), "This looks like an Arrow file; say --format arrow."),
+        (parquet_body(TEXT), "This looks like a Parquet file; use --format parquet."),
+        (arrow_body(TEXT), "This looks like an Arrow stream; use --format arrow."),
+        (arrow_file_body(TEXT), "This looks like an Arrow file; use --format arrow."),
     ):
         path.write_bytes(body)
         for arguments in (["tradeoffs", path], ["compare", f"a={path}", f"b={path}"]):
@@ -104,14 +104,14 @@ def test_labels_that_need_to_be_named_are_told_with_the_option(tmp_path: Path, s
     for arguments in (["curves", path], ["compare", f"a={path}", f"b={path}"]):
         run = rocpr(*arguments, *columns)
         assert run.exit_code == 2
-        assert "positive_label names the one that is positive. (not_a_label)" in run.stderr
+        assert "name the positive one with positive_label. (not_a_label)" in run.stderr
         assert "; of 'yes' and 'no', positive_label names" in run.stderr
         assert "  --positive-label names the positive one.\n" in run.stderr
     assert "--positive-label" not in rocpr("curves", path, "--scores", "p", "--labels", "q").stderr
     run = rocpr("curves", path, *columns, "--positive-label", "Yes")
     assert (
         run.exit_code,
-        run.stderr.count("No label is 'Yes', the positive_label; the labels are 'yes' and 'no'."),
+        run.stderr.count("No label equals positive_label, 'Yes'; the labels are 'yes' and 'no'."),
     ) == (2, 1)
     run = rocpr("curves", path, "--scores", "p")
     assert "/labels: A column labels is needed" in run.stderr
@@ -137,7 +137,7 @@ def test_a_csv_file_says_how_it_is_written(tmp_path: Path, delimiter: str, decim
     assert rocpr("gate", rules, path).exit_code == 0
     assert rocpr("gate", "--init", path, *how).exit_code == 0
     run = rocpr("curves", tmp_path / "table.feather", *how)
-    assert (run.exit_code, "--delimiter goes with a CSV file." in run.stderr) == (2, True)
+    assert (run.exit_code, "--delimiter is for CSV files." in run.stderr) == (2, True)
 
 
 def test_more_labels_than_two_are_told_by_every_command(tmp_path: Path) -> None:

@@ -207,7 +207,7 @@ def test_a_table_with_other_columns_is_told_how_to_name_them() -> None:
     [
         (["nothing.csv"], "No such file"),
         (["-"], "--format csv or another"),
-        (["-", "--format", "json", "--indices", "jaccard"], "--indices goes with a table"),
+        (["-", "--format", "json", "--indices", "jaccard"], "--indices is for tables"),
         (["-", "--format", "csv", "--keep", "hull"], "No such option"),
         ([], "Missing argument"),
     ],

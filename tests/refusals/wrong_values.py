@@ -31,8 +31,8 @@ NOT_NUMBERS = [
     (True, "not_a_number", "This is a boolean; it must be a number."),
     ([0.5], "not_a_number", "This is a list; it must be a number. Of predict_proba(X), send one column,"),
     ({"0": 0.5}, "not_a_number", "This is an object; it must be a number."),
-    (BEYOND_DOUBLES, "not_exact", "No double holds this integer; nothing is rounded silently."),
-    (10**400, "not_exact", "No double holds this integer; nothing is rounded silently."),
+    (BEYOND_DOUBLES, "not_exact", "This integer has no exact double, and is not rounded silently."),
+    (10**400, "not_exact", "This integer has no exact double, and is not rounded silently."),
 ]
 """What is no number, alone or in a list."""
 
@@ -48,8 +48,8 @@ def _(field: fields.Nested) -> Iterator[Wrong]:  # noqa: ARG001
     for value in (1, "text", True, [1], [{}]):
         yield Wrong(value, "not_an_object", "Must be an object.")
     for value in (1, None, []):
-        yield Wrong({"foo": value}, "unknown_field", "This field is not known here; known are", "/foo")
-        yield Wrong({"_schema": value}, "unknown_field", "This field is not known here; known are", "/_schema")
+        yield Wrong({"foo": value}, "unknown_field", "Unknown field; the known names are", "/foo")
+        yield Wrong({"_schema": value}, "unknown_field", "Unknown field; the known names are", "/_schema")
 
 
 @wrong_values.register
@@ -82,7 +82,7 @@ def _(field: own.LabelColumn) -> Iterator[Wrong]:  # noqa: ARG001
     for value in ("1", 1, True):
         yield Wrong(value, "not_a_column", "Must be a list of labels, such as [1, 0].")
     yield Wrong({"0": 1}, "not_a_column", FROM_PANDAS)
-    told = "Without positive_label, labels are 0 and 1, false and true, or -1 and 1;"
+    told = "Without positive_label, labels must be 0 and 1, false and true, or -1 and 1;"
     for value in (2, "x", True, 0.5):
         yield Wrong([1, 0, value, 1], "not_a_label", told, "/2")
 
@@ -130,7 +130,7 @@ def _(field: own.Text) -> Iterator[Wrong]:
         told = f"Must have {field.minimum} to {field.maximum} characters, not {size}."
         yield Wrong("x" * size, "wrong_length", told)
     for value in ("a\nb", "\x00", "\x7f", "\ud800"):
-        yield Wrong(value, "not_text", "This holds a control character, or half of a surrogate pair.")
+        yield Wrong(value, "not_text", "This contains a control character, or half of a surrogate pair.")
 
 
 @wrong_values.register
@@ -173,7 +173,7 @@ def _beyond(field: own.Number | own.NumberColumn) -> Iterator[tuple[float, str, 
         yield 1e300, "out_of_range", f"This is above {field.maximum:g}."
     if (bound := getattr(field, "exclusive_minimum", None)) is not None:
         for value in (bound, -1):
-            yield value, "out_of_range", f"This is not above {bound:g}."
+            yield value, "out_of_range", f"This must be above {bound:g}."
     if (bound := getattr(field, "exclusive_maximum", None)) is not None:
         for value in (bound, 95):
-            yield value, "out_of_range", f"This is not below {bound:g}."
+            yield value, "out_of_range", f"This must be below {bound:g}."

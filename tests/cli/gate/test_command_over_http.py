@@ -160,7 +160,7 @@ def test_a_server_that_wants_a_key(guarded: str, tmp_path: Path) -> None:
     assert "--api-key-env NAME" in run.stderr
     run = rocpr(rules, ALL, "--server", guarded, "--api-key-env", "WRONG", WRONG="secret-in-a-variable")
     assert run.exit_code == 2
-    assert "The server does not know the key in WRONG." in run.stderr
+    assert "The server does not accept the key in WRONG." in run.stderr
     assert "secret-in-a-variable" not in run.output
     run = rocpr(rules, ALL, "--server", guarded, "--api-key-env", "NO_SUCH_VARIABLE")
     assert run.exit_code == 2

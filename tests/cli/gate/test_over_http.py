@@ -61,7 +61,7 @@ def test_the_key_comes_from_the_environment_and_is_never_shown(monkeypatch: pyte
         reply = post_gate(ServerAddress.of(other.url, "NIGHTLY"), "application/json", {}, b"{}")
     assert other.asked[0].headers["authorization"] == f"Bearer {KEY}"
     lines = list(advice_on(reply.document, server))
-    assert lines == ["  The server does not know the key in NIGHTLY."]
+    assert lines == ["  The server does not accept the key in NIGHTLY."]
     assert "--api-key-env NAME" in next(advice_on(reply.document, ServerAddress.of("http://127.0.0.1:1", None)))
 
 

@@ -174,7 +174,7 @@ def test_a_positive_label_is_told_by_type_and_value(cells, label, positive):
 )
 def test_a_positive_label_that_does_not_occur(cells, label):
     for chunks in (1, 2):
-        with pytest.raises(ColumnError, match=r"^No label is .*, the positive_label; the labels are ") as caught:
+        with pytest.raises(ColumnError, match=r"^No label equals positive_label, .*; the labels are ") as caught:
             labels(column(cells, chunks=chunks), label)
         assert (caught.value.code, caught.value.row) == ("one_class", None)
 

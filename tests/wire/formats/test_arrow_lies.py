@@ -76,7 +76,7 @@ def pointing_out(place, number):
 FIRST = schema_message("x")
 TWO = schema_message("x", "y")
 TWO_NODES = [(2, 0)] * 2
-TOO_MANY = "The header, or the schema, is longer than "
+TOO_MANY = "The header or schema is longer than "
 LIES = {
     "no schema first": (batch_message(), "a schema belongs at its beginning"),
     "a schema again": (FIRST + FIRST, "holds no schema"),

@@ -174,7 +174,7 @@ def test_a_list_is_counted_before_its_numbers_are_read():
         lift_columns(body, 100)
     assert (caught.value.type.code, caught.value.detail) == (
         "too_many_rows",
-        "A list has 101 values, the limit is 100.",
+        "A list has 101 values; the limit is 100.",
     )
 
 

@@ -122,13 +122,13 @@ def test_labels(column, positive_label):
 @pytest.mark.parametrize(
     ("column", "positive_label", "told"),
     [
-        ([1, 0, 1], True, "No label is true, the positive_label; the labels are 1 and 0."),
-        ([1, 0, 1], "1", "No label is '1', the positive_label; the labels are 1 and 0."),
-        ([1, 0, 1], 2, "No label is 2, the positive_label; the labels are 1 and 0."),
-        ([True, False, True], 1, "No label is 1, the positive_label; the labels are true and false."),
-        ([True, False, True], "true", "No label is 'true', the positive_label; the labels are true and false."),
-        (["a"], "b", "No label is 'b', the positive_label; the labels are 'a'."),
-        ([*"abbcdefg"], "h", "No label is 'h', the positive_label; the labels are 'b', 'a', 'c', 'd', 'e' and 2 more."),
+        ([1, 0, 1], True, "No label equals positive_label, true; the labels are 1 and 0."),
+        ([1, 0, 1], "1", "No label equals positive_label, '1'; the labels are 1 and 0."),
+        ([1, 0, 1], 2, "No label equals positive_label, 2; the labels are 1 and 0."),
+        ([True, False, True], 1, "No label equals positive_label, 1; the labels are true and false."),
+        ([True, False, True], "true", "No label equals positive_label, 'true'; the labels are true and false."),
+        (["a"], "b", "No label equals positive_label, 'b'; the labels are 'a'."),
+        ([*"abbcdefg"], "h", "No label equals positive_label, 'h'; the labels are 'b', 'a', 'c', 'd', 'e' and 2 more."),
     ],
 )
 def test_a_positive_label_matches_type_and_value(column, positive_label, told):

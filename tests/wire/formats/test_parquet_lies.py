@@ -91,7 +91,7 @@ def test_the_file_that_the_lies_start_from_is_read():
     assert read(with_footer(lambda _: None), "1", "0") == [[4.5, 5.5, 6.5], [1.5, 2.5, 3.5]]
 
 
-OUTSIDE = "not within the file, or not as long"
+OUTSIDE = "outside the file, or has another length"
 FOOTERS = {
     "more rows than groups have": (rows_of_groups(4), "not as many rows as the file"),
     "negative rows": (rows_of_groups(-3, -1, -2), "not as many rows as the file"),

@@ -144,9 +144,9 @@ def test_what_is_known_is_listed_with_table_where_answers_have_tables(decode, an
 @pytest.mark.parametrize(
     ("name", "advice"),
     [
-        ("score", "do you mean scores?"),
-        ("Labels", "do you mean labels?"),
-        ("tabel", "do you mean table?"),
+        ("score", "did you mean scores?"),
+        ("Labels", "did you mean labels?"),
+        ("tabel", "did you mean table?"),
         ("q" * 5_000_000, "known are scores, labels, "),
     ],
 )
