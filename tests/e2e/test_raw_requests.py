@@ -22,11 +22,11 @@ def test_every_strange_request_gets_its_problem() -> None:
     with serving(max_body_bytes=RAW_LIMIT, slots=4, big_seconds=300) as service, ThreadPoolExecutor(len(SLOW)) as pool:
 
         def answer(data: bytes) -> Answer:
-            with Connection(service.port, timeout=30) as connection:
+            with Connection(service.port, timeout=60) as connection:
                 return connection.send(data).read()
 
         slow = {name: pool.submit(answer, data) for name, data in SLOW.items()}
-        assert send_raw(service).missed == []
+        assert send_raw(service, RAW_LIMIT).missed == []
         cases = send_cases(service, 300)
         assert cases.missed == []
         for waiting in slow.values():
