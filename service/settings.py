@@ -146,7 +146,7 @@ class Settings:
     api_keys_file: str = _text(
         "ROCPR_API_KEYS_FILE",
         "",
-        ("A file of API keys (rocpr key new); if set, everything except /health needs one of them."),
+        ("A file of API keys (rocpr key new); if set, requests need one of them."),
     )
     trusted_proxies: str = _text(
         "ROCPR_TRUSTED_PROXIES",

@@ -156,7 +156,7 @@ PROBLEM_TYPES = {
             "unauthorized",
             401,
             "The request carries no valid API key",
-            "Every request except those to /health needs a key, sent in the header Authorization: Bearer KEY.",
+            "Send a key in the header Authorization: Bearer KEY. Only /health and the page at / are open without one.",
         ),
         ProblemType(
             "not_found",
