@@ -71,7 +71,7 @@ def test_the_spool_directory_has_to_be_one(tmp_path) -> None:
     check_spool_directory(read_settings({"ROCPR_SPOOL_DIR": str(tmp_path)}))
     (tmp_path / "file").touch()
     for name in ("none", "file"):
-        with pytest.raises(SettingsError, match="ROCPR_SPOOL_DIR must be a directory"):
+        with pytest.raises(SettingsError, match="ROCPR_SPOOL_DIR must be a writable directory"):
             check_spool_directory(read_settings({"ROCPR_SPOOL_DIR": str(tmp_path / name)}))
 
 

@@ -150,7 +150,7 @@ COMPARED = [f"all={ALL}", f"ten={TEN}"]
         ),
         (["compare", COMPARED[0], "a="], "'a=' is not NAME=FILE; put a name first, as in new=a."),
         (["compare", COMPARED[0], COMPARED[0]], "More than one file has the name 'all'"),
-        (["compare", "a=-", "b=-", "--format", "csv"], "Standard input is one file"),
+        (["compare", "a=-", "b=-", "--format", "csv"], "Standard input can be read only once"),
         (["compare", *COMPARED, "--include", "auc"], "No such option"),
     ],
 )

@@ -212,4 +212,4 @@ def test_more_labels_than_two_are_told_by_every_command(tmp_path: Path) -> None:
             assert json.loads(run.stdout)["warnings"][0] == {"code": "one_vs_rest", "detail": told}
             run = rocpr(*words)
             assert run.exit_code == 2
-            assert "these are 3 values, 'a', 'b' and 'c': positive_label names the one" in run.stderr
+            assert "these are 3 values, 'a', 'b' and 'c'; name the positive one" in run.stderr

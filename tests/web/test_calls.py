@@ -81,7 +81,7 @@ OTHERS = {
     "octet-stream": Call("application/octet-stream", JSON_BODY),
     "octet-stream, a list": Call("application/octet-stream", in_json(ROWS), 422, LIST),
     "octet-stream, an Arrow stream": Call("application/octet-stream", arrow_body(TABLE), query="include=auc"),
-    "octet-stream, anything": Call("application/octet-stream", b"hello", 415, "does not show what it is"),
+    "octet-stream, anything": Call("application/octet-stream", b"hello", 415, "does not show its format"),
     "octet-stream, HTML": Call("application/octet-stream", b"<!doctype html>", 415, "HTML or XML"),
     "octet-stream, an Excel workbook": Call(
         "application/octet-stream", b"PK\x03\x04...xl/workbook.xml...", 415, "save it as CSV"
@@ -144,12 +144,12 @@ OTHERS = {
     "one column as others call it": Call(
         "application/json", b'{"target": [1, 0], "scores": [0.9, 0.2]}', 422, "did you mean labels?"
     ),
-    "a comma too many": Call("application/json", b'{"labels": [1, 0], }', 400, "ends after a comma"),
+    "a comma too many": Call("application/json", b'{"labels": [1, 0], }', 400, "ends with a comma"),
     "cut off": Call("application/json", b'{"labels": [1, 0]', 400, "It ends too early, after 17 characters."),
     "predict_proba(X).tolist()": Call(
         "application/json", b'{"scores": [[0.1, 0.9], [0.8, 0.2]], "labels": [1, 0]}', 422, "predict_proba(X)[:, 1]"
     ),
-    "NaN": Call("application/json", b'{"scores": [NaN]}', 400, "leave out the row"),
+    "NaN": Call("application/json", b'{"scores": [NaN]}', 400, "leave out its row"),
     "JSON that is said to be CSV": Call("text/csv", JSON_BODY, 400, "This looks like JSON: send Content-Type"),
 }
 

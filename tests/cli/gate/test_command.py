@@ -81,7 +81,7 @@ def test_a_baseline_in_a_column(tmp_path: Path) -> None:
     assert run.stdout_bytes == answered(request)
     run = rocpr(rules, table, "--baseline", ALL)
     assert (run.exit_code, run.stdout) == (2, "")
-    assert "baseline_scores names a column, and --baseline a file" in run.stderr
+    assert "baseline_scores names a column, and --baseline names a file" in run.stderr
 
 
 def test_options_of_columns_go_before_the_rules(tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ def test_what_is_wrong_is_told_alike(guarded: str, tmp_path: Path) -> None:
     both(guarded, right, ALL, "--baseline", written(tmp_path, {**sample(ALL), "weights": [2] * 569}, "weighted.json"))
     text = written(tmp_path, "scores,labels\n0.9,yes\n0.4,no\n", "text.csv")
     for words in ([written(tmp_path, PASSING, "p.toml"), text], [right, ALL, "--baseline", text]):
-        assert "of 'yes' and 'no', positive_label names" in both(guarded, *words).stderr
+        assert "of 'yes' and 'no', name the positive one" in both(guarded, *words).stderr
     named = written(tmp_path, "score,y\n0.9,1\n0.4,0\n", "named.csv")
     assert "--scores and --labels" in both(guarded, right, named, "--baseline", ALL).stderr
 
@@ -194,7 +194,7 @@ def test_reports_say_when_no_server_answers(tmp_path: Path, monkeypatch: pytest.
     markdown = tmp_path / "gate.md"
     run = rocpr(written(tmp_path, PASSING), ALL, "--server", "http://127.0.0.1:9", "--markdown", markdown)
     assert run.exit_code == 2
-    assert "gives no answer: Connection refused." in run.stderr
+    assert "does not answer: Connection refused." in run.stderr
     assert "Connection refused" in markdown.read_text()
 
 

@@ -156,10 +156,10 @@ def test_an_unreachable_server(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{closed.getsockname()[1]}"
-        assert complaint(url) == f"Error: {url} gives no answer: Connection refused."
-    assert complaint("http://no-such-host.invalid").startswith("Error: http://no-such-host.invalid gives no answer: ")
+        assert complaint(url) == f"Error: {url} does not answer: Connection refused."
+    assert complaint("http://no-such-host.invalid").startswith("Error: http://no-such-host.invalid does not answer: ")
     with scripted(Scripted(None)) as server:
-        assert "gives no answer: " in complaint(server)
+        assert "does not answer: " in complaint(server)
     assert len(server.asked) == 1 + over_http.MOST_LOST_CONNECTIONS
 
 
@@ -219,7 +219,7 @@ def test_an_answer_that_breaks_off() -> None:
 
         thread = threading.Thread(target=serve)
         thread.start()
-        assert "gives no answer" in complaint(f"http://127.0.0.1:{listener.getsockname()[1]}")
+        assert "does not answer" in complaint(f"http://127.0.0.1:{listener.getsockname()[1]}")
         thread.join()
 
 

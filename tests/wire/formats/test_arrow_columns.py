@@ -341,7 +341,7 @@ def test_views_that_show_what_is_not_there_are_found():
 @pytest.mark.parametrize("kind", ["timestamp[ms]", "timestamp[us, tz=" + "Z" * 1000, "a\x1b[1mb"])
 def test_a_type_that_is_not_read_is_named_in_short_and_printable(kind):
     for read, rest in (
-        (partial(numbers, nullable=True), "; numbers are"),
+        (partial(numbers, nullable=True), "; numbers must be"),
         (partial(labels, positive_label=None), "; la"),
     ):
         with pytest.raises(ColumnError) as caught:

@@ -75,11 +75,11 @@ def test_another_separator_is_told(body, told):
     for options in ({}, {"scores": "scores", "labels": "labels"}):
         problem = json.loads(ask("curves", body, content_type="text/csv", **options).body)
         assert problem["status"] == (422 if told is None else 400)
-        assert ("looks separated" in problem["detail"]) is (told is not None)
+        assert ("look separated" in problem["detail"]) is (told is not None)
         if told is not None:
             name = told.split()[-1].removesuffix("s")
             advice = f"set delimiter={name}, and decimal=comma if its numbers have decimal commas."
-            assert problem["detail"] == f"This looks {told}, and commas are read: {advice}"
+            assert problem["detail"] == f"The values look {told}, but the delimiter is a comma: {advice}"
 
 
 ROWS = b"scores,labels\n" + b"0.5,1\n" * 2_000
