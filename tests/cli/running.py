@@ -12,7 +12,7 @@ DATA = Path(__file__).resolve().parent.parent / "data"
 NAMED = "score,y\n0.9,spam\n0.4,ham\n0.3,spam\n0.1,ham\n"
 
 
-def run(*words: object, given: str | bytes | None = None, **variables: str) -> Result:
+def run(*words: object, given: str | bytes | None = None, **variables: str | None) -> Result:
     return CliRunner().invoke(commands, [*map(str, words)], input=given, env=variables)
 
 

@@ -11,7 +11,7 @@ from service.cli.curves import AREA_MEANINGS, SUMMARY
 from service.cli.layout import MOST_ROWS
 from service.operations import OPERATIONS
 from tests.cli import running
-from tests.cli.running import DATA, NAMED, run
+from tests.cli.running import DATA, run
 
 CLASSIFIERS = {"counts": {"tp": [6, 9, 8], "fp": [1, 4, 6], "fn": [4, 1, 2], "tn": [9, 6, 4]}}
 
@@ -21,13 +21,6 @@ rocpr, answered = partial(run, "curves"), partial(running.answered, "curves")
 
 def areas_in(text: str) -> dict[str, str]:
     return dict(re.findall(r"^  (\w+) +(-|\d\.\d{6})  \w", text.partition("\nAreas\n")[2], re.MULTILINE))
-
-
-@pytest.fixture
-def named(tmp_path: Path) -> Path:
-    path = tmp_path / "named.csv"
-    path.write_text(NAMED)
-    return path
 
 
 @pytest.mark.parametrize("name", ["breast_cancer.csv", "digits_eight.csv", "davis_goadrich_table_1.csv"])

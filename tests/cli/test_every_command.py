@@ -31,13 +31,6 @@ def fed(command: str) -> list[str]:
     return ["compare", "a=-", f"b={DIGITS}"] if command == "compare" else [command, "-"]
 
 
-@pytest.fixture
-def named(tmp_path: Path) -> Path:
-    path = tmp_path / "named.csv"
-    path.write_text(NAMED)
-    return path
-
-
 @pytest.mark.parametrize(
     ("command", "parameters", "others"),
     [

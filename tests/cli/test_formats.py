@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from click.testing import CliRunner, Result
 from pyarrow import csv
 
-from service.cli.commands import rocpr as commands
 from service.wire.formats.codings import compress
+from tests.cli.running import run as rocpr
 from tests.properties.bodies import arrow_body, arrow_file_body, csv_body, parquet_body
 
 CSV = Path(__file__).parents[1] / "data" / "breast_cancer.csv"
@@ -23,10 +22,6 @@ BODIES = {
     "parquet": parquet_body,
 }
 COMMANDS = [["curves"], ["curves", "--json"], ["tradeoffs", "--indices", "jaccard"]]
-
-
-def rocpr(*arguments: object, fed: bytes | None = None) -> Result:
-    return CliRunner().invoke(commands, [str(argument) for argument in arguments], input=fed)
 
 
 def written(directory: Path, table: pa.Table, suffix: str) -> Path:
@@ -55,7 +50,7 @@ def test_files_of_several_formats_are_compared(tmp_path: Path, suffix: str) -> N
 
 @pytest.mark.parametrize("name", ["arrow", "parquet"])
 def test_standard_input_is_of_the_format_that_is_named(name: str) -> None:
-    run = rocpr("curves", "-", "--format", name, fed=BODIES[name](csv.read_csv(CSV)))
+    run = rocpr("curves", "-", "--format", name, given=BODIES[name](csv.read_csv(CSV)))
     assert run.exit_code == 0, run.output
     assert "  roc                0.994821" in run.stdout
 
