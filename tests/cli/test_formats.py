@@ -100,7 +100,7 @@ def test_labels_that_need_to_be_named_are_told_with_the_option(tmp_path: Path, s
         run = rocpr(*arguments, *columns)
         assert run.exit_code == 2
         assert "name the positive one with positive_label. (not_a_label)" in run.stderr
-        assert "; of 'yes' and 'no', positive_label names" in run.stderr
+        assert "; of 'yes' and 'no', name the positive one" in run.stderr
         assert "  --positive-label names the positive one.\n" in run.stderr
     assert "--positive-label" not in rocpr("curves", path, "--scores", "p", "--labels", "q").stderr
     run = rocpr("curves", path, *columns, "--positive-label", "Yes")

@@ -84,7 +84,7 @@ def test_nothing_can_be_written(root: Path, tmp_path: Path) -> None:
     assert first == (
         "No directory is writable: each process keeps its own slots and counts, and big requests are refused."
     )
-    assert set(others) == {"The spool directory takes no more: No such file or directory."}
+    assert set(others) == {"The spool directory takes no more files: No such file or directory."}
     assert len(others) <= 2, "one of each worker"
 
 
@@ -119,7 +119,7 @@ def test_no_room_for_bodies(root: Path, tmp_path: Path) -> None:
         for _ in range(3):
             assert server.curves(BIG) == 503
             assert server.curves(SMALL) == 200
-    assert set(server.warnings()) == {"The spool directory takes no more: No space left on device."}
+    assert set(server.warnings()) == {"The spool directory takes no more files: No space left on device."}
     assert len(server.warnings()) <= 2
 
 
