@@ -117,9 +117,9 @@ def answer(
 ) -> Answer:
     """Evaluate a request.
 
-    `output` takes the body, and says what memory that needs. Where it writes to a file the Answer has no body; after a
-    failure in between, what was written is of no use. Raises TooMuchWork where the request takes
-    more than `effort`, or turns out to; it may be wrong, too, and has to be answered where nobody else waits for it.
+    `output` takes the body, and says what memory that needs. If it writes to a file, the Answer has no body, and what
+    it has written before a failure is of no use. Raises TooMuchWork if the request is, or turns out to be, more work
+    than `effort`; it may be invalid, too, and must be answered where no other request waits for it.
     """
     return _answer(request, lambda operation: _decoded(request, operation, limits, effort), limits, effort, output)
 
@@ -271,7 +271,7 @@ def _unique(parameters: tuple[tuple[str, str], ...]) -> dict[str, str]:
 
 
 def _check_table(operation: Operation, name: str | None, accept: str) -> None:
-    """Refuse a name that is none of a table, and any where the answer's format holds them all."""
+    """Refuse an unknown table, and any table if the answer's format holds all of them."""
     if name is None:
         return
     if accept not in ONE_TABLE:

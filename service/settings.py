@@ -63,7 +63,7 @@ def _choice(variable: str, choices: tuple[str, ...], default: str, meaning: str)
 
 @environ.config(prefix="ROCPR", frozen=True)
 class Settings:
-    """What an operator may choose; every field is one variable, read at start and never again."""
+    """What an operator can choose; every field is one variable, read once at start."""
 
     max_body_bytes: int = _setting(
         "ROCPR_MAX_BODY_BYTES", 64 * 1024**2, 1, 2**40, "Largest request body, in bytes; a larger one gets 413."
@@ -218,13 +218,13 @@ def read_settings(variables: Mapping[str, str] | None = None) -> Settings:
 
 
 _ALIKE = 0.85
-"""How alike two names are of which one is taken for the other, mistyped; 1 is equal."""
+"""How alike two names are at which one is taken for a mistyped other; 1 is equal."""
 
 
 def mistyped_settings(variables: Mapping[str, str] | None = None) -> Iterator[str]:
-    """Tell, in a sentence each, of ROCPR_* variables that are no settings but look like one.
+    """Yield a sentence for each ROCPR_* variable that is not a setting but looks like one.
 
-    Others may be anybody's, such as the clients' of a CI job.
+    Others may belong to something else, such as the clients of a CI job.
     """
     known = [f"ROCPR_{name.upper()}" for name in Settings.__annotations__]
     for name in sorted(os.environ if variables is None else variables):
@@ -234,7 +234,7 @@ def mistyped_settings(variables: Mapping[str, str] | None = None) -> Iterator[st
 
 
 def check_spool_directory(settings: Settings) -> None:
-    """Raise SettingsError unless files can be made where bodies are to lie."""
+    """Raise SettingsError unless files can be created in the spool directory."""
     directory = settings.spool_dir
     if directory and not (Path(directory).is_dir() and os.access(directory, os.W_OK | os.X_OK)):
         raise SettingsError(f"ROCPR_SPOOL_DIR must be a writable directory, not {directory[:80]!r}")
@@ -243,7 +243,7 @@ def check_spool_directory(settings: Settings) -> None:
 def shipped_file(name: str) -> Path:
     """Find a file that ships with the service, such as `openapi.yaml`.
 
-    An installed package carries it in `service/shipped`; a checkout has it where its authors edit it.
+    An installed package has it in `service/shipped`, a checkout where it is edited.
     """
     here = Path(__file__).resolve().parent
     places = (here / "shipped" / Path(name).name, here.parent / name)

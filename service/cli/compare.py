@@ -133,7 +133,7 @@ def _area_lines(auc: dict[str, list[Any]]) -> Iterable[str]:
 
 
 def _starred(values: list[float | None]) -> list[str]:
-    """Write a column, the greatest with a star; a value that is not there is none."""
+    """Write a column, the greatest value with a star; missing values are ignored."""
     greatest = max((value for value in values if value is not None), default=None)
     return [f"{'*' if value is not None and value == greatest else ''}{fraction(value)}" for value in values]
 

@@ -96,7 +96,7 @@ def curves(
     """Evaluate FILE, a table or a JSON request, and print a summary.
 
     A table is a CSV file with a header, an Arrow or a Parquet file. It has the columns scores and labels, or the
-    counts tp, fp, fn and tn. A JSON file is a body as POST /v1/curves takes it and carries its own options. FILE may be
+    counts tp, fp, fn and tn. A JSON file is a body as POST /v1/curves takes it, with its own options. FILE may be
     - for standard input, with --format.
     """
     given = given_texts(options)

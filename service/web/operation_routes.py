@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 _COLUMNAR = frozenset({ARROW_STREAM, ARROW_FILE, PARQUET, *GENERAL})
 """Media types that a library in C++ reads, which no body may make crash in a process that others depend on; and those
-that leave open what a body is, which nobody looks at before it is there."""
+that do not say what a body is, because the body is not looked at before it has arrived."""
 
 _UNASKED = (
     "A page from another origin must declare what it sends, such as Content-Type: application/json; browsers "
@@ -44,7 +44,7 @@ _UNASKED = (
 )
 
 _HELD_BYTES = 1 << 16
-"""An answer up to this length is not worth a file of its own to be sent from."""
+"""An answer up to this length is not worth a file to send it from."""
 
 _MOST_PARAMETERS = 100
 """Parameters of a query that are read; reading 4,000 takes 3 ms."""

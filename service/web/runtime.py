@@ -110,7 +110,7 @@ def _made(parent: Path, processes: int) -> Path:
             for kind in ("counter", "histogram"):
                 allocate(unheld / "metrics" / f"{kind}_{number}.db", COUNTS_FILE_BYTES)
         owner = _owner(unheld).take()
-        directory = unheld.rename(parent / unheld.name.removeprefix(_NEW))  # nobody sweeps it before it is held
+        directory = unheld.rename(parent / unheld.name.removeprefix(_NEW))  # it is not swept before it is held
     except OSError:
         shutil.rmtree(unheld, ignore_errors=True)
         raise

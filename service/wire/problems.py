@@ -64,7 +64,7 @@ class Problem(Exception):
 
 
 def no_more_files() -> Problem:
-    """Make the problem of a server that the system lets open nothing more for now."""
+    """Make the problem of a server that cannot open more files for now."""
     return Problem("overloaded", "The server cannot open another file now.")
 
 
@@ -79,7 +79,7 @@ def invalid_value(pointer: str, code: str, detail: str) -> Problem:
 
 
 def invalid_request(errors: Sequence[FieldError]) -> Problem:
-    """Make the problem of some wrong values, one at least; its detail says what the first is, and how many follow."""
+    """Make the problem of one or more wrong values; its detail describes the first and says how many follow."""
     place, detail = _place(errors[0].pointer), errors[0].detail
     first = detail if detail.startswith(place) else f"{place}: {detail}"
     more = min(len(errors), MAX_ERRORS) - 1
@@ -93,13 +93,13 @@ def _place(pointer: str) -> str:
 
 
 def meant(name: str, known: Sequence[str]) -> str:
-    """Say which of the names that are known may be meant by one that is not, or list them."""
+    """Suggest the known name that an unknown one may mean, or list all of them."""
     near = get_close_matches(name[:_LONGEST_NAME], known, 1)
     return f"did you mean {near[0]}?" if near else f"the known names are {', '.join(known)}."
 
 
 def pointer_token(name: str) -> str:
-    """Escape a name as one token of a JSON pointer (RFC 6901), cut where it is too long to be echoed."""
+    """Escape a name as one token of a JSON pointer (RFC 6901), cut if it is too long to echo."""
     return name[:_LONGEST_NAME].replace("~", "~0").replace("/", "~1")
 
 
@@ -126,7 +126,7 @@ def problem_document(problem: Problem, instance: str) -> bytes:
 
 
 def _printable(text: str) -> str:
-    """Replace what is no Unicode text (lone surrogates), which JSON strings may smuggle in."""
+    """Replace what is not Unicode text (lone surrogates), which JSON strings can contain."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 

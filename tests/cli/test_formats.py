@@ -109,7 +109,7 @@ def test_labels_that_need_to_be_named_are_told_with_the_option(tmp_path: Path, s
         run.stderr.count("No label equals positive_label, 'Yes'; the labels are 'yes' and 'no'."),
     ) == (2, 1)
     run = rocpr("curves", path, "--scores", "p")
-    assert "/labels: A column labels is needed" in run.stderr
+    assert "/labels: There is no column labels" in run.stderr
     assert "If the columns have other names, give them with --scores and --labels." in run.stderr
 
 

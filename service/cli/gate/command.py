@@ -142,7 +142,7 @@ def _first_rules(scores: InputFile, given: dict[str, str], server: ServerAddress
 
 
 def _print(text: str | bytes) -> None:
-    """Print, in colour on a terminal unless NO_COLOR is set; the verdict stands when nobody reads it."""
+    """Print, in colour on a terminal unless NO_COLOR is set; the verdict stands even if nothing reads it."""
     plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
     try:
         click.echo(text, nl=False, color=False if plain else None)

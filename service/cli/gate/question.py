@@ -40,7 +40,8 @@ _OWN_OPTIONS = tuple(f"/{name}" for name in GATE_OPTIONS)
 class Question:
     """What is asked; `given` are the options of the command line, which go before those of the rules.
 
-    A JSON file carries its own: of both it takes nothing but what labels and scores mean, where it does not say so.
+    A JSON file has its own options: it takes only the meaning of labels and scores from those of both files, unless it
+    gives them itself.
     """
 
     rules: Rules

@@ -1,7 +1,7 @@
 """A file of rules, RULES.toml: what a gate has to meet, and how the files of scores are read.
 
 Its keys are the fields of a request to POST /v1/gates. Whether their values go together is the service's to say; what
-is said here is what only the file's reader can tell: the TOML itself, keys that are none, and the line of each.
+is reported here is what only the file's reader can know: the TOML itself, unknown keys, and the line of each.
 """
 
 import json
@@ -113,7 +113,7 @@ def _faults(document: Mapping[str, Any]) -> Iterator[FileFault]:
 
 
 def _unknown(table: object, known: tuple[str, ...], pointer: str) -> Iterator[FileFault]:
-    """Name the keys of a table that are none, each with what may be meant."""
+    """Report the unknown keys of a table, each with what may be meant."""
     for key in table if isinstance(table, dict) else ():  # what is no table is the service's to refuse
         if key in known:
             continue

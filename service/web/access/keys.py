@@ -101,7 +101,7 @@ class Keys:
 def bearer_token(authorization: str) -> str | None:
     """Return what follows Bearer in an Authorization header; None for another scheme, nothing, or no header.
 
-    Several Authorization headers reach us as one with commas, which is nobody's key.
+    Several Authorization headers arrive as one with commas, which matches no key.
     """
     scheme, _, token = authorization.partition(" ")
     return token.strip(" \t") or None if scheme.lower() == "bearer" else None

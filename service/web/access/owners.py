@@ -1,6 +1,6 @@
 """On whose account a request is served, so that queues and slots can be fair: an API key's name, else an address.
 
-Knows the Authorization header, addresses, and which proxies may name the address of a client; refuses nobody.
+Knows the Authorization header, addresses, and which proxies may name the address of a client; refuses no request.
 """
 
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network

@@ -73,7 +73,7 @@ class EvaluatorPool:
         """Answer a request whose body comes with it.
 
         Raises TooMuchWork; Problem deadline_exceeded, helper_died when two evaluators died of it; EvaluatorFailed for a
-        defect; ClientGone when nobody waits any more, for which the evaluator was ended.
+        defect; ClientGone when the client has gone, in which case the evaluator was ended.
         """
         return self._tried(lambda evaluator, seconds: evaluator.answer(request, effort, seconds), client)
 

@@ -24,7 +24,7 @@ LAST_TURN_SECONDS = 20.0
 """Once the process is to stop: how long a request may still wait for its turn."""
 
 YOUNG_SECONDS = 2.0
-"""Before that nobody knows how fast a client is."""
+"""Before that, a client's speed is unknown."""
 
 PROBE_SECONDS = 1.0
 """How long a request is worked on before it is looked whether its client still reads."""

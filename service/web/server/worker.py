@@ -93,7 +93,7 @@ class Worker(BaseWorker):
                     signal.raise_signal(sig)
 
     def run(self) -> None:
-        """Serve until the process is told to stop."""
+        """Serve until the process has to stop."""
         settings = read_settings()
         sys.setswitchinterval(SWITCH_SECONDS)
         self._loop = asyncio.new_event_loop()

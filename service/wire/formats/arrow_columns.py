@@ -221,7 +221,7 @@ def _place(distinct: np.ndarray, positive: object) -> int | None:
 
 
 def _json_value(text: str) -> object:
-    """Read a query's text as a value of JSON; None, which no label is, where it is none."""
+    """Read a query's text as a value of JSON; None, which is never a label, if it is not JSON."""
     try:
         return json_or_truth(text)
     except StrictJsonError:

@@ -21,7 +21,7 @@ from service.wire.problems import Problem, invalid_value
 MOST_BATCHES = 10_000
 """Record batches and dictionaries cost time by the piece, however small they are."""
 MOST_PAIRS = 10
-"""How many pairs of metadata a message has of its own: pyarrow copies each, and all of them may be one long text."""
+"""How many pairs of custom metadata a message may have: pyarrow copies each, and all of them may be one long text."""
 
 _Unpack = Callable[[bytes, int], tuple[int]]
 _READ_UINT8, _READ_UINT16, _READ_INT16, _READ_UINT32, _READ_INT32, _READ_INT64 = (
@@ -30,7 +30,7 @@ _READ_UINT8, _READ_UINT16, _READ_INT16, _READ_UINT32, _READ_INT32, _READ_INT64 =
 
 _CONTINUATION = b"\xff\xff\xff\xff"
 _V5 = 4
-"""The metadata version of Arrow 1.0 and later; before it, compression was told in a message's own metadata."""
+"""The metadata version of Arrow 1.0 and later; before it, compression was declared in a message's custom metadata."""
 
 _MESSAGE_VERSION, _MESSAGE_HEADER, _MESSAGE_BODY_LENGTH, _MESSAGE_METADATA = 0, 2, 3, 4
 _ENDIANNESS, _FIELDS, _SCHEMA_METADATA = 0, 1, 2

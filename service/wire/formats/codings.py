@@ -57,7 +57,7 @@ _ZSTD_WINDOW: dict[int, int] = {zstd.DecompressionParameter.window_log_max: 23}
 """8 MB, the most that a frame may ask for as a content coding (RFC 9659)."""
 
 _ZSTD_LACKS = ("Allocation error", "Unable to create")
-"""What is in the messages of errors that are none of the content."""
+"""What the messages of errors contain if the content is not to blame."""
 
 
 class _Early(Exception):

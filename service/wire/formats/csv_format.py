@@ -1,6 +1,6 @@
 """CSV in (RFC 4180, with a header, in UTF-8) through pyarrow: bytes to columns of text.
 
-What separates columns, and the mark within numbers, are told by two parameters and never guessed.
+Two parameters say what separates columns and what the decimal mark is; neither is guessed.
 """
 
 import codecs
@@ -211,5 +211,5 @@ def _has_more_rows(body: bytes, most: int) -> bool:
     """Tell whether there are more than `most` rows below the header; counts before anything is made of them."""
     if len(body) <= 2 * most or body.count(b"\n") + body.count(b"\r") <= most:  # a row takes two bytes
         return False
-    # Line ends are also within quotes, blank lines are none, and \r\n is one.
+    # Line ends can be within quotes, blank lines do not count, and \r\n is one.
     return re.match(rb"(?:%b){%d}+" % (_ROW_TEXT, most + 2), body) is not None

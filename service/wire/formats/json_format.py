@@ -264,7 +264,7 @@ def _(column: list, positive_label: object) -> Labels:  # type: ignore[type-arg]
     ones = column.count(1)
     if kinds - {"number"} or len(column) - ones not in {column.count(0), column.count(-1)}:
         misfit = first_misfit(enumerate(map(_typed, column)), _DEFAULT_LABELS)
-        assert misfit is not None  # noqa: S101  # they are none of these
+        assert misfit is not None  # noqa: S101  # they are not all in one of these
         quoted = _quoted(column[misfit])
         raise (
             ColumnError("not_a_label", f"labels[{misfit}]: {quoted}", misfit)
@@ -275,7 +275,7 @@ def _(column: list, positive_label: object) -> Labels:  # type: ignore[type-arg]
 
 
 def _quoted(value: object) -> str | None:
-    """Say that a value is a number or a truth value in quotes; None where it is none."""
+    """Say that a value is a number or a truth value in quotes; None if it is not."""
     if not isinstance(value, str) or not _NEEDS_NO_QUOTES.fullmatch(value):
         return None
     return f"{shown(value)} is a string; send {value.lower()} without quotes."

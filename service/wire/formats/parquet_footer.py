@@ -57,7 +57,7 @@ _WIDTHS = {8: 0, 16: 1, 32: 2, 64: 3}
 class Column:
     """A column at the top of the schema.
 
-    element      how its schema is written anew; None where its type is none that is read.
+    element      how its schema is written again; None if its type is not supported.
     kind         what its type is called.
     leaf         its place among all columns that are stored.
     """
@@ -180,7 +180,7 @@ def _is_encrypted(stored: Struct) -> bool:
 
 
 def _columns(elements: list[Struct]) -> Iterator[Column]:
-    """Go through the schema, a tree written root first; columns within columns are none of the table's."""
+    """Go through the schema, a tree written root first; nested columns do not count as the table's."""
     place = leaf = 0
     top = elements[0].get(_CHILDREN, 0)
     if not 0 <= top <= MOST_COLUMNS:

@@ -81,7 +81,7 @@ def picture_options(parameters: dict[str, str]) -> dict[str, object]:
 
 
 def complete(document: object, parameters: Mapping[str, str]) -> Decoded:
-    """Put the options of a query into a JSON body, each where a body of its own would have it.
+    """Put the options of a query into a JSON body, each where a body would have it.
 
     Totals belong to the counts, and what labels and scores mean to each of several evaluations. What is no object, or
     has more evaluations than there may be, stays as it is, for the schema to refuse.

@@ -65,8 +65,8 @@ class TableForm:
 
     drawn           those of pictures within an answer.
     complete        what a JSON body becomes, with the options in the query.
-    answers_tables  whether the parameter `table`, which is not read here, goes with the operation, too.
-    skips           whether a column that cannot be read is none that has to be.
+    answers_tables  whether the operation also takes the parameter `table`, which is not read here.
+    skips           whether a column that cannot be read may be skipped.
     """
 
     parameters: tuple[str, ...]

@@ -62,7 +62,7 @@ _CALLED_HERE = {
 
 
 class MetricName(Choice):
-    """The name of a metric; one that others use, or that is nearly right, is told what it is here."""
+    """The name of a metric; for a name that other libraries use, or a misspelled one, the error gives ours."""
 
     def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **kwargs: object) -> str:
         try:
