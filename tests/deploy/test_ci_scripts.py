@@ -113,8 +113,16 @@ def test_a_json_body_carries_its_options_and_keeps_its_digits(
         (("passing.json", "breast_cancer.csv", "=p"), {}, "=p is not NAME=VALUE"),
         (("passing.json", "breast_cancer.json", "scores=p"), {}, "options are for tables"),
         (("passing.json", "passing.json"), {}, "does not start with {"),
-        (("passing.json", "breast_cancer.csv"), {"ROCPR_API_KEY": "two words"}, "holds characters that are not allowed in a key"),
-        (("passing.json", "breast_cancer.csv"), {"ROCPR_API_KEY": 'a"\nb'}, "holds characters that are not allowed in a key"),
+        (
+            ("passing.json", "breast_cancer.csv"),
+            {"ROCPR_API_KEY": "two words"},
+            "holds characters that are not allowed in a key",
+        ),
+        (
+            ("passing.json", "breast_cancer.csv"),
+            {"ROCPR_API_KEY": 'a"\nb'},
+            "holds characters that are not allowed in a key",
+        ),
         (("passing.json", "breast_cancer.csv"), {"ROCPR_API_KEY": "wrong"}, "401"),
         (("passing.json", "breast_cancer.csv", "keep=all"), {}, "422"),
         (("passing.json", "breast_cancer.csv"), {"ROCPR_SERVER": "nobody"}, "connect"),

@@ -63,7 +63,9 @@ def test_says_what_is_wrong_with_it(body, told):
 
 @pytest.mark.parametrize("body", [b'{"a": [1, ]}', b'{"a": 1,}', b'{"a": 1,\n  }'])
 def test_says_that_a_list_or_object_ends_after_a_comma(body):
-    with pytest.raises(Problem, match=r"At character \d+ a list or object ends with a comma, which JSON does not allow\."):
+    with pytest.raises(
+        Problem, match=r"At character \d+ a list or object ends with a comma, which JSON does not allow\."
+    ):
         decode_json(body, LIMITS)
 
 
