@@ -95,7 +95,10 @@ class SlicedAreas:
     pr: FloatArray
     pr_achievable: FloatArray
     average_precision: FloatArray
-    reason: list[str | None]
+    reason: list[str | None] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.reason = [None] * self.positives.size
 
 
 def rows_by_slice(numbers: IntArray, count: int) -> tuple[IntArray, IntArray]:
@@ -142,8 +145,9 @@ def sliced_areas(tables: SlicedTables) -> SlicedAreas:
         pr=whole.pr(),
         pr_achievable=hull.pr(),
         average_precision=whole.average_precision(),
-        reason=[None if each else ONE_CLASS for each in defined.tolist()],
     )
+    for number in (~defined).nonzero()[0].tolist():
+        found.reason[number] = ONE_CLASS
     for name in SLICED_AREAS:
         getattr(found, name)[~defined] = np.nan
     doubtful = whole.doubtful | hull.doubtful
@@ -158,7 +162,7 @@ def weighted_areas(
     sample: Sample, order: IntArray, bounds: IntArray
 ) -> tuple[SlicedAreas, list[ConfusionTable | None]]:
     """Every area of the slices of a sample with weights, one after the other; and the tables of those that have any."""
-    found = SlicedAreas(*np.full((7, bounds.size - 1), np.nan), [None] * (bounds.size - 1))
+    found = SlicedAreas(*np.full((7, bounds.size - 1), np.nan))
     tables: list[ConfusionTable | None] = []
     for number, part in enumerate(slice_samples(sample, order, bounds)):
         table = None
