@@ -21,11 +21,11 @@ from service.wire.answers.encoders import ENCODERS, ONE_TABLE, Encoded, Shown
 from service.wire.answers.output import Output
 from service.wire.formats.codings import IDENTITY, MIN_COMPRESSED_BYTES, Body, Piece, compressed, decompress
 from service.wire.formats.decoders import DECODERS
-from service.wire.formats.query_options import Decoded, picture_options
+from service.wire.formats.query_options import PICTURE_PARAMETERS, Decoded, picture_options
 from service.wire.formats.signatures import media_type_of, mislabelled
 from service.wire.formats.tables import too_many_rows
 from service.wire.limits import Limits
-from service.wire.media_types import PNG
+from service.wire.media_types import JSON, PNG
 from service.wire.problems import PROBLEM_JSON, Problem, invalid_request, invalid_value, pointer_token, problem_document
 from service.wire.requests.faults import fact_error, field_errors
 from service.wire.requests.picture_schemas import PICTURE_SCHEMAS, checked_picture
@@ -187,6 +187,10 @@ def _write_answer(
         if checked.rows > limits.max_rows:
             raise too_many_rows(checked.rows, limits.max_rows)
         spend(checked.work)
+    if checked.charts:
+        if request.accept != JSON:
+            raise invalid_value("/charts", "exclusive", f"charts goes with {JSON}, not with {request.accept}.")
+        shown = checked.charts
     if shown is None and request.accept in ONE_TABLE:
         shown = operation.first_table(checked)
     with facts.timed("evaluate_seconds"):
@@ -248,11 +252,11 @@ def _shown(request: Request, operation: Operation, parameters: dict[str, str]) -
     """Take out of the query what of the result is asked for: a table by its name, or a picture."""
     table = parameters.pop("table", None)
     _check_table(operation, table, request.accept)
-    options = picture_options(parameters)
     if (request.operation, request.accept) in PICTURE_SCHEMAS:
-        return checked_picture(request.operation, request.accept, options)
-    for name in options:
-        raise invalid_value(f"/{name}", "exclusive", f"{name} goes with a picture, not with {request.accept}.")
+        return checked_picture(request.operation, request.accept, picture_options(parameters))
+    for name in PICTURE_PARAMETERS:
+        if name in parameters and name not in operation.form.drawn:
+            raise invalid_value(f"/{name}", "exclusive", f"{name} goes with a picture, not with {request.accept}.")
     return table
 
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from marshmallow import Schema
 
-from service.charts.picture import Picture
+from service.charts.picture import Picture, Pictures
 from service.curves.budget import spend
 from service.curves.comparison import Comparison, evaluate_comparison
 from service.curves.drawing import DrawingOptions
@@ -44,6 +44,10 @@ class Checked(Protocol):
     @property
     def rows(self) -> int:
         """The rows of its longest table."""
+
+    @property
+    def charts(self) -> Pictures:
+        """The pictures that it asks for within its answer."""
 
     @property
     def work(self) -> int:
@@ -84,17 +88,18 @@ def _evaluate_curves(checked: CurvesRequest, shown: Shown, limits: Limits) -> Ev
     intervals = checked.intervals
     if isinstance(shown, Picture):
         options = replace(options, include=frozenset({"auc"}))
-        return evaluate_with_intervals(checked.evaluation, options, intervals, _drawing(shown))
-    if (table := shown) is not None:
+    elif isinstance(table := shown, str):
         _check_curves_table(checked, table)
         points = options.operating_points if table == "operating_points" else ()
         options = replace(options, include=options.include & {table}, operating_points=points)
         intervals = intervals if table == "intervals" else None
-    return evaluate_with_intervals(checked.evaluation, options, intervals)
+    return evaluate_with_intervals(checked.evaluation, options, intervals, _drawing(shown))
 
 
-def _drawing(picture: Picture) -> DrawingOptions:
-    return DrawingOptions(picture.side, picture.marks)
+def _drawing(shown: Shown) -> DrawingOptions | None:
+    """Say how what is shown is drawn; the pictures of one answer differ in nothing but what they show."""
+    picture = shown[0] if isinstance(shown, tuple) else shown
+    return DrawingOptions(picture.side, picture.marks) if isinstance(picture, Picture) else None
 
 
 def _check_curves_table(checked: CurvesRequest, table: str) -> None:
@@ -119,8 +124,7 @@ def _evaluate_tradeoffs(checked: TradeoffsRequest, shown: Shown, limits: Limits)
 
 
 def _evaluate_comparison(checked: ComparisonsRequest, shown: Shown, _limits: Limits) -> Comparison:
-    drawn = _drawing(shown) if isinstance(shown, Picture) else None
-    comparison = evaluate_comparison(checked.evaluations, checked.indices, drawn)
+    comparison = evaluate_comparison(checked.evaluations, checked.indices, _drawing(shown))
     spend(comparison_written(comparison))
     return comparison
 
@@ -135,33 +139,43 @@ def _evaluate_slices(checked: SlicesRequest, shown: Shown, _limits: Limits) -> S
     return evaluate_slices(checked.sample, checked.slicing, checked.points, checked.intervals)
 
 
+_DRAWN = ("charts", "side", "theme", "title")
+
 OPERATIONS = {
     "curves": Operation(
         CurvesRequestSchema(),
-        one_evaluation("include", "keep", "interpolation", "thresholds", "intervals", "operating_points"),
+        one_evaluation(
+            *("include", "keep", "interpolation", "thresholds", "intervals", "operating_points"),
+            drawn=(*_DRAWN, "mark"),
+        ),
         tuple(TABLES["curves"]),
         _evaluate_curves,
         lambda checked: checked.options.include,
     ),
     "tradeoffs": Operation(
         TradeoffsRequestSchema(),
-        one_evaluation("indices", "min_precision", "min_recall", "lambda_range", "lambda_density", "at_lambda"),
+        one_evaluation(
+            "indices", "min_precision", "min_recall", "lambda_range", "lambda_density", "at_lambda", drawn=_DRAWN
+        ),
         tuple(TABLES["tradeoffs"]),
         _evaluate_tradeoffs,
     ),
     "comparisons": Operation(
-        ComparisonsRequestSchema(), several_evaluations("indices"), tuple(TABLES["comparisons"]), _evaluate_comparison
+        ComparisonsRequestSchema(),
+        several_evaluations("indices", drawn=_DRAWN),
+        tuple(TABLES["comparisons"]),
+        _evaluate_comparison,
     ),
     "gates": Operation(
         GatesRequestSchema(),
-        evaluation_and_baseline("paired", "intervals", "rules", "fail_status"),
+        evaluation_and_baseline("paired", "intervals", "rules", "fail_status", drawn=_DRAWN),
         (),
         _evaluate_gate,
         status=lambda checked, gate: 200 if gate.passed else checked.fail_status,
     ),
     "slices": Operation(
         SlicesRequestSchema(),
-        one_sample_in_slices("operating_points", "intervals"),
+        one_sample_in_slices("operating_points", "intervals", drawn=_DRAWN),
         tuple(TABLES["slices"]),
         _evaluate_slices,
     ),

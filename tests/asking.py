@@ -39,15 +39,21 @@ def answered(operation: str, body: Any, **kwargs: Any) -> Any:
     return json.loads(result.body)
 
 
-def refusals(operation: str, body: Any, **kwargs: Any) -> list[tuple[str, str]]:
-    """The pointers and codes of a request that can be parsed but is wrong."""
+def errors(operation: str, body: Any, **kwargs: Any) -> list[dict[str, str]]:
+    """What is told of a request that can be parsed but is wrong."""
     result = ask(operation, body, **kwargs)
     assert result.status == 422, result.body
     assert result.media_type == "application/problem+json"
     problem = json.loads(result.body)
     assert problem["type"] == "/problems/invalid_request"
     assert problem["instance"] == f"/v1/{operation}"
-    return [(error["pointer"], error["code"]) for error in problem["errors"]]
+    found: list[dict[str, str]] = problem["errors"]
+    return found
+
+
+def refusals(operation: str, body: Any, **kwargs: Any) -> list[tuple[str, str]]:
+    """The pointers and codes of it."""
+    return [(error["pointer"], error["code"]) for error in errors(operation, body, **kwargs)]
 
 
 def tables(whole: dict[str, Any]) -> dict[str, Columns]:
@@ -61,6 +67,9 @@ def tables(whole: dict[str, Any]) -> dict[str, Columns]:
         found |= {name: _stacked(indices, itemgetter(name)) for name in _columnar(indices)}
         return found
     found = {name: value for name, value in whole.items() if isinstance(value, dict) and name != "interpolation"}
+    if "overall" in found:
+        overall = found["overall"]
+        found["overall"] = {"positives": overall["positives"], "negatives": overall["negatives"]} | overall["auc"]
     if "intervals" in found:
         found["intervals"] = _interval_rows(found["intervals"])
     if "best_tradeoff" in found:

@@ -1,7 +1,6 @@
 """The one way through, from bytes to bytes: what is refused and where the pointer points, and what formats share."""
 
 import json
-from dataclasses import replace
 from functools import partial
 from random import Random
 
@@ -35,86 +34,6 @@ def test_every_fact_of_the_mathematics_has_a_code():
     assert facts > set(FACT_POINTERS)
 
 
-@pytest.mark.parametrize(
-    ("body", "expected"),
-    [
-        ([], [("", "not_an_object")]),
-        (SAMPLE | {"_schema": 1}, [("/_schema", "unknown_field")]),
-        ({"counts": {"_schema": 1}}, [("/counts/_schema", "unknown_field")]),
-        ("null", [("", "not_an_object")]),
-        ({}, [("", "missing")]),
-        ({"scores": [], "labels": []}, [("", "missing")]),
-        ({"scores": [1]}, [("/labels", "missing")]),
-        ({"labels": [1, 0]}, [("/scores", "missing")]),
-        ({"weights": [1, 0]}, [("/scores", "missing")]),
-        (SAMPLE | {"score": [1], "lambda": 1}, [("/lambda", "unknown_field"), ("/score", "unknown_field")]),
-        (SAMPLE | {"scores": [1, 2, 3]}, [("/labels", "lengths_differ")]),
-        (SAMPLE | {"weights": [1, 2, 3]}, [("/weights", "lengths_differ")]),
-        (SAMPLE | {"scores": [1, 2, "3", 4]}, [("/scores/2", "not_a_number")]),
-        (SAMPLE | {"scores": [1, 2, 3, True]}, [("/scores/3", "not_a_number")]),
-        (SAMPLE | {"scores": 1}, [("/scores", "not_a_column")]),
-        (SAMPLE | {"scores": {"0": 1}}, [("/scores", "not_a_column")]),
-        (SAMPLE | {"scores": [1, 2, 3, 2**53 + 1]}, [("/scores/3", "not_exact")]),
-        (SAMPLE | {"labels": [1, 0, 2, 0]}, [("/labels/2", "not_a_label")]),
-        (SAMPLE | {"labels": [1, 1, 1, 1]}, [("/labels", "one_class")]),
-        (SAMPLE | {"labels": [0, 0, 0, 0]}, [("/labels", "one_class")]),
-        (SAMPLE | {"positive_label": "1"}, [("/labels", "one_class")]),
-        (SAMPLE | {"positive_label": [1]}, [("/positive_label", "not_a_label")]),
-        (SAMPLE | {"weights": [1, 0, 1, 0]}, [("/labels", "one_class")]),
-        (SAMPLE | {"weights": [1, 1, -1, 1]}, [("/weights/2", "negative")]),
-        (SAMPLE | {"weights": [1e-160, 1, 1e-160, 1]}, [("/weights", "total_out_of_range")]),
-        (SAMPLE | {"weights": [1e308, 1, 1e308, 1]}, [("/weights", "total_out_of_range")]),
-        (SAMPLE | {"lower_is_positive": 1}, [("/lower_is_positive", "not_a_boolean")]),
-        (SAMPLE | {"keep": "some"}, [("/keep", "not_one_of")]),
-        (SAMPLE | {"include": "auc"}, [("/include", "not_a_list")]),
-        (SAMPLE | {"include": ["auc", "roc"]}, [("/include/1", "not_one_of")]),
-        (SAMPLE | {"interpolation": 1}, [("/interpolation", "not_an_object")]),
-        (SAMPLE | {"interpolation": {}}, [("/interpolation", "exclusive")]),
-        (SAMPLE | {"interpolation": {"every": 1, "at_recall": [0.5]}}, [("/interpolation", "exclusive")]),
-        (SAMPLE | {"interpolation": {"every": 0}}, [("/interpolation/every", "out_of_range")]),
-        (SAMPLE | {"interpolation": {"every": "1"}}, [("/interpolation/every", "not_a_number")]),
-        (SAMPLE | {"interpolation": {"every": 1e-9}}, [("/interpolation", "too_many_points")]),
-        (SAMPLE | {"interpolation": {"at_recall": [0, 1.5]}}, [("/interpolation/at_recall/1", "out_of_range")]),
-        (SAMPLE | {"interpolation": {"at_recall": [-0.5]}}, [("/interpolation/at_recall/0", "negative")]),
-        (SAMPLE | {"thresholds": [0.5], "tuning": SAMPLE}, [("/thresholds", "exclusive")]),
-        (SAMPLE | {"thresholds": [None]}, [("/thresholds/0", "not_a_number")]),
-        (SAMPLE | {"tuning": {"scores": [1, 2], "labels": [1, 1]}}, [("/tuning/labels", "one_class")]),
-        (SAMPLE | {"tuning": {"scores": [1, "2"], "labels": [1, 0]}}, [("/tuning/scores/1", "not_a_number")]),
-        (SAMPLE | {"tuning": {"scores": [1, 2]}}, [("/tuning/labels", "missing")]),
-        (SAMPLE | {"tuning": SAMPLE | {"lower_is_positive": True}}, [("/tuning", "exclusive")]),
-        (SAMPLE | {"tuning": SAMPLE | {"keep": "all"}}, [("/tuning/keep", "unknown_field")]),
-        (SAMPLE | {"counts": COUNTS}, [("/scores", "exclusive")]),
-        ({"counts": COUNTS, "thresholds": [0.5]}, [("/thresholds", "exclusive")]),
-        ({"counts": COUNTS, "tuning": SAMPLE}, [("/tuning", "exclusive")]),
-        ({"counts": COUNTS, "weights": [1, 1]}, [("/weights", "exclusive")]),
-        ({"counts": [1]}, [("/counts", "not_an_object")]),
-        ({"counts": {"tp": [1]}}, [("/counts/fp", "missing")]),
-        ({"counts": {"fp": [1]}}, [("/counts/tp", "missing")]),
-        ({"counts": {"tp": [1], "fp": [1], "negatives": 2}}, [("/counts/positives", "missing")]),
-        ({"counts": COUNTS | {"fp": [5, -1]}}, [("/counts/fp/1", "negative")]),
-        ({"counts": COUNTS | {"fp": [5]}}, [("/counts/fp", "lengths_differ")]),
-        ({"counts": COUNTS | {"fn": [5]}}, [("/counts/fn", "lengths_differ")]),
-        ({"counts": COUNTS | {"threshold": [5]}}, [("/counts/threshold", "lengths_differ")]),
-        ({"counts": COUNTS | {"threshold": [0.1, 0.2]}}, [("/counts/threshold/1", "rising_thresholds")]),
-        ({"counts": COUNTS | {"tp": [5, 21]}}, [("/counts/tp/1", "contradicting_totals")]),
-        ({"counts": COUNTS | {"fn": [15, 11]}}, [("/counts/fn/1", "contradicting_totals")]),
-        ({"counts": COUNTS | {"positives": 0}}, [("/counts/positives", "total_out_of_range")]),
-        ({"counts": COUNTS | {"positives": -1}}, [("/counts/positives", "negative")]),
-        ({"counts": COUNTS | {"negatives": 1e151}}, [("/counts/negatives", "total_out_of_range")]),
-        (
-            {"counts": {"tp": [1e308], "fn": [1e308], "fp": [1], "negatives": 2}},
-            [("/counts", "total_out_of_range")],  # the total was not given
-        ),
-        (
-            {"counts": {"tp": [2**53], "fn": [1], "fp": [1], "positives": 2**53, "negatives": 2}},
-            [("/counts/fn/0", "contradicting_totals")],
-        ),
-    ],
-)
-def test_a_wrong_request_points_to_what_is_wrong(body, expected):
-    assert refusals(json.dumps(body) if isinstance(body, list) else body) == expected
-
-
 def test_many_negatives_and_few_positives_have_a_default_interpolation():
     random = Random(1)
     rows = 120_000
@@ -143,19 +62,6 @@ def test_minus_zero_is_zero():
     assert b"-0" not in ask(body).body
 
 
-def test_a_table_of_very_many_columns_is_refused():
-    for header in (b"," * 200_000, b"scores,labels" + b"," * 200_000, b'"\n",' * 300_000):
-        assert refusals(header.decode(), content_type="text/csv") == [("", "too_many_columns")]
-
-
-def test_several_wrong_values_are_told_at_once():
-    assert refusals(SAMPLE | {"keep": 1, "lower_is_positive": "x", "weights": "y"}) == [
-        ("/keep", "not_one_of"),
-        ("/lower_is_positive", "not_a_boolean"),
-        ("/weights", "not_a_column"),
-    ]
-
-
 def test_the_list_of_errors_is_capped_and_names_are_cut():
     assert len(refusals({f"k{number}": 0 for number in range(1000)})) == MAX_ERRORS
     ((pointer, code),) = refusals(SAMPLE | {"x" * 5000: 1})
@@ -165,18 +71,6 @@ def test_the_list_of_errors_is_capped_and_names_are_cut():
 
 def test_a_name_that_is_no_text_is_still_answered():
     assert refusals('{"\\ud800": 1}') == [("/?", "unknown_field")]
-
-
-@pytest.mark.parametrize("value", [None, []])
-def test_an_unknown_field_is_refused_whatever_it_holds(value):
-    for body, pointer in (
-        ({"foo": value}, "/foo"),
-        ({"tuning": SAMPLE | {"foo": value}}, "/tuning/foo"),
-        ({"interpolation": {"every": 1, "foo": value}}, "/interpolation/foo"),
-        ({"operating_points": [{"metric": "jaccard", "at": 0.5, "foo": value}]}, "/operating_points/0/foo"),
-    ):
-        assert refusals(SAMPLE | body) == [(pointer, "unknown_field")]
-    assert refusals({"counts": COUNTS | {"foo": value}}) == [("/counts/foo", "unknown_field")]
 
 
 def test_errors_are_told_in_the_order_of_rows():
@@ -233,17 +127,6 @@ def test_a_set_that_is_no_sweep_has_no_curve():
     assert [warning["code"] for warning in result["warnings"]] == ["not_a_sweep"]
 
 
-def test_limits_are_told():
-    too_many = ask(SAMPLE, limits=replace(LIMITS, max_rows=3))
-    assert (too_many.status, json.loads(too_many.body)["type"]) == (413, "/problems/too_many_rows")
-    tuned = ask(SAMPLE | {"tuning": {"scores": [1] * 5, "labels": [1, 0, 1, 0, 1]}}, limits=replace(LIMITS, max_rows=4))
-    assert tuned.status == 413
-    counted = ask({"counts": COUNTS}, limits=replace(LIMITS, max_rows=1))
-    assert counted.status == 413
-    limit = replace(LIMITS, max_interpolated_rows=10)
-    assert refusals({"counts": COUNTS}, limits=limit) == [("/interpolation", "too_many_points")]
-
-
 def test_csv_and_json_give_the_same_answer():
     table = "id,score,label,weight\r\nx,.9,yes,1\r\n,0.8,no,2\r\nz,+0.7,yes,0.5\r\nz, 6e-1,no,1\r\n"
     options = {"scores": "score", "labels": "label", "weights": "weight", "positive_label": "yes"}
@@ -263,53 +146,7 @@ def test_counts_in_csv():
 
 def test_scores_that_are_named_come_before_counts():
     table = "scores,labels,tp,fp\n.9,1,1,0\n.1,0,1,1\n"
-    assert refusals(table, content_type="text/csv") == [("/scores", "exclusive")]
     assert curves(table, content_type="text/csv", scores="scores")["positives"] == 1
-
-
-@pytest.mark.parametrize(
-    ("table", "options", "expected"),
-    [
-        ("a,b\n1,2\n", {}, [("", "missing")]),
-        ("scores,labels\n", {}, [("", "no_rows")]),
-        ("scores,labels\n1,1\nnan,0\n", {}, [("/scores/1", "not_finite")]),
-        ("a/b,labels\n1,1\n0x1,0\n", {"scores": "a/b"}, [("/a~1b/1", "not_a_number")]),
-        ("tp,fp\n1,1\n-1,0\n", {"positives": "2", "negatives": "2"}, [("/tp/1", "negative")]),
-        (
-            "tp,fp,threshold\n1,1,1\n2,2,2\n",
-            {"positives": "2", "negatives": "2"},
-            [("/threshold/1", "rising_thresholds")],
-        ),
-        ("tp,fp\n1,1\n", {"positives": "2", "negatives": "x"}, [("/negatives", "not_json")]),
-        ("tp,fp\n1,1\n", {"positives": "2", "negatives": "-1"}, [("/negatives", "negative")]),
-        ("scores,labels\n1,1\n0,0\n", {"positives": "2"}, [("/positives", "exclusive")]),
-        ("scores,labels\n1,1\n0,0\n", {"weights": "w"}, [("/weights", "missing")]),
-        ("scores,labels\n1,1\n0,0\n", {"tuning": "{}"}, [("/tuning", "unknown_field")]),
-        ("scores,labels\n1,1\n0,0\n", {"table": "points"}, [("/table", "exclusive")]),
-        ("scores,labels\n1,1\n0,0\n", {"interpolation": "every"}, [("/interpolation", "not_json")]),
-        ("tp,fp,fn,tn\n1e300,1,0,2\n", {}, [("", "total_out_of_range")]),
-        ("scores,labels\n1,1\n0,0\n", {"thresholds": "[1,1e400]"}, [("/thresholds/1", "not_finite")]),
-        ("scores,labels\n1,1\n0,0\n", {"thresholds": "[1,NaN]"}, [("/thresholds", "not_json")]),
-        ("scores,labels\n1,1\n0,0\n", {"interpolation": '{"every": 1e400}'}, [("/interpolation/every", "not_finite")]),
-        ("scores,labels\n1,1\n0,0\n", {"intervals": '{"level": 1e999}'}, [("/intervals/level", "not_finite")]),
-        ("scores,labels\n1,1\n0,0\n", {"include": "auc,all"}, [("/include/1", "not_one_of")]),
-        ("scores,labels\n1,1\n0,0\n", {"lower_is_positive": "yes"}, [("/lower_is_positive", "not_json")]),
-    ],
-)
-def test_a_wrong_table_points_to_what_is_wrong(table, options, expected):
-    assert refusals(table, content_type="text/csv", **options) == expected
-
-
-def test_a_parameter_that_is_given_twice_is_refused():
-    request = Request(
-        "curves",
-        "/v1/curves",
-        "text/csv",
-        "text/csv",
-        (("keep", "all"), ("keep", "hull")),
-        b"scores,labels\n1,1\n0,0\n",
-    )
-    assert json.loads(answer(request, LIMITS).body)["errors"][0]["code"] == "duplicate"
 
 
 def test_include_in_a_query_may_be_names_between_commas():

@@ -279,6 +279,30 @@ class TestStatus:
         assert (found.status, json.loads(found.body)["passed"]) == (409, False)
 
 
+@pytest.mark.parametrize(
+    "metric",
+    [
+        {"metric": "roc_hull"},
+        {"metric": "pr_trapezoid"},
+        {"metric": "pr_achievable"},
+        {"metric": "recall_at_precision", "at": 0.5},
+        {"metric": "f_measure", "at": 0.5},
+        {"metric": "jaccard", "at": 0.5},
+    ],
+)
+@pytest.mark.parametrize("bound", [{"min": 0.1}, {"max": 0.9}, {"max_drop": 0.1}])
+def test_what_is_fitted_to_the_data_has_no_interval(metric, bound):
+    (check,) = answered(PAIR | {"rules": [metric | bound], "intervals": {}})["checks"]
+    assert (check["interval"], check["p_value"]) == (None, None)
+    assert check["value"] is not None
+
+
+def test_an_index_at_a_threshold_has_one():
+    rule = {"metric": "f_measure", "at": 0.5, "at_threshold": 0.5, "min": 0.1, "confidence": 0.9}
+    (check,) = answered(NEW | {"rules": [rule]})["checks"]
+    assert check["interval"]["method"] == "score"
+
+
 class TestReports:
     def test_media_types(self):
         assert response_media_types("gates")[:4] == (JSON, MARKDOWN, XML, SVG)

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from service.inference.methods import INTERVAL_METHODS
-from service.wire.requests.interval_schemas import FEWEST_RESAMPLES, LARGEST_SEED, MOST_RESAMPLES
+from service.wire.requests.interval_schemas import FEWEST_RESAMPLES, LARGEST_SEED
 from tests import asking
 
 ask = partial(asking.ask, "curves")
@@ -160,29 +160,6 @@ class TestTable:
     def test_needs_its_option(self):
         assert refusals(SAMPLE, accept="text/csv", table="intervals") == [("/table", "missing")]
         assert ask(SAMPLE | {"include": ["auc"], "intervals": {}}, accept="text/csv", table="intervals").status == 200
-
-
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        ([1], [("/intervals", "not_an_object")]),
-        ({"level": 0}, [("/intervals/level", "out_of_range")]),
-        ({"level": 1}, [("/intervals/level", "out_of_range")]),
-        ({"level": "0.9"}, [("/intervals/level", "not_a_number")]),
-        ({"method": "wald"}, [("/intervals/method", "not_one_of")]),
-        ({"resamples": FEWEST_RESAMPLES - 1}, [("/intervals/resamples", "out_of_range")]),
-        ({"resamples": MOST_RESAMPLES + 1}, [("/intervals/resamples", "out_of_range")]),
-        ({"resamples": 100.5}, [("/intervals/resamples", "not_whole")]),
-        ({"seed": -1}, [("/intervals/seed", "out_of_range")]),
-        ({"seed": 2**32}, [("/intervals/seed", "out_of_range")]),
-        ({"confidence": 0.9}, [("/intervals/confidence", "unknown_field")]),
-    ],
-)
-def test_wrong_options_are_pointed_to(options, expected):
-    assert refusals(SAMPLE | {"intervals": options}) == expected
-    if isinstance(options, dict):
-        query = {"intervals": json.dumps(options)}
-        assert refusals("scores,labels\n1,1\n0,0\n", content_type="text/csv", **query) == expected
 
 
 def test_bca_of_weights_that_span_the_range_of_a_double() -> None:

@@ -118,25 +118,3 @@ class TestTable:
     def test_needs_its_option(self):
         assert refusals(SAMPLE, accept="text/csv", table="operating_points") == [("/table", "missing")]
         assert ask(ASKED | {"include": ["auc"]}, accept="text/csv", table="operating_points").status == 200
-
-
-@pytest.mark.parametrize(
-    ("points", "expected"),
-    [
-        (1, [("/operating_points", "not_a_list")]),
-        ({"metric": "jaccard", "at": 1}, [("/operating_points", "not_a_list")]),
-        ([1], [("/operating_points/0", "not_an_object")]),
-        ([POINTS[0], None], [("/operating_points/1", "not_an_object")]),
-        ([{"metric": "jaccard"}], [("/operating_points/0/at", "missing")]),
-        ([{"at": 0.5}], [("/operating_points/0/metric", "missing")]),
-        ([{"metric": "roc", "at": 0.5}], [("/operating_points/0/metric", "not_one_of")]),
-        ([POINTS[0], {"metric": "jaccard", "at": 1.5}], [("/operating_points/1/at", "out_of_range")]),
-        ([{"metric": "jaccard", "at": -0.5}], [("/operating_points/0/at", "negative")]),
-        ([{"metric": "jaccard", "at": "0.5"}], [("/operating_points/0/at", "not_a_number")]),
-        ([{"metric": "jaccard", "at": 0.5, "min": 1}], [("/operating_points/0/min", "unknown_field")]),
-    ],
-)
-def test_wrong_points_are_pointed_to(points, expected):
-    assert refusals(SAMPLE | {"operating_points": points}) == expected
-    query = {"operating_points": json.dumps(points)}
-    assert refusals("scores,labels\n1,1\n0,0\n", content_type="text/csv", **query) == expected

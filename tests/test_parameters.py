@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from service.charts.picture import CHARTS
 from service.operations import OPERATIONS
 from service.wire.formats.query_options import SAMPLE_COLUMNS, TOTALS
 from tests.asking import ask
@@ -15,18 +16,25 @@ WITH = {
     "curves": {"scores": "new"},
     "tradeoffs": {"scores": "new"},
     "comparisons": {"scores": "old,new"},
+    "slices": {"scores": "new", "slices": "old"},
     "gates": {"scores": "new", "baseline_scores": "old", "rules": '[{"metric": "roc", "min": 0.5}]'},
 }
 OTHERS = {*SAMPLE_COLUMNS, "baseline_scores", "positive_label", "keep", "include", "indices", "delimiter", "decimal"}
+OTHERS |= {"slices", "charts", "theme", "title"}
 """Parameters whose text is a name, or names."""
 
 
 @pytest.mark.parametrize(
     ("operation", "parameter"),
-    [(name, each) for name, found in OPERATIONS.items() for each in found.form.parameters if each not in OTHERS],
+    [
+        (name, each)
+        for name, found in OPERATIONS.items()
+        for each in (*found.form.parameters, *found.form.drawn)
+        if each not in OTHERS
+    ],
 )
 def test_the_example_of_a_parameter_is_right(operation, parameter):
-    query = WITH[operation]
+    query = WITH[operation] | ({"charts": CHARTS[operation][0]} if parameter in {"side", "mark"} else {})
     if parameter in TOTALS:
         query = {key: text for key, text in query.items() if key == "rules"} | dict.fromkeys(TOTALS, "100")
     body = COUNTS if parameter in TOTALS else SAMPLE

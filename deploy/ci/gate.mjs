@@ -2,12 +2,13 @@
 //
 //   ROCPR_SERVER=https://rocpr.example.org node gate.mjs RULES.json SCORES [NAME=VALUE ...]
 //
-// The files, the options and ROCPR_SERVER, ROCPR_API_KEY, ROCPR_SECONDS are those of gate.sh, whose head tells them.
+// The files, the options and ROCPR_SERVER, ROCPR_API_KEY, ROCPR_PLOT, ROCPR_SECONDS are those of gate.sh, whose head
+// tells them.
 // Prints each rule with its numbers, and why it is not met; adds the verdict in Markdown, or why there is none, to
 // $GITHUB_STEP_SUMMARY where that is set, for which the server is asked once more. The exit status is 0 when every rule
 // is met, 1 when one is not, and 2 when that cannot be decided, or there is no verdict.
 
-import { appendFile, readFile } from "node:fs/promises";
+import { appendFile, readFile, writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 
 const TYPES = {
@@ -116,13 +117,15 @@ async function main([rulesPath, scoresPath, ...options], environment) {
   for (const check of checks) console.log(lines(check).join("\n"));
   for (const { code, detail } of warnings) console.log(`warning    ${code}: ${detail}`);
   console.log(`Gate ${status}.`);
+  const report = async (type, name) => {
+    const answer = await ask(asked, type, key, seconds);
+    if ((answer.headers.get("Content-Type") ?? "").split(";")[0] === type) return answer.text();
+    throw new Complaint(`no ${name} from ${server} (status ${answer.status})`);
+  };
   if (environment.GITHUB_STEP_SUMMARY) {
-    const report = await ask(asked, "text/markdown", key, seconds);
-    if (!/^text\/markdown\b/.test(report.headers.get("Content-Type"))) {
-      throw new Complaint(`no Markdown from ${server} (status ${report.status})`);
-    }
-    await appendFile(environment.GITHUB_STEP_SUMMARY, await report.text());
+    await appendFile(environment.GITHUB_STEP_SUMMARY, await report("text/markdown", "Markdown"));
   }
+  if (environment.ROCPR_PLOT) await writeFile(environment.ROCPR_PLOT, await report("image/svg+xml", "picture"));
   return STATUSES[status];
 }
 

@@ -12,6 +12,7 @@
 # ROCPR_SERVER    the address that /v1/gates is below, with http:// or https://.
 # ROCPR_API_KEY   the key for it, where it wants one. It is not shown, and is in no command line.
 # ROCPR_JUNIT     a file for a JUnit report; the server is asked once more for it.
+# ROCPR_PLOT      a file for a picture of the verdict, SVG; the server is asked once more for it.
 # ROCPR_SECONDS   for how long a server that is busy or not up yet is asked again; 120 unless set.
 #
 # Prints the verdict in Markdown, and adds it, or why there is none, to $GITHUB_STEP_SUMMARY where that is set. The exit
@@ -128,11 +129,17 @@ cat "$folder/verdict"
 if [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then
     cat "$folder/verdict" >>"$GITHUB_STEP_SUMMARY" || exit 2
 fi
-if [ -n "${ROCPR_JUNIT:-}" ]; then
-    again=$(ask application/xml "$folder/junit")
+
+# Asks once more, for the media type $1, into the file $2 where one is named; $3 is what the answer is called.
+also() {
+    if [ -z "$2" ]; then return; fi
+    again=$(ask "$1" "$folder/again")
     case $again in
-        '200 application/xml'* | '409 application/xml'*) cat "$folder/junit" >"$ROCPR_JUNIT" || exit 2 ;;
-        *) fail "no JUnit report from $server (status $again)" ;;
+        "200 $1"* | "409 $1"*) cat "$folder/again" >"$2" || exit 2 ;;
+        *) fail "no $3 from $server (status $again)" ;;
     esac
-fi
+}
+
+also application/xml "${ROCPR_JUNIT:-}" 'JUnit report'
+also image/svg+xml "${ROCPR_PLOT:-}" 'picture'
 exit "$verdict"

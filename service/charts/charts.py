@@ -1,4 +1,4 @@
-"""The pictures of all operations."""
+"""The pictures of all operations, by themselves or within an answer."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,8 +6,9 @@ from typing import Any
 from service.charts.comparisons import comparisons_picture
 from service.charts.curves import curves_picture
 from service.charts.gates import gates_picture
-from service.charts.picture import Picture
+from service.charts.picture import Picture, Pictures
 from service.charts.slices import slices_picture
+from service.charts.svg import STYLE_ELEMENT
 from service.charts.tradeoffs import tradeoffs_picture
 
 PICTURES: dict[str, Callable[[Any, Picture], str]] = {
@@ -18,3 +19,8 @@ PICTURES: dict[str, Callable[[Any, Picture], str]] = {
     "slices": slices_picture,
 }
 """{operation: from its result, and how it is to be drawn, to SVG text}"""
+
+
+def pictures_within(operation: str, result: Any, pictures: Pictures) -> dict[str, str]:  # noqa: ANN401  # of any operation
+    """Draw pictures for a page to put in, by the names of their charts: without the style, which is the page's."""
+    return {each.chart: PICTURES[operation](result, each).replace(STYLE_ELEMENT, "", 1) for each in pictures}

@@ -40,3 +40,7 @@ class Picture:
     def planes(self) -> tuple[str, ...]:
         """The planes of a chart that has one or both of ROC and PR."""
         return ("roc", "pr") if self.chart == "both" else (self.chart,)
+
+
+Pictures = tuple[Picture, ...]
+"""The pictures of one answer, which differ in their chart alone."""

@@ -19,6 +19,8 @@ FONT = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue','Noto Sans',A
 SIZE = 12
 """Pixels: the size of text, unless said."""
 
+STYLE_ELEMENT = f"<style>{STYLE}</style>"
+
 LONGEST_NAME = 40
 """Characters of a name that are shown."""
 
@@ -160,7 +162,7 @@ class Sheet:
         """Write the picture, with its name and its description for those who do not see it."""
         wide, high = number(self.width), number(self.height)
         said = escape(clean(" ".join(description)))
-        style = f"<style>{STYLE}</style>" if self.theme == "auto" else ""
+        style = STYLE_ELEMENT if self.theme == "auto" else ""
         paper = f'<rect class="paper" color="{colour("paper", self.theme)}" width="{wide}" height="{high}" '
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{wide}" height="{high}" '

@@ -19,8 +19,8 @@ BYTES_PER_ROW = 40
 EXACT_PRECISION = 1
 """A precision above 2^53 called positive, in integers: 0.4 µs. Like all below, the most that was measured."""
 
-HULL_PASS = 20
-"""A pass over the rows that may be on a hull: 8 µs, however few they are. A hostile curve takes a hundred of them."""
+HULL_PASS = 30
+"""A pass over the rows that may be on a hull: 15 µs, however few they are. A hostile curve takes a hundred of them."""
 
 THINNING_PASS, THINNING_ROW = 130, 0.1
 """A pass over the rows that a picture may need: 40 to 65 µs; and each row in it: 50 ns."""
@@ -28,10 +28,10 @@ THINNING_PASS, THINNING_ROW = 130, 0.1
 PICTURE, DRAWN_LINE, DRAWN_POINT = 400, 25, 1.2
 """What every picture has: 0.2 ms; a line in it: 12 µs; and a point of a line: 14 bytes, 0.6 µs."""
 
-PAIR_SIDES, PAIR_SIDE = 100, 1
-"""Sides of chords that doubles leave in doubt, in pairs of them: 50 µs, and 0.5 µs each."""
+PAIR_ORIENTATIONS, PAIR_ORIENTATION = 100, 1
+"""Orientations that doubles leave in doubt, in pairs of them: 50 µs, and 0.5 µs each."""
 
-EXACT_SIDE = 11
+EXACT_ORIENTATION = 11
 """The same in integers: 5.4 µs."""
 
 EXACT_LOSS = 8

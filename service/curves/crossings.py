@@ -170,7 +170,7 @@ class _Pool:
         """
         first_from, first_to, second_from, second_to = lines
         first, second = (first_to, second_to) if at_end else (first_from, second_from)
-        side = self.space.sides(
+        side = self.space.orientation(
             np.where(of_second, first_from, second_from),
             np.where(of_second, second, first),
             np.where(of_second, first_to, second_to),

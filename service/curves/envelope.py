@@ -73,9 +73,9 @@ class Frontier:
         """
         spend(STEPS + a.size * STEP)
         tp_a, fp_a, tp_b, fp_b = (column[rows] for rows in (a, b) for column in (self.table.tp, self.table.fp))
-        climb, reach = two_sum(tp_b, -tp_a), two_sum(fp_b, -fp_a)
+        growth, fp_growth = two_sum(tp_b, -tp_a), two_sum(fp_b, -fp_a)
         called_a, called_b = two_sum(tp_a, fp_a), two_sum(tp_b, fp_b)
-        gained, missed = pair_product(exactly(tp_a), reach), pair_product(exactly(fp_a), climb)
+        gained, missed = pair_product(exactly(tp_a), fp_growth), pair_product(exactly(fp_a), growth)
         lost = pair_sum(gained, (-missed[0], -missed[1]))
         loss = pair_quotient(pair_quotient(lost, called_a), exactly(tp_b))
         size = gained[0] + missed[0]
@@ -84,7 +84,7 @@ class Frontier:
             loss[0][step], loss[1][step] = _exact_loss(*(float(x[step]) for x in (tp_a, fp_a, tp_b, fp_b)))
         return Steps(
             loss,
-            climb,
+            growth,
             (exactly(tp_a), exactly(tp_b)),
             (called_a, called_b),
             exactly(np.full(a.size, self.table.positives)),
@@ -173,12 +173,12 @@ class _IndexPlane:
     frontier: Frontier
     index: Index
 
-    def sides(self, a: IntArray, b: IntArray, c: IntArray) -> FloatArray:
+    def orientation(self, a: IntArray, b: IntArray, c: IntArray) -> FloatArray:
         """For each triple of rows: positive when b lies above the chord from a to c; 0 where only rounding says so."""
         first, second = (self._exchange(self.frontier.steps_between(*ends)) for ends in ((a, b), (b, c)))
         return _bend(*(pair[0] for pair in (*first, *second)))
 
-    def bends(self, rows: IntArray) -> FloatArray:
+    def turns(self, rows: IntArray) -> FloatArray:
         """The same for each of `rows` and its two neighbours among them."""
         (loss, _), (gain, _) = self.exchange_along(rows)
         return _bend(loss[:-1], gain[:-1], loss[1:], gain[1:])

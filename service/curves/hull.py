@@ -17,11 +17,9 @@ from service.curves.exact import BoolArray, FloatArray, IntArray
 from service.curves.orientation import CountSpace
 
 _LONG_TABLE = 1 << 15
-"""A table of fewer rows is not worth a chain."""
-_CHAIN_ROWS = 8
-"""So many rows are looked at for the chain, times the root of how many there are."""
-_BLOCK_ROWS = 16
-"""So many rows of a sweep are looked at together first."""
+"""Of longer tables a few rows are looked at first: every row under their hull is on none."""
+_FIRST_ROWS = 8
+"""How many rows are looked at first, times the root of how many there are."""
 _PRODUCTIVE = 8
 """A pass over many neighbours is worth another while it sheds at least one row in this many."""
 _CHEAP_ROWS = 128
@@ -47,25 +45,19 @@ class RocHull:
         """Find the hull of a table's rows."""
         if table.whole and table.compiled:
             return cls(table, *table.compiled.hull())
-        points = CountSpace.of(table)
-        chain = _chain(points, table)
-        if chain.size == 0:
-            every = np.arange(table.tp.size)
-            return cls(table, upper_hull(points, _distinct(table, every)), every)
-        outer, above = [], []
-        for rows, sides in points.beside(chain, _near(points, table, chain)):
-            outer.append(rows.take((sides >= 0).nonzero()[0]))
-            above.append(rows.take((sides > 0).nonzero()[0]))
-        candidates = np.sort(np.concatenate((chain, *above)), kind="stable")  # which merges what is in order
-        return cls(table, upper_hull(points, _distinct(table, candidates)), np.concatenate(outer))
+        points, outer = CountSpace.of(table), np.arange(table.tp.size)
+        if outer.size > _LONG_TABLE:
+            few = np.append(outer[: -1 : math.isqrt(outer.size) // _FIRST_ROWS], outer[-1])
+            outer = outer[points.beside(upper_hull(points, _distinct(table, few)), outer) >= 0]
+        return cls(table, upper_hull(points, _distinct(table, outer)), outer)
 
     @cached_property
     def boundary(self) -> IntArray:
         """All rows on the hull: the vertices, what repeats them, and every row on an edge between two of them."""
         if self.table.whole and self.table.compiled:
             return self.table.compiled.boundary(self.vertices, self.outer)
-        beside = CountSpace.of(self.table).beside(self.vertices, self.outer)
-        return np.concatenate([rows[sides == 0] for rows, sides in beside])
+        rows: IntArray = self.outer[CountSpace.of(self.table).beside(self.vertices, self.outer) == 0]
+        return rows
 
     def contains(self) -> BoolArray:
         """Tell of every row whether it is on the hull, (n,)."""
@@ -82,11 +74,11 @@ def roc_convex_hull(table: ConfusionTable) -> IntArray:
 class PlanePoints(Protocol):
     """Points in a plane, known by number."""
 
-    def sides(self, a: IntArray, b: IntArray, c: IntArray) -> FloatArray:
+    def orientation(self, a: IntArray, b: IntArray, c: IntArray) -> FloatArray:
         """For each triple from left to right: positive when b lies above the chord from a to c, negative under it."""
         ...
 
-    def bends(self, rows: IntArray) -> FloatArray:
+    def turns(self, rows: IntArray) -> FloatArray:
         """The same for each of `rows`, from left to right, and its two neighbours there; (n - 2,)."""
         ...
 
@@ -96,16 +88,16 @@ def upper_hull(points: PlanePoints, rows: IntArray) -> IntArray:
     unproductive = 0
     while True:
         spend(HULL_PASS)
-        bends = points.bends(rows)
-        above = (bends > 0).nonzero()[0]
-        shed = bends.size - above.size
+        turns = points.turns(rows)
+        above = (turns > 0).nonzero()[0]
+        shed = turns.size - above.size
         if shed == 0:
             return rows
         above += 1
         rows = np.concatenate((rows[:1], rows.take(above), rows[-1:]))
         unproductive = unproductive + 1 if shed * _PRODUCTIVE < above.size and above.size > _CHEAP_ROWS else 0
         if unproductive == _PATIENCE:
-            rows, unproductive = _prune(points, rows), 0
+            rows, unproductive = prune(points, rows[[0, -1]], rows[1:-1]), 0
 
 
 def corners(table: ConfusionTable) -> BoolArray:
@@ -117,59 +109,29 @@ def corners(table: ConfusionTable) -> BoolArray:
     if not table.sweep:
         return np.ones(table.tp.size, dtype=np.bool_)
     rows = _distinct(table, np.arange(table.tp.size))
-    bends = CountSpace.of(table).bends(rows) != 0
+    turns = CountSpace.of(table).turns(rows) != 0
     corner = np.zeros(table.tp.size, dtype=np.bool_)
-    corner[rows[np.concatenate(([True], bends, [True]))]] = True
+    corner[rows[np.concatenate(([True], turns, [True]))]] = True
     return corner
 
 
 def _distinct(table: ConfusionTable, rows: IntArray) -> IntArray:
     """The first of each run of equal rows, of those given."""
-    everywhere = rows.size == table.tp.size
-    tp, fp = (column if everywhere else column.take(rows) for column in (table.tp, table.fp))
-    changes = fp[1:] != fp[:-1]
-    changes |= tp[1:] != tp[:-1]
-    return rows if changes.all() else rows[np.flatnonzero(np.append(True, changes))]
+    tp, fp = table.tp.take(rows), table.fp.take(rows)
+    out: IntArray = rows[np.append(True, (tp[1:] != tp[:-1]) | (fp[1:] != fp[:-1]))]
+    return out
 
 
-def _chain(points: CountSpace, table: ConfusionTable) -> IntArray:
-    """The hull of a few rows of a long table, from the first to the last point: few others are above it.
+def prune(points: PlanePoints, chain: IntArray, candidates: IntArray) -> IntArray:
+    """Add to a chain of vertices, with the first and the last, those of the candidates that may be vertices, too.
 
-    It is empty for a short table, and where it has most of the few rows: then the others rise like a hull, too. Of
-    equal rows it has the first, as the hull has.
-    """
-    tp, fp = table.tp, table.fp
-    if tp.size < _LONG_TABLE:
-        return np.arange(0)
-    last = int(fp.searchsorted(fp[-1]))
-    last += int(tp[last:].searchsorted(tp[-1]))
-    spacing = math.isqrt(tp.size) // _CHAIN_ROWS | 1  # odd, so that rows that take turns are both among them
-    some = np.arange(0, last, spacing)
-    first = (fp[some] != fp[some - 1]) | (tp[some] != tp[some - 1])
-    chain = upper_hull(points, np.append(some[first], last))
-    return chain if 2 * chain.size < some.size else chain[:0]
-
-
-def _near(points: CountSpace, table: ConfusionTable, chain: IntArray) -> IntArray:
-    """Rows among which all are that lie on or above a chain."""
-    size = table.tp.size
-    if table.sweep:
-        pieces = points.near(chain, _BLOCK_ROWS)
-        if 2 * _BLOCK_ROWS * pieces.size < size:
-            rows: IntArray = (pieces[:, np.newaxis] + np.arange(_BLOCK_ROWS)).ravel()
-            return rows[: rows.searchsorted(size)]
-    return np.arange(size)
-
-
-def _prune(points: PlanePoints, rows: IntArray) -> IntArray:
-    """Drop rows that lie on or under a chord between two others, keeping every vertex (Quickhull, all edges at once).
+    Rows that lie on or under a chord between two others are dropped (Quickhull, all edges at once); no vertex is.
 
     Each round adds the highest row above each edge of the chain found so far and drops the rows under the new edges.
     """
-    chain, candidates = rows[[0, -1]], rows[1:-1]
     while candidates.size:
         edge = np.searchsorted(chain, candidates)
-        height = points.sides(chain[edge - 1], candidates, chain[edge])
+        height = points.orientation(chain[edge - 1], candidates, chain[edge])
         above = height > 0
         candidates, edge, height = candidates[above], edge[above], height[above]
         if candidates.size == 0:

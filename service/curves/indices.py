@@ -84,14 +84,14 @@ class Steps:
     Pairs of doubles, which round only once the breakpoint is there:
 
     loss       p_a/p_b - 1 >= 0, as it would not be told by the difference of the two.
-    climb      tp_b - tp_a > 0.
+    growth     tp_b - tp_a > 0.
     tp         tp_a and tp_b.
     called     tp + fp, of a and of b.
     positives  P.
     """
 
     loss: FloatPair
-    climb: FloatPair
+    growth: FloatPair
     tp: tuple[FloatPair, FloatPair]
     called: tuple[FloatPair, FloatPair]
     positives: FloatPair
@@ -143,7 +143,7 @@ def _kulczynski_mean(rows: Rows, pieces: Pieces) -> FloatArray:
 def _kulczynski_exchange(steps: Steps) -> tuple[FloatPair, FloatPair]:
     """p_a - p_b and r_b - r_a."""
     precision = pair_quotient(steps.tp[1], steps.called[1])
-    return pair_product(steps.loss, precision), pair_quotient(steps.climb, steps.positives)
+    return pair_product(steps.loss, precision), pair_quotient(steps.growth, steps.positives)
 
 
 def _f_measure(rows: Rows, weight: FloatArray, rest: FloatArray) -> FloatArray:
@@ -175,7 +175,7 @@ def _f_measure_mean(rows: Rows, pieces: Pieces) -> FloatArray:
 def _f_measure_exchange(steps: Steps) -> tuple[FloatPair, FloatPair]:
     """1/p_b - 1/p_a and 1/r_a - 1/r_b, times r_a."""
     called = pair_quotient(steps.called[0], steps.positives)
-    return pair_product(steps.loss, called), pair_quotient(steps.climb, steps.tp[1])
+    return pair_product(steps.loss, called), pair_quotient(steps.growth, steps.tp[1])
 
 
 def _fowlkes_mallows(rows: Rows, weight: FloatArray, rest: FloatArray) -> FloatArray:
@@ -206,7 +206,7 @@ def _fowlkes_mallows_exchange(steps: Steps) -> tuple[FloatPair, FloatPair]:
     (before, _), (after, _) = steps.tp
     growth = after / before
     far = np.where(np.isfinite(growth), np.log(growth), np.log(after) - np.log(before))
-    gain = np.where(growth < 2, np.log1p(steps.climb[0] / before), far)  # noqa: PLR2004  # where log1p is more accurate
+    gain = np.where(growth < 2, np.log1p(steps.growth[0] / before), far)  # noqa: PLR2004  # where log1p is more accurate
     zero = np.zeros(before.size)
     return (np.log1p(steps.loss[0]), zero), (gain, zero)
 

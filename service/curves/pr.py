@@ -164,10 +164,9 @@ def _between(table: ConfusionTable, row: IntArray, target: FloatPair) -> tuple[F
     """
     if table.whole and _are_small(table, target):
         tp_a, fp_a = table.tp[row - 1], table.fp[row - 1]
-        climb = table.tp[row] - tp_a
-        fp_climb = fp_a * climb + (table.fp[row] - fp_a) * (target[0] - tp_a)
-        tp_climb = target[0] * climb
-        return fp_climb / climb, tp_climb / (tp_climb + fp_climb)
+        growth = table.tp[row] - tp_a
+        missed, hit = fp_a * growth + (table.fp[row] - fp_a) * (target[0] - tp_a), target[0] * growth
+        return missed / growth, hit / (hit + missed)
     if table.whole:
         targets = (Fraction(high) + Fraction(low) if low else Fraction(high) for high, low in zip(*target, strict=True))
         points = [_exactly_between(table, *point) for point in zip(row, targets, strict=True)]
@@ -190,10 +189,10 @@ def _are_small(table: ConfusionTable, target: FloatPair) -> bool:
 
 
 def _exactly_between(table: ConfusionTable, row: int, target: Fraction) -> tuple[float, float]:
-    """The same for one target, in integers where the table is whole: hits/scale is t, misses/(climb scale) is fp."""
+    """The same for one target, in integers where the table is whole: hits/scale is t, misses/(growth scale) is fp."""
     number = int if table.whole else Fraction
     tp_a, fp_a, tp_b, fp_b = (number(column[at]) for at in (row - 1, row) for column in (table.tp, table.fp))
     hits, scale = target.as_integer_ratio()
-    climb = tp_b - tp_a
-    misses = fp_a * climb * scale + (fp_b - fp_a) * (hits - tp_a * scale)
-    return float(misses / (climb * scale)), float(hits * climb / (hits * climb + misses))
+    growth = tp_b - tp_a
+    misses = fp_a * growth * scale + (fp_b - fp_a) * (hits - tp_a * scale)
+    return float(misses / (growth * scale)), float(hits * growth / (hits * growth + misses))

@@ -61,7 +61,10 @@ def evaluate_with_intervals(
     hull = RocHull.of(table)
     curves = curves_of(table, selected, options, hull)
     curves.warnings = one_vs_rest(evaluation, options.tuning) + curves.warnings
-    drawing = None if drawn is None else curves_drawing(table, hull.vertices, evaluation, drawn)
+    drawing = None
+    if drawn is not None:
+        drawing = curves_drawing(table, hull.vertices, evaluation, drawn)
+        curves.auc = curves.auc or areas(table, table.select(hull.vertices))  # which a picture always names
     if intervals is None:
         return EvaluatedCurves(curves, drawing=drawing)
     estimates = curves.auc or areas(table, table.select(hull.vertices))

@@ -16,7 +16,7 @@ from service.curves.budget import SCORE_ENDS, spend
 from service.curves.confusion import ConfusionTable
 from service.curves.exact import FloatArray
 from service.curves.indices import INDICES, Rows
-from service.inference.score import Ends, PairedShares, Share, reach, split, wilson
+from service.inference.score import Ends, PairedShares, Share, range_including, split, wilson
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def rate_ends(rate: Rate, value: float, shares: tuple[Share, Share], z: float) -
     spend(SCORE_ENDS)
     recall, fpr = shares
     of_recall, of_fpr = split(z)
-    return reach(value, rate(recall.ends(of_recall), fpr.ends(of_fpr)))
+    return range_including(value, rate(recall.ends(of_recall), fpr.ends(of_fpr)))
 
 
 def paired_rate_ends(rate: Rate, difference: float, shares: tuple[PairedShares, PairedShares], z: float) -> Ends:
@@ -63,7 +63,7 @@ def paired_rate_ends(rate: Rate, difference: float, shares: tuple[PairedShares, 
     first, second = zip(
         *(_apart(each, each.ends(direction)) for each, direction in zip(shares, split(z), strict=True)), strict=True
     )
-    return reach(difference, rate(*first) - rate(*second))
+    return range_including(difference, rate(*first) - rate(*second))
 
 
 def _apart(shares: PairedShares, differences: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -83,7 +83,7 @@ def tpr_at_fpr_ends(table: ConfusionTable, at: float, value: float, trials: tupl
     of_tpr, of_fpr = split(z)
     places = Share(at, negatives).quantiles(of_fpr)
     read = _read(table.fp / table.negatives, table.tp / table.positives, places)
-    return reach(value, np.concatenate([wilson(tpr, positives, of_tpr) for tpr in read]))
+    return range_including(value, np.concatenate([wilson(tpr, positives, of_tpr) for tpr in read]))
 
 
 def precision_at_recall_ends(
@@ -101,7 +101,7 @@ def precision_at_recall_ends(
     places = Share(at, positives).quantiles(of_recall)
     read = _read(table.tp / table.positives, table.fp / table.negatives, places)
     fp = np.concatenate([wilson(fpr, negatives, of_fpr) for fpr in read]) * table.negatives
-    return reach(value, tp / (tp + fp))
+    return range_including(value, tp / (tp + fp))
 
 
 ON_CURVES: dict[str, Callable[[ConfusionTable, float, float, tuple[float, float], float], Ends]] = {

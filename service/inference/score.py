@@ -58,7 +58,7 @@ class PairedShares:
 
     def interval(self, z: float) -> Ends:
         """Tango's interval of the difference."""
-        return reach(self.difference, self.ends(np.array([-z, z])))
+        return range_including(self.difference, self.ends(np.array([-z, z])))
 
     @property
     def p_value(self) -> float:
@@ -115,8 +115,8 @@ def split(z: float) -> tuple[FloatArray, FloatArray]:
     return z * _COSINES, z * _SINES
 
 
-def reach(estimate: float, values: FloatArray) -> Ends:
-    """How far values reach around an estimate; NaN does not."""
+def range_including(estimate: float, values: FloatArray) -> Ends:
+    """The least range that includes an estimate and some values but NaN."""
     return float(np.nanmin(values, initial=estimate)), float(np.nanmax(values, initial=estimate))
 
 

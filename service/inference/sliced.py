@@ -14,7 +14,7 @@ from service.curves.evaluation import CurvesOptions, CurvesWarning
 from service.curves.exact import FloatArray, IntArray
 from service.curves.operating_points import OperatingPoint, operating_points
 from service.curves.sample import Sample
-from service.curves.slices import (
+from service.curves.slicing import (
     SlicedAreas,
     rows_by_slice,
     slice_samples,

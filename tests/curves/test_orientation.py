@@ -1,4 +1,4 @@
-"""Sides of chords, whole and in blocks, against fractions."""
+"""Orientations of triples of points, whole and in blocks, against fractions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from service.curves.confusion import ConfusionTable
 from service.curves.counts import Counts
-from service.curves.hull import RocHull, roc_convex_hull, upper_hull
+from service.curves.hull import RocHull, roc_convex_hull
 from service.curves.orientation import CountSpace
 
 
@@ -20,8 +20,8 @@ def table_of(tp: np.ndarray, fp: np.ndarray) -> ConfusionTable:
 def sign(table: ConfusionTable, a: int, b: int, c: int) -> int:
     """Of the determinant, in fractions."""
     (xa, ya), (xb, yb), (xc, yc) = ((Fraction(table.fp[k]), Fraction(table.tp[k])) for k in (a, b, c))
-    side = (yb - ya) * (xc - xa) - (xb - xa) * (yc - ya)
-    return (side > 0) - (side < 0)
+    determinant = (yb - ya) * (xc - xa) - (xb - xa) * (yc - ya)
+    return (determinant > 0) - (determinant < 0)
 
 
 TABLES = {
@@ -36,33 +36,19 @@ TABLES = {
 @pytest.mark.parametrize("block", [3, 8, 1 << 15])
 @pytest.mark.parametrize("kind", TABLES)
 def test_signs_in_blocks(kind: str, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every way to ask for sides gives the exact sign, on both sides of each seam between blocks."""
+    """Every way to ask for an orientation gives the exact sign, on both sides of each seam between blocks."""
     monkeypatch.setattr("service.curves.exact.BLOCK", block)
-    monkeypatch.setattr("service.curves.orientation.BLOCK", block, raising=False)
     table = table_of(*TABLES[kind](np.random.default_rng(5)))
     points = CountSpace.of(table)
     rows = np.arange(table.tp.size)
     for some in (rows, rows[::2]):
         triples = zip(some[:-2], some[1:-1], some[2:], strict=True)
-        assert np.sign(points.bends(some)).tolist() == [sign(table, *triple) for triple in triples]
+        assert np.sign(points.turns(some)).tolist() == [sign(table, *triple) for triple in triples]
     chain = rows[[0, 7, 19, -1]]
     ends = np.searchsorted(chain[1:-1], rows)
     expected = [sign(table, chain[end], row, chain[end + 1]) for end, row in zip(ends, rows, strict=True)]
     for some in (rows, rows[np.array(expected) >= 0]):
-        found = [pair for of_block in points.beside(chain, some) for pair in zip(*of_block, strict=True)]
-        assert [(row, np.sign(side)) for row, side in found] == [(row, expected[row]) for row in some]
-
-
-@pytest.mark.parametrize("kind", TABLES)
-def test_no_piece_is_passed_over_that_reaches_a_chain(kind: str) -> None:
-    table = table_of(*TABLES[kind](np.random.default_rng(6)))
-    points = CountSpace.of(table)
-    rows = np.arange(table.tp.size)
-    chain = upper_hull(points, rows[[0, 13, 29, -1]])
-    ends = np.searchsorted(chain[1:-1], rows)
-    reach = [row for row, end in enumerate(ends) if sign(table, chain[end], row, chain[end + 1]) >= 0]
-    for piece in (1, 7, 16):
-        assert {row // piece * piece for row in reach} <= set(points.near(chain, piece).tolist())
+        assert np.sign(points.beside(chain, some)).tolist() == [expected[row] for row in some]
 
 
 @pytest.mark.parametrize("repeats", [1, 3])
@@ -88,14 +74,14 @@ def test_curves_over_many_decades_take_few_passes(decades: int, monkeypatch: pyt
     tp[1:-1:20] *= 1 - (tp[1] / tp[0] - 1) / 2
     table = table_of(np.maximum.accumulate(tp) / tp[-1], fp / fp[-1])
     passes: list[int] = []
-    bends = CountSpace.bends
+    turns = CountSpace.turns
 
     def counted(self: CountSpace, rows: np.ndarray) -> np.ndarray:
         passes.append(rows.size)
-        return bends(self, rows)
+        return turns(self, rows)
 
-    monkeypatch.setattr(CountSpace, "bends", counted)
-    monkeypatch.setattr(CountSpace, "sides", None)  # what pruning asks for
+    monkeypatch.setattr(CountSpace, "turns", counted)
+    monkeypatch.setattr("service.curves.hull.prune", None)
     assert roc_convex_hull(table).size > 0.9 * size
     assert len(passes) <= 4
 

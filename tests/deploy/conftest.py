@@ -58,7 +58,7 @@ def running_nginx(text: str, directory: Path, port: int) -> Iterator[None]:
         yield
     finally:
         process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=20) == 0
+        assert process.wait(timeout=60) == 0
 
 
 @pytest.fixture(scope="session")
@@ -73,7 +73,7 @@ def service(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[in
     wait_for_port(port, process)
     yield port
     process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=40) == 0
+    assert process.wait(timeout=60) == 0
 
 
 @pytest.fixture(scope="session")

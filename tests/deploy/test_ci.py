@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 import yaml
@@ -38,13 +39,18 @@ def action(root: Path) -> dict[str, Any]:
     return yaml.safe_load((root / "deploy/ci/github/action.yml").read_text())
 
 
+def scripts(action: dict[str, Any]) -> list[dict[str, Any]]:
+    """The steps that run a script of ours."""
+    return [step for step in action["runs"]["steps"] if "run" in step]
+
+
 def test_the_action_is_well_formed(action: dict[str, Any]) -> None:
     assert action.keys() == {"name", "description", "inputs", "outputs", "runs"}
     assert action["runs"]["using"] == "composite"
     for name, entry in action["inputs"].items():
         assert entry["description"].endswith("."), name
         assert entry.get("required") is True or isinstance(entry["default"], str), name
-    for step in action["runs"]["steps"]:
+    for step in scripts(action):
         assert step["shell"] == "bash"
         assert not EXPRESSION.search(step["run"])  # an input would be run
         check_script(step["run"], "bash")
@@ -52,7 +58,7 @@ def test_the_action_is_well_formed(action: dict[str, Any]) -> None:
     assert set(re.findall(r"inputs\.([\w-]+)", text)) == set(action["inputs"])
     ids = {step["id"] for step in action["runs"]["steps"] if "id" in step}
     assert set(re.findall(r"steps\.(\w+)\.outputs", text)) <= ids
-    for step in action["runs"]["steps"]:
+    for step in scripts(action):
         known = {*step.get("env", {}), "GITHUB_ACTION_PATH", "GITHUB_PATH", "GITHUB_OUTPUT"}
         used = set(re.findall(r"\$\{?([A-Z][A-Z_]+)", step["run"]))
         assert used <= known
@@ -88,12 +94,36 @@ def test_the_action_runs_the_gate(
     inputs = inputs_of(
         action, rules=f"{name_of(text)}.toml", scores=ALL.name, junit="gate.xml", markdown="m.md", **given
     )
-    _, gate = action["runs"]["steps"]
+    _, gate = scripts(action)
     ran = run_step(gate, inputs, place, root)
     assert (ran.status, ran.complaints) == (STATUSES[text], "")
     assert (place / "OUTPUT").read_text() == f"verdict={VERDICTS[STATUSES[text]]}\n"
     assert (place / "STEP_SUMMARY").read_text() == (place / "m.md").read_text() + "\n"
     assert check_junit(place / "gate.xml") == ENDINGS[text]
+    assert title_of(place / "rocpr-gate.svg") == f"Gate {VERDICTS[STATUSES[text]]}"
+
+
+def title_of(picture: Path) -> str:
+    """What a picture is called: the verdict, where nobody gave it another title."""
+    return ET.parse(picture).getroot().findtext("{http://www.w3.org/2000/svg}title")
+
+
+def test_the_action_keeps_the_picture_of_any_verdict(action: dict[str, Any]) -> None:
+    _, gate, kept = action["runs"]["steps"]
+    assert kept["uses"].startswith("actions/upload-artifact@")
+    assert kept["if"] == "${{ !cancelled() && inputs.plot != '' && inputs.artifact != '' }}"
+    assert kept["with"] == {
+        "name": "${{ inputs.artifact }}",
+        "path": f"{gate['working-directory']}/{gate['env']['INPUT_PLOT']}",
+        "if-no-files-found": "ignore",  # there was no verdict
+        "overwrite": True,
+    }
+
+
+def test_the_action_draws_no_picture_that_nobody_wants(action: dict[str, Any], place: Path, root: Path) -> None:
+    inputs = inputs_of(action, rules="passing.toml", scores=ALL.name, plot="")
+    assert run_step(scripts(action)[1], inputs, place, root).status == 0
+    assert not list(place.glob("*.svg"))
 
 
 def test_the_action_takes_a_baseline_another_directory_and_any_name(
@@ -107,7 +137,7 @@ def test_the_action_takes_a_baseline_another_directory_and_any_name(
     inputs = inputs_of(
         action, rules="-drop.toml", scores=name, baseline="old one.csv", working_directory="deep er", api_key=KEY
     )
-    ran = run_step(action["runs"]["steps"][1], inputs, place, root)
+    ran = run_step(scripts(action)[1], inputs, place, root)
     assert (ran.status, ran.complaints) == (0, "")
     assert "against old one.csv" in ran.printed
     assert not list(place.rglob("made"))
@@ -116,20 +146,22 @@ def test_the_action_takes_a_baseline_another_directory_and_any_name(
 def test_the_action_without_a_verdict(action: dict[str, Any], place: Path, root: Path) -> None:
     """An error of any kind is none, also one that comes after the verdict was printed."""
     (place / "typo.toml").write_text(PASSING.replace("metric", "mtric"))
+    (place / "rocpr-gate.svg").write_text("of an earlier run")
     for words in (
         {"rules": "passing.toml", "scores": "nothing.csv"},
         {"rules": "typo.toml", "scores": ALL.name},
         {"rules": "passing.toml", "scores": ALL.name, "junit": "/dev/full"},
     ):
         (place / "OUTPUT").unlink(missing_ok=True)
-        ran = run_step(action["runs"]["steps"][1], inputs_of(action, **words), place, root)
+        ran = run_step(scripts(action)[1], inputs_of(action, **words), place, root)
         assert ran.status == 2
         assert (place / "OUTPUT").read_text() == "verdict=error\n"
+        assert not (place / "rocpr-gate.svg").exists()
     (place / "bin" / "rocpr").unlink()
     (place / "bin" / "rocpr").write_text("#!/bin/sh\nexit 1\n")
     (place / "bin" / "rocpr").chmod(0o755)
     (place / "OUTPUT").unlink()
-    ran = run_step(action["runs"]["steps"][1], inputs_of(action, rules="r", scores="s"), place, root)
+    ran = run_step(scripts(action)[1], inputs_of(action, rules="r", scores="s"), place, root)
     assert (ran.status, ran.printed, (place / "OUTPUT").read_text()) == (1, "", "verdict=error\n")
 
 
@@ -176,7 +208,13 @@ def test_the_jobs_are_well_formed(gitlab: dict[str, Any]) -> None:
     assert set(gitlab) == {".rocpr-gate", ".rocpr-gate-with-curl"}
     for job in gitlab.values():
         assert job.keys() <= {"stage", "image", "variables", "script", "artifacts"}
-        assert job["artifacts"] == {"when": "always", "reports": {"junit": "rocpr-gate.xml"}}
+        assert job["artifacts"] == {
+            "when": "always",
+            "expose_as": "picture of the gate",
+            "paths": ["rocpr-gate.svg"],
+            "reports": {"junit": "rocpr-gate.xml"},
+        }
+        assert re.fullmatch(r"[\w -]{1,100}", job["artifacts"]["expose_as"])  # what GitLab takes
         assert all(isinstance(text, str) for text in job["variables"].values())
         check_script("\n".join(job["script"]), "sh")
 
@@ -191,6 +229,7 @@ def test_the_job_runs_the_gate(
     ran = run_job(gitlab[".rocpr-gate"], variables, place, root)
     assert (ran.status, ran.complaints) == (STATUSES[text], "")
     assert check_junit(place / "rocpr-gate.xml") == ENDINGS[text]
+    assert title_of(place / "rocpr-gate.svg") == f"Gate {VERDICTS[STATUSES[text]]}"
 
 
 def test_the_job_takes_a_baseline(gitlab: dict[str, Any], place: Path, root: Path) -> None:
@@ -216,6 +255,7 @@ def test_the_job_with_curl(gitlab: dict[str, Any], place: Path, root: Path, guar
     )
     assert (ran.status, ran.complaints) == (STATUSES[text], "")
     assert check_junit(place / "rocpr-gate.xml") == ENDINGS[text]
+    assert title_of(place / "rocpr-gate.svg") == f"Gate {VERDICTS[STATUSES[text]]}"
 
 
 # Jenkins.
@@ -253,6 +293,7 @@ def test_the_pipeline_is_well_formed(jenkinsfile: str) -> None:
     sections = set(re.findall(r"^ *(\w+)(?:\(''\))? \{$", re.sub(r"'[^'\n]*'", "''", code), re.MULTILINE))
     assert sections == {"pipeline", "options", "environment", "stages", "stage", "steps", "post", "always"}
     assert "junit 'rocpr-gate.xml'" in code
+    assert "archiveArtifacts artifacts: 'rocpr-gate.svg', allowEmptyArchive: true" in code
     for text in (code, stage):
         check_script("\n".join(steps(text)), "sh")
 
@@ -265,6 +306,7 @@ def test_the_steps_run_the_gate(jenkinsfile: str, place: Path, root: Path, text:
     clean, gate = (run(["sh", "-xe", "-c", step], place, variables, root) for step in steps(code))
     assert (clean.status, gate.status) == (0, STATUSES[text])
     assert check_junit(place / "rocpr-gate.xml") == ENDINGS[text]
+    assert title_of(place / "rocpr-gate.svg") == f"Gate {VERDICTS[STATUSES[text]]}"
 
 
 @needs_curl
@@ -278,6 +320,7 @@ def test_the_steps_with_curl(jenkinsfile: str, place: Path, root: Path, guarded:
     assert (clean.status, gate.status) == (0, 1)
     assert KEY not in gate.printed + gate.complaints  # Jenkins' sh -x shows commands
     assert check_junit(place / "rocpr-gate.xml") == ENDINGS[FAILING]
+    assert title_of(place / "rocpr-gate.svg") == "Gate failed"
 
 
 def test_the_readme_lists_every_file(root: Path) -> None:

@@ -5,6 +5,7 @@ import re
 import textwrap
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 from pyarrow import csv
@@ -243,3 +244,23 @@ def test_the_script_adds_to_the_summary_and_writes_junit(place: Path, root: Path
     assert (ran.status, ran.complaints) == (1, "")
     assert (place / "summary").read_text() == f"# Before\n{ran.printed}"
     assert check_junit(place / "gate.xml") == ENDINGS[FAILING]
+
+
+@SCRIPTS
+def test_a_script_writes_the_picture(script: Any, place: Path, root: Path, guarded: str) -> None:
+    variables = {"ROCPR_SERVER": guarded, "ROCPR_API_KEY": KEY, "ROCPR_PLOT": "the gate.svg"}
+    for scores in (ALL.name, f"{ALL.stem}.json"):
+        assert script(place, root, "failing.json", scores, **variables).status == 1
+        picture = ET.parse(place / "the gate.svg").getroot()
+        assert picture.findtext("{http://www.w3.org/2000/svg}title") == "Gate failed"
+        (place / "the gate.svg").unlink()
+
+
+@SCRIPTS
+def test_a_script_without_a_picture_says_so(script: Any, place: Path, root: Path) -> None:
+    """The server answers the verdict, and then something else."""
+    verdict = MARKDOWN if script is gate_sh else Scripted()
+    with scripted(verdict) as server:
+        ran = script(place, root, "passing.json", ALL.name, ROCPR_SERVER=server.url, ROCPR_PLOT="gate.svg")
+    assert (ran.status, "no picture from" in ran.complaints) == (2, True)
+    assert not (place / "gate.svg").exists()

@@ -12,7 +12,8 @@ from service.settings import read_settings
 from service.wire.problems import PROBLEM_TYPES
 from tests.deploy.conftest import Proxy, configuration, running_nginx
 from tests.e2e.conftest import free_port
-from tests.e2e.wire import Answer, Connection, check_problem, chunked, request
+from tests.e2e.wire import SECONDS, Answer, Connection, check_problem, chunked, request
+from tests.soak.processes import wait_until
 
 SAMPLE = b'{"scores": [0.9, 0.6, 0.4, 0.1], "labels": [1, 0, 1, 0], "include": ["auc"]}'
 PLAIN = b'{"scores": [0.9, 0.6, 0.4, 0.1], "labels": [1, 0, 1, 0]}'
@@ -27,7 +28,7 @@ LIMIT = read_settings({}).max_body_bytes
 
 
 def ask(port: int, data: bytes) -> Answer:
-    with Connection(port, timeout=60) as connection:
+    with Connection(port) as connection:
         return connection.send(data).read()
 
 
@@ -200,6 +201,7 @@ def test_the_log_repeats_nothing(proxy: Proxy) -> None:
         )
     ):
         assert ask(proxy.port, data).headers["x-request-id"] == f"log-{number}"
+    wait_until(lambda: "log-2" in proxy.log.read_text(), SECONDS, "nginx logs when the answer was sent")
     text = proxy.log.read_text()
     assert "canary" not in text.lower()
     lines = {line["id"]: line for line in map(json.loads, text.splitlines())}

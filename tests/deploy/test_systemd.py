@@ -94,7 +94,7 @@ def test_what_is_started_serves_on_both_listeners(root: Path, tmp_path: Path) ->
             assert connection.send(request("GET", "/health/ready")).read().status == 200
     finally:
         process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=40) == 0, log.read_text()
+        assert process.wait(timeout=60) == 0, log.read_text()
     own.unlink()
     missing = subprocess.run(asking, cwd=root, capture_output=True, text=True, timeout=70, check=False)
     assert missing.returncode == 1

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.soak.servers import free_port
+
 MAX_BODY_BYTES = 1_000_000
 MAX_DECOMPRESSED_BYTES = 20_000_000
 
@@ -25,13 +27,7 @@ class Server:
     log: Path
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def wait_for_port(port: int, process: subprocess.Popen[bytes], seconds: float = 30.0) -> None:
+def wait_for_port(port: int, process: subprocess.Popen[bytes], seconds: float = 120.0) -> None:
     end = time.monotonic() + seconds
     while time.monotonic() < end and process.poll() is None:
         try:
@@ -65,7 +61,7 @@ def server(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ser
     wait_for_port(port, process)
     yield Server(port, process, log)
     process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=40) == 0
+    assert process.wait(timeout=60) == 0
     text = log.read_text()
     assert "Traceback" not in text, text
     assert '"level":"error"' not in text, text

@@ -49,7 +49,7 @@ def test_requests_reads_the_answer(server: Server, plain: bytes) -> None:
         f"http://127.0.0.1:{server.port}/v1/curves",
         data=gzip.compress(SAMPLE),
         headers={"Content-Type": "application/json", "Content-Encoding": "gzip", "Accept-Encoding": "gzip, deflate"},
-        timeout=20,
+        timeout=60,
     )
     assert answer.headers["Content-Encoding"] == "gzip"
     assert answer.content == plain
@@ -63,7 +63,7 @@ def test_curl_reads_the_answer(server: Server, plain: bytes, tmp_path: Path) -> 
     headers = ["-H", "Content-Type: application/json", "-H", "Content-Encoding: gzip"]
     command = [curl, "-sS", "--compressed", *headers, "--data-binary", f"@{zipped}"]
     url = f"http://127.0.0.1:{server.port}/v1/curves"
-    assert subprocess.run([*command, url], check=True, capture_output=True, timeout=20).stdout == plain
+    assert subprocess.run([*command, url], check=True, capture_output=True, timeout=60).stdout == plain
 
 
 @pytest.mark.parametrize("coding", CODINGS)

@@ -52,12 +52,12 @@ def answers(checkout: Path, compiled: str) -> list[bytes]:
             answer = requests.post(f"http://127.0.0.1:{port}/v1/curves", json=document, timeout=60)
             assert answer.status_code == 200, answer.text
             found.append(answer.content)
-        metrics = requests.get(f"http://127.0.0.1:{port}/metrics", timeout=10).text
+        metrics = requests.get(f"http://127.0.0.1:{port}/metrics", timeout=60).text
         (build,) = [line for line in metrics.splitlines() if line.startswith("rocpr_build_info{")]
         assert f'compiled="{"yes" if compiled == "auto" else "no"}"' in build
     finally:
         process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=40) == 0
+        assert process.wait(timeout=60) == 0
     log = (checkout / f"{compiled}.log").read_text()
     assert '"lane":"big"' in log or '"lane": "big"' in log
     assert "Traceback" not in log, log

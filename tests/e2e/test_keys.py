@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.conftest import Server, free_port, wait_for_port
-from tests.e2e.wire import Answer, Connection, check_problem, request
+from tests.e2e.wire import SECONDS, Answer, Connection, check_problem, request
 
 KEY = "rocpr_canary-key"
 BEARER = f"Bearer {KEY}"
@@ -51,7 +51,7 @@ def guarded(root: Path, keys_file: Path) -> Iterator[Server]:
     assert ask_until_free(server, asked).status == 200
     yield server
     process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=40) == 0
+    assert process.wait(timeout=60) == 0
     text = log.read_text()
     assert "Traceback" not in text, text
     assert '"key":"canary"' in text
@@ -66,7 +66,7 @@ def ask(server: Server, data: bytes) -> Answer:
 
 def ask_until_free(server: Server, data: bytes) -> Answer:
     """Ask again while the request before is still being closed: that is after its client has read the answer."""
-    end = time.monotonic() + 10
+    end = time.monotonic() + SECONDS
     while (answer := ask(server, data)).status == 429 and time.monotonic() < end:
         time.sleep(0.01)
     return answer
@@ -74,7 +74,7 @@ def ask_until_free(server: Server, data: bytes) -> Answer:
 
 def under_way(server: Server) -> Connection:
     """Begin to read a long answer, and leave the rest of it unread."""
-    end = time.monotonic() + 30
+    end = time.monotonic() + SECONDS
     while time.monotonic() < end:
         connection = Connection(server.port).send(request("GET", "/docs/swagger-ui-bundle.js", Authorization=BEARER))
         if connection.socket.recv(12) == b"HTTP/1.1 200":
@@ -85,7 +85,7 @@ def under_way(server: Server) -> Connection:
 
 def raw_until_free(server: Server, data: bytes) -> bool:
     """Do the same with an answer that may have no body; tells whether it was 200 in the end."""
-    end = time.monotonic() + 10
+    end = time.monotonic() + SECONDS
     answer = b"HTTP/1.1 429 "
     while answer.startswith(b"HTTP/1.1 429 ") and time.monotonic() < end:
         with Connection(server.port) as connection:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 
-from tests.e2e.wire import Connection, request
+from tests.e2e.wire import SECONDS, Connection, request
 from tests.soak import processes
 from tests.soak.clients import Answer, Client
 from tests.soak.samples import question, small
@@ -64,7 +64,7 @@ def test_a_full_lane_waits_and_small_requests_are_answered() -> None:
         asked: list[Future[Answer]] = []
         with stopped(service):
             asked += [pool.submit(post, service.port) for _ in range(5)]
-            processes.wait_until(lambda: in_slots(service) == 1, 10, "the slot is held")
+            processes.wait_until(lambda: in_slots(service) == 1, SECONDS, "the slot is held")
             for _ in range(3):
                 answered = client.post(small().body)
                 assert (answered.status, answered.body) == (200, small().answer)
@@ -73,7 +73,7 @@ def test_a_full_lane_waits_and_small_requests_are_answered() -> None:
         for one in asked:
             answer = one.result(60)
             assert (answer.status, answer.body) == (200, BIG.answer)
-        processes.wait_until(lambda: in_slots(service) == 0, 10, "the slots are free")
+        processes.wait_until(lambda: in_slots(service) == 0, SECONDS, "the slots are free")
         assert service.metric('rocpr_refusals_total{code="overloaded"}') == 0
         assert service.failures() == []
 
@@ -83,7 +83,7 @@ def test_who_waits_for_too_long_is_told_to_come_again() -> None:
     with serving(**settings) as service, ThreadPoolExecutor(1) as pool, Client(service.port) as client:
         with stopped(service):
             first = pool.submit(post, service.port)
-            processes.wait_until(lambda: in_slots(service) == 1, 10, "the slot is held")
+            processes.wait_until(lambda: in_slots(service) == 1, SECONDS, "the slot is held")
             refused = client.post(BIG.body)
             assert (refused.status, refused.problem, refused.closes) == (503, "overloaded", True)
             assert refused.headers["retry-after"] == "7"
@@ -101,12 +101,12 @@ def test_who_leaves_frees_the_slot() -> None:
         with stopped(service) as evaluators:
             with Connection(service.port) as leaves:
                 leaves.send(HEAD + BIG.body)
-                processes.wait_until(lambda: in_slots(service) == 1, 10, "the slot is held")
+                processes.wait_until(lambda: in_slots(service) == 1, SECONDS, "the slot is held")
                 with Connection(service.port) as waits_and_leaves:
                     waits_and_leaves.send(HEAD + BIG.body)
                 abandoned = 'rocpr_abandoned_total{while="waiting"}'
-                processes.wait_until(lambda: service.metric(abandoned) == 1, 10, "it waits no more")
-            processes.wait_until(lambda: not processes.living(evaluators), 10, "the evaluator has ended")
+                processes.wait_until(lambda: service.metric(abandoned) == 1, SECONDS, "it waits no more")
+            processes.wait_until(lambda: not processes.living(evaluators), SECONDS, "the evaluator has ended")
             assert post(service.port).body == BIG.answer
         assert service.metric('rocpr_helper_deaths_total{reason="died"}') == 0
         assert service.failures() == []
@@ -114,7 +114,7 @@ def test_who_leaves_frees_the_slot() -> None:
 
 def test_what_takes_too_long_is_ended() -> None:
     """A stopped evaluator is one that will never answer, as one that holds the interpreter's lock."""
-    with serving(workers=1, slots=1, big_seconds=1) as service:
+    with serving(workers=1, slots=1, big_seconds=3) as service:
         (evaluator,) = service.helpers()
         os.kill(evaluator, signal.SIGSTOP)
         with Client(service.port) as client:
@@ -122,6 +122,8 @@ def test_what_takes_too_long_is_ended() -> None:
             assert (late.status, late.problem) == (503, "deadline_exceeded")
             answer = client.post(BIG.body)
             assert (answer.status, answer.body) == (200, BIG.answer)
-        processes.wait_until(lambda: not processes.living([evaluator]), 10, "the evaluator that was late has ended")
+        processes.wait_until(
+            lambda: not processes.living([evaluator]), SECONDS, "the evaluator that was late has ended"
+        )
         assert service.metric('rocpr_helper_deaths_total{reason="deadline"}') == 1
         assert service.metric("rocpr_slots_in_use") == 0

@@ -37,7 +37,7 @@ class Running:
 
     def is_live(self) -> bool:
         try:
-            return requests.get(f"http://127.0.0.1:{self.port}/health/live", timeout=20).ok
+            return requests.get(f"http://127.0.0.1:{self.port}/health/live", timeout=60).ok
         except requests.RequestException:
             return False
 
@@ -83,7 +83,7 @@ def test_a_new_master_takes_over(root: Path, tmp_path: Path) -> None:
         successor = tmp_path / "pid.2"
         wait_until(lambda: successor.is_file() and successor.read_text().strip())
         new = int(successor.read_text())
-        wait_until(lambda: len(server.started()) == 2)
+        wait_until(lambda: len(server.started()) >= 2)
         server.process.terminate()
         assert server.process.wait(60) == 0
         assert server.is_live()
@@ -105,7 +105,7 @@ def test_a_worker_that_is_stopped_before_it_listens_ends_at_once(root: Path, tmp
         f"    listens(server, worker)\n",
     )
     with running(root, tmp_path / "log", "--config", early) as server:
-        wait_until(lambda: len(server.started()) == 2)
+        wait_until(lambda: len(server.started()) >= 2)
         wait_until(server.is_live)
         assert "SIGKILL" not in server.log.read_text()
 
@@ -131,17 +131,17 @@ def test_a_worker_that_is_stopped_while_it_holds_a_lock_ends_at_once(root: Path,
         f"        Connection.connection_made = stopped_while_made\n",
     )
     with running(root, tmp_path / "log", "--config", locked) as server:
-        wait_until(lambda: server.is_live() and len(server.started()) == 2)
+        wait_until(lambda: server.is_live() and len(server.started()) >= 2)
         wait_until(server.is_live)
         assert "SIGKILL" not in server.log.read_text()
 
 
 def test_a_worker_that_is_stuck_is_replaced(root: Path, tmp_path: Path) -> None:
-    with running(root, tmp_path / "log", "--timeout", "2") as server:
+    with running(root, tmp_path / "log", "--timeout", "5") as server:
         wait_until(server.is_live)
         stuck = worker_of(server.process.pid)
         os.kill(stuck, signal.SIGSTOP)
-        wait_until(lambda: len(server.started()) == 2)
+        wait_until(lambda: len(server.started()) >= 2)
         wait_until(server.is_live)
         assert worker_of(server.process.pid) != stuck
 
@@ -151,7 +151,7 @@ def test_no_descriptors_are_no_end(root: Path, tmp_path: Path) -> None:
         wait_until(server.is_live)
         with ExitStack() as clients:
             for _ in range(100):
-                clients.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=20))
+                clients.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=60))
             wait_until(lambda: "No descriptor is left" in server.log.read_text())
         wait_until(server.is_live)
         assert len(server.started()) == 1

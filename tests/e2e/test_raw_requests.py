@@ -22,7 +22,7 @@ def test_every_strange_request_gets_its_problem() -> None:
     with serving(max_body_bytes=RAW_LIMIT, slots=4, big_seconds=300) as service, ThreadPoolExecutor(len(SLOW)) as pool:
 
         def answer(data: bytes) -> Answer:
-            with Connection(service.port, timeout=30) as connection:
+            with Connection(service.port, timeout=60) as connection:
                 return connection.send(data).read()
 
         slow = {name: pool.submit(answer, data) for name, data in SLOW.items()}

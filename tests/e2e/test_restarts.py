@@ -3,6 +3,7 @@
 import signal
 from contextlib import ExitStack
 
+from tests.e2e.wire import SECONDS
 from tests.soak import processes
 from tests.soak.clients import Client
 from tests.soak.restarts import roll
@@ -18,12 +19,14 @@ def test_rolling_restarts_lose_nothing() -> None:
 
 
 def test_a_drain_is_announced_and_answers_what_comes() -> None:
-    with serving(workers=1, drain_seconds=2) as service, ExitStack() as clients:
+    with serving(workers=1, drain_seconds=6) as service, ExitStack() as clients:
         kept = clients.enter_context(Client(service.port))
         assert not kept.post(small().body).closes
         service.process.send_signal(signal.SIGTERM)
         asking = clients.enter_context(Client(service.port))
-        processes.wait_until(lambda: asking.ask("GET", "/health/ready").status == 503, 10, "it is not ready any more")
+        processes.wait_until(
+            lambda: asking.ask("GET", "/health/ready").status == 503, SECONDS, "it is not ready any more"
+        )
         refused = asking.ask("GET", "/health/ready")
         assert (refused.problem, refused.closes, "retry-after" in refused.headers) == ("not_ready", True, True)
         assert asking.ask("GET", "/health/live").status == 200

@@ -325,7 +325,7 @@ def test_silent_and_slow_clients_do_not_stop_the_others(server: Server) -> None:
             clients.enter_context(Connection(server.port))
         clients.enter_context(Connection(server.port)).send(SHORT["length"])
         clients.enter_context(Connection(server.port)).send(b"GET / HT")
-        with Connection(server.port, timeout=2.0) as connection:
+        with Connection(server.port, timeout=8.0) as connection:  # theirs are ended after 10 s
             assert connection.send(request("GET", "/health/live")).read().status == 200
 
 

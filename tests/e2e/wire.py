@@ -8,6 +8,9 @@ from typing import Any, Self
 
 from service.wire.problems import PROBLEM_JSON, PROBLEM_TYPES
 
+SECONDS = 60.0
+"""How long a test waits for what should come at once: also a machine that is busy must not fail it."""
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -29,7 +32,7 @@ class Answer:
 class Connection:
     """One TCP connection; every wait is bounded."""
 
-    def __init__(self, port: int, timeout: float = 10.0) -> None:
+    def __init__(self, port: int, timeout: float = SECONDS) -> None:
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=timeout)
         self._file = self.socket.makefile("rb")
 

@@ -12,7 +12,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from service.inference.intervals import normal_quantile
-from service.inference.score import Ends, PairedShares, Share, p_value, reach, split, wilson
+from service.inference.score import Ends, PairedShares, Share, p_value, range_including, split, wilson
 from tests import reference_score as reference
 from tests.inference.shares import Z, parts
 from tests.strategies import examples
@@ -313,9 +313,9 @@ def test_the_splits_of_an_error_are_as_long_as_it(z):
 
 
 def test_what_has_no_value_reaches_nowhere():
-    assert reach(0.5, np.array([np.nan, 0.25, 0.75])) == (0.25, 0.75)
-    assert reach(0.5, np.full(3, np.nan)) == (0.5, 0.5)
-    assert reach(0.5, np.array([0.6])) == (0.5, 0.6)
+    assert range_including(0.5, np.array([np.nan, 0.25, 0.75])) == (0.25, 0.75)
+    assert range_including(0.5, np.full(3, np.nan)) == (0.5, 0.5)
+    assert range_including(0.5, np.array([0.6])) == (0.5, 0.6)
 
 
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.999])

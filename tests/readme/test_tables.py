@@ -22,6 +22,7 @@ from service.settings import Settings, shipped_file
 from service.web.guide import FILES
 from service.wire.answers.encoders import ENCODERS
 from service.wire.formats.decoders import DECODERS
+from service.wire.formats.query_options import PICTURE_PARAMETERS
 from service.wire.problems import MAX_ERRORS, PROBLEM_TYPES
 from tests.readme.commands import examples
 from tests.readme.documents import DEVELOPERS, OPERATORS, README, ROOT, section, table, text_of
@@ -61,24 +62,37 @@ EVALUATING = [name for name in OPERATIONS if name != "columns"]
 
 
 def fields_of(operation: str) -> set[str]:
-    """The fields of an operation's JSON body, and of an evaluation within it."""
-    found = set(SCHEMAS[f"{operation.title()}Request"]["properties"])
+    """The fields of an operation's JSON body, but for those of its charts, and of an evaluation within it."""
+    found = set(SCHEMAS[f"{operation.title()}Request"]["properties"]) - set(OPERATIONS[operation].form.drawn)
     if operation == "comparisons":
         found |= set(SCHEMAS["NamedEvaluation"]["properties"]) - {"name"}
     return found
 
 
+def common_fields() -> set[str]:
+    """The fields that all operations take that read counts, too; slices are those of a sample."""
+    return set.intersection(*(fields_of(name) for name in EVALUATING if name != "slices"))
+
+
 def test_what_every_operation_takes() -> None:
-    common = set.intersection(*map(fields_of, EVALUATING))
+    common = common_fields()
     assert names_in([row[0] for row in table(CURVES, "What you send")]) == common
 
 
 @pytest.mark.parametrize("operation", EVALUATING)
 def test_options(operation: str) -> None:
     """Each other field of a JSON body has a row on the page of its operation."""
-    common = set.intersection(*map(fields_of, EVALUATING))
+    common = common_fields()
     rows = table(f"service/guide/{operation}.md", "Options")
     assert names_in([row[0] for row in rows]) == fields_of(operation) - common
+
+
+def test_options_of_pictures() -> None:
+    rows = table("service/guide/pictures.md", "How it is drawn")
+    drawn = {name for operation in OPERATIONS.values() for name in operation.form.drawn}
+    assert names_in([row[0] for row in rows]) == ({*PICTURE_PARAMETERS} | drawn) - {"charts", "scale"}
+    assert "`scale`" in section("service/guide/pictures.md", "PNG")
+    assert "`charts`" in section("service/guide/pictures.md", "Along with the numbers")
 
 
 def test_what_may_be_kept() -> None:

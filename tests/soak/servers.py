@@ -1,6 +1,7 @@
 """The real server: gunicorn as deploy/gunicorn.conf.py configures it, on loopback, with its log in a file."""
 
 import os
+import random
 import re
 import signal
 import socket
@@ -18,6 +19,7 @@ from tests.soak.clients import Client
 ROOT = Path(__file__).resolve().parent.parent.parent
 START_SECONDS = 60
 STOP_SECONDS = 60
+_CHANCE = random.SystemRandom()
 FAILURE = re.compile(r"Traceback|\[(ERROR|CRITICAL)\]|\"level\": ?\"(error|critical)\"")
 
 
@@ -56,9 +58,16 @@ class Service:
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Find a port for a server that is yet to start.
+
+    It is not one of those that the system gives to connections, or to whoever asks for any: none of these can take it
+    before the server does.
+    """
+    while True:
+        port = _CHANCE.randrange(10_000, 32_000)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def variables(**settings: object) -> dict[str, str]:

@@ -9,6 +9,7 @@ from flask.testing import FlaskClient
 
 from service.app import create_app
 from service.settings import read_settings
+from tests.e2e.wire import SECONDS
 
 MAX_BODY_BYTES = 1000
 
@@ -30,5 +31,5 @@ def pair() -> Iterator[Pair]:
     """The server's end and the client's."""
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        theirs.settimeout(5)
+        theirs.settimeout(SECONDS)
         yield ours, theirs

@@ -21,13 +21,13 @@ static inline struct point point_of(const double *tp, const double *fp, int64_t 
 /* Positive when b lies above the chord from a to c, 0 when on it; the sign is exact, for whole counts up to 2^53.
 
    Differences of counts are exact and rounding is monotone, so that products which differ rounded differ as they do. */
-static inline double side(struct point a, struct point b, struct point c)
+static inline double orientation(struct point a, struct point b, struct point c)
 {
-    const double rise = b.tp - a.tp, run = c.fp - a.fp, reach = b.fp - a.fp, climb = c.tp - a.tp;
-    const double left = rise * run, right = reach * climb;
+    const double up = b.tp - a.tp, across = b.fp - a.fp, rise = c.tp - a.tp, run = c.fp - a.fp;
+    const double left = up * run, right = across * rise;
     if (left != right || fabs(left) < LARGEST_EXACT_INTEGER)
         return left - right;
-    const product exactly = (product)(int64_t)rise * (int64_t)run - (product)(int64_t)reach * (int64_t)climb;
+    const product exactly = (product)(int64_t)up * (int64_t)run - (product)(int64_t)across * (int64_t)rise;
     return (double)((exactly > 0) - (exactly < 0));
 }
 
@@ -43,7 +43,7 @@ static int64_t upper_hull(int64_t count, const int64_t *rows, const double *tp, 
         const struct point next = point_of(tp, fp, rows[place]);
         if (next.tp == last.tp && next.fp == last.fp)
             continue;
-        while (size > 1 && side(before, last, next) <= 0) {
+        while (size > 1 && orientation(before, last, next) <= 0) {
             size--;
             last = before;
             before = point_of(tp, fp, vertices[size > 1 ? size - 2 : 0]);
@@ -59,11 +59,11 @@ static int64_t upper_hull(int64_t count, const int64_t *rows, const double *tp, 
 static int64_t outside(const double *restrict tp, const double *restrict fp, int64_t a, int64_t b,
                        int64_t *restrict rows)
 {
-    const double tp_a = tp[a], fp_a = fp[a], climb = tp[b] - tp_a, run = fp[b] - fp_a;
+    const double tp_a = tp[a], fp_a = fp[a], rise = tp[b] - tp_a, run = fp[b] - fp_a;
     int64_t count = 0;
     for (int64_t row = a + 1; row <= b; row++) {
         rows[count] = row;
-        count += (fp[row] - fp_a) * climb <= (tp[row] - tp_a) * run;
+        count += (fp[row] - fp_a) * rise <= (tp[row] - tp_a) * run;
     }
     return count;
 }
@@ -71,7 +71,7 @@ static int64_t outside(const double *restrict tp, const double *restrict fp, int
 /* Write the vertices of the upper hull of rows in order, and `outer` rows among which all are that lie on it.
 
    The first and the last row differ. There is room for all rows in both; `sizes` is how many were written. First comes
-   the hull of every so manieth row: what is under it is on no hull. */
+   the hull of one row in `spacing`: what is under it is on no hull. */
 void rocpr_hull(int64_t rows, int64_t spacing, const double *tp, const double *fp, int64_t *vertices, int64_t *outer,
                 int64_t *sizes)
 {
@@ -102,7 +102,7 @@ int64_t rocpr_boundary(int64_t count, const int64_t *restrict outer, int64_t siz
             after = point_of(tp, fp, vertices[++edge]);
         }
         boundary[on] = row;
-        on += row == vertices[edge] || side(before, point_of(tp, fp, row), after) == 0;
+        on += row == vertices[edge] || orientation(before, point_of(tp, fp, row), after) == 0;
     }
     return on;
 }

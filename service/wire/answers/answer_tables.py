@@ -15,7 +15,7 @@ from service.curves.evaluation import Points
 from service.curves.exact import LARGEST_EXACT_INTEGER, are_integers
 from service.curves.operating_points import OperatingPoints
 from service.curves.pr import PrCurve
-from service.curves.slices import SLICED_AREAS
+from service.curves.slicing import SLICED_AREAS
 from service.curves.tradeoff import Tradeoffs
 from service.inference.curves_with_intervals import EvaluatedCurves
 from service.inference.intervals import Interval

@@ -17,8 +17,8 @@ import orjson
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
-from service.charts.charts import PICTURES
-from service.charts.picture import Picture
+from service.charts.charts import PICTURES, pictures_within
+from service.charts.picture import Picture, Pictures
 from service.charts.terminal import curves_text
 from service.charts.theme import STYLE
 from service.curves.comparison import Comparison
@@ -65,16 +65,18 @@ class _Pieces(io.RawIOBase):
         return kept.nbytes
 
 
-Shown = str | Picture | None
-"""What of a result is shown: a table by its name, where the format holds only one, a picture, or all."""
+Shown = str | Picture | Pictures | None
+"""What of a result is shown: a table by its name, where the format holds only one, a picture, or all, perhaps with
+pictures beside it."""
 
 Encoder = Callable[[Any, Any], Encoded]
 """From a result and what of it is shown."""
 
 
 def _json_encoder(operation: str) -> Encoder:
-    def encode(result: EvaluatedCurves | Tradeoffs | Comparison, _: str | None) -> Encoded:
-        return Encoded(json_answer(operation, result), {})
+    def encode(result: EvaluatedCurves | Tradeoffs | Comparison, pictures: Pictures | None) -> Encoded:
+        charts = pictures_within(operation, result, pictures or ())
+        return Encoded(json_answer(operation, result, charts), {})
 
     return encode
 
@@ -134,7 +136,14 @@ def _text_encoder(result: EvaluatedCurves, picture: Picture) -> Encoded:
     return Encoded([curves_text(result, picture).encode()], _warnings_header(result.warnings))
 
 
-def _verdict(write: Callable[[dict[str, Any]], bytes]) -> Encoder:
+def _json_verdict(result: Gate, pictures: Pictures | None) -> Encoded:
+    document = gate_document(result)
+    if pictures:
+        document["charts"] = pictures_within("gates", result, pictures)
+    return Encoded([orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)], {})
+
+
+def _report(write: Callable[[dict[str, Any]], bytes]) -> Encoder:
     def encode(result: Gate, _: str | None) -> Encoded:
         return Encoded([write(gate_document(result))], {})
 
@@ -186,9 +195,9 @@ _FORMATS: dict[str, Callable[[str], Encoder]] = {
 
 ENCODERS: dict[tuple[str, str], Encoder] = {
     **{(operation, media_type): make(operation) for operation in TABLES for media_type, make in _FORMATS.items()},
-    ("gates", JSON): _verdict(lambda document: orjson.dumps(document) + b"\n"),
-    ("gates", MARKDOWN): _verdict(lambda document: markdown_report(document).encode()),
-    ("gates", XML): _verdict(junit_report),
+    ("gates", JSON): _json_verdict,
+    ("gates", MARKDOWN): _report(lambda document: markdown_report(document).encode()),
+    ("gates", XML): _report(junit_report),
     ("columns", JSON): lambda listing, _: Encoded(listing_answer(listing), {}),
     **{(operation, SVG): _svg_encoder(operation) for operation in PICTURES},
     **{(operation, PNG): _png_encoder(operation) for operation in PICTURES},

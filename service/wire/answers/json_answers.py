@@ -37,9 +37,15 @@ _PIECE_LISTS = 1 << 6
 """How many of a column whose cells are lists of names: one may be of 50 names, 400 bytes each."""
 
 
-def json_answer(operation: str, result: EvaluatedCurves | Tradeoffs | Comparison | Sliced) -> Iterator[Piece]:
-    """Write a result, in pieces: a whole answer may take more memory than its evaluation."""
-    document = {**_CONTENTS[operation](result), "warnings": result.warnings}
+def json_answer(
+    operation: str, result: EvaluatedCurves | Tradeoffs | Comparison | Sliced, charts: dict[str, str] | None = None
+) -> Iterator[Piece]:
+    """Write a result with its charts, in pieces: a whole answer may take more memory than its evaluation."""
+    document = {
+        **_CONTENTS[operation](result),
+        **({"charts": charts} if charts else {}),
+        "warnings": result.warnings,
+    }
     if _is_short(document):
         yield orjson.dumps(document, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE)
         return
@@ -110,7 +116,7 @@ def _curves(answer: EvaluatedCurves) -> dict[str, Any]:
     """All that was asked for; what was asked for and does not exist is null."""
     document = _totals(answer)
     curves = answer.curves
-    if curves.auc is not None:
+    if "auc" in curves.include:
         document["auc"] = curves.auc
     if "points" in curves.include:
         document["points"] = _points(curves.points, counted=curves.counted)

@@ -57,7 +57,7 @@ _DUPLICATE = ArrowColumn(None, "duplicate")
 
 def every_column() -> TableForm:
     """Form of a table whose columns are all listed."""
-    return TableForm(CSV_PARAMETERS, _read_all, _complete_all, answers_tables=False, skips=True)
+    return TableForm(CSV_PARAMETERS, _read_all, complete=_complete_all, answers_tables=False, skips=True)
 
 
 def _read_all(table: Table, _: Mapping[str, str]) -> Decoded:

@@ -32,7 +32,7 @@ PICTURE_PARAMETERS = ("chart", "side", "theme", "title", "mark", "scale")
 """The query parameters that go with a picture, whatever the body is."""
 
 _TEXT_PARAMETERS = ("positive_label", "keep", "chart", "theme", "title")
-_NAME_LIST_PARAMETERS = ("include", "indices")
+_NAME_LIST_PARAMETERS = ("include", "indices", "charts")
 _NUMBER_LIST_PARAMETERS = ("thresholds", "at_lambda", "lambda_range", "mark")
 _EXAMPLES = {
     "lower_is_positive": "true",

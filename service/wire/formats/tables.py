@@ -64,6 +64,7 @@ def _complete_request(document: object, parameters: Mapping[str, str]) -> Decode
 class TableForm:
     """What a table is to an operation: the query parameters that go with it, and how it becomes a document.
 
+    drawn           those of pictures within an answer.
     complete        what a JSON body becomes, with the options in the query.
     answers_tables  whether the parameter `table`, which is not read here, goes with the operation, too.
     skips           whether a column that cannot be read is none that has to be.
@@ -71,6 +72,7 @@ class TableForm:
 
     parameters: tuple[str, ...]
     read: Callable[[Table, Mapping[str, str]], Decoded]
+    drawn: tuple[str, ...] = ()
     complete: Callable[[object, Mapping[str, str]], Decoded] = _complete_request
     answers_tables: bool = True
     skips: bool = False
@@ -78,8 +80,8 @@ class TableForm:
     def check(self, parameters: Iterable[str]) -> None:
         """Refuse a query parameter that is not known."""
         for key in parameters:
-            if key not in self.parameters:
-                known = (*self.parameters, "table") if self.answers_tables else self.parameters
+            if key not in self.parameters and key not in self.drawn:
+                known = (*self.parameters, *self.drawn, *(["table"] if self.answers_tables else []))
                 message = f"This query parameter is not known here; {meant(key, known)}"
                 raise invalid_value(f"/{pointer_token(key)}", "unknown_field", message)
 
@@ -89,25 +91,25 @@ class TableForm:
         return self.read(table, parameters)
 
 
-def one_evaluation(*options: str) -> TableForm:
+def one_evaluation(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
     """Form of a table that is one evaluation, a sample or counts, with the given options as query parameters."""
-    return TableForm((*SAMPLE_COLUMNS, *TOTALS, *MEANING, *CSV_PARAMETERS, *options), _read_one)
+    return TableForm((*SAMPLE_COLUMNS, *TOTALS, *MEANING, *CSV_PARAMETERS, *options), _read_one, drawn)
 
 
-def evaluation_and_baseline(*options: str) -> TableForm:
+def evaluation_and_baseline(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
     """Form of a table that is one evaluation, and where `baseline_scores` names a column, another one of its rows."""
     parameters = (*SAMPLE_COLUMNS, BASELINE, *TOTALS, *MEANING, *CSV_PARAMETERS, *options)
-    return TableForm(parameters, _read_with_baseline, answers_tables=False)
+    return TableForm(parameters, _read_with_baseline, drawn, answers_tables=False)
 
 
-def several_evaluations(*options: str) -> TableForm:
+def several_evaluations(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
     """Form of a table that is several samples: `scores` names their columns, labels and weights are shared."""
-    return TableForm((*SAMPLE_COLUMNS, *MEANING, *CSV_PARAMETERS, *options), _read_several)
+    return TableForm((*SAMPLE_COLUMNS, *MEANING, *CSV_PARAMETERS, *options), _read_several, drawn)
 
 
-def one_sample_in_slices(*options: str) -> TableForm:
+def one_sample_in_slices(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
     """Form of a table that is one sample, and the columns that `slices` names tell its slices apart."""
-    return TableForm((*SAMPLE_COLUMNS, SLICES, *MEANING, *CSV_PARAMETERS, *options), _read_slices)
+    return TableForm((*SAMPLE_COLUMNS, SLICES, *MEANING, *CSV_PARAMETERS, *options), _read_slices, drawn)
 
 
 def _read_slices(table: Table, parameters: Mapping[str, str]) -> Decoded:

@@ -8,6 +8,7 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, post_load
 
+from service.charts.picture import Pictures
 from service.wire.columns import ColumnError, Contents, Listing, contents
 from service.wire.problems import MAX_ERRORS
 from service.wire.requests.evaluation_schemas import ObjectSchema
@@ -19,6 +20,7 @@ class ColumnsRequest:
     """A checked table, whose columns have been looked at."""
 
     listing: Listing
+    charts: Pictures = ()
 
     @property
     def rows(self) -> int:

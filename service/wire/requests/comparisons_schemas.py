@@ -8,12 +8,14 @@ from typing import Any
 
 from marshmallow import ValidationError, post_load
 
+from service.charts.picture import Pictures
 from service.curves.comparison import MOST_EVALUATIONS
 from service.curves.counts import Counts
 from service.curves.indices import INDICES
 from service.curves.sample import Sample
-from service.wire.requests.evaluation_schemas import EvaluationSchema, ObjectSchema
+from service.wire.requests.evaluation_schemas import EvaluationSchema
 from service.wire.requests.fields import ChoiceSet, Fault, ObjectList, Text, invalid
+from service.wire.requests.picture_schemas import ComparisonsCharts, charts_of
 from service.wire.requests.work import comparisons_work
 
 LONGEST_CURVE_NAME = 100
@@ -26,6 +28,7 @@ class ComparisonsRequest:
 
     evaluations: dict[str, Sample | Counts]
     indices: frozenset[str]
+    charts: Pictures
 
     @property
     def rows(self) -> int:
@@ -51,7 +54,7 @@ class NamedEvaluationSchema(EvaluationSchema):
         return data["name"], self.evaluation(data)
 
 
-class ComparisonsRequestSchema(ObjectSchema):
+class ComparisonsRequestSchema(ComparisonsCharts):
     """A request for a comparison: two evaluations or more, and options."""
 
     evaluations = ObjectList(NamedEvaluationSchema(), minimum=2, maximum=MOST_EVALUATIONS)
@@ -69,4 +72,5 @@ class ComparisonsRequestSchema(ObjectSchema):
                 fault = Fault("duplicate", f"Evaluation {earlier} has this name, too; they are counted from 0.")
                 raise ValidationError({"evaluations": {position: {"name": [fault]}}})
             evaluations[name] = evaluation
-        return ComparisonsRequest(evaluations, data.get("indices", frozenset(INDICES)))
+        indices = data.get("indices", frozenset(INDICES))
+        return ComparisonsRequest(evaluations, indices, charts_of("comparisons", data))

@@ -8,6 +8,7 @@ from typing import Any
 
 from marshmallow import fields, post_load, pre_load
 
+from service.charts.picture import Pictures
 from service.curves.counts import Counts
 from service.curves.evaluation import INCLUDES, KEEPS, CurvesOptions
 from service.curves.pr import AtRecall, Every
@@ -16,6 +17,7 @@ from service.inference.intervals import IntervalOptions
 from service.wire.requests.evaluation_schemas import EvaluationSchema, ObjectSchema, SampleSchema, inheriting
 from service.wire.requests.fields import Choice, ChoiceSet, Number, NumberColumn, ObjectList, invalid
 from service.wire.requests.interval_schemas import MOST_OPERATING_POINTS, IntervalsSchema, OperatingPointSchema
+from service.wire.requests.picture_schemas import CurvesCharts, charts_of
 from service.wire.requests.work import curves_work
 
 
@@ -40,6 +42,7 @@ class CurvesRequest:
     evaluation: Sample | Counts
     options: CurvesOptions
     intervals: IntervalOptions | None = None
+    charts: Pictures = ()
 
     @property
     def rows(self) -> int:
@@ -53,7 +56,7 @@ class CurvesRequest:
         return curves_work(self.evaluation, self.options, self.intervals)
 
 
-class CurvesRequestSchema(EvaluationSchema):
+class CurvesRequestSchema(CurvesCharts, EvaluationSchema):
     """A request for curves: an evaluation and its options side by side."""
 
     include = ChoiceSet(INCLUDES)
@@ -83,4 +86,4 @@ class CurvesRequestSchema(EvaluationSchema):
             raise invalid("exclusive", message, "tuning")
         names = ("include", "keep", "interpolation", "thresholds", "tuning", "operating_points")
         options = CurvesOptions(**{name: data[name] for name in names if name in data})
-        return CurvesRequest(evaluation, options, data.get("intervals"))
+        return CurvesRequest(evaluation, options, data.get("intervals"), charts_of("curves", data))

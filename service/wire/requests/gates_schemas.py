@@ -10,6 +10,7 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, post_load, pre_load
 
+from service.charts.picture import Pictures
 from service.curves.counts import Counts
 from service.curves.indices import INDICES
 from service.curves.sample import Sample
@@ -20,6 +21,7 @@ from service.wire.requests.evaluation_schemas import EvaluationSchema, ObjectSch
 from service.wire.requests.fields import Choice, Fault, Flag, Number, ObjectList, invalid
 from service.wire.requests.gates_work import gates_work
 from service.wire.requests.interval_schemas import IntervalsSchema, Level, too_sure
+from service.wire.requests.picture_schemas import GatesCharts, charts_of
 
 MOST_RULES = 100
 """How many rules a gate has."""
@@ -145,6 +147,7 @@ class GatesRequest:
     baseline: Sample | Counts | None
     options: GateOptions
     fail_status: int
+    charts: Pictures
 
     @property
     def rows(self) -> int:
@@ -166,7 +169,7 @@ class BaselineSchema(EvaluationSchema):
         return self.evaluation(data)
 
 
-class GatesRequestSchema(EvaluationSchema):
+class GatesRequestSchema(GatesCharts, EvaluationSchema):
     """A request for a verdict: an evaluation and what it has to meet side by side."""
 
     baseline = fields.Nested(BaselineSchema)
@@ -197,4 +200,4 @@ class GatesRequestSchema(EvaluationSchema):
             raise invalid("missing", "paired needs a baseline to pair with.", "paired")
         options = GateOptions(tuple(data["rules"]), paired=paired, intervals=data.get("intervals"))
         _check_levels(options)
-        return GatesRequest(evaluation, baseline, options, data.get("fail_status", 200))
+        return GatesRequest(evaluation, baseline, options, data.get("fail_status", 200), charts_of("gates", data))

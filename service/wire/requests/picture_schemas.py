@@ -1,8 +1,9 @@
-"""The schemas of how a picture is asked for: query parameters, with any body.
+"""The schemas of how pictures are asked for: one as an answer, by query parameters, or several within a JSON answer.
 
 Knows the options of pictures; nothing of results.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 from marshmallow import ValidationError, post_load
@@ -17,12 +18,13 @@ from service.charts.picture import (
     USUAL_SIDE,
     WIDEST,
     Picture,
+    Pictures,
 )
 from service.wire.media_types import PNG, SVG, TEXT
 from service.wire.problems import invalid_request
 from service.wire.requests.evaluation_schemas import ObjectSchema
 from service.wire.requests.faults import field_errors
-from service.wire.requests.fields import Choice, NumberColumn, Text, Whole, invalid
+from service.wire.requests.fields import Choice, ChoiceSet, NumberColumn, Text, Whole, invalid
 
 LONGEST_TITLE = 120
 """How many characters the title of a picture has."""
@@ -40,19 +42,19 @@ class _DrawnSchema(_PictureSchema):
     theme = Choice(THEMES)
 
 
-class CurvesPictureSchema(_DrawnSchema):
+class _MarkedSchema(_DrawnSchema):
+    mark = NumberColumn()
+
+
+class CurvesPictureSchema(_MarkedSchema):
     """How an evaluation is drawn."""
 
     chart = Choice(CHARTS["curves"])
-    mark = NumberColumn()
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> dict[str, Any]:
         """Count the marks."""
-        marks = tuple(data.pop("mark", ()))
-        if len(marks) > MOST_MARKS:
-            raise invalid("wrong_length", f"At most {MOST_MARKS} thresholds belong here, not {len(marks)}.", "mark")
-        return data | {"marks": tuple(map(float, marks))}
+        return data | {"marks": _marks(data.pop("mark", ()))}
 
 
 class CurvesTextSchema(_PictureSchema):
@@ -135,6 +137,55 @@ PICTURE_SCHEMAS: dict[tuple[str, str], ObjectSchema] = {
     ("slices", PNG): SlicesPngSchema(),
 }
 """{(operation, media type): how its picture is asked for}"""
+
+
+class CurvesCharts(_MarkedSchema):
+    """The pictures within an answer of curves."""
+
+    charts = ChoiceSet(CHARTS["curves"])
+
+
+class TradeoffsCharts(_DrawnSchema):
+    """The pictures within an answer of trade-offs."""
+
+    charts = ChoiceSet(CHARTS["tradeoffs"])
+
+
+class ComparisonsCharts(_DrawnSchema):
+    """The pictures within an answer of a comparison."""
+
+    charts = ChoiceSet(CHARTS["comparisons"])
+
+
+class GatesCharts(_DrawnSchema):
+    """The picture within a verdict."""
+
+    charts = ChoiceSet(CHARTS["gates"])
+
+
+class SlicesCharts(_DrawnSchema):
+    """The pictures within an answer of slices."""
+
+    charts = ChoiceSet(CHARTS["slices"])
+
+
+def charts_of(operation: str, data: dict[str, Any]) -> Pictures:
+    """Build the pictures that a request asks for within its answer. Raises ValidationError."""
+    how = [name for name in _MarkedSchema().fields if name in data]
+    if "charts" not in data:
+        for name in how:
+            raise invalid("exclusive", f"{name} goes with charts, or with a picture as the answer.", name)
+        return ()
+    options = {name: data[name] for name in how if name != "mark"}
+    marks = _marks(data.get("mark", ()))
+    return tuple(Picture(name, marks=marks, **options) for name in CHARTS[operation] if name in data["charts"])
+
+
+def _marks(marks: Iterable[float]) -> tuple[float, ...]:
+    found = tuple(map(float, marks))
+    if len(found) > MOST_MARKS:
+        raise invalid("wrong_length", f"At most {MOST_MARKS} thresholds belong here, not {len(found)}.", "mark")
+    return found
 
 
 def checked_picture(operation: str, media_type: str, document: dict[str, object]) -> Picture:

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from marshmallow import ValidationError, fields, post_load
 
+from service.charts.picture import Pictures
 from service.curves.exact import IntArray
 from service.curves.operating_points import OperatingPoint
 from service.curves.sample import Sample
-from service.curves.slices import SLICED_AREAS
+from service.curves.slicing import SLICED_AREAS
 from service.inference.intervals import IntervalOptions
 from service.inference.methods import INTERVAL_METHODS, RESAMPLED_METHODS
 from service.inference.rules import AREAS_WITH_INTERVALS
@@ -21,6 +22,7 @@ from service.wire.columns import Categories, ColumnError, categories
 from service.wire.requests.evaluation_schemas import ObjectSchema, SampleSchema
 from service.wire.requests.fields import Choice, Fault, ObjectList, invalid
 from service.wire.requests.interval_schemas import Level, OperatingPointSchema
+from service.wire.requests.picture_schemas import SlicesCharts, charts_of
 from service.wire.requests.work import slices_work
 
 MOST_SLICES = 100_000
@@ -133,6 +135,7 @@ class SlicesRequest:
     slicing: Slicing
     points: tuple[OperatingPoint, ...] = ()
     intervals: IntervalOptions | None = None
+    charts: Pictures = ()
 
     @property
     def rows(self) -> int:
@@ -145,7 +148,7 @@ class SlicesRequest:
         return slices_work(self.sample, self.slicing.count, len(self.points), intervals=self.intervals is not None)
 
 
-class SlicesRequestSchema(SampleSchema):
+class SlicesRequestSchema(SampleSchema, SlicesCharts):
     """A request for slices: a sample, and its options beside it."""
 
     slices = SliceColumns()
@@ -163,4 +166,5 @@ class SlicesRequestSchema(SampleSchema):
         if slicing.numbers.size != sample.rows:
             message = f"The columns of slices have {slicing.numbers.size} rows, scores has {sample.rows}."
             raise invalid("lengths_differ", message, "slices")
-        return SlicesRequest(sample, slicing, tuple(data.get("operating_points", ())), data.get("intervals"))
+        points = tuple(data.get("operating_points", ()))
+        return SlicesRequest(sample, slicing, points, data.get("intervals"), charts_of("slices", data))

@@ -9,6 +9,7 @@ from typing import Any
 
 from marshmallow import fields, post_load
 
+from service.charts.picture import Pictures
 from service.curves.counts import Counts
 from service.curves.density import BetaDensity
 from service.curves.indices import INDICES
@@ -16,6 +17,7 @@ from service.curves.sample import Sample
 from service.curves.tradeoff import TradeoffOptions
 from service.wire.requests.evaluation_schemas import EvaluationSchema, ObjectSchema
 from service.wire.requests.fields import ChoiceSet, Number, NumberColumn, invalid
+from service.wire.requests.picture_schemas import TradeoffsCharts, charts_of
 from service.wire.requests.work import tradeoffs_work
 
 
@@ -40,6 +42,7 @@ class TradeoffsRequest:
 
     evaluation: Sample | Counts
     options: TradeoffOptions
+    charts: Pictures
 
     @property
     def rows(self) -> int:
@@ -52,7 +55,7 @@ class TradeoffsRequest:
         return tradeoffs_work(self.evaluation, self.options)
 
 
-class TradeoffsRequestSchema(EvaluationSchema):
+class TradeoffsRequestSchema(TradeoffsCharts, EvaluationSchema):
     """A request for trade-offs: an evaluation and its options side by side."""
 
     indices = ChoiceSet(tuple(INDICES))
@@ -72,4 +75,4 @@ class TradeoffsRequestSchema(EvaluationSchema):
                 raise invalid("not_rising", "The range has to rise: its first number below its second.", "lambda_range")
             data["lambda_range"] = (start, end)
         options = {field.name: data[field.name] for field in dataclasses.fields(TradeoffOptions) if field.name in data}
-        return TradeoffsRequest(evaluation, TradeoffOptions(**options))
+        return TradeoffsRequest(evaluation, TradeoffOptions(**options), charts_of("tradeoffs", data))

@@ -39,7 +39,7 @@ def guarded(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
     wait_for_port(port, process)
     yield f"http://127.0.0.1:{port}"
     process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=40) == 0
+    assert process.wait(timeout=60) == 0
     text = log.read_text()
     assert "Traceback" not in text, text
     assert KEY not in text

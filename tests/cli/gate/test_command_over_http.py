@@ -41,6 +41,24 @@ def test_the_verdict_is_that_of_the_files_here(guarded: str, tmp_path: Path, tex
         assert run.exit_code == STATUSES[text]
 
 
+@pytest.mark.parametrize("text", STATUSES, ids=["passing", "failing", "undecided"])
+def test_the_picture_is_that_of_the_files_here(guarded: str, tmp_path: Path, text: str) -> None:
+    rules, pictures = written(tmp_path, text), [tmp_path / "here.svg", tmp_path / "there.svg"]
+    runs = [rocpr(rules, ALL, "--plot", pictures[0]), asking(guarded, rules, ALL, "--plot", pictures[1])]
+    assert [run.exit_code for run in runs] == [STATUSES[text]] * 2
+    here, there = (picture.read_bytes() for picture in pictures)
+    assert here == there
+    assert here.startswith(b"<svg ")
+
+
+def test_without_a_verdict_of_the_server_there_is_no_picture(guarded: str, tmp_path: Path) -> None:
+    old = tmp_path / "old.svg"
+    old.write_text("of an earlier run")
+    run = rocpr(written(tmp_path, PASSING), ALL, "--server", guarded, "--plot", old)  # without its key
+    assert run.exit_code == 2
+    assert not old.exists()
+
+
 def test_a_failed_gate_may_have_a_status_of_its_own(guarded: str, tmp_path: Path) -> None:
     assert both(guarded, written(tmp_path, f"fail_status = 409\n{FAILING}"), ALL).exit_code == 1
 

@@ -7,6 +7,7 @@ import pytest
 from click import ClickException
 
 from service.cli.gate.rules_file import GATE_OPTIONS, KEYS, RULE_KEYS, Rules
+from service.operations import OPERATIONS
 from service.wire.requests.gates_schemas import GatesRequestSchema, RuleSchema
 from service.wire.requests.interval_schemas import IntervalsSchema
 
@@ -152,6 +153,7 @@ def test_the_keys_are_those_of_the_contract() -> None:
     ) - {
         "baseline",
         "counts",
+        *OPERATIONS["gates"].form.drawn,
     }
     assert set(RULE_KEYS) == set(RuleSchema().fields)
     from service.cli.gate.rules_file import INTERVALS_KEYS

@@ -3,6 +3,7 @@
 import errno
 import io
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -16,6 +17,7 @@ from werkzeug.wsgi import FileWrapper
 from service.web.lanes import slots
 from service.web.lanes.slots import Slots
 from service.web.passes import MOVED, PASS, UNTIL_SENT, Pass, move_to
+from tests.e2e.wire import SECONDS
 from tests.web.guarding import ANN, BEN, HEALTH, bare_app
 
 
@@ -135,13 +137,14 @@ class TestUnderAnotherServer:
 
     def test_threads_never_have_more_and_all_is_given_back(self, bare: Flask, tmp_path: Path) -> None:
         lock, inside, most, statuses = threading.Lock(), [0], [0], []
-        enough = threading.Event()
+        refused = threading.Event()
 
         def view() -> Response:
             with lock:
                 inside[0] += 1
                 most[0] = max(most[0], inside[0])
-            enough.wait(0.001)
+            assert refused.wait(SECONDS)  # for the first time
+            time.sleep(0.001)
             with lock:
                 inside[0] -= 1
             return Response("seen")
@@ -152,6 +155,8 @@ class TestUnderAnotherServer:
             for _ in range(25):
                 with bare.test_client().get("/", headers=ANN) as response:
                     statuses.append(response.status_code)
+                    if response.status_code == 429:
+                        refused.set()
 
         threads = [threading.Thread(target=ask) for _ in range(8)]
         for thread in threads:

@@ -61,7 +61,8 @@ class TestConnections:
         now[0] += 0.2
         assert other.fewest_connections() == 7
 
-    def test_of_another_process_are_seen(self, root: Path, tmp_path: Path) -> None:
+    def test_of_another_process_are_seen(self, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(board_module, "ALIVE_SECONDS", 3600)
         ours = Board(tmp_path)
         ours.count_connections(9)
         command = [sys.executable, "-c", COUNTING, str(tmp_path)]

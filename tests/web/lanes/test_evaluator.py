@@ -6,10 +6,10 @@ import mmap
 import os
 import signal
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from multiprocessing import Pipe, reduction
 from pathlib import Path
-from threading import Timer
+from threading import Event, Thread, Timer
 
 import pytest
 
@@ -28,6 +28,7 @@ from service.web.lanes.evaluator import (
 from service.wire.answers.output import Output
 from service.wire.formats.codings import compress
 from tests.compiled_library import library_in, used
+from tests.e2e.wire import SECONDS
 from tests.web.big_requests import BODY, LIMITS, request
 
 PLENTY = Effort(1 << 20, 1 << 20)
@@ -93,7 +94,7 @@ def test_a_defect_is_logged_where_it_is_and_told_as_one(monkeypatch: pytest.Monk
 def test_an_evaluator_that_is_killed_has_died(evaluator: EvaluatorProcess) -> None:
     """Whoever waits for its answer learns it at once."""
     os.kill(evaluator.pid, signal.SIGSTOP)
-    killer = Timer(0.1, evaluator.kill)
+    killer = Timer(0.1, evaluator.kill)  # before or after it waits
     killer.start()
     with pytest.raises(EvaluatorDied):
         evaluator.answer(request(body=BODY), PLENTY, 60.0)
@@ -175,17 +176,24 @@ def test_an_evaluator_of_no_use_says_so(evaluator: EvaluatorProcess) -> None:
             evaluator.answer_in_files(request(), body, content, 1.0)
 
 
-def given_back(monkeypatch: pytest.MonkeyPatch, taken: int, seconds: float) -> int:
-    """Be the evaluator of one request that took so much memory, and count how often memory is given back."""
+def given_back(monkeypatch: pytest.MonkeyPatch, taken: int, keep_seconds: float = SECONDS) -> int:
+    """Be the evaluator of one request that took so much memory, and count how often memory is given back.
+
+    One that keeps memory for less than SECONDS waits for another request until it has given it back.
+    """
     times: list[int] = []
+    gives = Event()
+    monkeypatch.setattr(evaluators, "KEEP_SECONDS", keep_seconds)
     monkeypatch.setattr(evaluators, "own_memory_bytes", lambda: taken)
-    monkeypatch.setattr(evaluators, "give_memory_back", lambda: times.append(1))
-    serve_one(monkeypatch, seconds, None)
+    monkeypatch.setattr(evaluators, "give_memory_back", lambda: (times.append(1), gives.set()))
+    serve_one(monkeypatch, None, (lambda: gives.wait(SECONDS)) if keep_seconds < SECONDS else lambda: None)
     return len(times)
 
 
-def serve_one(monkeypatch: pytest.MonkeyPatch, seconds: float, compiled: Path | None) -> None:
-    """Be the evaluator of one request, for so long."""
+def serve_one(
+    monkeypatch: pytest.MonkeyPatch, compiled: Path | None, before_the_end: Callable[[], object] = lambda: None
+) -> None:
+    """Be the evaluator of one request, until the server has its answer and something else has happened."""
     monkeypatch.setattr(evaluators, "dictConfig", lambda _: None)
     monkeypatch.setattr(evaluators, "_bound", lambda *_: None)
     ours, theirs = Pipe()
@@ -195,30 +203,35 @@ def serve_one(monkeypatch: pytest.MonkeyPatch, seconds: float, compiled: Path | 
         ours.send(evaluators._Task(request(), None, in_files=True))
         for file in (body, content):
             reduction.send_handle(ours, file.fileno(), os.getpid())
-        server_goes = Timer(seconds, ours.close)
-        server_goes.start()
+
+        def take_the_answer_and_go() -> None:
+            with ours:
+                ours.recv()
+                before_the_end()
+
+        server = Thread(target=take_the_answer_and_go)
+        server.start()
         evaluators._serve(theirs, LIMITS, 0, 0, compiled)
-        server_goes.join()
+        server.join()
         assert content.seek(0, os.SEEK_END) > 0
 
 
 def test_an_evaluator_keeps_some_memory_for_the_next_request(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert given_back(monkeypatch, evaluators.KEPT_BYTES, 0.1) == 0
+    assert given_back(monkeypatch, evaluators.KEPT_BYTES) == 0
 
 
 def test_an_evaluator_that_took_much_gives_it_back_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert given_back(monkeypatch, evaluators.KEPT_BYTES + 1, 0.1) == 1
+    assert given_back(monkeypatch, evaluators.KEPT_BYTES + 1) == 1
 
 
 def test_an_evaluator_that_waits_gives_back_what_it_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(evaluators, "KEEP_SECONDS", 0.1)
-    assert given_back(monkeypatch, 0, 0.5) == 1
+    assert given_back(monkeypatch, 0, keep_seconds=0.01) == 1
 
 
 def test_an_evaluator_uses_the_library_of_the_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     library = library_in(tmp_path)
     with used(None):
-        serve_one(monkeypatch, 0.1, library)
+        serve_one(monkeypatch, library)
         assert KERNEL.path == library
 
 
@@ -226,7 +239,7 @@ def test_an_evaluator_goes_on_without_a_library_that_is_gone(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with used(None), caplog.at_level("WARNING", "service"):
-        serve_one(monkeypatch, 0.1, tmp_path / "removed.so")
+        serve_one(monkeypatch, tmp_path / "removed.so")
         assert KERNEL.path is None
     assert "The compiled loops cannot be used: " in caplog.text
 

@@ -5,12 +5,11 @@ from threading import Event, Lock
 from typing import Any
 
 from service.web.passes import CLIENT, MOVED, PASS, Pass
+from tests.e2e.wire import SECONDS
 
 Environ = dict[str, Any]
 Start = Callable[..., Any]
 Application = Callable[[Environ, Start], Iterable[bytes]]
-
-SECONDS = 10.0
 
 
 def echo(environ: Environ, start: Start) -> Iterable[bytes]:

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
+from service.web.lanes import board
 from service.web.lifecycle import DRAINING
 from service.web.passes import Pass
 from service.web.server import connection, exchange, lane, queues, sending, server, sweep
 from service.web.server.lane import Lane
-from tests.web.server.serving import Clock, Served
+from tests.web.server.serving import SECONDS, Clock, Served
 
 Serve = Callable[..., Served]
 
@@ -30,7 +31,7 @@ def loop(failures: list[dict[str, Any]]) -> Iterator[asyncio.AbstractEventLoop]:
     thread.start()
     yield loop
     loop.call_soon_threadsafe(loop.stop)
-    thread.join(10)
+    thread.join(SECONDS)
     loop.close()
 
 
@@ -45,17 +46,24 @@ def lanes(loop: asyncio.AbstractEventLoop) -> Mapping[Pass, Lane]:
 
 
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+def clock(loop: asyncio.AbstractEventLoop, monkeypatch: pytest.MonkeyPatch) -> Clock:
     """The time of all parts of the server, but not of the loop itself."""
-    clock = Clock()
-    for module in (connection, exchange, lane, queues, sending, server, sweep):
+
+    async def settled() -> None:
+        """Come after whatever the loop is doing."""
+
+    clock = Clock(lambda: asyncio.run_coroutine_threadsafe(settled(), loop).result(SECONDS))
+    for module in (board, connection, exchange, lane, queues, sending, server, sweep):
         monkeypatch.setattr(module, "time", clock)
     return clock
 
 
 @pytest.fixture
 def serve(
-    loop: asyncio.AbstractEventLoop, lanes: Mapping[Pass, Lane], failures: list[dict[str, Any]]
+    loop: asyncio.AbstractEventLoop,
+    lanes: Mapping[Pass, Lane],
+    failures: list[dict[str, Any]],
+    clock: Clock,  # noqa: ARG001  # so that nothing depends on how long a test takes
 ) -> Iterator[Serve]:
     """Make servers of applications; the loop must have caught no failure in the end."""
     served: list[Served] = []

@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+import itertools
 import socket
 import time
 from collections.abc import Callable, Mapping
@@ -12,7 +13,7 @@ from service.web.server.connection import Connection, Phase
 from service.web.server.lane import Lane
 from service.web.server.server import Bounds, Server
 from service.web.server.sweep import Held
-from tests.e2e.wire import Answer
+from tests.e2e.wire import SECONDS, Answer
 from tests.e2e.wire import Connection as Wire
 from tests.web.server.reading import MAX_BODY_BYTES, new_parser
 
@@ -27,23 +28,27 @@ BOUNDS = Bounds(
     retry_after_seconds=7,
 )
 
-SECONDS = 10.0
-"""How long a test waits for what should come at once."""
-
 
 class Clock:
-    """What the server takes for the module time; it may be put forward."""
+    """What the server takes for the module time: it stands still but for a microsecond with each look.
+
+    settle   waits until the server has done what it was doing: who has read an answer may be faster than the server,
+             which notes afterwards that the answer was sent.
+    """
 
     perf_counter = staticmethod(time.perf_counter)
 
-    def __init__(self) -> None:
-        self._ahead = 0.0
+    def __init__(self, settle: Callable[[], object] = lambda: None) -> None:
+        self._settle = settle
+        self._looks = itertools.count()
+        self._now = time.monotonic()
 
     def monotonic(self) -> float:
-        return time.monotonic() + self._ahead
+        return self._now + 1e-6 * next(self._looks)
 
     def forward(self, seconds: float) -> None:
-        self._ahead += seconds
+        self._settle()
+        self._now += seconds
 
 
 class Client(Wire):
@@ -158,4 +163,4 @@ class Served:
         self.until(lambda: not self.server.connections, "the end of all connections")
 
 
-__all__ = ["BOUNDS", "Answer", "Client", "Clock", "Phase", "Served"]
+__all__ = ["BOUNDS", "SECONDS", "Answer", "Client", "Clock", "Phase", "Served"]

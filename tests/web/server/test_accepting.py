@@ -113,8 +113,7 @@ def test_clients_are_served_over_tcp_and_unix_sockets(listen: Listen, tmp_path: 
 
 def test_what_the_system_keeps_for_a_client_is_bounded(listen: Listen) -> None:
     listening = listen()
-    listening.connect()
-    listening.until(1)
+    assert answer(listening.connect()).startswith(b"HTTP/1.1 200 OK\r\n")
     (connection,) = listening.served.server.connections
     sock = connection.transport.get_extra_info("socket")
     assert sock.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) <= 2 * SEND_BUFFER_BYTES
@@ -150,8 +149,7 @@ def test_a_connection_that_is_being_made_counts_once(listen: Listen, monkeypatch
         counts.append(listening.listeners.count())
 
     monkeypatch.setattr(Connection, "connection_made", counted)
-    listening.connect()
-    listening.until(1)
+    assert answer(listening.connect()).startswith(b"HTTP/1.1 200 OK\r\n")
     assert counts == [1, 1]
 
 

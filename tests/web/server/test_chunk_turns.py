@@ -1,15 +1,15 @@
 """Turns of connections whose bodies come in small chunks: by address, without those that have gone."""
 
-import asyncio
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 
 import pytest
 
 from service.web.server import chunk_turns
-from service.web.server.chunk_turns import ChunkTurns
+from service.web.server.chunk_turns import TURN_SECONDS, ChunkTurns
 from service.web.server.connection import Phase
+from tests.web.server.serving import Clock
 
 
 class Waiting:
@@ -36,54 +36,71 @@ class Waiting:
         self.theirs.close()
 
 
-class Crowd:
-    def __init__(self) -> None:
+class Turns:
+    """Turns on a loop on which they come when a test says so."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
         self.read: list[str] = []
         self.all: list[Waiting] = []
+        self._turns = ChunkTurns(self)  # type: ignore[arg-type]
+        self._next: list[tuple[float, Callable[[], object]]] = []
 
-    def one(self, name: str, address: str) -> Waiting:
+    def call_later(self, seconds: float, function: Callable[[], object]) -> object:
+        self._next.append((seconds, function))
+        return function
+
+    def put(self, name: str, address: str) -> Waiting:
         self.all.append(Waiting(name, address, self.read))
+        self._turns.put(self.all[-1])  # type: ignore[arg-type]
+        assert self.all[-1].paused
         return self.all[-1]
 
-    def run(self, waiting: list[Waiting], seconds: float = 0.2) -> list[str]:
-        async def wait() -> None:
-            turns = ChunkTurns(asyncio.get_running_loop())
-            for connection in waiting:
-                turns.put(connection)  # type: ignore[arg-type]
-                assert connection.paused
-            await asyncio.sleep(seconds)
+    def turn(self) -> list[str]:
+        """Let one turn come, of which there is never more than one to come."""
+        ((seconds, function),) = self._next
+        assert seconds == TURN_SECONDS
+        self._next.clear()
+        self._clock.forward(seconds)
+        function()
+        return self.read
 
-        asyncio.run(wait())
+    def all_turns(self) -> list[str]:
+        while self._next:
+            self.turn()
         return self.read
 
 
 @pytest.fixture
-def crowd() -> Iterator[Crowd]:
-    crowd = Crowd()
-    yield crowd
-    for connection in crowd.all:
+def turns(monkeypatch: pytest.MonkeyPatch) -> Iterator[Turns]:
+    clock = Clock()
+    monkeypatch.setattr(chunk_turns, "time", clock)
+    turns = Turns(clock)
+    yield turns
+    for connection in turns.all:
         connection.close()
 
 
-def test_turns_go_round_by_address(crowd: Crowd) -> None:
-    waiting = [crowd.one(f"a{number}", "10.0.0.1") for number in range(4)]
-    waiting += [crowd.one("b0", "10.0.0.2"), crowd.one("b1", "10.0.0.2")]
-    assert crowd.run(waiting) == ["a0", "b0", "a1", "b1", "a2", "a3"]
-    assert 0 < waiting[0].waited < waiting[3].waited
+def test_turns_go_round_by_address(turns: Turns) -> None:
+    waiting = [turns.put(f"a{number}", "10.0.0.1") for number in range(4)]
+    for name in ("b0", "b1"):
+        turns.put(name, "10.0.0.2")
+    assert turns.all_turns() == ["a0", "b0", "a1", "b1", "a2", "a3"]
+    assert [one.waited for one in waiting] == pytest.approx([TURN_SECONDS * turn for turn in (1, 3, 5, 6)], abs=1e-4)
 
 
-def test_one_turn_after_the_other(crowd: Crowd, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chunk_turns, "TURN_SECONDS", 0.05)
-    waiting = [crowd.one(str(number), "10.0.0.1") for number in range(20)]
-    assert len(crowd.run(waiting, 0.28)) <= 5
+def test_one_turn_after_the_other(turns: Turns) -> None:
+    for number in range(3):
+        turns.put(str(number), "10.0.0.1")
+    for expected in (["0"], ["0", "1"]):
+        assert turns.turn() == expected
 
 
-def test_whoever_has_gone_takes_no_turn(crowd: Crowd, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chunk_turns, "TURN_SECONDS", 0.1)
-    waiting = [crowd.one(str(number), "10.0.0.1") for number in range(50)]
+def test_whoever_has_gone_takes_no_turn(turns: Turns) -> None:
+    waiting = [turns.put(str(number), "10.0.0.1") for number in range(50)]
     for connection in waiting[:30]:
         connection.theirs.close()
     for connection in waiting[30:40]:
         connection.phase = Phase.CLOSED
-    assert crowd.run(waiting, 0.15) == ["40"]
+    assert turns.turn() == ["40"]
     assert [connection.aborted for connection in waiting] == [True] * 30 + [False] * 20

@@ -12,7 +12,7 @@ from service.web.server.sending import STALLED_SECONDS
 from tests.e2e.wire import check_problem, request
 from tests.web.server.applications import Held, answering, echo, of_length
 from tests.web.server.conftest import Serve
-from tests.web.server.serving import SECONDS, Client, Clock, Phase
+from tests.web.server.serving import SECONDS, Client, Clock, Phase, Served
 
 POST = b"POST /known HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n"
 
@@ -41,9 +41,9 @@ def test_of_what_follows_a_request_only_so_much_is_taken(serve: Serve) -> None:
     served = serve(held)
     client = served.connect()
     client.get("/a")
-    assert held.begun.wait(10)
+    assert held.begun.wait(SECONDS)
     ahead = POST % 10_000 + bytes(10_000)
-    sent = send_all_that_is_taken(client, ahead)
+    sent = send_all_that_is_taken(served, client, ahead)
     assert AHEAD_BYTES < len(client.connection.ahead) <= AHEAD_BYTES + len(served.server.short_buffer)
     held.go.set()
     assert client.read().body == b"GET /a "
@@ -51,13 +51,20 @@ def test_of_what_follows_a_request_only_so_much_is_taken(serve: Serve) -> None:
         assert client.read().body == b"POST /known " + bytes(10_000)
 
 
-def send_all_that_is_taken(client: Client, request: bytes) -> int:
-    """Send a request again and again while the server takes more; return how many bytes it took."""
-    client.socket.settimeout(0.2)
+def send_all_that_is_taken(served: Served, client: Client, request: bytes) -> int:
+    """Send a request again and again until the server reads no more; return how many bytes it took."""
     sent = 0
-    with suppress(TimeoutError):
-        while True:
-            sent += client.socket.send(request[sent % len(request) :])
+
+    def is_taken() -> bool:
+        nonlocal sent
+        is_full = client.connection._is_full
+        with suppress(BlockingIOError):
+            while True:
+                sent += client.socket.send(request[sent % len(request) :])
+        return is_full
+
+    client.socket.settimeout(0)
+    served.until(is_taken, "the end of reading")
     client.socket.settimeout(SECONDS)
     return sent
 
@@ -107,7 +114,7 @@ def test_what_follows_the_last_request_is_dropped(serve: Serve) -> None:
     served = serve(held)
     client = served.connect().get("/a", "Connection: close")
     assert held.begun.wait(SECONDS)
-    assert send_all_that_is_taken(client, bytes(100_000)) > AHEAD_BYTES
+    assert send_all_that_is_taken(served, client, bytes(100_000)) > AHEAD_BYTES
     held.go.set()
     assert client.read().closes
     for _ in range(10):
@@ -141,7 +148,7 @@ class TestHalfClosing:
         held = Held()
         client = serve(held).connect()
         client.send(request("GET", "/a") + request("GET", "/b") + b"\r\n").half_close()
-        assert held.begun.wait(10)
+        assert held.begun.wait(SECONDS)
         held.go.set()
         assert [client.read().body for _ in range(2)] == [b"GET /a ", b"GET /b "]
         assert client.rest() == b""

@@ -8,11 +8,9 @@ from typing import Any
 
 import pytest
 
-from service.web.server import lane as lane_module
 from service.web.server.lane import Lane
 from service.web.server.queues import Use
-
-SECONDS = 10.0
+from tests.e2e.wire import SECONDS
 
 
 class Request:
@@ -77,6 +75,13 @@ class Held:
     def put(self, *requests: Request) -> None:
         """Put all at once, before any of them is begun."""
         self.on_loop(lambda: [self.lane.put(request) for request in requests])
+
+    def until(self, holds: Callable[[], bool]) -> None:
+        """Wait until something holds on the loop."""
+        end = time.monotonic() + SECONDS
+        while not self.on_loop(holds):
+            assert time.monotonic() < end
+            time.sleep(0.001)
 
     def waiting(self) -> int:
         return int(self.on_loop(lambda: len(self.lane.queue)))
@@ -189,8 +194,7 @@ def test_a_slot_that_another_process_gives_back_is_found(loop: asyncio.AbstractE
     held = Held(loop, admit=slots.admit)
     request = Request()
     held.put(request)
-    while len(slots.asked) < 5:
-        time.sleep(lane_module.RETRY_SECONDS / 2)
+    held.until(lambda: len(slots.asked) >= 5)
     assert not request.begun.is_set()
     slots.free = 1
     assert request.is_told()
@@ -216,14 +220,18 @@ def test_a_lane_that_waits_for_a_slot_does_so_once(loop: asyncio.AbstractEventLo
     held = Held(loop, admit=slots.admit)
     requests = [Request() for _ in range(5)]
     held.put(*requests)
-    retry = held.lane._retry
     waiting = [*requests, Request("b")]
-    held.put(waiting[-1])
-    assert held.lane._retry is retry is not None
+
+    def retries() -> list[object]:
+        """Before and after another one comes, between two looks for a slot."""
+        before = held.lane._retry
+        held.lane.put(waiting[-1])
+        return [before, held.lane._retry]
+
+    before, after = held.on_loop(retries)
+    assert before is after is not None
     held.on_loop(lambda: [held.lane.withdraw(request) for request in waiting])
-    end = time.monotonic() + SECONDS
-    while held.on_loop(lambda: held.lane._retry) is not None:
-        assert time.monotonic() < end
+    held.until(lambda: held.lane._retry is None)
     assert held.waiting() == 0
 
 

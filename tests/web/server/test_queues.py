@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from service.web.server import queues
 from service.web.server.queues import PENALTY, FairQueue, Use
+from tests.strategies import examples
 
 HALF_LIFE = 2.0
 
@@ -161,6 +162,7 @@ def test_who_neither_waits_nor_has_used_anything_lately_is_forgotten(time: Time)
 waits = st.lists(st.tuples(st.sampled_from("abc"), st.floats(0, 2)), min_size=1, max_size=40)
 
 
+@examples(100)
 @given(crowd=waits, served=st.integers(0, 40), cost=st.floats(0, 2))
 def test_nobodys_hundredth_request_stands_before_anothers_first(
     crowd: list[tuple[str, float]], served: int, cost: float
@@ -178,6 +180,7 @@ def test_nobodys_hundredth_request_stands_before_anothers_first(
     assert len(before) == len(set(before))
 
 
+@examples(100)
 @given(used=st.floats(0, 20), others=st.integers(1, 5), cost=st.floats(0.01, 3))
 def test_nobody_waits_for_ever(used: float, others: int, cost: float) -> None:
     """However much they have used and however many ask all the time: only for as long as the penalty, and a round."""
@@ -193,6 +196,7 @@ def test_nobody_waits_for_ever(used: float, others: int, cost: float) -> None:
         assert time.now - since <= PENALTY * used + (others + 1) * cost + 1
 
 
+@examples(100)
 @given(costs=st.dictionaries(st.sampled_from("abcd"), st.floats(0.05, 2), min_size=2))
 def test_who_asks_for_less_is_served_more_often(costs: dict[str, float]) -> None:
     """Of those who always ask: their share is between as many requests, and as much time, as those of others."""
@@ -225,6 +229,7 @@ def test_time_is_shared_more_than_requests_are() -> None:
     assert 1 < got["b"] / got["a"] < 3
 
 
+@examples(100)
 @given(actions=st.lists(st.tuples(st.sampled_from(["put", "take", "remove", "worst"]), st.integers(0, 5)), max_size=60))
 def test_nothing_is_lost_or_doubled(actions: list[tuple[str, int]]) -> None:
     queue, time = start()

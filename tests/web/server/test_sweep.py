@@ -1,7 +1,6 @@
 """Who makes way when too much is kept, or there are too many; which connections those are."""
 
 import tempfile
-import time
 from dataclasses import replace
 
 import pytest
@@ -199,7 +198,6 @@ def upload_whole(served: Served, size: int, owner: str) -> Client:
     head = f"POST / HTTP/1.1\r\nHost: a\r\nX-Owner: {owner}\r\nContent-Length: {size}\r\n\r\n"
     client = served.connect().send(head.encode() + bytes(size))
     served.reaches(client, Phase.ANSWERING)
-    time.sleep(0.001)  # the next one is later
     return client
 
 

@@ -258,3 +258,10 @@ class TestJUnit:
         (failure,) = ET.fromstring(junit_report(whole)).iter("failure")
         assert failure.get("message") == text
         assert len(table_of(markdown_report(whole))) == 2
+
+
+@given(requests())
+def test_markdown_links_and_loads_nothing(request: Request) -> None:
+    report = markdown_report(document_of(request), "![a](http://a/b.png)", "<img src=http://a> [b]: http://b")
+    prose = re.sub(r"(`+) ?.*? ?\1", "", report)  # what stands in code is text
+    assert not re.search(r"\]\(|\]:|<\w|https?:", prose)

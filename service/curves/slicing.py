@@ -6,7 +6,6 @@ table; where such a sum lies next to half way between two doubles, the slice is 
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 import numpy as np
 
@@ -23,7 +22,7 @@ from service.curves.exact import (
     two_sum,
 )
 from service.curves.groups import sorted_slices
-from service.curves.hull import RocHull
+from service.curves.hull import RocHull, prune
 from service.curves.orientation import CountSpace
 from service.curves.positive_steps import PositiveSteps
 from service.curves.sample import Sample
@@ -40,8 +39,8 @@ _DOUBT = 2.0**-20
 A slice's sum is known to 2^-70 of itself, even where the totals of another slice are a million times as large.
 """
 
-_ROUNDS = 12
-"""So many passes over neighbours find the hulls of ordinary slices; others are asked alone."""
+_PASSES = 8
+"""So many passes over neighbours find most hulls of ordinary slices; what is left of the others is pruned."""
 
 _DIGIT = 1 << 16
 """NumPy sorts numbers of 16 bits by counting."""
@@ -290,31 +289,20 @@ def hull_vertices(tables: SlicedTables) -> IntArray:
     small = float(tables.positives.max()) * float(tables.negatives.max()) <= LARGEST_EXACT_INTEGER
     points = CountSpace(fp, tp, small)
     found: list[IntArray] = []
-    for _ in range(_ROUNDS):
-        bends = points.bends(rows)
-        kept = np.ones(rows.size, np.bool_)
-        kept[1:-1] = (bends > 0) | is_end[rows[1:-1]]
-        if kept.all():
-            found.append(rows)
-            break
+    passes = 0
+    while rows.size:
+        turns = points.turns(rows)
+        kept = np.concatenate(([True], (turns > 0) | is_end[rows[1:-1]], [True]))
         open_ = np.zeros(tables.starts.size - 1, np.bool_)
         open_[tables.numbers[rows[~kept]]] = True
         rows = rows[kept]
         of_open = open_[tables.numbers[rows]]
         found.append(rows[~of_open])
         rows = rows[of_open]
-    else:
-        found += _one_by_one(tables, rows)
+        passes += 1
+        if passes % _PASSES == 0:
+            ends = is_end[rows]
+            rows = prune(points, rows[ends], rows[~ends])
     vertices = np.concatenate(found)
     vertices.sort(kind="stable")
     return vertices
-
-
-def _one_by_one(tables: SlicedTables, rows: IntArray) -> Iterator[IntArray]:
-    """The vertices of some slices, of which these are the rows that may be any."""
-    starts = np.flatnonzero(np.diff(tables.numbers[rows], prepend=-1))
-    for start, stop in pairwise([*starts.tolist(), rows.size]):
-        some = rows[start:stop]
-        tp, fp = tables.tp[some], tables.fp[some]
-        table = ConfusionTable(tp, tp, fp, float(tp[-1]), float(fp[-1]), counted=True)  # thresholds do not matter
-        yield some[RocHull.of(table).vertices]

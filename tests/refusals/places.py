@@ -1,0 +1,125 @@
+"""Every place of a request that a schema reads, with a right request that has it; found by walking the schemas."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from marshmallow import fields
+
+from service.operations import OPERATIONS
+from service.wire.requests.fields import ObjectList
+
+LABELS = [1, 0, 1, 1, 0, 0]
+SAMPLE = {"scores": [0.9, 0.7, 0.7, 0.5, 0.3, 0.2], "labels": LABELS}
+OTHER = {"scores": [0.8, 0.9, 0.7, 0.6, 0.3, 0.1], "labels": LABELS}
+COUNTS = {"tp": [1, 2], "fp": [0, 1], "positives": 3, "negatives": 3}
+ROC = {"metric": "roc", "min": 0.5}
+DROP = {"metric": "roc", "max_drop": 0.1}
+
+SAMPLES: dict[str, dict[str, Any]] = {
+    "curves": SAMPLE
+    | {
+        "interpolation": {"every": 1},
+        "tuning": OTHER,
+        "intervals": {"level": 0.9},
+        "operating_points": [{"metric": "jaccard", "at": 0.5}],
+    },
+    "tradeoffs": SAMPLE | {"lambda_density": {"a": 2, "b": 3}},
+    "comparisons": {"evaluations": [{"name": "old", **SAMPLE}, {"name": "new", **OTHER}]},
+    "gates": SAMPLE | {"baseline": OTHER, "intervals": {"level": 0.9}, "rules": [ROC, DROP]},
+}
+"""{operation: a right request for it with every object that it may have}, of samples"""
+
+COUNTED: dict[str, dict[str, Any]] = {
+    "curves": {"counts": COUNTS},
+    "tradeoffs": {"counts": COUNTS},
+    "comparisons": {"evaluations": [{"name": "old", **SAMPLE}, {"name": "counted", "counts": COUNTS}]},
+    "gates": {"counts": COUNTS, "baseline": {"counts": COUNTS}, "rules": [ROC]},
+}
+"""The same, of counts."""
+
+TABLE = "scores,other,labels\n" + "".join(
+    f"{score},{other},{label}\n" for score, other, label in zip(SAMPLE["scores"], OTHER["scores"], LABELS, strict=True)
+)
+QUERIES: dict[str, dict[str, str]] = {
+    "curves": {},
+    "tradeoffs": {},
+    "comparisons": {"scores": "scores,other"},
+    "gates": {"baseline_scores": "other", "rules": json.dumps([DROP])},
+}
+"""{operation: a query for TABLE}"""
+
+COLUMNS = ("scores", "labels", "weights")
+
+EVALUATING = [operation for operation in OPERATIONS if operation != "columns"]
+"""The operations whose body is an evaluation, or several; columns may have any name."""
+
+Keys = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class Place:
+    """A field of a request, by the keys that lead to it; it is the last of its list, where it is in one."""
+
+    operation: str
+    keys: Keys
+    field: fields.Field[Any]
+
+    @property
+    def pointer(self) -> str:
+        """The JSON pointer of it."""
+        return "".join(f"/{key}" for key in self.keys)
+
+    def __str__(self) -> str:
+        return f"{self.operation}{self.pointer}"
+
+    def body(self, value: Any) -> Any:
+        """A request that is right but for this value."""
+        counted = "counts" in self.keys
+        return put((COUNTED if counted else SAMPLES)[self.operation], self.keys, value)
+
+
+def put(body: Any, keys: Keys, value: Any) -> Any:
+    """A copy of a body with another value at some keys."""
+    if not keys:
+        return value
+    copy = body.copy()
+    if keys[0] in range(len(copy)) if isinstance(copy, list) else keys[0] in copy:
+        value = put(copy[keys[0]], keys[1:], value)
+    copy[keys[0]] = value
+    return copy
+
+
+def places() -> list[Place]:
+    """Every one, of every operation that evaluates."""
+    return [place for operation in EVALUATING for place in _of_object(operation, OPERATIONS[operation].schema, ())]
+
+
+def _of_object(operation: str, schema: Any, keys: Keys) -> Iterator[Place]:
+    """The place of an object, and those in it."""
+    yield Place(operation, keys, fields.Nested(schema))
+    yield from _of_schema(operation, schema, keys)
+
+
+def _of_schema(operation: str, schema: Any, keys: Keys) -> Iterator[Place]:
+    for name, field in schema.fields.items():
+        if isinstance(field, fields.Nested):
+            yield from _of_object(operation, field.schema, (*keys, name))
+        else:
+            yield Place(operation, (*keys, name), field)
+        if isinstance(field, ObjectList):
+            yield from _of_object(operation, field.schema, (*keys, name, max(field.minimum, 1) - 1))
+
+
+def in_query(place: Place) -> bool:
+    """Whether the query of a table has the option, or the object that it is in."""
+    return bool(place.keys) and place.keys[0] in OPERATIONS[place.operation].parameters and place.keys[0] not in COLUMNS
+
+
+def query(place: Place, value: Any) -> dict[str, str]:
+    """A query for TABLE that is right but for this value; what the value is in is JSON."""
+    name = str(place.keys[0])
+    return QUERIES[place.operation] | {name: json.dumps(place.body(value)[name])}

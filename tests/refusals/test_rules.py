@@ -1,0 +1,112 @@
+"""What does not go together in a rule of a gate, and what its metric may have been meant to be."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests import asking
+from tests.refusals.places import DROP, QUERIES, SAMPLES, TABLE
+
+ONE_BOUND = "A rule needs exactly one of min, max and max_drop."
+BEST = "is the best that these very data allow: it has no interval, so no confidence."
+PROVE = "prove goes with max_drop and confidence."
+LAMBDA = ", its lambda: 0 is precision, 1 is recall"
+
+WRONG_RULES: list[tuple[dict[str, Any], str, str, str]] = [
+    ({}, "/metric", "missing", "A rule needs a metric."),
+    ({"min": 0.5}, "/metric", "missing", "A rule needs a metric."),
+    ({"metric": "roc"}, "", "missing", ONE_BOUND),
+    ({"metric": "roc", "confidence": 0.9}, "", "missing", ONE_BOUND),
+    ({"metric": "roc", "min": 0.5, "max": 0.9}, "/max", "exclusive", ONE_BOUND),
+    ({"metric": "roc", "max": 0.9, "max_drop": 0.1}, "/max_drop", "exclusive", ONE_BOUND),
+    ({"metric": "roc", "min": 0.5, "max": 0.9, "max_drop": 0.1}, "/max", "exclusive", ONE_BOUND),
+    ({"metric": "roc", "min": 0.5, "at": 0.5}, "/at", "exclusive", "at does not go with roc."),
+    (
+        {"metric": "roc", "min": 0.5, "at_threshold": 0.5},
+        "/at_threshold",
+        "exclusive",
+        "at_threshold does not go with roc.",
+    ),
+    ({"metric": "tpr_at_fpr", "min": 0.5}, "/at", "missing", "tpr_at_fpr needs at."),
+    ({"metric": "tpr_at_fpr", "min": 0.5, "at_threshold": 0.5}, "/at", "missing", "tpr_at_fpr needs at."),
+    (
+        {"metric": "tpr_at_fpr", "min": 0.5, "at": 0.5, "at_threshold": 0.5},
+        "/at_threshold",
+        "exclusive",
+        "at_threshold does not go with tpr_at_fpr.",
+    ),
+    ({"metric": "precision", "min": 0.5}, "/at_threshold", "missing", "precision needs at_threshold."),
+    ({"metric": "recall", "min": 0.5, "at": 0.5}, "/at", "exclusive", "at does not go with recall."),
+    ({"metric": "fpr", "max": 0.5, "at": 0.5, "at_threshold": 0.5}, "/at", "exclusive", "at does not go with fpr."),
+    (
+        {"metric": "fpr", "max_drop": 0.5, "at_threshold": 0.5},
+        "/max_drop",
+        "exclusive",
+        "Lower fpr is better: use max, not max_drop.",
+    ),
+    ({"metric": "jaccard", "min": 0.5}, "/at", "missing", f"jaccard needs at{LAMBDA}."),
+    ({"metric": "jaccard", "min": 0.5, "at_threshold": 0.5}, "/at", "missing", f"jaccard needs at{LAMBDA}."),
+    ({"metric": "roc_hull", "min": 0.5, "confidence": 0.9}, "/confidence", "exclusive", f"roc_hull {BEST}"),
+    ({"metric": "pr_trapezoid", "max": 0.5, "confidence": 0.9}, "/confidence", "exclusive", f"pr_trapezoid {BEST}"),
+    (
+        {"metric": "pr_achievable", "max_drop": 0.5, "confidence": 0.9},
+        "/confidence",
+        "exclusive",
+        f"pr_achievable {BEST}",
+    ),
+    (
+        {"metric": "recall_at_precision", "at": 0.5, "min": 0.5, "confidence": 0.9},
+        "/confidence",
+        "exclusive",
+        f"recall_at_precision {BEST}",
+    ),
+    *(
+        (
+            {"metric": index, "at": 0.5, bound: 0.5, "confidence": 0.9},
+            "/confidence",
+            "exclusive",
+            f"{index} {BEST} With at_threshold, the deployed one, it has.",
+        )
+        for index in ("f_measure", "jaccard")
+        for bound in ("min", "max", "max_drop")
+    ),
+    ({"metric": "roc", "max_drop": 0.1, "prove": "drop"}, "/prove", "exclusive", PROVE),
+    ({"metric": "roc", "min": 0.1, "confidence": 0.9, "prove": "drop"}, "/prove", "exclusive", PROVE),
+]
+
+
+@pytest.mark.parametrize(("rule", "pointer", "code", "sentence"), WRONG_RULES)
+def test_a_rule(rule: dict[str, Any], pointer: str, code: str, sentence: str) -> None:
+    expected = {"pointer": f"/rules/1{pointer}", "code": code, "detail": sentence}
+    assert asking.errors("gates", SAMPLES["gates"] | {"rules": [DROP, rule]}) == [expected]
+    query = QUERIES["gates"] | {"rules": json.dumps([DROP, rule])}
+    assert asking.errors("gates", TABLE, content_type="text/csv", **query) == [expected]
+
+
+F1 = "f_measure with at 0.5, and at_threshold where one is deployed"
+
+
+@pytest.mark.parametrize(
+    ("called", "meant"),
+    [
+        ("auc", "roc"),
+        ("AUROC", "roc"),
+        ("roc_auc", "roc"),
+        ("ap", "average_precision"),
+        ("auprc", "pr"),
+        ("pr_auc", "pr"),
+        ("auc_pr", "pr"),
+        ("f1", F1),
+        ("F1_score", F1),
+        ("tpr", "recall"),
+        ("sensitivity", "recall"),
+        ("PPV", "precision"),
+        ("rocc", "roc"),
+    ],
+)
+def test_a_metric_by_another_name(called: str, meant: str) -> None:
+    (error,) = asking.errors("gates", SAMPLES["gates"] | {"rules": [{"metric": called, "min": 0.5}]})
+    assert error["detail"].startswith(f"Do you mean {meant}? One of roc, ")
