@@ -272,9 +272,9 @@ def test_too_few_examples_are_warned_of_once() -> None:
 def test_what_each_slice_takes_is_told_before() -> None:
     small = json.dumps(BODY | {"intervals": {}}).encode()
     request = Request("slices", "/v1/slices", "application/json", "application/json", (), small)
-    assert answer(request, LIMITS, Effort(50_000, 1 << 20)).status == 200
+    assert answer(request, LIMITS, Effort(20_000, 1 << 20)).status == 200
     with pytest.raises(TooMuchWork):
-        answer(request, LIMITS, Effort(15_000, 1 << 20))
+        answer(request, LIMITS, Effort(8_000, 1 << 20))
 
 
 def test_the_picture_has_a_dot_for_each_slice_and_a_line() -> None:

@@ -145,7 +145,8 @@ class SlicesRequest:
     @property
     def work(self) -> int:
         """What the tables take, and what is read of each slice."""
-        return slices_work(self.sample, self.slicing.count, len(self.points), intervals=self.intervals is not None)
+        slices, columns = self.slicing.count, len(self.slicing.keys)
+        return slices_work(self.sample, slices, columns, len(self.points), intervals=self.intervals is not None)
 
 
 class SlicesRequestSchema(SampleSchema, SlicesCharts):
