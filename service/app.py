@@ -24,6 +24,7 @@ from service.web.lanes.own_slots import slots_in
 from service.web.lanes.pool import EvaluatorPool
 from service.web.observation.observation import helper_ended, install_observation, metrics_blueprint
 from service.web.operation_routes import Operations, operations_blueprint
+from service.web.page import page_blueprint
 from service.web.problem_responses import install_error_handlers
 from service.web.spool import Spool
 from service.web.version import version_blueprint
@@ -74,6 +75,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.register_blueprint(contract_blueprint(shipped_file("openapi.yaml").read_bytes()))
     app.register_blueprint(docs_blueprint())
     app.register_blueprint(guide_blueprint())
+    app.register_blueprint(page_blueprint(settings.max_body_bytes, keys=bool(settings.api_keys_file)))
     app.register_blueprint(health_blueprint(spool))
     app.register_blueprint(version_blueprint(settings, compiled=KERNEL.path is not None))
     app.register_blueprint(metrics_blueprint(slots, spool, compiled=KERNEL.path is not None))

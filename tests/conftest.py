@@ -3,12 +3,15 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
+from deploy import build_hook
 from service.curves import compiled
 
 ROOT = Path(__file__).resolve().parent.parent
+NOT_COMPILED = pytest.StashKey[str]()
 
 
 @pytest.fixture(scope="session")
@@ -17,16 +20,37 @@ def root() -> Path:
     return ROOT
 
 
-def pytest_configure() -> None:
-    """Let tests use NumPy; those of the compiled loops compare them with that (curves/test_compiled.py).
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--compiled`: with the loops in C, compiled from these sources, as users have them."""
+    parser.addoption("--compiled", action="store_true", help="use the loops in C instead of NumPy")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let tests use NumPy, but for `--compiled`; those of the compiled loops compare both (curves/test_compiled.py).
 
     Before tests are collected: some modules make an application when they are imported.
     """
     compiled.LIBRARY = ROOT / "none"
     os.environ["ROCPR_COMPILED"] = "off"  # for servers
+    if config.getoption("--compiled"):
+        directory = TemporaryDirectory()
+        config.add_cleanup(directory.cleanup)
+        try:
+            library = Path(directory.name) / "kernel.so"
+            build_hook.compile_library(build_hook.compiler_command(), ROOT / build_hook.SOURCES, library)
+            compiled.KERNEL.use(library)
+        except build_hook.NotCompiled as reason:
+            config.stash[NOT_COMPILED] = str(reason)
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    """Which loops the tests use."""
+    loops = "NumPy" if compiled.KERNEL.path is None else "in C"
+    return f"loops: {loops}{f', because {reason}' if (reason := config.stash.get(NOT_COMPILED, '')) else ''}"
 
 
 @pytest.fixture(autouse=True)
-def _nothing_compiled_is_left_in_use() -> Iterator[None]:
+def _no_other_loops_are_left_in_use() -> Iterator[None]:
+    before = compiled.KERNEL.path
     yield
-    assert compiled.KERNEL.path is None
+    assert compiled.KERNEL.path == before

@@ -14,6 +14,7 @@ import mpmath
 
 from tests import reference_inference as inference
 from tests import reference_score as score
+from tests import reference_spread as spread
 from tests.reference_gate import (
     AREAS,
     HULL_AREAS,
@@ -86,11 +87,9 @@ def method_of(rule: Rule, method: str, *, difference: bool) -> str | None:
         return method if method in BOOTSTRAPS else "bootstrap" if difference else "score"
     if method in BOOTSTRAPS:
         return method
-    if metric == "roc":
-        return "delong" if difference or method == "delong" else "logit"
     if method == "delong":
-        return None
-    return "bootstrap" if difference else "logit"
+        return "delong" if metric == "roc" else None
+    return "mover" if difference else "logit"
 
 
 def interval(  # noqa: PLR0911  # a case for each kind of interval
@@ -230,8 +229,11 @@ def difference_interval(  # noqa: PLR0911  # a case for each kind of interval
     if made_by in BOOTSTRAPS:
         drawn = all(isinstance(each, Data) or each.table().whole for each in both)
         return Interval(made_by) if drawn else None
+    both_values = float(values[0]), float(values[1])
+    if made_by == "mover":
+        return Interval("mover", *spread.difference_ends(*both, rule["metric"], both_values, level, paired=paired))
     error = difference_error(current, baseline, paired=paired)
-    lower, upper = inference.normal_ends(float(values[0]) - float(values[1]), error, level)
+    lower, upper = inference.normal_ends(both_values[0] - both_values[1], error, level)
     return Interval("delong", max(lower, -1), min(upper, 1), error)
 
 

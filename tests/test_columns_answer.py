@@ -206,6 +206,13 @@ class TestArrow:
         column = pa.DictionaryArray.from_arrays(pa.array(np.zeros(10**6, np.int8)), pa.array(["x" * 10**6]))
         assert of_arrow(t=column) == [("t", "text", 0, [], True)]
 
+    @pytest.mark.parametrize(("scale", "values"), [(1000, []), (-1000, []), (-2, [500])])
+    def test_decimals_of_any_scale(self, scale, values):
+        """Of a scale beyond its bounds pyarrow writes a sentence in place of digits."""
+        cells = pa.py_buffer((5).to_bytes(16, "little"))
+        column = pa.Array.from_buffers(pa.decimal128(5, scale), 1, [None, cells])
+        assert of_arrow(d=column) == [("d", "number", 0, values, not values)]
+
     def test_columns_of_nothing_that_is_read(self):
         found = answered(arrow_body(pa.table({"a": [[1], [2]]})), content_type=ARROW_STREAM)
         assert (found["rows"], found["columns"]["type"]) == (2, ["list<item: int64>"])

@@ -17,36 +17,6 @@ NUMBERS = [field.name for field in attrs.fields(Settings) if isinstance(field.de
 TEXTS = ["api_keys_file", "trusted_proxies", "cors_origins", "spool_dir", "runtime_dir", "commit"]
 
 
-def test_defaults() -> None:
-    assert attrs.asdict(read_settings({})) == {
-        "max_body_bytes": 67_108_864,
-        "max_decompressed_bytes": 268_435_456,
-        "max_rows": 5_000_000,
-        "max_interpolated_rows": 100_000,
-        "slots": 2,
-        "big_body_bytes": 262_144,
-        "big_work": 20_000,
-        "big_seconds": 30,
-        "big_memory_bytes": 2_147_483_648,
-        "min_body_rate": 32_768,
-        "retry_after_seconds": 2,
-        "drain_seconds": 0,
-        "key_concurrency": 8,
-        "api_keys_file": "",
-        "trusted_proxies": "",
-        "cors_origins": "",
-        "log_level": "info",
-        "compiled": "auto",
-        "spool_dir": "",
-        "runtime_dir": "",
-        "commit": "",
-        "workers": 2,
-        "connections": 10_000,
-        "queue_seconds": 45,
-        "spool_bytes": 2_147_483_648,
-    }
-
-
 def test_what_looks_like_a_setting_is_told() -> None:
     others = {"ROCPR_SERVER", "ROCPR_API_KEY", "ROCPR_JUNIT", "ROCPR_PORT", "ROCPR_RUNTIME_OWNER", "SLOTS", "PATH"}
     settings = {f"ROCPR_{field.name.upper()}" for field in attrs.fields(Settings)}

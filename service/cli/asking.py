@@ -9,16 +9,20 @@ import orjson
 from service.answer import Answer, Request, answer
 from service.cli.command_error import fail
 from service.cli.files import InputFile
+from service.cli.layout import MOST_ROWS, table_lines
 from service.cli.options import flag
 from service.curves.compiled import KERNEL
 from service.settings import Settings, SettingsError, read_settings
-from service.wire.formats.query_options import SAMPLE_COLUMNS
+from service.wire.formats.query_options import CSV_PARAMETERS, SAMPLE_COLUMNS
 from service.wire.limits import Limits
 from service.wire.media_types import JSON
 from service.wire.problems import MAX_ERRORS
 
 NAME_COLUMNS = "If the columns have other names, give them with --scores and --labels."
 NAME_LABEL = "--positive-label names the positive one."
+_LONGEST, _FEW = 40, 3
+"""How many characters of a column's name, or of a value, are shown, and how many of its values."""
+
 _TITLES = {"/problems/invalid_request": "This cannot be used", "/problems/malformed_body": "This cannot be read"}
 """What is said of a file where the service speaks of a request and its body."""
 
@@ -97,9 +101,39 @@ def lines_of_file(
     missing = {error["pointer"].removeprefix("/") or "scores" for error in errors if error["code"] == "missing"}
     if file.is_table and (missing & {"scores", "labels"}) - given.keys():
         yield f"  {NAME_COLUMNS}"
+        yield from _listed_columns(file, body, given)
     if wants_label(errors):
         yield from label_lines(file)
     yield from note_lines(problem, errors)
+
+
+def _listed_columns(file: InputFile, body: bytes, given: Mapping[str, str]) -> Iterable[str]:
+    """List what the columns of a table are, to choose from, and some of their values."""
+    reading = {key: text for key, text in given.items() if key in CSV_PARAMETERS}
+    result = ask("columns", file.media_type_of(body), reading, body)
+    if is_problem(result):
+        return
+    table = orjson.loads(result.body)["columns"]
+    rows = [
+        [_plain(name), kind, _some(values, more=more)]
+        for name, kind, values, more in zip(*map(table.get, ("name", "type", "values", "more")), strict=True)
+    ]
+    yield ""
+    yield from table_lines([["column", "type", "values"], *rows[:MOST_ROWS]], "<<<")
+    if len(rows) > MOST_ROWS:
+        yield f"  and {len(rows) - MOST_ROWS} more"
+
+
+def _some(values: list[Any], *, more: bool) -> str:
+    """Write the first values of a column."""
+    texts = [*map(_plain, values[:_FEW])]
+    return ", ".join([*texts, *(["..."] if more or len(values) > _FEW else [])])
+
+
+def _plain(value: object) -> str:
+    """Write what stands in a file, the beginning of it, so that it does nothing to a terminal."""
+    text = str(value)
+    return (text if text.isprintable() else ascii(text))[:_LONGEST]
 
 
 def is_problem(result: Answer) -> bool:

@@ -77,9 +77,7 @@ def pr_area(table: ConfusionTable) -> float:
     if table.tp[table.fp.searchsorted(0, side="right") - 1] == table.positives:
         return 1.0
     up = power_of_two_scale(table.positives)  # 1 where counts are whole
-    parts = (
-        table.sums.integral if table.sums else (part for steps in positive_steps(table) for part in steps.integral(up))
-    )
+    parts = table.sums.integral if table.sums else _of_steps(table, lambda steps: steps.integral(up))
     return min(exact_quotient(parts, table.positives * up), 1.0)
 
 

@@ -23,8 +23,6 @@ _SAFE_LEVEL = 2.0**51
 """Below this, a level of a decimal grid times its decimals rounds to the integer that it stands for."""
 _PROBE = 16
 """So many scores tell most samples that are on no grid."""
-_MENDED = 10_000
-"""So many scores may share their leading bits with others before sorting them all is quicker than mending."""
 _CROWDED = 4
 """Counting rows per level beats sorting them when there are so many rows to a level of the grid."""
 
@@ -73,37 +71,9 @@ def numbered_groups(sample: Sample) -> tuple[Groups, IntArray]:
 
 
 def ordered(scores: FloatArray, *, descending: bool) -> tuple[IntArray, FloatArray]:
-    """Order the rows by score, and return the scores in that order: np.argsort in a third of its time.
-
-    The last bits of each score give way to the number of its row; one sort of doubles then orders both. Where scores
-    agree in all other bits their order is mended.
-    """
-    keyed = scores * _scale(float(scores.min()), float(scores.max()))
-    if descending:
-        np.negative(keyed, out=keyed)
-    bits = np.uint64(scores.size.bit_length())
-    keys = keyed.view(np.uint64)
-    keys >>= bits
-    keys <<= bits
-    keys |= np.arange(scores.size, dtype=np.uint64)
-    keyed.sort()
-    order = (keys & ((_ONE << bits) - _ONE)).view(np.int64)
-    in_order = scores.take(order)
-    wrong = np.flatnonzero(in_order[1:] > in_order[:-1] if descending else in_order[1:] < in_order[:-1])
-    if wrong.size > _MENDED:
-        order = np.argsort(-scores if descending else scores)
-        in_order = scores.take(order)
-    elif wrong.size:
-        keys >>= bits
-        like_next = np.flatnonzero(keys[1:] == keys[:-1])
-        first = np.diff(like_next, prepend=-2) > 1
-        starts, ends = like_next[first], like_next[np.roll(first, -1)] + 2
-        for group in np.unique(starts.searchsorted(wrong, side="right")) - 1:
-            rows = slice(starts[group], ends[group])
-            mended = np.argsort(-in_order[rows] if descending else in_order[rows])
-            order[rows], in_order[rows] = order[rows][mended], in_order[rows][mended]
-    in_order += 0.0
-    return order, in_order
+    """Order the rows by score, and return the scores in that order, without -0.0; equal ones are in any order."""
+    order = np.argsort(-scores if descending else scores)
+    return order, scores.take(order) + 0.0
 
 
 def sorted_slices(
@@ -135,36 +105,35 @@ def _sorted(
     scale = _scale(low, high)
     column, hits = np.empty(scores.size + 1), np.zeros(scores.size + 1, dtype=np.int64)
     column[0] = np.nan
-    ordered = column[1:]
-    np.multiply(scores, scale, out=ordered)
-    if scale != 1 and not np.array_equal(ordered / scale, scores):  # scores some 300 decades apart
+    keyed = column[1:]
+    np.multiply(scores, scale, out=keyed)
+    if scale != 1 and not np.array_equal(keyed / scale, scores):  # scores some 300 decades apart
         for rows in slices:
-            order = np.argsort(-scores[rows] if descending else scores[rows])
-            ordered[rows] = scores[rows][order] + 0.0
+            order, keyed[rows] = ordered(scores[rows], descending=descending)
             hits[1:][rows] = labels[rows][order]
         np.cumsum(hits, out=hits)
         return column, hits
     # The bits of a double below 1.5, shifted up by one, are those of a greater double and leave room for the label. So
     # one sort of doubles, NumPy's fastest, carries the labels along.
-    keys = ordered.view(np.uint64)
+    keys = keyed.view(np.uint64)
     keys <<= _ONE
     keys |= labels
     if low < 0:
-        np.copysign(ordered, scores, out=ordered)
+        np.copysign(keyed, scores, out=keyed)
     if descending:
-        np.negative(ordered, out=ordered)
+        np.negative(keyed, out=keyed)
     for rows in slices:
-        ordered[rows].sort()
+        keyed[rows].sort()
     np.bitwise_and(keys, _ONE, out=hits[1:].view(np.uint64))
     hits.cumsum(out=hits)
-    signs = (-ordered if descending else ordered.copy()) if low < 0 else None
+    signs = (-keyed if descending else keyed.copy()) if low < 0 else None
     keys <<= _ONE
     keys >>= _ONE + _ONE
     if signs is not None:
-        np.copysign(ordered, signs, out=ordered)
-        ordered += 0.0  # -0.0 + 0.0 is 0.0
+        np.copysign(keyed, signs, out=keyed)
+        keyed += 0.0  # -0.0 + 0.0 is 0.0
     if scale != 1:
-        ordered /= scale
+        keyed /= scale
     return column, hits
 
 

@@ -129,7 +129,7 @@ class PositiveSteps:
 
             q (2t + Δt + s (t z - n q))
 
-        where little is lost, because the first two terms are never small beside the others.
+        where nothing cancels: s n q is less than an eighth of Δt.
         """
         growth, below = self.called_after - self.called, self.called_after + self.called
         z, share = growth / below, self.growth / below
@@ -145,7 +145,7 @@ class PositiveSteps:
     def _logarithm(self, z: FloatArray) -> FloatArray:
         """The s of `integrals`: (log(1 + x) - 2z)/z²."""
         s = logarithm_series(z)
-        large = np.flatnonzero(z > LARGEST_IN_SERIES)  # few: what is called grows by one in 25 along each
+        large = np.flatnonzero(z > LARGEST_IN_SERIES)  # few: what is called grows by an eighth along each
         if large.size:
             called, growth, z = self.called[large], self.called_after[large] - self.called[large], z[large]
             with np.errstate(divide="ignore", over="ignore"):

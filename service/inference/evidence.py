@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from service.curves.evaluation import NOT_A_SWEEP, TRAPEZOID_OMITTED, CurvesWarning
 from service.inference.bootstrap import can_resample
 from service.inference.intervals import Interval, IntervalOptions
-from service.inference.methods import is_resampled, method_of
+from service.inference.methods import RESAMPLED_METHODS, is_resampled, method_of
 from service.inference.pairs import Pair
 from service.inference.replicates import Replicates, replicated
 from service.inference.rules import Metric
@@ -23,10 +23,14 @@ FEW_EFFECTIVE_EXAMPLES = CurvesWarning(
     "intervals may be too narrow.",
 )
 _FEW = 10
+_MANY, _SEVERAL, _ANY = 100, 10, 0.5
+"""Simulated intervals by resamples and by DeLong hold their level from so many effective examples of the smaller class,
+and from so many of them that are ranked wrongly, m (1 - A); those of `mover` from so many of the latter."""
 
 _NOT_DRAWN = "counts that are fractional, or above 2^53, are not resampled"
 _NOT_TOLD = "some resamples have none, or all of them lie on one side of it"
 _FOR_ROC = "delong is a method for roc only"
+_NARROW = ("delong", "mover", *RESAMPLED_METHODS)
 
 _EVALUATION_STREAM, _BASELINE_STREAM = 0, 1
 """The streams of the resamples of the two evaluations where they are not paired."""
@@ -89,6 +93,8 @@ class Evidence:
             found = self._subject.interval(metric, value, level, method or "")
         if found is None:
             self._omit(metric, str(metric), difference=False)
+        else:
+            self._note_narrow(str(metric), found, [self._subject], value)
         return found
 
     def difference_interval(self, metric: Metric, level: float) -> Interval | None:
@@ -105,6 +111,8 @@ class Evidence:
         found = self._difference_intervals[metric, level]
         if found is None:
             self._omit(metric, f"the difference of {metric}", difference=True)
+        else:
+            self._note_narrow(f"the difference of {metric}", found, self._pair.subjects, max(values))
         return found
 
     def p_value(self, metric: Metric, *, wanted: bool) -> float | None:
@@ -166,6 +174,24 @@ class Evidence:
         if any(kinds.effective < _FEW <= kinds.size for each in subjects for kinds in each.strata.classes):
             self._warnings.append(FEW_EFFECTIVE_EXAMPLES)
         return True
+
+    def _note_narrow(self, what: str, interval: Interval, subjects: Sequence[Subject], greatest: float) -> None:
+        """Warn where intervals of such data are known to be too narrow; the areas are at most `greatest`."""
+        if interval.method not in _NARROW:
+            return
+        few = min(min(subject.strata.effective) for subject in subjects)
+        wrong, enough = few * (1 - greatest), _ANY if interval.method == "mover" else _SEVERAL
+        if interval.method != "mover" and few < _MANY:
+            why = f"the smaller class has an effective size of {few:.3g}; from {_MANY} on they keep their level"
+        elif wrong < enough:
+            why = f"about {wrong:.2g} of its smaller class are ranked wrongly; from {enough:g} on they keep their level"
+        else:
+            return
+        self._warnings.append(
+            CurvesWarning(
+                "narrow_interval", f"Intervals like that of {what}, {interval.method}, may be too narrow: {why}."
+            )
+        )
 
     def _omit(self, metric: Metric, what: str, *, difference: bool) -> None:
         """Remember why something has no interval."""

@@ -23,11 +23,11 @@ def method_of(metric: Metric, asked: str, *, difference: bool = False) -> str | 
         return "score"
     if asked in RESAMPLED_METHODS:
         return asked
-    if metric.name == "roc":
-        return "delong" if difference or asked == "delong" else "logit"
-    if difference:
-        return "bootstrap"
-    return "logit" if metric.name in AREAS else "score"
+    if metric.name not in AREAS:
+        return "bootstrap" if difference else "score"
+    if asked == "delong":
+        return asked
+    return "mover" if difference else "logit"
 
 
 def is_resampled(metric: Metric, asked: str, *, difference: bool = False) -> bool:

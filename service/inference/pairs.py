@@ -13,9 +13,9 @@ import numpy as np
 from service.curves.counts import Counts
 from service.curves.errors import CurvesError, NotPaired
 from service.curves.sample import Sample
-from service.inference.delong import paired_error, unpaired_error
 from service.inference.intervals import (
     Interval,
+    area_difference_interval,
     difference_interval,
     difference_p_value,
     mover_ends,
@@ -27,6 +27,7 @@ from service.inference.rates import paired_rate_ends
 from service.inference.replicates import Replicates
 from service.inference.rules import AREAS, Metric
 from service.inference.score import Ends, PairedShares, p_value
+from service.inference.spread import Spread, paired_spread, unpaired_spread
 from service.inference.strata import Strata, paired_strata
 from service.inference.subject import ENDS, Subject
 
@@ -100,8 +101,11 @@ class Pair:
             )
             ends = mover_ends(values, ((one.lower, one.upper), (other.lower, other.upper)))
             return Interval(*ends, level, "exact" if metric.name in AREAS else "score", None)
-        if method == "delong":
-            return difference_interval(difference, self._error, level)
+        if method in {"delong", "mover"}:
+            spread = self._spread(metric)
+            if method == "delong":
+                return difference_interval(difference, spread.error, level)
+            return area_difference_interval(values, spread, level)
         return None if replicates is None else replicates.interval(difference, level)
 
     def p_value(self, metric: Metric, values: tuple[float, float], replicates: Replicates | None) -> float | None:
@@ -118,8 +122,8 @@ class Pair:
             return p_value(values[0] - values[1], self._rate_ends(metric, values))
         if self.has_end(values):
             return None
-        if metric.name == "roc":
-            return difference_p_value(values[0] - values[1], self._error)
+        if metric.name == "roc" or (replicates is None and metric.name in AREAS):
+            return difference_p_value(values[0] - values[1], self._spread(metric).error)
         return None if replicates is None else replicate_p_value(replicates.values)
 
     @staticmethod
@@ -127,12 +131,19 @@ class Pair:
         """Whether one of the values is exactly 0 or 1."""
         return any(value in ENDS for value in values)
 
+    def _spread(self, metric: Metric) -> Spread:
+        """The spread of the difference of an area."""
+        if metric.name not in self._spreads:
+            self._spreads[metric.name] = (
+                paired_spread(self.strata, metric.name)
+                if self.paired
+                else unpaired_spread(self.current.strata, self.baseline.strata, metric.name)
+            )
+        return self._spreads[metric.name]
+
     @cached_property
-    def _error(self) -> float:
-        """DeLong's standard error of the difference of the areas under the ROC curve."""
-        if self.paired:
-            return paired_error(self.strata)
-        return unpaired_error(self.current.strata, self.baseline.strata)
+    def _spreads(self) -> dict[str, Spread]:
+        return {}
 
     def _rate_ends(self, metric: Metric, values: tuple[float, float]) -> Callable[[float], Ends]:
         """The ends of the difference of a rate at its threshold, for each z."""

@@ -17,7 +17,6 @@ from service.curves.hull import RocHull
 from service.curves.operating_points import OperatingPoint, at_threshold, operating_points, value_of
 from service.curves.sample import Sample
 from service.inference.area_statistics import AREA_STATISTICS, Statistic, row_by_row
-from service.inference.delong import standard_error
 from service.inference.intervals import (
     Interval,
     delong_interval,
@@ -32,6 +31,7 @@ from service.inference.intervals import (
 from service.inference.rates import ON_CURVES, Rate, rate_ends
 from service.inference.rules import AREAS, Metric
 from service.inference.score import Ends, Share
+from service.inference.spread import standard_error
 from service.inference.strata import Strata, strata
 
 ENDS = (0.0, 1.0)

@@ -27,7 +27,7 @@ POLICY = (
 """The pages' Content-Security-Policy."""
 
 GUIDE_PICTURES = ("curves", "tradeoffs", "comparisons", "verdict", "figure_7")
-FILES = {"style.css": "text/css"} | {f"{name}.svg": "image/svg+xml" for name in GUIDE_PICTURES}
+FILES = {"style.css": "text/css"} | {f"{name}.svg": "image/svg+xml" for name in (*GUIDE_PICTURES, "icon")}
 """What the pages load, with the media type of each."""
 
 HERE = "http://127.0.0.1:8000"
@@ -43,6 +43,7 @@ _TEMPLATE = """<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title} - rocpr</title>
+<link rel="icon" href="{guide}/icon.svg">
 <link rel="stylesheet" href="{guide}/style.css">
 </head>
 <body>
@@ -97,6 +98,7 @@ def _content(text: str) -> str:
     markdown = _markdown()
     tokens = markdown.parse(text)
     _name_headings(tokens)
+    _let_pictures_scroll(tokens)
     for token in tokens:
         _drop_style(token)
         _redirect_links(token.children or [])
@@ -128,6 +130,13 @@ def _name_headings(tokens: "list[Token]") -> None:
     for token, text in pairwise(tokens):
         if token.type == "heading_open":
             token.attrSet("id", anchor(text.content))
+
+
+def _let_pictures_scroll(tokens: "list[Token]") -> None:
+    """Let the keyboard reach a paragraph that holds a picture, which scrolls on a narrow screen."""
+    for token, text in pairwise(tokens):
+        if token.type == "paragraph_open" and any(child.type == "image" for child in text.children or []):
+            token.attrSet("tabindex", "0")
 
 
 def anchor(heading: str) -> str:

@@ -2,15 +2,13 @@
 
 import csv
 import json
+from functools import partial
 from pathlib import Path
 
-from click.testing import CliRunner, Result
+from tests.cli import running
+from tests.cli.running import DATA
 
-from service.answer import Request, answer
-from service.cli.commands import rocpr as commands
-from service.wire.limits import Limits
-
-DATA = Path(__file__).resolve().parent.parent / "data"
+rocpr = partial(running.run, "compare")
 ALL, TEN = f"all={DATA / 'breast_cancer.csv'}", f"ten={DATA / 'breast_cancer_ten.csv'}"
 
 FIRST = {"counts": {"tp": [10, 20], "fp": [0, 1500], "positives": 20, "negatives": 2000}}
@@ -20,17 +18,9 @@ SECOND = {"counts": {"tp": [20], "fp": [500], "positives": 20, "negatives": 2000
 CLASSIFIERS = {"counts": {"tp": [16, 12], "fp": [500, 600], "positives": 20, "negatives": 2000}}
 
 
-def rocpr(*arguments: object, given: str | bytes | None = None, **variables: str) -> Result:
-    return CliRunner().invoke(commands, ["compare", *map(str, arguments)], input=given, env=variables)
-
-
 def answered(evaluations: dict[str, dict], **options: object) -> bytes:
     document = {"evaluations": [{"name": name, **fields} for name, fields in evaluations.items()], **options}
-    body = json.dumps(document).encode()
-    request = Request("comparisons", "/v1/comparisons", "application/json", "application/json", (), body)
-    result = answer(request, Limits(5_000_000, 100_000))
-    assert result.status == 200, result.body
-    return result.body
+    return running.answered("comparisons", json.dumps(document).encode(), "application/json")
 
 
 def sample(path: Path) -> dict[str, list]:

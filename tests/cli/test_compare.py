@@ -2,14 +2,11 @@
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
-from service.cli.commands import rocpr as commands
 from service.cli.layout import MOST_ROWS
-from service.wire.formats.tables import one_evaluation
-from tests.cli.comparing import ALL, CLASSIFIERS, DATA, FIRST, SECOND, TEN, answered, rocpr, sample, written
+from tests.cli.comparing import ALL, CLASSIFIERS, FIRST, SECOND, TEN, answered, rocpr, sample, written
+from tests.cli.running import DATA
 
 
 def section(text: str, title: str) -> list[str]:
@@ -202,21 +199,8 @@ def test_long_lists_are_shortened_and_many_names_wrapped(tmp_path: Path) -> None
     assert max(map(len, run.stdout.partition("\n\n")[2].splitlines())) <= 80
 
 
-def test_the_options_are_the_query_parameters() -> None:
-    names = {parameter.name for parameter in commands.commands["compare"].params}
-    assert names - {"files", "format_name", "as_json", "plot"} == set(one_evaluation("indices").parameters)
-
-
 def test_standard_input_is_one_of_the_files() -> None:
     data = (DATA / "breast_cancer_ten.csv").read_bytes()
     run = rocpr(ALL, "ten=-", "--format", "csv", given=data)
     assert run.stdout.splitlines()[2] == "  ten  standard input"
     assert run.stdout.splitlines()[3:] == rocpr(ALL, TEN).stdout.splitlines()[3:]
-
-
-def test_a_pipe_to_a_process_that_closes_early() -> None:
-    """Bytes on standard output, plain text, no traceback when nobody reads on."""
-    command = [sys.executable, "-c", "from service.cli.main import main; main()", "compare", ALL, TEN, "--json"]
-    with subprocess.Popen(command, cwd=DATA.parent.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        process.stdout.close()
-        assert b"Traceback" not in process.stderr.read()

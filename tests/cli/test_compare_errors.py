@@ -3,10 +3,9 @@
 import re
 from pathlib import Path
 
-import pytest
-
 from service.cli.asking import NAME_LABEL
-from tests.cli.comparing import ALL, DATA, FIRST, SECOND, TEN, rocpr, written
+from tests.cli.comparing import ALL, FIRST, SECOND, TEN, rocpr, written
+from tests.cli.running import DATA
 
 
 def test_a_wrong_cell_is_pointed_to_in_its_file(tmp_path: Path) -> None:
@@ -43,44 +42,6 @@ def test_what_the_service_finds_wrong_is_told_of_the_file(tmp_path: Path) -> Non
     assert re.match(r"Error: \S+csv: This cannot be asked\.\n  --scores: No column is called 'prob'; ", run.stderr)
 
 
-def test_a_file_that_cannot_be_parsed(tmp_path: Path) -> None:
-    path = tmp_path / "cut.json"
-    path.write_text('{"scores": [1, 2')
-    run = rocpr(ALL, f"cut={path}")
-    assert (run.exit_code, run.stdout) == (2, "")
-    assert run.stderr.startswith(f"Error: {path}: This cannot be read.\n  ")
-
-
-def test_a_table_with_other_columns_is_told_how_to_name_them(tmp_path: Path) -> None:
-    path = tmp_path / "named.csv"
-    path.write_text("score,y\n0.9,1\n0.4,0\n")
-    run = rocpr(ALL, f"named={path}")
-    assert run.exit_code == 2
-    assert run.stderr.startswith(f"Error: {path}: ")
-    assert "--scores and --labels" in run.stderr
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ([], "Missing argument"),
-        ([ALL, "scores.csv"], "'scores.csv' is not NAME=FILE; a name comes first, as in new=scores.csv."),
-        ([ALL, "=scores.csv"], "'=scores.csv' is not NAME=FILE; a name comes first, as in new=scores.csv."),
-        ([ALL, "a="], "'a=' is not NAME=FILE; a name comes first, as in new=a."),
-        (["a=nothing.csv", ALL], "No such file"),
-        (["a=.", ALL], "directory"),
-        ([ALL, ALL], "'all' names more than one file"),
-        (["a=-", "b=-", "--format", "csv"], "Standard input is one file"),
-        (["a=-", ALL], "--format csv or another"),
-        ([ALL, TEN, "--include", "auc"], "No such option"),
-    ],
-)
-def test_usage_errors(arguments: list[str], message: str) -> None:
-    run = rocpr(*arguments, given="{}")
-    assert (run.exit_code, run.stdout) == (2, "")
-    assert message in run.stderr
-
-
 def test_options_of_columns_need_a_table(tmp_path: Path) -> None:
     run = rocpr(*written(tmp_path, one=FIRST, two=SECOND), "--labels", "y")
     assert run.exit_code == 2
@@ -94,9 +55,3 @@ def test_one_file_is_too_few_and_51_too_many() -> None:
         run = rocpr(*wrong)
         assert (run.exit_code, run.stdout) == (2, "")
         assert f"2 to 50 files belong here, not {len(wrong)}." in run.stderr
-
-
-def test_limits_come_from_the_settings() -> None:
-    run = rocpr(ALL, TEN, ROCPR_MAX_ROWS="568")
-    assert run.exit_code == 2
-    assert "The table has too many rows.\n  " in run.stderr

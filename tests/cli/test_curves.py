@@ -2,44 +2,25 @@
 
 import json
 import re
-import subprocess
-import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from service.answer import Request, answer
-from service.cli.asking import NAME_LABEL
-from service.cli.commands import rocpr as commands
 from service.cli.curves import AREA_MEANINGS, SUMMARY
 from service.cli.layout import MOST_ROWS
 from service.operations import OPERATIONS
-from service.wire.limits import Limits
+from tests.cli import running
+from tests.cli.running import DATA, run
 
-DATA = Path(__file__).resolve().parent.parent / "data"
-NAMED = "score,y\n0.9,spam\n0.4,ham\n0.3,spam\n0.1,ham\n"
 CLASSIFIERS = {"counts": {"tp": [6, 9, 8], "fp": [1, 4, 6], "fn": [4, 1, 2], "tn": [9, 6, 4]}}
 
 
-def rocpr(*arguments: object, given: str | bytes | None = None, **variables: str) -> Result:
-    return CliRunner().invoke(commands, ["curves", *map(str, arguments)], input=given, env=variables)
-
-
-def answered(body: bytes, media_type: str = "text/csv", **options: str) -> bytes:
-    request = Request("curves", "/v1/curves", media_type, "application/json", tuple(options.items()), body)
-    return answer(request, Limits(5_000_000, 100_000)).body
+rocpr, answered = partial(run, "curves"), partial(running.answered, "curves")
 
 
 def areas_in(text: str) -> dict[str, str]:
     return dict(re.findall(r"^  (\w+) +(-|\d\.\d{6})  \w", text.partition("\nAreas\n")[2], re.MULTILINE))
-
-
-@pytest.fixture
-def named(tmp_path: Path) -> Path:
-    path = tmp_path / "named.csv"
-    path.write_text(NAMED)
-    return path
 
 
 @pytest.mark.parametrize("name", ["breast_cancer.csv", "digits_eight.csv", "davis_goadrich_table_1.csv"])
@@ -96,6 +77,10 @@ def test_a_table_shows_the_corners_that_are_on_the_hull() -> None:
     ]
 
 
+def test_the_summary_asks_for_what_there_is() -> None:
+    assert set(SUMMARY) <= set(OPERATIONS["curves"].parameters)
+
+
 def test_a_long_hull_is_shown_from_end_to_end() -> None:
     tp = list(range(60))
     counts = {"tp": tp, "fp": [row * row for row in tp], "positives": 59, "negatives": 59 * 59}
@@ -106,12 +91,9 @@ def test_a_long_hull_is_shown_from_end_to_end() -> None:
     assert (table[2].split()[0], table[-1].split()[0]) == ("0", "59")
 
 
-def test_columns_and_labels_are_named_as_in_the_query(named: Path) -> None:
-    options = {"scores": "score", "labels": "y", "positive_label": "ham", "lower_is_positive": "true"}
+def test_the_smaller_score_may_be_positive(named: Path) -> None:
     flags = ["--scores", "score", "--labels", "y", "--positive-label", "ham", "--lower-is-positive"]
-    run = rocpr(named, "--json", *flags)
-    assert run.stdout_bytes == answered(NAMED.encode(), **options)
-    assert json.loads(run.stdout)["auc"]["roc"] == 0.75
+    assert json.loads(rocpr(named, *flags, "--json").stdout)["auc"]["roc"] == 0.75
     assert areas_in(rocpr(named, *flags).stdout)["roc"] == "0.750000"
 
 
@@ -169,14 +151,6 @@ def test_operating_points_are_laid_out_with_their_rows() -> None:
     ]
 
 
-def test_intervals_and_operating_points_may_be_a_whole_answer(named: Path) -> None:
-    flags = ["--scores", "score", "--labels", "y", "--positive-label", "spam", "--json"]
-    options = {"intervals": "{}", "operating_points": '[{"metric": "jaccard", "at": 0.5}]', "include": "auc"}
-    given = [word for name, text in options.items() for word in (f"--{name.replace('_', '-')}", text)]
-    columns = {"scores": "score", "labels": "y", "positive_label": "spam"}
-    assert rocpr(named, *flags, *given).stdout_bytes == answered(NAMED.encode(), **columns, **options)
-
-
 def test_a_wrong_option_is_pointed_to(named: Path) -> None:
     run = rocpr(named, "--scores", "score", "--labels", "y", "--positive-label", "spam", "--intervals", '{"level": 2}')
     assert run.exit_code == 2
@@ -194,14 +168,6 @@ def test_what_is_wrong_with_a_column_is_no_fault_of_the_option_that_names_it(tmp
     assert run.stderr.startswith(f"Error: {path}: This cannot be used.\n  /{name}: All 2 labels are positive")
 
 
-def test_json_prints_the_answer_as_the_service_gives_it() -> None:
-    path = DATA / "breast_cancer.csv"
-    assert rocpr(path, "--json").stdout_bytes == answered(path.read_bytes())
-    options = {"include": "points,interpolated_pr", "keep": "corners", "interpolation": '{"every": 50}'}
-    flags = [word for name, text in options.items() for word in (f"--{name}", text)]
-    assert rocpr(path, "--json", *flags).stdout_bytes == answered(path.read_bytes(), **options)
-
-
 def test_a_json_file_carries_its_own_options(tmp_path: Path) -> None:
     path = tmp_path / "request.JSON"
     path.write_text(json.dumps({**CLASSIFIERS, "include": ["auc"]}))
@@ -214,87 +180,6 @@ def test_a_json_file_carries_its_own_options(tmp_path: Path) -> None:
     assert "Areas" not in rocpr(path).stdout
 
 
-def test_the_options_are_the_query_parameters() -> None:
-    names = {parameter.name for parameter in commands.commands["curves"].params}
-    assert names - {"file", "format_name", "as_json", "plot", "show"} == set(OPERATIONS["curves"].parameters)
-    assert set(SUMMARY) <= set(OPERATIONS["curves"].parameters)
-
-
-def test_a_pipe_to_a_process_that_closes_early() -> None:
-    """Bytes on standard output, plain text, no traceback when nobody reads on."""
-    command = [sys.executable, "-c", "from service.cli.main import main; main()", "curves", "-", "--format", "csv"]
-    root = DATA.parent.parent
-    sample = (DATA / "digits_eight.csv").read_bytes()
-    run = subprocess.run([*command, "--json"], cwd=root, input=sample, capture_output=True, timeout=60, check=True)
-    assert run.stdout == answered(sample)
-    with (
-        (DATA / "digits_eight.csv").open("rb") as stream,
-        subprocess.Popen(
-            [*command, "--json"], cwd=root, stdin=stream, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        ) as process,
-    ):
-        process.stdout.close()
-        assert b"Traceback" not in process.stderr.read()
-
-
-def test_a_wrong_value_is_pointed_to() -> None:
-    run = rocpr("-", "--format", "csv", given="scores,labels\n0.9,1\nabc,0\n0.3,yes\n")
-    assert (run.exit_code, run.stdout) == (2, "")
-    assert run.stderr.splitlines()[0] == "Error: standard input: This cannot be used."
-    assert "\n  /scores/1: " in run.stderr
-    assert "(not_a_number)\n" in run.stderr
-    assert "\n  /labels/2: " in run.stderr
-    assert run.stderr.endswith(f"\n  {NAME_LABEL}\n  Rows are counted from 0.\n")
-
-
-@pytest.mark.parametrize("flags", [[], ["--json"]])
-def test_a_file_that_cannot_be_parsed(tmp_path: Path, flags: list[str]) -> None:
-    path = tmp_path / "cut.json"
-    path.write_text('{"scores": [1, 2')
-    run = rocpr(path, *flags)
-    assert (run.exit_code, run.stdout) == (2, "")
-    assert run.stderr.startswith(f"Error: {path}: This cannot be read.\n  ")
-
-
-def test_a_table_with_other_columns_is_told_how_to_name_them(named: Path) -> None:
-    run = rocpr(named)
-    assert run.exit_code == 2
-    assert "(missing)" in run.stderr
-    assert "--scores and --labels" in run.stderr
-    assert "--scores and --labels" not in rocpr(named, "--scores", "nothing").stderr
-    run = rocpr("-", "--format", "csv", given="tp,fp\n1,1\n")
-    assert "/positives: " in run.stderr
-    assert "--scores and --labels" not in run.stderr
-
-
 def test_an_empty_label_is_a_label() -> None:
     run = rocpr("-", "--format", "csv", "--positive-label", "", given="scores,labels\n2,\n1,x\n")
     assert areas_in(run.stdout)["roc"] == "1.000000"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["nothing.csv"], "No such file"),
-        (["."], "directory"),
-        (["-"], "--format csv or another"),
-        (["-", "--format", "xml"], "not one of"),
-        (["-", "--format", "json", "--lower-is-positive"], "--lower-is-positive goes with a table"),
-        (["-", "--format", "csv", "--keep", "hull"], "--keep goes with --json"),
-        ([], "Missing argument"),
-    ],
-)
-def test_usage_errors(arguments: list[str], message: str) -> None:
-    run = rocpr(*arguments, given="{}")
-    assert (run.exit_code, run.stdout) == (2, "")
-    assert message in run.stderr
-
-
-def test_limits_come_from_the_settings() -> None:
-    run = rocpr(DATA / "breast_cancer.csv", ROCPR_MAX_ROWS="568")
-    assert run.exit_code == 2
-    assert "The table has too many rows.\n  " in run.stderr
-    assert rocpr(DATA / "breast_cancer.csv", ROCPR_MAX_ROWS="569").exit_code == 0
-    run = rocpr(DATA / "breast_cancer.csv", ROCPR_MAX_ROWS="many")
-    assert run.exit_code == 2
-    assert run.stderr.startswith("Error: ROCPR_MAX_ROWS must be ")

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from click.testing import CliRunner, Result
 from pyarrow import csv
 
-from service.cli.commands import rocpr as commands
 from service.wire.formats.codings import compress
+from tests.cli.running import run as rocpr
 from tests.properties.bodies import arrow_body, arrow_file_body, csv_body, parquet_body
 
 CSV = Path(__file__).parents[1] / "data" / "breast_cancer.csv"
@@ -23,10 +22,6 @@ BODIES = {
     "parquet": parquet_body,
 }
 COMMANDS = [["curves"], ["curves", "--json"], ["tradeoffs", "--indices", "jaccard"]]
-
-
-def rocpr(*arguments: object, fed: bytes | None = None) -> Result:
-    return CliRunner().invoke(commands, [str(argument) for argument in arguments], input=fed)
 
 
 def written(directory: Path, table: pa.Table, suffix: str) -> Path:
@@ -55,7 +50,7 @@ def test_files_of_several_formats_are_compared(tmp_path: Path, suffix: str) -> N
 
 @pytest.mark.parametrize("name", ["arrow", "parquet"])
 def test_standard_input_is_of_the_format_that_is_named(name: str) -> None:
-    run = rocpr("curves", "-", "--format", name, fed=BODIES[name](csv.read_csv(CSV)))
+    run = rocpr("curves", "-", "--format", name, given=BODIES[name](csv.read_csv(CSV)))
     assert run.exit_code == 0, run.output
     assert "  roc                0.994821" in run.stdout
 
@@ -116,6 +111,60 @@ def test_labels_that_need_to_be_named_are_told_with_the_option(tmp_path: Path, s
     run = rocpr("curves", path, "--scores", "p")
     assert "/labels: A column labels is needed" in run.stderr
     assert "If the columns have other names, give them with --scores and --labels." in run.stderr
+
+
+LISTED = """
+  column  type    values
+  id      text    a, b
+  prob    number  {}
+  y       text    yes, no
+"""
+
+
+@pytest.mark.parametrize("suffix", ["csv", "arrow", "parquet"])
+def test_columns_are_listed_where_none_has_the_usual_name(tmp_path: Path, suffix: str) -> None:
+    table = pa.table({"id": ["a", "b"], "prob": [0.9, 0.2], "y": ["yes", "no"]})
+    path = written(tmp_path, table, suffix)
+    (tmp_path / "rules.toml").write_text('[[rules]]\nmetric = "roc"\nmin = 0.5\n')
+    listed = LISTED.format("0.9, 0.2")
+    for arguments in (
+        ["curves", path],
+        ["tradeoffs", path],
+        ["compare", f"a={path}", f"b={path}"],
+        ["gate", tmp_path / "rules.toml", path],
+        ["gate", "--init", path],
+    ):
+        run = rocpr(*arguments)
+        assert run.exit_code == 2
+        assert run.stderr.endswith(f"give them with --scores and --labels.\n{listed}"), run.stderr
+        assert listed not in rocpr(*arguments, "--scores", "prob", "--labels", "y").stderr
+
+
+def test_columns_are_listed_as_they_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "local.csv"
+    path.write_text("id;prob;y\na;0,9;yes\nb;0,2;no\n")
+    run = rocpr("curves", path, "--delimiter", "semicolon", "--decimal", "comma")
+    assert run.stderr.endswith(LISTED.format("0,9, 0,2"))
+
+
+def test_few_columns_and_values_are_listed_and_none_does_anything_to_a_terminal(tmp_path: Path) -> None:
+    path = tmp_path / "wide.csv"
+    names = ["\x1b[31m", "n" * 100, *(f"c{number}" for number in range(40))]
+    path.write_text("\n".join([",".join(names), *(",".join([str(row)] * 42) for row in range(5))]) + "\n")
+    run = rocpr("curves", path)
+    _, listed = run.stderr.split("--labels.\n\n")
+    assert "\x1b" not in run.stderr
+    lines = listed.splitlines()
+    assert lines[1].split() == ["'\\x1b[31m'", "number", "0,", "1,", "2,", "..."]
+    assert lines[2].split()[0] == "n" * 40
+    assert (len(lines), lines[-1]) == (22, "  and 22 more")
+
+
+def test_a_table_whose_columns_cannot_be_read_is_not_listed(tmp_path: Path) -> None:
+    path = tmp_path / "ragged.csv"
+    path.write_text("id,prob,y\na,0.9\n")
+    run = rocpr("curves", path)
+    assert (run.exit_code, run.stderr.count("column  type")) == (2, 0)
 
 
 @pytest.mark.parametrize(

@@ -8,21 +8,16 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from service.cli.commands import rocpr as commands
 from service.wire.answers import png
 from service.wire.media_types import CSV, PNG, SVG, TEXT
 from tests.asking import ask
 from tests.cli.gate.gating import ALL, FAILING, TEN, written
+from tests.cli.running import run as rocpr
 
 ROOT = Path(__file__).resolve().parents[2]
 GATE = ROOT / "tests" / "data" / "rules.toml"
 SCORES = ROOT / "tests" / "data" / "breast_cancer.csv"
-
-
-def rocpr(*words: object) -> Result:
-    return CliRunner().invoke(commands, [*map(str, words)])
 
 
 @pytest.mark.parametrize(("command", "operation"), [("curves", "curves"), ("tradeoffs", "tradeoffs")])

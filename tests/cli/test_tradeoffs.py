@@ -2,34 +2,19 @@
 
 import json
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from service.answer import Request, answer
-from service.cli.asking import NAME_LABEL
-from service.cli.commands import rocpr as commands
 from service.cli.layout import MOST_ROWS
-from service.operations import OPERATIONS
-from service.wire.limits import Limits
+from tests.cli import running
+from tests.cli.running import DATA, flags, run
 
-DATA = Path(__file__).resolve().parent.parent / "data"
-NAMED = "score,y\n0.9,spam\n0.4,ham\n0.3,spam\n0.1,ham\n"
 INDICES = ["kulczynski", "f_measure", "fowlkes_mallows", "jaccard"]
 
 
-def rocpr(*arguments: object, given: str | bytes | None = None, **variables: str) -> Result:
-    return CliRunner().invoke(commands, ["tradeoffs", *map(str, arguments)], input=given, env=variables)
-
-
-def answered(body: bytes, media_type: str = "text/csv", **options: str) -> bytes:
-    request = Request("tradeoffs", "/v1/tradeoffs", media_type, "application/json", tuple(options.items()), body)
-    return answer(request, Limits(5_000_000, 100_000)).body
-
-
-def flags(options: dict[str, str]) -> list[str]:
-    return [word for name, text in options.items() for word in (f"--{name.replace('_', '-')}", text)]
+rocpr, answered = partial(run, "tradeoffs"), partial(running.answered, "tradeoffs")
 
 
 @pytest.mark.parametrize("name", ["breast_cancer.csv", "digits_eight.csv", "davis_goadrich_table_1.csv"])
@@ -105,31 +90,6 @@ def test_a_long_list_of_intervals_is_shown_from_end_to_end() -> None:
     assert lines[MOST_ROWS - 1].split()[2] == str(optimal["tp"][-1])
 
 
-def test_columns_and_labels_are_named_as_in_the_query(tmp_path: Path) -> None:
-    path = tmp_path / "named.csv"
-    path.write_text(NAMED)
-    options = {"scores": "score", "labels": "y", "positive_label": "ham"}
-    run = rocpr(path, "--json", "--lower-is-positive", *flags(options))
-    assert run.exit_code == 0
-    assert run.stdout_bytes == answered(NAMED.encode(), **options, lower_is_positive="true")
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"indices": "jaccard,kulczynski"},
-        {"indices": '["f_measure"]', "lambda_range": "[0.25, 0.75]", "lambda_density": '{"a": 2, "b": 3.5}'},
-        {"min_precision": "0.5", "min_recall": "0.25", "at_lambda": "[0.5, 0]"},
-    ],
-)
-def test_json_prints_the_answer_as_the_service_gives_it(options: dict[str, str]) -> None:
-    path = DATA / "digits_eight.csv"
-    run = rocpr(path, "--json", *flags(options))
-    assert (run.exit_code, run.stderr) == (0, "")
-    assert run.stdout_bytes == answered(path.read_bytes(), **options)
-
-
 def test_options_change_the_summary() -> None:
     path = DATA / "digits_eight.csv"
     run = rocpr(path, "--indices", "f_measure", "--min-precision", "0.4", "--lambda-range", "[0.2, 0.8]")
@@ -145,19 +105,6 @@ def test_a_json_file_carries_its_own_options(tmp_path: Path) -> None:
     path.write_text(json.dumps(request))
     assert "Best jaccard" in rocpr(path).stdout
     assert rocpr(path, "--json").stdout_bytes == answered(path.read_bytes(), "application/json")
-
-
-def test_the_options_are_the_query_parameters() -> None:
-    names = {parameter.name for parameter in commands.commands["tradeoffs"].params}
-    assert names - {"file", "format_name", "as_json", "plot"} == set(OPERATIONS["tradeoffs"].parameters)
-
-
-def test_a_wrong_value_is_pointed_to() -> None:
-    run = rocpr("-", "--format", "csv", given="scores,labels\n0.9,1\nabc,0\n0.3,yes\n")
-    assert (run.exit_code, run.stdout) == (2, "")
-    assert run.stderr.splitlines()[0] == "Error: standard input: This cannot be used."
-    assert "\n  /scores/1: " in run.stderr
-    assert run.stderr.endswith(f"\n  {NAME_LABEL}\n  Rows are counted from 0.\n")
 
 
 @pytest.mark.parametrize(
@@ -194,31 +141,3 @@ def test_a_file_and_an_option_that_are_wrong_are_told_apart(tmp_path: Path) -> N
     path.write_text('{"scores": [2, 1], "labels": [0, 1], "indices": ["f1"]}')
     run = rocpr(path)
     assert run.stderr.startswith(f"Error: {path}: This cannot be used.\n  /indices/0: ")
-
-
-def test_a_table_with_other_columns_is_told_how_to_name_them() -> None:
-    run = rocpr("-", "--format", "csv", given=NAMED)
-    assert run.exit_code == 2
-    assert "--scores and --labels" in run.stderr
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["nothing.csv"], "No such file"),
-        (["-"], "--format csv or another"),
-        (["-", "--format", "json", "--indices", "jaccard"], "--indices goes with a table"),
-        (["-", "--format", "csv", "--keep", "hull"], "No such option"),
-        ([], "Missing argument"),
-    ],
-)
-def test_usage_errors(arguments: list[str], message: str) -> None:
-    run = rocpr(*arguments, given="{}")
-    assert (run.exit_code, run.stdout) == (2, "")
-    assert message in run.stderr
-
-
-def test_limits_come_from_the_settings() -> None:
-    run = rocpr(DATA / "breast_cancer.csv", ROCPR_MAX_ROWS="568")
-    assert run.exit_code == 2
-    assert "The table has too many rows.\n  " in run.stderr

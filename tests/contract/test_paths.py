@@ -9,6 +9,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from service.web.guide import FILES
+from service.web.page import PAGE_FILES
 from service.wire.problems import PROBLEM_TYPES
 from tests.contract.document import PATH, document, examples, operation, operations, violations
 
@@ -18,7 +19,8 @@ AUTOMATIC = {"HEAD", "OPTIONS"}
 
 def _is_asset(rule: str) -> bool:
     """Whether a path is a script, a style or a picture of a page: part of the page, not of the contract."""
-    return rule == "/docs/" or rule.startswith("/docs/<") or rule in {f"/guide/{name}" for name in FILES}
+    parts = {f"/guide/{name}" for name in FILES} | (PAGE_FILES.keys() - {"/"})
+    return rule == "/docs/" or rule.startswith("/docs/<") or rule in parts
 
 
 def test_paths_and_methods_are_the_same(app: Flask) -> None:

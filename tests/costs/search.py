@@ -12,10 +12,12 @@ from itertools import chain
 
 from service.settings import Settings
 from tests.costs.body_families import body_families
+from tests.costs.columns_families import columns_families
 from tests.costs.curves_families import curves_families, tradeoffs_families
 from tests.costs.families import BIG_BODY_BYTES, Family
 from tests.costs.measure import Cost, largest, measured
 from tests.costs.other_families import comparisons_families, gates_families
+from tests.costs.picture_families import picture_families
 
 MOST_SECONDS, MOST_BYTES = 0.02, 1_100_000
 
@@ -44,7 +46,15 @@ class Found:
 
 def families() -> Iterator[Family]:
     """All of them."""
-    return chain(curves_families(), tradeoffs_families(), comparisons_families(), gates_families(), body_families())
+    return chain(
+        curves_families(),
+        tradeoffs_families(),
+        comparisons_families(),
+        gates_families(),
+        picture_families(),
+        columns_families(),
+        body_families(),
+    )
 
 
 def found(family: Family, big_work: int) -> Iterator[Found]:

@@ -53,7 +53,14 @@ BIG = [
     ("curves: JSON, operating_points {}", 1000),
     ("gates: JSON, rules {}", 700),
     ("comparisons: CSV, 50 scores", 1),
+    ("comparisons: crossings of 3 rows, short names, all charts", 40),
+    ("gates: undecided rules, all charts", 100),
+    ("columns: CSV, 1 rows of 1", 500),
+    ("columns: CSV, 30 rows of a", 80),
     # Longer ones.
+    ("curves: counts, no sweep, all charts", 4000),
+    ("columns: JSON, a list of strings", 60_000),
+    ("columns: floats of application/vnd.apache.parquet", 200),
     ("curves: counts, a line, points", 4000),
     ("curves: counts, short steps, auc", 6000),
     ("curves: weights, some tiny, auc", 7500),
@@ -88,6 +95,7 @@ CHEAP = [
     ("curves: query, brackets", 4000),
     ("curves: query, operating_points {}", 2600),
     ("gates: query, rules {}", 100),
+    ("columns: JSON, no columns", 100),
 ]
 """Requests that are refused where they arrive."""
 
@@ -154,6 +162,14 @@ ORDINARY = {
     "a picture of curves": asking("curves", sample(1000) | {"include": ["auc"]}, accept=SVG),
     "of trade-offs": asking("tradeoffs", sample(1000), accept=SVG),
     "of two models": asking("comparisons", compared("samples", 2, 200), accept=SVG),
+    "curves with their pictures": asking("curves", sample(1000) | {"include": ["auc"], "charts": ["roc", "pr"]}),
+    "a gate with its picture": asking(
+        "gates", sample(1000) | {"rules": GATE, "baseline": shuffled(1000, 1), "charts": ["gate"]}
+    ),
+    "columns of CSV": asking(
+        "columns", ",".join("abcdefghij") + "\n" + "0.5,1,x,y,,2,3,4,5,6\n" * 200, content_type=CSV
+    ),
+    "columns of JSON": asking("columns", sample(5000)),
     "its report": asking("gates", sample(1000) | {"rules": GATE, "baseline": shuffled(1000, 1)}, accept=XML),
 }
 

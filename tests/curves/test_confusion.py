@@ -45,9 +45,11 @@ def test_minus_zero_cut_is_zero() -> None:
     assert columns(cut) == ([0, 1, 2], [0, 1, 1])
 
 
-def test_minus_zero_threshold_of_counts_is_zero() -> None:
-    table = ConfusionTable.from_counts(Rows([1], [0], 2, 2, [-0.0]).counts())
+def test_minus_zero_of_counts_is_zero() -> None:
+    table = ConfusionTable.from_counts(Rows([1, -0.0], [0, 1], 2, 2, [-0.0, -1]).counts())
     assert math.copysign(1, table.thresholds[1]) == 1
+    assert not np.signbit(table.tp).any()
+    assert not np.signbit(ConfusionTable.from_counts(Rows([1], [-0.0], 2, 2).counts()).fp).any()
 
 
 def test_denormal_scores_keep_their_order() -> None:

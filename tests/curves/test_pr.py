@@ -166,3 +166,23 @@ def test_default_step_is_whole_for_whole_counts() -> None:
         interpolation = evaluate_curves(Rows([], [], positives, 5).counts()).interpolation
         assert isinstance(interpolation, Every)
         assert interpolation.every == step
+
+
+def test_points_of_fractional_counts_are_rounded_once() -> None:
+    """Of many points at most a few are not the nearest double: those whose value lies next to half way between two."""
+    random = np.random.default_rng(6)
+    wrong = points = 0
+    for _ in range(60):
+        tp, fp = np.sort(random.random((2, 3)), axis=1).tolist()
+        rows = Rows(tp, fp, 1.5, 2.5)
+        recalls = random.random(20)
+        curve = curve_of(rows, AtRecall(recalls))
+        corners = [(0.0, 0.0), *zip(tp, fp, strict=True), (1.5, 2.5)]
+        for recall, found, precision in zip(recalls.tolist(), curve.fp.tolist(), curve.precision.tolist(), strict=True):
+            hits = Fraction(recall) * Fraction(1.5)
+            at = next(k for k, corner in enumerate(corners) if corner[0] >= hits)
+            (a, c), (b, d) = (map(Fraction, corners[k]) for k in (at - 1, at))
+            misses = c + (d - c) * (hits - a) / (b - a)
+            wrong += (found != float(misses)) + (precision != float(hits / (hits + misses)))
+            points += 2
+    assert wrong <= points / 1000

@@ -13,13 +13,11 @@ from service.wire.problems import PROBLEM_TYPES
 from tests.deploy.conftest import Proxy, configuration, running_nginx
 from tests.e2e.conftest import free_port
 from tests.e2e.wire import SECONDS, Answer, Connection, check_problem, chunked, request
+from tests.malformed_requests import JSON, MALFORMED, POST, SAMPLE
 from tests.soak.processes import wait_until
 
-SAMPLE = b'{"scores": [0.9, 0.6, 0.4, 0.1], "labels": [1, 0, 1, 0], "include": ["auc"]}'
 PLAIN = b'{"scores": [0.9, 0.6, 0.4, 0.1], "labels": [1, 0, 1, 0]}'
-JSON = {"Content_Type": "application/json"}
 CHUNKED = {**JSON, "Transfer_Encoding": "chunked"}
-POST = b"POST /v1/curves HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 OF_EACH_HOP = {"connection", "date", "keep-alive", "server", "server-timing", "transfer-encoding", "x-request-id"}
 """Headers that are each server's own, or differ from answer to answer."""
 
@@ -50,7 +48,7 @@ PASSED = {
     "unknown path": request("GET", "/v1//curves/../nothing%20here?a=b"),
     "wrong method": request("DELETE", "/v1/curves"),
     "wrong type": request("POST", "/v1/curves", SAMPLE, Content_Type="text/plain"),
-    "not acceptable": request("POST", "/v1/curves", SAMPLE, **JSON, Accept="image/png"),
+    "not acceptable": request("POST", "/v1/curves", SAMPLE, **JSON, Accept="image/gif"),
     "a line that the service finds too long": request("GET", "/?" + "a" * 9000),
     "a header that the service finds too long": request("GET", "/", X="a" * 9000),
 }
@@ -101,11 +99,10 @@ REFUSED = {
     ),
     "long line": (b"GET /" + b"a" * 40_000 + b" HTTP/1.1\r\nHost: a\r\n\r\n", "uri_too_long"),
     "long header": (request("GET", "/", X="a" * 40_000), "headers_too_large"),
-    "no request line": (b"hello\r\n\r\n", "malformed_request"),
-    "no host": (b"GET / HTTP/1.1\r\n\r\n", "malformed_request"),
-    "two lengths": (POST + b"Content-Length: 2\r\nContent-Length: 3\r\n\r\n{} ", "malformed_request"),
-    "unknown coding": (request("POST", "/v1/curves", **JSON, Transfer_Encoding="rot13"), "malformed_request"),
-    "HTTP/9.9": (b"GET / HTTP/9.9\r\nHost: a\r\n\r\n", "malformed_request"),
+    **{
+        name: (MALFORMED[name], "malformed_request")
+        for name in ("no request line", "no host", "two lengths", "unknown coding", "HTTP/9.9")
+    },
     "TRACE": (request("TRACE", "/v1/curves"), "method_not_allowed"),
     "metrics": (request("GET", "/metrics"), "not_found"),
     "metrics, other spellings": (request("GET", "//%6detrics/../x/../metrics?a"), "not_found"),

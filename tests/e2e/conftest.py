@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 
 from tests.soak.servers import free_port
 
+ROCPR = [sys.executable, "-c", "from service.cli.main import main; main()"]
 MAX_BODY_BYTES = 1_000_000
 MAX_DECOMPRESSED_BYTES = 20_000_000
 
@@ -39,29 +41,37 @@ def wait_for_port(port: int, process: subprocess.Popen[bytes], seconds: float = 
     pytest.fail("the server did not start")
 
 
-@pytest.fixture(scope="session")
-def server(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """`rocpr serve` with a low body limit; its log must tell of no failure."""
+@contextmanager
+def rocpr_serve(root: Path, log: Path, **variables: str) -> Iterator[Server]:
+    """`rocpr serve`, with one worker if no variable says otherwise; its log must tell of no failure."""
     port = free_port()
-    log = tmp_path_factory.mktemp("server") / "log"
     with log.open("wb") as stream:
         process = subprocess.Popen(
-            [sys.executable, "-c", "from service.cli.main import main; main()", "serve", "--port", str(port)],
+            [*ROCPR, "serve", "--port", str(port)],
             cwd=root,
-            env={
-                **os.environ,
-                "ROCPR_MAX_BODY_BYTES": str(MAX_BODY_BYTES),
-                "ROCPR_MAX_DECOMPRESSED_BYTES": str(MAX_DECOMPRESSED_BYTES),
-                "ROCPR_WORKERS": "1",
-                "ROCPR_SLOTZ": "7",
-            },
+            env={**os.environ, "ROCPR_WORKERS": "1", **variables},
             stdout=stream,
             stderr=subprocess.STDOUT,
         )
-    wait_for_port(port, process)
-    yield Server(port, process, log)
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=60) == 0
+    try:
+        wait_for_port(port, process)
+        yield Server(port, process, log)
+    finally:
+        process.send_signal(signal.SIGTERM)
+        status = process.wait(timeout=60)
+    assert status == 0
     text = log.read_text()
     assert "Traceback" not in text, text
-    assert '"level":"error"' not in text, text
+    assert '"event":"Unexpected failure"' not in text, text
+
+
+@pytest.fixture(scope="session")
+def server(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One with a low body limit, and a setting that is none."""
+    limits = {
+        "ROCPR_MAX_BODY_BYTES": str(MAX_BODY_BYTES),
+        "ROCPR_MAX_DECOMPRESSED_BYTES": str(MAX_DECOMPRESSED_BYTES),
+    }
+    with rocpr_serve(root, tmp_path_factory.mktemp("server") / "log", **limits, ROCPR_SLOTZ="7") as server:
+        yield server
+    assert '"level":"error"' not in server.log.read_text()

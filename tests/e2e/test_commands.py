@@ -16,9 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import Server, free_port, wait_for_port
+from tests.e2e.conftest import ROCPR, Server, free_port, wait_for_port
 
-ROCPR = [sys.executable, "-c", "from service.cli.main import main; main()"]
 RUN = ["sh", "deploy/run.sh"]
 
 

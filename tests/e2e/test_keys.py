@@ -1,9 +1,5 @@
 """API keys on the real server: several workers, raw headers, bodies that nobody reads, clients that go."""
 
-import os
-import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from hashlib import sha256
@@ -11,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import Server, free_port, wait_for_port
+from tests.e2e.conftest import Server, rocpr_serve
 from tests.e2e.wire import SECONDS, Answer, Connection, check_problem, request
 
 KEY = "rocpr_canary-key"
@@ -31,7 +27,6 @@ def keys_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def guarded(root: Path, keys_file: Path) -> Iterator[Server]:
     """A server of two processes that asks for keys, each of which may have one request at once."""
-    port, log = free_port(), keys_file.with_name("log")
     variables = {
         "ROCPR_API_KEYS_FILE": str(keys_file),
         "ROCPR_KEY_CONCURRENCY": "1",
@@ -39,21 +34,12 @@ def guarded(root: Path, keys_file: Path) -> Iterator[Server]:
         "ROCPR_WORKERS": "2",
         "ROCPR_LOG_LEVEL": "debug",
     }
-    command = [sys.executable, "-c", "from service.cli.main import main; main()", "serve", "--port", str(port)]
-    with log.open("wb") as stream:
-        process = subprocess.Popen(
-            command, cwd=root, env={**os.environ, **variables}, stdout=stream, stderr=subprocess.STDOUT
-        )
-    wait_for_port(port, process)
-    server = Server(port, process, log)
-    # So that the log has a name to be looked for, whichever of the tests this process runs.
-    asked = request("GET", "/openapi.json", Authorization=BEARER, Connection="close")
-    assert ask_until_free(server, asked).status == 200
-    yield server
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=60) == 0
-    text = log.read_text()
-    assert "Traceback" not in text, text
+    with rocpr_serve(root, keys_file.with_name("log"), **variables) as server:
+        # So that the log has a name to be looked for, whichever of the tests this process runs.
+        asked = request("GET", "/openapi.json", Authorization=BEARER, Connection="close")
+        assert ask_until_free(server, asked).status == 200
+        yield server
+    text = server.log.read_text()
     assert '"key":"canary"' in text
     assert KEY not in text
     assert sha256(KEY.encode()).hexdigest() not in text

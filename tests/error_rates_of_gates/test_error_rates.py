@@ -5,8 +5,12 @@ import pytest
 
 from service.curves.areas import roc_area
 from service.curves.confusion import ConfusionTable
+from service.inference.rules import Metric
 from service.inference.subject import Subject
 from tests.error_rates_of_gates.__main__ import markdown, right, row
+from tests.error_rates_of_gates.cells import Cell
+from tests.error_rates_of_gates.cells import markdown as markdown_of_cells
+from tests.error_rates_of_gates.cells import simulated as simulated_cell
 from tests.error_rates_of_gates.simulation import TAIL, Case, simulated
 
 SETS = 500
@@ -53,6 +57,23 @@ def test_shares_at_a_threshold_err_no_more_often() -> None:
         rates = simulated(case, 200, seed=6)
         assert right(rates)
         assert rates.within > rates.at_bound
+
+
+@pytest.mark.parametrize(
+    "cell", [Cell(300_000, 600_000, 0.85, 0.05, 0.9), Cell(300_000, 600_000, 0.85, 0.05, 0.9, ties=True)]
+)
+def test_the_truth_of_a_cell_is_that_of_many_examples(cell: Cell) -> None:
+    current, baseline = (Subject.of(sample) for sample in cell.samples(np.random.default_rng(3)))
+    for subject, area in ((current, 0.8), (baseline, 0.85)):
+        for name, truth in cell.truth(area).items():
+            assert subject.value(Metric(name)) == pytest.approx(truth, abs=0.003)
+
+
+def test_a_cell_where_differences_by_delong_are_too_narrow() -> None:
+    """100 positives, 300 negatives and areas near 1: 14 % passed by DeLong's interval."""
+    found = simulated_cell(Cell(100, 300, 0.99, 0.01, 0.9), 150)
+    assert not any(each.misses for each in found)
+    assert markdown_of_cells(found).splitlines()[-1].startswith("| 100 / 300, 0.99 less 0.01, alike | ")
 
 
 def test_the_truth_is_that_of_many_examples() -> None:

@@ -21,8 +21,8 @@ from service.curves.confusion import ConfusionTable
 from service.curves.evaluation import CurvesOptions
 from service.curves.sample import Sample
 from service.inference.curves_with_intervals import evaluate_with_intervals
-from service.inference.delong import paired_error, standard_error
 from service.inference.intervals import IntervalOptions, difference_interval, difference_p_value
+from service.inference.spread import paired_spread, standard_error
 from service.inference.strata import Strata, paired_strata, strata
 from tests import reference_inference as reference
 
@@ -134,10 +134,10 @@ def test_paired_comparisons(pair: tuple[str, str]) -> None:
     both = paired_strata(samples, tables)
     found = roc_area(tables[0]) - roc_area(tables[1])
     assert found == pytest.approx(float(difference), rel=DIGITS)
-    assert paired_error(both) == pytest.approx(error, rel=DIGITS)
-    interval = difference_interval(found, paired_error(both), 0.95)
+    assert paired_spread(both).error == pytest.approx(error, rel=DIGITS)
+    interval = difference_interval(found, paired_spread(both).error, 0.95)
     assert (interval.lower, interval.upper) == pytest.approx(ends, rel=DIGITS)
-    assert difference_p_value(found, paired_error(both)) == pytest.approx(p_value, rel=DIGITS)
+    assert difference_p_value(found, paired_spread(both).error) == pytest.approx(p_value, rel=DIGITS)
 
 
 def test_the_direction_of_a_score_is_only_its_sign() -> None:

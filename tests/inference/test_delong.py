@@ -16,7 +16,7 @@ from service.curves.areas import roc_area
 from service.curves.confusion import ConfusionTable
 from service.curves.counts import Counts
 from service.curves.sample import Sample
-from service.inference.delong import paired_error, standard_error, unpaired_error
+from service.inference.spread import paired_spread, standard_error, unpaired_spread
 from service.inference.strata import Strata, paired_strata, strata
 from tests import reference_inference as reference
 from tests.strategies import Data, examples, near_scores, plain_weights, samples, tied_scores, tilted_samples
@@ -84,7 +84,7 @@ def test_pairs_against_all_pairs(data: tuple[Data, Data]) -> None:
     one, other = (by_pairs(each) for each in data)
     expected = float(reference.root(reference.difference_variance(one, other)))
     tiny = 1e-30 if data[0].weights is None else 1e-15
-    assert paired_error(pair) == pytest.approx(expected, rel=1e-12, abs=tiny)
+    assert paired_spread(pair).error == pytest.approx(expected, rel=1e-12, abs=tiny)
     for evaluation, each in enumerate(data):
         assert standard_error(pair, evaluation) == pytest.approx(error_of(each), rel=1e-12, abs=tiny)
 
@@ -93,7 +93,7 @@ def test_pairs_against_all_pairs(data: tuple[Data, Data]) -> None:
 @given(any_samples, any_samples)
 def test_variances_add_where_examples_differ(one: Data, other: Data) -> None:
     expected = reference.root(sum((reference.covariance(p, p) for p in map(by_pairs, (one, other))), Fraction(0)))
-    found = unpaired_error(strata_of(one), strata_of(other))
+    found = unpaired_spread(strata_of(one), strata_of(other)).error
     assert found == pytest.approx(float(expected), rel=1e-12, abs=1e-15)
 
 
@@ -120,7 +120,8 @@ def test_order_of_rows_changes_nothing(data: Data, random: object) -> None:
 def test_order_of_paired_rows_changes_nothing(data: tuple[Data, Data], random: object) -> None:
     order = list(range(len(data[0].scores)))
     random.shuffle(order)  # type: ignore[attr-defined] # a random.Random
-    assert paired_error(pair_of((data[0].rows(order), data[1].rows(order)))) == paired_error(pair_of(data))
+    shuffled = data[0].rows(order), data[1].rows(order)
+    assert paired_spread(pair_of(shuffled)) == paired_spread(pair_of(data))
 
 
 @examples(80)
@@ -174,14 +175,14 @@ def test_counts_are_the_sample_grouped(data: Data) -> None:
 @given(pairs())
 def test_pairs_either_way_round(data: tuple[Data, Data]) -> None:
     one, other = pair_of(data), pair_of(data[::-1])
-    assert paired_error(one) == pytest.approx(paired_error(other), rel=1e-13, abs=1e-16)
+    assert paired_spread(one).error == pytest.approx(paired_spread(other).error, rel=1e-13, abs=1e-16)
 
 
 @examples(80)
 @given(any_samples)
 def test_a_sample_differs_from_itself_by_nothing(data: Data) -> None:
     pair = pair_of((data, data))
-    assert paired_error(pair) == 0
+    assert paired_spread(pair).error == 0
 
 
 @examples(80)
@@ -190,7 +191,7 @@ def test_correlation_is_at_most_one(data: tuple[Data, Data]) -> None:
     """The error of a difference is between the difference and the sum of the errors."""
     pair = pair_of(data)
     one, other = standard_error(pair, 0), standard_error(pair, 1)
-    assert abs(one - other) * (1 - 1e-12) - 1e-15 <= paired_error(pair) <= (one + other) * (1 + 1e-12)
+    assert abs(one - other) * (1 - 1e-12) - 1e-15 <= paired_spread(pair).error <= (one + other) * (1 + 1e-12)
 
 
 @examples(60)
@@ -215,7 +216,7 @@ def test_without_any_spread(area: int, weights: list[float] | None) -> None:
     tied = replace(apart, scores=[7.0] * 5)
     assert roc_area(ConfusionTable.of(data.sample())) == area
     assert error_of(data) == error_of(tied) == 0
-    assert paired_error(pair_of((data, tied))) == 0
+    assert paired_spread(pair_of((data, tied))).error == 0
 
 
 def test_constant_differences_of_no_dyadic_fraction() -> None:
@@ -226,7 +227,7 @@ def test_constant_differences_of_no_dyadic_fraction() -> None:
     positives = [a - b for (_, a), (_, b) in zip(by_pairs(one).positives, by_pairs(other).positives, strict=True)]
     assert positives == [Fraction(1, 3)] * 2
     expected = reference.difference_variance(by_pairs(one), by_pairs(other))
-    assert paired_error(pair) == pytest.approx(float(reference.root(expected)), rel=1e-14)
+    assert paired_spread(pair).error == pytest.approx(float(reference.root(expected)), rel=1e-14)
 
 
 def test_one_pair_out_of_order_among_many() -> None:
@@ -295,7 +296,7 @@ def test_a_million_rows(levels: int | None) -> None:
         assert standard_error(pair, evaluation) ** 2 == pytest.approx(float(expected), rel=1e-12)
     differences = [a - b for a, b in zip(*placed, strict=True)]
     expected = sum(map(_exact_variance, differences, totals), Fraction(0))
-    assert paired_error(pair) ** 2 == pytest.approx(float(expected), rel=1e-12)
+    assert paired_spread(pair).error ** 2 == pytest.approx(float(expected), rel=1e-12)
 
 
 def _exact_variance(twice: np.ndarray, total: int) -> Fraction:
@@ -309,4 +310,4 @@ def _exact_variance(twice: np.ndarray, total: int) -> Fraction:
 def test_identical_rankings_have_identical_placements(data: tuple[Data, Data]) -> None:
     pair = pair_of(data)
     assume(all(np.array_equal(*each.rows) for each in pair.classes))
-    assert paired_error(pair) == 0
+    assert paired_spread(pair).error == 0

@@ -132,7 +132,7 @@ def _on_an_edge(data: Data, rule: dict[str, Any]) -> bool:
 
 
 class TestDifferences:
-    OPTIONS = IntervalOptions(resamples=FEW, seed=7)
+    OPTIONS = IntervalOptions(method="bootstrap", resamples=FEW, seed=7)
 
     def test_pairs_are_drawn_together(self) -> None:
         """The same draws of both: two equal models have no difference in any resample, unless they are not paired."""
@@ -208,6 +208,40 @@ class TestDifferences:
 def _precision_without(data: Data, row: int) -> float:
     """The average precision without one example."""
     return float(average_precision(data.rows([each for each in range(len(data.scores)) if each != row]).table()))
+
+
+class TestNarrow:
+    """Intervals that are known to be too narrow for such data are told of, with the size from which they are not."""
+
+    @staticmethod
+    def told(positives: int, negatives: int, wrong: int, method: str, **rule: Any) -> list[str]:
+        """What is said of two models, each of which ranks some positives below all negatives."""
+        labels = [True] * positives + [False] * negatives
+        models = []
+        for model in range(2):
+            scores = [2.0 + row % 7 for row in range(positives)] + [1.0] * negatives
+            scores[model * wrong : (model + 1) * wrong] = [0.0] * wrong
+            models.append(Data(scores, labels))
+        asked = Request(
+            *models, [{"metric": "roc"} | rule], paired=True, intervals=IntervalOptions(method=method, resamples=FEW)
+        )
+        return [each.detail for each in asked.gate().warnings if each.code == "narrow_interval"]
+
+    @pytest.mark.parametrize("method", ["delong", "bootstrap", "bca"])
+    @pytest.mark.parametrize("rule", [{"min": 0.5}, {"max_drop": 0.5}])
+    def test_few_examples(self, method: str, rule: dict[str, float]) -> None:
+        (said,) = self.told(99, 200, 20, method, **rule)
+        assert f"{method}, may be too narrow: the smaller class has an effective size of 99; from 100 on" in said
+        assert self.told(100, 200, 20, method, **rule) == []
+
+    @pytest.mark.parametrize("method", ["delong", "bootstrap", "bca"])
+    def test_few_that_are_ranked_wrongly(self, method: str) -> None:
+        (said,) = self.told(100, 200, 9, method, max_drop=0.5)
+        assert "about 9 of its smaller class are ranked wrongly; from 10 on they keep their level" in said
+
+    def test_the_default_needs_one(self) -> None:
+        assert self.told(20, 200, 1, "auto", max_drop=0.5) == []
+        assert self.told(20, 200, 1, "auto", min=0.5) == []
 
 
 class TestOmitted:

@@ -16,7 +16,7 @@ from service.inference.methods import INTERVAL_METHODS
 from service.inference.rules import Rule
 from tests import reference_gate as reference
 from tests import reference_gate_intervals as twin
-from tests import reference_score
+from tests import reference_inference, reference_score
 from tests.gate_requests import (
     ANALYTIC,
     BASELINES,
@@ -88,9 +88,12 @@ def same_p_value(  # noqa: PLR0911  # a case for each kind of p-value
         return near(check.p_value, reference_score.mcnemar_p_value(*twin.discordant(*both, rule)), CLOSE)
     if {check.value, check.baseline} & {0.0, 1.0}:
         return check.p_value is None
-    if rule["metric"] != "roc":
-        return check.p_value is not None and 0 < check.p_value <= 1
-    return near(check.p_value, twin.p_value(*both, paired=request.paired), CLOSE)
+    if rule["metric"] == "roc":
+        return near(check.p_value, twin.p_value(*both, paired=request.paired), CLOSE)
+    if check.interval is not None and check.interval.method == "mover" and check.interval.standard_error:
+        expected = reference_inference.p_value(check.value - check.baseline, check.interval.standard_error)
+        return near(check.p_value, expected, CLOSE)
+    return check.p_value is None or 0 < check.p_value <= 1
 
 
 class TestTwin:
@@ -261,7 +264,7 @@ class TestOptions:
                 made_by = twin.method_of(metric, method, difference=kind == "max_drop")
                 drawn = has_interval(metric) and made_by in twin.BOOTSTRAPS
                 assert GateOptions((rule,), intervals=intervals).takes_resamples(rule) == drawn
-        sure = Rule("pr", max_drop=0.5, confidence=0.9)
+        sure = Rule("tpr_at_fpr", at=0.1, max_drop=0.5, confidence=0.9)
         assert GateOptions((sure,)).takes_resamples(sure)
 
     def test_warnings_of_both_are_told_once(self) -> None:

@@ -123,3 +123,17 @@ def test_changing_sides_turns_the_difference_round(pair: tuple[Data, Data]) -> N
         if one.interval is not None:
             flipped = [-other.interval.upper, -other.interval.lower]
             assert [one.interval.lower, one.interval.upper] == pytest.approx(flipped, rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize("metric", [{"metric": "recall"}, {"metric": "precision"}, {"metric": "f_measure", "at": 0.5}])
+@pytest.mark.parametrize("paired", [True, False])
+def test_the_interval_at_1_less_the_p_value_touches_0(metric: dict[str, Any], *, paired: bool) -> None:
+    """Whichever of the two is the better one."""
+    rule = metric | {"at_threshold": 0.52, "max_drop": 0.5}
+    for current, compared in ((ONE, OTHER), (OTHER, ONE)):
+        (check,) = Request(current, compared, [rule | {"confidence": 0.9}], paired=paired).checks()
+        assert check.difference
+        assert 0 < check.p_value < 1
+        (again,) = Request(current, compared, [rule | {"confidence": 1 - check.p_value}], paired=paired).checks()
+        nearer = again.interval.lower if check.difference > 0 else again.interval.upper
+        assert nearer == pytest.approx(0, abs=1e-7)

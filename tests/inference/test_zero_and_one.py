@@ -27,7 +27,7 @@ class TestZeroAndOne:
         for data in (ONE, PERFECT):
             check = self.difference(data, data, paired=True)
             assert (check.interval.lower, check.interval.upper, check.p_value) == (0.0, 0.0, 1.0)
-            assert (check.interval.method, check.status) == ("delong", "passed")
+            assert (check.interval.method, check.status) == ("mover", "passed")
 
     def test_two_perfect_models_may_differ_on_other_data(self) -> None:
         """Each may be as low as its free end; so far apart may they be."""

@@ -1,9 +1,11 @@
 """Right bodies of small tables in every format, each with the places of those bytes that say how it is to be read."""
 
 import json
+import math
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
@@ -55,12 +57,27 @@ def _tables() -> list[tuple[str, pa.Table, dict[str, str]]]:
         ("tradeoffs", counts, {"indices": "f_measure"}),
         ("comparisons", pa.table({"a": SCORES, "b": SCORES[::-1], "y": LABELS}), {"scores": "a,b", "labels": "y"}),
         ("gates", counts, {"rules": json.dumps(RULES)}),
+        ("columns", _of_every_type(), {}),
+        ("columns", chunked(nested, 5), {}),
         (
             "gates",
             pa.table({"a": SCORES, "b": SCORES[::-1], "y": LABELS}),
             {"scores": "a", "baseline_scores": "b", "labels": "y", "paired": "true", "rules": json.dumps(DROPS)},
         ),
     ]
+
+
+def _of_every_type() -> pa.Table:
+    return pa.table(
+        {
+            "scores": [math.nan, None, *SCORES[2:]],
+            "labels": pa.array([None, *TEXTS[1:]]).dictionary_encode(),
+            "price": pa.array([Decimal(label) / 4 for label in LABELS]),
+            "truth": [None, *(label == 1 for label in LABELS[1:])],
+            "day": pa.array(LABELS, pa.timestamp("us")),
+            "none": pa.nulls(12),
+        }
+    )
 
 
 def _messages(content: bytes) -> list[tuple[int, int]]:
@@ -110,6 +127,7 @@ def right_bodies() -> Iterator[Body]:
         ("curves", sample | {"include": ["auc"], "intervals": {"level": 0.9}, "operating_points": points}),
         ("tradeoffs", {"counts": counts, "lambda_density": {"a": 2, "b": 1}}),
         ("comparisons", {"evaluations": [{"name": "a", **sample}, {"name": "b", **sample, "scores": SCORES[::-1]}]}),
+        ("columns", {"a": SCORES, "b": TEXTS, "c": [None, True, 1, "x", [], {}] * 2, "d": [2**60, 0.5] * 6}),
         ("gates", sample | {"baseline": sample | {"scores": SCORES[::-1]}, "paired": True, "rules": DROPS}),
     ):
         content = json_body(document)

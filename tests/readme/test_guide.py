@@ -87,7 +87,7 @@ def test_a_page_has_no_script_and_no_style_within(read: dict[str, Read]) -> None
     for page in read.values():
         names = {name for _, attributes in page.elements for name in attributes}
         assert not {name for name in names if name == "style" or name.startswith("on")}
-        assert [page.all("rel"), page.all("lang"), page.all("charset")] == [["stylesheet"], ["en"], ["utf-8"]]
+        assert [page.all("rel"), page.all("lang"), page.all("charset")] == [["icon", "stylesheet"], ["en"], ["utf-8"]]
 
 
 def test_a_page_says_what_its_file_says(read: dict[str, Read]) -> None:

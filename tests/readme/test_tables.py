@@ -20,6 +20,7 @@ from service.environment import server_environment
 from service.operations import OPERATIONS
 from service.settings import Settings, shipped_file
 from service.web.guide import FILES
+from service.web.page import PAGE_FILES
 from service.wire.answers.encoders import ENCODERS
 from service.wire.formats.decoders import DECODERS
 from service.wire.formats.query_options import PICTURE_PARAMETERS
@@ -168,7 +169,7 @@ def test_tables_of_answers() -> None:
 
 def test_paths() -> None:
     shown = set(re.findall(r"`(GET|POST) (/[^`]*)`", section(README, "Paths")))
-    parts = {f"/guide/{name}" for name in FILES}
+    parts = {f"/guide/{name}" for name in FILES} | (PAGE_FILES.keys() - {"/"})
     rules = [rule for rule in create_app(Settings()).url_map.iter_rules() if not rule.rule.startswith("/docs/")]
     assert shown == {
         ("POST" if "POST" in rule.methods else "GET", rule.rule) for rule in rules if rule.rule not in parts

@@ -66,7 +66,7 @@ def _(field: own.NumberColumn) -> Iterator[Wrong]:
     for value in ("0.5", 0.5, True):
         yield Wrong(value, "not_a_column", "A list of numbers belongs here, such as [0.9, 0.2].")
     yield Wrong({"0": 0.5}, "not_a_column", FROM_PANDAS)
-    right = 0.5 if field.maximum else 1
+    right = 1 if field.maximum is None else field.maximum
     size = field.length or 2
     for value, code, sentence in [*NOT_NUMBERS, *_beyond(field)]:
         yield Wrong([right] * (size - 1) + [value], code, sentence, f"/{size - 1}")

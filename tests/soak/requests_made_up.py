@@ -17,8 +17,8 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 from tests.contract.document import document, evaluations
 from tests.contract.table_bodies import TABLES
 from tests.contract.test_schemathesis import BODIES, CONFIG, QUERIES
-from tests.e2e.test_transport import SHORT, UNREADABLE
-from tests.e2e.wire import Connection, check_problem
+from tests.e2e.wire import Connection, check_problem, request
+from tests.malformed_requests import CUT, problems
 from tests.soak.clients import Answer, Client, wrong_with
 from tests.soak.report import Found
 from tests.soak.servers import Service
@@ -116,24 +116,31 @@ def _send(cases: Strategy, turn: int, times: int, send: Callable[[schemathesis.C
     each()
 
 
-def send_raw(service: Service) -> Found:
-    """Send what is no HTTP, or not all of it, each on a connection of its own; after each the server serves."""
+def send_raw(service: Service, body_bytes: int) -> Found:
+    """Send what is no HTTP, or not all of it, each on a connection of its own; after each the server serves.
+
+    The server takes bodies of so many bytes.
+    """
     found = Found()
     workers = service.workers()
-    for name, (data, code) in {
-        **UNREADABLE,
-        **{name: (data, "incomplete_body") for name, data in SHORT.items()},
-    }.items():
+    refused = problems(body_bytes)
+    length = request("POST", "/v1/curves", Content_Type="application/json", Content_Length=str(body_bytes + 1))
+    refused["length over the limit"] = (length, "body_too_large")
+    cut = {name: (data, "incomplete_body") for name, data in CUT.items()}
+    for name, (data, code) in {**refused, **cut}.items():
         try:
             with Connection(service.port) as connection:
                 connection.send(data)
-                if name in SHORT:
+                if name in cut:
                     connection.half_close()
                 check_problem(connection.read(), code, closes=True)
+                if name not in cut:
+                    connection.half_close()
+                assert connection.is_closed()
             with Client(service.port, timeout=5) as client:
                 assert client.ask("GET", "/health/live").status == 200
         except (AssertionError, OSError, ValueError) as error:
             found.missed.append(f"{name}: {error!r}"[:300])
-    found.figures = {"raw requests": str(len(UNREADABLE) + len(SHORT))}
+    found.figures = {"raw requests": str(len(refused) + len(cut))}
     found.require(service.workers() == workers, "a worker died")
     return found

@@ -48,7 +48,7 @@ def _requests(_: float) -> Found:
         found.take(send_cases(service, CASES, tell))
         found.take(malformed.send_all(service, 0, MALFORMED, tell))
     with serving(max_body_bytes=RAW_LIMIT) as service:
-        found.take(send_raw(service))
+        found.take(send_raw(service, RAW_LIMIT))
     return found
 
 

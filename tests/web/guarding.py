@@ -45,7 +45,7 @@ def bare_app(directory: Path, **variables: str) -> Flask:
     app = Flask("tests", static_folder=None)
     install_access(app, settings, directory)
     install_error_handlers(app, settings.retry_after_seconds)
-    app.add_url_rule("/", "view", lambda: Response("seen"), methods=["GET", "POST"])
+    app.add_url_rule("/view", "view", lambda: Response("seen"), methods=["GET", "POST"])
     for path in OPEN:
         app.add_url_rule(path, path, lambda: "ok")
     return app

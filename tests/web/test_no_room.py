@@ -182,7 +182,7 @@ def test_in_an_evaluation_it_is_a_request_that_is_too_large(
         def __getitem__(self, key: object) -> object:
             raise MemoryError
 
-    monkeypatch.setattr(answer, name, Lacking())
+    monkeypatch.setattr(answer, name, Lacking(getattr(answer, name)))
     assert code(small(app.test_client()))[:2] == (413, "/problems/body_too_large")
     monkeypatch.undo()
     assert small(app.test_client()).status_code == 200

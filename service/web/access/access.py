@@ -22,6 +22,7 @@ from service.web.health import LIVE, READY
 from service.web.lanes.own_slots import slots_in
 from service.web.lanes.slots import Slots
 from service.web.observation.observation import note
+from service.web.page import PAGE_FILES
 from service.web.passes import Pass, has_moved, pass_of, until_sent
 from service.web.problem_responses import problem_response
 from service.wire.problems import Problem, no_more_files
@@ -29,8 +30,8 @@ from service.wire.problems import Problem, no_more_files
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-OPEN = frozenset({*LIVE, READY})
-"""The paths that need no key: supervisors and load balancers have none."""
+OPEN = frozenset({*LIVE, READY, *PAGE_FILES})
+"""The paths that need no key: supervisors and load balancers have none, and the page has a field for it."""
 
 _BUFFERED_BYTES = 1 << 16
 """An answer up to this length lies in the system's buffers as soon as it is sent, whether its client reads or not."""

@@ -133,7 +133,13 @@ class Connection(asyncio.BufferedProtocol):
         self._leave_request()
 
     def resume_writing(self) -> None:
-        """Go on: the client has read what it was sent."""
+        """Go on soon: the client has read what it was sent.
+
+        Not at once: asyncio calls this while it writes, and would end a transport twice that is closed meanwhile.
+        """
+        asyncio.get_running_loop().call_soon(self._go_on_sending)
+
+    def _go_on_sending(self) -> None:
         if self.sending is not None:
             self._send(self.sending.go_on)
 

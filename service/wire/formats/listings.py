@@ -7,7 +7,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import pyarrow as pa
@@ -140,9 +140,17 @@ def _(column: ArrowColumn) -> Contents:
         return _contents("text", len(cells), missing, _first_texts(present))
     values = _first_values(present)
     if types.is_decimal(kind):
-        values = list(dict.fromkeys(map(Decimal, values)))
+        values = list(dict.fromkeys(map(_decimal, values)))
     name = next((name for of_type, name in _TYPED_KINDS if of_type(kind)), "number")
     return _contents(name, len(cells), missing, values)
+
+
+def _decimal(text: str) -> Decimal | None:
+    """Read a decimal as pyarrow writes it; of a scale beyond its bounds it writes a sentence."""
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        return None
 
 
 def _present(cells: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -189,7 +197,7 @@ def _contents(kind: str, rows: int, missing: int, found: list[Any], *, unread: b
     return Contents(kind, rows, missing, listed, unread or len(listed) < len(found))
 
 
-def _listed(value: object) -> Value | None:
+def _listed(value: Any) -> Value | None:  # noqa: ANN401  # a cell of any column that is read
     """Write a value as JSON has it, whole numbers without a point; None for one that is too long, or that it lacks."""
     if isinstance(value, str):
         return value if len(value) <= _LONGEST_VALUE and not _LONE_SURROGATE.search(value) else None
@@ -200,5 +208,5 @@ def _listed(value: object) -> Value | None:
         value = int(value) if exact and value == int(value) else float(value)
     if isinstance(value, int) and not _LEAST_INTEGER <= value <= _GREATEST_INTEGER:
         return None
-    assert isinstance(value, (bool, int, float))  # noqa: S101  # what columns hold that are read
-    return value
+    listed: Value | None = value
+    return listed

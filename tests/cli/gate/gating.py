@@ -5,14 +5,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from service.answer import Request, answer
-from service.cli.commands import rocpr as commands
 from service.cli.gate.outputs import STEP_SUMMARY
-from service.wire.limits import Limits
+from tests.cli import running
+from tests.cli.running import DATA, run
 
-DATA = Path(__file__).resolve().parents[2] / "data"
 ROOT = DATA.parent.parent
 COMMAND = [sys.executable, "-c", "from service.cli.main import main; main()", "gate"]
 ALL, TEN = DATA / "breast_cancer.csv", DATA / "breast_cancer_ten.csv"
@@ -31,18 +29,12 @@ STATUSES = {PASSING: 0, FAILING: 1, UNDECIDED: 2}
 
 
 def rocpr(*arguments: object, given: str | bytes | None = None, **variables: str) -> Result:
-    clean: dict[str, str | None] = {STEP_SUMMARY: None, "NO_COLOR": None, **variables}
-    return CliRunner().invoke(commands, ["gate", *map(str, arguments)], input=given, env=clean)
+    return run("gate", *arguments, given=given, **{STEP_SUMMARY: None, "NO_COLOR": None, **variables})
 
 
 def answered(document: dict[str, Any]) -> bytes:
     """What the service answers to a JSON request."""
-    body = json.dumps(document).encode()
-    result = answer(
-        Request("gates", "/v1/gates", "application/json", "application/json", (), body), Limits(10**6, 10**5)
-    )
-    assert result.status == 200, result.body
-    return result.body
+    return running.answered("gates", json.dumps(document).encode(), "application/json")
 
 
 def written(folder: Path, text: str | dict[str, Any], name: str = "rules.toml") -> Path:

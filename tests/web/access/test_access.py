@@ -10,6 +10,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from service.web.access import access
+from service.web.page import PAGE_FILES
 from service.wire.problems import PROBLEM_JSON
 from tests.web.guarding import ANN, BEN, HEALTH, KEY, bare_app, guarded_app
 
@@ -31,14 +32,14 @@ def check_unauthorized(response: TestResponse) -> None:
 
 
 class TestWithoutKey:
-    def test_everything_but_health_is_closed(self, guarded: Flask) -> None:
+    def test_everything_but_health_and_the_page_is_closed(self, guarded: Flask) -> None:
         client = guarded.test_client()
         paths = {
             rule.rule.replace("<code>", "not_found").replace("<path:path>", "x.js")
             for rule in guarded.url_map.iter_rules()
         }
         assert len(paths) >= 11
-        for path in paths - set(HEALTH):
+        for path in paths - {*HEALTH, *PAGE_FILES}:
             for method in ("GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "TRACE", "FROB"):
                 response = client.open(path, method=method)
                 assert response.status_code == 401, (method, path)
@@ -46,7 +47,7 @@ class TestWithoutKey:
             check_unauthorized(client.get(path))
 
     @pytest.mark.parametrize(
-        "path", ["/", "/nothing", "/metrics/", "/version/", "/health/", "/health/live/", "//health/live"]
+        "path", ["/nothing", "/metrics/", "/version/", "/health/", "/health/live/", "//health/live"]
     )
     def test_so_is_what_there_is_not(self, guarded: Flask, path: str) -> None:
         check_unauthorized(guarded.test_client().get(path, base_url="http://localhost"))
@@ -148,8 +149,8 @@ class TestWithKey:
     def test_the_file_is_read_again(self, tmp_path: Path) -> None:
         app = bare_app(tmp_path)
         client = app.test_client()
-        assert client.get("/", headers=ANN).status_code == 200
+        assert client.get("/view", headers=ANN).status_code == 200
         kept = (tmp_path / "keys").read_text().splitlines()[1]
         (tmp_path / "keys").write_text(kept)
-        check_unauthorized(client.get("/", headers=ANN))
-        assert client.get("/", headers=BEN).status_code == 200
+        check_unauthorized(client.get("/view", headers=ANN))
+        assert client.get("/view", headers=BEN).status_code == 200

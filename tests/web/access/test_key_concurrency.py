@@ -40,15 +40,15 @@ class TestUnderAnotherServer:
     def test_what_is_too_much_is_429_and_told_when_to_come_again(self, bare: Flask) -> None:
         bare.view_functions["view"] = long_answer
         client = bare.test_client()
-        held = [client.get("/", headers=ANN) for _ in range(2)]
-        response = client.get("/", headers=ANN)
+        held = [client.get("/view", headers=ANN) for _ in range(2)]
+        response = client.get("/view", headers=ANN)
         assert response.status_code == 429
         assert response.headers["Retry-After"] == "7"
         assert response.headers["Cache-Control"] == "no-store"
         assert response.get_json(force=True)["type"] == "/problems/too_many_requests"
-        assert client.get("/", headers=BEN).status_code == 200
+        assert client.get("/view", headers=BEN).status_code == 200
         held.pop().close()
-        assert client.get("/", headers=ANN).status_code == 200
+        assert client.get("/view", headers=ANN).status_code == 200
 
     def test_health_takes_nothing(self, bare: Flask, tmp_path: Path) -> None:
         for path in HEALTH:
@@ -56,12 +56,12 @@ class TestUnderAnotherServer:
         assert list(tmp_path.glob("key-*")) == []
 
     def test_other_processes_count(self, bare: Flask, tmp_path: Path) -> None:
-        bare.test_client().get("/", headers=ANN).close()
+        bare.test_client().get("/view", headers=ANN).close()
         (name,) = (path.name.removesuffix(".0") for path in tmp_path.glob("key-*.0"))
         elsewhere = Slots(tmp_path, name, 2)
         with elsewhere.take(), elsewhere.take():
-            assert bare.test_client().get("/", headers=ANN).status_code == 429
-        assert bare.test_client().get("/", headers=ANN).status_code == 200
+            assert bare.test_client().get("/view", headers=ANN).status_code == 429
+        assert bare.test_client().get("/view", headers=ANN).status_code == 200
 
     def test_without_another_descriptor_it_is_overloaded(
         self, bare: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -71,11 +71,11 @@ class TestUnderAnotherServer:
 
         with monkeypatch.context() as changed:
             changed.setattr(slots.os, "open", refuse)
-            response = bare.test_client().get("/", headers=ANN)
+            response = bare.test_client().get("/view", headers=ANN)
         assert response.status_code == 503
         assert response.headers["Retry-After"] == "7"
         assert response.get_json(force=True)["type"] == "/problems/overloaded"
-        assert bare.test_client().get("/", headers=ANN).status_code == 200
+        assert bare.test_client().get("/view", headers=ANN).status_code == 200
         assert in_use(tmp_path) == 0
 
     def test_names_of_any_kind_are_names_of_files(self, tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ class TestUnderAnotherServer:
         lines = (tmp_path / "keys").read_text().replace("ann ", ".. ").replace("ben ", f"{'X' * 64} ")
         (tmp_path / "keys").write_text(lines)
         for headers in (ANN, BEN):
-            app.test_client().get("/", headers=headers).close()
+            app.test_client().get("/view", headers=headers).close()
         files = {path.name for path in tmp_path.iterdir()} - {"keys"}
         assert len(files) == 2
         assert all(name.startswith("key-") and len(name) < 50 for name in files)
@@ -91,13 +91,13 @@ class TestUnderAnotherServer:
 
     def test_a_long_answer_that_was_sent_gives_it_back(self, bare: Flask, tmp_path: Path) -> None:
         bare.view_functions["view"] = long_answer
-        response = bare.test_client().get("/", headers=ANN)
+        response = bare.test_client().get("/view", headers=ANN)
         assert in_use(tmp_path) == 1
         response.close()
         assert in_use(tmp_path) == 0
 
     @pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "OPTIONS"])
-    @pytest.mark.parametrize("path", ["/", "/nothing"])
+    @pytest.mark.parametrize("path", ["/view", "/nothing"])
     def test_a_short_answer_gives_it_back_before_it_is_sent(
         self, bare: Flask, tmp_path: Path, path: str, method: str
     ) -> None:
@@ -111,7 +111,7 @@ class TestUnderAnotherServer:
             raise error
 
         bare.view_functions["view"] = fail
-        assert bare.test_client().get("/", headers=ANN, buffered=True).status_code == status
+        assert bare.test_client().get("/view", headers=ANN, buffered=True).status_code == status
         assert in_use(tmp_path) == 0
 
     @pytest.mark.parametrize("read", [0, 1])
@@ -153,7 +153,7 @@ class TestUnderAnotherServer:
 
         def ask() -> None:
             for _ in range(25):
-                with bare.test_client().get("/", headers=ANN) as response:
+                with bare.test_client().get("/view", headers=ANN) as response:
                     statuses.append(response.status_code)
                     if response.status_code == 429:
                         refused.set()
@@ -249,4 +249,4 @@ class TestUnderOurServer:
 def environ(until_sent: ExitStack | None = None, for_pass: Pass = Pass.SMALL) -> dict[str, Any]:
     """Ann's request for /, under another server, or under ours."""
     ours = {} if until_sent is None else {UNTIL_SENT: until_sent, PASS: for_pass}
-    return EnvironBuilder("/", headers=ANN).get_environ() | ours
+    return EnvironBuilder("/view", headers=ANN).get_environ() | ours

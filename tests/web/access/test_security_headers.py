@@ -12,6 +12,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from service.web.guide import POLICY
+from service.web.page import PAGE_FILES, PAGE_POLICY
 from service.wire.answers.encoders import PICTURE_POLICY
 from tests.web.guarding import bare_app
 
@@ -38,13 +39,20 @@ def test_every_route_and_every_refusal_has_them(app: Flask, client: FlaskClient)
         rule.rule.replace("<code>", "not_found").replace("<path:path>", "index.css").replace("<page>", "curves")
         for rule in app.url_map.iter_rules()
     }
-    for path in [*paths - {*PAGES, *GUIDE}, "/nothing", "/docs/nothing.js"]:
+    for path in [*paths - {*PAGES, *GUIDE, *PAGE_FILES}, "/nothing", "/docs/nothing.js"]:
         for method in ("GET", "POST", "PUT", "OPTIONS"):
             with client.open(path, method=method) as response:
                 picture = response.mimetype == "image/svg+xml" and response.status_code < 400
                 check_headers(response, PICTURE_POLICY if picture else STRICT)
                 error_or_operation = response.status_code >= 400 or path.startswith("/v1/")
                 assert not error_or_operation or response.headers["Cache-Control"] == "no-store"
+
+
+@pytest.mark.parametrize("path", PAGE_FILES)
+def test_the_page_has_a_policy_of_its_own(client: FlaskClient, path: str) -> None:
+    response = client.get(path)
+    check_headers(response, PAGE_POLICY)
+    assert response.headers["Cache-Control"] == "no-store"  # it says whether there are keys
 
 
 @pytest.mark.parametrize(("body", "status"), [(b'{"scores": [0.9, 0.1], "labels": [1, 0]}', 200), (b"{", 400)])
@@ -84,14 +92,14 @@ def test_a_failure_has_them(tmp_path: Path) -> None:
         raise ValueError
 
     app.view_functions["view"] = fail
-    response = app.test_client().get("/")
+    response = app.test_client().get("/view")
     assert response.status_code == 500
     assert response.headers["Cache-Control"] == "no-store"
     check_headers(response)
 
 
 class TestDocs:
-    """No browser is at hand: what Swagger UI needs is read off its page, its scripts and its styles."""
+    """What Swagger UI needs, read off its page, its scripts and its styles; tests/browser has it in a browser."""
 
     DIST = Path(flask_swagger_ui.__file__).parent / "dist"
 
@@ -113,7 +121,7 @@ class TestDocs:
     def test_the_page_has_nothing_that_the_policy_forbids(self, client: FlaskClient) -> None:
         page = client.get("/docs").text
         sources = re.findall(r'(?:src|href)="([^"]*)"', page)
-        assert len(sources) == 6
+        assert len(sources) == 7
         assert all(source.startswith("/docs/") for source in sources)
         assert not re.search(r"<style|\sstyle=|\son\w+=|javascript:|<base|<form|<iframe", page)
 

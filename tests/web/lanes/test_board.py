@@ -23,13 +23,6 @@ sys.stdin.read()
 
 
 @pytest.fixture
-def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    now = [1000.0]
-    monkeypatch.setattr(board_module, "time", type("Clock", (), {"monotonic": staticmethod(lambda: now[0])}))
-    return now
-
-
-@pytest.fixture
 def pair(tmp_path: Path, now: list[float]) -> tuple[Board, Board]:  # noqa: ARG001  # they tell the time
     return Board(tmp_path), Board(tmp_path)
 

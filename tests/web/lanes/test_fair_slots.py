@@ -5,19 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from service.web.lanes import board as board_module
 from service.web.lanes import slots as slots_module
 from service.web.lanes.board import LATELY_SECONDS, WAITING_SECONDS, Board
 from service.web.lanes.fair_slots import FairSlots, NoSlotFree
 from service.web.lanes.own_slots import OwnSlots
 from service.web.lanes.slots import Slot, Slots
-
-
-@pytest.fixture
-def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    now = [1000.0]
-    monkeypatch.setattr(board_module, "time", type("Clock", (), {"monotonic": staticmethod(lambda: now[0])}))
-    return now
 
 
 class Asking(FairSlots):

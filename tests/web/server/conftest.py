@@ -50,7 +50,9 @@ def clock(loop: asyncio.AbstractEventLoop, monkeypatch: pytest.MonkeyPatch) -> C
     """The time of all parts of the server, but not of the loop itself."""
 
     async def settled() -> None:
-        """Come after whatever the loop is doing."""
+        """Come after whatever the loop is doing, and what that has it do next."""
+        for _ in range(2):
+            await asyncio.sleep(0)
 
     clock = Clock(lambda: asyncio.run_coroutine_threadsafe(settled(), loop).result(SECONDS))
     for module in (board, connection, exchange, lane, queues, sending, server, sweep):

@@ -144,6 +144,16 @@ class TestHalfClosing:
         assert answer.status == 200
         assert client.rest() == b""
 
+    @pytest.mark.parametrize("fields", [(), ("Connection: close",)])
+    def test_gets_a_long_answer_however_slowly_it_is_read(self, serve: Serve, fields: tuple[str, ...]) -> None:
+        """The connection is closed once, also where its last bytes wait for the client."""
+        served = serve(of_length(100_000))
+        client = served.connect(sndbuf=4096).get("/", *fields).half_close()
+        served.until(lambda: client.connection._half_closed, "the client's end")
+        served.reaches(client, Phase.SENDING)
+        assert len(client.read().body) == 100_000
+        served.reaches(client, Phase.CLOSED)
+
     def test_gets_all_answers(self, serve: Serve) -> None:
         held = Held()
         client = serve(held).connect()

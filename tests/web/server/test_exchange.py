@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -26,6 +27,14 @@ def body_of(content: bytes, closes: Callable[[], object] = lambda: None) -> Inco
     body = Noted(1 << 20, 1 << 20, io.BytesIO)
     body.write(content)
     return body
+
+
+@pytest.fixture
+def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    now = [100.0]
+    clock = SimpleNamespace(monotonic=lambda: now[0], perf_counter=lambda: 7.0)
+    monkeypatch.setattr(exchange_module, "time", clock)
+    return now
 
 
 class TestPasses:
@@ -77,12 +86,7 @@ class TestPasses:
         assert Asked(application).in_pass(Pass.SMALL) == (Pass.BIG, True)
         assert body.closed == 1
 
-    def test_the_application_learns_who_asks_and_for_how_long_they_waited(self, monkeypatch) -> None:
-        now = [100.0]
-        clock = type(
-            "Clock", (), {"monotonic": staticmethod(lambda: now[0]), "perf_counter": staticmethod(lambda: 7.0)}
-        )
-        monkeypatch.setattr(exchange_module, "time", clock)
+    def test_the_application_learns_who_asks_and_for_how_long_they_waited(self, now: list[float]) -> None:
         asked = Asked(echo)
         assert asked.environ[STARTED] == 7.0
         for which, waited in ((Pass.HEAD, 2.0), (Pass.SMALL, 5.0)):
@@ -153,12 +157,7 @@ class TestLeaving:
 
 
 class TestWaiting:
-    def test_for_too_long_is_in_vain(self, monkeypatch) -> None:
-        now = [100.0]
-        clock = type(
-            "Clock", (), {"monotonic": staticmethod(lambda: now[0]), "perf_counter": staticmethod(lambda: 7.0)}
-        )
-        monkeypatch.setattr(exchange_module, "time", clock)
+    def test_for_too_long_is_in_vain(self, now: list[float]) -> None:
         asked = Asked(echo)
         assert not asked.exchange.misses_its_turn(-1)
         asked.exchange.ask(Pass.SMALL, None)

@@ -265,3 +265,9 @@ def test_the_marks_of_csv_go_with_no_other_format():
         for key in ("delimiter", "decimal"):
             problem = json.loads(ask("curves", body or "PAR1", content_type=content_type, **{key: "comma"}).body)
             assert [(error["pointer"], error["code"]) for error in problem["errors"]] == [(f"/{key}", "exclusive")]
+
+
+def test_an_empty_cell_is_not_to_blame_where_a_column_may_have_them():
+    with pytest.raises(ColumnError) as caught:
+        numbers(column("", "x"), nullable=True)
+    assert (caught.value.row, caught.value.detail) == (1, "'x' is not a decimal number.")

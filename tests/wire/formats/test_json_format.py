@@ -44,6 +44,29 @@ def test_refuses_what_is_not_strict_json(body):
     assert caught.value.type.status == 400
 
 
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        (b'{"a": 1', "It ends too early, after 7 characters."),
+        (b"{'a': 1}", "Character 1 is a single quote; JSON has double quotes, as Python's json.dumps writes."),
+        (b'{"a": [True]}', "At character 7, True is Python's; JSON has true, as json.dumps writes."),
+        (b'{"a": None}', "At character 6, None is Python's; JSON has null, as json.dumps writes."),
+        (b'{"a": 1}\n{"a": 2}', "At character 9 a second document begins (JSON Lines?); send one object of columns."),
+        (b'{"a": 1} x', "At character 9: Extra data."),
+    ],
+)
+def test_says_what_is_wrong_with_it(body, told):
+    with pytest.raises(Problem) as caught:
+        decode_json(body, LIMITS)
+    assert caught.value.detail.endswith(told)
+
+
+@pytest.mark.parametrize("body", [b'{"a": [1, ]}', b'{"a": 1,}', b'{"a": 1,\n  }'])
+def test_says_that_a_list_or_object_ends_after_a_comma(body):
+    with pytest.raises(Problem, match=r"At character \d+ a list or object ends after a comma; JSON has none there\."):
+        decode_json(body, LIMITS)
+
+
 def test_points_to_a_number_beyond_a_double():
     with pytest.raises(Problem) as caught:
         decode_json(b'{"tuning": {"a/b": [0, 1e400]}}', LIMITS)

@@ -59,6 +59,7 @@ def test_reads_as_the_protocol_says():
         b"\x18\x7fabc\x00",
         b"\x19\xf5\xff\xff\xff\xff\x0f",  # a list longer than what is there
         b"\x1c" * 40,
+        b"\x1c" * 40 + b"\x00" * 41,  # whole, but deeper than any footer
     ],
 )
 def test_what_could_be_read_in_another_way_is_refused(body):

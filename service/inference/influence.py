@@ -1,0 +1,101 @@
+"""How far an area moves when the mass at a row of its table grows: what its spread is made of.
+
+The influence u of an example at row k is the derivative of the area by its mass, times the mass of its class. It is
+known but for a constant of each class, which no spread depends on. Knows tables alone.
+Sources: Efron 1982, "The jackknife, the bootstrap and other resampling plans", section 6.3, the infinitesimal
+jackknife; for the ROC curve these are the placements of DeLong, DeLong & Clarke-Pearson 1988.
+"""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TypeAlias
+
+import numpy as np
+
+from service.curves.confusion import ConfusionTable
+from service.curves.exact import FloatArray
+
+Influences: TypeAlias = tuple[tuple[FloatArray, float], tuple[FloatArray, float]]
+"""Of positives and of negatives: (K,) for the rows of a table, and what to divide them by."""
+
+_FEW, _MOST = 0.01, 1e300
+"""Up to the first growth of a step four terms of a series are taken; beyond the second one there is no difference."""
+
+
+def _roc(table: ConfusionTable) -> Influences:
+    """Placements: the mass of the other class that scores higher, ties counting one half.
+
+    They are doubled, and so exact where counts are whole. Those of positives are the negatives above, with which the
+    area falls: their influence has the other sign, which no spread depends on.
+    """
+    return (_twice_above(table.fp), 2 * table.negatives), (_twice_above(table.tp), 2 * table.positives)
+
+
+def _average_precision(table: ConfusionTable) -> Influences:
+    """Of positives at row k, p_k + Σ_{i>=k} Δt_i f_i/q_i², and of negatives -(N/P) Σ_{i>=k} Δt_i t_i/q_i².
+
+    p = t/q is the precision at a row of q = t + f called examples, of which Δt positives are new.
+    """
+    climb, called = np.diff(table.tp, prepend=0.0), table.tp + table.fp
+    called = np.where(called > 0, called, 1.0)
+    precision = table.tp / called
+    gain, loss = climb / called * (table.fp / called), climb / called * precision
+    return (precision + _following(gain), 1.0), (-_following(loss), table.positives / table.negatives)
+
+
+def _pr(table: ConfusionTable) -> Influences:
+    """The sums over steps from row to row, along each of which t, f and q = t + f are linear in s from 0 to 1.
+
+    A step adds to positives above it Δt ∫ f/q² ds, and ∫ p ds + Δt ∫ s f/q² ds to those that come with it; to negatives
+    above it -(N/P) Δt ∫ t/q² ds, and -(N/P) Δt ∫ s t/q² ds to those that come with it.
+    """
+    start = table.tp[:-1] + table.fp[:-1]
+    from_none = start == 0  # the precision is the same all along such a step, and nothing is above it
+    growth = table.tp[1:] + table.fp[1:] - start
+    unit = np.where(from_none, np.where(growth > 0, growth, 1.0), start)
+    t, f = table.tp[:-1] / unit, table.fp[:-1] / unit
+    climb, losses = np.diff(table.tp) / unit, np.diff(table.fp) / unit
+    mean, first, square, of_square, second = _means(np.where(from_none, 0.0, growth / unit))
+    precision = np.where(from_none, climb, t * mean + climb * first)
+    gain_above, loss_above = climb * (f * square + of_square * losses), climb * (t * square + of_square * climb)
+    gain = climb * np.where(from_none, losses, f * of_square + second * losses)
+    loss = climb * np.where(from_none, climb, t * of_square + second * climb)
+    positives, negatives = np.zeros(table.tp.size), np.zeros(table.tp.size)
+    positives[1:] = precision + gain + _following(np.append(gain_above[1:], 0.0))
+    negatives[1:] = -loss - _following(np.append(loss_above[1:], 0.0))
+    return (positives, 1.0), (negatives, table.positives / table.negatives)
+
+
+INFLUENCES: Mapping[str, Callable[[ConfusionTable], Influences]] = MappingProxyType(
+    {"roc": _roc, "pr": _pr, "average_precision": _average_precision}
+)
+"""{area: the influences of examples at the rows of a table, a sweep}"""
+
+
+def _means(growth: FloatArray) -> tuple[FloatArray, ...]:
+    """The integrals of 1/q, s/q, 1/q², s/q² and s²/q² over s from 0 to 1, with q = 1 + s growth."""
+    few, x = growth < _FEW, growth
+    series = (
+        1 - x / 2 + x**2 / 3 - x**3 / 4,
+        1 / 2 - x / 3 + x**2 / 4 - x**3 / 5,
+        1 - x + x**2 - x**3,
+        1 / 2 - 2 * x / 3 + 3 * x**2 / 4 - 4 * x**3 / 5,
+        1 / 3 - 2 * x / 4 + 3 * x**2 / 5 - 4 * x**3 / 6,
+    )
+    x = np.where(few, 1.0, np.minimum(growth, _MOST))
+    mean, square = np.log1p(x) / x, 1 / (1 + x)
+    first, of_square = (1 - mean) / x, (mean - square) / x
+    whole = mean, first, square, of_square, (first - of_square) / x
+    return tuple(np.where(few, one, other) for one, other in zip(series, whole, strict=True))
+
+
+def _twice_above(counts: FloatArray) -> FloatArray:
+    doubled = np.zeros(counts.size)
+    np.add(counts[1:], counts[:-1], out=doubled[1:])
+    return doubled
+
+
+def _following(column: FloatArray) -> FloatArray:
+    """The sum of each element and all after it."""
+    sums: FloatArray = np.cumsum(column[::-1])[::-1]
+    return sums

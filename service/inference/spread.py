@@ -1,0 +1,124 @@
+"""The standard error of areas, and the spread of the difference of two, without resampling.
+
+Knows strata of two effective examples or more in each class, and influences; nothing of intervals.
+Sources: DeLong, DeLong & Clarke-Pearson 1988 for the area under the ROC curve; Sun & Xu 2014 for midranks, which are
+what a table's rows count; Efron 1982, section 6.3, for the areas under the PR curve.
+
+With u the influence of an example, and ū its mean over the class, by mass, an example adds v = w (u - ū)/Σ c w to what
+moves the area, and the variance of the area is the sum over both classes of
+
+    m/(m-1) · Σ c v²      over kinds of c examples that weigh w each,
+
+m being the effective number of them, (Σ c w)²/Σ c w². It is theirs where all weights are equal. That of a difference
+is the same with the differences of the influences.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from service.curves.exact import FloatArray
+from service.inference.influence import INFLUENCES
+from service.inference.strata import Strata, Stratum
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How far the difference of the areas of two evaluations may be from the true one.
+
+    error        its standard error.
+    jump         how far a single example moves it: Σ c |v|³/Σ c v² over all that move it.
+    errors       the standard errors of both areas.
+    apart        1 - ρ, ρ being the correlation of both areas; 1 where the examples are different ones.
+    fewest       the effective number of examples of the smaller class.
+    """
+
+    error: float
+    jump: float
+    errors: tuple[float, float]
+    apart: float
+    fewest: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Moves:
+    """What each kind of a class adds: `by` (n,) for one example, of which there are `examples`, in units of `unit`."""
+
+    by: FloatArray
+    examples: FloatArray
+    unit: float
+    effective: float
+
+    def power(self, exponent: int, unit: float) -> float:
+        """Σ c |v|^exponent in a unit that no power of it is beyond the range of a double."""
+        return float(self.examples @ (np.abs(self.by) * (self.unit / unit)) ** exponent)
+
+
+def standard_error(strata: Strata, evaluation: int = 0, area: str = "roc") -> float:
+    """The standard error of an area of one of the evaluations, 0 or 1."""
+    return _error(_moves(strata, _influences(strata, evaluation, area)))
+
+
+def paired_spread(strata: Strata, area: str = "roc") -> Spread:
+    """The spread of the difference of the areas of two evaluations of the same examples.
+
+    It is that of the differences of their influences, so that evaluations which are nearly the same lose no digits.
+    """
+    one, other = (_influences(strata, evaluation, area) for evaluation in range(2))
+    moves = _moves(strata, [(u - v, unit) for (u, unit), (v, _) in zip(one, other, strict=True)])
+    errors = _error(_moves(strata, one)), _error(_moves(strata, other))
+    return _spread(moves, errors)
+
+
+def unpaired_spread(current: Strata, baseline: Strata, area: str = "roc") -> Spread:
+    """The spread of the difference of the areas of two evaluations of different examples."""
+    one, other = (_moves(strata, _influences(strata, 0, area)) for strata in (current, baseline))
+    return _spread([*one, *other], (_error(one), _error(other)), apart=1.0)
+
+
+def _spread(moves: Sequence[_Moves], errors: tuple[float, float], apart: float | None = None) -> Spread:
+    error, unit = _error(moves), _largest(moves)
+    jump = 0.0
+    if unit > 0:
+        jump = unit * sum(each.power(3, unit) for each in moves) / sum(each.power(2, unit) for each in moves)
+    one, other = errors
+    if apart is None:
+        apart = max(error**2 - (one - other) ** 2, 0.0) / (2 * one * other) if one * other > 0 else 1.0
+    return Spread(error, jump, errors, apart, min(each.effective for each in moves))
+
+
+def _influences(strata: Strata, evaluation: int, area: str) -> list[tuple[FloatArray, float]]:
+    """The influence of each kind of both classes, and what to divide it by."""
+    found = INFLUENCES[area](strata.tables[evaluation])
+    return [
+        (rows.take(kinds.rows[evaluation]), unit) for kinds, (rows, unit) in zip(strata.classes, found, strict=True)
+    ]
+
+
+def _moves(strata: Strata, influences: Sequence[tuple[FloatArray, float]]) -> list[_Moves]:
+    return [_moves_of(kinds, *each) for kinds, each in zip(strata.classes, influences, strict=True)]
+
+
+def _moves_of(kinds: Stratum, influences: FloatArray, unit: float) -> _Moves:
+    weights = 1.0 if kinds.weights is None else kinds.weights / kinds.weights.max()
+    masses = kinds.examples * weights
+    total = float(masses.sum())
+    # Influences that are all equal deviate by exactly 0, as their mean might not.
+    deviations = influences - influences.min()
+    deviations -= float((masses * deviations).sum()) / total
+    return _Moves(deviations * weights, kinds.examples, 1 / total / abs(unit), kinds.effective)
+
+
+def _largest(moves: Sequence[_Moves]) -> float:
+    return max(float(np.abs(each.by).max()) * each.unit for each in moves)
+
+
+def _error(moves: Sequence[_Moves]) -> float:
+    """The root of the sum of the squares of all."""
+    unit = _largest(moves)
+    if unit == 0:
+        return 0.0
+    # The square of a small move might be below the range of a double.
+    return unit * math.sqrt(sum(each.effective / (each.effective - 1) * each.power(2, unit) for each in moves))

@@ -1,0 +1,423 @@
+// The page at /. The service computes everything; nothing is kept.
+"use strict";
+
+const $ = id => document.getElementById(id);
+const page = document.documentElement.dataset;
+const policy = window.trustedTypes?.createPolicy("rocpr-picture", {createHTML: text => text});
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const FIELDS = ["scores", "labels", "positive_label", "weights"];
+const ARROW = "application/vnd.apache.arrow.file";
+const TYPES = {parquet: "application/vnd.apache.parquet", arrow: ARROW, feather: ARROW};
+const LEFT = 50, TOP = 28, SIDE = Math.min(360, innerWidth - 110);
+const METRICS = {roc: "ROC area", pr: "PR area", average_precision: "average precision", recall: "recall", precision: "precision", fpr: "false positive rate", f_measure: "F1"};
+const AREAS = ["roc", "pr", "average_precision"];
+const POINTS = [["f_measure", 0.5, "highest F1"]];
+for (const at of [0.8, 0.9, 0.95]) POINTS.push(["precision_at_recall", at, `recall ${at}`], ["recall_at_precision", at, `precision ${at}`]);
+for (const at of [0.01, 0.05, 0.1]) POINTS.push(["tpr_at_fpr", at, `false positive rate ${at}`]);
+
+const timers = {};
+let data, found, model, row, request, run = 0, answers = {};
+const shown = () => answers[model];
+
+function make(tag, properties, ...children) {
+	const made = Object.assign(document.createElement(tag), properties);
+	made.append(...children);
+	return made;
+}
+
+const fill = (id, ...children) => $(id).replaceChildren(...children);
+const write = (id, text) => {$(id).textContent = text;};
+const say = (tag, textContent, more) => make(tag, {textContent, ...more});
+const option = (value, text = value) => say("option", text, {value});
+const cells = (tag, texts) => texts.map(text => say(tag, text));
+const line = (head, ...texts) => make("tr", {}, say("th", head, {scope: "row"}), ...cells("td", texts));
+const digits = value => (value == null ? "none" : String(Number(value.toPrecision(4))));
+const ends = interval => (interval ? `${digits(interval.lower)} to ${digits(interval.upper)}` : "");
+const many = count => Number(count.toPrecision(12)).toLocaleString("en");
+const size = bytes => (bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1048576).toFixed(0)} MiB`);
+
+function draw(place, text) {
+	const picture = new DOMParser().parseFromString(policy ? policy.createHTML(text) : text, "image/svg+xml").documentElement;
+	place.replaceChildren(document.importNode(picture, true));
+}
+
+class Refused extends Error {
+	constructor(detail, problem = {}) {
+		super(problem.detail || problem.title || detail);
+		this.errors = problem.errors || [];
+		this.status = problem.status;
+	}
+}
+
+function ask(path, query, body, type) {
+	return new Promise((resolve, reject) => {
+		const asked = (request = new XMLHttpRequest());
+		const written = Object.entries(query).map(([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value)]);
+		asked.open("POST", `${path}?${new URLSearchParams(written)}`);
+		asked.setRequestHeader("Content-Type", type);
+		if ($("key").value) asked.setRequestHeader("Authorization", `Bearer ${$("key").value}`);
+		asked.upload.onprogress = ({loaded, total}) => {$("progress").value = loaded / total;};
+		asked.upload.onload = () => $("progress").removeAttribute("value");
+		const mine = run;
+		asked.onload = () => {
+			let answer;
+			if (mine !== run) return;
+			try {answer = JSON.parse(asked.responseText);} catch {}
+			if (asked.status === 200) resolve(answer);
+			else reject(new Refused(`The server answered ${asked.status}.`, answer));
+		};
+		asked.onerror = () => reject(new Refused("The server cannot be reached."));
+		asked.onabort = () => reject(new Refused("Cancelled."));
+		asked.send(body);
+	});
+}
+
+const table = (path, query) => ask(path, {...data.format, ...query}, data.body, data.type);
+const drawn = (path, charts, query) => table(path, {...query, charts, side: String(SIDE), theme: dark.matches ? "dark" : "light"});
+const models = () => [...document.querySelectorAll("#scores :checked")].map(box => box.value);
+
+function columns() {
+	const chosen = {labels: $("labels").value};
+	if ($("positive_label").value) chosen.positive_label = $("positive_label").value;
+	if ($("weights").value) chosen.weights = $("weights").value;
+	if ($("lower_is_positive").checked) chosen.lower_is_positive = "true";
+	return chosen;
+}
+
+function tell(error) {
+	for (const name of FIELDS) write(`${name}-problem`, "");
+	const rest = [];
+	for (const {pointer, detail} of error?.errors || []) {
+		const field = pointer.split("/")[1];
+		if (FIELDS.includes(field) && !$("columns").hidden) write(`${field}-problem`, detail);
+		else rest.push(detail);
+	}
+	if (error && !error.errors.length) rest.push(error.message);
+	write("problem", rest.join(" "));
+	if (error?.status === 401) $("key-field").hidden = false;
+}
+
+async function busy(work) {
+	const mine = ++run;
+	request?.abort();
+	Object.values(timers).forEach(clearTimeout);
+	$("progress").removeAttribute("value");
+	$("uploading").hidden = false;
+	try {
+		tell();
+		await work();
+	} catch (error) {
+		if (!(error instanceof Refused)) throw error;
+		if (mine === run) {tell(error); $("results").hidden = true;}
+	} finally {
+		if (mine === run) $("uploading").hidden = true;
+	}
+}
+
+function sample() {
+	let seed = 7;
+	const noise = () => (seed = (seed * 48271) % 2147483647) / 2147483647 - 0.5;
+	const normal = () => 2 * (noise() + noise() + noise());
+	let text = "fraud,current,candidate\n";
+	for (let at = 0; at < 600; at++) {
+		const fraud = at % 5 ? 0 : 1, shared = 0.8 * normal() - 1;
+		const score = shift => (1 / (1 + Math.exp(-shift * fraud - shared - 0.6 * normal()))).toFixed(4);
+		text += `${fraud},${score(1.5)},${score(1.9)}\n`;
+	}
+	return text;
+}
+
+function formatOf(text) {
+	const head = text.split("\n", 1)[0];
+	const delimiter = head.includes(",") ? "" : {";": "semicolon", "\t": "tab", "|": "pipe"}[head.match(/[;\t|]/)];
+	if (!delimiter) return {};
+	return /(^|[;\t|\n])-?\d*,\d/.test(text) ? {delimiter, decimal: "comma"} : {delimiter};
+}
+
+async function take(body, name) {
+	if (body.size > page.limit) return tell(new Refused(`${name} is ${size(body.size)}; this server takes up to ${size(page.limit)}.`));
+	const type = TYPES[name.split(".").pop().toLowerCase()] || "text/csv";
+	data = {body, name, type, format: type === "text/csv" ? formatOf(await body.slice(0, 65536).text()) : {}};
+	$("source").textContent = `${name}, ${size(body.size)}`;
+	await busy(async () => {
+		const answer = await table("/v1/columns", {});
+		found = answer.columns;
+		$("source").append(`, ${many(answer.rows)} rows`);
+		choose(found);
+		await evaluate();
+	});
+}
+
+function choose({name, type, values, more}) {
+	const two = at => !more[at] && values[at].length === 2;
+	const rank = at => (/^(y|labels?|target|class|truth|y_?true|outcome|actual)$/i.test(name[at]) ? 0 : two(at) ? 1 : 2);
+	const places = [...name.keys()];
+	const label = places.reduce((best, at) => (rank(at) < rank(best) ? at : best), 0);
+	const numbers = places.filter(at => type[at] === "number" && at !== label);
+	const weight = numbers.find(at => /^(w|weights?|sample_?weights?)$/i.test(name[at]));
+	const scores = numbers.filter(at => at !== weight);
+	const named = scores.filter(at => /scor|prob|pred|model|logit/i.test(name[at]));
+	const varied = scores.filter(at => !two(at) && !/^(|id|index|row|unnamed.*|.*_id)$/i.test(name[at]));
+	const chosen = [named, varied, scores].find(list => list.length)?.slice(0, 8) || [];
+	fill("labels", ...name.map(each => option(each)));
+	$("labels").value = name[label];
+	fill("weights", option("", "none"), ...numbers.map(at => option(name[at])));
+	$("weights").value = name[weight] ?? "";
+	$("lower_is_positive").checked = false;
+	fill("scores", ...scores.map(at => tick("checkbox", name[at], chosen.includes(at))));
+	$("columns").hidden = false;
+	offer();
+}
+
+const tick = (type, value, checked) => make("label", {}, make("input", {type, name: type, value, checked}), ` ${value}`);
+
+function offer() {
+	const texts = found.values[found.name.indexOf($("labels").value)].map(String);
+	const plain = texts.every(each => /^(-?1|0|true|false)$/i.test(each));
+	const likely = texts.find(each => /^(y|t|pos|spam|fraud|bad|malignant|churn|case|sick|event)/i.test(each));
+	fill("positive_label", ...(plain ? [option("", "1 or true")] : []), ...texts.map(each => option(each)));
+	$("positive_label").value = plain ? "" : likely ?? texts[0] ?? "";
+}
+
+async function evaluate() {
+	const chosen = models();
+	if (!chosen.length) throw new Refused("Choose a column of scores.");
+	answers = {};
+	if (!chosen.includes(model)) model = chosen.at(-1);
+	fill("models", $("models").firstElementChild, ...(chosen.length > 1 ? chosen : []).map(each => tick("radio", each, each === model)));
+	fill("baseline", ...chosen.map(each => option(each)));
+	await all();
+}
+
+async function all() {
+	await show();
+	await compare();
+	await judge();
+}
+
+async function show() {
+	const name = model;
+	const answer = answers[name] ??= await drawn("/v1/curves", "roc,pr", {...columns(), scores: name, include: "auc,points", keep: "drawn", intervals: "{}"});
+	const {points, positives, negatives} = answer;
+	$("results").hidden = false;
+	$("totals").textContent = `${name}: ${many(positives)} positives, ${many(negatives)} negatives`;
+	for (const plane of ["roc", "pr"]) draw($(plane), answer.charts[plane]);
+	fill("warnings", ...cells("li", answer.warnings.map(each => each.detail)));
+	$("tradeoffs").open = false;
+	answer.rows = [...points.threshold.keys()].filter(at => points.threshold[at] != null);
+	$("slider").max = answer.rows.length - 1;
+	move(nearest(at => -points.tp[at] / (positives + points.tp[at] + points.fp[at]))); // the highest F1 is on the hull
+}
+
+function nearest(distance) {
+	const {rows} = shown();
+	return rows.reduce((best, at, place) => (distance(at) < distance(rows[best]) ? place : best), 0);
+}
+
+function move(place, exact) {
+	const {points, rows, positives, negatives} = shown(), at = rows[place];
+	const {threshold, tp, fp} = (row = exact ?? {threshold: points.threshold[at], tp: points.tp[at], fp: points.fp[at]});
+	$("slider").value = place;
+	$("slider").setAttribute("aria-valuetext", digits(threshold));
+	write("threshold", digits(threshold));
+	for (const [name, count] of Object.entries({tp, fn: positives - tp, fp, tn: negatives - fp})) write(name, many(count));
+	const values = {recall: tp / positives, precision: tp / (tp + fp), fpr: fp / negatives, f_measure: (2 * tp) / (positives + tp + fp)};
+	mark("roc", values.fpr, values.recall);
+	mark("pr", values.recall, values.precision);
+	rates(values, {});
+	intervals(values);
+}
+
+function mark(plane, x, y) {
+	const picture = $(plane).firstElementChild;
+	const dot = picture.querySelector(".mark") || picture.appendChild(document.createElementNS(picture.namespaceURI, "circle"));
+	for (const [name, value] of Object.entries({class: "mark", r: 6, cx: LEFT + x * SIDE, cy: TOP + (1 - y) * SIDE})) dot.setAttribute(name, value);
+}
+
+function rates(values, known) {
+	$("rates").tBodies[0].replaceChildren(...Object.keys(values).map(name => line(METRICS[name], digits(values[name]), ends(known[name]))));
+}
+
+function soon(what, work) {
+	clearTimeout(timers[what]);
+	timers[what] = setTimeout(() => work().catch(error => {if (!(error instanceof Refused)) throw error;}), 200);
+}
+
+function intervals(values) {
+	if ($("weights").value) return;
+	soon("intervals", async () => {
+		const {positives, negatives} = shown(), {threshold, tp, fp} = row, here = row, asked = Object.keys(values);
+		const rule = metric => ({metric, at_threshold: threshold, max: 1, ...(metric === "f_measure" && {at: 0.5})});
+		const counts = {threshold: [threshold], tp: [tp], fp: [fp], positives, negatives};
+		const {checks} = await ask("/v1/gates", {}, JSON.stringify({counts, intervals: {}, rules: asked.map(rule)}), "application/json");
+		if (row === here) rates(values, Object.fromEntries(checks.map((check, at) => [asked[at], check.interval])));
+	});
+}
+
+async function jump(at) {
+	const answer = shown();
+	const points = POINTS.map(([metric, place]) => ({metric, at: place}));
+	answer.there ??= (await table("/v1/curves", {...columns(), scores: model, include: "auc", operating_points: points})).operating_points;
+	const {threshold, tp, fp} = answer.there;
+	if (answer !== shown() || threshold[at] == null) return;
+	move(nearest(each => Math.abs(answer.points.threshold[each] - threshold[at])), {threshold: threshold[at], tp: tp[at], fp: fp[at]});
+	rejudge();
+}
+
+async function compare() {
+	const chosen = models();
+	$("comparison").hidden = chosen.length < 2;
+	if (chosen.length < 2) return;
+	if ($("baseline").value === model) $("baseline").value = chosen.find(each => each !== model);
+	const {charts} = await drawn("/v1/comparisons", "roc,pr,best_tradeoff", {...columns(), scores: chosen});
+	for (const name of ["roc", "pr"]) draw($(`compared-${name}`), charts[name]);
+	draw($("best_tradeoff"), charts.best_tradeoff);
+	await better();
+}
+
+async function better() {
+	const baseline = $("baseline").value, lines = [];
+	for (const other of models().filter(each => each !== baseline)) {
+		const {checks} = await table("/v1/gates", {...columns(), scores: other, baseline_scores: baseline, paired: "true", intervals: "{}", rules: AREAS.map(metric => ({metric, max_drop: 0}))});
+		const head = make("tr", {}, say("td", ""), ...cells("th", [baseline, other, "difference", "95 % interval"]));
+		const body = checks.map(check => line(METRICS[check.rule.metric], ...[check.baseline, check.value, check.difference].map(digits), ends(check.interval)));
+		lines.push(say("h3", sentence(other, baseline, checks)), make("div", {className: "scrolls", tabIndex: 0}, make("table", {}, make("thead", {}, head), make("tbody", {}, ...body))));
+	}
+	fill("better", ...lines);
+}
+
+function sentence(other, baseline, checks) {
+	const names = holds => checks.filter(({interval}) => interval && holds(interval)).map(({rule}) => METRICS[rule.metric]).join(", ");
+	const said = [names(({lower}) => lower > 0), names(({upper}) => upper < 0)].map((by, at) => by && `${["better", "worse"][at]} than ${baseline} by ${by}`);
+	return said.join("") ? `${other} is ${said.filter(Boolean).join(", ")}.` : `No difference between ${other} and ${baseline} is shown.`;
+}
+
+function addRule(metric, bound, sure) {
+	const names = Object.keys(METRICS).slice(0, -1);
+	const what = make("select", {ariaLabel: "Metric"}, ...names.map(name => option(name, METRICS[name] + (AREAS.includes(name) ? "" : " at the threshold"))));
+	const kind = make("select", {ariaLabel: "Kind of bound"});
+	const bounds = make("input", {type: "number", min: -1, max: 1, step: "any", value: bound, ariaLabel: "Bound"});
+	const confidence = make("input", {type: "checkbox", checked: sure});
+	const remove = say("button", "Remove", {type: "button"});
+	const made = make("div", {className: "rule"}, what, kind, bounds, make("label", {className: "check"}, confidence, " with 95 % confidence"), remove);
+	what.value = metric;
+	what.onchange = () => {
+		const drop = models().length > 1 ? [option("max_drop", "drop at most")] : [];
+		kind.replaceChildren(...(what.value === "fpr" ? [] : [option("min", "at least"), ...drop]), option("max", "at most"));
+	};
+	what.onchange();
+	remove.onclick = () => {made.remove(); $("add").focus(); rejudge();};
+	made.rule = () => bounds.value && {
+		metric: what.value, ...(!AREAS.includes(what.value) && {at_threshold: row.threshold}), [kind.value]: Number(bounds.value), ...(confidence.checked && {confidence: 0.95}),
+	};
+	$("rules").append(made);
+}
+
+const rules = () => [...$("rules").children].map(made => made.rule()).filter(Boolean);
+const paired = () => (models().length > 1 && $("baseline").value !== model ? {baseline_scores: $("baseline").value, paired: "true"} : {});
+
+async function judge() {
+	if (!$("rules").children.length) {addRule("roc", 0.8, true); addRule("recall", 0.7, true);}
+	const asked = rules(), of = model;
+	copies();
+	let verdict = "", picture = "", reasons = [], status = "";
+	try {
+		if (asked.length) {
+			const answer = await drawn("/v1/gates", "gate", {...columns(), scores: of, ...paired(), rules: asked});
+			({status} = answer);
+			verdict = `${answer.passed ? "✓" : "✗"} ${of} ${{passed: "passes", failed: "fails", undecided: "cannot be judged"}[status]}.`;
+			picture = answer.charts.gate;
+			reasons = answer.checks.map(check => check.reason).filter(Boolean);
+		}
+	} catch (error) {
+		if (!(error instanceof Refused)) throw error;
+		verdict = error.message;
+	}
+	$("verdict").className = status;
+	write("verdict", verdict);
+	fill("reasons", ...cells("li", reasons));
+	fill("gate-picture");
+	if (picture) draw($("gate-picture"), picture);
+}
+
+const rejudge = () => soon("judge", judge);
+
+const quoted = text => (/^[\w.,:/=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+
+function copies() {
+	const chosen = {...columns(), scores: model}, file = quoted(/\.\w+$/.test(data.name) ? data.name : "data.csv");
+	const options = Object.entries({...chosen, ...data.format}).map(([name, value]) => ` --${name.replaceAll("_", "-")}${value === "true" ? "" : ` ${quoted(value)}`}`).join("");
+	const typed = found.values[found.name.indexOf(chosen.labels)].find(value => String(value) === chosen.positive_label);
+	const text = (name, value) => value === "true" ? value : JSON.stringify(name === "positive_label" ? typed : value);
+	const toml = values => Object.entries(values).map(([name, value]) => `${name} = ${text(name, value)}`).join("\n");
+	const texts = {
+		curl: `curl -H 'Content-Type: ${data.type}' --data-binary @${file} '${location.origin}/v1/curves?${new URLSearchParams({...chosen, ...data.format, intervals: "{}"})}'`,
+		"Command line": `rocpr curves ${file}${options} --intervals '{}'\nrocpr gate rules.toml ${file}`,
+		"rules.toml, for CI": [toml({...chosen, ...paired()}), ...rules().map(rule => `[[rules]]\n${toml(rule)}`)].join("\n\n"),
+	};
+	fill("copies", ...Object.entries(texts).map(([name, text]) => {
+		const content = say("pre", text, {tabIndex: 0}), button = say("button", "Copy", {type: "button", ariaLabel: `Copy: ${name}`});
+		button.onclick = async () => {
+			getSelection().selectAllChildren(content);
+			try {await navigator.clipboard.writeText(text);} catch {document.execCommand("copy");}
+			button.textContent = "Copied";
+		};
+		return make("div", {}, make("div", {className: "row"}, say("strong", name), button), content);
+	}));
+}
+
+function save() {
+	for (const plane of ["roc", "pr"]) {
+		const href = URL.createObjectURL(new Blob([shown().charts[plane]], {type: "image/svg+xml"}));
+		make("a", {download: `${model}-${plane}.svg`, href}).click();
+		URL.revokeObjectURL(href);
+	}
+}
+
+for (const name of FIELDS) {
+	$(name).after(make("p", {id: `${name}-problem`, className: "problem"}));
+	$(name).setAttribute("aria-describedby", `${name}-problem`);
+}
+
+const first = () => take(new Blob([sample()]), "Sample data");
+const chosen = ([file]) => file && take(file, file.name);
+write("limit", size(page.limit));
+$("key-field").hidden = page.keys !== "true";
+$("jump").append(...POINTS.map(([, , text], at) => option(at, text)));
+$("file").onchange = () => {chosen($("file").files); $("file").value = "";};
+for (const type of ["dragover", "dragleave", "drop"]) {
+	$("drop").addEventListener(type, event => {
+		event.preventDefault();
+		$("drop").className = type === "dragover" ? "over" : "";
+		if (type === "drop") chosen(event.dataTransfer.files);
+	});
+}
+$("use").onclick = () => $("rows").value.trim() && take(new Blob([$("rows").value]), "Pasted rows");
+$("cancel").onclick = () => request.abort();
+$("unlock").onclick = () => data ? take(data.body, data.name) : first();
+$("data").onsubmit = event => event.preventDefault();
+$("columns").onchange = event => {if (event.target === $("labels")) offer(); busy(evaluate);};
+$("models").onchange = event => {model = event.target.value; busy(all);};
+$("baseline").onchange = () => busy(async () => {await better(); await judge();});
+$("slider").oninput = () => {$("jump").value = ""; move(Number($("slider").value));};
+$("slider").onchange = rejudge;
+$("jump").onchange = () => $("jump").value && busy(() => jump($("jump").value));
+$("rules").onchange = rejudge;
+$("add").onclick = () => {addRule("precision", 0.5, false); $("rules").lastElementChild.firstElementChild.focus(); rejudge();};
+$("tradeoffs").ontoggle = () => $("tradeoffs").open && busy(async () => {
+	const {charts} = await drawn("/v1/tradeoffs", "tradeoffs", {...columns(), scores: model});
+	draw($("tradeoffs").lastElementChild, charts.tradeoffs);
+});
+dark.onchange = () => data && busy(evaluate);
+for (const plane of ["roc", "pr"]) {
+	$(plane).onclick = event => {
+		const picture = $(plane).firstElementChild, {left, top, width} = picture.getBoundingClientRect(), {points} = shown();
+		const scale = picture.viewBox.baseVal.width / width;
+		const x = ((event.clientX - left) * scale - LEFT) / SIDE, y = 1 - ((event.clientY - top) * scale - TOP) / SIDE;
+		const [across, up] = plane === "roc" ? [points.fpr, points.tpr] : [points.recall, points.precision];
+		move(nearest(at => Math.hypot(across[at] - x, (up[at] ?? 1) - y)));
+		rejudge();
+	};
+}
+$("save").onclick = save;
+if (page.keys !== "true") first();

@@ -1,0 +1,39 @@
+"""The page at /: three files of service/page, for people who would rather look than call.
+
+Knows HTML and headers; what the page does it does by the same requests as any other client.
+"""
+
+from functools import partial
+from pathlib import Path
+
+from flask import Blueprint, Response
+
+PAGE_FOLDER = Path(__file__).parent.parent / "page"
+
+PAGE_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types rocpr-picture"
+)
+"""The page's Content-Security-Policy."""
+
+PAGE_FILES = {
+    "/": ("index.html", "text/html"),
+    "/page.css": ("page.css", "text/css"),
+    "/page.js": ("page.js", "text/javascript"),
+}
+"""{path: its file, and the media type}. They are open to those without a key, too."""
+
+
+def page_blueprint(max_body_bytes: int, *, keys: bool) -> Blueprint:
+    """Make the routes of the page, which is told whether requests need a key, and how long they may be."""
+    blueprint = Blueprint("page", __name__)
+    told = {"{keys}": "true" if keys else "false", "{limit}": str(max_body_bytes)}
+    for path, (name, media_type) in PAGE_FILES.items():
+        text = (PAGE_FOLDER / name).read_text(encoding="utf-8")
+        if path == "/":
+            for placeholder, value in told.items():
+                text = text.replace(placeholder, value)
+        view = partial(Response, text, headers={"Content-Security-Policy": PAGE_POLICY}, mimetype=media_type)
+        blueprint.add_url_rule(path, endpoint=name.replace(".", "_"), view_func=view)
+    return blueprint

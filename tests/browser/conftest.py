@@ -1,0 +1,113 @@
+"""A real Chromium, a real server, and pages that may say nothing on the console and ask nobody else."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.e2e.conftest import free_port, wait_for_port
+
+CHROMIUM = shutil.which("chromium")
+OPTIONS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+SECONDS = 30.0
+"""How long a test waits for what should come within a second."""
+
+Visit = Callable[..., Page]
+
+
+@contextmanager
+def running(root: Path, log: Path, **variables: str) -> Iterator[str]:
+    """Run the service as it is deployed, on a port of its own; the address of it."""
+    port = free_port()
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("ROCPR_")} | variables
+    command = [sys.executable, "-m", "gunicorn", "--config", "deploy/gunicorn.conf.py", "--bind", f"127.0.0.1:{port}"]
+    with log.open("wb") as stream:
+        process = subprocess.Popen(command, cwd=root, env=environment, stdout=stream, stderr=stream)
+    wait_for_port(port, process)
+    yield f"http://127.0.0.1:{port}"
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=40) == 0
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    """For a module, not the session: while Playwright runs, other tests of the process cannot start an event loop."""
+    if CHROMIUM is None:
+        pytest.skip("there is no chromium on this machine")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=OPTIONS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def address(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a server without keys."""
+    with running(root, tmp_path_factory.mktemp("service") / "log", ROCPR_WORKERS="1") as found:
+        yield found
+
+
+@pytest.fixture
+def said() -> list[str]:
+    """What pages said on the console, and what they asked for from elsewhere."""
+    return []
+
+
+@pytest.fixture
+def visit(chromium: Browser, address: str, said: list[str]) -> Iterator[Visit]:
+    """Open pages; in the end none of them may have said anything, nor asked for anything from elsewhere."""
+    with ExitStack() as stack:
+
+        def visit(path: str, *, width: int = 1280, at: str = address, **options: Any) -> Page:
+            context = chromium.new_context(viewport={"width": width, "height": 900}, **options)
+            stack.callback(context.close)
+            page = context.new_page()
+            page.set_default_timeout(1000 * SECONDS)
+            page.on("console", lambda message: said.append(message.text))
+            page.on("pageerror", lambda error: said.append(str(error)))
+            own = (at, "blob:", "data:")
+            page.on("request", lambda asked: None if asked.url.startswith(own) else said.append(asked.url))
+            page.goto(at + path)
+            return page
+
+        yield visit
+    assert said == []
+
+
+def until(holds: Callable[[], object], what: str = "it") -> None:
+    """Wait until something holds: the page's policy forbids what Playwright would have the page itself watch."""
+    end = time.monotonic() + SECONDS
+    while not holds():
+        assert time.monotonic() < end, f"{what} does not happen"
+        time.sleep(0.02)
+
+
+def check_accessible(page: Page) -> None:
+    """No rule of axe is broken."""
+    found = Axe().run(page).response["violations"]
+    assert [(each["id"], [node["target"] for node in each["nodes"]]) for each in found] == []
+
+
+def check_fits(page: Page) -> None:
+    """Nothing makes the page itself scroll sideways."""
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")

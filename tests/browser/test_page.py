@@ -1,0 +1,326 @@
+"""The page at /, in a real Chromium: by mouse and by keyboard alone, in both themes, wide and narrow."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from playwright.sync_api import Page
+from pyarrow import feather, parquet
+
+from tests.browser.conftest import Visit, check_accessible, check_fits, running, until
+
+MODES = [{}, {"color_scheme": "dark"}, {"forced_colors": "active"}]
+
+
+def text_of(page: Page, selector: str) -> str:
+    return page.locator(selector).first.text_content() or ""
+
+
+def ready(page: Page) -> Page:
+    """Wait until everything that the page asks for by itself has come."""
+    until(lambda: text_of(page, "#verdict") and page.locator("#uploading").is_hidden(), "the verdict")
+    until(page.locator("#rates td:nth-child(3)").first.text_content, "the intervals")
+    return page
+
+
+def loaded(page: Page, name: str, content: bytes) -> Page:
+    """Choose a file, and wait for its verdict."""
+    page.evaluate("document.getElementById('verdict').textContent = ''")
+    page.set_input_files("#file", {"name": name, "mimeType": "", "buffer": content})
+    until(lambda: name in text_of(page, "#source"), "the file")
+    return ready(page)
+
+
+def table(rows: int = 200) -> pa.Table:
+    random = np.random.default_rng(3)
+    labels = np.arange(rows) % 4 == 0
+    scores = random.normal(size=rows) + labels
+    return pa.table(
+        {"id": np.arange(rows), "y": labels, "score": scores, "older_score": scores + random.normal(size=rows)}
+    )
+
+
+def csv_of(found: pa.Table, delimiter: str = ",", decimal: str = ".") -> bytes:
+    columns = [[str(value).replace(".", decimal) for value in column.to_pylist()] for column in found.columns]
+    lines = [delimiter.join(cells) for cells in [found.column_names, *zip(*columns, strict=True)]]
+    return "\n".join(lines).encode()
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("width", [1280, 320])
+def test_everyone_can_use_it(visit: Visit, mode: dict[str, str], width: int) -> None:
+    page = ready(visit("/", width=width, **mode))
+    check_accessible(page)
+    check_fits(page)
+
+
+def test_the_sample_is_evaluated_when_the_page_opens(visit: Visit) -> None:
+    page = ready(visit("/"))
+    assert text_of(page, "#totals") == "candidate: 120 positives, 480 negatives"
+    for plane in ("#roc", "#pr", "#compared-roc", "#compared-pr", "#gate-picture"):
+        assert page.locator(f"{plane} svg desc").count() == 1
+    assert re.match(r"candidate is better than current by ", text_of(page, "#better h3"))
+    counts = [int(text_of(page, f"#{cell}").replace(",", "")) for cell in ("tp", "fn", "fp", "tn")]
+    assert (counts[0] + counts[1], counts[2] + counts[3]) == (120, 480)
+
+
+def test_the_picture_follows_the_theme(visit: Visit) -> None:
+    papers = [ready(visit("/", **mode)).locator("#roc rect.paper").get_attribute("color") for mode in MODES[:2]]
+    assert papers == ["#ffffff", "#0d1117"]
+
+
+class TestData:
+    def test_a_csv_file(self, visit: Visit) -> None:
+        page = loaded(ready(visit("/")), "scores.csv", csv_of(table()))
+        assert page.locator("#labels").input_value() == "y"
+        assert [box.get_attribute("value") for box in page.locator("#scores :checked").all()] == [
+            "score",
+            "older_score",
+        ]
+        assert "200 rows" in text_of(page, "#source")
+
+    @pytest.mark.parametrize("suffix", ["parquet", "arrow", "feather"])
+    def test_files_of_columns(self, visit: Visit, suffix: str) -> None:
+        sink = pa.BufferOutputStream()
+        if suffix == "parquet":
+            parquet.write_table(table(), sink)
+        else:
+            feather.write_feather(table(), sink, compression="uncompressed")
+        page = loaded(ready(visit("/")), f"scores.{suffix}", sink.getvalue().to_pybytes())
+        assert text_of(page, "#totals") == "older_score: 50 positives, 150 negatives"
+
+    def test_a_spreadsheet_s_export(self, visit: Visit) -> None:
+        """Semicolons between columns, commas in numbers."""
+        page = loaded(ready(visit("/")), "export.csv", csv_of(table(), ";", ","))
+        assert text_of(page, "#totals") == "older_score: 50 positives, 150 negatives"
+
+    def test_pasted_rows(self, visit: Visit) -> None:
+        page = ready(visit("/"))
+        page.get_by_text("Paste rows").click()
+        page.locator("#rows").fill("label,score\nspam,0.9\nham,0.2\nspam,0.7\nham,0.8\nspam,0.6\nham,0.1\n")
+        page.get_by_role("button", name="Use these rows").click()
+        until(lambda: text_of(page, "#totals") == "score: 3 positives, 3 negatives", "the pasted rows")
+        ready(page)
+        assert page.locator("#positive_label").input_value() == "spam"
+        assert page.locator("#comparison").is_hidden()
+
+    def test_a_dropped_file(self, visit: Visit) -> None:
+        page = ready(visit("/"))
+        page.evaluate(
+            """text => {
+                const dropped = new DataTransfer();
+                dropped.items.add(new File([text], "dropped.csv"));
+                const event = new DragEvent("drop", {dataTransfer: dropped, cancelable: true});
+                document.getElementById("drop").dispatchEvent(event);
+            }""",
+            csv_of(table()).decode(),
+        )
+        until(lambda: text_of(page, "#totals") == "older_score: 50 positives, 150 negatives", "the dropped file")
+
+    def test_a_file_that_is_too_long_is_not_sent(self, visit: Visit) -> None:
+        page = ready(visit("/"))
+        page.evaluate("document.documentElement.dataset.limit = 1000")
+        page.set_input_files("#file", {"name": "long.csv", "mimeType": "", "buffer": csv_of(table())})
+        until(lambda: "this server takes up to 1 kB" in text_of(page, "#problem"), "the limit")
+
+    def test_other_columns(self, visit: Visit) -> None:
+        page = ready(visit("/"))
+        page.get_by_label("candidate").first.uncheck()
+        until(lambda: text_of(page, "#totals") == "current: 120 positives, 480 negatives", "the other model")
+        page.locator("#lower_is_positive").check()
+        until(lambda: "lower-is-positive" in text_of(page, "#copies"), "scores that mean the opposite")
+
+
+class TestThreshold:
+    def test_by_the_keyboard(self, visit: Visit) -> None:
+        page = ready(visit("/"))
+        before = float(text_of(page, "#threshold"))
+        page.locator("#slider").focus()
+        for key, sign in (("ArrowRight", -1), ("ArrowLeft", 1), ("End", -1), ("Home", 1)):
+            page.keyboard.press(key)
+            after = float(text_of(page, "#threshold"))
+            assert (after - before) * sign > 0
+            assert page.locator("#slider").get_attribute("aria-valuetext") == text_of(page, "#threshold")
+            before = after
+
+    @pytest.mark.parametrize(("plane", "x", "y"), [("roc", 0.5, 0.99), ("pr", 0.5, 0.9)])
+    def test_by_a_click_on_a_curve(self, visit: Visit, plane: str, x: float, y: float) -> None:
+        page = ready(visit("/"))
+        page.locator(f"#{plane} svg").click(position={"x": 50 + 360 * x, "y": 28 + 360 * (1 - y)})
+        recall, precision, fpr = (
+            float(text_of(page, f"#rates tr:nth-child({row}) td:nth-child(2)")) for row in (1, 2, 3)
+        )
+        there = (fpr, recall) if plane == "roc" else (recall, precision)
+        assert there == pytest.approx((x, y), abs=0.1)
+        mark = page.locator(f"#{plane} .mark")
+        assert float(mark.get_attribute("cx")) == pytest.approx(50 + 360 * there[0], abs=1)
+
+    def test_by_what_it_should_reach(self, visit: Visit) -> None:
+        page = ready(visit("/"))
+        page.locator("#jump").select_option(label="recall 0.9")
+        until(lambda: int(text_of(page, "#tp")) >= 108, "a recall of 0.9")
+        assert int(text_of(page, "#tp")) == 108
+
+    def test_rates_have_the_service_s_intervals(self, visit: Visit) -> None:
+        page = ready(visit("/"))
+        first = text_of(page, "#rates tr:first-child td:nth-child(3)")
+        lower, upper = map(float, first.split(" to "))
+        assert lower < float(text_of(page, "#rates tr:first-child td:nth-child(2)")) < upper
+
+
+class TestModels:
+    def test_another_model(self, visit: Visit) -> None:
+        page = ready(visit("/"))
+        page.locator("#models input[value=current]").focus()
+        page.keyboard.press("Space")
+        until(lambda: text_of(page, "#totals").startswith("current: "), "the other model")
+        until(lambda: re.match(r"current is worse than candidate by ", text_of(page, "#better h3")), "the sentence")
+
+    def test_the_differences_are_those_of_a_gate(self, visit: Visit) -> None:
+        page = ready(visit("/"))
+        cells = page.locator("#better tbody tr").first.locator("td").all_text_contents()
+        baseline, value, difference = map(float, cells[:3])
+        assert value - baseline == pytest.approx(difference, abs=2e-4)
+        assert cells[3].count(" to ") == 1
+
+    def test_trade_offs(self, visit: Visit) -> None:
+        page = ready(visit("/"))
+        page.get_by_text("Trade-off between recall and precision").click()
+        until(lambda: page.locator("#tradeoffs svg").count() == 1, "the picture of trade-offs")
+
+
+class TestBounds:
+    def test_a_verdict_follows_its_bound(self, visit: Visit) -> None:
+        page = ready(visit("/"))
+        bound = page.locator(".rule input[type=number]").first
+        for value, verdict in (("0.999", "fails"), ("0.5", "candidate")):
+            bound.fill(value)
+            bound.press("Enter")
+            page.locator(".rule input[type=number]").nth(1).fill("0.1")
+            page.locator(".rule input[type=number]").nth(1).press("Tab")
+            until(lambda verdict=verdict: verdict in text_of(page, "#verdict"), "the verdict")
+        until(lambda: text_of(page, "#verdict") == "✓ candidate passes.", "a passed gate")
+
+    def test_bounds_come_and_go_by_the_keyboard(self, visit: Visit) -> None:
+        page = ready(visit("/"))
+        page.locator("#add").focus()
+        page.keyboard.press("Enter")
+        assert page.locator(".rule").count() == 3
+        assert page.evaluate("document.activeElement.tagName") == "SELECT"
+        page.locator(".rule").last.get_by_role("button").press("Enter")
+        assert page.locator(".rule").count() == 2
+        assert page.evaluate("document.activeElement.id") == "add"
+
+    def test_a_bound_on_a_drop(self, visit: Visit) -> None:
+        page = ready(visit("/"))
+        page.locator(".rule select").nth(1).select_option(label="drop at most")
+        page.locator(".rule input[type=number]").first.fill("0")
+        page.locator(".rule input[type=number]").first.press("Tab")
+        until(lambda: "max_drop = 0" in text_of(page, "#copies"), "the rule")
+
+
+class TestTheSameElsewhere:
+    def test_commands_and_rules_do_what_the_page_shows(self, visit: Visit, root: Path, tmp_path: Path) -> None:
+        page = loaded(ready(visit("/")), "scores.csv", csv_of(table()))
+        (tmp_path / "scores.csv").write_bytes(csv_of(table()))
+        curl, commands, rules = (each.text_content() or "" for each in page.locator("#copies pre").all())
+        (tmp_path / "rules.toml").write_text(rules)
+        ours = [
+            sys.executable,
+            "-c",
+            f"import sys; sys.path.insert(0, {str(root)!r}); from service.cli.main import main; main()",
+        ]
+
+        def run(command: list[str]) -> str:
+            done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
+            assert done.returncode in {0, 1}, done.stderr
+            return done.stdout
+
+        answer = json.loads(run(shlex.split(curl)))
+        assert answer["positives"] == 50
+        first, second = (shlex.split(command) for command in commands.splitlines())
+        assert f"{answer['auc']['roc']:.6f}" in run(ours + first[1:])
+        verdict = run(ours + second[1:])
+        assert ("Gate passed" in verdict) == ("passes" in text_of(page, "#verdict"))
+        assert f"under the ROC curve {answer['auc']['roc']:.4f}" in text_of(page, "#roc desc")
+
+    def test_a_copy(self, visit: Visit) -> None:
+        page = ready(visit("/", permissions=["clipboard-read", "clipboard-write"]))
+        page.get_by_role("button", name="Copy: curl").click()
+        until(lambda: page.get_by_role("button", name="Copy: curl").text_content() == "Copied", "the copy")
+        assert page.evaluate("navigator.clipboard.readText()") == text_of(page, "#copies pre")
+
+    def test_saved_pictures(self, visit: Visit, tmp_path: Path) -> None:
+        page = ready(visit("/"))
+        saved: list[Any] = []
+        page.on("download", lambda download: saved.append(download))  # noqa: PLW0108  # no built-in will do
+        page.locator("#save").click()
+        until(lambda: page.evaluate("1") and len(saved) == 2, "two pictures")
+        assert sorted(each.suggested_filename for each in saved) == ["candidate-pr.svg", "candidate-roc.svg"]
+        saved[0].save_as(tmp_path / "picture.svg")
+        assert (tmp_path / "picture.svg").read_text().startswith("<svg ")
+
+
+class TestKeysAndProblems:
+    def test_with_keys_the_page_waits_for_one(self, visit: Visit, root: Path, tmp_path: Path) -> None:
+        key = "a-key-of-a-test-that-is-long-enough"
+        keys = tmp_path / "keys"
+        keys.write_text(f"tester {sha256(key.encode()).hexdigest()}\n")
+        keys.chmod(0o600)
+        with running(root, tmp_path / "log", ROCPR_WORKERS="1", ROCPR_API_KEYS_FILE=str(keys)) as address:
+            page = visit("/", at=address)
+            assert page.locator("#results").is_hidden()
+            check_accessible(page)
+            page.get_by_label("API key").fill(key)
+            page.keyboard.press("Tab")
+            page.keyboard.press("Enter")
+            ready(page)
+            assert text_of(page, "#totals").startswith("candidate")
+
+    def test_a_problem_stands_beside_its_field(self, visit: Visit, said: list[str]) -> None:
+        page = ready(visit("/"))
+        page.get_by_text("Paste rows").click()
+        page.locator("#rows").fill("y,score\n1,0.9\n1,0.8\n1,0.7\n")
+        page.locator("#use").click()
+        until(lambda: "All 3 labels are" in text_of(page, "#labels-problem") + text_of(page, "#problem"), "the problem")
+        check_accessible(page)
+        said.clear()  # the browser itself notes the status
+
+    def test_what_is_no_table_is_said(self, visit: Visit, said: list[str]) -> None:
+        page = ready(visit("/"))
+        page.set_input_files("#file", {"name": "photo.parquet", "mimeType": "", "buffer": b"GIF89a" * 50})
+        until(lambda: text_of(page, "#problem"), "the problem")
+        assert "Parquet" in text_of(page, "#problem")
+        said.clear()
+
+    def test_an_upload_can_be_cancelled(self, visit: Visit, said: list[str]) -> None:
+        page = ready(visit("/"))
+        page.route("**/v1/columns*", lambda _: None)  # it never answers
+        page.set_input_files("#file", {"name": "scores.csv", "mimeType": "", "buffer": csv_of(table())})
+        page.get_by_role("button", name="Cancel").click()
+        until(lambda: text_of(page, "#problem") == "Cancelled.", "the end of the upload")
+        assert page.locator("#uploading").is_hidden()
+        said.clear()
+
+
+def test_a_million_rows(visit: Visit) -> None:
+    """Parquet of 16 MB; the time is measured by tests/bench."""
+    sink = pa.BufferOutputStream()
+    parquet.write_table(table(1_000_000).select(["y", "score"]), sink)
+    page = loaded(ready(visit("/")), "million.parquet", sink.getvalue().to_pybytes())
+    assert text_of(page, "#totals") == "score: 250,000 positives, 750,000 negatives"
+
+
+def test_it_is_small(root: Path) -> None:
+    files = ("index.html", "page.css", "page.js")
+    assert sum((root / "service/page" / name).stat().st_size for name in files) < 30_000

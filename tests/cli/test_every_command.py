@@ -1,0 +1,169 @@
+"""What `rocpr curves`, `tradeoffs` and `compare` have in common: options, files, limits, and what is said of errors."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from service.cli.asking import NAME_LABEL
+from service.cli.commands import rocpr as commands
+from service.operations import OPERATIONS
+from service.wire.formats.tables import one_evaluation
+from tests.cli.running import DATA, NAMED, answered, flags, run
+
+COMMANDS = ["curves", "tradeoffs", "compare"]
+ONE_FILE = COMMANDS[:2]
+ALL, TEN = DATA / "breast_cancer.csv", DATA / "breast_cancer_ten.csv"
+DIGITS = DATA / "digits_eight.csv"
+
+
+def words(command: str, *files: object) -> list[str]:
+    """A command with its files; compare has names for them, and two where there is one."""
+    if command != "compare":
+        return [command, *map(str, files)]
+    return [command, *(f"{name}={file}" for name, file in zip("ab", [*files, *files][:2], strict=True))]
+
+
+def fed(command: str) -> list[str]:
+    """A command whose file is standard input."""
+    return ["compare", "a=-", f"b={DIGITS}"] if command == "compare" else [command, "-"]
+
+
+@pytest.mark.parametrize(
+    ("command", "parameters", "others"),
+    [
+        ("curves", OPERATIONS["curves"].parameters, {"file", "show"}),
+        ("tradeoffs", OPERATIONS["tradeoffs"].parameters, {"file"}),
+        ("compare", one_evaluation("indices").parameters, {"files"}),
+    ],
+)
+def test_the_options_are_the_query_parameters(command: str, parameters: set[str], others: set[str]) -> None:
+    names = {parameter.name for parameter in commands.commands[command].params}
+    assert names - {"format_name", "as_json", "plot", *others} == set(parameters)
+
+
+@pytest.mark.parametrize(
+    ("command", "options"),
+    [
+        ("curves", {}),
+        ("curves", {"include": "points,interpolated_pr", "keep": "corners", "interpolation": '{"every": 50}'}),
+        ("curves", {"intervals": "{}", "operating_points": '[{"metric": "jaccard", "at": 0.5}]', "include": "auc"}),
+        ("tradeoffs", {}),
+        ("tradeoffs", {"indices": "jaccard,kulczynski"}),
+        (
+            "tradeoffs",
+            {"indices": '["f_measure"]', "lambda_range": "[0.25, 0.75]", "lambda_density": '{"a": 2, "b": 3.5}'},
+        ),
+        ("tradeoffs", {"min_precision": "0.5", "min_recall": "0.25", "at_lambda": "[0.5, 0]"}),
+    ],
+)
+def test_json_prints_the_answer_as_the_service_gives_it(command: str, options: dict[str, str]) -> None:
+    done = run(command, DIGITS, "--json", *flags(options))
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert done.stdout_bytes == answered(command, DIGITS.read_bytes(), **options)
+
+
+@pytest.mark.parametrize("command", ONE_FILE)
+def test_columns_and_labels_are_named_as_in_the_query(named: Path, command: str) -> None:
+    options = {"scores": "score", "labels": "y", "positive_label": "ham"}
+    done = run(command, named, "--json", "--lower-is-positive", *flags(options))
+    assert done.exit_code == 0
+    assert done.stdout_bytes == answered(command, NAMED.encode(), **options, lower_is_positive="true")
+
+
+@pytest.mark.parametrize("command", ONE_FILE)
+def test_a_wrong_value_is_pointed_to(command: str) -> None:
+    done = run(command, "-", "--format", "csv", given="scores,labels\n0.9,1\nabc,0\n0.3,yes\n")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.splitlines()[0] == "Error: standard input: This cannot be used."
+    assert re.search(r"\n  /scores/1: .*\(not_a_number\)\n", done.stderr)
+    assert "\n  /labels/2: " in done.stderr
+    assert done.stderr.endswith(f"\n  {NAME_LABEL}\n  Rows are counted from 0.\n")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("json", [[], ["--json"]])
+def test_a_file_that_cannot_be_parsed(tmp_path: Path, command: str, json: list[str]) -> None:
+    path = tmp_path / "cut.json"
+    path.write_text('{"scores": [1, 2')
+    done = run(*words(command, path), *json)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"Error: {path}: This cannot be read.\n  ")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_table_with_other_columns_is_told_how_to_name_them(named: Path, command: str) -> None:
+    done = run(*words(command, named))
+    assert done.exit_code == 2
+    assert done.stderr.startswith(f"Error: {named}: ")
+    assert "(missing)" in done.stderr
+    assert "--scores and --labels" in done.stderr
+    assert "--scores and --labels" not in run(*words(command, named), "--scores", "nothing").stderr
+    done = run(*fed(command), "--format", "csv", given="tp,fp\n1,1\n")
+    assert "/positives: " in done.stderr
+    assert "--scores and --labels" not in done.stderr
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_limits_come_from_the_settings(command: str) -> None:
+    given = words(command, ALL, *[TEN] * (command == "compare"))
+    done = run(*given, ROCPR_MAX_ROWS="568")
+    assert done.exit_code == 2
+    assert "The table has too many rows.\n  " in done.stderr
+    assert run(*given, ROCPR_MAX_ROWS="569").exit_code == 0
+    done = run(*given, ROCPR_MAX_ROWS="many")
+    assert done.exit_code == 2
+    assert done.stderr.startswith("Error: ROCPR_MAX_ROWS must be ")
+
+
+COMPARED = [f"all={ALL}", f"ten={TEN}"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        *((words(command, "nothing.csv"), "No such file") for command in COMMANDS),
+        *((words(command, "."), "directory") for command in COMMANDS),
+        *((fed(command), "--format csv or another") for command in COMMANDS),
+        *(([command], "Missing argument") for command in COMMANDS),
+        *(([*fed(command), "--format", "xml"], "not one of") for command in COMMANDS),
+        (["curves", "-", "--format", "json", "--lower-is-positive"], "--lower-is-positive goes with a table"),
+        (["curves", "-", "--format", "csv", "--keep", "hull"], "--keep goes with --json"),
+        (["tradeoffs", "-", "--format", "json", "--indices", "jaccard"], "--indices goes with a table"),
+        (["tradeoffs", "-", "--format", "csv", "--keep", "hull"], "No such option"),
+        (
+            ["compare", COMPARED[0], "scores.csv"],
+            "'scores.csv' is not NAME=FILE; a name comes first, as in new=scores.csv.",
+        ),
+        (
+            ["compare", COMPARED[0], "=scores.csv"],
+            "'=scores.csv' is not NAME=FILE; a name comes first, as in new=scores.csv.",
+        ),
+        (["compare", COMPARED[0], "a="], "'a=' is not NAME=FILE; a name comes first, as in new=a."),
+        (["compare", COMPARED[0], COMPARED[0]], "'all' names more than one file"),
+        (["compare", "a=-", "b=-", "--format", "csv"], "Standard input is one file"),
+        (["compare", *COMPARED, "--include", "auc"], "No such option"),
+    ],
+)
+def test_usage_errors(arguments: list[str], message: str) -> None:
+    done = run(*arguments, given="{}")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert message in done.stderr
+
+
+@pytest.mark.parametrize("command", ["curves", "compare"])
+def test_a_pipe_to_a_process_that_closes_early(command: str) -> None:
+    """Bytes on standard output, plain text, no traceback when nobody reads on."""
+    given = fed(command)
+    program = [sys.executable, "-c", "from service.cli.main import main; main()", *given, "--format", "csv", "--json"]
+    root = DATA.parent.parent
+    whole = subprocess.run(program, cwd=root, input=DIGITS.read_bytes(), capture_output=True, timeout=60, check=True)
+    assert whole.stdout == run(*given, "--format", "csv", "--json", given=DIGITS.read_bytes()).stdout_bytes
+    with (
+        DIGITS.open("rb") as stream,
+        subprocess.Popen(program, cwd=root, stdin=stream, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process,
+    ):
+        process.stdout.close()
+        assert b"Traceback" not in process.stderr.read()

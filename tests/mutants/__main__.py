@@ -1,0 +1,150 @@
+"""Prints which of some random mutants no test notices: python -m tests.mutants [--number 300] [--seed 20].
+
+Each is tried in a process of its own, forked from this one, which has imported the libraries but nothing of ours.
+`--tests DIRECTORY` keeps which tests run which lines, for further runs; `--only 7 12` tries some mutants again.
+"""
+
+import argparse
+import contextlib
+import importlib
+import importlib.util
+import os
+import random
+import resource
+import signal
+import sys
+import time
+import traceback
+from collections import Counter
+from collections.abc import Iterator
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from pathlib import Path
+from tempfile import mkdtemp
+from types import CodeType
+
+import pytest
+
+from tests.mutants.changes import Mutant, mutants
+from tests.mutants.tests_of import TestsOf, measure
+
+FOLDERS = ("curves", "inference", "wire")
+LIBRARIES = ("flask", "hypothesis", "jsonschema", "marshmallow", "orjson", "pyarrow.csv", "pyarrow.parquet", "yaml")
+
+ROUNDS = (8.0, 30.0)
+"""Seconds that the tests took, unchanged: first a few of them, then the others while there is time."""
+
+MEMORY = 6 << 30
+"""How much address space a mutant may claim."""
+
+OPTIONS = ("-q", "-x", "-p", "tests.mutants.few_examples", "-p", "no:cacheprovider")
+QUIET = ("-W", "ignore:Module already imported")
+
+
+class _Changed(SourceFileLoader):
+    """Loads the mutant instead of its file."""
+
+    def __init__(self, name: str, mutant: Mutant) -> None:
+        super().__init__(name, str(mutant.file.resolve()))
+        self.mutant = mutant
+
+    def get_code(self, fullname: str) -> CodeType:  # noqa: ARG002  # as import asks
+        return compile(self.mutant.source, self.path, "exec", dont_inherit=True)
+
+
+class _Finder:
+    """Finds the mutant where its module is imported."""
+
+    def __init__(self, mutant: Mutant) -> None:
+        self.mutant = mutant
+        self.name = ".".join(mutant.file.with_suffix("").parts).removesuffix(".__init__")
+
+    def find_spec(self, name: str, *_: object) -> ModuleSpec | None:
+        """Its specification; None for any other module."""
+        if name != self.name:
+            return None
+        return importlib.util.spec_from_file_location(name, self.mutant.file, loader=_Changed(name, self.mutant))
+
+
+def main() -> None:
+    """Make the mutants and try each."""
+    parser = argparse.ArgumentParser(prog="python -m tests.mutants")
+    parser.add_argument("--number", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=20)
+    parser.add_argument("--tests", type=Path)
+    parser.add_argument("--only", nargs="+", type=int)
+    arguments = parser.parse_args()
+    directory = arguments.tests or Path(mkdtemp())
+    if not (directory / "seconds").exists():
+        measure(directory)
+    tests_of = TestsOf(directory)
+    files = sorted(file for folder in FOLDERS for file in Path("service", folder).rglob("*.py"))
+    everything = [mutant for file in files for mutant in mutants(file)]
+    chosen = random.Random(arguments.seed).sample(everything, arguments.number)
+    for library in LIBRARIES:
+        importlib.import_module(library)
+    count: Counter[str] = Counter()
+    for number in arguments.only or range(arguments.number):
+        outcome = _outcome(chosen[number], tests_of)
+        count[outcome] += 1
+        print(f"{number} {outcome}: {chosen[number]}", flush=True)
+    print(*(f"{times} {outcome}" for outcome, times in count.most_common()), sep=", ")
+
+
+def _outcome(mutant: Mutant, tests_of: TestsOf) -> str:
+    tests = tests_of(mutant)
+    for some in _rounds(tests, tests_of.seconds):
+        killed = _killed(mutant, some, 30 + 15 * sum(tests_of.seconds[test] for test in some))
+        if killed:
+            return killed
+    return "survived" if tests else "not run"
+
+
+def _rounds(tests: list[str], seconds: dict[str, float]) -> Iterator[list[str]]:
+    tests = list(tests)
+    for longest in ROUNDS:
+        taken, spent = [], 0.0
+        while tests and (spent + seconds[tests[0]] <= longest or not taken):
+            spent += seconds[tests[0]]
+            taken.append(tests.pop(0))
+        if taken:
+            yield taken
+
+
+def _killed(mutant: Mutant, tests: list[str], longest: float) -> str | None:
+    """How a mutant ended in so many seconds; None if all of the tests pass."""
+    child = os.fork()
+    if not child:
+        os._exit(_run(mutant, tests))
+    deadline = time.monotonic() + longest
+    while time.monotonic() < deadline:
+        pid, status = os.waitpid(child, os.WNOHANG)
+        if pid:
+            return None if status == 0 else "killed"
+        time.sleep(0.02)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return "timed out"
+
+
+def _run(mutant: Mutant, tests: list[str]) -> int:
+    """Run the tests in this process; what they print goes to the file that MUTANT_LOG names, or nowhere."""
+    os.setsid()
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    log = os.open(os.environ.get("MUTANT_LOG", os.devnull), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    sys.meta_path.insert(0, _Finder(mutant))
+    sys.dont_write_bytecode = True
+    try:
+        return int(pytest.main([*OPTIONS, *QUIET, *tests]))
+    except BaseException:  # noqa: BLE001  # whatever ends it is of the mutant
+        traceback.print_exc()
+        return 1
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+
+
+if __name__ == "__main__":
+    main()

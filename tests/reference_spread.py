@@ -1,0 +1,149 @@
+"""The spread of areas and of their differences, slow and obvious: how far each example moves an area is a quotient.
+
+The area is computed exactly with a little more and a little less of each example. Sources: Efron 1982, section 6.3;
+Zou & Donner 2008, section 4. Nothing here may import the service.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+
+from tests import reference_inference as inference
+from tests.reference import Row, with_ends
+from tests.reference_gate import AREAS, Evaluation, examples
+from tests.strategies import Data
+
+STEP = Fraction(1, 10**18)
+"""What an example's mass is changed by, as a part of it: the quotient errs by its square."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """So many examples of one score, class and weight."""
+
+    score: Any
+    positive: bool
+    count: Fraction
+    weight: Fraction
+
+
+def kinds(evaluation: Evaluation) -> list[Kind]:
+    """The examples; of counts what each row adds, of which there may be fractions."""
+    if isinstance(evaluation, Data):
+        return [Kind(each.score, each.positive, Fraction(1), each.weight) for each in examples(evaluation)]
+    found = []
+    for number, (a, b) in enumerate(evaluation.table().steps()):
+        found += [
+            Kind(-number, positive=True, count=b.tp - a.tp, weight=Fraction(1)),
+            Kind(-number, positive=False, count=b.fp - a.fp, weight=Fraction(1)),
+        ]
+    return [each for each in found if each.count > 0]
+
+
+def area(metric: str, found: list[Kind], masses: list[Fraction]) -> Any:
+    """The area where the kinds have these masses."""
+    rows = []
+    for cut in sorted({each.score for each in found}, reverse=True):
+        called = [(each.positive, mass) for each, mass in zip(found, masses, strict=True) if each.score >= cut]
+        tp, fp = (sum((mass for positive, mass in called if positive == of), Fraction(0)) for of in (True, False))
+        rows.append(Row(tp, fp, float(cut)))
+    last = rows[-1]
+    return AREAS[metric](with_ends(rows, last.tp, last.fp))
+
+
+def moves(evaluation: Evaluation, metric: str) -> list[Any]:
+    """How far one more example of each kind moves the area, times the mass of its class."""
+    found = kinds(evaluation)
+    masses = [each.count * each.weight for each in found]
+    out = []
+    for place, each in enumerate(found):
+        total = sum(mass for mass, other in zip(masses, found, strict=True) if other.positive == each.positive)
+        step = masses[place] * STEP
+        ends = []
+        for change in (step, -step):
+            changed = [*masses[:place], masses[place] + change, *masses[place + 1 :]]
+            found_area = area(metric, found, changed)
+            ends.append(inference.exactly(found_area) if isinstance(found_area, Fraction) else found_area)
+        with mpmath.workdps(2 * inference.DIGITS):
+            out.append((ends[0] - ends[1]) / (2 * inference.exactly(step)) * inference.exactly(total))
+    return out
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A class: how far one example of each kind moves the area, how many there are, and the effective number."""
+
+    by: list[Any]
+    counts: list[Any]
+    effective: Any
+
+
+def classes(found: list[Kind], values: list[Any]) -> list[Moved]:
+    """v = w (u - ū)/Σ c w of each kind of both classes."""
+    out = []
+    for of in (True, False):
+        chosen = [(each, value) for each, value in zip(found, values, strict=True) if each.positive == of]
+        counts = [inference.exactly(each.count) for each, _ in chosen]
+        weights = [inference.exactly(each.weight) for each, _ in chosen]
+        total = sum(c * w for c, w in zip(counts, weights, strict=True))
+        mean = sum(c * w * u for c, w, (_, u) in zip(counts, weights, chosen, strict=True)) / total
+        by = [w * (u - mean) / total for w, (_, u) in zip(weights, chosen, strict=True)]
+        effective = total**2 / sum(c * w**2 for c, w in zip(counts, weights, strict=True))
+        out.append(Moved(by, counts, effective))
+    return out
+
+
+def covariance(one: list[Moved], other: list[Moved]) -> Any:
+    """Σ over the classes of m/(m-1) Σ c v v'."""
+    return sum(
+        a.effective / (a.effective - 1) * sum(c * v * w for c, v, w in zip(a.counts, a.by, b.by, strict=True))
+        for a, b in zip(one, other, strict=True)
+    )
+
+
+def power(moved: list[Moved], exponent: int) -> Any:
+    """Σ c |v|^exponent."""
+    return sum(c * abs(v) ** exponent for each in moved for c, v in zip(each.counts, each.by, strict=True))
+
+
+def difference_ends(
+    current: Evaluation, baseline: Evaluation, metric: str, values: tuple[float, float], level: float, *, paired: bool
+) -> tuple[Any, Any, Any]:
+    """The lower end, the upper end, and the standard error."""
+    with mpmath.workdps(inference.DIGITS):
+        both = [kinds(each) for each in (current, baseline)]
+        of_both = [moves(each, metric) for each in (current, baseline)]
+        one, other = (classes(found, values) for found, values in zip(both, of_both, strict=True))
+        shared = covariance(one, other) if paired else mpmath.mpf(0)
+        if paired:
+            moved = classes(both[0], [u - v for u, v in zip(*of_both, strict=True)])
+            variance = covariance(moved, moved)
+        else:
+            moved = [*one, *other]
+            variance = covariance(one, one) + covariance(other, other)
+        errors = [mpmath.sqrt(covariance(each, each)) for each in (one, other)]
+        error = mpmath.sqrt(variance)
+        jump = power(moved, 3) / power(moved, 2) if error else mpmath.mpf(0)
+        z = inference.normal_quantile(level)
+        z += (z**3 + z) / (4 * (min(each.effective for each in moved) - 1))
+        a, b = (mpmath.mpf(value) for value in values)
+        (la, ua), (lb, ub) = (probit_ends(v, e, z) for v, e in zip((a, b), errors, strict=True))
+        correlation = shared / (errors[0] * errors[1]) if errors[0] * errors[1] else mpmath.mpf(0)
+        x, y = a - la, ub - b
+        down = mpmath.sqrt(abs(x**2 + y**2 - 2 * correlation * x * y))
+        x, y = ua - a, b - lb
+        up = mpmath.sqrt(abs(x**2 + y**2 - 2 * correlation * x * y))
+        # x² - z² J/2 x - z² SE² = 0
+        reach = (z**2 * jump / 2 + mpmath.sqrt((z**2 * jump / 2) ** 2 + 4 * z**2 * variance)) / 2
+        return max(a - b - max(down, reach), -1), min(a - b + max(up, reach), 1), error
+
+
+def probit_ends(value: Any, error: Any, z: Any) -> tuple[Any, Any]:
+    """Φ(x ± z error/φ(x)) with Φ(x) = value."""
+    x = mpmath.sqrt(2) * mpmath.erfinv(2 * value - 1)
+    half = z * error / mpmath.npdf(x)
+    return mpmath.ncdf(x - half), mpmath.ncdf(x + half)

@@ -1,0 +1,31 @@
+"""What a column that is missing may be called in the table that lacks it."""
+
+import pytest
+
+from service.wire.formats.likely_columns import did_you_mean, likely
+
+BOTH = ["scores", "labels"]
+
+
+def test_the_parameters_that_may_be_meant() -> None:
+    assert did_you_mean(["id", "Y Score", "Y-True"], BOTH) == " Did you mean scores=Y+Score&labels=Y-True?"
+    assert did_you_mean(["id", "y_true"], ["labels"]) == " Did you mean labels=y_true?"
+    assert did_you_mean(["id", "of day"], BOTH) == ""
+    assert did_you_mean(["y_true", "score"], ["weights"]) == ""
+
+
+def test_the_likeliest_comes_first() -> None:
+    assert likely(["p", "pred", "score", "y", "label"], BOTH) == {"scores": "score", "labels": "label"}
+    assert likely(["p", "y"], BOTH) == {"scores": "p", "labels": "y"}
+
+
+@pytest.mark.parametrize("marks", ["_", " ", "-", ".", "__"])
+def test_marks_between_words_and_capitals_are_as_may_be(marks: str) -> None:
+    for name in (f"Y{marks}Pred{marks}Proba", f"{marks}Y{marks}PRED{marks}PROBA{marks}"):
+        assert likely([name], BOTH) == {"scores": name}
+
+
+def test_long_names_are_no_usual_ones() -> None:
+    assert likely(["_" * 36 + "true"], BOTH) == {}
+    assert likely(["_" * 35 + "label"], BOTH) == {"labels": "_" * 35 + "label"}
+    assert likely(["_" * 36 + "label"], BOTH) == {}
