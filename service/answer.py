@@ -117,9 +117,9 @@ def answer(
 ) -> Answer:
     """Evaluate a request.
 
-    `output` takes the body, and says what memory that needs. Where it writes to a file the Answer has no body; after a
-    failure in between, what was written is of no use. Raises TooMuchWork where the request takes
-    more than `effort`, or turns out to; it may be wrong, too, and has to be answered where nobody else waits for it.
+    `output` takes the body, and says what memory that needs. If it writes to a file, the Answer has no body, and what
+    it has written before a failure is of no use. Raises TooMuchWork if the request is, or turns out to be, more work
+    than `effort`; it may be invalid, too, and must be answered where no other request waits for it.
     """
     return _answer(request, lambda operation: _decoded(request, operation, limits, effort), limits, effort, output)
 
@@ -159,7 +159,7 @@ def _answer(
 
 def lack_of_memory(request: Request, facts: Facts | None = None) -> Answer:
     """Say that there is not the memory that a request takes."""
-    lack = Problem("body_too_large", "The request takes more memory than this server has.")
+    lack = Problem("body_too_large", "The request needs more memory than this server has.")
     return problem_answer(lack, request.instance, facts)
 
 
@@ -189,7 +189,7 @@ def _write_answer(
         spend(checked.work)
     if checked.charts:
         if request.accept != JSON:
-            raise invalid_value("/charts", "exclusive", f"charts goes with {JSON}, not with {request.accept}.")
+            raise invalid_value("/charts", "exclusive", f"charts is for answers in {JSON}, not in {request.accept}.")
         shown = checked.charts
     if shown is None and request.accept in ONE_TABLE:
         shown = operation.first_table(checked)
@@ -256,7 +256,7 @@ def _shown(request: Request, operation: Operation, parameters: dict[str, str]) -
         return checked_picture(request.operation, request.accept, picture_options(parameters))
     for name in PICTURE_PARAMETERS:
         if name in parameters and name not in operation.form.drawn:
-            raise invalid_value(f"/{name}", "exclusive", f"{name} goes with a picture, not with {request.accept}.")
+            raise invalid_value(f"/{name}", "exclusive", f"{name} is for pictures, not for {request.accept}.")
     return table
 
 
@@ -264,20 +264,20 @@ def _unique(parameters: tuple[tuple[str, str], ...]) -> dict[str, str]:
     unique: dict[str, str] = {}
     for key, text in parameters:
         if key in unique:
-            message = "This query parameter is given twice; a list goes into one, with commas between."
+            message = "This query parameter is given twice; write a list in one, separated by commas."
             raise invalid_value(f"/{pointer_token(key)}", "duplicate", message)
         unique[key] = text
     return unique
 
 
 def _check_table(operation: Operation, name: str | None, accept: str) -> None:
-    """Refuse a name that is none of a table, and any where the answer's format holds them all."""
+    """Refuse an unknown table, and any table if the answer's format holds all of them."""
     if name is None:
         return
     if accept not in ONE_TABLE:
-        raise invalid_value("/table", "exclusive", f"table goes with an answer of one table, not with {accept}.")
+        raise invalid_value("/table", "exclusive", f"table is for formats that hold a single table, not for {accept}.")
     if name not in operation.tables:
-        raise invalid_value("/table", "not_one_of", f"One of {', '.join(operation.tables)} belongs here.")
+        raise invalid_value("/table", "not_one_of", f"Must be one of {', '.join(operation.tables)}.")
 
 
 def _check(operation: Operation, decoded: Decoded) -> Checked:

@@ -1,6 +1,6 @@
 """The WSGI application: the one place that wires settings, answer.py and the web layer together.
 
-Knows which parts there are; holds no logic of its own.
+Knows which parts there are; has no other logic.
 """
 
 import atexit

@@ -108,7 +108,7 @@ def _check_curves_table(checked: CurvesRequest, table: str) -> None:
     if table in asked_for and not asked_for[table]:
         raise invalid_value("/table", "missing", f"This table needs the option {table}.")
     if table not in asked_for and table not in checked.options.include:
-        raise invalid_value("/table", "not_one_of", "This table is not among those that include names.")
+        raise invalid_value("/table", "not_one_of", "include does not name this table.")
 
 
 def _evaluate_tradeoffs(checked: TradeoffsRequest, shown: Shown, limits: Limits) -> Tradeoffs:
@@ -116,7 +116,7 @@ def _evaluate_tradeoffs(checked: TradeoffsRequest, shown: Shown, limits: Limits)
     if shown == "at" and at_lambda is None:
         raise invalid_value("/table", "missing", "This table needs at_lambda, the values to read off.")
     if at_lambda is not None and at_lambda.size > limits.max_interpolated_rows:
-        message = f"These are {at_lambda.size} values to read off, the limit is {limits.max_interpolated_rows}."
+        message = f"There are {at_lambda.size} values to read off; the limit is {limits.max_interpolated_rows}."
         raise invalid_value("/at_lambda", "too_many_points", message)
     tradeoffs = evaluate_tradeoffs(checked.evaluation, checked.options)
     spend(tradeoffs_written(tradeoffs))

@@ -63,124 +63,149 @@ def _choice(variable: str, choices: tuple[str, ...], default: str, meaning: str)
 
 @environ.config(prefix="ROCPR", frozen=True)
 class Settings:
-    """What an operator may choose; every field is one variable, read at start and never again."""
+    """What an operator can choose; every field is one variable, read once at start."""
 
     max_body_bytes: int = _setting(
-        "ROCPR_MAX_BODY_BYTES", 64 * 1024**2, 1, 2**40, "The longest request body that is read, in bytes; more is 413."
+        "ROCPR_MAX_BODY_BYTES", 64 * 1024**2, 1, 2**40, "Largest request body, in bytes; a larger one gets 413."
     )
     max_decompressed_bytes: int = _setting(
         "ROCPR_MAX_DECOMPRESSED_BYTES",
         256 * 1024**2,
         1,
         2**40,
-        "The most bytes that a compressed body may become; more is 413.",
+        "Largest body after decompression, in bytes; a larger one gets 413.",
     )
     max_rows: int = _setting(
-        "ROCPR_MAX_ROWS", 5_000_000, 1, 2**40, "The most rows that a sample or a table of counts may have; more is 413."
+        "ROCPR_MAX_ROWS", 5_000_000, 1, 2**40, "Most rows in a sample or a table of counts; more get 413."
     )
     max_interpolated_rows: int = _setting(
         "ROCPR_MAX_INTERPOLATED_ROWS",
         100_000,
         2_000,  # what the default interpolation may need
         2**40,
-        "The most rows that one interpolated curve may have; more is 422.",
+        "Most rows in one interpolated curve; more get 422.",
     )
     slots: int = _setting(
-        "ROCPR_SLOTS", 2, 1, 256, "How many big requests are evaluated at once, by all workers together; others wait."
+        "ROCPR_SLOTS", 2, 1, 256, "How many big requests all workers together evaluate at once; others wait."
     )
     big_body_bytes: int = _setting(
         "ROCPR_BIG_BODY_BYTES",
         256 * 1024,
         0,
         2**40,
-        "A request with a longer body is big; so is one whose body holds four times as much when it is decompressed.",
+        "A request is big if its body is longer than this, in bytes, or decompresses to four times as much.",
     )
     big_work: int = _setting(
         "ROCPR_BIG_WORK",
         20_000,
         1,
         2**40,
-        "A request is also big when it is more work, in rows: one is 0.5 µs of a processor, or 40 bytes of the answer.",
+        (
+            "A request is also big above this much work, in rows: 0.5 µs of a processor or 40 bytes of "
+            "answer count as one."
+        ),
     )
     big_seconds: int = _setting(
-        "ROCPR_BIG_SECONDS", 30, 1, 86_400, "How long a big request may be worked on, in seconds; then it is 503."
+        "ROCPR_BIG_SECONDS",
+        30,
+        1,
+        86_400,
+        ("How long the work on a big request may take, in seconds; after that it gets 503."),
     )
     big_memory_bytes: int = _setting(
         "ROCPR_BIG_MEMORY_BYTES",
         2 * 1024**3,
         256 * 1024**2,
         2**50,
-        "How much memory a process that serves big requests may take, in bytes; a request that needs more is 413.",
+        "Memory limit of a process that evaluates big requests, in bytes; a request that needs more gets 413.",
     )
     min_body_rate: int = _setting(
         "ROCPR_MIN_BODY_RATE",
         32 * 1024,
         1,
         2**40,
-        "How fast a body must arrive on average, in bytes per second, after the first ten seconds; slower is 408.",
+        "Least average speed of a body, in bytes per second, after the first ten seconds; a slower one gets 408.",
     )
     retry_after_seconds: int = _setting(
-        "ROCPR_RETRY_AFTER_SECONDS", 2, 1, 86_400, "The Retry-After of answers 429 and 503, in seconds."
+        "ROCPR_RETRY_AFTER_SECONDS", 2, 1, 86_400, "Retry-After of 429 and 503 answers, in seconds."
     )
     drain_seconds: int = _setting(
         "ROCPR_DRAIN_SECONDS",
         0,
         0,
         3_600,
-        "How long a server that was told to stop still takes requests, while /health/ready is 503 already.",
+        "How long a stopping server still takes requests, in seconds, while /health/ready already answers 503.",
     )
     key_concurrency: int = _setting(
-        "ROCPR_KEY_CONCURRENCY", 8, 1, 4_096, "How many requests one API key may have at once; more is 429."
+        "ROCPR_KEY_CONCURRENCY",
+        8,
+        1,
+        4_096,
+        ("How many requests one API key may have in progress at once; more get 429."),
     )
     api_keys_file: str = _text(
-        "ROCPR_API_KEYS_FILE", "", "A file of API keys (rocpr key new); with it, all but /health needs one of them."
+        "ROCPR_API_KEYS_FILE",
+        "",
+        ("A file of API keys (rocpr key new); if set, requests need one of them."),
     )
     trusted_proxies: str = _text(
         "ROCPR_TRUSTED_PROXIES",
         "",
-        "Addresses, networks or unix, between commas, of proxies whose X-Forwarded-For names the client's address.",
+        "Proxies whose X-Forwarded-For names the client: addresses, networks or unix, separated by commas.",
     )
     cors_origins: str = _text(
-        "ROCPR_CORS_ORIGINS", "", "Origins, between commas, whose pages may read answers in a browser."
+        "ROCPR_CORS_ORIGINS", "", "Origins whose pages may read answers in a browser, separated by commas."
     )
     log_level: str = _choice(
         "ROCPR_LOG_LEVEL",
         ("debug", "info", "warning"),
         "info",
-        "debug logs every request, info all but those of /health and /metrics, warning failures of the server only.",
+        "debug logs every request, info all except /health and /metrics, warning only failures of the server.",
     )
     compiled: str = _choice(
         "ROCPR_COMPILED",
         ("auto", "off"),
         "auto",
-        "auto uses the loops in C where they were compiled with the package; off does not. The numbers are the same.",
+        "auto uses the loops in C if they were compiled with the package; off never does. The numbers are the same.",
     )
     spool_dir: str = _text(
         "ROCPR_SPOOL_DIR",
         "",
-        "The directory of big requests' bodies and of answers; the system's temporary one by default.",
+        "Directory for the bodies of big requests and for answers; by default the system's temporary one.",
     )
     runtime_dir: str = _text(
         "ROCPR_RUNTIME_DIR",
         "",
-        "What the server's processes share lies in this directory; the server makes one and sets this itself.",
+        "Directory for what the server's processes share; the server creates it and sets this itself.",
     )
-    commit: str = _text("ROCPR_COMMIT", "", "The commit that /version names, where neither pip nor git knows it.")
+    commit: str = _text("ROCPR_COMMIT", "", "The commit that /version shows if neither pip nor git knows it.")
     workers: int = _setting(
-        "ROCPR_WORKERS", 2, 1, 1024, "How many processes serve requests; one evaluation uses one processor at a time."
+        "ROCPR_WORKERS",
+        2,
+        1,
+        1024,
+        ("Number of processes that serve requests; an evaluation uses one processor at a time."),
     )
     connections: int = _setting(
-        "ROCPR_CONNECTIONS", 10_000, 16, 1_000_000, "How many connections one process keeps; then the idlest is closed."
+        "ROCPR_CONNECTIONS",
+        10_000,
+        16,
+        1_000_000,
+        ("How many connections one process keeps open; beyond that it closes the idlest."),
     )
     queue_seconds: int = _setting(
-        "ROCPR_QUEUE_SECONDS", 45, 1, 86_400, "How long a request waits for its turn, in seconds; then it is 503."
+        "ROCPR_QUEUE_SECONDS",
+        45,
+        1,
+        86_400,
+        ("How long a request waits for its turn, in seconds; after that it gets 503."),
     )
     spool_bytes: int = _setting(
         "ROCPR_SPOOL_BYTES",
         2 * 1024**3,
         1024**2,
         2**50,
-        "How many bytes of bodies and answers are kept for slow clients, by all workers; beyond that the slowest lose.",
+        "Bytes of bodies and answers that all workers keep for slow clients; beyond that the slowest are dropped.",
     )
 
 
@@ -193,37 +218,37 @@ def read_settings(variables: Mapping[str, str] | None = None) -> Settings:
 
 
 _ALIKE = 0.85
-"""How alike two names are of which one is taken for the other, mistyped; 1 is equal."""
+"""How alike two names are at which one is taken for a mistyped other; 1 is equal."""
 
 
 def mistyped_settings(variables: Mapping[str, str] | None = None) -> Iterator[str]:
-    """Tell, in a sentence each, of ROCPR_* variables that are no settings but look like one.
+    """Yield a sentence for each ROCPR_* variable that is not a setting but looks like one.
 
-    Others may be anybody's, such as the clients' of a CI job.
+    Others may belong to something else, such as the clients of a CI job.
     """
     known = [f"ROCPR_{name.upper()}" for name in Settings.__annotations__]
     for name in sorted(os.environ if variables is None else variables):
         near = get_close_matches(name, known, 1, _ALIKE) if name.startswith("ROCPR_") and name not in known else []
         if near:
-            yield f"{name} is not a setting; it is ignored. Do you mean {near[0]}?"
+            yield f"{name} is not a setting; it is ignored. Did you mean {near[0]}?"
 
 
 def check_spool_directory(settings: Settings) -> None:
-    """Raise SettingsError unless files can be made where bodies are to lie."""
+    """Raise SettingsError unless files can be created in the spool directory."""
     directory = settings.spool_dir
     if directory and not (Path(directory).is_dir() and os.access(directory, os.W_OK | os.X_OK)):
-        raise SettingsError(f"ROCPR_SPOOL_DIR must be a directory to write in, not {directory[:80]!r}")
+        raise SettingsError(f"ROCPR_SPOOL_DIR must be a writable directory, not {directory[:80]!r}")
 
 
 def shipped_file(name: str) -> Path:
     """Find a file that ships with the service, such as `openapi.yaml`.
 
-    An installed package carries it in `service/shipped`; a checkout has it where its authors edit it.
+    An installed package has it in `service/shipped`, a checkout where it is edited.
     """
     here = Path(__file__).resolve().parent
     places = (here / "shipped" / Path(name).name, here.parent / name)
     for place in places:
         if place.is_file():
             return place
-    message = f"{name} is neither in the installed package nor in a checkout around it"
+    message = f"{name} is in neither the installed package nor a checkout around it"
     raise FileNotFoundError(message)

@@ -22,7 +22,7 @@ def test_what_looks_like_a_setting_is_told() -> None:
     settings = {f"ROCPR_{field.name.upper()}" for field in attrs.fields(Settings)}
     typos = {"ROCPR_SLOTZ": "ROCPR_SLOTS", "ROCPR_API_KEY_FILE": "ROCPR_API_KEYS_FILE"}
     told = list(mistyped_settings(dict.fromkeys(others | settings | set(typos), "1")))
-    assert told == [f"{name} is not a setting; it is ignored. Do you mean {typos[name]}?" for name in sorted(typos)]
+    assert told == [f"{name} is not a setting; it is ignored. Did you mean {typos[name]}?" for name in sorted(typos)]
 
 
 def test_each_kind_of_setting_is_tested() -> None:
@@ -71,7 +71,7 @@ def test_the_spool_directory_has_to_be_one(tmp_path) -> None:
     check_spool_directory(read_settings({"ROCPR_SPOOL_DIR": str(tmp_path)}))
     (tmp_path / "file").touch()
     for name in ("none", "file"):
-        with pytest.raises(SettingsError, match="ROCPR_SPOOL_DIR must be a directory"):
+        with pytest.raises(SettingsError, match="ROCPR_SPOOL_DIR must be a writable directory"):
             check_spool_directory(read_settings({"ROCPR_SPOOL_DIR": str(tmp_path / name)}))
 
 

@@ -25,30 +25,30 @@ const AGAIN = [429, 503];
 const ANSWER_MILLISECONDS = 300_000;
 const MOST_TRIES = 30;
 
-class Complaint extends Error {}
+class GateError extends Error {}
 
 /** Makes the address and the body of a request. */
 async function request(server, rulesPath, scoresPath, options) {
-  if (rulesPath.endsWith(".toml")) throw new Complaint(`${rulesPath}: the rules are JSON here; rocpr gate reads TOML`);
+  if (rulesPath.endsWith(".toml")) throw new GateError(`${rulesPath}: the rules are JSON here; rocpr gate reads TOML`);
   const rules = (await readFile(rulesPath, "utf8")).trim(); // as they are: a parser here would let 1e400 or a twin pass
   const scores = await readFile(scoresPath);
   const named = TYPES[scoresPath.split(".").pop()];
   const type = named === TYPES.arrow && scores.subarray(0, 6).equals(Buffer.from("ARROW1")) ? ARROW_FILE : named;
-  if (!type) throw new Complaint(`${scoresPath} does not end in .${Object.keys(TYPES).join(", .")}`);
+  if (!type) throw new GateError(`${scoresPath} does not end in .${Object.keys(TYPES).join(", .")}`);
   const url = new URL(`${server.replace(/\/+$/, "")}/v1/gates`);
   if (type !== TYPES.json) {
     url.searchParams.set("rules", rules);
     for (const option of options) {
       const [, name, value] = /^([^=]+)=(.*)$/s.exec(option) ?? [];
-      if (!name) throw new Complaint(`${option} is not NAME=VALUE`);
+      if (!name) throw new GateError(`${option} is not NAME=VALUE`);
       url.searchParams.append(name, value);
     }
     return { url, type, body: scores };
   }
-  if (options.length) throw new Complaint("options go with a table; a JSON file carries them itself");
+  if (options.length) throw new GateError("options are for tables; in a JSON file, options are fields");
   // As text, since numbers that JavaScript reads lose digits.
   const text = scores.toString("utf8").trimStart();
-  if (!text.startsWith("{")) throw new Complaint(`${scoresPath} does not start with {`);
+  if (!text.startsWith("{")) throw new GateError(`${scoresPath} does not start with {`);
   return { url, type, body: `{"rules": ${rules}, ${text.slice(1)}` };
 }
 
@@ -72,14 +72,14 @@ async function ask({ url, type, body }, accept, key, seconds) {
     }
     if (tries > MOST_TRIES || Date.now() + wait > end) {
       if (response) return response;
-      throw new Complaint(`${url.origin} gives no answer: ${lost.cause?.message || lost.cause?.code || lost.message}`);
+      throw new GateError(`${url.origin} does not answer: ${lost.cause?.message || lost.cause?.code || lost.message}`);
     }
     await response?.body?.cancel();
     await sleep(wait);
   }
 }
 
-/** Reads the verdict; anything else that a server may answer is none. */
+/** Reads the verdict; fails for any other answer. */
 async function verdict(response) {
   const type = (response.headers.get("Content-Type") ?? "").split(";")[0];
   const answer = /[/+]json$/.test(type) ? await response.json().catch(() => null) : null;
@@ -88,7 +88,7 @@ async function verdict(response) {
   // A single error's detail is that of the problem.
   const detail = errors.length === 1 ? "" : ` ${answer?.detail}`;
   const said = answer?.title ? `: ${answer.title}.${detail}${errors.join("")}` : " without a verdict";
-  throw new Complaint(`the server answers ${response.status}${said}`);
+  throw new GateError(`the server answers ${response.status}${said}`);
 }
 
 /** Writes one check on a line, and below it why it is not met. */
@@ -104,13 +104,13 @@ function lines({ rule, status, value, interval, baseline, difference, p_value: p
 }
 
 async function main([rulesPath, scoresPath, ...options], environment) {
-  if (!scoresPath) throw new Complaint("give RULES.json and SCORES; the head of this file tells more");
+  if (!scoresPath) throw new GateError("give RULES.json and SCORES; see the head of this file");
   const server = environment.ROCPR_SERVER;
   if (!/^https?:\/\/./.test(server ?? "")) {
-    throw new Complaint("set ROCPR_SERVER, the address of a rocpr server: http://... or https://...");
+    throw new GateError("set ROCPR_SERVER, the address of a rocpr server: http://... or https://...");
   }
   const key = (environment.ROCPR_API_KEY ?? "").trim();
-  if (/[^\x21-\x7e]/.test(key)) throw new Complaint("ROCPR_API_KEY holds characters that no key has");
+  if (/[^\x21-\x7e]/.test(key)) throw new GateError("ROCPR_API_KEY holds characters that are not allowed in a key");
   const asked = await request(server, rulesPath, scoresPath, options);
   const seconds = Number(environment.ROCPR_SECONDS || 120);
   const { status, checks, warnings } = await verdict(await ask(asked, "application/json", key, seconds));
@@ -120,7 +120,7 @@ async function main([rulesPath, scoresPath, ...options], environment) {
   const report = async (type, name) => {
     const answer = await ask(asked, type, key, seconds);
     if ((answer.headers.get("Content-Type") ?? "").split(";")[0] === type) return answer.text();
-    throw new Complaint(`no ${name} from ${server} (status ${answer.status})`);
+    throw new GateError(`no ${name} from ${server} (status ${answer.status})`);
   };
   if (environment.GITHUB_STEP_SUMMARY) {
     await appendFile(environment.GITHUB_STEP_SUMMARY, await report("text/markdown", "Markdown"));
@@ -132,7 +132,7 @@ async function main([rulesPath, scoresPath, ...options], environment) {
 try {
   process.exitCode = await main(process.argv.slice(2), process.env);
 } catch (error) {
-  const message = error instanceof Complaint ? error.message : String(error);
+  const message = error instanceof GateError ? error.message : String(error);
   console.error(`gate.mjs: ${message}`);
   process.exitCode = 2;
   if (process.env.GITHUB_STEP_SUMMARY) {

@@ -40,7 +40,7 @@ encoded() {
         { for (place = 1; place <= NF; place++) printf "%s", ($place in plain) ? plain[$place] : "%" $place }'
 }
 
-[ $# -ge 2 ] || fail 'give RULES.json and SCORES; the head of this file tells more'
+[ $# -ge 2 ] || fail 'give RULES.json and SCORES; see the head of this file'
 rules=$1
 scores=$2
 shift 2
@@ -55,7 +55,7 @@ case $rules in
     *.toml) fail "$rules: the rules are JSON here; rocpr gate reads TOML" ;;
 esac
 case ${ROCPR_API_KEY:-} in
-    *[!A-Za-z0-9._~+/=-]*) fail 'ROCPR_API_KEY holds characters that no key has' ;;
+    *[!A-Za-z0-9._~+/=-]*) fail 'ROCPR_API_KEY holds characters that are not allowed in a key' ;;
 esac
 
 folder=$(mktemp -d)
@@ -66,7 +66,7 @@ url=${server%/}/v1/gates
 data=$scores
 case $scores in
     *.json)
-        [ $# -eq 0 ] || fail 'options go with a table; a JSON file carries them itself'
+        [ $# -eq 0 ] || fail 'options are for tables; in a JSON file, options are fields'
         # The rules and the status are put before the evaluation's own fields, behind its first brace.
         first=$(head -c 1000 "$scores" | LC_ALL=C tr -d ' \t\r\n' | head -c 1)
         [ "$first" = '{' ] || fail "$scores does not start with {"

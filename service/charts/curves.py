@@ -142,7 +142,7 @@ def _number(value: float | None) -> str:
 
 
 def _dots(result: EvaluatedCurves, drawing: CurvesDrawing) -> tuple[list[_Dot], list[str]]:
-    """The rows to mark, thresholds by numbers, operating points by letters; and what is said where there is none."""
+    """The rows to mark, thresholds by numbers, operating points by letters; and what is said if there is none."""
     dots, unplaced = [], []
     totals = result.positives, result.negatives
     for number, mark in enumerate(drawing.marks, start=1):

@@ -97,7 +97,7 @@ def summary_lines(document: dict[str, Any], files: dict[str, InputFile]) -> Iter
     yield from _area_lines(document["auc"])
     yield ""
     if document["dominance"] is None:
-        yield "Dominance and the best curves are left out: see the warning not_a_sweep."
+        yield "Dominance and the best curves are omitted: see the warning not_a_sweep."
     else:
         yield from _dominance_lines(document["dominance"], list(files))
         yield ""
@@ -133,7 +133,7 @@ def _area_lines(auc: dict[str, list[Any]]) -> Iterable[str]:
 
 
 def _starred(values: list[float | None]) -> list[str]:
-    """Write a column, the greatest with a star; a value that is not there is none."""
+    """Write a column, the greatest value with a star; missing values are ignored."""
     greatest = max((value for value in values if value is not None), default=None)
     return [f"{'*' if value is not None and value == greatest else ''}{fraction(value)}" for value in values]
 
@@ -142,7 +142,7 @@ def _dominance_lines(dominance: dict[str, list[Any]], names: list[str]) -> Itera
     """Say of each curve which it dominates; one that is the same curve is marked."""
     pairs = zip(dominance["curve"], dominance["over"], dominance["dominates"], strict=True)
     over = {(curve, other) for curve, other, dominates in pairs if dominates}
-    yield "Dominance: at no recall more false positives"
+    yield "Dominance: never more false positives at the same recall"
     rows = []
     for name in names:
         dominated = [

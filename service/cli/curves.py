@@ -69,10 +69,15 @@ SUMMARY = {"include": "auc,points", "keep": "corners"}
 @click.command()
 @click.argument("file", type=click.File("rb"))
 @evaluation_options
-@click.option("--thresholds", metavar="JSON", help="Evaluate these cuts alone: '[0.5, 0.9]'.")
+@click.option("--thresholds", metavar="JSON", help="Evaluate only these thresholds: '[0.5, 0.9]'.")
 @click.option("--intervals", metavar="JSON", help="""How sure the areas are: '{}' or '{"level": 0.9}'.""")
 @click.option(
-    "--operating-points", metavar="JSON", help="""Read them off: '[{"metric": "precision_at_recall", "at": 0.9}]'."""
+    "--operating-points",
+    metavar="JSON",
+    help=(
+        """Operating points to read off: "
+        "'[{"metric": "precision_at_recall", "at": 0.9}]'."""
+    ),
 )
 @click.option("--include", metavar="NAMES", help="With --json: of auc,points,interpolated_pr,achievable_pr.")
 @click.option("--keep", metavar="NAME", help="With --json: which points: all, corners or hull.")
@@ -91,7 +96,7 @@ def curves(
     """Evaluate FILE, a table or a JSON request, and print a summary.
 
     A table is a CSV file with a header, an Arrow or a Parquet file. It has the columns scores and labels, or the
-    counts tp, fp, fn and tn. A JSON file is a body as POST /v1/curves takes it and carries its own options. FILE may be
+    counts tp, fp, fn and tn. A JSON file is a body as POST /v1/curves takes it, with its own options. FILE may be
     - for standard input, with --format.
     """
     given = given_texts(options)
@@ -99,7 +104,7 @@ def curves(
     refuse_without_table(given, [source])
     for option in ("include", "keep", "interpolation"):
         if option in given and not as_json:
-            raise click.UsageError(f"{flag(option)} goes with --json; it does not change the summary.")
+            raise click.UsageError(f"{flag(option)} needs --json; it does not change the summary.")
     if show and as_json:
         raise click.UsageError("--show cannot be combined with --json.")
     body = ask_about("curves", source, given, SUMMARY if source.is_table and not as_json else {})

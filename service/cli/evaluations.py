@@ -31,17 +31,17 @@ _OF_EVALUATION = re.compile(r"/evaluations/(\d+)((?:/.*)?)", re.DOTALL)
 def named_files(context: click.Context, parameter: click.Parameter, words: tuple[str, ...]) -> dict[str, BinaryIO]:
     """Open every NAME=FILE; a name has no equals sign. Raises UsageError."""
     if not _FEWEST <= len(words) <= MOST_EVALUATIONS:
-        raise click.UsageError(f"{_FEWEST} to {MOST_EVALUATIONS} files belong here, not {len(words)}.")
+        raise click.UsageError(f"The command takes {_FEWEST} to {MOST_EVALUATIONS} files, not {len(words)}.")
     paths: dict[str, str] = {}
     for word in words:
         name, _, path = word.partition("=")
         if not (name and path):
-            raise click.UsageError(f"{word!r} is not NAME=FILE; a name comes first, as in new={path or name}.")
+            raise click.UsageError(f"{word!r} is not NAME=FILE; put a name first, as in new={path or name}.")
         if name in paths:
-            raise click.UsageError(f"{name!r} names more than one file.")
+            raise click.UsageError(f"More than one file has the name {name!r}.")
         paths[name] = path
     if list(paths.values()).count("-") > 1:
-        raise click.UsageError("Standard input is one file; - is given more than once.")
+        raise click.UsageError("Standard input can be read only once, but - is given more than once.")
     binary = click.File("rb")
     return {name: cast("BinaryIO", binary.convert(path, parameter, context)) for name, path in paths.items()}
 

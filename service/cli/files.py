@@ -45,7 +45,7 @@ class InputFile:
             )
             raise click.UsageError(f"{name} is compressed; {advice}")
         if suffix not in SUFFIXES:
-            raise click.UsageError(f"{name} does not end in .{', .'.join(SUFFIXES)}; say --format csv or another.")
+            raise click.UsageError(f"{name} does not end in .{', .'.join(SUFFIXES)}; use --format csv or another.")
         return cls(name, SUFFIXES[suffix], stream)
 
     @property
@@ -79,4 +79,4 @@ class InputFile:
         if found.media_type is None:
             return f"This looks like {found.name}: {found.advice}."
         name = next(name for name, kinds in _NAMED.items() if found.media_type in kinds)
-        return f"This looks like {found.name}; say --format {name}."
+        return f"This looks like {found.name}; use --format {name}."

@@ -19,5 +19,5 @@ def guide(page: str | None) -> None:
     elif page in known:
         click.echo(markdown_of(page).encode(), nl=False)  # bytes, because not every terminal's encoding has λ
     else:
-        message = f"{page!r} is not a page of the guide. The pages are {', '.join(known)}."
+        message = f"There is no page {page!r} in the guide. The pages are {', '.join(known)}."
         raise click.BadParameter(message, param_hint="PAGE")

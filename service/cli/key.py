@@ -9,7 +9,8 @@ from service.settings import SettingsError
 from service.web.access.keys import names_in, new_key
 
 REMARK = (
-    "# Above is the key, for the caller. The line below is for the file that ROCPR_API_KEYS_FILE names, on the server."
+    "# The key above is for the caller. The line below goes into the file that ROCPR_API_KEYS_FILE "
+    "names, on the server."
 )
 
 
@@ -24,7 +25,7 @@ def key() -> None:
     "--file",
     "path",
     type=click.Path(dir_okay=False, writable=True, path_type=Path),
-    help="Append the line to this file, which is made if there is none, in place of printing it.",
+    help="Append the line to this file (created if missing) instead of printing it.",
 )
 def new(name: str, path: Path | None) -> None:
     """Print a new key for NAME, and its line for the server's file of keys.
@@ -53,7 +54,7 @@ def _append(path: Path, name: str, line: str) -> None:
     try:
         old = path.read_bytes() if path.exists() else b""
         if name in names_in(old):
-            raise click.BadParameter(f"{path} has a key for {name} already; remove its line first.", param_hint="NAME")
+            raise click.BadParameter(f"{path} already has a key for {name}; remove its line first.", param_hint="NAME")
         start = "\n" if old and not old.endswith(b"\n") else ""
         descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
         with os.fdopen(descriptor, "wb", buffering=0) as file:

@@ -18,13 +18,11 @@ _EVALUATION = (
     click.option(
         "--format", "format_name", type=click.Choice(tuple(FORMATS)), help="Format of FILE.  [default: its suffix]"
     ),
-    click.option("--json", "as_json", is_flag=True, help="Print the whole answer, as the service gives it."),
+    click.option("--json", "as_json", is_flag=True, help="Print the whole answer, as the service sends it."),
     click.option("--scores", metavar="NAME", help="Column of the scores.  [default: scores]"),
     click.option("--labels", metavar="NAME", help="Column of the labels.  [default: labels]"),
     click.option("--weights", metavar="NAME", help="Column of the weights.  [default: weights, if there is one]"),
-    click.option(
-        "--positive-label", metavar="TEXT", help="The label that is positive, unless labels are 0/1 or the like."
-    ),
+    click.option("--positive-label", metavar="TEXT", help="The positive label, unless labels are 0/1 or the like."),
     click.option("--lower-is-positive", is_flag=True, help="Low scores are positive."),
     click.option(
         "--delimiter", metavar="MARK", help="Separator in CSV: comma, semicolon, tab or pipe.  [default: comma]"
@@ -57,10 +55,10 @@ def refuse_without_table(given: Iterable[str], files: Iterable[InputFile]) -> No
     kinds = {file.media_type for file in files}
     for name in given:
         if name in CSV_PARAMETERS and CSV not in kinds:
-            raise click.UsageError(f"{flag(name)} goes with a CSV file.")
+            raise click.UsageError(f"{flag(name)} is for CSV files.")
     if kinds <= {JSON}:
         for name in given:
-            raise click.UsageError(f"{flag(name)} goes with a table; a JSON file carries its options itself.")
+            raise click.UsageError(f"{flag(name)} is for tables; in a JSON file, options are fields.")
 
 
 def flag(name: str) -> str:

@@ -39,7 +39,7 @@ _MEDIA_TYPES = {".svg": SVG, ".png": PNG}
 def _picture_file(context: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
     media_type = None if path is None else _MEDIA_TYPES.get(path.suffix.lower())
     if path is not None and media_type is None:
-        raise click.BadParameter(f"A picture is an SVG or a PNG file; {path.name} ends in neither .svg nor .png.")
+        raise click.BadParameter(f"The picture's name must end in .svg or .png; {path.name} does not.")
     if media_type == PNG and not png.is_drawn():
         raise click.BadParameter(png.NEEDS)
     return new_file(context, parameter, path)
@@ -56,13 +56,13 @@ def plot_option(command: _Command) -> _Command:
         callback=_picture_file,
         metavar="F.svg",
         is_eager=True,
-        help="Write a picture; F.png is a PNG.",
+        help="Write a picture: F.svg or F.png.",
     )(command)
 
 
 def show_option(command: _Command) -> _Command:
     """Add --show."""
-    return click.option("--show", is_flag=True, help="Print the curves, too, in characters.")(command)
+    return click.option("--show", is_flag=True, help="Also draw the curves as text.")(command)
 
 
 def write_plot(path: Path | None, picture: Callable[[str], bytes]) -> None:

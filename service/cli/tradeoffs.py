@@ -42,8 +42,8 @@ _AT: CellTexts = {"at_lambda": in_full, "value": fraction, "threshold": in_full}
 @click.argument("file", type=click.File("rb"))
 @evaluation_options
 @indices_option
-@click.option("--min-precision", metavar="NUMBER", help="Only rows with at least this precision take part.")
-@click.option("--min-recall", metavar="NUMBER", help="Only rows with at least this recall take part.")
+@click.option("--min-precision", metavar="NUMBER", help="Consider only rows with at least this precision.")
+@click.option("--min-recall", metavar="NUMBER", help="Consider only rows with at least this recall.")
 @click.option("--lambda-range", metavar="JSON", help="Which weights of recall count: '[0.2, 0.8]'.  [default: [0, 1]]")
 @click.option("--lambda-density", metavar="JSON", help="""How likely each is, a Beta density: '{"a": 2, "b": 2}'.""")
 @click.option("--at-lambda", metavar="JSON", help="Read the best value and its threshold there: '[0.2, 0.5, 0.8]'.")
@@ -55,7 +55,7 @@ def tradeoffs(
 
     A trade-off between precision and recall is a weight of recall, lambda: 0 looks at precision alone, 1 at recall
     alone. FILE is what rocpr curves takes: a table with the columns scores and labels, or the counts
-    tp, fp, fn and tn; or a JSON file, a body as POST /v1/tradeoffs takes it, which carries its own options. FILE may
+    tp, fp, fn and tn; or a JSON file, a body as POST /v1/tradeoffs takes it, with its own options. FILE may
     be - for standard input, with --format.
     """
     given = given_texts(options)

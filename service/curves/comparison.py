@@ -122,8 +122,8 @@ def _tables(evaluations: Iterable[Sample | Counts]) -> list[ConfusionTable]:
             first = tables[0] if tables else table
             if (table.positives, table.negatives) != (first.positives, first.negatives):
                 raise TotalsDiffer(
-                    f"This has {table.positives:.17g} positives and {table.negatives:.17g} negatives, the first has "
-                    f"{first.positives:.17g} and {first.negatives:.17g}: they are not of one data set."
+                    f"This has {table.positives:.17g} positives and {table.negatives:.17g} negatives but the first "
+                    f"has {first.positives:.17g} and {first.negatives:.17g}: all must be of the same data."
                 )
         except CurvesError as fact:
             fact.evaluation = number

@@ -2,7 +2,7 @@
 
 Each is raised where it is found out, with a sentence about the numbers; none knows codes, pointers or statuses.
 `column` and `row` say where, in the words and order of the input, when one place is to blame; `evaluation` is the
-number of the one to blame among several, or its name beside another one.
+number of the one to blame among several, or its name if there is a baseline.
 """
 
 

@@ -55,7 +55,10 @@ NOT_A_SWEEP = CurvesWarning(
 )
 TRAPEZOID_OMITTED = CurvesWarning(
     "pr_trapezoid_omitted",
-    "pr_trapezoid visits every whole true positive: it is null with fractional counts or more than 1e7 positives.",
+    (
+        "pr_trapezoid has a point at every whole true positive: it is null with fractional counts or "
+        "more than 1e7 positives."
+    ),
 )
 
 
@@ -194,7 +197,7 @@ def _warnings(table: ConfusionTable, options: CurvesOptions) -> tuple[CurvesWarn
         warnings.append(
             CurvesWarning(
                 "reduced_table",
-                "Every output comes from the table cut at the chosen thresholds alone, not from the whole sample.",
+                "All results come from the chosen thresholds only, not from every threshold of the sample.",
             )
         )
     if not table.sweep:

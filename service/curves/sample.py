@@ -44,7 +44,7 @@ class Sample:
     def __post_init__(self) -> None:
         for name, column in (("labels", self.labels), ("weights", self.weights)):
             if column is not None and column.size != self.scores.size:
-                raise LengthsDiffer(f"{name} has {column.size} rows, scores has {self.scores.size}.", name)
+                raise LengthsDiffer(f"{name} has {column.size} rows but scores has {self.scores.size}.", name)
         if self.weights is None:
             positives = np.count_nonzero(self.labels)
             totals = (float(positives), float(self.labels.size - positives))
@@ -63,5 +63,5 @@ def check_total(column: str, total: float) -> None:
     """Raise TotalOutOfRange when a class's total is outside 1e-150..1e150; `column` is to blame."""
     if not SMALLEST_TOTAL <= total <= LARGEST_TOTAL:
         raise TotalOutOfRange(
-            f"The total of one class is {total:.17g}, not within {SMALLEST_TOTAL} to {LARGEST_TOTAL}.", column
+            f"The total of one class is {total:.17g}, outside {SMALLEST_TOTAL} to {LARGEST_TOTAL}.", column
         )

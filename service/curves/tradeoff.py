@@ -104,7 +104,7 @@ def _taking_part(table: ConfusionTable, options: TradeoffOptions) -> ConfusionTa
         recall_too = f" and recall {options.min_recall!r} or more" if options.min_recall else ""
         raise NoRowMeets(
             f"No row has precision {options.min_precision!r} or more{recall_too}; the greatest precision among "
-            f"{'rows of that recall' if options.min_recall else 'all rows'} is {best!r}."
+            f"{'rows with that recall' if options.min_recall else 'all rows'} is {best!r}."
         )
     chosen[0] = True
     return table.select(chosen)

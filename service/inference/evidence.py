@@ -28,8 +28,8 @@ _MANY, _SEVERAL, _ANY = 100, 10, 0.5
 and from so many of them that are ranked wrongly, m (1 - A); those of `mover` from so many of the latter."""
 
 _NOT_DRAWN = "counts that are fractional, or above 2^53, are not resampled"
-_NOT_TOLD = "some resamples have none, or all of them lie on one side of it"
-_FOR_ROC = "delong is a method for roc only"
+_NOT_TOLD = "in some resamples there is no value, or all values lie on one side of it"
+_FOR_ROC = "the method delong is for roc only"
 _NARROW = ("delong", "mover", *RESAMPLED_METHODS)
 
 _EVALUATION_STREAM, _BASELINE_STREAM = 0, 1

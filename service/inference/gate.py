@@ -134,7 +134,7 @@ def _is_loose(rule: Rule) -> bool:
 
 
 def _loose(rule: Rule) -> CurvesWarning:
-    why = f"max_drop {plain(rule.bound)} of {rule.of} allows nearly any drop. One per cent is 0.01."
+    why = f"max_drop {plain(rule.bound)} of {rule.of} allows nearly any drop; one percentage point is 0.01."
     if rule.kind != "max_drop":
         why = f"{rule.of} is 1 for every model: with everything called positive, recall is 1."
     return CurvesWarning("loose_rule", why)

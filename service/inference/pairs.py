@@ -173,7 +173,7 @@ class Pair:
 def check_paired(evaluation: Sample | Counts, baseline: Sample | Counts | None) -> None:
     """Raise NotPaired unless both are samples with the same labels and weights, row by row."""
     if not isinstance(evaluation, Sample) or not isinstance(baseline, Sample):
-        raise NotPaired("Counts do not tell which example is which, so they cannot be paired.", "paired")
+        raise NotPaired("Counts do not identify single examples, so they cannot be paired.", "paired")
     if evaluation.rows != baseline.rows:
         detail = (
             f"The evaluation has {evaluation.rows} rows and the baseline {baseline.rows}, so they cannot be paired."
@@ -184,7 +184,10 @@ def check_paired(evaluation: Sample | Counts, baseline: Sample | Counts | None) 
         rows = np.flatnonzero(differs)
         if rows.size:
             with blaming("baseline"):
-                detail = f"Row {rows[0]} has not the same {name} in both evaluations; pairs are counted from 0."
+                detail = (
+                    f"Row {rows[0]}, counting from 0, has different {name} in the two evaluations, so they cannot "
+                    "be paired."
+                )
                 raise NotPaired(detail, name, int(rows[0]))
 
 

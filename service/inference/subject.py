@@ -114,7 +114,7 @@ class Subject:
         return exact_pr_interval((self.table.positives, self.table.negatives), self.strata.effective, level)
 
     def score_ends(self, metric: Metric, value: float, z: float) -> Ends:
-        """The score interval of a metric of this value that is none of an area."""
+        """The score interval of a metric, other than an area, with this value."""
         if metric.at_threshold is not None:
             recall, fpr = self.shares(metric)
             return rate_ends(self.rate(metric), value, (recall, fpr), z)

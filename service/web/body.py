@@ -41,13 +41,13 @@ def read_body(environ: "WSGIEnvironment", limit: int) -> bytes:
         return body
     body = stream.read(length) if length else b""
     if len(body) < length:
-        raise Problem("incomplete_body", f"Content-Length announced {length} bytes, {len(body)} arrived.")
+        raise Problem("incomplete_body", f"Content-Length announced {length} bytes but {len(body)} arrived.")
     return body
 
 
 def too_large(limit: int) -> Problem:
     """Make the problem of a body that is longer than the server reads."""
-    return Problem("body_too_large", f"The body is longer than {limit} bytes, the most that this server reads.")
+    return Problem("body_too_large", f"The body is longer than {limit} bytes, the limit.")
 
 
 def _announced_length(text: str) -> int:

@@ -24,7 +24,7 @@ _OF_TABLES = "Rocpr-Warnings"
 """The header of answers that are tables; a JSON answer has the warnings in itself."""
 _SCHEMAS = "#/components/schemas/"
 _LICENSES = "https://spdx.org/licenses/{}.html"
-"""Where a licence is told by its identifier, which OpenAPI 3.0 does not know."""
+"""Where the licence is given by its identifier, which OpenAPI 3.0 does not have."""
 _DESCRIPTION = """\
 The part of [openapi.yaml](/openapi.yaml) from which to generate clients: JSON in, JSON out. Every property of a request
 is optional; leave out what you do not need. Expect new properties, enum values and warnings in answers.

@@ -20,7 +20,7 @@ READY = "/health/ready"
 def health_blueprint(spool: Spool) -> Blueprint:
     """Make the routes of health.
 
-    The service keeps no state and needs no other service: a process that answers at all is ready, until it was told to
+    The service keeps no state and needs no other service: a process that answers at all is ready, until it has to
     stop.
     """
     blueprint = Blueprint("health", __name__)

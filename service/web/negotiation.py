@@ -52,7 +52,7 @@ def request_media_type(headers: Headers, supported: Sequence[str]) -> str:
     if media_type not in supported and media_type not in GENERAL:
         detail = f"{media_type[:60]!r} is not a supported Content-Type; send {' or '.join(supported)}."
         if media_type == MULTIPART:
-            detail += " A file is sent as the body itself, as with curl --data-binary or data= of Python's requests."
+            detail += " Send a file as the body itself, as curl --data-binary and data= of Python's requests do."
         raise Problem("unsupported_media_type", detail)
     if parameters.get("charset", "utf-8").lower() not in CHARSETS:
         raise Problem("unsupported_media_type", "The body's charset must be utf-8.")
@@ -95,7 +95,7 @@ def response_media_type(
     bare_ranges = MIMEAccept([(name.partition(";")[0].strip(), quality) for name, quality in ranges])
     best = max(supported, key=bare_ranges.quality)
     if not bare_ranges.quality(best) > 0:
-        detail = f"Accept allows none of the media types answered: {', '.join(supported)}."
+        detail = f"Accept allows none of the media types that can be answered: {', '.join(supported)}."
         missing = [needs for media_type, needs in unsupported.items() if bare_ranges.quality(media_type) > 0]
         raise Problem("not_acceptable", " ".join([detail, *missing]))
     return best

@@ -36,15 +36,15 @@ if TYPE_CHECKING:
 
 _COLUMNAR = frozenset({ARROW_STREAM, ARROW_FILE, PARQUET, *GENERAL})
 """Media types that a library in C++ reads, which no body may make crash in a process that others depend on; and those
-that leave open what a body is, which nobody looks at before it is there."""
+that do not say what a body is, because the body is not looked at before it has arrived."""
 
 _UNASKED = (
-    "A page of another origin must say what it sends, such as Content-Type: application/json; a browser would send "
-    "this type from any page, without asking the server first."
+    "A page from another origin must declare what it sends, such as Content-Type: application/json; browsers "
+    "send this type from any page without asking the server first."
 )
 
 _HELD_BYTES = 1 << 16
-"""An answer up to this length is not worth a file of its own to be sent from."""
+"""An answer up to this length is not worth a file to send it from."""
 
 _MOST_PARAMETERS = 100
 """Parameters of a query that are read; reading 4,000 takes 3 ms."""
@@ -206,5 +206,5 @@ def _query_parameters(query: bytes) -> tuple[tuple[str, str], ...]:
     except UnicodeDecodeError as error:
         raise Problem("malformed_request", "The query is not percent-encoded UTF-8.") from error
     except ValueError:  # there are more
-        message = f"The query has more than {_MOST_PARAMETERS} parameters; no operation knows so many."
+        message = f"The query has more than {_MOST_PARAMETERS} parameters; no operation takes that many."
         raise invalid_value("", "unknown_field", message) from None

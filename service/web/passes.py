@@ -39,7 +39,7 @@ CLIENT = "rocpr.client"
 """Whether anybody still waits for the answer; a Client."""
 
 UNTIL_SENT = "rocpr.until_sent"
-"""An ExitStack that the server closes once the answer was sent, or nobody wants it any more."""
+"""An ExitStack that the server closes once the answer was sent or is no longer wanted."""
 
 
 class Pass(StrEnum):
@@ -52,7 +52,7 @@ class Pass(StrEnum):
 
 
 class ClientGone(Exception):
-    """Nobody waits for the answer any more."""
+    """The client no longer waits for the answer."""
 
 
 class Client:
@@ -65,11 +65,11 @@ class Client:
 
     @property
     def gone(self) -> bool:
-        """Whether nobody waits any more."""
+        """Whether the client has gone."""
         return self._gone
 
     def leave(self) -> None:
-        """Say that nobody waits any more; what was registered is called, once."""
+        """Say that the client has gone; what was registered is called, once."""
         with self._lock:
             self._gone, stop, self._stop = True, self._stop, None
             if stop is not None:
@@ -78,7 +78,7 @@ class Client:
     def stop_with(self, stop: Callable[[], object] | None) -> None:
         """Register what ends the work under way, in place of what was registered; None for nothing.
 
-        Raises ClientGone when nobody waits already.
+        Raises ClientGone if the client has already gone.
         """
         with self._lock:
             if self._gone and stop is not None:
@@ -109,6 +109,6 @@ def has_moved(environ: "WSGIEnvironment") -> bool:
 
 
 def until_sent(environ: "WSGIEnvironment") -> ExitStack:
-    """Return what is closed once the answer was sent; under another server it is made here, and nobody closes it."""
+    """Return the stack that closes once the answer was sent; under another server it is made here and never closed."""
     stack: ExitStack = environ.setdefault(UNTIL_SENT, ExitStack())
     return stack

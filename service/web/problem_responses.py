@@ -36,7 +36,7 @@ def install_error_handlers(app: Flask, retry_after_seconds: int) -> None:
     """Let the application answer every failure, expected or not, with a problem."""
     app.config["RETRY_AFTER"] = str(retry_after_seconds)
     app.register_error_handler(Problem, problem_response)
-    app.register_error_handler(ClientGone, lambda _: Response(status=204))  # nobody reads it
+    app.register_error_handler(ClientGone, lambda _: Response(status=204))  # the client has gone
     app.register_error_handler(HTTPException, _http_error_response)
     app.register_error_handler(MemoryError, _lack_of_memory_response)
     app.register_error_handler(Exception, _failure_response)
@@ -64,7 +64,7 @@ def _http_error_response(error: HTTPException) -> Response:
         response.headers["Allow"] = allowed
         return response
     near = _nearest_path() if isinstance(error, NotFound) else None
-    detail = f"There is nothing at this path; do you mean {near}?" if near else _DETAILS.get(status, _INVALID)
+    detail = f"There is nothing at this path; did you mean {near}?" if near else _DETAILS.get(status, _INVALID)
     return problem_response(Problem(code, detail))
 
 

@@ -29,7 +29,7 @@ _COUNTS_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 _MOST_COUNTED = 64
 """For how many processes files of counts are made at the start; others make theirs when they begin."""
 
-_NO_DIRECTORY = "No directory takes a file: slots and counts are each process's own, and big requests are refused."
+_NO_DIRECTORY = "No directory is writable: each process keeps its own slots and counts, and big requests are refused."
 
 _held: list[Slot] = []
 """Says that this process, or a worker that was forked from it, uses the directory."""
@@ -70,15 +70,15 @@ def _shared(directory: Path, temporary: str | None, memory: Path, spool: str) ->
     atexit.register(_remove, str(directory), os.getpid())
     place = directory.parent
     if place != memory and memory.is_dir():
-        yield f"{memory} is full or read-only: what processes share lies in {place}."
+        yield f"{memory} is full or read-only: files that processes share are in {place}."
     if (directory / "metrics").is_dir():
         os.environ[_COUNTS_VARIABLE] = str(directory / "metrics")
     else:
-        yield "No directory has room for files of counts: /metrics has those of the process that answers."
+        yield "No directory has room for the counts: /metrics shows only the process that answers."
     if temporary is None:
         os.environ["TMPDIR"] = str(place)
         if not spool:
-            yield f"No directory for temporary files takes one: bodies of big requests lie in {place}."
+            yield f"No temporary directory is writable: bodies of big requests are kept in {place}."
 
 
 def _temporary_directory() -> str | None:
@@ -110,7 +110,7 @@ def _made(parent: Path, processes: int) -> Path:
             for kind in ("counter", "histogram"):
                 allocate(unheld / "metrics" / f"{kind}_{number}.db", COUNTS_FILE_BYTES)
         owner = _owner(unheld).take()
-        directory = unheld.rename(parent / unheld.name.removeprefix(_NEW))  # nobody sweeps it before it is held
+        directory = unheld.rename(parent / unheld.name.removeprefix(_NEW))  # it is not swept before it is held
     except OSError:
         shutil.rmtree(unheld, ignore_errors=True)
         raise

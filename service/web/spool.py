@@ -78,7 +78,7 @@ class Spool:
             self._found_full = now
         if now - self._logged >= FAILURE_SECONDS:
             self._logged = now
-            _LOG.error("The spool directory takes no more: %s.", os.strerror(number or errno.EIO))
+            _LOG.error("The spool directory takes no more files: %s.", os.strerror(number or errno.EIO))
 
 
 class _File(io.FileIO):

@@ -55,7 +55,7 @@ def _installed_commit() -> str | None:
 
 
 def _commit_of(checkout: Path) -> str | None:
-    """Tell the commit of a checkout; None for what is none, and where git keeps it in another way."""
+    """Return the commit of a checkout; None if it is not one, or git stores the commit in another way."""
     git = checkout / ".git"
     try:
         kind, _, reference = (git / "HEAD").read_text().strip().rpartition("ref: ")

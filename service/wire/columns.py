@@ -104,7 +104,7 @@ class ColumnError(ValueError):
 @singledispatch
 def numbers(column: object, *, nullable: bool) -> FloatArray:
     """Read finite doubles; where `nullable`, a missing value is NaN. Raises ColumnError at the first wrong row."""
-    raise ColumnError("not_a_column", "A list of numbers belongs here, such as [0.9, 0.2].")
+    raise ColumnError("not_a_column", "Must be a list of numbers, such as [0.9, 0.2].")
 
 
 @singledispatch
@@ -114,13 +114,13 @@ def labels(column: object, positive_label: object) -> Labels:
     Without a positive label the values are 0 and 1, false and true, or -1 and 1. With one, told by type and value, all
     others are negative.
     """
-    raise ColumnError("not_a_column", "A list of labels belongs here, such as [1, 0].")
+    raise ColumnError("not_a_column", "Must be a list of labels, such as [1, 0].")
 
 
 @singledispatch
 def contents(column: object) -> Contents:
     """List what a column holds. Raises ColumnError for what is no column."""
-    raise ColumnError("not_a_column", "A list belongs here, such as [0.9, 0.2].")
+    raise ColumnError("not_a_column", "Must be a list, such as [0.9, 0.2].")
 
 
 @singledispatch
@@ -171,7 +171,7 @@ def _(column: SharedColumn, positive_label: object) -> Labels:
 
 def inexact_integer(row: int) -> ColumnError:
     """Make the error for an integer that would have to be rounded."""
-    return ColumnError("not_exact", "No double holds this integer; nothing is rounded silently.", row)
+    return ColumnError("not_exact", "This integer has no exact double, and is not rounded silently.", row)
 
 
 def tally(distinct: Any, counts: np.ndarray) -> Tally:  # noqa: ANN401  # a list, of NumPy or of pyarrow
@@ -191,7 +191,7 @@ def _plain(label: Any) -> object:  # noqa: ANN401  # as above
 def chosen_labels(positive: BoolArray, positive_label: object, counted: Tally) -> Labels:
     """Tell one label from all others. Raises ColumnError if no row has it."""
     if counted.rows and not positive.any():
-        detail = f"No label is {shown(positive_label)}, the positive_label; the labels are {counted.listed}."
+        detail = f"No label equals positive_label, {shown(positive_label)}; the labels are {counted.listed}."
         raise ColumnError("one_class", detail)
     if counted.labels <= 2:  # noqa: PLR2004  # two classes
         return Labels(positive)
@@ -219,14 +219,14 @@ def first_misfit(kinds: Iterable[tuple[int, Hashable]], allowed: Collection[Abst
 
 def label_misfit(row: int | None, counted: Tally) -> ColumnError:
     """Make the error for labels that need a positive_label."""
-    advice = "positive_label names the one that is positive"
+    advice = "name the positive one with positive_label"
     if counted.labels > 2:  # noqa: PLR2004  # two classes
-        advice = f"these are {counted.labels} values, {counted.listed}: {advice}, and all others are negative"
+        advice = f"these are {counted.labels} values, {counted.listed}; {advice}, and all others are negative"
     elif counted.labels == 1:
         advice = f"here all {counted.rows} are {counted.listed}, and a curve needs two classes"
     else:
         advice = f"of {counted.listed}, {advice}"
-    detail = f"Without positive_label, labels are 0 and 1, false and true, or -1 and 1; {advice}."
+    detail = f"Without positive_label, labels must be 0 and 1, false and true, or -1 and 1; {advice}."
     return ColumnError("not_a_label", detail, row)
 
 

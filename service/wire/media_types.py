@@ -33,4 +33,4 @@ GENERAL: Mapping[str, str | None] = MappingProxyType(
 )
 """{what tools say of a body that they do not know well: what it is where its first bytes do not tell, or None}
 
-curl -d and wget --post-file call everything the fields of a form; fetch calls a string text/plain."""
+curl -d and wget --post-file call everything form fields; fetch calls a string text/plain."""

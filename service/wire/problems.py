@@ -64,13 +64,13 @@ class Problem(Exception):
 
 
 def no_more_files() -> Problem:
-    """Make the problem of a server that the system lets open nothing more for now."""
+    """Make the problem of a server that cannot open more files for now."""
     return Problem("overloaded", "The server cannot open another file now.")
 
 
 def no_room() -> Problem:
     """Make the problem of a server that can keep no more bodies and answers for now."""
-    return Problem("overloaded", "There is no room for the body or its answer now.")
+    return Problem("overloaded", "The server has no room for the body or its answer now.")
 
 
 def invalid_value(pointer: str, code: str, detail: str) -> Problem:
@@ -79,7 +79,7 @@ def invalid_value(pointer: str, code: str, detail: str) -> Problem:
 
 
 def invalid_request(errors: Sequence[FieldError]) -> Problem:
-    """Make the problem of some wrong values, one at least; its detail says what the first is, and how many follow."""
+    """Make the problem of one or more wrong values; its detail describes the first and says how many follow."""
     place, detail = _place(errors[0].pointer), errors[0].detail
     first = detail if detail.startswith(place) else f"{place}: {detail}"
     more = min(len(errors), MAX_ERRORS) - 1
@@ -93,13 +93,13 @@ def _place(pointer: str) -> str:
 
 
 def meant(name: str, known: Sequence[str]) -> str:
-    """Say which of the names that are known may be meant by one that is not, or list them."""
+    """Suggest the known name that an unknown one may mean, or list all of them."""
     near = get_close_matches(name[:_LONGEST_NAME], known, 1)
-    return f"do you mean {near[0]}?" if near else f"known are {', '.join(known)}."
+    return f"did you mean {near[0]}?" if near else f"the known names are {', '.join(known)}."
 
 
 def pointer_token(name: str) -> str:
-    """Escape a name as one token of a JSON pointer (RFC 6901), cut where it is too long to be echoed."""
+    """Escape a name as one token of a JSON pointer (RFC 6901), cut if it is too long to echo."""
     return name[:_LONGEST_NAME].replace("~", "~0").replace("/", "~1")
 
 
@@ -126,7 +126,7 @@ def problem_document(problem: Problem, instance: str) -> bytes:
 
 
 def _printable(text: str) -> str:
-    """Replace what is no Unicode text (lone surrogates), which JSON strings may smuggle in."""
+    """Replace what is not Unicode text (lone surrogates), which JSON strings can contain."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -150,31 +150,31 @@ PROBLEM_TYPES = {
             "incomplete_body",
             400,
             "The body ended early",
-            "Fewer bytes arrived than Content-Length or the chunks announced. A body is read whole or refused.",
+            "Fewer bytes arrived than Content-Length or the chunks announced. A partial body is never evaluated.",
         ),
         ProblemType(
             "unauthorized",
             401,
             "The request carries no valid API key",
-            "This server answers those with a key only, sent as Authorization: Bearer and the key. /health is open.",
+            "Send a key in the header Authorization: Bearer KEY. Only /health and the page at / are open without one.",
         ),
         ProblemType(
             "not_found",
             404,
             "There is nothing at this path",
-            "The paths of this service are described in /docs and /openapi.json.",
+            "/docs and /openapi.json describe the paths that exist.",
         ),
         ProblemType(
             "method_not_allowed",
             405,
-            "This path does not take this method",
-            "The header Allow names the methods that it takes.",
+            "This path does not support this method",
+            "The header Allow lists the methods that it supports.",
         ),
         ProblemType(
             "not_acceptable",
             406,
-            "No media type that the request accepts can be answered",
-            "The detail names those that can be answered; leave Accept out to get the first of them.",
+            "The request accepts none of the available media types",
+            "The detail lists the available ones; leave out Accept to get the first of them.",
         ),
         ProblemType(
             "request_timeout",
@@ -187,9 +187,9 @@ PROBLEM_TYPES = {
             "body_too_large",
             413,
             "The body is too large",
-            "The body is longer than the server's limit, as it was sent (ROCPR_MAX_BODY_BYTES) or decompressed "
-            "(ROCPR_MAX_DECOMPRESSED_BYTES), or what is read of a Parquet file or of an Arrow stream is; or it "
-            "has so many values that they would not fit in memory. Nothing was evaluated.",
+            "The body exceeds a limit of the server: as sent (ROCPR_MAX_BODY_BYTES), decompressed or unpacked from "
+            "Parquet or Arrow (ROCPR_MAX_DECOMPRESSED_BYTES), or in the memory that its values need. "
+            "Nothing was evaluated.",
         ),
         ProblemType(
             "too_many_rows",
@@ -208,14 +208,14 @@ PROBLEM_TYPES = {
             "unsupported_media_type",
             415,
             "The body's media type is not supported",
-            "The detail names those that can be read, or the form of a table within them that cannot: an Arrow "
-            "dictionary in parts, an encrypted Parquet file. Text is UTF-8.",
+            "The detail lists the supported ones, or says which feature of the format is not supported, such as Arrow "
+            "delta dictionaries or Parquet encryption. Text must be UTF-8.",
         ),
         ProblemType(
             "unsupported_content_encoding",
             415,
             "The body's content coding is not supported",
-            "The header Accept-Encoding names those that can be read. A body has one of them, once.",
+            "The header Accept-Encoding lists the supported ones. Apply only one of them, and only once.",
         ),
         ProblemType(
             "expectation_failed",
@@ -226,21 +226,21 @@ PROBLEM_TYPES = {
         ProblemType(
             "invalid_request",
             422,
-            "The request can be parsed but is wrong",
+            "The request is well-formed but has wrong values",
             "Each entry of errors points to a wrong value and says what is wrong with it.",
         ),
         ProblemType(
             "too_many_requests",
             429,
             "Too many requests at once",
-            "The API key (ROCPR_KEY_CONCURRENCY), or the address where a proxy counts, has as many requests under way "
-            "as it may. Wait for them, at least as long as Retry-After says.",
+            "The API key already has as many requests in progress as it may (ROCPR_KEY_CONCURRENCY); so has the "
+            "client's address, where a proxy limits that. Wait for them, and at least as long as Retry-After says.",
         ),
         ProblemType(
             "headers_too_large",
             431,
             "The header fields are too large",
-            "A header field or all of them together are longer, or more, than the server reads.",
+            "A header field or all of them together are longer than the server reads, or there are too many.",
         ),
         ProblemType(
             "internal_error",
@@ -252,35 +252,35 @@ PROBLEM_TYPES = {
             "unavailable",
             503,
             "The service cannot be reached",
-            "The proxy in front of the service has no answer from it. Send the request again after as many seconds as "
-            "Retry-After says.",
+            "The proxy in front of the service got no answer from it. Send the request again after the seconds in "
+            "Retry-After.",
         ),
         ProblemType(
             "overloaded",
             503,
             "The server is busy with other requests",
-            "Too many requests wait, the turn of this one did not come in time (ROCPR_QUEUE_SECONDS), there is no room "
-            "for another body or answer, or no other file can be opened. Send the request again after as many seconds "
-            "as Retry-After says.",
+            "Too many requests are waiting, this one waited too long for its turn (ROCPR_QUEUE_SECONDS), there is no "
+            "room for another body or answer, or the server cannot open another file. Send the request again after "
+            "the seconds in Retry-After.",
         ),
         ProblemType(
             "deadline_exceeded",
             503,
             "The evaluation took too long",
-            "The work was ended at the server's deadline (ROCPR_BIG_SECONDS). A smaller request may do, or a server "
-            "that is less busy.",
+            "The server stopped the work at its deadline (ROCPR_BIG_SECONDS). Try a smaller request, or again when "
+            "the server is less busy.",
         ),
         ProblemType(
             "helper_died",
             503,
             "The process that evaluated the request died",
-            "It was tried twice. Nothing else was affected; if it happens again with this request, please report it.",
+            "The server tried twice. No other request was affected. If this request fails again, please report it.",
         ),
         ProblemType(
             "not_ready",
             503,
             "The server is about to stop",
-            "It finishes what it has and takes requests a little longer, but no new clients should be sent to it.",
+            "It still finishes and accepts requests for a short while, but should get no new clients.",
         ),
     )
 }

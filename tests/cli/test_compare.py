@@ -34,7 +34,7 @@ def test_the_summary_as_a_whole(tmp_path: Path) -> None:
         "  one   0.812500   0.812500  *0.519836  *0.537295   *0.519836  *0.506579",
         "  two  *0.875000  *0.875000   0.038462   0.038462    0.038462   0.038462",
         "",
-        "Dominance: at no recall more false positives",
+        "Dominance: never more false positives at the same recall",
         "  one  dominates none",
         "  two  dominates none",
         "",
@@ -171,7 +171,7 @@ def test_dominance_and_equal_curves_in_words(tmp_path: Path) -> None:
 def test_what_is_no_sweep_is_said_in_words(tmp_path: Path) -> None:
     run = rocpr(*written(tmp_path, one=FIRST, set=CLASSIFIERS))
     assert run.exit_code == 0
-    assert "\nDominance and the best curves are left out: see " in run.stdout
+    assert "\nDominance and the best curves are omitted: see " in run.stdout
     assert "\nWarnings\n  not_a_sweep: " in run.stdout
     assert "The most true positives" not in run.stdout
     (name, *areas), (other, *others) = (line.split() for line in section(run.stdout, "Areas")[3:])

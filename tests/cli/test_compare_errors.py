@@ -37,15 +37,17 @@ def test_what_the_service_finds_wrong_is_told_of_the_file(tmp_path: Path) -> Non
     run = rocpr(ALL, *written(tmp_path, one=[1, 2]))
     assert re.search(r"one\.json: .*\n  .* \(not_an_object\)\n", run.stderr)
     run = rocpr(ALL, TEN, "--indices", "f1")
-    assert re.fullmatch(r"Error: these files: This cannot be asked\.\n  --indices/0: .* \(not_one_of\)\n", run.stderr)
+    assert re.fullmatch(
+        r"Error: these files: The request cannot be made\.\n  --indices/0: .* \(not_one_of\)\n", run.stderr
+    )
     run = rocpr(ALL, TEN, "--scores", "prob")
-    assert re.match(r"Error: \S+csv: This cannot be asked\.\n  --scores: No column is called 'prob'; ", run.stderr)
+    assert re.match(r"Error: \S+csv: The request cannot be made\.\n  --scores: There is no column 'prob'; ", run.stderr)
 
 
 def test_options_of_columns_need_a_table(tmp_path: Path) -> None:
     run = rocpr(*written(tmp_path, one=FIRST, two=SECOND), "--labels", "y")
     assert run.exit_code == 2
-    assert "--labels goes with a table" in run.stderr
+    assert "--labels is for tables" in run.stderr
 
 
 def test_one_file_is_too_few_and_51_too_many() -> None:
@@ -54,4 +56,4 @@ def test_one_file_is_too_few_and_51_too_many() -> None:
     for wrong in (words, words[:1]):
         run = rocpr(*wrong)
         assert (run.exit_code, run.stdout) == (2, "")
-        assert f"2 to 50 files belong here, not {len(wrong)}." in run.stderr
+        assert f"The command takes 2 to 50 files, not {len(wrong)}." in run.stderr

@@ -154,9 +154,11 @@ def test_operating_points_are_laid_out_with_their_rows() -> None:
 def test_a_wrong_option_is_pointed_to(named: Path) -> None:
     run = rocpr(named, "--scores", "score", "--labels", "y", "--positive-label", "spam", "--intervals", '{"level": 2}')
     assert run.exit_code == 2
-    assert run.stderr.startswith(f"Error: {named}: This cannot be asked.\n  --intervals/level: ")
+    assert run.stderr.startswith(f"Error: {named}: The request cannot be made.\n  --intervals/level: ")
     run = rocpr(named, "--scores", "prob", "--labels", "y")
-    assert run.stderr.startswith(f"Error: {named}: This cannot be asked.\n  --scores: No column is called 'prob'; ")
+    assert run.stderr.startswith(
+        f"Error: {named}: The request cannot be made.\n  --scores: There is no column 'prob'; "
+    )
 
 
 @pytest.mark.parametrize("name", ["keep", "labels"])

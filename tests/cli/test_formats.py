@@ -62,7 +62,7 @@ def test_what_is_wrong_is_told_with_its_row(tmp_path: Path) -> None:
         rocpr("compare", f"a={path}", f"b={path}", "--scores", "p", "--labels", "y", "--positive-label", "yes"),
     ):
         assert run.exit_code == 2
-        assert "/p/1: This is a null; a number belongs here. (not_a_number)" in run.stderr
+        assert "/p/1: This is null; it must be a number. (not_a_number)" in run.stderr
     assert "its columns are: 'p', 'y'" in rocpr("curves", path).stderr
 
 
@@ -71,9 +71,9 @@ def test_a_file_of_another_format_is_recognised(tmp_path: Path) -> None:
     for body, advice in (
         (compress("gzip", csv_body(TEXT)), "This looks like gzip; unpack it first."),
         (compress("zstd", csv_body(TEXT)), "This looks like Zstandard; unpack it first."),
-        (parquet_body(TEXT), "This looks like a Parquet file; say --format parquet."),
-        (arrow_body(TEXT), "This looks like an Arrow stream; say --format arrow."),
-        (arrow_file_body(TEXT), "This looks like an Arrow file; say --format arrow."),
+        (parquet_body(TEXT), "This looks like a Parquet file; use --format parquet."),
+        (arrow_body(TEXT), "This looks like an Arrow stream; use --format arrow."),
+        (arrow_file_body(TEXT), "This looks like an Arrow file; use --format arrow."),
     ):
         path.write_bytes(body)
         for arguments in (["tradeoffs", path], ["compare", f"a={path}", f"b={path}"]):
@@ -99,17 +99,17 @@ def test_labels_that_need_to_be_named_are_told_with_the_option(tmp_path: Path, s
     for arguments in (["curves", path], ["compare", f"a={path}", f"b={path}"]):
         run = rocpr(*arguments, *columns)
         assert run.exit_code == 2
-        assert "positive_label names the one that is positive. (not_a_label)" in run.stderr
-        assert "; of 'yes' and 'no', positive_label names" in run.stderr
+        assert "name the positive one with positive_label. (not_a_label)" in run.stderr
+        assert "; of 'yes' and 'no', name the positive one" in run.stderr
         assert "  --positive-label names the positive one.\n" in run.stderr
     assert "--positive-label" not in rocpr("curves", path, "--scores", "p", "--labels", "q").stderr
     run = rocpr("curves", path, *columns, "--positive-label", "Yes")
     assert (
         run.exit_code,
-        run.stderr.count("No label is 'Yes', the positive_label; the labels are 'yes' and 'no'."),
+        run.stderr.count("No label equals positive_label, 'Yes'; the labels are 'yes' and 'no'."),
     ) == (2, 1)
     run = rocpr("curves", path, "--scores", "p")
-    assert "/labels: A column labels is needed" in run.stderr
+    assert "/labels: There is no column labels" in run.stderr
     assert "If the columns have other names, give them with --scores and --labels." in run.stderr
 
 
@@ -186,7 +186,7 @@ def test_a_csv_file_says_how_it_is_written(tmp_path: Path, delimiter: str, decim
     assert rocpr("gate", rules, path).exit_code == 0
     assert rocpr("gate", "--init", path, *how).exit_code == 0
     run = rocpr("curves", tmp_path / "table.feather", *how)
-    assert (run.exit_code, "--delimiter goes with a CSV file." in run.stderr) == (2, True)
+    assert (run.exit_code, "--delimiter is for CSV files." in run.stderr) == (2, True)
 
 
 def test_more_labels_than_two_are_told_by_every_command(tmp_path: Path) -> None:
@@ -207,4 +207,4 @@ def test_more_labels_than_two_are_told_by_every_command(tmp_path: Path) -> None:
             assert json.loads(run.stdout)["warnings"][0] == {"code": "one_vs_rest", "detail": told}
             run = rocpr(*words)
             assert run.exit_code == 2
-            assert "these are 3 values, 'a', 'b' and 'c': positive_label names the one" in run.stderr
+            assert "these are 3 values, 'a', 'b' and 'c'; name the positive one" in run.stderr

@@ -36,5 +36,5 @@ def test_for_an_unknown_page_those_that_there_are_are_named(name: str) -> None:
     run = CliRunner().invoke(commands, ["guide", name])
     assert run.exit_code == 2
     assert run.stdout == ""
-    assert f"'{name}' is not a page of the guide." in run.stderr
+    assert f"There is no page '{name}' in the guide." in run.stderr
     assert all(page in run.stderr for page in pages())

@@ -69,7 +69,7 @@ def test_a_name_that_is_taken_is_refused(tmp_path: Path) -> None:
     run = key_new("first", "--file", str(file))
     assert run.exit_code == 2
     assert run.stdout == ""
-    assert "has a key for first already" in run.stderr
+    assert "already has a key for first" in run.stderr
     assert file.read_bytes() == before
 
 

@@ -111,7 +111,7 @@ def test_a_wrong_file_leaves_no_picture(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "message"), [("a.jpg", "a.jpg ends in neither .svg nor .png"), ("none/a.svg", "is not a directory")]
+    ("name", "message"), [("a.jpg", "must end in .svg or .png; a.jpg does not"), ("none/a.svg", "is not a directory")]
 )
 def test_other_files_are_refused(tmp_path: Path, name: str, message: str) -> None:
     run = rocpr("curves", SCORES, "--plot", tmp_path / name)

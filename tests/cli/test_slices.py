@@ -85,7 +85,7 @@ def test_a_json_file_says_itself_what_tells_slices_apart(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--slices", "land"], "No column is called 'land'"),
+        (["--slices", "land"], "There is no column 'land'"),
         ([], "slices names the columns"),
         (["--slices", "country", "--sort", "area"], "it has country, rows, positives, negatives, roc"),
         (["--slices", "country", "--sort", "reason"], "no such column"),

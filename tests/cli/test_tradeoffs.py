@@ -121,9 +121,9 @@ def test_a_wrong_option_is_told_as_it_was_typed(options: dict[str, str], place: 
     """The file is right; and a place in a list is no row."""
     run = rocpr("-", "--format", "csv", *flags(options), given="scores,labels\n2,0\n1,1\n")
     assert (run.exit_code, run.stdout) == (2, "")
-    assert re.fullmatch(rf"Error: standard input: This cannot be asked\.\n  {place}: .* \({code}\)\n", run.stderr), (
-        run.stderr
-    )
+    assert re.fullmatch(
+        rf"Error: standard input: The request cannot be made\.\n  {place}: .* \({code}\)\n", run.stderr
+    ), run.stderr
 
 
 def test_a_file_and_an_option_that_are_wrong_are_told_apart(tmp_path: Path) -> None:

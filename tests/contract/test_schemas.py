@@ -245,7 +245,7 @@ class TestParameters:
         shape = _shape_of_parameter(operation, "table")
         tables = OPERATIONS[operation].tables
         assert (shape["type"], set(shape["enum"])) == ("string", set(tables))
-        assert f"`{tables[0]}` when left out" in _parameters(operation)["table"]["description"]
+        assert f"`{tables[0]}` by default" in _parameters(operation)["table"]["description"]
 
 
 @pytest.mark.parametrize("operation", EVALUATIONS)

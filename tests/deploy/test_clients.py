@@ -58,11 +58,11 @@ def test_only_what_is_named_is_tried(root: Path, bare: dict[str, str]) -> None:
 
 
 def test_the_guide_lists_the_clients_that_are_compiled() -> None:
-    rows = table("service/guide/clients.md", "Generated clients")
+    rows = table("service/guide/languages.md", "Generated clients")
     generators = " ".join(row[1] for row in rows)
     for name in COMPILED:
         assert {"generated": "typescript-fetch", "fetch": "openapi-fetch"}.get(name, f"-g {name}") in generators
-    assert "C#, Kotlin and Rust are generated" in section("service/guide/clients.md", "Generated clients")
+    assert "C#, Kotlin and Rust are generated" in section("service/guide/languages.md", "Generated clients")
 
 
 def test_ci_runs_both_scripts(root: Path) -> None:

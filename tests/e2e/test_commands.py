@@ -144,7 +144,7 @@ def test_the_log_warns_of_a_mistyped_setting(server: Server) -> None:
     lines = [json.loads(line) for line in server.log.read_text().splitlines()]
     (told,) = [line for line in lines if "ROCPR_SLOTZ" in line["event"]]
     assert told["level"] == "warning"
-    assert told["event"] == "ROCPR_SLOTZ is not a setting; it is ignored. Do you mean ROCPR_SLOTS?"
+    assert told["event"] == "ROCPR_SLOTZ is not a setting; it is ignored. Did you mean ROCPR_SLOTS?"
 
 
 def test_the_wheel_carries_what_it_needs(root: Path, tmp_path: Path) -> None:

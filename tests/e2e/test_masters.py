@@ -152,7 +152,7 @@ def test_no_descriptors_are_no_end(root: Path, tmp_path: Path) -> None:
         with ExitStack() as clients:
             for _ in range(100):
                 clients.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=60))
-            wait_until(lambda: "No descriptor is left" in server.log.read_text())
+            wait_until(lambda: "Out of file descriptors" in server.log.read_text())
         wait_until(server.is_live)
         assert len(server.started()) == 1
 

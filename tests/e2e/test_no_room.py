@@ -81,8 +81,10 @@ def test_nothing_can_be_written(root: Path, tmp_path: Path) -> None:
             assert server.room() == "full"
             assert "\nrocpr_spool_available_bytes 0.0\n" in server.get("/metrics").text
     first, *others = server.warnings()
-    assert first == "No directory takes a file: slots and counts are each process's own, and big requests are refused."
-    assert set(others) == {"The spool directory takes no more: No such file or directory."}
+    assert first == (
+        "No directory is writable: each process keeps its own slots and counts, and big requests are refused."
+    )
+    assert set(others) == {"The spool directory takes no more files: No such file or directory."}
     assert len(others) <= 2, "one of each worker"
 
 
@@ -102,7 +104,7 @@ def test_no_room_in_memory(root: Path, tmp_path: Path, when: str) -> None:
             assert answered in server.get("/metrics").text
         assert server.room() == "ok"
     said = (
-        [f"/dev/shm is full or read-only: what processes share lies in {tempfile.gettempdir()}."]
+        [f"/dev/shm is full or read-only: files that processes share are in {tempfile.gettempdir()}."]
         if when == "before"
         else []
     )
@@ -117,7 +119,7 @@ def test_no_room_for_bodies(root: Path, tmp_path: Path) -> None:
         for _ in range(3):
             assert server.curves(BIG) == 503
             assert server.curves(SMALL) == 200
-    assert set(server.warnings()) == {"The spool directory takes no more: No space left on device."}
+    assert set(server.warnings()) == {"The spool directory takes no more files: No space left on device."}
     assert len(server.warnings()) <= 2
 
 

@@ -90,7 +90,7 @@ def test_parquet_is_read(name: str, folder: Path, server: Server) -> None:
 def test_csv_is_told_its_type(name: str, folder: Path, server: Server) -> None:
     problem = call(name, folder, server, "scores.csv")
     assert problem["status"] == 415
-    assert "say Content-Type: text/csv" in problem["detail"]
+    assert "send Content-Type: text/csv" in problem["detail"]
     assert ("--data-binary" in problem["detail"]) == (name == "curl -d")
 
 

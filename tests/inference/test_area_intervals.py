@@ -81,7 +81,7 @@ class TestAreas:
     def test_what_is_omitted_is_named(self) -> None:
         warnings = evaluate_with_intervals(MIXED.sample(), AUC, IntervalOptions(method="delong")).warnings
         assert (
-            warnings[-1].detail == "The intervals of pr, average_precision are null: delong is a method for roc only."
+            warnings[-1].detail == "The intervals of pr, average_precision are null: the method delong is for roc only."
         )
 
     @examples(30)

@@ -263,7 +263,7 @@ class TestOmitted:
     def test_what_delong_is_not_for(self) -> None:
         rules = [{"metric": "pr", "min": 0.0}, {"metric": "pr", "max_drop": 0.5}, {"metric": "roc", "min": 0.0}]
         request = Request(ONE, OTHER, rules, intervals=IntervalOptions(method="delong"))
-        expected = ["The intervals of pr, the difference of pr are null: delong is a method for roc only."]
+        expected = ["The intervals of pr, the difference of pr are null: the method delong is for roc only."]
         assert self.warnings(request) == expected
 
     def test_few_examples(self) -> None:
@@ -308,7 +308,7 @@ class TestPairs:
         ],
     )
     def test_the_first_row_that_differs_is_told(self, change: dict[str, Any], column: str, row: int) -> None:
-        with pytest.raises(NotPaired, match=f"Row {row} has not the same {column}") as raised:
+        with pytest.raises(NotPaired, match=f"Row {row}, counting from 0, has different {column}") as raised:
             Pair.of(PERFECT.sample(), replace(PERFECT, **change).sample(), paired=True)
         assert (raised.value.column, raised.value.row, raised.value.evaluation) == (column, row, "baseline")
 

@@ -24,7 +24,7 @@ def test_a_slip_of_a_per_cent() -> None:
         assert codes(ONE, OTHER, DROP | {"max_drop": bound}, paired=True) == ["loose_rule"]
     assert codes(ONE, OTHER, DROP | {"max_drop": 0.49}, paired=True) == []
     (warning,) = Request(ONE, OTHER, [DROP | {"max_drop": 1.0}], paired=True).gate().warnings
-    assert warning.detail == "max_drop 1 of roc allows nearly any drop. One per cent is 0.01."
+    assert warning.detail == "max_drop 1 of roc allows nearly any drop; one percentage point is 0.01."
 
 
 def test_an_index_that_is_one_for_every_model() -> None:

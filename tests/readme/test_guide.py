@@ -117,7 +117,7 @@ def test_links_to_a_running_service_lead_somewhere(client: FlaskClient) -> None:
 def test_a_file_that_is_not_served_is_named(read: dict[str, Read]) -> None:
     """Installed, the guide is without the repository around it."""
     assert "(../../deploy/README.md#settings)" in text_of("service/guide/errors.md")
-    assert "limits (deploy/README.md) raised" in " ".join(read["/guide/errors"].text.split())
+    assert "raise the limits (deploy/README.md)" in " ".join(read["/guide/errors"].text.split())
 
 
 def test_the_page_that_is_shown_is_marked(read: dict[str, Read]) -> None:

@@ -1,4 +1,4 @@
-"""The programs of the guide's page on clients are run, and print what is said; those whose language is here."""
+"""Runs the programs of the guide's page on languages, if the language is installed, and checks what they print."""
 
 import importlib.util
 import re
@@ -14,9 +14,9 @@ from tests.e2e.conftest import Server
 from tests.readme.commands import SERVICE
 from tests.readme.documents import ROOT, blocks, text_of
 
-PAGE = "service/guide/clients.md"
+PAGE = "service/guide/languages.md"
 ROC = "0.7777777777777778\n"
-"""What the programs print under which no output stands, as the page says of them."""
+"""What a program prints if the page shows no output below it."""
 
 FOUND = blocks(text_of(PAGE))
 NEXT = {block.start(): after for block, after in pairwise(FOUND)}
@@ -32,7 +32,7 @@ RUN = {
 """{language: the file that a program is written to, and what runs it}"""
 
 NOT_HERE = {"csharp", "r"}
-"""Languages whose tools no machine of ours has."""
+"""Languages whose tools none of our machines has."""
 
 
 def test_every_language_is_known() -> None:

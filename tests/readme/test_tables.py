@@ -110,7 +110,7 @@ def test_what_intervals_take() -> None:
 def test_problems() -> None:
     problems = [[str(problem.status), f"`{problem.uri}`", problem.title] for problem in PROBLEM_TYPES.values()]
     assert table(ERRORS) == problems
-    assert f"point to the wrong values, {MAX_ERRORS} at most." in text_of(ERRORS)
+    assert f"points to the wrong values, at most {MAX_ERRORS}." in text_of(ERRORS)
 
 
 def test_warnings() -> None:

@@ -32,13 +32,13 @@ Wrong = tuple[dict[str, Any], str, str, str]
 """(what is changed, the pointer below the evaluation's, the code, the sentence)"""
 
 WRONG_SAMPLES: list[Wrong] = [
-    ({"scores": None}, "/scores", "missing", "A sample needs scores and labels; null and [] read as absent."),
-    ({"labels": []}, "/labels", "missing", "A sample needs scores and labels; null and [] read as absent."),
-    ({"scores": [1, 2]}, "/labels", "lengths_differ", "labels has 6 rows, scores has 2."),
-    ({"weights": [1, 1]}, "/weights", "lengths_differ", "weights has 2 rows, scores has 6."),
+    ({"scores": None}, "/scores", "missing", "A sample needs scores and labels; null and [] count as absent."),
+    ({"labels": []}, "/labels", "missing", "A sample needs scores and labels; null and [] count as absent."),
+    ({"scores": [1, 2]}, "/labels", "lengths_differ", "labels has 6 rows but scores has 2."),
+    ({"weights": [1, 1]}, "/weights", "lengths_differ", "weights has 2 rows but scores has 6."),
     ({"labels": [1] * 6}, "/labels", "one_class", "All 6 labels are positive; a curve needs both classes."),
     ({"labels": [0] * 6}, "/labels", "one_class", "All 6 labels are negative; a curve needs both classes."),
-    ({"positive_label": "1"}, "/labels", "one_class", "No label is '1', the positive_label; the labels are 0 and 1."),
+    ({"positive_label": "1"}, "/labels", "one_class", "No label equals positive_label, '1'; the labels are 0 and 1."),
     (
         {"labels": ["a"] * 6, "positive_label": "a"},
         "/labels",
@@ -55,13 +55,13 @@ WRONG_SAMPLES: list[Wrong] = [
         {"weights": [1e-160] * 6},
         "/weights",
         "total_out_of_range",
-        "The total of one class is 3e-160, not within 1e-150 to 1e+150.",
+        "The total of one class is 3e-160, outside 1e-150 to 1e+150.",
     ),
     (
         {"weights": [1e308] * 6},
         "/weights",
         "total_out_of_range",
-        "The total of one class is inf, not within 1e-150 to 1e+150.",
+        "The total of one class is inf, outside 1e-150 to 1e+150.",
     ),
 ]
 
@@ -71,30 +71,30 @@ WRONG_COUNTS: list[Wrong] = [
     ({"fp": []}, "/fp", "missing", "Counts need tp and fp."),
     ({"positives": None}, "/positives", "missing", "Give fn or positives: without them the total is unknown."),
     ({"negatives": None}, "/negatives", "missing", "Give tn or negatives: without them the total is unknown."),
-    ({"tp": [1, 2, 3]}, "/fp", "lengths_differ", "fp has 2 rows, tp has 3."),
-    ({"fp": [0]}, "/fp", "lengths_differ", "fp has 1 rows, tp has 2."),
-    ({"fn": [2]}, "/fn", "lengths_differ", "fn has 1 rows, tp has 2."),
-    ({"tn": [1, 2, 3]}, "/tn", "lengths_differ", "tn has 3 rows, fp has 2."),
-    ({"threshold": [0.5]}, "/threshold", "lengths_differ", "threshold has 1 rows, tp has 2."),
+    ({"tp": [1, 2, 3]}, "/fp", "lengths_differ", "fp has 2 rows but tp has 3."),
+    ({"fp": [0]}, "/fp", "lengths_differ", "fp has 1 rows but tp has 2."),
+    ({"fn": [2]}, "/fn", "lengths_differ", "fn has 1 rows but tp has 2."),
+    ({"tn": [1, 2, 3]}, "/tn", "lengths_differ", "tn has 3 rows but fp has 2."),
+    ({"threshold": [0.5]}, "/threshold", "lengths_differ", "threshold has 1 rows but tp has 2."),
     ({"threshold": [0.1, 0.2]}, "/threshold/1", "rising_thresholds", "The threshold rises here while tp or fp rises."),
     ({"tp": [1, 4]}, "/tp/1", "contradicting_totals", "tp is above its total, 3."),
     ({"fp": [4, 1]}, "/fp/0", "contradicting_totals", "fp is above its total, 3."),
-    ({"fn": [2, 2]}, "/fn/1", "contradicting_totals", "tp + fn is 4 here and positives is 3."),
-    ({"tn": [2, 2]}, "/tn/0", "contradicting_totals", "fp + tn is 2 here and negatives is 3."),
+    ({"fn": [2, 2]}, "/fn/1", "contradicting_totals", "tp + fn is 4 here but positives is 3."),
+    ({"tn": [2, 2]}, "/tn/0", "contradicting_totals", "fp + tn is 2 here but negatives is 3."),
     (
         {"tp": [2**53], "fn": [1], "fp": [1], "positives": 2**53},
         "/fn/0",
         "contradicting_totals",
-        "tp + fn is 9007199254740992 here and positives is 9007199254740992.",
+        "tp + fn is 9007199254740992 here but positives is 9007199254740992.",
     ),
-    ({"positives": 0}, "/positives", "total_out_of_range", f"{OF_CLASS} 0, not within 1e-150 to 1e+150."),
-    ({"negatives": 1e151}, "/negatives", "total_out_of_range", f"{OF_CLASS} 1e+151, not within 1e-150 to 1e+150."),
-    ({"fn": [2, 1], "positives": 1e22}, "/fn/0", "contradicting_totals", "tp + fn is 3 here and positives is 1e+22."),
+    ({"positives": 0}, "/positives", "total_out_of_range", f"{OF_CLASS} 0, outside 1e-150 to 1e+150."),
+    ({"negatives": 1e151}, "/negatives", "total_out_of_range", f"{OF_CLASS} 1e+151, outside 1e-150 to 1e+150."),
+    ({"fn": [2, 1], "positives": 1e22}, "/fn/0", "contradicting_totals", "tp + fn is 3 here but positives is 1e+22."),
     (
         {"tp": [1e308], "fn": [1e308], "fp": [1], "positives": None},  # the total was not given
         "",
         "total_out_of_range",
-        f"{OF_CLASS} inf, not within 1e-150 to 1e+150.",
+        f"{OF_CLASS} inf, outside 1e-150 to 1e+150.",
     ),
 ]
 
@@ -158,7 +158,7 @@ def test_counts_and_a_sample(operation: str, keys: Keys) -> None:
         ({"positive_label": 1}, "positive_label"),
     ):
         body = put(whole, keys, evaluation | sample)
-        sentence = "This goes with a sample; counts are given too."
+        sentence = "This is for a sample, but counts are given too."
         assert told(operation, body) == [(f"{pointer_to(keys)}/{blamed}", "exclusive", sentence)]
 
 

@@ -137,11 +137,11 @@ def told(operation: str, body: Any) -> dict[str, str]:
 
 def test_a_field_that_is_nearly_right_is_told_what_it_may_be() -> None:
     found = told("tradeoffs", SAMPLES["tradeoffs"] | {"score": [1], "min_recal": 1, "q" * 3_000_000: 1})
-    assert found["/score"] == "This field is not known here; do you mean scores?"
-    assert found["/min_recal"] == "This field is not known here; do you mean min_recall?"
-    assert found["/" + "q" * 9].startswith("This field is not known here; known are scores, labels, ")
+    assert found["/score"] == "Unknown field; did you mean scores?"
+    assert found["/min_recal"] == "Unknown field; did you mean min_recall?"
+    assert found["/" + "q" * 9].startswith("Unknown field; the known names are scores, labels, ")
     found = told("tradeoffs", put(COUNTED["tradeoffs"], ("counts", "thresholds"), 1))
-    assert found["/counts/th"] == "This field is not known here; do you mean threshold?"
+    assert found["/counts/th"] == "Unknown field; did you mean threshold?"
 
 
 WRONG_TOGETHER: dict[str, dict[str, Any]] = {

@@ -16,7 +16,7 @@ CURVES, TRADEOFFS, COMPARISONS, GATES = SAMPLES.values()
 OLD, NEW = COMPARISONS["evaluations"]
 COUNTED_ONE = {"name": "counted", "counts": COUNTS}
 PAIR = GATES | {"paired": True}
-ABSENT = "null and [] read as absent."
+ABSENT = "null and [] count as absent."
 
 WRONG: list[Row] = [
     (
@@ -46,21 +46,21 @@ WRONG: list[Row] = [
         CURVES | {"tuning": OTHER | {"lower_is_positive": True}},
         "/tuning",
         "exclusive",
-        "The tuning sample's thresholds cannot be applied to scores that run the other way.",
+        "The tuning sample's thresholds cannot be applied to scores that rank the other way.",
     ),
     (
         "curves",
         COUNTED["curves"] | {"thresholds": [0.5]},
         "/thresholds",
         "exclusive",
-        "This goes with a sample; counts are given too.",
+        "This is for a sample, but counts are given too.",
     ),
     (
         "curves",
         COUNTED["curves"] | {"tuning": OTHER},
         "/tuning",
         "exclusive",
-        "This goes with a sample; counts are given too.",
+        "This is for a sample, but counts are given too.",
     ),
     *(
         (
@@ -83,7 +83,7 @@ WRONG: list[Row] = [
             TRADEOFFS | {"lambda_range": between},
             "/lambda_range",
             "not_rising",
-            "The range has to rise: its first number below its second.",
+            "The first number of the range must be below the second.",
         )
         for between in ([0.5, 0.5], [-0.0, 0.0], [0.8, 0.2])
     ),
@@ -105,7 +105,7 @@ WRONG: list[Row] = [
             {"evaluations": [OLD, NEW | {"name": name}]},
             "/evaluations/1/name",
             "missing",
-            "Each of several evaluations needs a name.",
+            "When there are several evaluations, each needs a name.",
         )
         for name in (None, [])
     ),
@@ -115,7 +115,7 @@ WRONG: list[Row] = [
             {"evaluations": evaluations},
             f"/evaluations/{len(evaluations) - 1}/name",
             "duplicate",
-            f"Evaluation {earlier} has this name, too; they are counted from 0.",
+            f"Evaluation {earlier}, counting from 0, already has this name.",
         )
         for evaluations, earlier in (
             ([OLD, NEW, OLD], 0),
@@ -224,8 +224,8 @@ def test_a_level_has_a_resample_beyond_each_end(resamples: int, level: float, *,
             (error,) = asking.errors(operation, body)
             assert (error["pointer"], error["code"]) == (pointer, "out_of_range")
             assert error["detail"] == (
-                f"{resamples} resamples show a level of {1 - 2 / (resamples + 1):.6g} at most; "
-                "ask for less, or for more resamples."
+                f"{resamples} resamples allow a level of at most {1 - 2 / (resamples + 1):.6g}; lower level or "
+                "raise resamples."
             )
 
 

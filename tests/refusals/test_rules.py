@@ -11,8 +11,8 @@ from tests import asking
 from tests.refusals.places import DROP, QUERIES, SAMPLES, TABLE
 
 ONE_BOUND = "A rule needs exactly one of min, max and max_drop."
-BEST = "is the best that these very data allow: it has no interval, so no confidence."
-PROVE = "prove goes with max_drop and confidence."
+BEST = "is the best value that the data allow: it has no interval, so it takes no confidence."
+PROVE = "prove needs max_drop and confidence."
 LAMBDA = ", its lambda: 0 is precision, 1 is recall"
 
 WRONG_RULES: list[tuple[dict[str, Any], str, str, str]] = [
@@ -23,12 +23,12 @@ WRONG_RULES: list[tuple[dict[str, Any], str, str, str]] = [
     ({"metric": "roc", "min": 0.5, "max": 0.9}, "/max", "exclusive", ONE_BOUND),
     ({"metric": "roc", "max": 0.9, "max_drop": 0.1}, "/max_drop", "exclusive", ONE_BOUND),
     ({"metric": "roc", "min": 0.5, "max": 0.9, "max_drop": 0.1}, "/max", "exclusive", ONE_BOUND),
-    ({"metric": "roc", "min": 0.5, "at": 0.5}, "/at", "exclusive", "at does not go with roc."),
+    ({"metric": "roc", "min": 0.5, "at": 0.5}, "/at", "exclusive", "roc does not take at."),
     (
         {"metric": "roc", "min": 0.5, "at_threshold": 0.5},
         "/at_threshold",
         "exclusive",
-        "at_threshold does not go with roc.",
+        "roc does not take at_threshold.",
     ),
     ({"metric": "tpr_at_fpr", "min": 0.5}, "/at", "missing", "tpr_at_fpr needs at."),
     ({"metric": "tpr_at_fpr", "min": 0.5, "at_threshold": 0.5}, "/at", "missing", "tpr_at_fpr needs at."),
@@ -36,11 +36,11 @@ WRONG_RULES: list[tuple[dict[str, Any], str, str, str]] = [
         {"metric": "tpr_at_fpr", "min": 0.5, "at": 0.5, "at_threshold": 0.5},
         "/at_threshold",
         "exclusive",
-        "at_threshold does not go with tpr_at_fpr.",
+        "tpr_at_fpr does not take at_threshold.",
     ),
     ({"metric": "precision", "min": 0.5}, "/at_threshold", "missing", "precision needs at_threshold."),
-    ({"metric": "recall", "min": 0.5, "at": 0.5}, "/at", "exclusive", "at does not go with recall."),
-    ({"metric": "fpr", "max": 0.5, "at": 0.5, "at_threshold": 0.5}, "/at", "exclusive", "at does not go with fpr."),
+    ({"metric": "recall", "min": 0.5, "at": 0.5}, "/at", "exclusive", "recall does not take at."),
+    ({"metric": "fpr", "max": 0.5, "at": 0.5, "at_threshold": 0.5}, "/at", "exclusive", "fpr does not take at."),
     (
         {"metric": "fpr", "max_drop": 0.5, "at_threshold": 0.5},
         "/max_drop",
@@ -68,7 +68,7 @@ WRONG_RULES: list[tuple[dict[str, Any], str, str, str]] = [
             {"metric": index, "at": 0.5, bound: 0.5, "confidence": 0.9},
             "/confidence",
             "exclusive",
-            f"{index} {BEST} With at_threshold, the deployed one, it has.",
+            f"{index} {BEST} With at_threshold, the threshold in use, it has one.",
         )
         for index in ("f_measure", "jaccard")
         for bound in ("min", "max", "max_drop")
@@ -109,4 +109,4 @@ F1 = "f_measure with at 0.5, and at_threshold where one is deployed"
 )
 def test_a_metric_by_another_name(called: str, meant: str) -> None:
     (error,) = asking.errors("gates", SAMPLES["gates"] | {"rules": [{"metric": called, "min": 0.5}]})
-    assert error["detail"].startswith(f"Do you mean {meant}? One of roc, ")
+    assert error["detail"].startswith(f"Did you mean {meant}? Must be one of roc, ")

@@ -13,7 +13,7 @@ from service.wire.requests import fields as own
 from service.wire.requests.gates_schemas import FailStatus, MetricName
 
 BEYOND_DOUBLES = 2**53 + 1
-FROM_PANDAS = "This is an object of rows, as pandas' to_json and to_dict write; a list belongs here:"
+FROM_PANDAS = "This is an object of rows, as pandas' to_json and to_dict write; it must be a list:"
 
 
 class Wrong(NamedTuple):
@@ -27,12 +27,12 @@ class Wrong(NamedTuple):
 
 NOT_NUMBERS = [
     ("0.5", "not_a_number", "'0.5' is a string; send 0.5 without quotes."),
-    ("low", "not_a_number", "This is a string; a number belongs here."),
-    (True, "not_a_number", "This is a boolean; a number belongs here."),
-    ([0.5], "not_a_number", "This is a list; a number belongs here. Of predict_proba(X), send one column,"),
-    ({"0": 0.5}, "not_a_number", "This is an object; a number belongs here."),
-    (BEYOND_DOUBLES, "not_exact", "No double holds this integer; nothing is rounded silently."),
-    (10**400, "not_exact", "No double holds this integer; nothing is rounded silently."),
+    ("low", "not_a_number", "This is a string; it must be a number."),
+    (True, "not_a_number", "This is a boolean; it must be a number."),
+    ([0.5], "not_a_number", "This is a list; it must be a number. Of predict_proba(X), send one column,"),
+    ({"0": 0.5}, "not_a_number", "This is an object; it must be a number."),
+    (BEYOND_DOUBLES, "not_exact", "This integer has no exact double, and is not rounded silently."),
+    (10**400, "not_exact", "This integer has no exact double, and is not rounded silently."),
 ]
 """What is no number, alone or in a list."""
 
@@ -46,17 +46,17 @@ def wrong_values(field: fields.Field[Any]) -> Iterator[Wrong]:
 @wrong_values.register
 def _(field: fields.Nested) -> Iterator[Wrong]:  # noqa: ARG001
     for value in (1, "text", True, [1], [{}]):
-        yield Wrong(value, "not_an_object", "An object belongs here.")
+        yield Wrong(value, "not_an_object", "Must be an object.")
     for value in (1, None, []):
-        yield Wrong({"foo": value}, "unknown_field", "This field is not known here; known are", "/foo")
-        yield Wrong({"_schema": value}, "unknown_field", "This field is not known here; known are", "/_schema")
+        yield Wrong({"foo": value}, "unknown_field", "Unknown field; the known names are", "/foo")
+        yield Wrong({"_schema": value}, "unknown_field", "Unknown field; the known names are", "/_schema")
 
 
 @wrong_values.register
 def _(field: own.ObjectList) -> Iterator[Wrong]:
     for value in (1, "text", True, {"0": {}}):
-        yield Wrong(value, "not_a_list", "A list of objects belongs here.")
-    bounds = f"{field.minimum} to {field.maximum} of them belong here, not"
+        yield Wrong(value, "not_a_list", "Must be a list of objects.")
+    bounds = f"Must have {field.minimum} to {field.maximum} items, not"
     for size in {max(field.minimum - 1, 0), field.maximum + 1} - {0}:
         yield Wrong([{}] * size, "wrong_length", f"{bounds} {size}.")
 
@@ -64,27 +64,25 @@ def _(field: own.ObjectList) -> Iterator[Wrong]:
 @wrong_values.register
 def _(field: own.NumberColumn) -> Iterator[Wrong]:
     for value in ("0.5", 0.5, True):
-        yield Wrong(value, "not_a_column", "A list of numbers belongs here, such as [0.9, 0.2].")
+        yield Wrong(value, "not_a_column", "Must be a list of numbers, such as [0.9, 0.2].")
     yield Wrong({"0": 0.5}, "not_a_column", FROM_PANDAS)
     right = 1 if field.maximum is None else field.maximum
     size = field.length or 2
     for value, code, sentence in [*NOT_NUMBERS, *_beyond(field)]:
         yield Wrong([right] * (size - 1) + [value], code, sentence, f"/{size - 1}")
     if not field.nullable:
-        yield Wrong(
-            [right] * (size - 1) + [None], "not_a_number", "This is null; a number belongs here.", f"/{size - 1}"
-        )
+        yield Wrong([right] * (size - 1) + [None], "not_a_number", "This is null; it must be a number.", f"/{size - 1}")
     if field.length is not None:
         for other in (field.length - 1, field.length + 1):
-            yield Wrong([right] * other, "wrong_length", f"{field.length} numbers belong here, not {other}.")
+            yield Wrong([right] * other, "wrong_length", f"Must have {field.length} numbers, not {other}.")
 
 
 @wrong_values.register
 def _(field: own.LabelColumn) -> Iterator[Wrong]:  # noqa: ARG001
     for value in ("1", 1, True):
-        yield Wrong(value, "not_a_column", "A list of labels belongs here, such as [1, 0].")
+        yield Wrong(value, "not_a_column", "Must be a list of labels, such as [1, 0].")
     yield Wrong({"0": 1}, "not_a_column", FROM_PANDAS)
-    told = "Without positive_label, labels are 0 and 1, false and true, or -1 and 1;"
+    told = "Without positive_label, labels must be 0 and 1, false and true, or -1 and 1;"
     for value in (2, "x", True, 0.5):
         yield Wrong([1, 0, value, 1], "not_a_label", told, "/2")
 
@@ -92,7 +90,7 @@ def _(field: own.LabelColumn) -> Iterator[Wrong]:  # noqa: ARG001
 @wrong_values.register
 def _(field: own.Scalar) -> Iterator[Wrong]:  # noqa: ARG001
     for value in ([1], {"0": 1}):
-        yield Wrong(value, "not_a_label", "A string, a number or a boolean belongs here.")
+        yield Wrong(value, "not_a_label", "Must be a string, a number or a boolean.")
 
 
 @wrong_values.register
@@ -105,9 +103,9 @@ def _(field: own.Number) -> Iterator[Wrong]:
 def _(field: own.Whole) -> Iterator[Wrong]:
     for value, code, sentence in NOT_NUMBERS:
         yield Wrong(value, code, sentence)
-    yield Wrong(field.minimum + 0.5, "not_whole", "A whole number belongs here.")
+    yield Wrong(field.minimum + 0.5, "not_whole", "Must be a whole number.")
     for value in (field.minimum - 1, field.maximum + 1, -1e300):
-        yield Wrong(value, "out_of_range", f"A whole number from {field.minimum} to {field.maximum} belongs here.")
+        yield Wrong(value, "out_of_range", f"Must be a whole number from {field.minimum} to {field.maximum}.")
 
 
 @wrong_values.register
@@ -115,29 +113,29 @@ def _(field: FailStatus) -> Iterator[Wrong]:
     for value, code, sentence in NOT_NUMBERS:
         yield Wrong(value, code, sentence)
     for value in (200, 404, 410, field.choices[0] + 0.5, -field.choices[0]):
-        yield Wrong(value, "not_one_of", "One of 409, 412, 424 belongs here.")
+        yield Wrong(value, "not_one_of", "Must be one of 409, 412, 424.")
 
 
 @wrong_values.register
 def _(field: own.Flag) -> Iterator[Wrong]:  # noqa: ARG001
     for value in (0, 1, "true", [True], {}):
-        yield Wrong(value, "not_a_boolean", "true or false belongs here.")
+        yield Wrong(value, "not_a_boolean", "Must be true or false.")
 
 
 @wrong_values.register
 def _(field: own.Text) -> Iterator[Wrong]:
     for value in (1, True, ["text"], {"name": "text"}):
-        yield Wrong(value, "not_a_string", "A string belongs here.")
+        yield Wrong(value, "not_a_string", "Must be a string.")
     for size in {field.minimum - 1, field.maximum + 1} - {-1}:
-        told = f"{field.minimum} to {field.maximum} characters belong here, not {size}."
+        told = f"Must have {field.minimum} to {field.maximum} characters, not {size}."
         yield Wrong("x" * size, "wrong_length", told)
     for value in ("a\nb", "\x00", "\x7f", "\ud800"):
-        yield Wrong(value, "not_text", "This holds a control character, or half of a surrogate pair.")
+        yield Wrong(value, "not_text", "This contains a control character, or half of a surrogate pair.")
 
 
 @wrong_values.register
 def _(field: own.Choice) -> Iterator[Wrong]:
-    told = f"One of {', '.join(field.choices)} belongs here."
+    told = f"Must be one of {', '.join(field.choices)}."
     for value in (*_not_choices(field), [field.choices[0]]):
         yield Wrong(value, "not_one_of", told)
 
@@ -146,18 +144,18 @@ def _(field: own.Choice) -> Iterator[Wrong]:
 def _(field: MetricName) -> Iterator[Wrong]:
     names = ", ".join(field.choices)
     for value in (1, True, ["roc"], "nothing"):
-        yield Wrong(value, "not_one_of", f"One of {names} belongs here.")
-    yield Wrong("AUC", "not_one_of", f"Do you mean roc? One of {names} belongs here.")
-    yield Wrong("f_mesure", "not_one_of", f"Do you mean f_measure? One of {names} belongs here.")
+        yield Wrong(value, "not_one_of", f"Must be one of {names}.")
+    yield Wrong("AUC", "not_one_of", f"Did you mean roc? Must be one of {names}.")
+    yield Wrong("f_mesure", "not_one_of", f"Did you mean f_measure? Must be one of {names}.")
 
 
 @wrong_values.register
 def _(field: own.ChoiceSet) -> Iterator[Wrong]:
     names = ", ".join(field.choices)
     for value in (field.choices[0], {"0": field.choices[0]}, 1, True):
-        yield Wrong(value, "not_a_list", f"A list of {names} belongs here.")
+        yield Wrong(value, "not_a_list", f"Must be a list of {names}.")
     for value in (*_not_choices(field), None, [field.choices[0]]):
-        yield Wrong([field.choices[0], value], "not_one_of", f"One of {names} belongs here.", "/1")
+        yield Wrong([field.choices[0], value], "not_one_of", f"Must be one of {names}.", "/1")
 
 
 def _not_choices(field: own.Choice | own.ChoiceSet) -> list[Any]:
@@ -175,7 +173,7 @@ def _beyond(field: own.Number | own.NumberColumn) -> Iterator[tuple[float, str, 
         yield 1e300, "out_of_range", f"This is above {field.maximum:g}."
     if (bound := getattr(field, "exclusive_minimum", None)) is not None:
         for value in (bound, -1):
-            yield value, "out_of_range", f"This is not above {bound:g}."
+            yield value, "out_of_range", f"This must be above {bound:g}."
     if (bound := getattr(field, "exclusive_maximum", None)) is not None:
         for value in (bound, 95):
-            yield value, "out_of_range", f"This is not below {bound:g}."
+            yield value, "out_of_range", f"This must be below {bound:g}."

@@ -47,7 +47,7 @@ CALLS = {
     "curl -d with a query": Call(FORM, JSON_BODY, query="thresholds=0.5,0.75&lower_is_positive=False"),
     "curl --data-binary @scores.parquet": Call(FORM, parquet_body(TABLE), query="include=auc"),
     "curl --data-binary @scores.csv, wget --post-file=scores.csv": Call(
-        FORM, CSV_BODY, 415, "say Content-Type: text/csv"
+        FORM, CSV_BODY, 415, "send Content-Type: text/csv"
     ),
     "curl -d @scores.csv": Call(FORM, CSV_BODY.replace(b"\n", b""), 415, "--data-binary"),
     "curl -H 'Content-Type: text/csv' -d @scores.csv": Call(
@@ -58,7 +58,9 @@ CALLS = {
     ),
     "curl -X POST": Call(None, b"", 400, "The body is empty; send scores and labels"),
     "http POST url @scores.csv": Call("text/csv", CSV_BODY, query="include=auc"),
-    "http POST url < scores.csv": Call("application/json", CSV_BODY, 400, "looks like CSV: say Content-Type: text/csv"),
+    "http POST url < scores.csv": Call(
+        "application/json", CSV_BODY, 400, ("looks like CSV: send Content-Type: text/csv")
+    ),
     "http --form POST url scores=0.9 labels=1": Call(FORM, b"scores=0.9&labels=1", 415, "send a JSON object"),
     "requests.post(url, data=json.dumps(body)), Java's HttpClient with a string": Call(None, JSON_BODY),
     "requests.post(url, data=file) of CSV, Java's ofFile": Call(None, CSV_BODY, 415, "Content-Type: text/csv"),
@@ -79,7 +81,7 @@ OTHERS = {
     "octet-stream": Call("application/octet-stream", JSON_BODY),
     "octet-stream, a list": Call("application/octet-stream", in_json(ROWS), 422, LIST),
     "octet-stream, an Arrow stream": Call("application/octet-stream", arrow_body(TABLE), query="include=auc"),
-    "octet-stream, anything": Call("application/octet-stream", b"hello", 415, "does not show what it is"),
+    "octet-stream, anything": Call("application/octet-stream", b"hello", 415, "does not show its format"),
     "octet-stream, HTML": Call("application/octet-stream", b"<!doctype html>", 415, "HTML or XML"),
     "octet-stream, an Excel workbook": Call(
         "application/octet-stream", b"PK\x03\x04...xl/workbook.xml...", 415, "save it as CSV"
@@ -93,7 +95,7 @@ OTHERS = {
     "application/x-parquet": Call("application/x-parquet", parquet_body(TABLE), query="include=auc"),
     "text/json": Call("text/json", JSON_BODY),
     "no type, gzip": Call(None, compress("gzip", JSON_BODY), headers=GZIP),
-    "no type, gzip that nobody said": Call(None, compress("gzip", JSON_BODY), 415, "say Content-Encoding: gzip"),
+    "no type, gzip that nobody said": Call(None, compress("gzip", JSON_BODY), 415, "send Content-Encoding: gzip"),
     "no type, gzip twice": Call(
         None,
         compress("gzip", compress("gzip", JSON_BODY)),
@@ -127,28 +129,28 @@ OTHERS = {
     "orient=table": Call("application/json", in_json({"schema": {}, "data": ROWS}), 422, LIST),
     "orient=index": Call("application/json", in_json({"0": ROWS[0], "1": ROWS[1]}), 422, LIST),
     "orient=values": Call("application/json", b"[[0.9, 1], [0.2, 0]]", 422, LIST),
-    "a number": Call("application/json", b"1", 422, "The body is no object"),
+    "a number": Call("application/json", b"1", 422, "The body is not an object"),
     "JSON lines": Call("application/json", b'{"scores": 0.9}\n{"scores": 0.2}', 400, "JSON Lines"),
     "str() of a dict": Call("application/json", b"{'scores': [0.9]}", 400, "double quotes"),
     "str() of a dict in double quotes": Call(
-        "application/json", b'{"labels": [True]}', 400, "True is Python's; JSON has true"
+        "application/json", b'{"labels": [True]}', 400, "True is Python; JSON has true"
     ),
     "columns as scikit-learn calls them": Call(
         "application/json",
         b'{"y_true": [1, 0], "y_score": [0.9, 0.2]}',
         422,
-        "do you mean scores?",
+        "did you mean scores?",
     ),
     "one column as others call it": Call(
-        "application/json", b'{"target": [1, 0], "scores": [0.9, 0.2]}', 422, "do you mean labels?"
+        "application/json", b'{"target": [1, 0], "scores": [0.9, 0.2]}', 422, "did you mean labels?"
     ),
-    "a comma too many": Call("application/json", b'{"labels": [1, 0], }', 400, "ends after a comma"),
+    "a comma too many": Call("application/json", b'{"labels": [1, 0], }', 400, "ends with a comma"),
     "cut off": Call("application/json", b'{"labels": [1, 0]', 400, "It ends too early, after 17 characters."),
     "predict_proba(X).tolist()": Call(
         "application/json", b'{"scores": [[0.1, 0.9], [0.8, 0.2]], "labels": [1, 0]}', 422, "predict_proba(X)[:, 1]"
     ),
-    "NaN": Call("application/json", b'{"scores": [NaN]}', 400, "leave out the row"),
-    "JSON that is said to be CSV": Call("text/csv", JSON_BODY, 400, "This looks like JSON: say Content-Type"),
+    "NaN": Call("application/json", b'{"scores": [NaN]}', 400, "leave out its row"),
+    "JSON that is said to be CSV": Call("text/csv", JSON_BODY, 400, "This looks like JSON: send Content-Type"),
 }
 
 

@@ -83,7 +83,7 @@ def test_a_full_spool_costs_big_requests_alone(
         assert code(big(client)) == OVERLOADED
         assert room(client) == "full"
         assert small(client).status_code == 200
-    assert caplog.messages == ["The spool directory takes no more: No space left on device."]
+    assert caplog.messages == ["The spool directory takes no more files: No space left on device."]
     now += 60
     assert room(client) == "ok"
 
@@ -123,7 +123,7 @@ def test_without_any_directory_small_requests_are_answered(caplog: pytest.LogCap
         page = client.get("/metrics").text
         assert "\nrocpr_slots 1.0\n" in page
         assert "\nrocpr_slots_in_use 0.0\n" in page
-    assert caplog.messages == ["The spool directory takes no more: No such file or directory."]
+    assert caplog.messages == ["The spool directory takes no more files: No such file or directory."]
 
 
 @pytest.mark.usefixtures("no_directory")

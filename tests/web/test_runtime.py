@@ -124,7 +124,9 @@ def test_another_directory_is_taken_where_the_first_has_no_room(
     monkeypatch.setattr(
         runtime, "allocate", lambda path, size: (fail if memory in path.parents else allocate)(path, size)
     )
-    assert share_directory(1, memory=memory) == [f"{memory} is full or read-only: what processes share lies in {disk}."]
+    assert share_directory(1, memory=memory) == [
+        (f"{memory} is full or read-only: files that processes share are in {disk}.")
+    ]
     assert list(memory.iterdir()) == []
     assert shared().parent == disk
 
@@ -140,7 +142,7 @@ def test_a_system_without_a_directory_in_memory_is_nothing_to_speak_of(
 def test_without_room_for_counts_each_process_has_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runtime, "allocate", fail)
     (sentence,) = share_directory(1, memory=tmp_path)
-    assert sentence == "No directory has room for files of counts: /metrics has those of the process that answers."
+    assert sentence == "No directory has room for the counts: /metrics shows only the process that answers."
     assert [path.name for path in shared().iterdir()] == ["owner.0"]
     assert "PROMETHEUS_MULTIPROC_DIR" not in os.environ
 
@@ -152,7 +154,7 @@ def test_without_a_directory_for_temporary_files_there_is_another(
     monkeypatch.setattr(tempfile, "tempdir", None)
     monkeypatch.setattr(tempfile, "_get_default_tempdir", without_any)
     said = share_directory(1, str(tmp_path) if has_spool else "", tmp_path / "none" if has_spool else tmp_path)
-    expected = f"No directory for temporary files takes one: bodies of big requests lie in {tmp_path}."
+    expected = f"No temporary directory is writable: bodies of big requests are kept in {tmp_path}."
     assert said == ([] if has_spool else [expected])
     assert os.environ["TMPDIR"] == str(shared().parent) == str(tmp_path)
 
@@ -184,14 +186,14 @@ print(*share_directory(1, memory=Path(sys.argv[1])), sep="\\n")
     ("commands", "said"),
     [
         ("", ""),
-        (mounts.small("{memory}", "64k"), "{memory} is full or read-only: what processes share lies in {disk}."),
+        (mounts.small("{memory}", "64k"), "{memory} is full or read-only: files that processes share are in {disk}."),
         (
             "mount -t tmpfs -o ro tmpfs '{memory}'\n",
-            "{memory} is full or read-only: what processes share lies in {disk}.",
+            "{memory} is full or read-only: files that processes share are in {disk}.",
         ),
         (
             mounts.small("{memory}", "64k") + mounts.small("{disk}", "64k"),
-            "No directory has room for files of counts: /metrics has those of the process that answers.",
+            "No directory has room for the counts: /metrics shows only the process that answers.",
         ),
         (mounts.READ_ONLY, runtime._NO_DIRECTORY),
     ],

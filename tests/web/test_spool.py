@@ -122,7 +122,7 @@ def test_a_file_that_cannot_be_made_is_noted(tmp_path: Path, caplog: pytest.LogC
     spool = Spool(str(tmp_path / "gone"))
     with pytest.raises(FileNotFoundError):
         spool.open()
-    assert caplog.messages == ["The spool directory takes no more: No such file or directory."]
+    assert caplog.messages == ["The spool directory takes no more files: No such file or directory."]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="it is Linux's")

@@ -90,7 +90,7 @@ def test_health_has_the_names_that_supervisors_try(client: FlaskClient, path: st
 def test_a_404_names_the_nearest_path(client: FlaskClient, path: str, near: str) -> None:
     answer = client.get(path)
     detail = answer.get_json(force=True)["detail"]
-    assert (answer.status_code, detail) == (404, f"There is nothing at this path; do you mean {near}?")
+    assert (answer.status_code, detail) == (404, f"There is nothing at this path; did you mean {near}?")
 
 
 def test_a_404_that_is_near_nothing_names_the_documentation(client: FlaskClient) -> None:

@@ -47,8 +47,8 @@ class GateCommand(click.Command):
 @click.argument("files", metavar="RULES.toml SCORES", nargs=-1)
 @evaluation_options
 @click.option("--baseline", metavar="OLD", help="The scores of the model before, for max_drop.")
-@click.option("--server", metavar="URL", help="Ask this server; else the files are evaluated here.")
-@click.option("--api-key-env", metavar="NAME", help="The environment variable that holds its key.")
+@click.option("--server", metavar="URL", help="Ask this server instead of evaluating the files here.")
+@click.option("--api-key-env", metavar="NAME", help="The environment variable that holds the server's key.")
 @click.option("--junit", type=NEW_FILE, callback=new_file, metavar="F", is_eager=True, help="Write a JUnit report.")
 @click.option(
     "--markdown", type=NEW_FILE, callback=new_file, metavar="F", is_eager=True, help="Write a report in Markdown."
@@ -88,7 +88,7 @@ def gate(
     if init and (baseline or junit or markdown or plot):
         raise click.UsageError("--init cannot be combined with --baseline, --junit, --markdown or --plot.")
     if server is None and api_key_env is not None:
-        raise click.UsageError("--api-key-env goes with --server.")
+        raise click.UsageError("--api-key-env needs --server.")
     expected = 1 if init else 2
     if len(files) != expected:
         what = "--init takes SCORES alone" if init else "The command takes RULES.toml and SCORES"
@@ -126,7 +126,7 @@ def _refuse_other_order(rules: str, scores: str) -> None:
 def _opened(context: click.Context, paths: list[str]) -> list[BinaryIO]:
     """Open files; - is standard input. Raises UsageError."""
     if paths.count("-") > 1:
-        raise click.UsageError("Standard input is one file; - is given more than once.")
+        raise click.UsageError("Standard input can be read only once, but - is given more than once.")
     binary = click.File("rb")
     return [cast("BinaryIO", binary.convert(path, None, context)) for path in paths]
 
@@ -142,7 +142,7 @@ def _first_rules(scores: InputFile, given: dict[str, str], server: ServerAddress
 
 
 def _print(text: str | bytes) -> None:
-    """Print, in colour on a terminal unless NO_COLOR is set; the verdict stands when nobody reads it."""
+    """Print, in colour on a terminal unless NO_COLOR is set; the verdict stands even if nothing reads it."""
     plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
     try:
         click.echo(text, nl=False, color=False if plain else None)

@@ -33,7 +33,7 @@ _STEPS = 1000
 _HEAD = """\
 # What a model has to meet, for rocpr gate. Made from {name}: every rule below holds for it.
 # Each minimum is 1.4 times as far below today's value as the lower end of its {percent} % interval: another test set
-# of this size, with the same model, falls below it by chance alone about one time in forty. Raise it to what you
+# of this size, with the same model, falls below it by chance about one time in forty. Raise it to what you
 # need.
 #
 #   rocpr gate RULES.toml SCORES
@@ -51,7 +51,7 @@ _MEANINGS = {
 
 _DROP = """
 # Against the model before, with --baseline OLD. paired = true, above the first rule, where both have the same rows.
-# With few rows this fails for want of data, even of a model that is as good: paired, more rows or a larger bound help.
+# With few rows this fails even for a model that is as good: pair the rows, add more, or allow a larger drop.
 #[[rules]]
 #metric = "roc"
 #max_drop = 0.01

@@ -28,7 +28,7 @@ STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 
 @dataclass(frozen=True, slots=True)
 class Outputs:
-    """The files to write; None for those that nobody asked for."""
+    """The files to write; None for those that were not asked for."""
 
     junit: Path | None
     markdown: Path | None

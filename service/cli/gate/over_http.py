@@ -48,7 +48,7 @@ _SHOWN_FROM = 1 << 20
 
 _AGAIN = (429, 503)
 _UNAUTHORIZED, _NOT_FOUND = 401, 404
-_ADDRESS = "--server takes the address that /v1/gates is below"
+_ADDRESS = "--server takes the address without /v1/gates"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def post_gate(server: ServerAddress, media_type: str, parameters: Mapping[str, s
             ) as response:
                 return _reply(server, response, _content(server, response))
     except (requests.RequestException, OSError) as error:
-        fail([f"Error: {server.url} gives no answer: {_cause(error)}."])
+        fail([f"Error: {server.url} does not answer: {_cause(error)}."])
 
 
 class _KeyHeader(AuthBase):
@@ -189,7 +189,7 @@ def advice_on(problem: dict[str, Any], server: ServerAddress) -> Iterator[str]:
     if status == _UNAUTHORIZED and server.variable is None:
         yield "  Put the key into an environment variable and name that: --api-key-env NAME"
     elif status == _UNAUTHORIZED:
-        yield f"  The server does not know the key in {server.variable}."
+        yield f"  The server does not accept the key in {server.variable}."
     elif status == _NOT_FOUND:
         yield f"  {_ADDRESS}; an older rocpr has no gates."
     elif status in _AGAIN:

@@ -40,7 +40,8 @@ _OWN_OPTIONS = tuple(f"/{name}" for name in GATE_OPTIONS)
 class Question:
     """What is asked; `given` are the options of the command line, which go before those of the rules.
 
-    A JSON file carries its own: of both it takes nothing but what labels and scores mean, where it does not say so.
+    A JSON file has its own options: it takes only the meaning of labels and scores from those of both files, unless it
+    gives them itself.
     """
 
     rules: Rules
@@ -53,7 +54,14 @@ class Question:
     def verdict(self, server: ServerAddress | None) -> bytes:
         """Get the answer, JSON; a problem is printed and ends the command."""
         if self.baseline is not None and BASELINE in self.rules.texts:
-            fail([f"Error: {self.rules.name}: {BASELINE} names a column, and --baseline a file; give one of them."])
+            fail(
+                [
+                    (
+                        f"Error: {self.rules.name}: {BASELINE} names a column, and --baseline names a file; give only "
+                        "one of them."
+                    )
+                ]
+            )
         return self._by_answer() if server is None else self._by(server)
 
     def _by_answer(self) -> bytes:
@@ -118,7 +126,7 @@ class Question:
         for key in (*GATE_OPTIONS, "baseline"):
             if key in document:
                 place = "in the file that --baseline names" if key == "baseline" else f"in {self.rules.name}"
-                fail([f"Error: {self.scores.name}: {key} belongs {place}; this file is an evaluation alone."])
+                fail([f"Error: {self.scores.name}: {key} belongs {place}; this file may hold an evaluation only."])
 
     def _lines_of_scores(self, problem: dict[str, Any], body: bytes) -> list[str]:
         """Lay out a problem of a table that was sent as it is."""

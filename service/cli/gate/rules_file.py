@@ -1,7 +1,7 @@
 """A file of rules, RULES.toml: what a gate has to meet, and how the files of scores are read.
 
 Its keys are the fields of a request to POST /v1/gates. Whether their values go together is the service's to say; what
-is said here is what only the file's reader can tell: the TOML itself, keys that are none, and the line of each.
+is reported here is what only the file's reader can know: the TOML itself, unknown keys, and the line of each.
 """
 
 import json
@@ -113,19 +113,19 @@ def _faults(document: Mapping[str, Any]) -> Iterator[FileFault]:
 
 
 def _unknown(table: object, known: tuple[str, ...], pointer: str) -> Iterator[FileFault]:
-    """Name the keys of a table that are none, each with what may be meant."""
+    """Report the unknown keys of a table, each with what may be meant."""
     for key in table if isinstance(table, dict) else ():  # what is no table is the service's to refuse
         if key in known:
             continue
         if pointer and key in KEYS:
-            advice = "a key of the whole file stands above the first line with brackets."
+            advice = "keys for the whole file go above the first line with brackets."
         elif not pointer and key in RULE_KEYS:
-            advice = "it belongs below a line [[rules]]."
+            advice = "it belongs below a [[rules]] line."
         elif not pointer and key == "baseline":
-            advice = "the baseline's file is the option --baseline."
+            advice = "give the baseline's file with --baseline."
         else:
             advice = meant(key, known)
-        yield FileFault(f"{pointer}/{key}", f"{key[:40]!r} is not known here; {advice}")
+        yield FileFault(f"{pointer}/{key}", f"{key[:40]!r} is unknown; {advice}")
 
 
 def _no_json(value: object, pointer: str) -> Iterator[FileFault]:
@@ -139,7 +139,7 @@ def _no_json(value: object, pointer: str) -> Iterator[FileFault]:
     elif isinstance(value, float) and not math.isfinite(value):
         yield FileFault(pointer, f"{value} is not a finite number.")
     elif not isinstance(value, (bool, int, float, str)):
-        yield FileFault(pointer, "A date or a time does not belong here; text stands in quotes.")
+        yield FileFault(pointer, "This must not be a date or a time; put text in quotes.")
 
 
 def _lines_by_pointer(text: str) -> dict[str, int]:

@@ -34,7 +34,14 @@ class ServerAddress:
         if not usable:
             fail(["Error: --server takes an address such as http://127.0.0.1:8000 or https://rocpr.example.org"])
         if parts.username is not None or parts.password is not None:
-            fail(["Error: --server takes no user and no password; a key is in the variable that --api-key-env names."])
+            fail(
+                [
+                    (
+                        "Error: --server takes no user and no password; put a key into the variable that "
+                        "--api-key-env names."
+                    )
+                ]
+            )
         if parts.query or parts.fragment:
             fail(["Error: --server takes the address alone, without ? and #."])
         url = url.rstrip("/").removesuffix("/v1/gates")
@@ -45,10 +52,22 @@ class ServerAddress:
             # What is no name may be the key itself, and does not belong in a log.
             called = f" {variable}" if variable.isupper() else ""
             fail(
-                [f"Error: The variable{called}, which --api-key-env names, holds no key. It takes a name, not the key."]
+                [
+                    (
+                        f"Error: The variable{called}, which --api-key-env names, holds no key. Give the variable's "
+                        "name, not the key."
+                    )
+                ]
             )
         if not _KEY_TEXT.fullmatch(key):
-            fail([f"Error: The variable {variable}, which --api-key-env names, holds characters that no key has."])
+            fail(
+                [
+                    (
+                        f"Error: The variable {variable}, which --api-key-env names, holds characters that are not "
+                        "allowed in a key."
+                    )
+                ]
+            )
         return cls(url, variable, key)
 
 

@@ -40,7 +40,7 @@ def verdict_lines(document: dict[str, Any], scores: str, baseline: str | None) -
 def _check_lines(checks: list[dict[str, Any]]) -> Iterable[str]:
     """Lay out the checks without the columns that are empty.
 
-    Where lines get long, each name is on one of its own; where a terminal would break them still, each cell is.
+    If lines get long, each name has its own line; if a terminal would still break them, each cell has.
     """
     names = [str(Rule(**check["rule"]).of) for check in checks]
     columns = {

@@ -46,8 +46,8 @@ def install_access(app: Flask, settings: Settings, runtime_directory: Path | Non
     """Install access control; call it after what observes requests and before everything else.
 
     `runtime_directory` is one that all processes of the server share, if there is any; it is used when there are keys.
-    Raises SettingsError when the origins cannot be used. A file of keys that cannot be used lets nobody in: a worker
-    that is replaced while somebody writes the file must not end the server, which has checked it at its start.
+    Raises SettingsError when the origins cannot be used. With a file of keys that cannot be used, nobody gets in: a
+    worker that is replaced while somebody writes the file must not end the server, which has checked it at its start.
     """
     origins = allowed_origins(settings.cors_origins)
     proxies = trusted_proxies(settings.trusted_proxies)
@@ -104,14 +104,14 @@ def _give_back_early(response: Response) -> Response:
 
 
 def _unauthorized() -> Response:
-    detail = "This server needs an API key: send the header Authorization with Bearer and a key that it knows."
+    detail = "This server needs an API key: send the header Authorization: Bearer KEY, with a key that it knows."
     response = problem_response(Problem("unauthorized", detail))
     response.headers["WWW-Authenticate"] = CHALLENGE
     return response
 
 
 def _too_many(count: int) -> Response:
-    detail = f"This key has {count} requests in progress, the most that it may have at once."
+    detail = f"This key has {count} requests in progress, the most it can have at once."
     return problem_response(Problem("too_many_requests", detail))
 
 

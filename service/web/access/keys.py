@@ -101,7 +101,7 @@ class Keys:
 def bearer_token(authorization: str) -> str | None:
     """Return what follows Bearer in an Authorization header; None for another scheme, nothing, or no header.
 
-    Several Authorization headers reach us as one with commas, which is nobody's key.
+    Several Authorization headers arrive as one with commas, which matches no key.
     """
     scheme, _, token = authorization.partition(" ")
     return token.strip(" \t") or None if scheme.lower() == "bearer" else None
@@ -178,7 +178,7 @@ def _parsed(data: bytes) -> tuple[tuple[_Key, ...], list[str]]:
             continue
         key = _Key(match[1].decode(), bytes.fromhex(match[2].decode()))
         if not seen.isdisjoint((key.name, key.digest)):
-            faults.append(f"{KEYS_VARIABLE}: line {number} has the name or the hash of a line before it.")
+            faults.append(f"{KEYS_VARIABLE}: line {number} repeats the name or the hash of an earlier line.")
             continue
         seen |= {key.name, key.digest}
         keys.append(key)

@@ -23,11 +23,11 @@ def allowed_origins(text: str) -> tuple[str, ...]:
     """
     origins = tuple(part.strip().lower() for part in text.split(",")) if text.strip() else ()
     if ANY in origins and len(origins) > 1:
-        raise SettingsError(f"{ORIGINS_VARIABLE}: * stands for every origin and goes with no other.")
+        raise SettingsError(f"{ORIGINS_VARIABLE}: * stands for every origin; do not combine it with others.")
     for origin in origins:
         if origin != ANY and not _is_origin(origin):
             raise SettingsError(
-                f"{ORIGINS_VARIABLE} must be origins between commas, such as https://example.org or "
+                f"{ORIGINS_VARIABLE} must be origins separated by commas, such as https://example.org or "
                 f"http://localhost:3000 (no path, no default port), or * alone, not {origin[:60]!r}"
             )
     return origins

@@ -1,6 +1,6 @@
 """On whose account a request is served, so that queues and slots can be fair: an API key's name, else an address.
 
-Knows the Authorization header, addresses, and which proxies may name the address of a client; refuses nobody.
+Knows the Authorization header, addresses, and which proxies may name the address of a client; refuses no request.
 """
 
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
@@ -39,8 +39,8 @@ def trusted_proxies(text: str) -> tuple[Network, ...]:
         return tuple(SOCKET if name == SOCKET else ip_network(name) for name in names)
     except ValueError:
         message = (
-            f"{PROXIES_VARIABLE} must be addresses, networks such as 10.0.0.0/8, or unix, between commas, "
-            f"not {text[:60]!r}"
+            f"{PROXIES_VARIABLE} must be addresses, networks such as 10.0.0.0/8, or unix, separated by "
+            f"commas, not {text[:60]!r}"
         )
         raise SettingsError(message) from None
 

@@ -1,6 +1,6 @@
 """Headers that keep a browser from doing more with an answer than it should; on every answer, errors included.
 
-Knows headers only. A page that needs more than the policy here brings a policy of its own (contract.py).
+Knows headers only. A page that needs more than this policy has its own (contract.py).
 """
 
 from collections.abc import Mapping

@@ -117,7 +117,7 @@ def _joined(directory: Path | None) -> tuple[mmap.mmap, Slot | None, int | None]
                 memory = mmap.mmap(file.fileno(), _SIZE)
             process = Slots(directory, "worker", PROCESSES).take()
         except OSError as error:
-            _LOG.warning("This process knows nothing of the others: %s.", os.strerror(error.errno or errno.EIO))
+            _LOG.warning("This process shares nothing with the others: %s.", os.strerror(error.errno or errno.EIO))
         else:
             return memory, process, None if process is None else process.number
     return mmap.mmap(-1, _SIZE), None, 0

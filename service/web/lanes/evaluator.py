@@ -222,7 +222,7 @@ def _answered_in_files(request: Request, limits: Limits, body: int, content: int
 
 
 def mapped(source: BinaryIO) -> Body:
-    """Give what is in a file without a copy of it, where that can be had; the file is ours, and nobody shortens it."""
+    """Give what is in a file without a copy of it, where possible; the file is ours, and nothing shortens it."""
     try:
         return mmap.mmap(source.fileno(), 0, access=mmap.ACCESS_READ)
     except (OSError, ValueError):  # a file system without it, no room for it; an empty file

@@ -1,8 +1,8 @@
 """Who may have the next slot for a big request, when several ask.
 
-Nobody is interrupted, so what keeps one owner (an API key, else an address) from having everything is a rule about the
-last free slot: while anybody else has asked in the last ten seconds, it is not for an owner who has one already. And of
-the processes, each of which has its own queue, the one that has waited longest has the next slot.
+Running work is not interrupted, so what keeps one owner (an API key, else an address) from having everything is a rule
+about the last free slot: while anybody else has asked in the last ten seconds, it is not for an owner who has one
+already. And of the processes, each of which has its own queue, the one that has waited longest has the next slot.
 """
 
 from service.web.lanes.board import Board, number_of
@@ -21,7 +21,7 @@ class FairSlots:
         self._board = board
 
     def take(self, owner: str) -> Slot | None:
-        """Take a slot for an owner; None when they may have none now. Raises NoSlotFree when nobody may."""
+        """Take a slot for an owner; None if this owner may not have one now. Raises NoSlotFree if no owner may."""
         number = number_of(owner)
         self._board.note_asker(number)
         try:

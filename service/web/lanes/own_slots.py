@@ -1,4 +1,4 @@
-"""Slots where processes can share none, because no directory takes a file: each process has its share of them.
+"""Slots for processes that cannot share them, because no directory is writable: each process has its part of them.
 
 Knows counts alone. Processes then give away as many slots together as the server has, or one each where it has fewer:
 a process without one would refuse what another takes.

@@ -73,7 +73,7 @@ class EvaluatorPool:
         """Answer a request whose body comes with it.
 
         Raises TooMuchWork; Problem deadline_exceeded, helper_died when two evaluators died of it; EvaluatorFailed for a
-        defect; ClientGone when nobody waits any more, for which the evaluator was ended.
+        defect; ClientGone when the client has gone, in which case the evaluator was ended.
         """
         return self._tried(lambda evaluator, seconds: evaluator.answer(request, effort, seconds), client)
 
@@ -118,7 +118,7 @@ class EvaluatorPool:
                     raise Problem("overloaded", "No process can be started for the evaluation now.") from error
             except DeadlineExceeded:
                 self._on_end("deadline")
-                detail = f"The evaluation had not ended after {self._seconds:g} seconds."
+                detail = f"The evaluation took longer than {self._seconds:g} seconds, the limit."
                 raise Problem("deadline_exceeded", detail) from None
         raise Problem("helper_died", f"The process that evaluated the request died, {TRIES} times.")
 

@@ -104,7 +104,7 @@ class _StderrLogger:
 def _write(line: bytes) -> None:
     """Write a line in one call, so that lines of several threads and processes do not mix.
 
-    A log that nobody reads any more (a closed pipe) is no reason to fail a request.
+    A log that is no longer read (a closed pipe) must not fail a request.
     """
     with suppress(OSError):
         os.write(_STDERR, line)

@@ -3,7 +3,7 @@
 Knows prometheus_client, the variable that names its directory for several processes, slots and the spool's room;
 nothing of a request. No label has a value that a client chose.
 
-Each process counts in files of its own, and any of them adds all files up (counts_files.py). Without a directory for
+Each process counts in its own files, and any process can add up all files (counts_files.py). Without a directory for
 them each counts for itself, and tells its own counts.
 """
 
@@ -160,7 +160,8 @@ def helper_ended(reason: str) -> None:
 def metrics_blueprint(slots: Slots, spool: Spool, *, compiled: bool) -> Blueprint:
     """Make the route /metrics: the counts of all processes, in Prometheus's text format.
 
-    `compiled` is whether this process uses what was compiled. It is told, as this module is loaded before NumPy.
+    `compiled` is whether this process uses the compiled loops. It is a parameter because this module is loaded before
+    NumPy.
     """
     blueprint = Blueprint("metrics", __name__)
     registry = CollectorRegistry()

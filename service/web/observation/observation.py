@@ -51,7 +51,7 @@ REQUEST_ID = "X-Request-ID"
 _REQUEST_ID_VARIABLE = "HTTP_X_REQUEST_ID"
 SERVER_TIMING = "Server-Timing"
 UNMATCHED = "unmatched"
-"""The route of a request whose path, with its method, is none of ours, or was not read."""
+"""The route of a request whose path or method is unknown, or was not read."""
 
 OTHER = "OTHER"
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"})

@@ -24,7 +24,7 @@ for big ones. `exchange.py` is a request on its way through its passes.
 The queues are fair (`queues.py`): between owners, that is API keys or else addresses, and then between connections.
 Whoever has used less time lately goes first, and whoever waits gains on all others. A queue that is full turns away the
 last request of whoever has most in it, and a turn that does not come in time is over: both are 503 with Retry-After. In
-the big lane (`lanes/fair_slots.py`) nobody who has a slot already gets the last free one while others have asked for
+the big lane (`lanes/fair_slots.py`) no owner who already has a slot gets the last free one while others have asked for
 one, and of several processes the one that has waited longest gets the next. A request whose client has gone is taken
 out of its queue, and the evaluator process that works on it is ended.
 

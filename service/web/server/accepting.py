@@ -135,9 +135,7 @@ class Listeners:
         now = time.monotonic()
         if now - self._warned >= WARN_SECONDS:
             self._warned = now
-            _LOG.warning(
-                "No descriptor is left for another connection, or ROCPR_CONNECTIONS are open: raise the limit."
-            )
+            _LOG.warning("Out of file descriptors, or ROCPR_CONNECTIONS connections are open: raise the limit.")
         evicted = evict(self._server.connections)
         self._pause(listener, 0 if evicted else PAUSE_SECONDS, self._listen)
 

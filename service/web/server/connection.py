@@ -191,7 +191,7 @@ class Connection(asyncio.BufferedProtocol):
         self._read_ahead()
 
     def read_on(self, waited: float) -> None:
-        """Read again, after so many seconds' pause for others, which are not the client's."""
+        """Read again after a pause for other connections, whose seconds do not count against the client."""
         self.deadline += waited
         if not self._is_full:
             self.transport.resume_reading()

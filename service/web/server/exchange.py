@@ -51,7 +51,7 @@ class Receiver(Protocol):
 
 
 class Exchange:
-    """One request, from its head until its answer was sent or nobody wants it any more.
+    """One request, from its head until its answer was sent or is no longer wanted.
 
     owner, use   on whose account it is served (queues.py).
     began        when its head had come (time.monotonic).
@@ -213,7 +213,7 @@ class Exchange:
                 if not stream.wait_for_room():
                     return self.dispose
                 self._call_on_loop(self._receiver.take_piece, piece)
-        except Exception as error:  # noqa: BLE001  # a part was sent; the connection ends, so that nobody takes it for all
+        except Exception as error:  # noqa: BLE001  # a part was sent; the connection ends, so that it is not mistaken for the whole answer
             _LOG.error("Unexpected failure", exc_info=error)
             return self._receiver.failed
         return partial(self._receiver.take_piece, None)

@@ -60,7 +60,7 @@ class FairQueue(Generic[T]):
 
     The owner goes first whose line has stood longest, less a penalty for what the owner has used lately, so that
     nobody's hundredth request stands before another's first. Within a line requests go by when they came, plus the
-    penalty for what their connection had used by then. Whoever waits gets nearer with every moment, so nobody waits
+    penalty for what their connection had used by then. Every waiting request moves up with time, so none waits
     for ever.
     """
 
@@ -130,4 +130,4 @@ class FairQueue(Generic[T]):
 
 
 _FORGOTTEN = 1e-3
-"""Seconds of use that nobody remembers."""
+"""Seconds of use that are forgotten."""

@@ -38,7 +38,7 @@ class RequestReader:
     """Reads one request.
 
     head      what was read of it; None before it is whole.
-    body      what has come of the body; None where there is none.
+    body      the part of the body that has arrived; None if there is none.
     is_whole  whether the request was read to its end.
     begun     whether a byte of it has come.
     taken     how many bytes of it have come.

@@ -87,7 +87,7 @@ class Server:
         self._new_parser = new_parser
         self._routes = routes
         self.stopping_since: float | None = None
-        """When the process was told to take no more connections."""
+        """When the process had to stop taking connections."""
         self._chunk_turns = ChunkTurns(loop)
         self._has_room = True
         """Whether no more is held for clients than may be."""

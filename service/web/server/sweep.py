@@ -24,7 +24,7 @@ LAST_TURN_SECONDS = 20.0
 """Once the process is to stop: how long a request may still wait for its turn."""
 
 YOUNG_SECONDS = 2.0
-"""Before that nobody knows how fast a client is."""
+"""Before that, a client's speed is unknown."""
 
 PROBE_SECONDS = 1.0
 """How long a request is worked on before it is looked whether its client still reads."""
@@ -52,7 +52,7 @@ def look_after(connection: Connection, now: float, queue_seconds: float, stoppin
 
 def _look_after_request(connection: Connection, now: float, queue_seconds: float) -> None:
     if connection.exchange is not None and connection.exchange.misses_its_turn(queue_seconds):
-        connection.refuse(Problem("overloaded", "The request's turn did not come in time."))
+        connection.refuse(Problem("overloaded", "The request waited too long for its turn."))
     elif now - connection.since >= PROBE_SECONDS:
         _look_for_client(connection)
 
@@ -196,6 +196,6 @@ def _is_young(connection: Connection) -> bool:
 
 def _give_way(connection: Connection) -> None:
     if connection.sending is None:
-        connection.refuse(Problem("overloaded", "The server has no room now for a body that comes as slowly as this."))
+        connection.refuse(Problem("overloaded", "The server has no room now for a body that arrives this slowly."))
     else:
         connection.transport.abort()

@@ -28,7 +28,11 @@ class IncompleteHead(http.ParseError):
 
 _KINDS: tuple[tuple[type[Exception], str, str], ...] = (
     (http.LimitRequestLine, "uri_too_long", "The request line is longer than the server reads."),
-    (http.LimitRequestHeaders, "headers_too_large", "The header fields are larger, or more, than the server reads."),
+    (
+        http.LimitRequestHeaders,
+        "headers_too_large",
+        ("The header fields are larger, or there are more of them, than the server reads."),
+    ),
     (ExpectationFailed, "expectation_failed", "The only expectation that the server meets is 100-continue."),
     (http.InvalidRequestMethod, "malformed_request", "The request line names no valid method."),
     (http.InvalidHTTPVersion, "malformed_request", "The request line must name HTTP/1.0 or HTTP/1.1."),
@@ -39,7 +43,7 @@ _KINDS: tuple[tuple[type[Exception], str, str], ...] = (
     (http.InvalidChunkSize, "malformed_request", "The size of a chunk is not valid."),
     (http.InvalidChunkExtension, "malformed_request", "The extension of a chunk is not valid."),
     (http.ChunkMissingTerminator, "malformed_request", "A chunk does not end where its size says."),
-    (TinyChunks, "malformed_request", "The body comes in chunks of a few bytes each; send longer ones."),
+    (TinyChunks, "malformed_request", "The body's chunks are only a few bytes each; send longer ones."),
     (IncompleteHead, "malformed_request", "The request ended before its header fields did."),
     (http.ParseError, "malformed_request", "The request is not valid HTTP/1.1."),
 )
@@ -53,7 +57,7 @@ def transport_problem(error: Exception) -> Problem:
 
 def too_slow() -> Problem:
     """Make the problem of a request that does not arrive."""
-    return Problem("request_timeout", "The request came more slowly than this server waits for one.")
+    return Problem("request_timeout", "The request arrived too slowly.")
 
 
 def incomplete_body() -> Problem:

@@ -76,7 +76,7 @@ class Worker(BaseWorker):
     def check_config(cls, cfg: Any, log: Any) -> None:  # noqa: ANN401, ARG003  # gunicorn has no types
         """Refuse to serve in the clear where TLS is asked for."""
         if cfg.is_ssl:
-            sys.exit("rocpr: the server has no TLS of its own; put a proxy such as nginx in front (deploy/nginx.conf)")
+            sys.exit("rocpr: the server does not serve TLS; put a proxy such as nginx in front (deploy/nginx.conf)")
 
     signals: "SimpleQueue[int]"  # what the master was sent, and after the fork this process; see init_signals
 
@@ -93,7 +93,7 @@ class Worker(BaseWorker):
                     signal.raise_signal(sig)
 
     def run(self) -> None:
-        """Serve until the process is told to stop."""
+        """Serve until the process has to stop."""
         settings = read_settings()
         sys.setswitchinterval(SWITCH_SECONDS)
         self._loop = asyncio.new_event_loop()

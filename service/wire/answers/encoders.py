@@ -59,7 +59,7 @@ class _Pieces(io.RawIOBase):
         return True
 
     def write(self, piece: "ReadableBuffer", /) -> int:
-        """Keep a piece, which nobody changes any more."""
+        """Keep a piece, which must not change any more."""
         kept = memoryview(piece)
         self.written.append(kept)
         return kept.nbytes

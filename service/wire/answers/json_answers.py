@@ -54,7 +54,7 @@ def json_answer(
 
 
 def listing_answer(listing: Listing) -> Iterator[Piece]:
-    """Write what the columns of a table hold, as a table of its own."""
+    """Write what the columns of a table hold, as another table."""
     columns = [found for _, found in listing.columns]
     table = {
         # A JSON body may name a column by half of a surrogate pair.

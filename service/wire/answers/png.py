@@ -2,7 +2,7 @@
 
 resvg keeps Python's lock while it draws, and ends the process for sizes that it cannot hold: a server draws in an
 evaluator process, and nothing is drawn before its size is known. Without a font it leaves texts out and says nothing;
-so a letter is drawn first, in a process of its own.
+so a letter is drawn first, in a separate process.
 """
 
 import re
@@ -22,7 +22,7 @@ MOST_PIXELS = 16_000_000
 """Of a whole picture; about 90 ns and 8 bytes each."""
 
 _SANS_SERIF = "DejaVu Sans"
-"""What is taken where there is none of the fonts that a picture names; resvg itself would look for Arial."""
+"""The font if none of those that a picture names is there; resvg itself would look for Arial."""
 
 _SECONDS = 20.0
 """How long the letter may take."""

@@ -84,7 +84,7 @@ def validate(columns: Iterable[pa.ChunkedArray], most_bytes: int) -> None:
             chunk.indices.validate(full=True)
             bounds = pc.min_max(chunk.indices).as_py()
             if bounds["min"] is not None and not 0 <= bounds["min"] <= bounds["max"] < len(chunk.dictionary):
-                raise pa.ArrowInvalid("An index points out of its dictionary.")
+                raise pa.ArrowInvalid("An index points outside its dictionary.")
 
 
 def written_out(cells: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -103,7 +103,7 @@ def _look_at(cells: pa.Array, room: int) -> int:
     cells.validate()
     room -= _viewed_bytes(cells)
     if room < 0:
-        raise Problem("body_too_large", "The texts of a column of string_view are longer than the limit, all together.")
+        raise Problem("body_too_large", "The text in a string_view column is longer than the limit in total.")
     cells.validate(full=True)
     return room
 
@@ -120,25 +120,27 @@ def _viewed_bytes(cells: pa.Array) -> int:
 def _(column: ArrowColumn, *, nullable: bool) -> FloatArray:
     cells = column.cells
     if cells is None:
-        detail = f"This column is {column.shown_kind}; numbers are integers, floats or decimals."
+        detail = f"This column is {column.shown_kind}; numbers must be integers, floats or decimals."
         raise ColumnError("not_a_number", detail)
     kind = cells.type
     if is_text(kind) or types.is_boolean(kind):
         what = "text" if is_text(kind) else "booleans"
-        raise ColumnError("not_a_number", f"This is a column of {what}; numbers belong here.")
+        raise ColumnError("not_a_number", f"This is a column of {what}; it must hold numbers.")
     if types.is_decimal(kind):  # digits, of which the parser of text makes the nearest doubles
         cells = pc.cast(cells, pa.string())
     missing = None
     if cells.null_count:
         missing = pc.is_null(cells).to_numpy()
         if not nullable:
-            raise ColumnError("not_a_number", "This is a null; a number belongs here.", int(missing.argmax()))
+            raise ColumnError("not_a_number", "This is null; it must be a number.", int(missing.argmax()))
         if types.is_null(kind):
             return np.full(len(cells), np.nan)
         cells = pc.fill_null(cells, "0" if types.is_decimal(kind) else 0)
     given = numbers(TextColumn(cells), nullable=False) if types.is_decimal(kind) else _flat(cells)
     if types.is_floating(kind) and not (finite := np.isfinite(given)).all():
-        raise ColumnError("not_finite", "This is not a finite number that a double holds.", int(finite.argmin()))
+        raise ColumnError(
+            "not_finite", ("This is not a finite number within the range of a double."), int(finite.argmin())
+        )
     values = given.astype(np.float64, copy=False)
     if types.is_integer(kind):
         _refuse_inexact(given, values)
@@ -149,16 +151,16 @@ def _(column: ArrowColumn, *, nullable: bool) -> FloatArray:
 def _(column: ArrowColumn, positive_label: object) -> Labels:
     cells = column.cells
     if cells is None:
-        detail = f"This column is {column.shown_kind}; labels are integers, floats, decimals, booleans or text."
+        detail = f"This column is {column.shown_kind}; labels must be integers, floats, decimals, booleans or text."
         raise ColumnError("not_a_label", detail)
     if cells.null_count:
         row = pc.index(pc.is_null(cells), True).as_py()
-        raise ColumnError("not_a_label", "This is a null; a label belongs here.", row)
+        raise ColumnError("not_a_label", "This is null; it must be a label.", row)
     if is_text(cells.type):
         return labels(TextColumn(cells), positive_label)
     values = numbers(column, nullable=False) if types.is_decimal(cells.type) else _flat(cells)
     if types.is_floating(cells.type) and not (finite := np.isfinite(values)).all():
-        raise ColumnError("not_a_label", "This is not a finite number; a label belongs here.", int(finite.argmin()))
+        raise ColumnError("not_a_label", "This is not a finite number, so it cannot be a label.", int(finite.argmin()))
     return _default_labels(values) if positive_label is None else _chosen_labels(values, str(positive_label))
 
 
@@ -219,7 +221,7 @@ def _place(distinct: np.ndarray, positive: object) -> int | None:
 
 
 def _json_value(text: str) -> object:
-    """Read a query's text as a value of JSON; None, which no label is, where it is none."""
+    """Read a query's text as a value of JSON; None, which is never a label, if it is not JSON."""
     try:
         return json_or_truth(text)
     except StrictJsonError:

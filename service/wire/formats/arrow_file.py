@@ -39,7 +39,7 @@ class ArrowFile:
         end = len(body) - _TAIL - size
         is_between = len(_BEGIN) <= end < len(body) - _TAIL
         if body[: len(_BEGIN)] != _BEGIN or body[-len(_MAGIC) :] != _MAGIC or not is_between:
-            raise Problem("malformed_body", "The body is not an Arrow file, or not all of it.")
+            raise Problem("malformed_body", "The body is not an Arrow file, or only part of one.")
         if size > LONGEST_HEADER:
             raise too_many_columns()
         footer = body[end : end + size]
@@ -48,7 +48,7 @@ class ArrowFile:
             schema = root.inner(_SCHEMA).position
             self._dictionaries, self._batches = (_blocks(root, field) for field in (_DICTIONARIES, _BATCHES))
         except (struct.error, ValueError):
-            raise Problem("malformed_body", "The footer of the Arrow file points out of itself.") from None
+            raise Problem("malformed_body", "The footer of the Arrow file points outside itself.") from None
         blocks = self._dictionaries + self._batches
         _check_places(blocks, end)
         self._first = _schema_message(footer, schema)
@@ -61,10 +61,10 @@ class ArrowFile:
         starts = accumulate((metadata + length for _, metadata, length in blocks), initial=len(self._first))
         places = [(start, metadata, length) for start, (_, metadata, length) in zip(starts, blocks, strict=False)]
         if counted.dictionaries + counted.batches != places or len(counted.batches) != len(self._batches):
-            detail = "The footer of the Arrow file does not name the record batches and dictionaries that are there."
+            detail = "The footer of the Arrow file does not match the record batches and dictionaries in it."
             raise Problem("malformed_body", detail)
         if len(set(counted.identities)) < len(counted.identities):
-            raise Problem("malformed_body", "A dictionary of the Arrow file comes twice.")
+            raise Problem("malformed_body", "The Arrow file has the same dictionary twice.")
 
 
 def _blocks(root: Flat, field: int) -> list[Place]:
@@ -76,11 +76,13 @@ def _blocks(root: Flat, field: int) -> list[Place]:
 def _check_places(blocks: list[Place], end: int) -> None:
     """Refuse messages that are not between the beginning of the file and the footer, or share bytes."""
     if any(min(block) < 0 for block in blocks):
-        raise Problem("malformed_body", "The footer of the Arrow file has negative places.")
+        raise Problem("malformed_body", "The footer of the Arrow file has negative offsets.")
     bounds = sorted((offset, offset + metadata + length) for offset, metadata, length in blocks)
     bounds = [(0, len(_BEGIN)), *bounds, (end, end)]
     if any(stop > start for (_, stop), (start, _) in pairwise(bounds)):
-        raise Problem("malformed_body", "The footer of the Arrow file names messages out of the file, or one twice.")
+        raise Problem(
+            "malformed_body", ("The footer of the Arrow file lists a message outside the file, or the same one twice.")
+        )
 
 
 def _schema_message(footer: bytes, schema: int) -> bytes:

@@ -71,4 +71,4 @@ class ArrowTable:
 
     def _malformed(self) -> Problem:
         kind = "file" if self._is_file else "stream"
-        return Problem("malformed_body", f"The body is not an Arrow {kind}, or not all of it.")
+        return Problem("malformed_body", f"The body is not an Arrow {kind}, or only part of one.")

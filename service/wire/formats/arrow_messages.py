@@ -21,7 +21,7 @@ from service.wire.problems import Problem, invalid_value
 MOST_BATCHES = 10_000
 """Record batches and dictionaries cost time by the piece, however small they are."""
 MOST_PAIRS = 10
-"""How many pairs of metadata a message has of its own: pyarrow copies each, and all of them may be one long text."""
+"""How many pairs of custom metadata a message may have: pyarrow copies each, and all of them may be one long text."""
 
 _Unpack = Callable[[bytes, int], tuple[int]]
 _READ_UINT8, _READ_UINT16, _READ_INT16, _READ_UINT32, _READ_INT32, _READ_INT64 = (
@@ -30,7 +30,7 @@ _READ_UINT8, _READ_UINT16, _READ_INT16, _READ_UINT32, _READ_INT32, _READ_INT64 =
 
 _CONTINUATION = b"\xff\xff\xff\xff"
 _V5 = 4
-"""The metadata version of Arrow 1.0 and later; before it, compression was told in a message's own metadata."""
+"""The metadata version of Arrow 1.0 and later; before it, compression was declared in a message's custom metadata."""
 
 _MESSAGE_VERSION, _MESSAGE_HEADER, _MESSAGE_BODY_LENGTH, _MESSAGE_METADATA = 0, 2, 3, 4
 _ENDIANNESS, _FIELDS, _SCHEMA_METADATA = 0, 1, 2
@@ -144,7 +144,7 @@ def count(stream: memoryview, limits: Limits) -> Counted:
     counted = Counted()
     first = _next(reader, source, stream)
     if first is None or first[0].type != "schema":
-        raise Problem("malformed_body", "The body is no Arrow stream: a schema belongs at its beginning.")
+        raise Problem("malformed_body", "The body is not an Arrow stream: it does not begin with a schema.")
     _check_schema(_root(first[0]).inner(_MESSAGE_HEADER))
     while (found := _next(reader, source, stream)) is not None:
         _add(counted, *found)
@@ -154,10 +154,10 @@ def count(stream: memoryview, limits: Limits) -> Counted:
             most = limits.max_decompressed_bytes
             raise Problem("body_too_large", f"The compressed buffers unpack to more than {most} bytes, the limit.")
         if len(counted.batches) + len(counted.dictionaries) > MOST_BATCHES:
-            detail = f"There are more than {MOST_BATCHES} record batches and dictionaries; write longer ones."
+            detail = f"There are more than {MOST_BATCHES} record batches and dictionaries; write fewer, longer ones."
             raise invalid_value("", "too_many_batches", detail)
     if source.tell() < len(stream):
-        raise Problem("malformed_body", "Something follows the end of the Arrow stream.")
+        raise Problem("malformed_body", "There is data after the end of the Arrow stream.")
     return counted
 
 
@@ -187,9 +187,9 @@ def _check_metadata(message: bytes) -> None:
     try:
         pairs = Flat.root(message).length(_MESSAGE_METADATA)
     except struct.error:
-        raise Problem("malformed_body", "An Arrow message points out of itself.") from None
+        raise Problem("malformed_body", "An Arrow message points outside itself.") from None
     if pairs > MOST_PAIRS:
-        raise _unsupported(f"A message has more than {MOST_PAIRS} pairs of metadata of its own; leave them out")
+        raise _unsupported(f"A message has more than {MOST_PAIRS} pairs of custom metadata; leave them out")
 
 
 def _root(message: pa.ipc.Message) -> Flat:
@@ -199,12 +199,12 @@ def _root(message: pa.ipc.Message) -> Flat:
 def _add(counted: Counted, message: pa.ipc.Message, place: Place) -> None:
     """Count a message: a record batch, or a dictionary, which has no rows of the table."""
     if message.type not in {"record batch", "dictionary"}:  # pyarrow verifies nothing of a type that it does not know
-        raise Problem("malformed_body", f"After its schema, an Arrow stream of a table holds no {message.type}.")
+        raise Problem("malformed_body", f"An Arrow stream of a table has no {message.type} after its schema.")
     root = _root(message)
     batch = root.inner(_MESSAGE_HEADER)
     if message.type == "dictionary":
         if batch.number(_IS_DELTA, _READ_UINT8):
-            raise _unsupported("A dictionary comes in parts (a delta); send each dictionary whole")
+            raise _unsupported("A dictionary is sent in parts (as deltas); send each dictionary whole")
         counted.dictionaries.append(place)
         counted.identities.append(batch.number(_DICTIONARY_ID, _READ_INT64))
         batch = batch.inner(_DATA)
@@ -222,7 +222,7 @@ def _add(counted: Counted, message: pa.ipc.Message, place: Place) -> None:
     is_compressed = batch.has(_BATCH_COMPRESSION)
     if root.number(_MESSAGE_VERSION, _READ_INT16) < _V5 and (is_compressed or root.has(_MESSAGE_METADATA)):
         # pyarrow would take what is compressed for what it becomes.
-        raise _unsupported("The buffers are compressed as before Arrow 1.0; write them anew")
+        raise _unsupported("The buffers are compressed as they were before Arrow 1.0; write the data again")
     if is_compressed:
         counted.unpacked += _unpacked(buffers[lengths > 0], np.frombuffer(message.body, np.uint8))
 
@@ -231,10 +231,10 @@ def _unpacked(buffers: np.ndarray, body: np.ndarray) -> int:
     """Add up how long compressed buffers say that they become. Raises Problem for one that cannot be so long."""
     offsets, lengths = buffers["offset"], buffers["length"]
     if (lengths < _PREFIX).any() or (offsets < 0).any() or (offsets > body.size - lengths).any():
-        raise Problem("malformed_body", "A compressed buffer is not within its body.")
+        raise Problem("malformed_body", "A compressed buffer lies outside its body.")
     declared = body[offsets[:, np.newaxis] + np.arange(_PREFIX)].view("<i8")[:, 0]
     if (declared < _NOT_COMPRESSED).any():
-        raise Problem("malformed_body", "A compressed buffer says that it becomes of a negative length.")
+        raise Problem("malformed_body", "A compressed buffer declares a negative uncompressed length.")
     return sum(np.where(declared == _NOT_COMPRESSED, lengths, declared).tolist())
 
 

@@ -57,7 +57,7 @@ _ZSTD_WINDOW: dict[int, int] = {zstd.DecompressionParameter.window_log_max: 23}
 """8 MB, the most that a frame may ask for as a content coding (RFC 9659)."""
 
 _ZSTD_LACKS = ("Allocation error", "Unable to create")
-"""What is in the messages of errors that are none of the content."""
+"""What the messages of errors contain if the content is not to blame."""
 
 
 class _Early(Exception):
@@ -89,11 +89,11 @@ class Coding:
     def refusal(self, body: Body, error: Exception) -> str:
         """Say why a body could not be decompressed."""
         if not self.magic.startswith(body[: len(self.magic)]):
-            return f"The body is not {self.name}, as its Content-Encoding says."
+            return f"Content-Encoding says {self.name}, but the body is not {self.name}."
         if isinstance(error, _Early):
-            return f"The body ends before its {self.whole} does."
+            return f"The body ends before the end of its {self.whole}."
         if isinstance(error, _Trailing):
-            return f"Something follows the {self.whole} that is no part of it."
+            return f"There is extra data after the {self.whole}."
         known = (meaning for words, meaning in self.told.items() if words in str(error))
         return next(known, f"The {self.whole} is damaged.")
 
@@ -123,7 +123,7 @@ def decompress(coding: str, body: Body, limit: int) -> Body:
 def _too_large(limit: int) -> Problem:
     return Problem(
         "body_too_large",
-        f"Decompressed, the body is longer than {limit} bytes, the most that this server makes of one.",
+        f"Decompressed, the body is longer than {limit} bytes, the limit.",
     )
 
 
@@ -164,7 +164,7 @@ def _gunzipped(body: Body) -> Iterator[bytes]:
                 if not piece.startswith(_GZIP_MAGIC[: len(piece)]):
                     raise _Trailing
                 if members > _MOST_MEMBERS:
-                    detail = f"The body has more than {_MOST_MEMBERS} gzip members; compress it in longer ones."
+                    detail = f"The body has more than {_MOST_MEMBERS} gzip members; compress it in fewer, longer ones."
                     raise Problem("malformed_body", detail)
                 stream = zlib.decompressobj(_GZIP_FORMAT)
             yield stream.decompress(piece, _CODED_BYTES)

@@ -1,6 +1,6 @@
 """CSV in (RFC 4180, with a header, in UTF-8) through pyarrow: bytes to columns of text.
 
-What separates columns, and the mark within numbers, are told by two parameters and never guessed.
+Two parameters say what separates columns and what the decimal mark is; neither is guessed.
 """
 
 import codecs
@@ -80,7 +80,7 @@ def _named(parameters: Mapping[str, str], key: str, known: Mapping[str, str]) ->
     for name, character in known.items():
         if text in {name, character}:
             return name
-    raise invalid_value(f"/{key}", "not_one_of", f"One of {', '.join(known)} belongs here.")
+    raise invalid_value(f"/{key}", "not_one_of", f"Must be one of {', '.join(known)}.")
 
 
 class CsvTable:
@@ -94,13 +94,18 @@ class CsvTable:
         _check_text(body)
         if b'"' in body and not _WELL_QUOTED[dialect.delimiter].fullmatch(body):
             _refuse_other_separators(body, dialect)
-            raise Problem("malformed_body", "A quoted value is not closed, or text stands beside its quotes.")
+            raise Problem(
+                "malformed_body", ("A quote is not closed, or there is text between a quote and the separator.")
+            )
         self.rows = 0
         self._body = body if body.endswith((b"\n", b"\r")) else body + b"\n"
         self.header = _header(body, dialect)
         self.header_is = f"the header, split at {dialect.name}s, is"
         if not _LINE_END.search(body):
-            self.header_is = "the body is one line (curl -d makes that of a file, --data-binary does not); split, it is"
+            self.header_is = (
+                "the body is one line (curl -d removes the line breaks of a file, --data-binary keeps them); "
+                "split, it is"
+            )
         if len(self.header) == 1 or self.header[0] == "sep=":  # no table of one column is of use
             _refuse_other_separators(body, dialect)
         if _has_more_rows(body, limits.max_rows):
@@ -141,7 +146,10 @@ class CsvTable:
         except (pa.ArrowException, OSError):
             if ragged:
                 found, row = ragged[0].actual_columns, ragged[0].number - _ROW_0
-                detail = f"Row {row} has {found} fields, the header has {len(self.header)}; row 0 is below the header."
+                detail = (
+                    f"Row {row} has {found} fields but the header has {len(self.header)}; row 0 is the first below "
+                    "the header."
+                )
             else:
                 detail = "The body is not CSV."
             raise Problem("malformed_body", detail) from None
@@ -170,14 +178,17 @@ def _refuse_other_separators(body: bytes, dialect: Dialect) -> None:
     header = (line[0] if line else b"").strip(b"\r\n")
     if for_excel := _FOR_EXCEL.match(header):
         name = next(name for name, mark in _DELIMITERS.items() if mark.encode() == for_excel[1])
-        detail = f"The line {header.decode()!r} is for Excel alone: leave it out and say delimiter={name}."
+        detail = f"The line {header.decode()!r} is only for Excel: leave it out and set delimiter={name}."
         raise Problem("malformed_body", detail)
     if dialect.delimiter.encode() in header:
         return
     for name, mark in _DELIMITERS.items():
         if mark.encode() in header:
-            advice = f"say delimiter={name}, and decimal=comma if its numbers have decimal commas"
-            raise Problem("malformed_body", f"This looks separated by {name}s, and {dialect.name}s are read: {advice}.")
+            advice = f"set delimiter={name}, and decimal=comma if its numbers have decimal commas"
+            raise Problem(
+                "malformed_body",
+                (f"The values look separated by {name}s, but the delimiter is a {dialect.name}: {advice}."),
+            )
 
 
 def _header(body: bytes, dialect: Dialect) -> list[str]:
@@ -200,5 +211,5 @@ def _has_more_rows(body: bytes, most: int) -> bool:
     """Tell whether there are more than `most` rows below the header; counts before anything is made of them."""
     if len(body) <= 2 * most or body.count(b"\n") + body.count(b"\r") <= most:  # a row takes two bytes
         return False
-    # Line ends are also within quotes, blank lines are none, and \r\n is one.
+    # Line ends can be within quotes, blank lines do not count, and \r\n is one.
     return re.match(rb"(?:%b){%d}+" % (_ROW_TEXT, most + 2), body) is not None

@@ -56,7 +56,7 @@ def _refuse_dialect(parameters: Mapping[str, str]) -> None:
     """Refuse the parameters of CSV with a body of another format."""
     for key in CSV_PARAMETERS:
         if key in parameters:
-            raise invalid_value(f"/{key}", "exclusive", f"{key} goes with CSV, and this body is of another format.")
+            raise invalid_value(f"/{key}", "exclusive", f"{key} is for CSV; this body has another format.")
 
 
 DECODERS: dict[str, Decoder] = {

@@ -94,7 +94,7 @@ def _number_list(body: bytes, start: int, end: int, longest: int, parser: simdjs
     text = np.frombuffer(body, np.uint8, end - start - 1, start + 1)
     size = 1 + sum(int(np.count_nonzero(text[some] == _COMMA)) for some in blocks(text.size))
     if size > longest:
-        raise Problem("too_many_rows", f"A list has {size} values, the limit is {longest}.")
+        raise Problem("too_many_rows", f"A list has {size} values; the limit is {longest}.")
     values = _digits(text)
     if values is None:
         values = _numbers(body, start, end, parser)

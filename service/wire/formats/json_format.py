@@ -89,7 +89,7 @@ def parse_json(text: str, lifted: Sequence[NumberList] = ()) -> object:
     def constant(name: str) -> NumberList:
         column = next(columns, None) if name == PLACEHOLDER else None
         if column is None:
-            raise StrictJsonError(f"{name} is not a JSON number; leave out the row that it stands in.")
+            raise StrictJsonError(f"{name} is not a JSON number; leave out its row.")
         return column
 
     try:
@@ -116,12 +116,12 @@ def _what_is_wrong(error: json.JSONDecodeError) -> str:
     if not rest:
         return f"It ends too early, after {place} characters."
     if word is not None:
-        return f"At character {place}, {word} is Python's; JSON has {_OF_PYTHON[word]}, as json.dumps writes."
+        return f"At character {place}, {word} is Python; JSON has {_OF_PYTHON[word]}, which json.dumps writes."
     if rest.startswith("'"):
-        return f"Character {place} is a single quote; JSON has double quotes, as Python's json.dumps writes."
+        return f"Character {place} is a single quote; JSON has double quotes, which Python's json.dumps writes."
     follows = rest.startswith(("}", "]")) and error.doc[max(0, place - 80) : place].rstrip().endswith(",")
     if follows or error.msg.startswith("Illegal trailing comma"):  # as Python 3.13 says
-        return f"At character {place} a list or object ends after a comma; JSON has none there."
+        return f"At character {place} a list or object ends with a comma, which JSON does not allow."
     if error.msg == "Extra data" and rest.startswith(("{", "[")):
         return f"At character {place} a second document begins (JSON Lines?); send one object of columns."
     return f"At character {place}: {error.msg}."
@@ -165,7 +165,7 @@ def _refuse_many_values(text: bytes, limits: Limits) -> None:
         raise Problem("body_too_large", detail)
     most = VALUES_PER_ROW * limits.max_rows + MOST_PLACES
     if _has_more(text, b",", most):
-        detail = f"Beside long lists of numbers alone, the body has more than {most} values."
+        detail = f"The body has more than {most} values, not counting long lists of numbers."
         raise Problem("body_too_large", detail)
 
 
@@ -264,7 +264,7 @@ def _(column: list, positive_label: object) -> Labels:  # type: ignore[type-arg]
     ones = column.count(1)
     if kinds - {"number"} or len(column) - ones not in {column.count(0), column.count(-1)}:
         misfit = first_misfit(enumerate(map(_typed, column)), _DEFAULT_LABELS)
-        assert misfit is not None  # noqa: S101  # they are none of these
+        assert misfit is not None  # noqa: S101  # they are not all in one of these
         quoted = _quoted(column[misfit])
         raise (
             ColumnError("not_a_label", f"labels[{misfit}]: {quoted}", misfit)
@@ -275,7 +275,7 @@ def _(column: list, positive_label: object) -> Labels:  # type: ignore[type-arg]
 
 
 def _quoted(value: object) -> str | None:
-    """Say that a value is a number or a truth value in quotes; None where it is none."""
+    """Say that a value is a number or a truth value in quotes; None if it is not."""
     if not isinstance(value, str) or not _NEEDS_NO_QUOTES.fullmatch(value):
         return None
     return f"{shown(value)} is a string; send {value.lower()} without quotes."
@@ -284,7 +284,7 @@ def _quoted(value: object) -> str | None:
 def _other(value: object, wanted: str) -> str:
     is_list = isinstance(value, (list, NumberList)) and wanted == "number"
     advice = " Of predict_proba(X), send one column, predict_proba(X)[:, 1]." if is_list else ""
-    return f"This is {_NAMES[type(value)]}; a {wanted} belongs here.{advice}"
+    return f"This is {_NAMES[type(value)]}; it must be a {wanted}.{advice}"
 
 
 def _typed(value: object) -> tuple[str, object]:

@@ -31,7 +31,7 @@ def refuse_usual_names(document: object) -> None:
     lists = [name for name, value in document.items() if isinstance(value, (list, NumberList))]
     renamed = likely(lists, [key for key in ("scores", "labels") if key not in document])
     errors = [
-        FieldError(f"/{pointer_token(name)}", "unknown_field", f"This field is not known here; do you mean {key}?")
+        FieldError(f"/{pointer_token(name)}", "unknown_field", f"Unknown field; did you mean {key}?")
         for key, name in renamed.items()
     ]
     if errors:
@@ -44,7 +44,7 @@ def _found(document: object) -> str | None:
     if isinstance(document, list) and document and isinstance(document[0], (dict, list)):
         return f"The body is a list of rows; {_COLUMNS}{_CALL}."
     if not isinstance(document, dict):
-        return f"The body is no object; {_COLUMNS}{_CALL}."
+        return f"The body is not an object; {_COLUMNS}{_CALL}."
     for orient, keys in (("split", {"columns", "data"}), ("table", {"schema", "data"})):
         if keys <= document.keys():
             return f'The body is a table as pandas writes with orient="{orient}"; {_COLUMNS}{_CALL}.'
@@ -79,5 +79,5 @@ def _(column: dict) -> Contents:  # type: ignore[type-arg]  # noqa: ARG001
 
 
 def _by_row() -> ColumnError:
-    detail = f"This is an object of rows, as pandas' to_json and to_dict write; a list belongs here: {_CALL}."
+    detail = f"This is an object of rows, as pandas' to_json and to_dict write; it must be a list: {_CALL}."
     return ColumnError("not_a_column", detail)

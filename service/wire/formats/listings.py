@@ -68,7 +68,7 @@ def _read_all(table: Table, _: Mapping[str, str]) -> Decoded:
 
 
 def _complete_all(document: object, _: Mapping[str, str]) -> Decoded:
-    """Take each member of an object for a column; null and [] read as absent."""
+    """Take each member of an object for a column; null and [] count as absent."""
     members = document.items() if isinstance(document, dict) else ()
     given = [(name, column) for name, column in members if column is not None and column != []]
     if len(given) > MOST_COLUMNS:

@@ -57,7 +57,7 @@ _WIDTHS = {8: 0, 16: 1, 32: 2, 64: 3}
 class Column:
     """A column at the top of the schema.
 
-    element      how its schema is written anew; None where its type is none that is read.
+    element      how its schema is written again; None if its type is not supported.
     kind         what its type is called.
     leaf         its place among all columns that are stored.
     """
@@ -98,9 +98,9 @@ class Footer:
         self.rows: int = self._tree[_FILE_ROWS]
         self._groups: list[Struct] = _structs(self._tree, _ROW_GROUPS)
         if self.rows < 0 or sum(group[_GROUP_ROWS] for group in self._groups) != self.rows:
-            raise ValueError("The row groups have not as many rows as the file.")
+            raise ValueError("The row groups do not add up to the rows of the file.")
         if _ENCRYPTION in {field for field, _ in self._tree} or any(map(_is_encrypted, self._stored())):
-            raise Problem("unsupported_media_type", "The Parquet file is encrypted; send it in the clear.")
+            raise Problem("unsupported_media_type", "The Parquet file is encrypted; send it unencrypted.")
         self.columns = list(_columns(_structs(self._tree, _SCHEMA)))
 
     def chunks(self, columns: list[Column]) -> dict[Column, list[Chunk]]:
@@ -116,7 +116,7 @@ class Footer:
         start = min(meta[_DATA_OFFSET], meta.get(_DICTIONARY_OFFSET) or meta[_DATA_OFFSET])
         chunk = Chunk(start, start + meta[_COMPRESSED], group[_GROUP_ROWS])
         if not len(MAGIC) <= chunk.start <= chunk.end <= self._end or meta[_VALUES] != chunk.rows or chunk.rows < 0:
-            raise ValueError("A column is not within the file, or not as long as its row group.")
+            raise ValueError("A column lies outside the file, or has another length than its row group.")
         return chunk
 
     def of_columns(self, columns: list[Column]) -> bytes:
@@ -140,7 +140,7 @@ class Footer:
     def _stored_as(self, group: Struct, column: Column, place: int) -> Struct:
         meta = _structs(group, _COLUMNS)[column.leaf][_META_DATA]
         if meta[_CODEC] not in _CODECS or column.element is None or meta[_PHYSICAL] != column.element[_PHYSICAL]:
-            raise ValueError("A column is stored in another type than its own, or by a codec that is none.")
+            raise ValueError("A column is stored as another type than its own, or with an unknown codec.")
         kept = (_PHYSICAL, _CODEC, _VALUES, _UNCOMPRESSED, _COMPRESSED, _DATA_OFFSET, _DICTIONARY_OFFSET)
         new = {key: meta[key] for key in kept if key in meta}
         new |= {(2, LIST): (I32, [0]), (3, LIST): (BINARY, [str(place).encode()])}
@@ -153,9 +153,9 @@ class Footer:
 
 def _tree(body: Body) -> Struct:
     if _MAGIC_OF_ENCRYPTED in {body[:4], body[-4:]}:
-        raise Problem("unsupported_media_type", "The Parquet file is encrypted; send it in the clear.")
+        raise Problem("unsupported_media_type", "The Parquet file is encrypted; send it unencrypted.")
     if len(body) < len(MAGIC) + _TAIL or {body[:4], body[-4:]} != {MAGIC}:
-        raise ValueError("There is no magic.")
+        raise ValueError("The magic bytes are missing.")
     size = int.from_bytes(body[-_TAIL:-4], "little")
     end = len(body) - _TAIL
     if size > end - len(MAGIC):
@@ -170,7 +170,7 @@ def _tree(body: Body) -> Struct:
 def _structs(parent: Struct, key: tuple[int, int]) -> list[Struct]:
     kind, items = parent[key]
     if items and kind != STRUCT:
-        raise ValueError("A list is of another kind than its items.")
+        raise ValueError("A list declares another type than its items have.")
     found: list[Struct] = items
     return found
 
@@ -180,7 +180,7 @@ def _is_encrypted(stored: Struct) -> bool:
 
 
 def _columns(elements: list[Struct]) -> Iterator[Column]:
-    """Go through the schema, a tree written root first; columns within columns are none of the table's."""
+    """Go through the schema, a tree written root first; nested columns do not count as the table's."""
     place = leaf = 0
     top = elements[0].get(_CHILDREN, 0)
     if not 0 <= top <= MOST_COLUMNS:

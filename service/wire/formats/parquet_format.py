@@ -118,7 +118,7 @@ class ParquetTable:
                 self._pages += 1
                 self._header_bytes += page.header_bytes
                 if self._pages > MOST_PAGES or self._header_bytes > LONGEST_HEADER:
-                    detail = f"The columns have more than {MOST_PAGES} pages, or these have long headers; write fewer."
+                    detail = f"The columns have more than {MOST_PAGES} pages, or pages with long headers; write fewer."
                     raise invalid_value("", "too_many_batches", detail)
         self._bytes += max(unpacked, _BYTES_OF_A_CELL * self._footer.rows)
         if self._bytes > self._limits.max_decompressed_bytes:
@@ -133,4 +133,4 @@ class ParquetTable:
 
 
 def _malformed() -> Problem:
-    return Problem("malformed_body", "The body is not a Parquet file, or not all of it.")
+    return Problem("malformed_body", "The body is not a Parquet file, or only part of one.")

@@ -24,7 +24,7 @@ _LONGEST_PAGE_HEADER = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class ParquetPage:
-    """What a page announces; the values of a dictionary are none of the column's rows."""
+    """What a page announces; the values of a dictionary are not rows of the column."""
 
     rows: int
     header_bytes: int

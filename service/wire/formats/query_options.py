@@ -84,7 +84,7 @@ def picture_options(parameters: dict[str, str]) -> dict[str, object]:
 
 
 def complete(document: object, parameters: Mapping[str, str]) -> Decoded:
-    """Put the options of a query into a JSON body, each where a body of its own would have it.
+    """Put the options of a query into a JSON body, each where a body would have it.
 
     Totals belong to the counts, and what labels and scores mean to each of several evaluations. What is no object, or
     has more evaluations than there may be, stays as it is, for the schema to refuse.
@@ -104,7 +104,7 @@ def complete(document: object, parameters: Mapping[str, str]) -> Decoded:
     if totals:
         counts = document.get("counts")
         if not isinstance(counts, dict):
-            raise invalid_value(f"/{next(iter(totals))}", "exclusive", "Totals go with counts; this body has none.")
+            raise invalid_value(f"/{next(iter(totals))}", "exclusive", "Totals are for counts; this body has none.")
         completed["counts"] = _with(counts, totals)
         pointers |= {f"/counts/{key}": f"/{key}" for key in totals}
     evaluations = document.get("evaluations")
@@ -124,7 +124,7 @@ def names_or_json(text: str) -> object:
 
 
 def _with(given: dict[str, object], options: Mapping[str, object]) -> dict[str, object]:
-    """Add options to an object of the body, which may not have them already; null and [] read as absent."""
+    """Add options to an object of the body, which may not have them already; null and [] count as absent."""
     for key in options:
         if given.get(key) not in (None, []):
             message = f"The query and the body both have {key}; leave it out of one of them."
@@ -175,7 +175,7 @@ def _not_read(key: str, error: StrictJsonError) -> Problem:
         return invalid_value(f"/{key}{error.pointer}", "not_finite", str(error))
     such = _EXAMPLES.get(key, "0.5")
     if key in _NUMBER_LIST_PARAMETERS:
-        detail = f"This parameter takes numbers with commas between, such as {such}."
+        detail = f"This parameter takes numbers separated by commas, such as {such}."
     else:
         detail = f"This parameter takes strict JSON text, such as {such}. {error}"
     return invalid_value(f"/{key}", "not_json", detail)

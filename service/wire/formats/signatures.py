@@ -41,9 +41,9 @@ _KNOWN_SIGNATURES = (
     Signature("a Parquet file", b"PAR1", b"PAR1", media_type=PARQUET),
     Signature("an Arrow stream", b"\xff\xff\xff\xff", media_type=ARROW_STREAM),
     Signature("an Arrow file", b"ARROW1\0\0", media_type=ARROW_FILE),
-    Signature("a Feather 1 file", b"FEA1", b"FEA1", advice="write it anew as Feather 2 or Parquet"),
+    Signature("a Feather 1 file", b"FEA1", b"FEA1", advice="save it as Feather 2 or Parquet"),
     Signature(_EXCEL, b"PK\x03\x04", holds=b"xl/", advice=_TO_CSV),
-    Signature("a zip archive", b"PK\x03\x04", advice="send the file that is in it"),
+    Signature("a zip archive", b"PK\x03\x04", advice="send the file inside it"),
     Signature(_EXCEL, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", advice=_TO_CSV),
     Signature(_UTF_16, b"\xff\xfe", advice=_TO_UTF_8),
     Signature(_UTF_16, b"\xfe\xff", advice=_TO_UTF_8),
@@ -55,7 +55,7 @@ _JSON = Signature("JSON", media_type=JSON)
 _MARKUP = Signature("HTML or XML", advice=f"send {JSON} or {CSV}")
 _CSV = Signature("CSV", media_type=CSV, is_clear=False)
 _FORM = Signature(
-    "the fields of a form",
+    "form fields",
     advice="send a JSON object, as curl --json and json= of Python's requests do",
     is_clear=False,
 )
@@ -98,11 +98,11 @@ def media_type_of(body: Body, said: str, content_encoding: str) -> str:
         return named
     seen = f"Content-Type says {said}" if said else "There is no Content-Type"
     if found is None:
-        advice = f"the body does not show what it is: say Content-Type: {JSON} or {CSV}."
+        advice = f"the body does not show its format: send Content-Type: {JSON} or {CSV}."
         raise Problem("unsupported_media_type", f"{seen}, and {advice}")
     detail = f"{seen}, and the body looks like {found.name}: {_advice(found, content_encoding)}."
     if found is _CSV and b"\n" not in body[:_LOOKED_AT]:
-        detail += " It is one line: of a file, curl -d makes that, and --data-binary does not."
+        detail += " It is one line: curl -d removes the line breaks of a file, --data-binary keeps them."
     raise Problem("unsupported_media_type", detail)
 
 
@@ -127,7 +127,7 @@ def _signatures_of_text(head: bytes) -> list[Signature]:
 
 def _advice(found: Signature, content_encoding: str) -> str:
     if found.media_type is not None:
-        return f"say Content-Type: {found.media_type}"
+        return f"send Content-Type: {found.media_type}"
     if found.coding is None:
         return found.advice
-    return f"say Content-Encoding: {found.coding}" if content_encoding == IDENTITY else "compress it once"
+    return f"send Content-Encoding: {found.coding}" if content_encoding == IDENTITY else "compress it once"

@@ -66,8 +66,8 @@ class TableForm:
 
     drawn           those of pictures within an answer.
     complete        what a JSON body becomes, with the options in the query.
-    answers_tables  whether the parameter `table`, which is not read here, goes with the operation, too.
-    skips           whether a column that cannot be read is none that has to be.
+    answers_tables  whether the operation also takes the parameter `table`, which is not read here.
+    skips           whether a column that cannot be read may be skipped.
     """
 
     parameters: tuple[str, ...]
@@ -82,7 +82,7 @@ class TableForm:
         for key in parameters:
             if key not in self.parameters and key not in self.drawn:
                 known = (*self.parameters, *self.drawn, *(["table"] if self.answers_tables else []))
-                message = f"This query parameter is not known here; {meant(key, known)}"
+                message = f"Unknown query parameter; {meant(key, known)}"
                 raise invalid_value(f"/{pointer_token(key)}", "unknown_field", message)
 
     def decode(self, table: Table, parameters: Mapping[str, str]) -> Decoded:
@@ -141,7 +141,7 @@ def _read_with_baseline(table: Table, parameters: Mapping[str, str]) -> Decoded:
     if not isinstance(document, dict) or BASELINE not in document:
         return decoded
     if "counts" in document:
-        message = "The baseline is another column of scores, and goes with a sample; this table is of counts."
+        message = "baseline_scores names a second column of scores, but this table has counts."
         raise invalid_value(f"/{BASELINE}", "exclusive", message)
     scores = document.pop(BASELINE)
     shared = {key: SharedColumn(document[key]) for key in ("labels", "weights") if key in document}
@@ -158,13 +158,13 @@ def _read_one(table: Table, parameters: Mapping[str, str], sample: tuple[str, ..
     if not counts and len(missing) == 1:
         raise _without(table, missing[0])
     if not counts and missing:
-        message = f"Columns scores and labels, or tp and fp, are needed; {_header(table)}."
-        advice = " scores= and labels= name columns that are called otherwise."
+        message = f"There are no columns scores and labels, nor tp and fp; {_header(table)}."
+        advice = " If they have other names, give these with scores= and labels=."
         raise invalid_value("", "missing", f"{message}{did_you_mean(table.header, missing) or advice}")
     options = options_of(parameters)
     totals = {key: options.pop(key) for key in TOTALS if key in options}
     if totals and not counts:
-        message = "Totals go with columns of counts; this table is a sample."
+        message = "Totals are for counts; this table is a sample."
         raise invalid_value(f"/{next(iter(totals))}", "exclusive", message)
     columns = table.read([*dict.fromkeys([*chosen.values(), *counts])])
     document: dict[str, object] = {key: columns[name] for key, name in chosen.items()}
@@ -184,7 +184,7 @@ def _read_several(table: Table, parameters: Mapping[str, str]) -> Decoded:
         raise invalid_value("/scores", "missing", message)
     names = _names(parameters["scores"], table.header)
     if len(names) > MOST_EVALUATIONS:
-        message = f"At most {MOST_EVALUATIONS} columns belong here, not {len(names)}."
+        message = f"At most {MOST_EVALUATIONS} columns can be compared, not {len(names)}."
         raise invalid_value("/scores", "wrong_length", message)
     if len(set(names)) < len(names):
         raise invalid_value("/scores", "duplicate", "A column is named twice.")
@@ -226,11 +226,11 @@ def _columns(table: Table, parameters: Mapping[str, str], keys: tuple[str, ...])
 
 def _check_column(table: Table, key: str, name: str) -> None:
     if name not in table.header:
-        raise invalid_value(f"/{key}", "missing", f"No column is called {name[:_SHOWN_HEADER]!r}; {_header(table)}.")
+        raise invalid_value(f"/{key}", "missing", f"There is no column {name[:_SHOWN_HEADER]!r}; {_header(table)}.")
 
 
 def _without(table: Table, key: str) -> Problem:
-    message = f"A column {key} is needed, or {key}= names one that is called otherwise; {_header(table)}."
+    message = f"There is no column {key}; if it has another name, give that with {key}=; {_header(table)}."
     return invalid_value(f"/{key}", "missing", f"{message}{did_you_mean(table.header, [key])}")
 
 
@@ -257,10 +257,10 @@ def no_rows(detail: str) -> Problem:
 
 def too_many_rows(rows: int, most: int) -> Problem:
     """Make the problem of a table that is longer than the limit."""
-    return Problem("too_many_rows", f"The table has {rows} rows, the limit is {most}.")
+    return Problem("too_many_rows", f"The table has {rows} rows; the limit is {most}.")
 
 
 def too_many_columns() -> Problem:
     """Make the problem of a table whose columns alone cost too much."""
-    detail = f"The header, or the schema, is longer than {LONGEST_HEADER} bytes or {MOST_COLUMNS} columns."
+    detail = f"The header or schema is longer than {LONGEST_HEADER} bytes or {MOST_COLUMNS} columns."
     return invalid_value("", "too_many_columns", detail)

@@ -62,7 +62,7 @@ def _(column: TextColumn, *, nullable: bool) -> FloatArray:
     values: FloatArray = array.to_numpy()
     wrong = np.flatnonzero(~np.isfinite(values) & ~missing)
     if wrong.size:
-        raise ColumnError("not_finite", "This is not a finite number that a double holds.", int(wrong[0]))
+        raise ColumnError("not_finite", "This is not a finite number within the range of a double.", int(wrong[0]))
     large = np.flatnonzero(np.abs(values) >= LARGEST_EXACT_INTEGER)
     for row, cell in zip(large, points.take(pa.array(large)).to_pylist(), strict=True):
         text = cell.strip(_SPACES)
@@ -82,9 +82,9 @@ def _not_a_number(cells: pa.ChunkedArray, points: pa.ChunkedArray, decimal: str)
     row = pc.index(good, False).as_py()
     text = cells[row].as_py()
     if not text:
-        return ColumnError("not_a_number", "This is blank; a number belongs here.", row)
+        return ColumnError("not_a_number", "This is blank; it must be a number.", row)
     if decimal == "." and _WITH_COMMA.fullmatch(text):
-        return ColumnError("not_a_number", f"{shown(text)} has a decimal comma: say decimal=comma.", row)
+        return ColumnError("not_a_number", f"{shown(text)} has a decimal comma: set decimal=comma.", row)
     mark = " with decimal=comma" if decimal == "," and "." in text else ""
     return ColumnError("not_a_number", f"{shown(text)} is not a decimal number{mark}.", row)
 
@@ -130,7 +130,7 @@ def coded(cells: pa.ChunkedArray) -> tuple[IntArray, pa.Array]:
     codes = places[codes]
     if entries.dictionary.null_count:
         null = pc.index(entries.dictionary.is_null(), True).as_py()
-        raise ColumnError("not_a_label", "This is a null; a label belongs here.", int((codes == null).argmax()))
+        raise ColumnError("not_a_label", "This is null; it must be a label.", int((codes == null).argmax()))
     return codes, entries.dictionary.cast(pa.string())
 
 

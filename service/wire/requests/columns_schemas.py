@@ -63,11 +63,11 @@ class ColumnsRequestSchema(ObjectSchema):
     def build(self, data: dict[str, Any], **_: object) -> ColumnsRequest:
         """Build the request, when the columns have as many rows as the table, or else as the first of them."""
         if "columns" not in data:
-            raise invalid("missing", "Give columns, lists of equal length; null and [] read as absent.", "columns")
+            raise invalid("missing", "Give columns, lists of equal length; null and [] count as absent.", "columns")
         columns: tuple[tuple[str, Contents], ...] = data["columns"]
         rows: Any = data.get("rows", columns[0][1].rows)
         for name, found in columns:
             if found.rows not in {None, rows}:
-                message = f"This column has {found.rows} rows, the one before it {rows}."
+                message = f"This column has {found.rows} rows; the one before it has {rows}."
                 raise ValidationError({"columns": {name: [Fault("lengths_differ", message)]}})
         return ColumnsRequest(Listing(rows, columns))

@@ -50,7 +50,7 @@ class NamedEvaluationSchema(EvaluationSchema):
     def build(self, data: dict[str, Any], **_: object) -> tuple[str, Sample | Counts]:
         """Build the evaluation, with its name."""
         if "name" not in data:
-            raise invalid("missing", "Each of several evaluations needs a name.", "name")
+            raise invalid("missing", "When there are several evaluations, each needs a name.", "name")
         return data["name"], self.evaluation(data)
 
 
@@ -64,12 +64,12 @@ class ComparisonsRequestSchema(ComparisonsCharts):
     def build(self, data: dict[str, Any], **_: object) -> ComparisonsRequest:
         """Build the request, when the names are distinct."""
         if "evaluations" not in data:
-            raise invalid("missing", "Give a list of evaluations; null and [] read as absent.", "evaluations")
+            raise invalid("missing", "Give a list of evaluations; null and [] count as absent.", "evaluations")
         evaluations: dict[str, Sample | Counts] = {}
         for position, (name, evaluation) in enumerate(data["evaluations"]):
             if name in evaluations:
                 earlier = list(evaluations).index(name)
-                fault = Fault("duplicate", f"Evaluation {earlier} has this name, too; they are counted from 0.")
+                fault = Fault("duplicate", f"Evaluation {earlier}, counting from 0, already has this name.")
                 raise ValidationError({"evaluations": {position: {"name": [fault]}}})
             evaluations[name] = evaluation
         indices = data.get("indices", frozenset(INDICES))

@@ -82,7 +82,7 @@ class CurvesRequestSchema(CurvesCharts, EvaluationSchema):
         if tuning is not None and "thresholds" in data:
             raise invalid("exclusive", "Give thresholds or a tuning sample, not both.", "thresholds")
         if tuning is not None and tuning.lower_is_positive != evaluation.lower_is_positive:
-            message = "The tuning sample's thresholds cannot be applied to scores that run the other way."
+            message = "The tuning sample's thresholds cannot be applied to scores that rank the other way."
             raise invalid("exclusive", message, "tuning")
         names = ("include", "keep", "interpolation", "thresholds", "tuning", "operating_points")
         options = CurvesOptions(**{name: data[name] for name in names if name in data})

@@ -23,7 +23,7 @@ _COUNTED = (("tp", "fn", "positives"), ("fp", "tn", "negatives"))
 """Of each class: what was called positive, what was not, and how many there are."""
 
 
-_UNKNOWN_FIELD = Fault("unknown_field", "This field is not known here.")
+_UNKNOWN_FIELD = Fault("unknown_field", "Unknown field.")
 
 
 class ObjectSchema(Schema):
@@ -33,7 +33,7 @@ class ObjectSchema(Schema):
         super().__init__(partial=True, **options)  # no field is required: absent ones need no visit
         self.error_messages |= {  # typed as text, passed on as they are
             "unknown": _UNKNOWN_FIELD,  # type: ignore[dict-item]
-            "type": Fault("not_an_object", "An object belongs here."),  # type: ignore[dict-item]
+            "type": Fault("not_an_object", "Must be an object."),  # type: ignore[dict-item]
         }
 
     class Meta:
@@ -46,7 +46,7 @@ class ObjectSchema(Schema):
         for name, faults in error.messages.items() if isinstance(error.messages, dict) else ():
             if faults == [_UNKNOWN_FIELD]:
                 advice = meant(str(name), [*self.fields])
-                faults[:] = [Fault("unknown_field", f"This field is not known here; {advice}")]
+                faults[:] = [Fault("unknown_field", f"Unknown field; {advice}")]
 
     @pre_load
     def drop_absent(self, data: Any, **_: object) -> Any:  # noqa: ANN401  # anything that JSON can hold
@@ -117,7 +117,7 @@ class EvaluationSchema(SampleFields):
         if isinstance(data, dict) and "counts" in data:
             for name in self.sample_only:
                 if name in data:
-                    raise invalid("exclusive", "This goes with a sample; counts are given too.", name)
+                    raise invalid("exclusive", "This is for a sample, but counts are given too.", name)
         return data
 
     def evaluation(self, data: dict[str, Any]) -> Sample | Counts:
@@ -126,7 +126,7 @@ class EvaluationSchema(SampleFields):
             counts: Counts = data["counts"]
             return replace(counts, lower_is_positive=data.get("lower_is_positive", False))
         if not any(name in data for name in self.sample_only):
-            raise invalid("missing", "Give scores and labels, or counts; null and [] read as absent.")
+            raise invalid("missing", "Give scores and labels, or counts; null and [] count as absent.")
         return _sample(data)
 
 
@@ -155,7 +155,7 @@ def _total(data: dict[str, Any], names: tuple[str, str, str]) -> float:
 def _sample(data: dict[str, Any]) -> Sample:
     for name in ("scores", "labels"):
         if name not in data:
-            raise invalid("missing", "A sample needs scores and labels; null and [] read as absent.", name)
+            raise invalid("missing", "A sample needs scores and labels; null and [] count as absent.", name)
     try:
         positive, rest = data["labels"]
         return Sample(data["scores"], positive, data.get("weights"), data.get("lower_is_positive", False), rest)

@@ -1,6 +1,6 @@
 """From what is wrong to the errors of a problem, each with its code and its JSON pointer.
 
-Two things are told: marshmallow's tree of messages, and facts of the mathematics that no schema could find.
+It translates two things: marshmallow's tree of messages, and facts of the mathematics that no schema can find.
 """
 
 from collections.abc import Callable, Iterator

@@ -66,7 +66,7 @@ class NumberColumn(fields.Field[FloatArray]):
         if not lowest > 0 and (column.view(np.int64) == _NEGATIVE_ZERO).any():
             column = column + 0.0  # -0.0 is 0.0, in a copy: the column is the caller's
         if self.length is not None and column.size != self.length:
-            raise ValidationError([Fault("wrong_length", f"{self.length} numbers belong here, not {column.size}.")])
+            raise ValidationError([Fault("wrong_length", f"Must have {self.length} numbers, not {column.size}.")])
         if self.minimum is not None and lowest < self.minimum:
             raise ValidationError([_beyond(self.minimum, "below", int(np.argmax(column < self.minimum)))])
         if self.maximum is not None and most.reduce(column, initial=-np.inf) > self.maximum:
@@ -93,7 +93,7 @@ class Scalar(fields.Field[object]):
 
     def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> object:
         if not _is_scalar(value):
-            raise ValidationError([Fault("not_a_label", "A string, a number or a boolean belongs here.")])
+            raise ValidationError([Fault("not_a_label", "Must be a string, a number or a boolean.")])
         return value
 
 
@@ -121,9 +121,9 @@ class Number(fields.Field[float]):
         if self.maximum is not None and number > self.maximum:
             raise ValidationError([_beyond(self.maximum, "above")])
         if self.exclusive_minimum is not None and number <= self.exclusive_minimum:
-            raise ValidationError([Fault("out_of_range", f"This is not above {self.exclusive_minimum:g}.")])
+            raise ValidationError([Fault("out_of_range", f"This must be above {self.exclusive_minimum:g}.")])
         if self.exclusive_maximum is not None and number >= self.exclusive_maximum:
-            raise ValidationError([Fault("out_of_range", f"This is not below {self.exclusive_maximum:g}.")])
+            raise ValidationError([Fault("out_of_range", f"This must be below {self.exclusive_maximum:g}.")])
         return number
 
 
@@ -138,9 +138,9 @@ class Whole(fields.Field[int]):
     def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> int:
         number = _one_number(value)
         if not number.is_integer():
-            raise ValidationError([Fault("not_whole", "A whole number belongs here.")])
+            raise ValidationError([Fault("not_whole", "Must be a whole number.")])
         if not self.minimum <= number <= self.maximum:
-            message = f"A whole number from {self.minimum} to {self.maximum} belongs here."
+            message = f"Must be a whole number from {self.minimum} to {self.maximum}."
             raise ValidationError([Fault("out_of_range", message)])
         return int(number)
 
@@ -150,7 +150,7 @@ class Flag(fields.Field[bool]):
 
     def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> bool:
         if not isinstance(value, bool):
-            raise ValidationError([Fault("not_a_boolean", "true or false belongs here.")])
+            raise ValidationError([Fault("not_a_boolean", "Must be true or false.")])
         return value
 
 
@@ -164,12 +164,14 @@ class Text(fields.Field[str]):
 
     def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> str:
         if not isinstance(value, str):
-            raise ValidationError([Fault("not_a_string", "A string belongs here.")])
+            raise ValidationError([Fault("not_a_string", "Must be a string.")])
         if not self.minimum <= len(value) <= self.maximum:
-            message = f"{self.minimum} to {self.maximum} characters belong here, not {len(value)}."
+            message = f"Must have {self.minimum} to {self.maximum} characters, not {len(value)}."
             raise ValidationError([Fault("wrong_length", message)])
         if any(unicodedata.category(character) in _NOT_TEXT for character in value):
-            raise ValidationError([Fault("not_text", "This holds a control character, or half of a surrogate pair.")])
+            raise ValidationError(
+                [Fault("not_text", ("This contains a control character, or half of a surrogate pair."))]
+            )
         return value
 
 
@@ -188,9 +190,9 @@ class ObjectList(fields.Field[list[Any]]):
     def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> list[Any]:
         items = columns.items(value)
         if items is None:
-            raise ValidationError([Fault("not_a_list", "A list of objects belongs here.")])
+            raise ValidationError([Fault("not_a_list", "Must be a list of objects.")])
         if not self.minimum <= len(items) <= self.maximum:
-            message = f"{self.minimum} to {self.maximum} of them belong here, not {len(items)}."
+            message = f"Must have {self.minimum} to {self.maximum} items, not {len(items)}."
             raise ValidationError([Fault("wrong_length", message)])
         loaded: list[Any] = []
         errors: dict[int, Any] = {}
@@ -215,7 +217,7 @@ class Choice(fields.Field[str]):
 
     def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> str:
         if not isinstance(value, str) or value not in self.choices:
-            raise ValidationError([Fault("not_one_of", f"One of {', '.join(self.choices)} belongs here.")])
+            raise ValidationError([Fault("not_one_of", f"Must be one of {', '.join(self.choices)}.")])
         return value
 
 
@@ -231,11 +233,11 @@ class ChoiceSet(fields.Field[frozenset[str]]):
     ) -> frozenset[str]:
         items = columns.items(value)
         if items is None:
-            raise ValidationError([Fault("not_a_list", f"A list of {', '.join(self.choices)} belongs here.")])
+            raise ValidationError([Fault("not_a_list", f"Must be a list of {', '.join(self.choices)}.")])
         names: set[str] = set()
         for row, name in enumerate(items):
             if not isinstance(name, str) or name not in self.choices:
-                raise ValidationError([Fault("not_one_of", f"One of {', '.join(self.choices)} belongs here.", row)])
+                raise ValidationError([Fault("not_one_of", f"Must be one of {', '.join(self.choices)}.", row)])
             names.add(name)
         return frozenset(names)
 

@@ -40,7 +40,7 @@ class FailStatus(fields.Field[int]):
     def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> int:
         number = Number().deserialize(value, attr, data)
         if number not in self.choices:
-            raise ValidationError([Fault("not_one_of", f"One of {', '.join(map(str, self.choices))} belongs here.")])
+            raise ValidationError([Fault("not_one_of", f"Must be one of {', '.join(map(str, self.choices))}.")])
         return int(number)
 
 
@@ -62,7 +62,7 @@ _CALLED_HERE = {
 
 
 class MetricName(Choice):
-    """The name of a metric; one that others use, or that is nearly right, is told what it is here."""
+    """The name of a metric; for a name that other libraries use, or a misspelled one, the error gives ours."""
 
     def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **kwargs: object) -> str:
         try:
@@ -72,7 +72,7 @@ class MetricName(Choice):
             if meant is None:
                 raise
             names = ", ".join(self.choices)
-            raise ValidationError([Fault("not_one_of", f"Do you mean {meant}? One of {names} belongs here.")]) from None
+            raise ValidationError([Fault("not_one_of", f"Did you mean {meant}? Must be one of {names}.")]) from None
 
 
 def _meant(value: object, names: tuple[str, ...]) -> str | None:
@@ -106,12 +106,15 @@ class RuleSchema(ObjectSchema):
         if "max_drop" in data and data["metric"] in LESS_IS_BETTER:
             raise invalid("exclusive", "Lower fpr is better: use max, not max_drop.", "max_drop")
         if "confidence" in data and not Metric(data["metric"], data.get("at"), data.get("at_threshold")).has_interval:
-            message = f"{data['metric']} is the best that these very data allow: it has no interval, so no confidence."
+            message = (
+                f"{data['metric']} is the best value that the data allow: it has no interval, so it takes no "
+                "confidence."
+            )
             if data["metric"] in INDICES:
-                message += " With at_threshold, the deployed one, it has."
+                message += " With at_threshold, the threshold in use, it has one."
             raise invalid("exclusive", message, "confidence")
         if "prove" in data and not {"max_drop", "confidence"} <= set(data):
-            raise invalid("exclusive", "prove goes with max_drop and confidence.", "prove")
+            raise invalid("exclusive", "prove needs max_drop and confidence.", "prove")
         data |= {name: data[name] + 0.0 for name in _NUMBERS if name in data}  # -0.0 is 0.0
         return Rule(**data)
 
@@ -126,7 +129,7 @@ def _check_place(data: dict[str, Any]) -> None:
             told = ", its lambda: 0 is precision, 1 is recall" if metric in INDICES else ""
             raise invalid("missing", f"{metric} needs {name}{told}.", name)
         if name in data and name not in allowed:
-            raise invalid("exclusive", f"{name} does not go with {metric}.", name)
+            raise invalid("exclusive", f"{metric} does not take {name}.", name)
 
 
 def _check_levels(options: GateOptions) -> None:
@@ -189,7 +192,7 @@ class GatesRequestSchema(GatesCharts, EvaluationSchema):
         """Build the request, when its fields go together."""
         evaluation, baseline = self.evaluation(data), data.get("baseline")
         if "rules" not in data:
-            raise invalid("missing", "Give a list of rules; null and [] read as absent.", "rules")
+            raise invalid("missing", "Give a list of rules; null and [] count as absent.", "rules")
         if baseline is None:
             for row, rule in enumerate(data["rules"]):
                 if rule.max_drop is not None:

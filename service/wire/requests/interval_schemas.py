@@ -49,7 +49,7 @@ class IntervalsSchema(ObjectSchema):
 def too_sure(resamples: int) -> str:
     """Say that a level is higher than that many resamples can show."""
     most = 1 - 2 / (resamples + 1)
-    return f"{resamples} resamples show a level of {most:.6g} at most; ask for less, or for more resamples."
+    return f"{resamples} resamples allow a level of at most {most:.6g}; lower level or raise resamples."
 
 
 class OperatingPointSchema(ObjectSchema):

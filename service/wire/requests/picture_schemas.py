@@ -174,7 +174,7 @@ def charts_of(operation: str, data: dict[str, Any]) -> Pictures:
     how = [name for name in _MarkedSchema().fields if name in data]
     if "charts" not in data:
         for name in how:
-            raise invalid("exclusive", f"{name} goes with charts, or with a picture as the answer.", name)
+            raise invalid("exclusive", f"{name} needs charts, or a picture as the answer.", name)
         return ()
     options = {name: data[name] for name in how if name != "mark"}
     marks = _marks(data.get("mark", ()))
@@ -184,7 +184,7 @@ def charts_of(operation: str, data: dict[str, Any]) -> Pictures:
 def _marks(marks: Iterable[float]) -> tuple[float, ...]:
     found = tuple(map(float, marks))
     if len(found) > MOST_MARKS:
-        raise invalid("wrong_length", f"At most {MOST_MARKS} thresholds belong here, not {len(found)}.", "mark")
+        raise invalid("wrong_length", f"Must have at most {MOST_MARKS} thresholds, not {len(found)}.", "mark")
     return found
 
 

@@ -72,7 +72,7 @@ class TradeoffsRequestSchema(TradeoffsCharts, EvaluationSchema):
         if "lambda_range" in data:
             start, end = data["lambda_range"].tolist()
             if start >= end:
-                raise invalid("not_rising", "The range has to rise: its first number below its second.", "lambda_range")
+                raise invalid("not_rising", "The first number of the range must be below the second.", "lambda_range")
             data["lambda_range"] = (start, end)
         options = {field.name: data[field.name] for field in dataclasses.fields(TradeoffOptions) if field.name in data}
         return TradeoffsRequest(evaluation, TradeoffOptions(**options), charts_of("tradeoffs", data))

@@ -81,7 +81,7 @@ def test_a_baseline_in_a_column(tmp_path: Path) -> None:
     assert run.stdout_bytes == answered(request)
     run = rocpr(rules, table, "--baseline", ALL)
     assert (run.exit_code, run.stdout) == (2, "")
-    assert "baseline_scores names a column, and --baseline a file" in run.stderr
+    assert "baseline_scores names a column, and --baseline names a file" in run.stderr
 
 
 def test_options_of_columns_go_before_the_rules(tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ def test_a_wrong_rule_is_told_with_its_line(tmp_path: Path) -> None:
             ("10", "/intervals/seed"),
         }
     run = rocpr(written(tmp_path, "rules = [3]"), ALL)
-    assert run.stderr.splitlines()[1:] == ["  line 1: /rules/0: An object belongs here. (not_an_object)"]
+    assert run.stderr.splitlines()[1:] == ["  line 1: /rules/0: Must be an object. (not_an_object)"]
     run = rocpr(written(tmp_path, DROP), ALL)
     assert run.stderr.startswith(f"Error: {tmp_path / 'rules.toml'}: ")
     assert "  line 3: /rules/0/max_drop: max_drop needs a baseline" in run.stderr
@@ -218,7 +218,7 @@ def test_another_separator_is_told_with_its_remedy(tmp_path: Path) -> None:
     assert (run.exit_code, run.stdout) == (2, "")
     assert run.stderr == (
         f"Error: {table}: This cannot be read.\n"
-        "  This looks separated by semicolons, and commas are read: say delimiter=semicolon, "
+        "  The values look separated by semicolons, but the delimiter is a comma: set delimiter=semicolon, "
         "and decimal=comma if its numbers have decimal commas.\n"
     )
 
@@ -227,7 +227,7 @@ def test_which_labels_there_are_is_told(tmp_path: Path) -> None:
     """Wherever the table is read."""
     rules = written(tmp_path, PASSING)
     table = written(tmp_path, "scores,labels\n0.9,yes\n0.4,\x1b[1m\n", "named.csv")
-    told = "; of 'yes' and '\\x1b[1m', positive_label names the one that is positive. (not_a_label)\n"
+    told = "; of 'yes' and '\\x1b[1m', name the positive one with positive_label. (not_a_label)\n"
     for words in ([rules, table], [rules, ALL, "--baseline", table], ["--init", table]):
         run = rocpr(*words)
         assert (run.exit_code, run.stdout) == (2, "")
@@ -239,9 +239,9 @@ def test_which_labels_there_are_is_told(tmp_path: Path) -> None:
 
 def test_a_column_that_is_not_there_is_told_where_it_was_asked_for(tmp_path: Path) -> None:
     """As an option only where it is one; what it says goes before what the rules say."""
-    told = "No column is called 'prob'; "
+    told = "There is no column 'prob'; "
     run = rocpr(written(tmp_path, PASSING), ALL, "--scores", "prob")
-    assert run.stderr.startswith(f"Error: {ALL}: This cannot be asked.\n  --scores: {told}")
+    assert run.stderr.startswith(f"Error: {ALL}: The request cannot be made.\n  --scores: {told}")
     run = rocpr(written(tmp_path, f"scores = 'prob'\n{PASSING}"), ALL)
     assert run.stderr.startswith(f"Error: {ALL}: This cannot be used.\n  /scores: {told}")
 
@@ -264,7 +264,7 @@ def test_of_many_mistakes_the_first_are_listed(tmp_path: Path) -> None:
         ([FILE, "."], "directory"),
         ([FILE, ALL, "--junit", "."], "directory"),
         ([FILE, ALL, "--markdown", "no/such/place.md"], "is not a directory"),
-        ([FILE, ALL, "--api-key-env", "KEY"], "--api-key-env goes with --server"),
+        ([FILE, ALL, "--api-key-env", "KEY"], "--api-key-env needs --server"),
         ([FILE, ALL, "--server", "host"], "--server takes an address"),
         (["new.csv", "rules.toml"], "RULES.toml comes first, then SCORES; new.csv ends in .csv."),
         (["new.ARROWS", "old.parquet"], "RULES.toml comes first, then SCORES; new.ARROWS ends in .arrows."),
@@ -287,7 +287,7 @@ def test_options_of_columns_need_a_table(tmp_path: Path) -> None:
     path = written(tmp_path, sample(ALL), "scores.json")
     run = rocpr(written(tmp_path, PASSING), path, "--labels", "y")
     assert run.exit_code == 2
-    assert "--labels goes with a table" in run.stderr
+    assert "--labels is for tables" in run.stderr
 
 
 def test_the_options_of_reading_are_the_query_parameters() -> None:

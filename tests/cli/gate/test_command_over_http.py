@@ -115,7 +115,7 @@ def test_what_is_wrong_is_told_alike(guarded: str, tmp_path: Path) -> None:
     both(guarded, right, ALL, "--baseline", written(tmp_path, {**sample(ALL), "weights": [2] * 569}, "weighted.json"))
     text = written(tmp_path, "scores,labels\n0.9,yes\n0.4,no\n", "text.csv")
     for words in ([written(tmp_path, PASSING, "p.toml"), text], [right, ALL, "--baseline", text]):
-        assert "of 'yes' and 'no', positive_label names" in both(guarded, *words).stderr
+        assert "of 'yes' and 'no', name the positive one" in both(guarded, *words).stderr
     named = written(tmp_path, "score,y\n0.9,1\n0.4,0\n", "named.csv")
     assert "--scores and --labels" in both(guarded, right, named, "--baseline", ALL).stderr
 
@@ -160,7 +160,7 @@ def test_a_server_that_wants_a_key(guarded: str, tmp_path: Path) -> None:
     assert "--api-key-env NAME" in run.stderr
     run = rocpr(rules, ALL, "--server", guarded, "--api-key-env", "WRONG", WRONG="secret-in-a-variable")
     assert run.exit_code == 2
-    assert "The server does not know the key in WRONG." in run.stderr
+    assert "The server does not accept the key in WRONG." in run.stderr
     assert "secret-in-a-variable" not in run.output
     run = rocpr(rules, ALL, "--server", guarded, "--api-key-env", "NO_SUCH_VARIABLE")
     assert run.exit_code == 2
@@ -171,7 +171,7 @@ def test_a_wrong_address(guarded: str, tmp_path: Path) -> None:
     run = asking(f"{guarded}/v2", written(tmp_path, PASSING), ALL)
     assert (run.exit_code, run.stdout) == (2, "")
     assert "There is nothing at this path." in run.stderr
-    assert "--server takes the address that /v1/gates is below" in run.stderr
+    assert "--server takes the address without /v1/gates" in run.stderr
 
 
 def test_a_busy_server_is_waited_for_and_no_longer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,7 +194,7 @@ def test_reports_say_when_no_server_answers(tmp_path: Path, monkeypatch: pytest.
     markdown = tmp_path / "gate.md"
     run = rocpr(written(tmp_path, PASSING), ALL, "--server", "http://127.0.0.1:9", "--markdown", markdown)
     assert run.exit_code == 2
-    assert "gives no answer: Connection refused." in run.stderr
+    assert "does not answer: Connection refused." in run.stderr
     assert "Connection refused" in markdown.read_text()
 
 

@@ -61,7 +61,7 @@ def test_the_key_comes_from_the_environment_and_is_never_shown(monkeypatch: pyte
         reply = post_gate(ServerAddress.of(other.url, "NIGHTLY"), "application/json", {}, b"{}")
     assert other.asked[0].headers["authorization"] == f"Bearer {KEY}"
     lines = list(advice_on(reply.document, server))
-    assert lines == ["  The server does not know the key in NIGHTLY."]
+    assert lines == ["  The server does not accept the key in NIGHTLY."]
     assert "--api-key-env NAME" in next(advice_on(reply.document, ServerAddress.of("http://127.0.0.1:1", None)))
 
 
@@ -156,10 +156,10 @@ def test_an_unreachable_server(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{closed.getsockname()[1]}"
-        assert complaint(url) == f"Error: {url} gives no answer: Connection refused."
-    assert complaint("http://no-such-host.invalid").startswith("Error: http://no-such-host.invalid gives no answer: ")
+        assert complaint(url) == f"Error: {url} does not answer: Connection refused."
+    assert complaint("http://no-such-host.invalid").startswith("Error: http://no-such-host.invalid does not answer: ")
     with scripted(Scripted(None)) as server:
-        assert "gives no answer: " in complaint(server)
+        assert "does not answer: " in complaint(server)
     assert len(server.asked) == 1 + over_http.MOST_LOST_CONNECTIONS
 
 
@@ -219,7 +219,7 @@ def test_an_answer_that_breaks_off() -> None:
 
         thread = threading.Thread(target=serve)
         thread.start()
-        assert "gives no answer" in complaint(f"http://127.0.0.1:{listener.getsockname()[1]}")
+        assert "does not answer" in complaint(f"http://127.0.0.1:{listener.getsockname()[1]}")
         thread.join()
 
 

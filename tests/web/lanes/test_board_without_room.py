@@ -21,7 +21,7 @@ def test_a_process_without_room_for_the_board_is_alone(
         alone = Board(tmp_path)
     alone.count_connections(5)
     assert alone.fewest_connections() == 5
-    assert caplog.messages == ["This process knows nothing of the others: No space left on device."]
+    assert caplog.messages == ["This process shares nothing with the others: No space left on device."]
     other = Board(tmp_path)
     other.count_connections(7)
     assert other.fewest_connections() == 1

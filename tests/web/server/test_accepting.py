@@ -216,7 +216,7 @@ class TestTooMany:
         assert answer(listening.connect()).startswith(b"HTTP/1.1 200 OK\r\n")
         assert idle[0].recv(1) == b""
         assert caplog.messages == [
-            "No descriptor is left for another connection, or ROCPR_CONNECTIONS are open: raise the limit."
+            "Out of file descriptors, or ROCPR_CONNECTIONS connections are open: raise the limit."
         ]
 
     def test_who_is_answered_is_not_disturbed(self, listen: Listen) -> None:

@@ -174,7 +174,7 @@ def test_a_positive_label_is_told_by_type_and_value(cells, label, positive):
 )
 def test_a_positive_label_that_does_not_occur(cells, label):
     for chunks in (1, 2):
-        with pytest.raises(ColumnError, match=r"^No label is .*, the positive_label; the labels are ") as caught:
+        with pytest.raises(ColumnError, match=r"^No label equals positive_label, .*; the labels are ") as caught:
             labels(column(cells, chunks=chunks), label)
         assert (caught.value.code, caught.value.row) == ("one_class", None)
 
@@ -341,7 +341,7 @@ def test_views_that_show_what_is_not_there_are_found():
 @pytest.mark.parametrize("kind", ["timestamp[ms]", "timestamp[us, tz=" + "Z" * 1000, "a\x1b[1mb"])
 def test_a_type_that_is_not_read_is_named_in_short_and_printable(kind):
     for read, rest in (
-        (partial(numbers, nullable=True), "; numbers are"),
+        (partial(numbers, nullable=True), "; numbers must be"),
         (partial(labels, positive_label=None), "; la"),
     ):
         with pytest.raises(ColumnError) as caught:

@@ -143,7 +143,7 @@ def test_a_batch_is_no_dictionary_of_a_footer():
     body = replace(RIGHT, dictionaries=RIGHT.batches[:1], batches=RIGHT.batches[1:]).written()
     assert refused(body) == (
         "malformed_body",
-        "The footer of the Arrow file does not name the record batches and dictionaries that are there.",
+        "The footer of the Arrow file does not match the record batches and dictionaries in it.",
     )
 
 
@@ -153,7 +153,7 @@ def test_a_dictionary_does_not_come_twice_in_a_file():
         return builder.table({0: ("int64", 7), 1: ("offset", inner)})
 
     twice = [message(DICTIONARY, dictionary)] * 2
-    assert refused(File.of(twice, [batch([1])]).written())[1] == "A dictionary of the Arrow file comes twice."
+    assert refused(File.of(twice, [batch([1])]).written())[1] == "The Arrow file has the same dictionary twice."
 
 
 @pytest.mark.parametrize("place", range(0, 200, 4))
@@ -177,7 +177,7 @@ def test_what_is_no_whole_file_is_malformed():
         body[1:],
         body[:-20],
     ):
-        assert refused(part) == ("malformed_body", "The body is not an Arrow file, or not all of it.")
+        assert refused(part) == ("malformed_body", "The body is not an Arrow file, or only part of one.")
     for size in (-1, 1 << 30, len(body), len(body) - 17):
         lie = body[:-10] + struct.pack("<i", size) + body[-6:]
         assert refused(lie)[0] == "malformed_body"

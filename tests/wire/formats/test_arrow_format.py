@@ -64,10 +64,10 @@ def test_types_that_are_not_read_are_named():
     columns = ArrowTable(BODY, LIMITS).read(["x", "z"])
     assert columns["z"].kind == "list<item: int64>"
     with pytest.raises(
-        ColumnError, match=r"This column is list<item: int64>; numbers are integers, floats or decimals\."
+        ColumnError, match=r"This column is list<item: int64>; numbers must be integers, floats or decimals\."
     ):
         numbers(columns["z"], nullable=False)
-    with pytest.raises(ColumnError, match=r"This column is list<item: int64>; labels are .* or text\."):
+    with pytest.raises(ColumnError, match=r"This column is list<item: int64>; labels must be .* or text\."):
         labels(columns["z"], None)
 
 

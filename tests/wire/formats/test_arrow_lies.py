@@ -76,25 +76,25 @@ def pointing_out(place, number):
 FIRST = schema_message("x")
 TWO = schema_message("x", "y")
 TWO_NODES = [(2, 0)] * 2
-TOO_MANY = "The header, or the schema, is longer than "
+TOO_MANY = "The header or schema is longer than "
 LIES = {
-    "no schema first": (batch_message(), "a schema belongs at its beginning"),
-    "a schema again": (FIRST + FIRST, "holds no schema"),
+    "no schema first": (batch_message(), "does not begin with a schema"),
+    "a schema again": (FIRST + FIRST, "has no schema"),
     "a schema without a header": (message(SCHEMA, None), "Arrow message is empty"),
     "a batch without a header": (FIRST + message(RECORD_BATCH, None), "Arrow message is empty"),
     "a dictionary without its batch": (
         FIRST + message(DICTIONARY, lambda builder: builder.table({})),
         "Arrow message is empty",
     ),
-    "a root out of the message": (pointing_out(0, 1 << 30), "points out of itself"),
+    "a root out of the message": (pointing_out(0, 1 << 30), "points outside itself"),
     "big-endian": (
         message(SCHEMA, lambda builder: builder.schema([builder.integer_field()], big_endian=True)),
         "data is big-endian",
     ),
     "a negative length": (FIRST + batch_message(rows=-2, nodes=[(-2, 0)]), "has a negative length"),
-    "compressed as before V5": (FIRST + batch_message(version=3, pairs=1), "compressed as before Arrow 1.0"),
-    "pairs of a schema's message": (schema_message("x", pairs=MOST_PAIRS + 1), "pairs of metadata of its own"),
-    "pairs of a batch": (FIRST + batch_message(pairs=MOST_PAIRS + 1), "pairs of metadata of its own"),
+    "compressed as before V5": (FIRST + batch_message(version=3, pairs=1), "compressed as they were before Arrow 1.0"),
+    "pairs of a schema's message": (schema_message("x", pairs=MOST_PAIRS + 1), "pairs of custom metadata"),
+    "pairs of a batch": (FIRST + batch_message(pairs=MOST_PAIRS + 1), "pairs of custom metadata"),
     "a long message": (FIRST + batch_message(pairs=1, size=1 << 20), TOO_MANY),
     "children": (message(SCHEMA, many_children), TOO_MANY),
     "metadata of a field": (message(SCHEMA, many_pairs_of_a_field), TOO_MANY),
@@ -127,7 +127,7 @@ def test_metadata_that_are_one_text_many_times_are_not_copied():
     body = schema_message("x", pairs=1000, size=100_000) + batch_message() + END
     before = pa.total_allocated_bytes()
     tracemalloc.start()
-    with pytest.raises(Problem, match="metadata of its own"):
+    with pytest.raises(Problem, match="custom metadata"):
         ArrowTable(body, LIMITS)
     assert tracemalloc.get_traced_memory()[1] < 1 << 20
     tracemalloc.stop()

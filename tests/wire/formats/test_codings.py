@@ -76,11 +76,11 @@ def test_anything_but_one_whole_is_malformed(coding: str, content: bytes) -> Non
 def test_what_is_wrong_is_told_apart(coding: str, name: str, whole: str) -> None:
     right = compress(coding, CONTENT)
     for other in (b"{", b"scores,labels\n1,1\n", compress("gzip" if coding == "zstd" else "zstd", b"a")):
-        assert told(coding, other) == f"The body is not {name}, as its Content-Encoding says."
+        assert told(coding, other) == f"Content-Encoding says {name}, but the body is not {name}."
     for cut in (0, 1, 5, len(right) // 2, len(right) - 1):
-        assert told(coding, right[:cut]) == f"The body ends before its {whole} does."
+        assert told(coding, right[:cut]) == f"The body ends before the end of its {whole}."
     for trailing in (b"\n", bytes(2 << 20)):
-        assert told(coding, right + trailing) == f"Something follows the {whole} that is no part of it."
+        assert told(coding, right + trailing) == f"There is extra data after the {whole}."
     checksum = {zstd.CompressionParameter.checksum_flag: 1}
     damaged = bytearray(zstd.compress(CONTENT, options=checksum) if coding == "zstd" else right)
     damaged[-1] ^= 1
@@ -198,7 +198,9 @@ def gzip_of_length(length: int) -> bytes:
 def test_members_of_gzip_are_counted_and_held_to_the_limit() -> None:
     empty = compress("gzip", b"")
     assert decompress("gzip", 10_000 * empty, LIMIT) == b""
-    assert told("gzip", 10_001 * empty) == "The body has more than 10000 gzip members; compress it in longer ones."
+    assert told("gzip", 10_001 * empty) == (
+        "The body has more than 10000 gzip members; compress it in fewer, longer ones."
+    )
     zeros = compress("gzip", bytes(LIMIT // 2))
     assert len(decompress("gzip", zeros + zeros, LIMIT)) == LIMIT
     assert refusal("gzip", zeros + zeros + compress("gzip", b"a")) == "body_too_large"

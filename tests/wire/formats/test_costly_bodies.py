@@ -174,7 +174,7 @@ def test_a_list_is_counted_before_its_numbers_are_read():
         lift_columns(body, 100)
     assert (caught.value.type.code, caught.value.detail) == (
         "too_many_rows",
-        "A list has 101 values, the limit is 100.",
+        "A list has 101 values; the limit is 100.",
     )
 
 
@@ -245,6 +245,6 @@ def test_articles():
     sample = {"scores": [1, {}], "labels": [1, None]}
     result = json.loads(ask("curves", sample).body)
     assert sorted(error["detail"] for error in result["errors"]) == [
-        "This is an object; a number belongs here.",
-        "This is null; a label belongs here.",
+        "This is an object; it must be a number.",
+        "This is null; it must be a label.",
     ]

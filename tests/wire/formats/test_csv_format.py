@@ -75,11 +75,11 @@ def test_another_separator_is_told(body, told):
     for options in ({}, {"scores": "scores", "labels": "labels"}):
         problem = json.loads(ask("curves", body, content_type="text/csv", **options).body)
         assert problem["status"] == (422 if told is None else 400)
-        assert ("looks separated" in problem["detail"]) is (told is not None)
+        assert ("look separated" in problem["detail"]) is (told is not None)
         if told is not None:
             name = told.split()[-1].removesuffix("s")
-            advice = f"say delimiter={name}, and decimal=comma if its numbers have decimal commas."
-            assert problem["detail"] == f"This looks {told}, and commas are read: {advice}"
+            advice = f"set delimiter={name}, and decimal=comma if its numbers have decimal commas."
+            assert problem["detail"] == f"The values look {told}, but the delimiter is a comma: {advice}"
 
 
 ROWS = b"scores,labels\n" + b"0.5,1\n" * 2_000
@@ -155,7 +155,7 @@ def test_refuses_what_is_no_decimal_number(cell):
         numbers(column("1", " 2", cell), nullable=False)
     assert (caught.value.code, caught.value.row) == ("not_a_number", 2)
     if cell.isspace() or not cell:
-        assert caught.value.detail == "This is blank; a number belongs here."
+        assert caught.value.detail == "This is blank; it must be a number."
     elif cell.isascii():
         assert caught.value.detail == f"{cell.strip(' ')!r} is not a decimal number."
 
@@ -227,7 +227,7 @@ def test_a_decimal_comma_is_read_where_it_is_said(cell, value):
     for point in ("0.5", "1.000", "1.000,5"):
         with pytest.raises(ColumnError, match=f"^'{re.escape(point)}' is not a decimal number with decimal=comma"):
             numbers(TextColumn(pa.chunked_array([["0,5", point]]), ","), nullable=False)
-    with pytest.raises(ColumnError, match=r"^'0,5' has a decimal comma: say decimal=comma[.]$"):
+    with pytest.raises(ColumnError, match=r"^'0,5' has a decimal comma: set decimal=comma[.]$"):
         numbers(TextColumn(pa.chunked_array([["0,5"]])), nullable=False)
     assert labels(TextColumn(pa.chunked_array([["1,0", "0"]]), ","), None).positive.tolist() == [True, False]
 
@@ -251,12 +251,10 @@ def test_another_mark_is_refused(key, text):
 
 def test_a_line_for_excel_is_refused():
     with pytest.raises(
-        Problem, match=r"^The line 'sep=;' is for Excel alone: leave it out and say delimiter=semicolon[.]$"
+        Problem, match=r"^The line 'sep=;' is only for Excel: leave it out and set delimiter=semicolon[.]$"
     ):
         CsvTable(b"sep=;\r\nscores;labels\r\n", LIMITS)
-    with pytest.raises(
-        Problem, match=r"^The line 'sep=,' is for Excel alone: leave it out and say delimiter=comma[.]$"
-    ):
+    with pytest.raises(Problem, match=r"^The line 'sep=,' is only for Excel: leave it out and set delimiter=comma[.]$"):
         CsvTable(b"sep=,\r\nscores,labels\r\n", LIMITS)
 
 

@@ -48,9 +48,9 @@ def test_refuses_what_is_not_strict_json(body):
     ("body", "told"),
     [
         (b'{"a": 1', "It ends too early, after 7 characters."),
-        (b"{'a': 1}", "Character 1 is a single quote; JSON has double quotes, as Python's json.dumps writes."),
-        (b'{"a": [True]}', "At character 7, True is Python's; JSON has true, as json.dumps writes."),
-        (b'{"a": None}', "At character 6, None is Python's; JSON has null, as json.dumps writes."),
+        (b"{'a': 1}", "Character 1 is a single quote; JSON has double quotes, which Python's json.dumps writes."),
+        (b'{"a": [True]}', "At character 7, True is Python; JSON has true, which json.dumps writes."),
+        (b'{"a": None}', "At character 6, None is Python; JSON has null, which json.dumps writes."),
         (b'{"a": 1}\n{"a": 2}', "At character 9 a second document begins (JSON Lines?); send one object of columns."),
         (b'{"a": 1} x', "At character 9: Extra data."),
     ],
@@ -63,7 +63,9 @@ def test_says_what_is_wrong_with_it(body, told):
 
 @pytest.mark.parametrize("body", [b'{"a": [1, ]}', b'{"a": 1,}', b'{"a": 1,\n  }'])
 def test_says_that_a_list_or_object_ends_after_a_comma(body):
-    with pytest.raises(Problem, match=r"At character \d+ a list or object ends after a comma; JSON has none there\."):
+    with pytest.raises(
+        Problem, match=r"At character \d+ a list or object ends with a comma, which JSON does not allow\."
+    ):
         decode_json(body, LIMITS)
 
 
@@ -145,13 +147,13 @@ def test_labels(column, positive_label):
 @pytest.mark.parametrize(
     ("column", "positive_label", "told"),
     [
-        ([1, 0, 1], True, "No label is true, the positive_label; the labels are 1 and 0."),
-        ([1, 0, 1], "1", "No label is '1', the positive_label; the labels are 1 and 0."),
-        ([1, 0, 1], 2, "No label is 2, the positive_label; the labels are 1 and 0."),
-        ([True, False, True], 1, "No label is 1, the positive_label; the labels are true and false."),
-        ([True, False, True], "true", "No label is 'true', the positive_label; the labels are true and false."),
-        (["a"], "b", "No label is 'b', the positive_label; the labels are 'a'."),
-        ([*"abbcdefg"], "h", "No label is 'h', the positive_label; the labels are 'b', 'a', 'c', 'd', 'e' and 2 more."),
+        ([1, 0, 1], True, "No label equals positive_label, true; the labels are 1 and 0."),
+        ([1, 0, 1], "1", "No label equals positive_label, '1'; the labels are 1 and 0."),
+        ([1, 0, 1], 2, "No label equals positive_label, 2; the labels are 1 and 0."),
+        ([True, False, True], 1, "No label equals positive_label, 1; the labels are true and false."),
+        ([True, False, True], "true", "No label equals positive_label, 'true'; the labels are true and false."),
+        (["a"], "b", "No label equals positive_label, 'b'; the labels are 'a'."),
+        ([*"abbcdefg"], "h", "No label equals positive_label, 'h'; the labels are 'b', 'a', 'c', 'd', 'e' and 2 more."),
     ],
 )
 def test_a_positive_label_matches_type_and_value(column, positive_label, told):

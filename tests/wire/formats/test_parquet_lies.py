@@ -91,10 +91,10 @@ def test_the_file_that_the_lies_start_from_is_read():
     assert read(with_footer(lambda _: None), "1", "0") == [[4.5, 5.5, 6.5], [1.5, 2.5, 3.5]]
 
 
-OUTSIDE = "not within the file, or not as long"
+OUTSIDE = "outside the file, or has another length"
 FOOTERS = {
-    "more rows than groups have": (rows_of_groups(4), "not as many rows as the file"),
-    "negative rows": (rows_of_groups(-3, -1, -2), "not as many rows as the file"),
+    "more rows than groups have": (rows_of_groups(4), "do not add up to the rows of the file"),
+    "negative rows": (rows_of_groups(-3, -1, -2), "do not add up to the rows of the file"),
     "negative rows of a group": (rows_of_groups(1, 3, -2), OUTSIDE),
     "a start within the magic": (lie(offset=3), OUTSIDE),
     "an end before the start": (lie(length=-1), OUTSIDE),
@@ -103,10 +103,10 @@ FOOTERS = {
     "row groups that are one": (same_row_groups, "share their pages"),
     "columns that are one": (same_columns, "share their pages"),
     "columns that overlap": (overlap, "share their pages"),
-    "no codec": (lie(codec=8), "in another type than its own, or by a codec"),
-    "a negative codec": (lie(codec=-1), "in another type than its own, or by a codec"),
-    "another physical type": (lie(1, physical=2), "in another type than its own, or by a codec"),
-    "row groups of bytes": (groups_of_bytes, "of another kind than its items"),
+    "no codec": (lie(codec=8), "as another type than its own, or with an unknown codec"),
+    "a negative codec": (lie(codec=-1), "as another type than its own, or with an unknown codec"),
+    "another physical type": (lie(1, physical=2), "as another type than its own, or with an unknown codec"),
+    "row groups of bytes": (groups_of_bytes, "declares another type than its items"),
 }
 
 

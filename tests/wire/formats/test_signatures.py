@@ -34,7 +34,7 @@ def detail(content_type: str, body: bytes, coding: str = IDENTITY) -> str:
 def test_a_body_that_is_compressed_and_does_not_say_so(content_type: str) -> None:
     for coding, name in (("gzip", "gzip"), ("zstd", "Zstandard")):
         body = compress(coding, RIGHT[content_type])
-        assert detail(content_type, body) == f"This looks like {name}: say Content-Encoding: {coding}."
+        assert detail(content_type, body) == f"This looks like {name}: send Content-Encoding: {coding}."
         twice = compress("gzip", body)
         assert detail(content_type, twice, "gzip") == f"This looks like {name}: compress it once."
 
@@ -47,7 +47,9 @@ def test_a_body_of_another_type(content_type: str) -> None:
         (ARROW_FILE, "an Arrow file"),
     ):
         if media_type != content_type:
-            assert detail(content_type, RIGHT[media_type]) == f"This looks like {name}: say Content-Type: {media_type}."
+            assert detail(content_type, RIGHT[media_type]) == (
+                f"This looks like {name}: send Content-Type: {media_type}."
+            )
             packed = compress("zstd", RIGHT[media_type])
             assert detail(content_type, packed, "zstd").startswith(f"This looks like {name}")
 
