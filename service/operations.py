@@ -16,17 +16,25 @@ from service.curves.drawing import DrawingOptions
 from service.curves.tradeoff import Tradeoffs, evaluate_tradeoffs
 from service.inference.curves_with_intervals import EvaluatedCurves, evaluate_with_intervals
 from service.inference.gate import Gate, evaluate_gate
+from service.inference.sliced import Sliced, evaluate_slices
 from service.wire.answers.answer_tables import TABLES
 from service.wire.answers.encoders import Shown
 from service.wire.answers.writing_work import comparison_written, tradeoffs_written
 from service.wire.formats.listings import every_column
-from service.wire.formats.tables import TableForm, evaluation_and_baseline, one_evaluation, several_evaluations
+from service.wire.formats.tables import (
+    TableForm,
+    evaluation_and_baseline,
+    one_evaluation,
+    one_sample_in_slices,
+    several_evaluations,
+)
 from service.wire.limits import Limits
 from service.wire.problems import invalid_value
 from service.wire.requests.columns_schemas import ColumnsRequestSchema
 from service.wire.requests.comparisons_schemas import ComparisonsRequest, ComparisonsRequestSchema
 from service.wire.requests.curves_schemas import CurvesRequest, CurvesRequestSchema
 from service.wire.requests.gates_schemas import GatesRequest, GatesRequestSchema
+from service.wire.requests.slices_schemas import SlicesRequest, SlicesRequestSchema
 from service.wire.requests.tradeoffs_schemas import TradeoffsRequest, TradeoffsRequestSchema
 
 
@@ -125,6 +133,12 @@ def _evaluate_gate(checked: GatesRequest, _shown: Shown, _limits: Limits) -> Gat
     return evaluate_gate(checked.evaluation, checked.baseline, checked.options)
 
 
+def _evaluate_slices(checked: SlicesRequest, shown: Shown, _limits: Limits) -> Sliced:
+    if shown == "operating_points" and not checked.points:
+        raise invalid_value("/table", "missing", "This table needs the option operating_points.")
+    return evaluate_slices(checked.sample, checked.slicing, checked.points, checked.intervals)
+
+
 _DRAWN = ("charts", "side", "theme", "title")
 
 OPERATIONS = {
@@ -158,6 +172,12 @@ OPERATIONS = {
         (),
         _evaluate_gate,
         status=lambda checked, gate: 200 if gate.passed else checked.fail_status,
+    ),
+    "slices": Operation(
+        SlicesRequestSchema(),
+        one_sample_in_slices("operating_points", "intervals", drawn=_DRAWN),
+        tuple(TABLES["slices"]),
+        _evaluate_slices,
     ),
     "columns": Operation(ColumnsRequestSchema(), every_column(), (), lambda checked, _shown, _limits: checked.listing),
 }

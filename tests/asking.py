@@ -67,6 +67,9 @@ def tables(whole: dict[str, Any]) -> dict[str, Columns]:
         found |= {name: _stacked(indices, itemgetter(name)) for name in _columnar(indices)}
         return found
     found = {name: value for name, value in whole.items() if isinstance(value, dict) and name != "interpolation"}
+    if "overall" in found:
+        overall = found["overall"]
+        found["overall"] = {"positives": overall["positives"], "negatives": overall["negatives"]} | overall["auc"]
     if "intervals" in found:
         found["intervals"] = _interval_rows(found["intervals"])
     if "best_tradeoff" in found:

@@ -16,10 +16,11 @@ WITH = {
     "curves": {"scores": "new"},
     "tradeoffs": {"scores": "new"},
     "comparisons": {"scores": "old,new"},
+    "slices": {"scores": "new", "slices": "old"},
     "gates": {"scores": "new", "baseline_scores": "old", "rules": '[{"metric": "roc", "min": 0.5}]'},
 }
 OTHERS = {*SAMPLE_COLUMNS, "baseline_scores", "positive_label", "keep", "include", "indices", "delimiter", "decimal"}
-OTHERS |= {"charts", "theme", "title"}
+OTHERS |= {"slices", "charts", "theme", "title"}
 """Parameters whose text is a name, or names."""
 
 

@@ -7,6 +7,7 @@ from service.charts.comparisons import comparisons_picture
 from service.charts.curves import curves_picture
 from service.charts.gates import gates_picture
 from service.charts.picture import Picture, Pictures
+from service.charts.slices import slices_picture
 from service.charts.svg import STYLE_ELEMENT
 from service.charts.tradeoffs import tradeoffs_picture
 
@@ -15,6 +16,7 @@ PICTURES: dict[str, Callable[[Any, Picture], str]] = {
     "tradeoffs": tradeoffs_picture,
     "comparisons": comparisons_picture,
     "gates": gates_picture,
+    "slices": slices_picture,
 }
 """{operation: from its result, and how it is to be drawn, to SVG text}"""
 

@@ -7,6 +7,7 @@ CHARTS = {
     "tradeoffs": ("tradeoffs",),
     "comparisons": ("both", "roc", "pr", "best_tradeoff"),
     "gates": ("gate",),
+    "slices": ("both", "roc", "pr"),
 }
 """{operation: its charts}, the default first."""
 

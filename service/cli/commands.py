@@ -8,18 +8,20 @@ from service.cli.gate.command import gate
 from service.cli.guide import guide
 from service.cli.key import key
 from service.cli.serve import serve
+from service.cli.slices import slices
 from service.cli.tradeoffs import tradeoffs
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="rocpr")
 def rocpr() -> None:
-    """Evaluate binary classifiers: curves, the areas under them, trade-offs, comparisons, and a gate for CI."""
+    """Evaluate binary classifiers: curves, the areas under them, trade-offs, comparisons, slices, and a gate for CI."""
 
 
 rocpr.add_command(curves)
 rocpr.add_command(tradeoffs)
 rocpr.add_command(compare)
+rocpr.add_command(slices)
 rocpr.add_command(gate)
 rocpr.add_command(serve)
 rocpr.add_command(key)

@@ -4,6 +4,8 @@ The one step of an evaluation that is no pass over columns: sorting. Knows sampl
 """
 
 import math
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -74,21 +76,42 @@ def ordered(scores: FloatArray, *, descending: bool) -> tuple[IntArray, FloatArr
     return order, scores.take(order) + 0.0
 
 
+def sorted_slices(
+    scores: FloatArray, labels: BoolArray, bounds: IntArray, *, descending: bool
+) -> tuple[FloatArray, IntArray]:
+    """Sort the scores of each slice, rows bounds[k] to bounds[k + 1], and count the positives of all rows so far.
+
+    In front are NaN and 0. Among equal scores only a group's last count has a meaning.
+    """
+    low, high = float(np.minimum.reduce(scores)), float(np.maximum.reduce(scores))
+    return _sorted(scores, labels, low, high, descending=descending, bounds=bounds.tolist())
+
+
 def _sorted(
-    scores: FloatArray, labels: BoolArray, low: float, high: float, *, descending: bool
+    scores: FloatArray,
+    labels: BoolArray,
+    low: float,
+    high: float,
+    *,
+    descending: bool,
+    bounds: Sequence[int] | None = None,
 ) -> tuple[FloatArray, IntArray]:
     """Sort the scores and count the positives up to and including each row; in front, NaN and 0.
 
-    Among equal scores the order of labels is arbitrary, so that only a group's last count has a meaning.
+    Among equal scores the order of labels is arbitrary, so that only a group's last count has a meaning. With `bounds`
+    it sorts what lies between each two of them.
     """
+    slices = [slice(*pair) for pair in pairwise(bounds)] if bounds else [slice(None)]
     scale = _scale(low, high)
     column, hits = np.empty(scores.size + 1), np.zeros(scores.size + 1, dtype=np.int64)
     column[0] = np.nan
     keyed = column[1:]
     np.multiply(scores, scale, out=keyed)
     if scale != 1 and not np.array_equal(keyed / scale, scores):  # scores some 300 decades apart
-        order, column[1:] = ordered(scores, descending=descending)
-        np.cumsum(labels[order], out=hits[1:])
+        for rows in slices:
+            order, keyed[rows] = ordered(scores[rows], descending=descending)
+            hits[1:][rows] = labels[rows][order]
+        np.cumsum(hits, out=hits)
         return column, hits
     # The bits of a double below 1.5, shifted up by one, are those of a greater double and leave room for the label. So
     # one sort of doubles, NumPy's fastest, carries the labels along.
@@ -99,7 +122,8 @@ def _sorted(
         np.copysign(keyed, scores, out=keyed)
     if descending:
         np.negative(keyed, out=keyed)
-    keyed.sort()
+    for rows in slices:
+        keyed[rows].sort()
     np.bitwise_and(keys, _ONE, out=hits[1:].view(np.uint64))
     hits.cumsum(out=hits)
     signs = (-keyed if descending else keyed.copy()) if low < 0 else None

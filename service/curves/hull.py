@@ -97,7 +97,7 @@ def upper_hull(points: PlanePoints, rows: IntArray) -> IntArray:
         rows = np.concatenate((rows[:1], rows.take(above), rows[-1:]))
         unproductive = unproductive + 1 if shed * _PRODUCTIVE < above.size and above.size > _CHEAP_ROWS else 0
         if unproductive == _PATIENCE:
-            rows, unproductive = _prune(points, rows), 0
+            rows, unproductive = prune(points, rows[[0, -1]], rows[1:-1]), 0
 
 
 def corners(table: ConfusionTable) -> BoolArray:
@@ -122,12 +122,13 @@ def _distinct(table: ConfusionTable, rows: IntArray) -> IntArray:
     return out
 
 
-def _prune(points: PlanePoints, rows: IntArray) -> IntArray:
-    """Drop rows that lie on or under a chord between two others, keeping every vertex (Quickhull, all edges at once).
+def prune(points: PlanePoints, chain: IntArray, candidates: IntArray) -> IntArray:
+    """Add to a chain of vertices, with the first and the last, those of the candidates that may be vertices, too.
+
+    Rows that lie on or under a chord between two others are dropped (Quickhull, all edges at once); no vertex is.
 
     Each round adds the highest row above each edge of the chain found so far and drops the rows under the new edges.
     """
-    chain, candidates = rows[[0, -1]], rows[1:-1]
     while candidates.size:
         edge = np.searchsorted(chain, candidates)
         height = points.orientation(chain[edge - 1], candidates, chain[edge])

@@ -116,7 +116,11 @@ class PositiveSteps:
         return out
 
     def integral(self, up: float) -> list[float]:
-        """The closed-form integral of precision over tp, along all steps, times `up`, in parts.
+        """The closed-form integral of precision over tp, along all steps, times `up`, in parts."""
+        return positive_parts(self.integrals(up))
+
+    def integrals(self, up: float = 1) -> FloatArray:
+        """The integral of precision over tp along each step, times `up`, (n,).
 
         ∫ precision dtp = (Δt/Δn) (t log(1 + x) + Δt (1 - log(1 + x)/x)),  x = Δn/n
 
@@ -136,10 +140,10 @@ class PositiveSteps:
         if up != 1:
             part *= up
         part *= share
-        return positive_parts(part)
+        return part
 
     def _logarithm(self, z: FloatArray) -> FloatArray:
-        """The s of `integral`: (log(1 + x) - 2z)/z²."""
+        """The s of `integrals`: (log(1 + x) - 2z)/z²."""
         s = logarithm_series(z)
         large = np.flatnonzero(z > LARGEST_IN_SERIES)  # few: what is called grows by an eighth along each
         if large.size:
@@ -152,7 +156,11 @@ class PositiveSteps:
 
     def average(self) -> list[float]:
         """Σ Δtp times the precision after each step, of whole counts whose total is a double, in parts."""
-        return positive_parts(self.growth * self.precision_after)
+        return positive_parts(self.averages())
+
+    def averages(self) -> FloatArray:
+        """Δtp times the precision after each step, (n,)."""
+        return self.growth * self.precision_after
 
     def fractional_average(self, up: float) -> list[float]:
         """The same of other counts, times `up`: differences and sums are kept exactly."""

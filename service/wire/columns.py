@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from service.curves.exact import BoolArray, FloatArray
+from service.curves.exact import BoolArray, FloatArray, IntArray
 
 _SHOWN_CHARACTERS = 24
 """How many characters of a wrong value a problem repeats: as many as a double may have."""
@@ -79,6 +79,18 @@ class Listing:
     columns: tuple[tuple[str, Contents], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Categories:
+    """A column whose cells tell slices apart.
+
+    numbers   (n,) the place in `values` of each row's.
+    values    each once, in order, all of one kind; None, for cells without a value, comes last.
+    """
+
+    numbers: IntArray
+    values: tuple[bool | int | str | None, ...]
+
+
 class ColumnError(ValueError):
     """A column or one of its rows is not what it has to be."""
 
@@ -109,6 +121,12 @@ def labels(column: object, positive_label: object) -> Labels:
 def contents(column: object) -> Contents:
     """List what a column holds. Raises ColumnError for what is no column."""
     raise ColumnError("not_a_column", "Must be a list, such as [0.9, 0.2].")
+
+
+@singledispatch
+def categories(column: object) -> Categories:
+    """Read what tells slices apart: text, integers or booleans, or no value. Raises ColumnError."""
+    raise ColumnError("not_a_column", 'A list of texts, integers or booleans belongs here, such as ["DE", "FR"].')
 
 
 @singledispatch

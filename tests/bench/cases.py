@@ -16,6 +16,7 @@ from service.curves.hull import roc_convex_hull
 from service.curves.sample import Sample
 from service.inference.gate import Gate, GateOptions, evaluate_gate
 from service.inference.rules import Rule
+from service.inference.sliced import Slicing, evaluate_slices
 from tests.bench import agreement, rivals
 from tests.bench.bootstrap import Bootstrap
 from tests.bench.rows import CURVES, HULL_SHAPES, OURS, SCIPY, SKLEARN, SORT, TORCHMETRICS, VECTORISED
@@ -184,6 +185,30 @@ def request(rows: int) -> Case:
     return Case({OURS: lambda: post("/v1/curves"), "constant": lambda: post("/constant")}, check)
 
 
+def slices(rows: int) -> Case:
+    """Distinct scores in slices of 500 rows each, in no order, and a loop over them."""
+    random = np.random.default_rng(10)
+    count = max(rows // 500, 2)
+    numbers = random.permutation(np.arange(rows) % count)
+    scores = random.random(rows)
+    labels = labelled(scores, scores, random)
+    sample, slicing = Sample(scores, labels), Slicing(numbers, {"slice": range(count)})
+
+    def theirs() -> list[list[float]]:
+        from sklearn.metrics import average_precision_score, roc_auc_score
+
+        order = np.argsort(numbers, kind="stable")
+        parts = np.split(order, np.cumsum(np.bincount(numbers))[:-1])
+        metrics = (roc_auc_score, average_precision_score)
+        return [[metric(labels[part], scores[part]) for part in parts] for metric in metrics]
+
+    def check() -> int:
+        found = evaluate_slices(sample, slicing).areas
+        return agreement.near([found.roc, found.average_precision], theirs())
+
+    return Case({OURS: lambda: evaluate_slices(sample, slicing), SKLEARN: theirs}, check)
+
+
 def bootstrap(rows: int, share: float = 0.5) -> Case:
     """Scores of which a given share is positive, resampled once for every five of them."""
     random = np.random.default_rng(8)
@@ -221,6 +246,7 @@ CASES: dict[str, Callable[[int], Case]] = {
     "weighted": weighted,
     "request": request,
     "gate": gate,
+    "slices": slices,
     "bootstrap": bootstrap,
     "bootstrap, one in ten positive": lambda rows: bootstrap(rows, share=0.1),
     **dict(

@@ -137,7 +137,7 @@ BREAKS: list[tuple[str, Any, str]] = [
 ]
 
 ADDITIONS: list[tuple[str, Any]] = [
-    ("paths /v1/slices", {"post": {"operationId": "slice", "parameters": [NEEDED], "responses": {}}}),
+    ("paths /v1/pairs", {"post": {"operationId": "slice", "parameters": [NEEDED], "responses": {}}}),
     ("curves parameters", plus(OPTIONAL)),
     ("curves parameters", lambda found: found[::-1]),
     ("curves requestBody required", False),

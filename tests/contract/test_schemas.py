@@ -20,6 +20,12 @@ from service.wire.requests.faults import FACT_CODES
 from service.wire.requests.gates_schemas import BaselineSchema, FailStatus, GatesRequestSchema, MetricName, RuleSchema
 from service.wire.requests.interval_schemas import IntervalsSchema, Level, OperatingPointSchema
 from service.wire.requests.picture_schemas import PICTURE_SCHEMAS
+from service.wire.requests.slices_schemas import (
+    MOST_SLICE_COLUMNS,
+    SliceColumns,
+    SliceIntervalsSchema,
+    SlicesRequestSchema,
+)
 from service.wire.requests.tradeoffs_schemas import LambdaDensitySchema, TradeoffsRequestSchema
 from tests.contract.document import EVALUATION_PREFIX, PATH, Tree, evaluations, resolved, schema, violations
 
@@ -37,12 +43,14 @@ NAMES: dict[type[Schema], str] = {
     GatesRequestSchema: "GatesRequest",
     BaselineSchema: "Baseline",
     RuleSchema: "Rule",
+    SlicesRequestSchema: "SlicesRequest",
+    SliceIntervalsSchema: "SliceIntervalOptions",
 }
 """{schema at run time: schema of the document}"""
 
 EVALUATIONS = {found.path.removeprefix(EVALUATION_PREFIX): found for found in evaluations()}
 """{operation at run time: operation of the document}"""
-TEXT = {"scores", "labels", "weights", "baseline_scores", "positive_label"}
+TEXT = {"scores", "labels", "slices", "weights", "baseline_scores", "positive_label"}
 """Parameters that are text: the names of columns, and a label."""
 NUMBER_LISTS = {"thresholds", "lambda_range", "at_lambda", "mark"}
 """Parameters whose text is numbers with commas between, or JSON."""
@@ -115,6 +123,12 @@ def _in_the_documents_words(field: fields.Field[Any]) -> dict[str, Any]:
             **_lengths(field, "Items"),
         },
         own.Scalar: dict,
+        SliceColumns: lambda: {
+            "type": ["object", "null"],
+            "minProperties": 1,
+            "maxProperties": MOST_SLICE_COLUMNS,
+            "additionalProperties": {"type": "array", "items": {}},
+        },
         own.Number: lambda: {"type": ["number", "null"], "format": "double", **_bounds(field)},
         Level: lambda: {"type": ["number", "null"], "format": "double", **_bounds(field)},
         own.Whole: lambda: {"type": ["integer", "null"], "format": "int64", **_bounds(field)},

@@ -169,6 +169,29 @@ def gates_bodies(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @st.composite
+def slices_bodies(draw: st.DrawFn) -> dict[str, Any]:
+    """A sample in a few slices of each kind."""
+    body = draw(samples())
+    kinds: list[list[Any]] = [["a", "", "\N{GRINNING FACE}", None], [True, False, None], [1, -2, 3.0, None]]
+    size = len(body["scores"])
+    columns = [
+        draw(st.lists(st.sampled_from(draw(st.sampled_from(kinds))), min_size=size, max_size=size))
+        for _ in range(draw(st.integers(1, 2)))
+    ]
+    intervals = {
+        "level": LEVELS,
+        "method": st.sampled_from(schema("SliceIntervalOptions")["properties"]["method"]["enum"]),
+    }
+    options = {
+        "intervals": st.fixed_dictionaries({}, optional=intervals),
+        "operating_points": CURVES_OPTIONS["operating_points"],
+        "lower_is_positive": st.booleans(),
+    }
+    asked = draw(st.fixed_dictionaries({}, optional=options))
+    return body | asked | {"slices": {f"column {number}": column for number, column in enumerate(columns)}}
+
+
+@st.composite
 def columns_bodies(draw: st.DrawFn) -> dict[str, Any]:
     """Lists of any scalars, mostly of one length."""
     size = draw(st.integers(1, 4))
@@ -182,6 +205,7 @@ BODIES = {
     "evaluateTradeoffs": tradeoffs_bodies(),
     "compareClassifiers": comparisons_bodies(),
     "checkGate": gates_bodies(),
+    "evaluateSlices": slices_bodies(),
     "listColumns": columns_bodies(),
 }
 """{operation: JSON bodies whose parts fit together, so that most are evaluated}"""
@@ -189,6 +213,7 @@ OF_CURVES = [{"metric": "roc", "min": 0.5, "confidence": 0.9}, {"metric": "preci
 OF_ROWS = [{"metric": "recall", "at_threshold": 1, "min": 0.5}, {"metric": "f_measure", "at": 0.2, "min": 0.5}]
 QUERIES: dict[str, list[dict[str, str]]] = {
     "compareClassifiers": [{"scores": "scores,others"}],
+    "evaluateSlices": [{"slices": "labels"}, {"slices": "labels,scores", "intervals": "{}"}],
     "checkGate": [
         {"rules": json.dumps(OF_CURVES)},
         {"rules": json.dumps(OF_ROWS), "fail_status": "424"},

@@ -81,7 +81,7 @@ def test_curves_over_many_decades_take_few_passes(decades: int, monkeypatch: pyt
         return turns(self, rows)
 
     monkeypatch.setattr(CountSpace, "turns", counted)
-    monkeypatch.setattr("service.curves.hull._prune", None)
+    monkeypatch.setattr("service.curves.hull.prune", None)
     assert roc_convex_hull(table).size > 0.9 * size
     assert len(passes) <= 4
 

@@ -15,9 +15,11 @@ from service.curves.evaluation import Points
 from service.curves.exact import LARGEST_EXACT_INTEGER, are_integers
 from service.curves.operating_points import OperatingPoints
 from service.curves.pr import PrCurve
+from service.curves.slicing import SLICED_AREAS
 from service.curves.tradeoff import Tradeoffs
 from service.inference.curves_with_intervals import EvaluatedCurves
 from service.inference.intervals import Interval
+from service.inference.sliced import Sliced
 
 Columns = dict[str, Any]
 """A table: columns of equal length by name, arrays or sequences; NaN and None are cells without a value."""
@@ -79,6 +81,29 @@ def _one_row_of_areas(answer: EvaluatedCurves) -> Columns:
     return {area.name: [getattr(answer.curves.auc, area.name)] for area in fields(Areas)}
 
 
+def slice_columns(answer: Sliced) -> Columns:
+    """Return the slices, a row for each."""
+    columns: Columns = {name: list(values) for name, values in answer.keys.items()}
+    columns["rows"] = answer.rows
+    for name in ("positives", "negatives"):
+        columns[name] = _whole(getattr(answer.areas, name))
+    for name in SLICED_AREAS:
+        columns[name] = getattr(answer.areas, name)
+    for name, (lower, upper) in (answer.intervals or {}).items():
+        columns |= {f"{name}_lower": lower, f"{name}_upper": upper}
+    return columns | {"reason": answer.areas.reason}
+
+
+def slice_point_columns(answer: Sliced) -> Columns:
+    """Return the operating points of slices, a row for each point of each slice."""
+    points = answer.operating_points
+    if points is None:
+        return {}
+    columns = columns_of(points) or {}
+    numbers = columns.pop("number").tolist()
+    return {name: [values[number] for number in numbers] for name, values in answer.keys.items()} | columns
+
+
 def _or_no_rows(table: object | None, kind: type[Any], *, counted: bool = False) -> Columns:
     """A table that does not exist has no rows."""
     no_counts = np.empty(0, np.int64)
@@ -126,6 +151,15 @@ TABLES: dict[str, dict[str, Callable[[Any], Columns]]] = {
         "optimal": lambda answer: _stacked({name: columns_of(each.optimal) for name, each in answer.tradeoffs.items()}),
         "area": _index_areas,
         "at": lambda answer: _stacked({name: columns_of(each.at) for name, each in answer.tradeoffs.items()}),
+    },
+    "slices": {
+        "slices": slice_columns,
+        "overall": lambda answer: {
+            "positives": _whole(np.array([answer.overall.positives])),
+            "negatives": _whole(np.array([answer.overall.negatives])),
+            **_one_row_of_areas(answer.overall),
+        },
+        "operating_points": slice_point_columns,
     },
     "comparisons": {
         "auc": compared_areas,

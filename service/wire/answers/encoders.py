@@ -174,13 +174,15 @@ def _bits(cells: BoolArray) -> pa.Buffer:
 
 def _kind(name: str, column: Any) -> pa.DataType:  # noqa: ANN401  # an array or a sequence
     """Tell the type of a column: by its name, by being whole, and `area` is a number or the name of one."""
+    if not isinstance(column, np.ndarray):
+        kinds = set(map(type, column)) - {type(None)}
+        if len(kinds) == 1 and (of_cells := _OF_CELLS.get(kinds.pop())):
+            return of_cells
     for kind, names in _TYPED_COLUMNS.items():
         if name in names:
             return kind
     if isinstance(column, np.ndarray):
         return pa.int64() if column.dtype == np.int64 else pa.float64()
-    if any(isinstance(cell, str) for cell in column):
-        return pa.string()
     return pa.int64() if name in COUNTS else pa.float64()
 
 
@@ -209,8 +211,11 @@ ONE_TABLE = frozenset({CSV, ARROW_STREAM})
 _NAME_LIST_COLUMNS = {"best", "suppliers"}
 """Columns whose cells are lists of names."""
 
+_OF_CELLS: dict[type, pa.DataType] = {str: pa.string(), bool: pa.bool_(), int: pa.int64()}
+"""{what all cells of a list are: its type}"""
+
 _TYPED_COLUMNS: dict[pa.DataType, set[str]] = {
-    pa.string(): {"index", "name", "curve", "over", "metric", "method"},
+    pa.string(): {"index", "name", "curve", "over", "metric", "method", "reason"},
     pa.list_(pa.string()): _NAME_LIST_COLUMNS,
     pa.bool_(): {"on_hull", "dominates"},
 }

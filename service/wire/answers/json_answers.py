@@ -15,7 +15,15 @@ from service.curves.evaluation import Points
 from service.curves.pr import AtRecall
 from service.curves.tradeoff import Tradeoffs
 from service.inference.curves_with_intervals import EvaluatedCurves
-from service.wire.answers.answer_tables import best_columns, columns_of, compared_areas, integer_if_whole
+from service.inference.sliced import Sliced
+from service.wire.answers.answer_tables import (
+    best_columns,
+    columns_of,
+    compared_areas,
+    integer_if_whole,
+    slice_columns,
+    slice_point_columns,
+)
 from service.wire.columns import Listing
 from service.wire.formats.codings import Piece
 
@@ -30,12 +38,10 @@ _PIECE_LISTS = 1 << 6
 
 
 def json_answer(
-    operation: str, result: EvaluatedCurves | Tradeoffs | Comparison, charts: dict[str, str] | None = None
+    operation: str, result: EvaluatedCurves | Tradeoffs | Comparison | Sliced, charts: dict[str, str] | None = None
 ) -> Iterator[Piece]:
     """Write a result with its charts, in pieces: a whole answer may take more memory than its evaluation."""
     document = {
-        "positives": integer_if_whole(result.positives),
-        "negatives": integer_if_whole(result.negatives),
         **_CONTENTS[operation](result),
         **({"charts": charts} if charts else {}),
         "warnings": result.warnings,
@@ -94,9 +100,21 @@ def _pieces(value: object) -> Iterator[Piece]:
         yield orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY)
 
 
+def _totals(answer: EvaluatedCurves | Tradeoffs | Comparison) -> dict[str, Any]:
+    return {"positives": integer_if_whole(answer.positives), "negatives": integer_if_whole(answer.negatives)}
+
+
+def _slices(answer: Sliced) -> dict[str, Any]:
+    """The whole sample as curves have it, and the slices as tables."""
+    document = {"overall": _curves(answer.overall), "slices": slice_columns(answer)}
+    if answer.operating_points is not None:
+        document["operating_points"] = slice_point_columns(answer)
+    return document
+
+
 def _curves(answer: EvaluatedCurves) -> dict[str, Any]:
     """All that was asked for; what was asked for and does not exist is null."""
-    document: dict[str, Any] = {}
+    document = _totals(answer)
     curves = answer.curves
     if "auc" in curves.include:
         document["auc"] = curves.auc
@@ -137,12 +155,12 @@ def _tradeoffs(answer: Tradeoffs) -> dict[str, Any]:
         }
         if tradeoff.at is not None:
             tradeoffs[name]["at"] = columns_of(tradeoff.at)
-    return {"tradeoffs": tradeoffs}
+    return _totals(answer) | {"tradeoffs": tradeoffs}
 
 
 def _comparison(comparison: Comparison) -> dict[str, Any]:
     """Everything; what does not exist for sets that are no sweep is null."""
-    return {
+    return _totals(comparison) | {
         "auc": compared_areas(comparison),
         "dominance": columns_of(comparison.dominance),
         "best_roc": comparison.best_roc and best_columns(comparison.best_roc, "fpr"),
@@ -156,5 +174,6 @@ _CONTENTS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "curves": _curves,
     "tradeoffs": _tradeoffs,
     "comparisons": _comparison,
+    "slices": _slices,
 }
-"""{operation: what its answer holds besides the totals and the warnings}."""
+"""{operation: what its answer holds besides the warnings}."""

@@ -16,7 +16,10 @@ SAMPLE_COLUMNS = ("scores", "labels", "weights")
 BASELINE = "baseline_scores"
 """The column of a baseline's scores; its labels and weights are the table's."""
 
-COLUMN_PARAMETERS = (*SAMPLE_COLUMNS, BASELINE)
+SLICES = "slices"
+"""The columns that tell slices apart."""
+
+COLUMN_PARAMETERS = (*SAMPLE_COLUMNS, BASELINE, SLICES)
 """Parameters that name columns of a table."""
 
 CSV_PARAMETERS = ("delimiter", "decimal")

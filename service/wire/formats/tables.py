@@ -18,6 +18,7 @@ from service.wire.formats.query_options import (
     CSV_PARAMETERS,
     MEANING,
     SAMPLE_COLUMNS,
+    SLICES,
     TOTALS,
     Decoded,
     complete,
@@ -104,6 +105,33 @@ def evaluation_and_baseline(*options: str, drawn: tuple[str, ...] = ()) -> Table
 def several_evaluations(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
     """Form of a table that is several samples: `scores` names their columns, labels and weights are shared."""
     return TableForm((*SAMPLE_COLUMNS, *MEANING, *CSV_PARAMETERS, *options), _read_several, drawn)
+
+
+def one_sample_in_slices(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
+    """Form of a table that is one sample, and the columns that `slices` names tell its slices apart."""
+    return TableForm((*SAMPLE_COLUMNS, SLICES, *MEANING, *CSV_PARAMETERS, *options), _read_slices, drawn)
+
+
+def _read_slices(table: Table, parameters: Mapping[str, str]) -> Decoded:
+    """Read a sample, and the columns that tell its slices apart."""
+    if SLICES not in parameters:
+        message = f"slices names the columns that tell slices apart, as in slices=country,model; {_header(table)}."
+        raise invalid_value(f"/{SLICES}", "missing", message)
+    names = _names(parameters[SLICES], table.header)
+    if len(set(names)) < len(names):
+        raise invalid_value(f"/{SLICES}", "duplicate", "A column is named twice.")
+    for name in names:
+        _check_column(table, SLICES, name)
+    chosen = _columns(table, parameters, SAMPLE_COLUMNS)
+    for key in ("scores", "labels"):
+        if key not in chosen:
+            raise _without(table, key)
+    columns = table.read([*dict.fromkeys([*chosen.values(), *names])])
+    document: dict[str, object] = {key: columns[name] for key, name in chosen.items()}
+    document[SLICES] = {name: columns[name] for name in names}
+    pointers = {f"/{key}": f"/{pointer_token(name)}" for key, name in chosen.items()}
+    pointers |= {f"/{SLICES}/{pointer_token(name)}": f"/{pointer_token(name)}" for name in names}
+    return Decoded(document | options_of(parameters), pointers)
 
 
 def _read_with_baseline(table: Table, parameters: Mapping[str, str]) -> Decoded:

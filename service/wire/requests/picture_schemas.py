@@ -81,6 +81,12 @@ class GatesPictureSchema(_DrawnSchema):
     chart = Choice(CHARTS["gates"])
 
 
+class SlicesPictureSchema(_DrawnSchema):
+    """How slices are drawn."""
+
+    chart = Choice(CHARTS["slices"])
+
+
 class _PngSchema(_DrawnSchema):
     """How any picture is drawn in pixels."""
 
@@ -113,16 +119,22 @@ class GatesPngSchema(GatesPictureSchema, _PngSchema):
     """How a verdict is drawn in pixels."""
 
 
+class SlicesPngSchema(SlicesPictureSchema, _PngSchema):
+    """How slices are drawn in pixels."""
+
+
 PICTURE_SCHEMAS: dict[tuple[str, str], ObjectSchema] = {
     ("curves", SVG): CurvesPictureSchema(),
     ("curves", TEXT): CurvesTextSchema(),
     ("tradeoffs", SVG): TradeoffsPictureSchema(),
     ("comparisons", SVG): ComparisonsPictureSchema(),
     ("gates", SVG): GatesPictureSchema(),
+    ("slices", SVG): SlicesPictureSchema(),
     ("curves", PNG): CurvesPngSchema(),
     ("tradeoffs", PNG): TradeoffsPngSchema(),
     ("comparisons", PNG): ComparisonsPngSchema(),
     ("gates", PNG): GatesPngSchema(),
+    ("slices", PNG): SlicesPngSchema(),
 }
 """{(operation, media type): how its picture is asked for}"""
 
@@ -149,6 +161,12 @@ class GatesCharts(_DrawnSchema):
     """The picture within a verdict."""
 
     charts = ChoiceSet(CHARTS["gates"])
+
+
+class SlicesCharts(_DrawnSchema):
+    """The pictures within an answer of slices."""
+
+    charts = ChoiceSet(CHARTS["slices"])
 
 
 def charts_of(operation: str, data: dict[str, Any]) -> Pictures:

@@ -1,0 +1,107 @@
+"""The picture of slices: a dot for the area of each, the worst first, with its interval; the whole sample is a line.
+
+Knows the result of `slices`; nothing of how it was evaluated.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from service.charts.legend import Entry, put_legend, put_title, put_warnings
+from service.charts.picture import Picture
+from service.charts.plane import BOTTOM, LEFT, RIGHT, TOP, Plane
+from service.charts.svg import Sheet, named
+from service.charts.theme import hue
+from service.curves.exact import FloatArray, IntArray
+from service.inference.sliced import Sliced
+
+_AREAS = {"roc": "Area under the ROC curve", "pr": "Area under the PR curve"}
+_DOT = 5
+_PER_BAR = 3
+"""Pixels that the bar of an interval needs."""
+
+_NAMED = 3
+"""How many of the worst slices the description names."""
+
+
+def slices_picture(result: Sliced, picture: Picture) -> str:
+    """Draw the areas of slices."""
+    column = LEFT + picture.side + RIGHT
+    sheet = Sheet(picture.theme, column * len(picture.planes))
+    top = put_title(sheet, picture.title)
+    end = top
+    for place, name in enumerate(picture.planes):
+        plane = Plane.square(sheet, place * column, top, picture.side)
+        plane.axes(_AREAS[name], "share of the slices, the worst first", "Area")
+        entries = list(_draw(plane, result, name))
+        end = max(end, put_legend(sheet, place * column + 16, plane.bottom + BOTTOM + 6, column - 32, entries))
+    sheet.height = put_warnings(sheet, max(end, top + TOP) + 2, result.warnings) + 8
+    return sheet.written(picture.title or "Areas of slices", _description(result, picture))
+
+
+def _draw(plane: Plane, result: Sliced, name: str) -> Iterator[Entry]:
+    """Draw one area, and tell the legend."""
+    order = _worst_first(getattr(result.areas, name))
+    values = getattr(result.areas, name)[order]
+    at = (np.arange(order.size) + 0.5) / max(order.size, 1)
+    if result.intervals is not None:
+        yield from _draw_intervals(plane, at, *(ends[order] for ends in result.intervals[name]))
+    overall = getattr(result.overall.curves.auc, name)
+    if overall is not None:
+        plane.line(hue(1), [0, 1], [overall, overall], wide=2, dash="7 3")
+    shown = _told_apart(plane, at, values)
+    plane.dots(hue(0), at[shown], values[shown], _DOT)
+    yield Entry(f"{order.size} slices, a dot each", hue(0), sign="dot")
+    if overall is not None:
+        yield Entry(f"All rows together, {overall:.4f}", hue(1), dash="7 3")
+
+
+def _draw_intervals(plane: Plane, at: FloatArray, lower: FloatArray, upper: FloatArray) -> Iterator[Entry]:
+    """Draw a bar for each interval, or where they are too many for that, their ends as dots."""
+    known = np.flatnonzero(~np.isnan(lower))
+    if not known.size:
+        return
+    if known.size * _PER_BAR <= plane.wide:
+        for row in known.tolist():
+            plane.line("soft", [at[row], at[row]], [lower[row], upper[row]])
+        yield Entry("their intervals", "soft")
+        return
+    for ends in (lower[known], upper[known]):
+        shown = _told_apart(plane, at[known], ends)
+        plane.dots("soft", at[known][shown], ends[shown], 1.5)
+    yield Entry("the ends of their intervals", "soft", sign="dot")
+
+
+def _worst_first(values: FloatArray) -> IntArray:
+    """The slices that have an area, by its size."""
+    order = np.argsort(values, kind="stable")  # which puts NaN last
+    return order[: int(np.count_nonzero(~np.isnan(values)))]
+
+
+def _told_apart(plane: Plane, at: FloatArray, values: FloatArray) -> IntArray:
+    """One of all dots that would stand on the same pixel."""
+    pixels = np.rint(plane.x(at)).astype(np.int64) * (1 << 20) + np.rint(plane.y(values)).astype(np.int64)
+    return np.sort(np.unique(pixels, return_index=True)[1])
+
+
+def _description(result: Sliced, picture: Picture) -> Iterator[str]:
+    """Say what is to be seen."""
+    overall = result.overall
+    yield f"{overall.positives:.17g} positives and {overall.negatives:.17g} negatives in {result.rows.size} slices."
+    for name in picture.planes:
+        values = getattr(result.areas, name)
+        order = _worst_first(values)
+        whole = getattr(overall.curves.auc, name)
+        yield f"{_AREAS[name]}: {'none' if whole is None else f'{whole:.4f}'} of all rows together."
+        if order.size:
+            middle = float(np.median(values[order]))
+            least, most = values[order[0]], values[order[-1]]
+            yield f"{order.size} slices have one, from {least:.4f} to {most:.4f}, half of them below {middle:.4f}."
+            worst = [f"{_name(result, number)} {values[number]:.4f}" for number in order[:_NAMED].tolist()]
+            yield f"The worst: {'; '.join(worst)}."
+    for warning in result.warnings:
+        yield f"Warning: {warning.code}. {warning.detail}"
+
+
+def _name(result: Sliced, number: int) -> str:
+    return ", ".join(f"{named(name)} {named(str(values[number]))}" for name, values in result.keys.items())

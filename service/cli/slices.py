@@ -1,0 +1,146 @@
+"""`rocpr slices FILE --slices country,model`: the areas of every slice of a sample, the worst first, without a server.
+
+Knows the command's options and how a summary is laid out; what is valid and what the numbers are is answer.py's.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import click
+import orjson
+
+from service.cli.asking import ask_about
+from service.cli.command_error import fail
+from service.cli.files import InputFile
+from service.cli.layout import (
+    MOST_ROWS,
+    count_text,
+    fraction,
+    how_many,
+    in_full,
+    table_lines,
+    total_lines,
+    warning_lines,
+)
+from service.cli.options import evaluation_options, given_texts, refuse_without_table
+from service.cli.plots import plot_option, write_plot
+
+_COUNTS = ("rows", "positives", "negatives")
+_SHOWN = (*_COUNTS, "roc", "roc_lower", "roc_upper", "pr", "pr_lower", "pr_upper", "average_precision")
+"""Columns of the answer that a summary shows, where it has them, after those that tell slices apart."""
+
+
+@click.command()
+@click.argument("file", type=click.File("rb"))
+@evaluation_options
+@click.option("--slices", "slices_", metavar="NAMES", help="Columns that tell slices apart: country,model.")
+@click.option("--sort", metavar="NAME", default="roc", show_default=True, help="The column whose least comes first.")
+@click.option("--intervals", metavar="JSON", help="""How sure the areas are: '{}' or '{"level": 0.9}'.""")
+@click.option(
+    "--operating-points", metavar="JSON", help="""Read them off: '[{"metric": "precision_at_recall", "at": 0.9}]'."""
+)
+@plot_option
+def slices(
+    file: BinaryIO,
+    format_name: str | None,
+    *,
+    as_json: bool,
+    slices_: str | None,
+    sort: str,
+    plot: Path | None,
+    **options: str | bool | None,
+) -> None:
+    """Say how good a classifier is in every slice, the worst first.
+
+    FILE is a table with the columns scores and labels, and those that --slices names: a slice is all rows that agree in
+    them. Or it is a JSON file, a body as POST /v1/slices takes it. FILE may be - for standard input, with --format.
+    """
+    given = given_texts({**options, "slices": slices_})
+    source = InputFile.of(file, format_name)
+    refuse_without_table(given, [source])
+    body = ask_about("slices", source, given, {})
+    document = orjson.loads(body)
+    if sort not in document["slices"] or sort == "reason":
+        names = ", ".join(name for name in document["slices"] if name != "reason")
+        fail([f"Error: --sort {sort}: The answer has no such column; it has {names}."])
+    write_plot(plot, lambda media_type: ask_about("slices", source, given, {}, media_type))
+    if as_json:
+        click.echo(body, nl=False)
+    else:
+        click.echo("\n".join(summary_lines(document, source.name, sort)))
+
+
+def summary_lines(document: dict[str, Any], name: str, sort: str) -> Iterable[str]:
+    """Lay out an answer for a reader."""
+    overall, table = document["overall"], document["slices"]
+    yield name
+    yield ""
+    yield from total_lines(overall)
+    yield ""
+    rows = sorted_rows(table[sort])
+    shown = rows[:MOST_ROWS]
+    yield f"{how_many(shown, rows, 'slice')}, the least {sort} first"
+    yield from _slice_lines(table, overall, shown)
+    if "operating_points" in document:
+        yield ""
+        yield from _point_lines(document["operating_points"], [*_keys(table)], shown)
+    yield from warning_lines(document)
+
+
+def sorted_rows(column: list[Any]) -> list[int]:
+    """Order rows by a column, the least first; those without a value are last."""
+    return sorted(
+        range(len(column)), key=lambda row: (column[row] is None, column[row] if column[row] is not None else 0)
+    )
+
+
+def _keys(table: dict[str, list[Any]]) -> Iterable[str]:
+    """The columns that tell slices apart: they come first."""
+    for name in table:
+        if name == "rows":
+            return
+        yield name
+
+
+def _slice_lines(table: dict[str, list[Any]], overall: dict[str, Any], shown: list[int]) -> Iterable[str]:
+    keys = [*_keys(table)]
+    columns = [name for name in _SHOWN if name in table]
+    areas = overall["auc"] | {
+        f"{area}_{end}": interval[end]
+        for area, interval in (overall.get("intervals") or {}).items()
+        if interval
+        for end in ("lower", "upper")
+    }
+    whole = areas | overall | {"rows": sum(table["rows"])}
+    without = any(table["reason"][row] for row in shown)
+    rows = [[*keys, *columns, *(["reason"] if without else [])]]
+    for row in shown:
+        cells = [_written(name, table[name][row]) for name in columns]
+        rows.append(
+            [*(_key(table[key][row]) for key in keys), *cells, *([table["reason"][row] or ""] if without else [])]
+        )
+    last = ["all", *[""] * (len(keys) - 1), *(_written(name, whole.get(name)) for name in columns)]
+    rows.append([*last, *([""] if without else [])])
+    yield from table_lines(rows, "<" * len(keys) + ">" * len(columns) + "<" * without)
+
+
+def _point_lines(points: dict[str, list[Any]], keys: list[str], shown: list[int]) -> Iterable[str]:
+    """Lay out the operating points of the slices that are shown."""
+    each = len(points["metric"]) // max(len(set(zip(*(points[key] for key in keys), strict=True))), 1)
+    rows = [[*keys, "metric", "at", "value", "threshold", "tp", "fp"]]
+    for row in (place for number in shown for place in range(number * each, (number + 1) * each)):
+        numbers = [fraction(points["value"][row]), in_full(points["threshold"][row])]
+        counts = [count_text(points[name][row]) for name in ("tp", "fp")]
+        named = [*(_key(points[key][row]) for key in keys), points["metric"][row], in_full(points["at"][row])]
+        rows.append([*named, *numbers, *counts])
+    yield "Operating points"
+    yield from table_lines(rows, "<" * len(keys) + "<" + ">" * 5)
+
+
+def _written(name: str, cell: Any) -> str:  # noqa: ANN401  # a cell of an answer
+    return count_text(cell) if name in _COUNTS else fraction(cell)
+
+
+def _key(cell: Any) -> str:  # noqa: ANN401  # a cell of an answer
+    return "-" if cell is None else str(cell).lower() if isinstance(cell, bool) else str(cell)

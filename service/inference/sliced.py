@@ -1,0 +1,163 @@
+"""A sample in slices, such as one for each country: the operation behind `POST /v1/slices`.
+
+Knows the curves, the areas of slices and the intervals; nothing of how any is made, nor of wire formats.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from service.curves.areas import Areas
+from service.curves.confusion import ConfusionTable
+from service.curves.evaluation import CurvesOptions, CurvesWarning
+from service.curves.exact import FloatArray, IntArray
+from service.curves.operating_points import OperatingPoint, operating_points
+from service.curves.sample import Sample
+from service.curves.slicing import (
+    SlicedAreas,
+    rows_by_slice,
+    slice_samples,
+    sliced_areas,
+    sliced_tables,
+    weighted_areas,
+)
+from service.inference.curves_with_intervals import EvaluatedCurves, evaluate_with_intervals
+from service.inference.evidence import Evidence
+from service.inference.intervals import IntervalOptions
+from service.inference.rules import AREAS_WITH_INTERVALS, Metric
+from service.inference.subject import Subject
+
+_METRICS = tuple(Metric(name) for name in AREAS_WITH_INTERVALS)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Slicing:
+    """How n rows fall into s slices.
+
+    numbers   (n,) the slice of each row, from 0; every slice has a row.
+    keys      {name: the value of each slice}, (s,) each; None where rows have no value.
+    """
+
+    numbers: IntArray
+    keys: Mapping[str, Sequence[bool | int | str | None]]
+
+    @property
+    def count(self) -> int:
+        """How many slices there are, s."""
+        return len(next(iter(self.keys.values())))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SlicedPoints:
+    """Operating points of slices, (s k,) each, slice after slice: what `OperatingPoints` has, and whose slice it is."""
+
+    number: IntArray
+    metric: tuple[str, ...]
+    at: FloatArray
+    value: FloatArray
+    threshold: FloatArray
+    tp: FloatArray
+    fp: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sliced:
+    """The answer: the whole sample, and each slice, by column.
+
+    rows               (s,) how many rows each slice has.
+    intervals          {area: the lower and the upper end for each slice}, NaN where there is none; None if not asked
+                       for.
+    operating_points   None if not asked for.
+    """
+
+    overall: EvaluatedCurves
+    keys: Mapping[str, Sequence[bool | int | str | None]]
+    rows: IntArray
+    areas: SlicedAreas
+    intervals: Mapping[str, tuple[FloatArray, FloatArray]] | None
+    operating_points: SlicedPoints | None
+    warnings: tuple[CurvesWarning, ...]
+
+
+def evaluate_slices(
+    sample: Sample,
+    slicing: Slicing,
+    points: Sequence[OperatingPoint] = (),
+    intervals: IntervalOptions | None = None,
+) -> Sliced:
+    """Evaluate a sample as a whole and in slices: each as a sample of that slice alone would be.
+
+    A slice of one class has NaN, and a reason. `intervals` are closed forms: no method that resamples.
+    """
+    options = CurvesOptions(include=frozenset({"auc"}), operating_points=points)
+    overall = evaluate_with_intervals(sample, options, intervals)
+    order, bounds = rows_by_slice(slicing.numbers, slicing.count)
+    if sample.weights is None:
+        together = sliced_tables(sample, order, bounds)
+        areas = sliced_areas(together)
+        tables: Iterable[ConfusionTable | None] = (
+            None if reason else together.table(number) for number, reason in enumerate(areas.reason)
+        )
+    else:
+        areas, tables = weighted_areas(sample, order, bounds)
+    found, read, warnings = None, None, list(overall.warnings)
+    if points or intervals:
+        found, read, more = _each(tables, slice_samples(sample, order, bounds), areas, points, intervals)
+        warnings += more
+    warnings += _undefined(areas.reason)
+    unique = tuple(dict.fromkeys(warnings))
+    return Sliced(overall, slicing.keys, bounds[1:] - bounds[:-1], areas, found, read, unique)
+
+
+def _each(
+    tables: Iterable[ConfusionTable | None],
+    samples: Iterable[object],
+    areas: SlicedAreas,
+    points: Sequence[OperatingPoint],
+    options: IntervalOptions | None,
+) -> tuple[dict[str, tuple[FloatArray, FloatArray]] | None, SlicedPoints | None, list[CurvesWarning]]:
+    """Read every slice on its own: the ends of its intervals, and its operating points."""
+    count = areas.positives.size
+    ends = {metric.name: (np.full(count, np.nan), np.full(count, np.nan)) for metric in _METRICS}
+    columns = np.full((4, count, len(points)), np.nan)
+    warnings: dict[CurvesWarning, None] = {}
+    for number, (table, part) in enumerate(zip(tables, samples, strict=True)):
+        if table is None or not isinstance(part, Sample):
+            continue
+        if points:
+            read = operating_points(table, points)
+            columns[:, number] = read.value, read.threshold, read.tp, read.fp
+        if options is not None:
+            evidence = Evidence(Subject(part, table, known=_of(areas, number)), options, [])
+            for metric in _METRICS:
+                interval = evidence.interval(metric, options.level)
+                if interval is not None:
+                    ends[metric.name][0][number], ends[metric.name][1][number] = interval.lower, interval.upper
+            warnings |= dict.fromkeys(evidence.warnings)
+    read_points = None
+    if points:
+        names, at = tuple(point.metric for point in points), np.array([point.at for point in points]) + 0.0
+        numbers = np.arange(count).repeat(len(points))
+        read_points = SlicedPoints(numbers, names * count, np.tile(at, count), *columns.reshape(4, -1))
+    return (None if options is None else ends), read_points, list(warnings)
+
+
+def _of(areas: SlicedAreas, number: int) -> Areas:
+    return Areas(
+        float(areas.roc[number]),
+        float(areas.roc_hull[number]),
+        float(areas.pr[number]),
+        None,
+        float(areas.pr_achievable[number]),
+        float(areas.average_precision[number]),
+    )
+
+
+def _undefined(reasons: Sequence[str | None]) -> list[CurvesWarning]:
+    without = len(reasons) - reasons.count(None)
+    if not without:
+        return []
+    verb = "has" if without == 1 else "have"
+    detail = f"{without} of {len(reasons)} slices {verb} no areas; reason says why."
+    return [CurvesWarning("undefined_slices", detail)]

@@ -1,0 +1,124 @@
+"""Columns that tell slices apart, whatever they came in: numbers of their distinct values, which are put in order.
+
+Nothing is coerced: text is text, also where it is digits, and 1 is not true. Knows the types of columns.
+"""
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import types
+
+from service.curves.exact import IntArray
+from service.wire.columns import Categories, ColumnError, categories, numbers
+from service.wire.formats.arrow_columns import ArrowColumn, is_text
+from service.wire.formats.json_columns import NumberList
+from service.wire.formats.text_columns import TextColumn, coded
+
+_KINDS: dict[type, str] = {bool: "boolean", int: "number", float: "number", str: "text"}
+_LARGEST = 2**63 - 1
+
+
+@categories.register
+def _(column: list) -> Categories:  # type: ignore[type-arg]  # singledispatch takes a plain class
+    kinds = set(map(type, column)) - {type(None)}
+    names = {_KINDS.get(kind, "") for kind in kinds}
+    if "" in names or len(names) > 1:
+        first = next(iter(_KINDS.get(type(cell), "") for cell in column if cell is not None))
+        row = next(
+            row
+            for row, cell in enumerate(column)
+            if cell is not None and (first == "" or _KINDS.get(type(cell)) != first)
+        )
+        raise _misfit("A slice is told by text, an integer or a boolean, all of one kind.", row)
+    if names == {"text"}:
+        try:
+            return _of_cells(pa.array(column, pa.large_string()))
+        except UnicodeEncodeError:
+            row = next(row for row, cell in enumerate(column) if cell is not None and not _is_unicode(cell))
+            raise _misfit("This is no Unicode text: it has half of a surrogate pair.", row) from None
+    if names == {"boolean"}:
+        return _of_cells(pa.array(column, pa.bool_()))
+    return _of_doubles(numbers(column, nullable=True))
+
+
+@categories.register
+def _(column: NumberList) -> Categories:
+    return _of_doubles(column.values)
+
+
+@categories.register
+def _(column: TextColumn) -> Categories:
+    """Cells of CSV: an empty one has no value."""
+    cells = column.cells.combine_chunks()
+    return _of_cells(pc.if_else(pc.equal(cells, ""), pa.scalar(None, cells.type), cells))
+
+
+@categories.register
+def _(column: ArrowColumn) -> Categories:
+    cells = column.cells
+    kind = None if cells is None else cells.type
+    if cells is None or not (is_text(kind) or types.is_integer(kind) or types.is_boolean(kind) or types.is_null(kind)):
+        name = column.shown_kind or str(kind)
+        raise _misfit(f"This column is {name}; slices are told by text, integers or booleans.")
+    if types.is_dictionary(kind):
+        return _of_dictionary(cells)
+    if types.is_null(kind):
+        return _of_cells(pa.nulls(len(cells), pa.string()))
+    if types.is_string_view(kind):  # for which pyarrow has no functions
+        cells = pc.cast(cells, pa.large_string())
+    if types.is_uint64(kind) and (most := pc.max(cells).as_py()) is not None and most > _LARGEST:
+        raise ColumnError("not_exact", f"An integer is above {_LARGEST}.", pc.index(cells, most).as_py())
+    return _of_cells(cells.combine_chunks())
+
+
+def _of_doubles(values: np.ndarray) -> Categories:
+    """Numbers of JSON, whole ones alone; NaN is no value."""
+    missing = np.isnan(values)
+    whole = np.floor(values) == values
+    if not (whole | missing).all():
+        raise _misfit("A number that is not whole tells no slice apart.", int((whole | missing).argmin()))
+    return _of_cells(pa.array(np.where(missing, 0, values).astype(np.int64), mask=missing))
+
+
+def _of_dictionary(cells: pa.ChunkedArray) -> Categories:
+    """Text that is written once each; nulls may be among the rows, and within the dictionary."""
+    valid = [chunk.dictionary.is_valid().take(chunk.indices).fill_null(False) for chunk in cells.chunks]  # noqa: FBT003  # pyarrow's signature
+    present = np.concatenate([each.to_numpy(zero_copy_only=False) for each in valid])
+    found = np.full(present.size, -1, np.int64)
+    if not present.any():
+        return _of_cells(pa.nulls(present.size, pa.string()))
+    kept = pa.chunked_array([chunk.filter(each) for chunk, each in zip(cells.chunks, valid, strict=True)], cells.type)
+    codes, texts = coded(kept)
+    found[present] = codes
+    return _in_order(found, texts)
+
+
+def _of_cells(cells: pa.Array) -> Categories:
+    encoded = cells.dictionary_encode()
+    found = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    return _in_order(found, encoded.dictionary)
+
+
+def _in_order(found: IntArray, values: pa.Array) -> Categories:
+    """Number the values in their order; a row of -1 has none."""
+    order = pc.sort_indices(values.cast(pa.uint8()) if types.is_boolean(values.type) else values)
+    places = np.empty(len(values) + 1, np.int64)
+    places[order.to_numpy()] = np.arange(len(values))
+    places[-1] = len(values)
+    listed: list[Any] = values.take(order).to_pylist()
+    missing = bool((found < 0).any())
+    return Categories(places[found], (*listed, None) if missing else tuple(listed))
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _misfit(detail: str, row: int | None = None) -> ColumnError:
+    return ColumnError("not_a_slice", detail, row)

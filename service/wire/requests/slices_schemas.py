@@ -1,0 +1,171 @@
+"""The schema of a request for slices: a sample, the columns that tell its slices apart, and what is asked of each.
+
+Knows samples and slices; nothing of bytes.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from marshmallow import ValidationError, fields, post_load
+
+from service.charts.picture import Pictures
+from service.curves.exact import IntArray
+from service.curves.operating_points import OperatingPoint
+from service.curves.sample import Sample
+from service.curves.slicing import SLICED_AREAS
+from service.inference.intervals import IntervalOptions
+from service.inference.methods import INTERVAL_METHODS, RESAMPLED_METHODS
+from service.inference.rules import AREAS_WITH_INTERVALS
+from service.inference.sliced import Slicing
+from service.wire.columns import Categories, ColumnError, categories
+from service.wire.requests.evaluation_schemas import ObjectSchema, SampleSchema
+from service.wire.requests.fields import Choice, Fault, ObjectList, invalid
+from service.wire.requests.interval_schemas import Level, OperatingPointSchema
+from service.wire.requests.picture_schemas import SlicesCharts, charts_of
+from service.wire.requests.work import slices_work
+
+MOST_SLICES = 100_000
+MOST_SLICE_COLUMNS = 10
+MOST_SLICE_POINTS = 20
+"""How many operating points are read of every slice."""
+
+OWN_COLUMNS = (
+    "rows",
+    "positives",
+    "negatives",
+    *SLICED_AREAS,
+    *(f"{area}_{end}" for area in AREAS_WITH_INTERVALS for end in ("lower", "upper")),
+    "reason",
+    "metric",
+    "at",
+    "value",
+    "threshold",
+    "tp",
+    "fp",
+)
+"""Columns of the answer beside those that tell slices apart."""
+
+_DENSE = 1 << 22
+"""Up to so many combinations of values are counted; more are sorted."""
+
+CLOSED_METHODS = tuple(method for method in INTERVAL_METHODS if method not in RESAMPLED_METHODS)
+
+
+class SliceColumns(fields.Field[Slicing]):
+    """Columns by name, all of one length, to the slices that they tell apart."""
+
+    def _deserialize(self, value: object, *_: object, **__: object) -> Slicing:
+        if not isinstance(value, dict):
+            message = 'An object of columns belongs here, such as {"country": ["DE", "FR"]}.'
+            raise ValidationError([Fault("not_an_object", message)])
+        if not 1 <= len(value) <= MOST_SLICE_COLUMNS:
+            message = f"1 to {MOST_SLICE_COLUMNS} columns belong here, not {len(value)}."
+            raise ValidationError([Fault("wrong_length", message)])
+        read: dict[str, Categories] = {}
+        errors: dict[str, list[Fault]] = {}
+        for name, column in value.items():
+            try:
+                if name in OWN_COLUMNS:
+                    message = "The answer has a column of this name itself; give this one another."
+                    raise ColumnError("duplicate", message)  # noqa: TRY301  # as what the column says of itself
+                read[name] = categories(column)
+            except ColumnError as error:
+                errors[name] = [Fault(error.code, error.detail, error.row)]
+        if errors:
+            raise ValidationError(errors)
+        rows = next(iter(read.values())).numbers.size
+        for name, found in read.items():
+            if found.numbers.size != rows:
+                message = f"This column has {found.numbers.size} rows, the first one {rows}."
+                raise ValidationError({name: [Fault("lengths_differ", message)]})
+        return _combined(read)
+
+
+def _combined(read: dict[str, Categories]) -> Slicing:
+    """Number the combinations of values that rows have, in the order of the columns and their values."""
+    combined: IntArray = np.zeros(next(iter(read.values())).numbers.size, np.int64)
+    places = np.zeros((1, 1), np.int64)
+    for found in read.values():
+        size = len(found.values)
+        combined = combined * size + found.numbers
+        used, combined = _compact(combined, len(places) * size)
+        places = np.column_stack((places[used // size], used % size))
+        if len(places) > MOST_SLICES:
+            message = f"These columns tell {len(places)} slices apart or more; the limit is {MOST_SLICES}."
+            raise ValidationError([Fault("too_many_slices", message)])
+    return Slicing(
+        combined,
+        {
+            name: [found.values[place] for place in column]
+            for (name, found), column in zip(read.items(), places.T[1:].tolist(), strict=True)
+        },
+    )
+
+
+def _compact(numbers: IntArray, most: int) -> tuple[IntArray, IntArray]:
+    """The numbers below `most` that occur, ascending, and the place of each row's among them."""
+    if most > _DENSE:
+        return np.unique(numbers, return_inverse=True)
+    used = np.flatnonzero(np.bincount(numbers, minlength=most))
+    if used.size == most:
+        return used, numbers
+    places = np.empty(most, np.int64)
+    places[used] = np.arange(used.size)
+    return used, places[numbers]
+
+
+class SliceIntervalsSchema(ObjectSchema):
+    """How sure intervals of slices are to be; none is resampled."""
+
+    level = Level()
+    method = Choice(CLOSED_METHODS)
+
+    @post_load
+    def build(self, data: dict[str, Any], **_: object) -> IntervalOptions:
+        """Build the options; {} asks for the default."""
+        return IntervalOptions(**data)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SlicesRequest:
+    """A checked request for slices."""
+
+    sample: Sample
+    slicing: Slicing
+    points: tuple[OperatingPoint, ...] = ()
+    intervals: IntervalOptions | None = None
+    charts: Pictures = ()
+
+    @property
+    def rows(self) -> int:
+        """The rows of the sample."""
+        return self.sample.rows
+
+    @property
+    def work(self) -> int:
+        """What the tables take, and what is read of each slice."""
+        slices, columns = self.slicing.count, len(self.slicing.keys)
+        return slices_work(self.sample, slices, columns, len(self.points), intervals=self.intervals is not None)
+
+
+class SlicesRequestSchema(SampleSchema, SlicesCharts):
+    """A request for slices: a sample, and its options beside it."""
+
+    slices = SliceColumns()
+    operating_points = ObjectList(OperatingPointSchema(), minimum=0, maximum=MOST_SLICE_POINTS)
+    intervals = fields.Nested(SliceIntervalsSchema)
+
+    @post_load
+    def build(self, data: dict[str, Any], **_: object) -> SlicesRequest:
+        """Build the request, when slices are told of every row."""
+        if "slices" not in data:
+            message = 'Columns that tell slices apart are needed, such as {"country": ["DE", "FR"]}.'
+            raise invalid("missing", message, "slices")
+        sample = super().build(data)
+        slicing: Slicing = data["slices"]
+        if slicing.numbers.size != sample.rows:
+            message = f"The columns of slices have {slicing.numbers.size} rows, scores has {sample.rows}."
+            raise invalid("lengths_differ", message, "slices")
+        points = tuple(data.get("operating_points", ()))
+        return SlicesRequest(sample, slicing, points, data.get("intervals"), charts_of("slices", data))

@@ -1,0 +1,106 @@
+"""`rocpr slices`: the worst slice first."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from service.cli.commands import rocpr as commands
+from service.wire.media_types import CSV, SVG
+from tests.asking import ask
+
+TABLE = """country,adult,scores,labels
+DE,true,0.9,1
+DE,true,0.7,0
+DE,false,0.4,1
+DE,false,0.2,0
+FR,true,0.8,1
+FR,true,0.1,0
+,false,0.5,1
+,false,0.6,0
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "a.csv"
+    path.write_text(TABLE)
+    return path
+
+
+def rocpr(*words: object) -> Result:
+    return CliRunner().invoke(commands, ["slices", *map(str, words)])
+
+
+def first_columns(run: Result) -> list[str]:
+    assert run.exit_code == 0, run.output
+    lines = run.stdout.splitlines()
+    start = next(row for row, line in enumerate(lines) if "rows" in line and "positives" in line)
+    return [line.split()[0] for line in lines[start + 1 : lines.index("", start) if "" in lines[start:] else None]]
+
+
+def test_the_worst_slice_comes_first(file: Path) -> None:
+    run = rocpr(file, "--slices", "country")
+    assert first_columns(run) == ["-", "DE", "FR", "all"]
+    assert "3 slices, the least roc first" in run.stdout
+
+
+def test_another_column_sorts_too(file: Path) -> None:
+    assert first_columns(rocpr(file, "--slices", "country", "--sort", "rows")) == ["FR", "-", "DE", "all"]
+    assert first_columns(rocpr(file, "--slices", "country", "--sort", "country")) == ["DE", "FR", "-", "all"]
+
+
+def test_slices_without_areas_are_last_and_say_why(file: Path) -> None:
+    file.write_text(TABLE + "IT,true,0.5,1\n")
+    run = rocpr(file, "--slices", "country")
+    assert first_columns(run) == ["-", "DE", "FR", "IT", "all"]
+    assert "one_class" in run.stdout
+    assert "undefined_slices: 1 of 4 slices has no areas" in run.stdout
+
+
+def test_intervals_and_operating_points_are_shown(file: Path) -> None:
+    points = '[{"metric": "tpr_at_fpr", "at": 0.5}, {"metric": "f_measure", "at": 0.5}]'
+    run = rocpr(file, "--slices", "country,adult", "--intervals", "{}", "--operating-points", points)
+    assert "roc_lower" in run.stdout
+    rows = run.stdout[run.stdout.index("Operating points") :].splitlines()[2:10]
+    assert [row.split()[2] for row in rows] == ["tpr_at_fpr", "f_measure"] * 4
+    assert [row.split()[:2] for row in rows[:2]] == [["-", "false"]] * 2
+
+
+def test_the_whole_answer_and_its_picture(file: Path, tmp_path: Path) -> None:
+    run = rocpr(file, "--slices", "country", "--json", "--plot", tmp_path / "a.svg")
+    assert run.stdout.encode() == ask("slices", TABLE, content_type=CSV, slices="country").body
+    assert (tmp_path / "a.svg").read_bytes() == ask("slices", TABLE, CSV, SVG, slices="country").body
+
+
+def test_a_json_file_says_itself_what_tells_slices_apart(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps({"scores": [1, 2, 3, 4], "labels": [1, 0, 0, 1], "slices": {"a": [1, 1, 2, 2]}}))
+    assert first_columns(rocpr(path)) == ["1", "2", "all"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--slices", "land"], "There is no column 'land'"),
+        ([], "slices names the columns"),
+        (["--slices", "country", "--sort", "area"], "it has country, rows, positives, negatives, roc"),
+        (["--slices", "country", "--sort", "reason"], "no such column"),
+    ],
+)
+def test_what_is_wrong_is_told(file: Path, words: list[str], message: str) -> None:
+    run = rocpr(file, *words)
+    assert run.exit_code == 2
+    assert message in " ".join(run.stderr.split())
+
+
+def test_of_many_slices_the_worst_are_shown(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    rows = "".join(f"{number},{0.1 * (number % 7)},1\n{number},0.3,0\n" for number in range(50))
+    path.write_text("a,scores,labels\n" + rows)
+    run = rocpr(path, "--slices", "a")
+    assert "20 of 50 slices" in run.stdout
+    assert len(first_columns(run)) == 21

@@ -1,0 +1,191 @@
+"""Slices in one pass: every area has the bits of a single call, whatever the slices and the order of rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.curves import hull, slicing
+from service.curves.confusion import ConfusionTable
+from service.curves.exact import LARGEST_EXACT_INTEGER
+from service.curves.hull import roc_convex_hull
+from service.curves.sample import Sample
+from service.curves.slicing import (
+    SLICED_AREAS,
+    hull_vertices,
+    rows_by_slice,
+    slice_samples,
+    sliced_areas,
+    sliced_tables,
+    weighted_areas,
+)
+from tests import reference
+from tests.reference_slices import exact, has_both_classes, parts, single
+from tests.strategies import Data, examples, plain_weights, samples
+
+
+def areas_of(data: Data, numbers: list[int]) -> list[dict[str, Any]]:
+    sample = data.sample()
+    order, bounds = rows_by_slice(np.array(numbers), max(numbers) + 1)
+    if sample.weights is None:
+        found = sliced_areas(sliced_tables(sample, order, bounds))
+    else:
+        found, _ = weighted_areas(sample, order, bounds)
+    columns = {name: getattr(found, name).tolist() for name in SLICED_AREAS}
+    return [
+        {name: None if np.isnan(column[row]) else column[row] for name, column in columns.items()}
+        for row in range(bounds.size - 1)
+    ]
+
+
+def numbered(draw: st.DrawFn, rows: int) -> list[int]:
+    """Numbers of slices, each of which has a row."""
+    drawn = draw(st.lists(st.integers(0, 4), min_size=rows, max_size=rows))
+    places = sorted(set(drawn))
+    return [places.index(each) for each in drawn]
+
+
+@st.composite
+def sliced_samples(draw: st.DrawFn, weight: st.SearchStrategy[float] | None = None) -> tuple[Data, list[int]]:
+    data = draw(samples(weight=weight, most=40))
+    return data, numbered(draw, len(data.scores))
+
+
+@examples(300)
+@given(sliced_samples())
+def test_areas_are_those_of_single_calls_bit_for_bit(given_: tuple[Data, list[int]]) -> None:
+    data, numbers = given_
+    assert areas_of(data, numbers) == [single(part) for part in parts(data, numbers)]
+
+
+@examples(100)
+@given(sliced_samples(weight=st.one_of(plain_weights, st.just(0.0))))
+def test_so_are_those_with_weights(given_: tuple[Data, list[int]]) -> None:
+    data, numbers = given_
+    assert areas_of(data, numbers) == [single(part) for part in parts(data, numbers)]
+
+
+@examples(100)
+@given(sliced_samples())
+def test_rational_areas_are_rounded_once(given_: tuple[Data, list[int]]) -> None:
+    data, numbers = given_
+    for found, part in zip(areas_of(data, numbers), parts(data, numbers), strict=True):
+        if has_both_classes(part):
+            right = exact(part)
+            assert found["roc"] == reference.correctly_rounded(right["roc"])
+            assert found["roc_hull"] == reference.correctly_rounded(right["roc_hull"])
+            assert reference.ulp_distance(found["average_precision"], right["average_precision"]) <= 2
+
+
+@examples(100)
+@given(sliced_samples(), st.randoms(use_true_random=False))
+def test_the_order_of_rows_does_not_matter(given_: tuple[Data, list[int]], random: Any) -> None:
+    data, numbers = given_
+    order = list(range(len(numbers)))
+    random.shuffle(order)
+    assert areas_of(data.rows(order), [numbers[row] for row in order]) == areas_of(data, numbers)
+
+
+def many(slices: int, rows: int, levels: int | None = None, seed: int = 0) -> tuple[Data, list[int]]:
+    """Slices of very different sizes."""
+    random = np.random.default_rng(seed)
+    numbers = np.sort(np.append(random.permutation(rows // 2) % slices, np.zeros(rows - rows // 2, int)))
+    labels = random.random(rows) < random.random(slices)[numbers]
+    scores = random.normal(size=rows) + labels
+    scores = scores if levels is None else np.floor(scores * levels)
+    return Data(scores.tolist(), labels.tolist()), numbers.tolist()
+
+
+@pytest.mark.parametrize(("slices", "levels"), [(50, None), (50, 2), (800, None), (2000, 3)])
+def test_many_slices(slices: int, levels: int | None) -> None:
+    data, numbers = many(slices, 20_000, levels)
+    assert areas_of(data, numbers) == [single(part) for part in parts(data, numbers)]
+
+
+def test_more_slices_than_numbers_of_16_bits() -> None:
+    numbers = np.random.default_rng(1).integers(0, 70_000, 300_000)
+    numbers[:70_000] = np.arange(70_000)
+    order, bounds = rows_by_slice(numbers, 70_000)
+    assert (order == np.argsort(numbers, kind="stable")).all()
+    assert (bounds == np.searchsorted(numbers[order], np.arange(70_001))).all()
+
+
+def test_scores_300_decades_apart_are_sorted_all_the_same() -> None:
+    scores = [1e300, 5e-324, 0.0, -1e-320, 1e300, 3e-322, -0.0, -1e300] * 3
+    data = Data(scores, [row % 3 == 0 for row in range(24)])
+    numbers = [row // 8 for row in range(24)]
+    assert areas_of(data, numbers) == [single(part) for part in parts(data, numbers)]
+
+
+def test_what_is_in_doubt_is_asked_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    data, numbers = many(50, 5_000)
+    expected = areas_of(data, numbers)
+    monkeypatch.setattr(slicing, "_DOUBT", 1.0)
+    asked = []
+    real = slicing._set
+    monkeypatch.setattr(
+        slicing, "_set", lambda found, number, table: asked.append(number) or real(found, number, table)
+    )
+    assert areas_of(data, numbers) == expected
+    assert len(asked) > 40
+
+
+def test_a_table_whose_products_are_no_doubles_is_asked_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    data, numbers = many(3, 300)
+    expected = areas_of(data, numbers)
+    monkeypatch.setattr(slicing, "LARGEST_EXACT_INTEGER", 100)
+    assert LARGEST_EXACT_INTEGER > 100
+    assert areas_of(data, numbers) == expected
+
+
+def hostile(rows: int, kind: str) -> list[bool]:
+    """Labels by rank whose hull is found slowly by looking at neighbours: a concave staircase below a last jump."""
+    stairs: list[bool] = []
+    step = 1
+    while len(stairs) < rows // 2:
+        stairs += [True] + [False] * step
+        step += 1 if kind == "stairs" else len(stairs) % 3
+    return stairs + [True] * (rows - len(stairs))
+
+
+@pytest.mark.parametrize("kind", ["stairs", "uneven"])
+@pytest.mark.parametrize("passes", [1, 2, 8])
+def test_hostile_hulls(monkeypatch: pytest.MonkeyPatch, kind: str, passes: int) -> None:
+    monkeypatch.setattr(slicing, "_PASSES", passes)
+    pruned = []
+    real = hull.prune
+    monkeypatch.setattr(slicing, "prune", lambda *rows: pruned.append(rows) or real(*rows))
+    labels = np.array(hostile(400, kind) * 5 + [True, False])
+    numbers = np.repeat(np.arange(6), [400] * 5 + [2])
+    order, bounds = rows_by_slice(numbers, 6)
+    tables = sliced_tables(Sample(-np.arange(labels.size, dtype=float), labels), order, bounds)
+    found = hull_vertices(tables)
+    alone = [roc_convex_hull(tables.table(number)) + tables.starts[number] for number in range(6)]
+    assert found.tolist() == np.concatenate(alone).tolist()
+    assert pruned
+
+
+def test_tables_are_those_of_single_calls() -> None:
+    data, numbers = many(20, 500, levels=4)
+    order, bounds = rows_by_slice(np.array(numbers), 20)
+    tables = sliced_tables(data.sample(), order, bounds)
+    for number, part in enumerate(parts(data, numbers)):
+        found = tables.table(number)
+        if has_both_classes(part):
+            alone = ConfusionTable.from_sample(part.sample())
+            assert found.thresholds[1:].tolist() == alone.thresholds[1:].tolist()
+            assert (found.tp.tolist(), found.fp.tolist()) == (alone.tp.tolist(), alone.fp.tolist())
+            assert np.isnan(found.thresholds[0])
+
+
+def test_slices_that_are_no_samples_say_why() -> None:
+    sample = Sample(np.arange(6.0), np.array([1, 1, 1, 0, 1, 0], bool), np.array([1, 2, 1e-200, 1, 1, 1.0]))
+    order, bounds = rows_by_slice(np.array([0, 0, 1, 1, 2, 2]), 3)
+    one, light, right = slice_samples(sample, order, bounds)
+    assert (one.reason, one.totals) == ("one_class", (3.0, 0.0))
+    assert (light.reason, light.totals) == ("total_out_of_range", (1e-200, 1.0))
+    assert isinstance(right, Sample)

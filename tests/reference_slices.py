@@ -1,0 +1,47 @@
+"""Slices the slow way: a loop over single evaluations, each of one slice's rows alone; and in rational numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from service.curves.areas import areas
+from service.curves.confusion import ConfusionTable
+from service.curves.hull import RocHull
+from tests import reference, reference_pr
+from tests.strategies import Data
+
+AREAS = ("roc", "roc_hull", "pr", "pr_achievable", "average_precision")
+
+
+def parts(data: Data, numbers: Sequence[Hashable]) -> Iterator[Data]:
+    """The slices of a sample, in order: the rows of equal numbers, but for those that weigh nothing."""
+    for number in sorted(set(numbers)):  # type: ignore[type-var]  # they are integers
+        yield data.rows([row for row, each in enumerate(numbers) if each == number])
+
+
+def has_both_classes(data: Data) -> bool:
+    """Whether a slice has areas."""
+    weights = data.weights or [1.0] * len(data.labels)
+    return {label for label, weight in zip(data.labels, weights, strict=True) if weight > 0} == {True, False}
+
+
+def single(data: Data) -> dict[str, Any]:
+    """The areas of one slice by a call for it alone; None where it has none."""
+    if not has_both_classes(data):
+        return dict.fromkeys(AREAS)
+    table = ConfusionTable.from_sample(data.sample())
+    found = areas(table, table.select(RocHull.of(table).vertices))
+    return {name: getattr(found, name) for name in AREAS}
+
+
+def exact(data: Data) -> dict[str, Fraction]:
+    """Those areas of one slice that are rational."""
+    table = replace(data).table()
+    return {
+        "roc": reference.roc_area(table),
+        "roc_hull": reference.roc_hull_area(table),
+        "average_precision": reference_pr.average_precision(table),
+    }

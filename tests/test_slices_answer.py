@@ -1,0 +1,304 @@
+"""`slices` from bytes to bytes: the same in all formats, and the same as curves of each slice."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from service.answer import Effort, Request, TooMuchWork, answer
+from service.wire.formats.query_options import COLUMN_PARAMETERS
+from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, PARQUET, SVG
+from service.wire.requests import slices_schemas
+from tests.asking import LIMITS, answered, ask, read_csv, refusals
+
+RANDOM = np.random.default_rng(3)
+ROWS = 120
+COUNTRY = [["DE", "FR", "a,b", None][number] for number in RANDOM.integers(0, 4, ROWS)]
+MODEL = [int(number) - 1 for number in RANDOM.integers(0, 3, ROWS)]
+LABELS = [bool(row % 3 == 0) if COUNTRY[row] != "a,b" else True for row in range(ROWS)]
+SCORES = [round(float(RANDOM.normal()) + label, 2) for label in LABELS]
+BODY = {"scores": SCORES, "labels": LABELS, "slices": {"country": COUNTRY, "model": MODEL}}
+POINTS = [{"metric": "recall_at_precision", "at": 0.8}, {"metric": "f_measure", "at": 0.5}]
+KEYS = [(country, model) for country in ("DE", "FR", "a,b", None) for model in (-1, 0, 1)]
+INTERVALS = {"level": 0.9}
+
+
+def rows_of(key: tuple[Any, Any], body: dict[str, Any] = BODY) -> dict[str, Any]:
+    """The rows of one slice as a body of curves."""
+    rows = [row for row in range(ROWS) if (COUNTRY[row], MODEL[row]) == key]
+    columns = {name: [body[name][row] for row in rows] for name in ("scores", "labels", "weights") if name in body}
+    return columns | {"include": ["auc"], "operating_points": POINTS, "intervals": INTERVALS}
+
+
+@pytest.mark.parametrize("weights", [None, [1.0, 0.5, 3.0] * 40])
+def test_every_slice_is_what_curves_say_of_it(weights: list[float] | None) -> None:
+    body = BODY if weights is None else BODY | {"weights": weights}
+    whole = answered("slices", body | {"operating_points": POINTS, "intervals": INTERVALS})
+    table, points = whole["slices"], whole["operating_points"]
+    assert list(zip(table["country"], table["model"], strict=True)) == KEYS
+    for number, key in enumerate(KEYS):
+        alone = rows_of(key, body)
+        assert table["rows"][number] == len(alone["scores"])
+        place = slice(2 * number, 2 * number + 2)
+        assert points["country"][place] == [key[0]] * 2
+        if table["reason"][number]:
+            assert (key[0], table["reason"][number], table["roc"][number]) == ("a,b", "one_class", None)
+            assert points["value"][place] == [None, None]
+            continue
+        single = answered("curves", alone)
+        assert (table["positives"][number], table["negatives"][number]) == (single["positives"], single["negatives"])
+        for name in ("roc", "roc_hull", "pr", "pr_achievable", "average_precision"):
+            assert table[name][number] == single["auc"][name]
+        for name, interval in single["intervals"].items():
+            ends = (interval or {}).get("lower"), (interval or {}).get("upper")
+            assert (table[f"{name}_lower"][number], table[f"{name}_upper"][number]) == ends
+        for name, column in single["operating_points"].items():
+            assert points[name][place] == column
+
+
+def test_overall_is_what_curves_say_of_all_rows() -> None:
+    options = {"operating_points": POINTS, "intervals": INTERVALS}
+    expected = answered("curves", {"scores": SCORES, "labels": LABELS, "include": ["auc"]} | options)
+    overall = answered("slices", BODY | options)["overall"]
+    del expected["warnings"]
+    assert overall == expected
+
+
+def arrow_table(**columns: pa.Array) -> pa.Table:
+    typed = {"scores": SCORES, "labels": LABELS, "country": COUNTRY, "model": pa.array(MODEL, pa.int8())}
+    return pa.table(typed | columns)
+
+
+def written(media_type: str, table: pa.Table) -> bytes:
+    body = io.BytesIO()
+    if media_type == PARQUET:
+        parquet.write_table(table, body)
+    else:
+        new = pa.ipc.new_stream if media_type == ARROW_STREAM else pa.ipc.new_file
+        with new(body, table.schema) as stream:
+            stream.write_table(table, max_chunksize=50)
+    return body.getvalue()
+
+
+@pytest.mark.parametrize("media_type", [ARROW_STREAM, ARROW_FILE, PARQUET])
+@pytest.mark.parametrize("kind", ["string", "large_string", "string_view", "dictionary"])
+def test_typed_tables_say_the_same(media_type: str, kind: str) -> None:
+    column = pa.array(COUNTRY, pa.string())
+    types = {"string_view": pa.string_view(), "large_string": pa.large_string()}
+    column = column.dictionary_encode() if kind == "dictionary" else column.cast(types.get(kind, pa.string()))
+    body = written(media_type, arrow_table(country=column))
+    assert answered("slices", body, content_type=media_type, slices='["country", "model"]') == answered("slices", BODY)
+
+
+def test_nulls_within_a_dictionary_are_no_values() -> None:
+    entries = ["FR", None, "DE", "a,b", "FR"]
+    indices = [entries.index(country) if country != "FR" or row % 2 else 4 for row, country in enumerate(COUNTRY)]
+    column = pa.DictionaryArray.from_arrays(pa.array(indices, pa.int8()), pa.array(entries))
+    body = written(ARROW_STREAM, arrow_table(country=column))
+    found = answered("slices", body, content_type=ARROW_STREAM, slices="country,model")
+    assert found == answered("slices", BODY)
+
+
+def csv_body() -> str:
+    cells = (["" if country is None else f'"{country}"' for country in COUNTRY], MODEL, SCORES, map(int, LABELS))
+    return "country,model,scores,labels\n" + "".join(f"{a},{b},{c},{d}\n" for a, b, c, d in zip(*cells, strict=True))
+
+
+def test_csv_has_text() -> None:
+    found = answered("slices", csv_body(), content_type=CSV, slices="country, model")
+    texts = BODY | {"slices": {"country": COUNTRY, "model": [str(number) for number in MODEL]}}
+    assert found == answered("slices", texts)
+
+
+@pytest.mark.parametrize("table", ["slices", "overall", "operating_points"])
+def test_tables_of_one_table(table: str) -> None:
+    body = BODY | {"operating_points": POINTS, "intervals": INTERVALS}
+    whole = answered("slices", body)
+    expected = whole.get(table)
+    if table == "overall":
+        expected = {name: [whole["overall"][name]] for name in ("positives", "negatives")}
+        expected |= {name: [area] for name, area in whole["overall"]["auc"].items()}
+    assert read_csv(ask("slices", body, accept=CSV, table=table).body.decode()) == expected
+    result = ask("slices", body, accept=ARROW_STREAM, table=table)
+    arrow = pa.ipc.open_stream(result.body).read_all()
+    assert arrow.to_pydict() == expected
+    if table == "slices":
+        kinds = {"country": "string", "model": "int64", "rows": "int64", "roc": "double", "reason": "string"}
+        assert {name: str(arrow.schema.field(name).type) for name in kinds} == kinds
+    assert [each["code"] for each in json.loads(result.headers["Rocpr-Warnings"])] == [
+        each["code"] for each in whole["warnings"]
+    ]
+
+
+def test_slices_may_be_called_as_columns_of_other_tables() -> None:
+    names = {"name": [1, 2], "method": [True, None], "index": ["a", "b"], "curve": [None, None]}
+    body = {"scores": [1, 2] * 2, "labels": [1, 0, 0, 1], "slices": {key: [*two, *two] for key, two in names.items()}}
+    arrow = pa.ipc.open_stream(ask("slices", body, accept=ARROW_STREAM).body).read_all()
+    assert {name: arrow[name].to_pylist() for name in names} == {
+        "name": [1, 2],
+        "method": [True, None],
+        "index": ["a", "b"],
+        "curve": [None, None],
+    }
+    assert answered("slices", body)["slices"]["method"] == [True, None]
+
+
+@pytest.mark.parametrize(
+    ("column", "expected"),
+    [
+        (["b", "a", "", None], ["", "a", "b", None]),
+        (["é", "z", "\N{GRINNING FACE}", "Z"], ["Z", "z", "é", "\N{GRINNING FACE}"]),
+        ([True, None, False, True], [False, True, None]),
+        ([10, 9, -1, 9.0], [-1, 9, 10]),
+        ([None] * 4, [None]),
+        ([2**53, -(2**53), 0, 1], [-(2**53), 0, 1, 2**53]),
+    ],
+)
+def test_values_are_in_order(column: list[Any], expected: list[Any]) -> None:
+    body = {"scores": [1, 2, 3, 4], "labels": [1, 0, 1, 0], "slices": {"a": column}}
+    found = answered("slices", body)["slices"]
+    assert found["a"] == expected
+    assert [type(value) for value in found["a"]] == [type(value) for value in expected]
+    assert sum(found["rows"]) == 4
+
+
+def test_integers_of_any_size_in_arrow() -> None:
+    table = pa.table({"scores": [1.0, 2.0, 3.0], "labels": [1, 0, 1], "a": pa.array([2**63 - 1, None, -(2**63)])})
+    body = written(ARROW_STREAM, table)
+    assert answered("slices", body, content_type=ARROW_STREAM, slices="a")["slices"]["a"] == [-(2**63), 2**63 - 1, None]
+    body = written(ARROW_STREAM, table.set_column(2, "a", pa.array([1, 2**63, 0], pa.uint64())))
+    assert refusals("slices", body, content_type=ARROW_STREAM, slices="a") == [("/a/1", "not_exact")]
+
+
+SMALL = {"scores": [0.9, 0.2, 0.4], "labels": [1, 0, 1]}
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({}, [("/slices", "missing")]),
+        ({"slices": {}}, [("/slices", "wrong_length")]),
+        ({"slices": ["country"]}, [("/slices", "not_an_object")]),
+        ({"slices": {str(number): [1, 1, 1] for number in range(11)}}, [("/slices", "wrong_length")]),
+        ({"slices": {"a": [1, 2.5, 1]}}, [("/slices/a/1", "not_a_slice")]),
+        ({"slices": {"a": [1, "b", 1]}}, [("/slices/a/1", "not_a_slice")]),
+        ({"slices": {"a": [None, True, 1]}}, [("/slices/a/2", "not_a_slice")]),
+        ({"slices": {"a": [[1], 1, 1]}}, [("/slices/a/0", "not_a_slice")]),
+        ({"slices": {"a": ["x", "\ud800", "y"]}}, [("/slices/a/1", "not_a_slice")]),
+        ({"slices": {"a": "country"}}, [("/slices/a", "not_a_column")]),
+        ({"slices": {"a": [2**53 + 1, 1, 1]}}, [("/slices/a/0", "not_exact")]),
+        ({"slices": {"a": [1, 1]}}, [("/slices", "lengths_differ")]),
+        ({"slices": {"a": [1, 1, 1], "b": [1]}}, [("/slices/b", "lengths_differ")]),
+        ({"slices": {"roc": [1, 1, 1]}}, [("/slices/roc", "duplicate")]),
+        ({"slices": {"a": [1, 1, 1]}, "intervals": {"method": "bootstrap"}}, [("/intervals/method", "not_one_of")]),
+        ({"slices": {"a": [1, 1, 1]}, "intervals": {"seed": 1}}, [("/intervals/seed", "unknown_field")]),
+        ({"slices": {"a": [1, 1, 1]}, "counts": {"tp": [1], "fp": [1]}}, [("/counts", "unknown_field")]),
+        ({"slices": {"a": [1, 1, 1]}, "labels": [1, 1, 1]}, [("/labels", "one_class")]),
+        ({"slices": {"a": [1, 1, 1]}, "operating_points": POINTS * 11}, [("/operating_points", "wrong_length")]),
+        ({"slices": {"a": [1, 1, 1]}, "side": 200}, [("/side", "exclusive")]),
+    ],
+)
+def test_what_is_wrong_is_told(more: dict[str, Any], expected: list[tuple[str, str]]) -> None:
+    assert refusals("slices", SMALL | more) == expected
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ({}, [("/slices", "missing")]),
+        ({"slices": "land"}, [("/slices", "missing")]),
+        ({"slices": "country,country"}, [("/slices", "duplicate")]),
+        ({"slices": "scores"}, []),
+        ({"slices": "country", "labels": "y"}, [("/labels", "missing")]),
+        ({"slices": "country", "table": "operating_points"}, [("/table", "exclusive")]),
+        ({"slices": "country", "positives": "3"}, [("/positives", "unknown_field")]),
+    ],
+)
+def test_what_is_wrong_in_a_query_is_told(query: dict[str, str], expected: list[tuple[str, str]]) -> None:
+    if expected:
+        assert refusals("slices", csv_body(), content_type=CSV, **query) == expected
+    else:
+        assert answered("slices", csv_body(), content_type=CSV, **query)["slices"]["scores"] == sorted(
+            {str(score) for score in SCORES}
+        )
+
+
+def test_names_of_columns_do_not_go_with_json() -> None:
+    assert "slices" in COLUMN_PARAMETERS
+    assert refusals("slices", BODY, slices="country") == [("/slices", "exclusive")]
+
+
+@pytest.mark.parametrize("kind", [pa.float64(), pa.date32(), pa.decimal128(12, 2)])
+def test_columns_of_other_types_tell_no_slices_apart(kind: pa.DataType) -> None:
+    table = pa.table({"scores": [1.0, 2.0], "labels": [1, 0], "a": pa.array([1, 2]).cast(pa.int32()).cast(kind)})
+    result = refusals("slices", written(ARROW_STREAM, table), content_type=ARROW_STREAM, slices="a")
+    assert result == [("/a", "not_a_slice")]
+
+
+def test_there_are_only_so_many_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slices_schemas, "MOST_SLICES", 12)
+    assert len(answered("slices", BODY)["slices"]["rows"]) == 12
+    monkeypatch.setattr(slices_schemas, "MOST_SLICES", 11)
+    assert refusals("slices", BODY) == [("/slices", "too_many_slices")]
+
+
+def test_combinations_that_are_too_many_to_count_are_sorted(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = answered("slices", BODY)
+    monkeypatch.setattr(slices_schemas, "_DENSE", 2)
+    assert answered("slices", BODY) == expected
+
+
+def test_the_order_of_rows_does_not_matter() -> None:
+    order = np.random.default_rng(5).permutation(ROWS).tolist()
+    shuffled = {name: [BODY[name][row] for row in order] for name in ("scores", "labels")}
+    columns = {name: [column[row] for row in order] for name, column in BODY["slices"].items()}
+    whole = ask("slices", BODY | {"operating_points": POINTS}).body
+    assert ask("slices", shuffled | {"slices": columns, "operating_points": POINTS}).body == whole
+
+
+def test_too_few_examples_are_warned_of_once() -> None:
+    body = SMALL | {"slices": {"a": [1, 1, 1]}, "intervals": {}}
+    found = answered("slices", body)
+    assert [warning["code"] for warning in found["warnings"]] == ["too_few_examples"]
+    assert found["slices"]["roc_lower"] == [None]
+
+
+def test_what_each_slice_takes_is_told_before() -> None:
+    small = json.dumps(BODY | {"intervals": {}}).encode()
+    request = Request("slices", "/v1/slices", "application/json", "application/json", (), small)
+    assert answer(request, LIMITS, Effort(20_000, 1 << 20)).status == 200
+    with pytest.raises(TooMuchWork):
+        answer(request, LIMITS, Effort(8_000, 1 << 20))
+
+
+def test_the_picture_has_a_dot_for_each_slice_and_a_line() -> None:
+    svg = ask("slices", BODY | {"intervals": {}}, accept=SVG).body.decode()
+    whole = answered("slices", BODY)
+    defined = [area for area in whole["slices"]["roc"] if area is not None]
+    assert f"All rows together, {whole['overall']['auc']['roc']:.4f}" in svg
+    assert f"{len(defined)} slices, a dot each" in svg
+    assert f"{len(defined)} slices have one, from {min(defined):.4f} to {max(defined):.4f}" in svg
+    assert svg.count("h0") == 2 * len(defined) + 4  # in both planes, and with a rim in both legends
+
+
+def test_the_picture_of_many_slices_is_short() -> None:
+    random = np.random.default_rng(1)
+    rows = 40_000
+    labels = (random.random(rows) < 0.5).astype(int)
+    slices = {"a": (np.arange(rows) // 4).tolist()}
+    body = {"scores": random.normal(size=rows).tolist(), "labels": labels.tolist(), "slices": slices}
+    svg = ask("slices", body | {"intervals": {}}, accept=SVG).body
+    assert len(svg) < 60_000
+    assert "the ends of their intervals" not in svg.decode() or svg.decode().count("<polyline") < 100
+
+
+def test_charts_come_along() -> None:
+    charts = answered("slices", BODY | {"charts": ["roc"], "side": 200})["charts"]
+    assert list(charts) == ["roc"]
+    assert "Area under the ROC curve" in charts["roc"]
