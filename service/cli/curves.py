@@ -79,14 +79,11 @@ SUMMARY = {"include": "auc,points", "keep": "corners"}
 @click.argument("file", type=click.File("rb"))
 @evaluation_options
 @click.option("--thresholds", metavar="JSON", help="Evaluate only these thresholds: '[0.5, 0.9]'.")
-@click.option("--intervals", metavar="JSON", help="""How sure the areas are: '{}' or '{"level": 0.9}'.""")
+@click.option("--intervals", metavar="JSON", help="""How certain the areas are: '{}' or '{"level": 0.9}'.""")
 @click.option(
     "--operating-points",
     metavar="JSON",
-    help=(
-        """Operating points to read off: "
-        "'[{"metric": "precision_at_recall", "at": 0.9}]'."""
-    ),
+    help="""Points to read off a curve: '[{"metric": "precision_at_recall", "at": 0.9}]'.""",
 )
 @click.option("--partial", metavar="JSON", help="""Areas of parts of the curves: '[{"over": "fpr", "to": 0.1}]'.""")
 @click.option("--include", metavar="NAMES", help="With --json: of auc,points,interpolated_pr,achievable_pr.")
@@ -106,7 +103,7 @@ def curves(
     """Evaluate FILE, a table or a JSON request, and print a summary.
 
     A table is a CSV file with a header, an Arrow or a Parquet file. It has the columns scores and labels, or the
-    counts tp, fp, fn and tn. A JSON file is a body as POST /v1/curves takes it, with its own options. FILE may be
+    counts tp, fp, fn and tn. A JSON file is a body as POST /v1/curves takes it, with its own options. FILE can be
     - for standard input, with --format.
     """
     given = given_texts(options)

@@ -30,13 +30,13 @@ def key() -> None:
 def new(name: str, path: Path | None) -> None:
     """Print a new key for NAME, and its line for the server's file of keys.
 
-    The key goes to standard output: give it to whoever calls the service. It is kept nowhere, so it cannot be shown
-    again. The line goes to standard error, below a remark, or with --file to the end of that file: it holds a hash
-    from which the key cannot be found. A server that uses the file takes the key at the next request.
+    The key goes to standard output: give it to whoever calls the service. It is not stored, so it cannot be shown
+    again. The line goes to standard error, below a comment, or with --file to the end of that file. It has a hash,
+    from which the key cannot be recovered. A server that uses the file accepts the key from the next request on.
 
-    NAME is who the key is for, as the server's log will call them: 1 to 64 of the characters A-Z a-z 0-9 . _ -
+    NAME says who the key is for, and appears in the server's log: 1 to 64 of the characters A-Z a-z 0-9 . _ -
 
-    Nothing but the key is printed by: rocpr key new nightly --file keys >nightly.key
+    To print only the key: rocpr key new nightly --file keys >nightly.key
     """
     try:
         secret, line = new_key(name)

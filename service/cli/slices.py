@@ -36,9 +36,11 @@ _SHOWN = (*_COUNTS, "roc", "roc_lower", "roc_upper", "pr", "pr_lower", "pr_upper
 @evaluation_options
 @click.option("--slices", "slices_", metavar="NAMES", help="Columns that tell slices apart: country,model.")
 @click.option("--sort", metavar="NAME", default="roc", show_default=True, help="The column whose least comes first.")
-@click.option("--intervals", metavar="JSON", help="""How sure the areas are: '{}' or '{"level": 0.9}'.""")
+@click.option("--intervals", metavar="JSON", help="""How certain the areas are: '{}' or '{"level": 0.9}'.""")
 @click.option(
-    "--operating-points", metavar="JSON", help="""Read them off: '[{"metric": "precision_at_recall", "at": 0.9}]'."""
+    "--operating-points",
+    metavar="JSON",
+    help="""Points of a curve: '[{"metric": "precision_at_recall", "at": 0.9}]'.""",
 )
 @plot_option
 def slices(

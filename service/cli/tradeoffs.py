@@ -55,7 +55,7 @@ def tradeoffs(
 
     A trade-off between precision and recall is a weight of recall, lambda: 0 looks at precision alone, 1 at recall
     alone. FILE is what rocpr curves takes: a table with the columns scores and labels, or the counts
-    tp, fp, fn and tn; or a JSON file, a body as POST /v1/tradeoffs takes it, with its own options. FILE may
+    tp, fp, fn and tn; or a JSON file, a body as POST /v1/tradeoffs takes it, with its own options. FILE can
     be - for standard input, with --format.
     """
     given = given_texts(options)

@@ -126,7 +126,7 @@ def contents(column: object) -> Contents:
 @singledispatch
 def categories(column: object) -> Categories:
     """Read what tells slices apart: text, integers or booleans, or no value. Raises ColumnError."""
-    raise ColumnError("not_a_column", 'A list of texts, integers or booleans belongs here, such as ["DE", "FR"].')
+    raise ColumnError("not_a_column", 'Must be a list of texts, integers or booleans, such as ["DE", "FR"].')
 
 
 @singledispatch

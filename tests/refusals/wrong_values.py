@@ -153,7 +153,7 @@ def _(field: MetricName) -> Iterator[Wrong]:
 def _(field: own.ChoiceSet) -> Iterator[Wrong]:
     names = ", ".join(field.choices)
     for value in (field.choices[0], {"0": field.choices[0]}, 1, True):
-        yield Wrong(value, "not_a_list", f"Must be a list of {names}.")
+        yield Wrong(value, "not_a_list", f"Must be a list with any of {names}.")
     for value in (*_not_choices(field), None, [field.choices[0]]):
         yield Wrong([field.choices[0], value], "not_one_of", f"Must be one of {names}.", "/1")
 

@@ -55,7 +55,9 @@ class GateCommand(click.Command):
 )
 @plot_option
 @click.option(
-    "--init", is_flag=True, help="Print a first RULES.toml that SCORES, given alone, meets; with --json, as RULES.json."
+    "--init",
+    is_flag=True,
+    help="Print a first RULES.toml that SCORES meets; give no other file. With --json: a RULES.json.",
 )
 @click.pass_context
 def gate(
@@ -76,14 +78,14 @@ def gate(
 ) -> None:
     """Say whether SCORES meet the rules in RULES.toml.
 
-    SCORES is a table as rocpr curves takes it, or a JSON file with the fields of an evaluation; so is OLD. Options of
-    columns hold for both, and go before those in RULES.toml. One of the files may be - for standard input.
+    SCORES and OLD are tables as rocpr curves takes them, or JSON files with the fields of an evaluation. The options
+    for columns apply to both, and override those in RULES.toml. One of the files can be - for standard input.
 
-    The exit status is 0 when every rule is met, 1 when one is not, and 2 when that cannot be decided: a rule is
-    undecided and none failed, or anything went wrong. A first RULES.toml is made by: rocpr gate --init SCORES
-    >RULES.toml. The scripts gate.sh and gate.mjs take the list of its rules as RULES.json.
+    The exit status is 0 if every rule is met, 1 if one is not, and 2 if that cannot be decided: a rule is undecided
+    and none failed, or something went wrong. To get a first RULES.toml: rocpr gate --init SCORES >RULES.toml.
+    The scripts gate.sh and gate.mjs take the list of its rules as RULES.json.
 
-    On GitHub, Markdown is added to the summary of the job.
+    On GitHub, a report in Markdown is added to the job's summary.
     """
     if init and (baseline or junit or markdown or plot):
         raise click.UsageError("--init cannot be combined with --baseline, --junit, --markdown or --plot.")

@@ -159,7 +159,7 @@ def _read_one(table: Table, parameters: Mapping[str, str], sample: tuple[str, ..
         raise _without(table, missing[0])
     if not counts and missing:
         message = f"There are no columns scores and labels, nor tp and fp; {_header(table)}."
-        advice = " If they have other names, give these with scores= and labels=."
+        advice = " If your columns have other names, give them with scores= and labels=."
         raise invalid_value("", "missing", f"{message}{did_you_mean(table.header, missing) or advice}")
     options = options_of(parameters)
     totals = {key: options.pop(key) for key in TOTALS if key in options}
@@ -230,7 +230,7 @@ def _check_column(table: Table, key: str, name: str) -> None:
 
 
 def _without(table: Table, key: str) -> Problem:
-    message = f"There is no column {key}; if it has another name, give that with {key}=; {_header(table)}."
+    message = f"There is no column {key}; if it has another name, give it with {key}=; {_header(table)}."
     return invalid_value(f"/{key}", "missing", f"{message}{did_you_mean(table.header, [key])}")
 
 

@@ -233,7 +233,7 @@ class ChoiceSet(fields.Field[frozenset[str]]):
     ) -> frozenset[str]:
         items = columns.items(value)
         if items is None:
-            raise ValidationError([Fault("not_a_list", f"Must be a list of {', '.join(self.choices)}.")])
+            raise ValidationError([Fault("not_a_list", f"Must be a list with any of {', '.join(self.choices)}.")])
         names: set[str] = set()
         for row, name in enumerate(items):
             if not isinstance(name, str) or name not in self.choices:

@@ -57,17 +57,17 @@ class SliceColumns(fields.Field[Slicing]):
 
     def _deserialize(self, value: object, *_: object, **__: object) -> Slicing:
         if not isinstance(value, dict):
-            message = 'An object of columns belongs here, such as {"country": ["DE", "FR"]}.'
+            message = 'Must be an object of columns, such as {"country": ["DE", "FR"]}.'
             raise ValidationError([Fault("not_an_object", message)])
         if not 1 <= len(value) <= MOST_SLICE_COLUMNS:
-            message = f"1 to {MOST_SLICE_COLUMNS} columns belong here, not {len(value)}."
+            message = f"Must have 1 to {MOST_SLICE_COLUMNS} columns, not {len(value)}."
             raise ValidationError([Fault("wrong_length", message)])
         read: dict[str, Categories] = {}
         errors: dict[str, list[Fault]] = {}
         for name, column in value.items():
             try:
                 if name in OWN_COLUMNS:
-                    message = "The answer has a column of this name itself; give this one another."
+                    message = "The answer itself has a column of this name; rename this one."
                     raise ColumnError("duplicate", message)  # noqa: TRY301  # as what the column says of itself
                 read[name] = categories(column)
             except ColumnError as error:
@@ -77,7 +77,7 @@ class SliceColumns(fields.Field[Slicing]):
         rows = next(iter(read.values())).numbers.size
         for name, found in read.items():
             if found.numbers.size != rows:
-                message = f"This column has {found.numbers.size} rows, the first one {rows}."
+                message = f"This column has {found.numbers.size} rows; the first one has {rows}."
                 raise ValidationError({name: [Fault("lengths_differ", message)]})
         return _combined(read)
 
@@ -160,12 +160,12 @@ class SlicesRequestSchema(SampleSchema, SlicesCharts):
     def build(self, data: dict[str, Any], **_: object) -> SlicesRequest:
         """Build the request, when slices are told of every row."""
         if "slices" not in data:
-            message = 'Columns that tell slices apart are needed, such as {"country": ["DE", "FR"]}.'
+            message = 'Give the columns that define the slices, such as {"country": ["DE", "FR"]}.'
             raise invalid("missing", message, "slices")
         sample = super().build(data)
         slicing: Slicing = data["slices"]
         if slicing.numbers.size != sample.rows:
-            message = f"The columns of slices have {slicing.numbers.size} rows, scores has {sample.rows}."
+            message = f"The columns of slices have {slicing.numbers.size} rows but scores has {sample.rows}."
             raise invalid("lengths_differ", message, "slices")
         points = tuple(data.get("operating_points", ()))
         return SlicesRequest(sample, slicing, points, data.get("intervals"), charts_of("slices", data))
