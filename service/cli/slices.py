@@ -34,8 +34,8 @@ _SHOWN = (*_COUNTS, "roc", "roc_lower", "roc_upper", "pr", "pr_lower", "pr_upper
 @click.command()
 @click.argument("file", type=click.File("rb"))
 @evaluation_options
-@click.option("--slices", "slices_", metavar="NAMES", help="Columns that tell slices apart: country,model.")
-@click.option("--sort", metavar="NAME", default="roc", show_default=True, help="The column whose least comes first.")
+@click.option("--slices", "slices_", metavar="NAMES", help="Columns that define the slices: country,model.")
+@click.option("--sort", metavar="NAME", default="roc", show_default=True, help="The column to sort by, lowest first.")
 @click.option("--intervals", metavar="JSON", help="""How certain the areas are: '{}' or '{"level": 0.9}'.""")
 @click.option(
     "--operating-points",
