@@ -50,13 +50,14 @@ class TestAnswer:
             assert interval["level"] == 0.9
             assert interval["method"] == ("logit" if method == "auto" else method)
             assert interval["standard_error"] > 0
-        assert answer["warnings"] == []
+        narrow = [] if method in {"auto", "logit"} else ["narrow_interval"] * len(AREAS)
+        assert [warning["code"] for warning in answer["warnings"]] == narrow
 
     def test_delong_is_for_roc_alone(self):
         answer = curves(SAMPLE | {"include": ["auc"], "intervals": {"method": "delong"}})
         assert answer["intervals"]["roc"]["method"] == "delong"
         assert (answer["intervals"]["pr"], answer["intervals"]["average_precision"]) == (None, None)
-        assert {warning["code"] for warning in answer["warnings"]} == {"interval_omitted"}
+        assert {warning["code"] for warning in answer["warnings"]} == {"interval_omitted", "narrow_interval"}
 
     def test_does_not_need_the_areas(self):
         assert curves(SAMPLE | {"include": ["points"], "intervals": {}})["intervals"] == intervals(SAMPLE)
@@ -125,7 +126,8 @@ class TestReducedTable:
         answer = curves(body | {"include": ["auc"], "thresholds": self.CUTS, "intervals": options})
         assert answer["auc"] == curves(coarse)["auc"]
         assert answer["intervals"] == intervals(coarse, **options)
-        assert [warning["code"] for warning in answer["warnings"]] == ["reduced_table"]
+        narrow = [] if method == "logit" else ["narrow_interval"]
+        assert [warning["code"] for warning in answer["warnings"]] == ["reduced_table", *narrow * len(AREAS)]
 
     def test_of_a_tuning_sample_it_is_that_of_its_thresholds(self):
         tuned = curves(SAMPLE | {"include": ["auc"], "tuning": WEIGHTED, "intervals": {}})
@@ -143,7 +145,8 @@ class TestTable:
         assert [row[0] for row in rows] == AREAS
         assert [float(rows[0][1]), float(rows[0][2])] == [found["lower"], found["upper"]]
         assert rows[1] == ["pr", "", "", "", "", ""]
-        assert {warning["code"] for warning in json.loads(answer.headers["Rocpr-Warnings"])} == {"interval_omitted"}
+        warned = {warning["code"] for warning in json.loads(answer.headers["Rocpr-Warnings"])}
+        assert warned == {"interval_omitted", "narrow_interval"}
 
     @pytest.mark.parametrize("body", [SAMPLE, NO_SWEEP])
     def test_has_the_same_types_whatever_there_is(self, body):

@@ -8,7 +8,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-COUNTS_FILE_BYTES = 1 << 17
+COUNTS_FILE_BYTES = 1 << 18
 """How long a file of counts is from the start; all series of the service, in all statuses that there are, take less."""
 
 BOARD_FILE = "board"

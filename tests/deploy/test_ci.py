@@ -168,7 +168,7 @@ def test_the_action_without_a_verdict(action: dict[str, Any], place: Path, root:
 def test_the_action_installs_its_own_revision(action: dict[str, Any], place: Path, root: Path) -> None:
     if subprocess.run(["sh", "deploy/setup.sh", "run", "check"], cwd=root, check=False, capture_output=True).returncode:
         pytest.skip(".venv was not made by deploy/setup.sh from the present lock")
-    install, _ = action["runs"]["steps"]
+    install, *_ = action["runs"]["steps"]
     assert install["if"] == "inputs.install == 'true'"
     ran = run_step(install, inputs_of(action), place, root)
     assert (ran.status, ran.complaints) == (0, "")

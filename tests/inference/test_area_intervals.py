@@ -75,7 +75,8 @@ class TestAreas:
     def test_methods(self, method: str, used: tuple[str | None, ...]) -> None:
         found, warnings = intervals_of(MIXED.sample(), method)
         assert tuple(interval and interval.method for interval in found.values()) == used
-        assert warnings == (("interval_omitted",) if None in used else ())
+        narrow = ("narrow_interval",) * len([each for each in used if each not in {None, "logit"}])
+        assert warnings == narrow + (("interval_omitted",) if None in used else ())
         assert method in INTERVAL_METHODS
 
     def test_what_is_omitted_is_named(self) -> None:

@@ -55,8 +55,9 @@ QUERIES: dict[str, dict[str, str]] = {
 
 COLUMNS = ("scores", "labels", "weights")
 
-EVALUATING = [operation for operation in OPERATIONS if operation != "columns"]
-"""The operations whose body is an evaluation, or several; columns may have any name."""
+EVALUATING = [operation for operation in OPERATIONS if operation not in {"columns", "slices"}]
+"""The operations whose body is an evaluation, or several. Columns of a table and slices may have any name: what is
+refused there is in tests/test_columns_answer.py and tests/test_slices_answer.py."""
 
 Keys = tuple[str | int, ...]
 

@@ -61,7 +61,7 @@ def test_it_is_refused_in_a_query_too(place: Place) -> None:
             check(found, place, wrong)
 
 
-@pytest.mark.parametrize(("operation", "media_type"), PICTURE_SCHEMAS)
+@pytest.mark.parametrize(("operation", "media_type"), [each for each in PICTURE_SCHEMAS if each[0] in SAMPLES])
 def test_what_is_said_of_a_picture(operation: str, media_type: str) -> None:
     for name, field in PICTURE_SCHEMAS[operation, media_type].fields.items():
         is_text = isinstance(field, own.Text | own.Choice)

@@ -212,7 +212,7 @@ def test_a_level_has_a_resample_beyond_each_end(resamples: int, level: float, *,
     of_curves = SAMPLE | {"intervals": options | {"level": level}}
     sure = SAMPLE | {"intervals": options, "rules": [{"metric": "roc", "min": 0.5, "confidence": level}]}
     drop = PAIR | {"intervals": {"resamples": resamples, "level": level}}
-    drop |= {"rules": [{"metric": "roc", "min": 0.5}, {"metric": "pr", "max_drop": 0.5}]}
+    drop |= {"rules": [{"metric": "roc", "min": 0.5}, {"metric": "tpr_at_fpr", "at": 0.1, "max_drop": 0.5}]}
     for operation, body, pointer in (
         ("curves", of_curves, "/intervals/level"),
         ("gates", sure, "/rules/0/confidence"),

@@ -119,7 +119,7 @@ class TestBeforeTheBody:
         [
             ({"path": "/nothing"}, 10, "not_found"),
             ({"method": "PUT"}, 10, "method_not_allowed"),
-            ({"Accept": "image/png"}, 10, "not_acceptable"),
+            ({"Accept": "image/gif"}, 10, "not_acceptable"),
             ({"Content_Type": "image/png"}, 10, "unsupported_media_type"),
             ({"Content_Encoding": "br"}, 10, "unsupported_content_encoding"),
             ({}, MAX_BODY_BYTES + 1, "body_too_large"),

@@ -48,7 +48,8 @@ def test_the_numbers_are_todays(tmp_path: Path) -> None:
 def test_what_is_commented_out_can_be_used(tmp_path: Path) -> None:
     """Without its signs each of the optional rules is one, and the drop needs a baseline."""
     text = first_rules(tmp_path, ALL).read_text()
-    rules = written(tmp_path, re.sub(r"^#(?! )(?=\S)", "", text, flags=re.MULTILINE), "all.toml")
+    text = re.sub(r"^#(?! )(?=\S)", "", text, flags=re.MULTILINE)
+    rules = written(tmp_path, text.replace("[[rules]]", "paired = true\n[[rules]]", 1), "all.toml")
     assert len(tomllib.loads(rules.read_text())["rules"]) == 5
     assert rocpr(rules, ALL, "--baseline", DATA / "breast_cancer_ten.csv").exit_code == 0
     run = rocpr(rules, ALL)

@@ -11,7 +11,7 @@ from tests.costs.tables import counts, sample
 
 BIG = Settings().big_work
 ROC = {"metric": "roc", "min": 0.5}
-DROP = {"metric": "pr", "max_drop": 0.1, "confidence": 0.9}
+DROP = {"metric": "tpr_at_fpr", "at": 0.1, "max_drop": 0.1, "confidence": 0.9}
 AT = {"metric": "precision", "at_threshold": 0.5, "min": 0.1}
 SPLIT = {"metric": "precision", "at_threshold": 0.5, "max_drop": 0.1, "confidence": 0.9}
 INDEX = {"metric": "f_measure", "at": 0.5, "min": 0.5}
