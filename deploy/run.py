@@ -102,7 +102,7 @@ def _show(client: requests.Session, url: str) -> None:
         print(f"  {name:18} {'null' if value is None else format(value, '.6f'):>8}  {meaning}")
     print("\nThis line gets them:\n")
     print(f"  curl -sS -H 'Content-Type: text/csv' --data-binary @{SAMPLE} '{url}/v1/curves?include=auc'")
-    print(f"\nServing on {url}, described at {url}/docs. Stop with Ctrl-C.", flush=True)
+    print(f"\nServing on {url}; open it in a browser, or read {url}/docs. Stop with Ctrl-C.", flush=True)
 
 
 if __name__ == "__main__":
