@@ -16,7 +16,8 @@ for (const at of [0.8, 0.9, 0.95]) POINTS.push(["precision_at_recall", at, `reca
 for (const at of [0.01, 0.05, 0.1]) POINTS.push(["tpr_at_fpr", at, `false positive rate ${at}`]);
 
 const timers = {};
-let data, found, model, row, request, run = 0, answers = {};
+const requests = new Set();
+let data, found, model, row, run = 0, judging = 0, answers = {};
 const shown = () => answers[model];
 
 function make(tag, properties, ...children) {
@@ -34,7 +35,7 @@ const line = (head, ...texts) => make("tr", {}, say("th", head, {scope: "row"}),
 const digits = value => (value == null ? "none" : String(Number(value.toPrecision(4))));
 const ends = interval => (interval ? `${digits(interval.lower)} to ${digits(interval.upper)}` : "");
 const many = count => Number(count.toPrecision(12)).toLocaleString("en");
-const size = bytes => (bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1048576).toFixed(0)} MiB`);
+const size = bytes => `${digits(bytes / 1e6)} MB`;
 
 function draw(place, text) {
 	const picture = new DOMParser().parseFromString(policy ? policy.createHTML(text) : text, "image/svg+xml").documentElement;
@@ -51,7 +52,8 @@ class Refused extends Error {
 
 function ask(path, query, body, type) {
 	return new Promise((resolve, reject) => {
-		const asked = (request = new XMLHttpRequest());
+		const asked = new XMLHttpRequest();
+		requests.add(asked);
 		const written = Object.entries(query).map(([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value)]);
 		asked.open("POST", `${path}?${new URLSearchParams(written)}`);
 		asked.setRequestHeader("Content-Type", type);
@@ -66,8 +68,9 @@ function ask(path, query, body, type) {
 			if (asked.status === 200) resolve(answer);
 			else reject(new Refused(`The server answered ${asked.status}.`, answer));
 		};
-		asked.onerror = () => reject(new Refused("The server cannot be reached."));
+		asked.onerror = () => reject(new Refused("No connection."));
 		asked.onabort = () => reject(new Refused("Cancelled."));
+		asked.onloadend = () => requests.delete(asked);
 		asked.send(body);
 	});
 }
@@ -97,9 +100,15 @@ function tell(error) {
 	if (error?.status === 401) $("key-field").hidden = false;
 }
 
+const cancel = () => requests.forEach(asked => asked.abort());
+const aside = work => work().catch(error => {
+	if (!(error instanceof Refused)) throw error;
+	write("problem", error.message);
+});
+
 async function busy(work) {
 	const mine = ++run;
-	request?.abort();
+	cancel();
 	Object.values(timers).forEach(clearTimeout);
 	$("progress").removeAttribute("value");
 	$("uploading").hidden = false;
@@ -148,11 +157,11 @@ async function take(body, name) {
 	});
 }
 
-function choose({name, type, values, more}) {
+function choose({name, type, values, more}, given) {
 	const two = at => !more[at] && values[at].length === 2;
 	const rank = at => (/^(y|labels?|target|class|truth|y_?true|outcome|actual)$/i.test(name[at]) ? 0 : two(at) ? 1 : 2);
 	const places = [...name.keys()];
-	const label = places.reduce((best, at) => (rank(at) < rank(best) ? at : best), 0);
+	const label = given ?? places.reduce((best, at) => (rank(at) < rank(best) ? at : best), 0);
 	const numbers = places.filter(at => type[at] === "number" && at !== label);
 	const weight = numbers.find(at => /^(w|weights?|sample_?weights?)$/i.test(name[at]));
 	const scores = numbers.filter(at => at !== weight);
@@ -163,7 +172,6 @@ function choose({name, type, values, more}) {
 	$("labels").value = name[label];
 	fill("weights", option("", "none"), ...numbers.map(at => option(name[at])));
 	$("weights").value = name[weight] ?? "";
-	$("lower_is_positive").checked = false;
 	fill("scores", ...scores.map(at => tick("checkbox", name[at], chosen.includes(at))));
 	$("columns").hidden = false;
 	offer();
@@ -218,8 +226,8 @@ function move(place, exact) {
 	const {points, rows, positives, negatives} = shown(), at = rows[place];
 	const {threshold, tp, fp} = (row = exact ?? {threshold: points.threshold[at], tp: points.tp[at], fp: points.fp[at]});
 	$("slider").value = place;
-	$("slider").setAttribute("aria-valuetext", digits(threshold));
-	write("threshold", digits(threshold));
+	$("slider").setAttribute("aria-valuetext", threshold);
+	write("threshold", threshold);
 	for (const [name, count] of Object.entries({tp, fn: positives - tp, fp, tn: negatives - fp})) write(name, many(count));
 	const values = {recall: tp / positives, precision: tp / (tp + fp), fpr: fp / negatives, f_measure: (2 * tp) / (positives + tp + fp)};
 	mark("roc", values.fpr, values.recall);
@@ -240,7 +248,7 @@ function rates(values, known) {
 
 function soon(what, work) {
 	clearTimeout(timers[what]);
-	timers[what] = setTimeout(() => work().catch(error => {if (!(error instanceof Refused)) throw error;}), 200);
+	timers[what] = setTimeout(() => aside(work), 200);
 }
 
 function intervals(values) {
@@ -256,6 +264,7 @@ function intervals(values) {
 
 async function jump(at) {
 	const answer = shown();
+	if (!answer) return;
 	const points = POINTS.map(([metric, place]) => ({metric, at: place}));
 	answer.there ??= (await table("/v1/curves", {...columns(), scores: model, include: "auc", operating_points: points})).operating_points;
 	const {threshold, tp, fp} = answer.there;
@@ -318,7 +327,7 @@ const paired = () => (models().length > 1 && $("baseline").value !== model ? {ba
 
 async function judge() {
 	if (!$("rules").children.length) {addRule("roc", 0.8, true); addRule("recall", 0.7, true);}
-	const asked = rules(), of = model;
+	const asked = rules(), of = model, mine = ++judging;
 	copies();
 	let verdict = "", picture = "", reasons = [], status = "";
 	try {
@@ -333,6 +342,7 @@ async function judge() {
 		if (!(error instanceof Refused)) throw error;
 		verdict = error.message;
 	}
+	if (mine !== judging) return;
 	$("verdict").className = status;
 	write("verdict", verdict);
 	fill("reasons", ...cells("li", reasons));
@@ -346,13 +356,14 @@ const quoted = text => (/^[\w.,:/=-]+$/.test(text) ? text : `'${text.replaceAll(
 
 function copies() {
 	const chosen = {...columns(), scores: model}, file = quoted(/\.\w+$/.test(data.name) ? data.name : "data.csv");
-	const options = Object.entries({...chosen, ...data.format}).map(([name, value]) => ` --${name.replaceAll("_", "-")}${value === "true" ? "" : ` ${quoted(value)}`}`).join("");
+	const key = $("key").value ? ' -H "Authorization: Bearer $KEY"' : "";
+	const flags = values => Object.entries(values).map(([name, value]) => ` --${name.replaceAll("_", "-")}${name === "lower_is_positive" ? "" : ` ${quoted(value)}`}`).join("");
 	const typed = found.values[found.name.indexOf(chosen.labels)].find(value => String(value) === chosen.positive_label);
 	const text = (name, value) => value === "true" ? value : JSON.stringify(name === "positive_label" ? typed : value);
 	const toml = values => Object.entries(values).map(([name, value]) => `${name} = ${text(name, value)}`).join("\n");
 	const texts = {
-		curl: `curl -H 'Content-Type: ${data.type}' --data-binary @${file} '${location.origin}/v1/curves?${new URLSearchParams({...chosen, ...data.format, intervals: "{}"})}'`,
-		"Command line": `rocpr curves ${file}${options} --intervals '{}'\nrocpr gate rules.toml ${file}`,
+		curl: `curl -H 'Content-Type: ${data.type}' ${key} --data-binary @${file} '${location.origin}/v1/curves?${new URLSearchParams({...chosen, ...data.format, intervals: "{}"})}'`,
+		"Command line": `rocpr curves ${file}${flags({...chosen, ...data.format})} --intervals '{}'\nrocpr gate rules.toml ${file}${flags(data.format)}`,
 		"rules.toml, for CI": [toml({...chosen, ...paired()}), ...rules().map(rule => `[[rules]]\n${toml(rule)}`)].join("\n\n"),
 	};
 	fill("copies", ...Object.entries(texts).map(([name, text]) => {
@@ -367,7 +378,7 @@ function copies() {
 }
 
 function save() {
-	for (const plane of ["roc", "pr"]) {
+	for (const plane of shown() ? ["roc", "pr"] : []) {
 		const href = URL.createObjectURL(new Blob([shown().charts[plane]], {type: "image/svg+xml"}));
 		make("a", {download: `${model}-${plane}.svg`, href}).click();
 		URL.revokeObjectURL(href);
@@ -379,7 +390,7 @@ for (const name of FIELDS) {
 	$(name).setAttribute("aria-describedby", `${name}-problem`);
 }
 
-const first = () => take(new Blob([sample()]), "Sample data");
+const first = () => take(new Blob([sample()]), "Sample");
 const chosen = ([file]) => file && take(file, file.name);
 write("limit", size(page.limit));
 $("key-field").hidden = page.keys !== "true";
@@ -392,25 +403,25 @@ for (const type of ["dragover", "dragleave", "drop"]) {
 		if (type === "drop") chosen(event.dataTransfer.files);
 	});
 }
-$("use").onclick = () => $("rows").value.trim() && take(new Blob([$("rows").value]), "Pasted rows");
-$("cancel").onclick = () => request.abort();
+$("use").onclick = () => $("rows").value.trim() && take(new Blob([$("rows").value]), "Rows");
+$("cancel").onclick = cancel;
 $("unlock").onclick = () => data ? take(data.body, data.name) : first();
 $("data").onsubmit = event => event.preventDefault();
-$("columns").onchange = event => {if (event.target === $("labels")) offer(); busy(evaluate);};
+$("columns").onchange = event => {if (event.target === $("labels")) choose(found, $("labels").selectedIndex); busy(evaluate);};
 $("models").onchange = event => {model = event.target.value; busy(all);};
-$("baseline").onchange = () => busy(async () => {await better(); await judge();});
-$("slider").oninput = () => {$("jump").value = ""; move(Number($("slider").value));};
+$("baseline").onchange = () => busy(all);
+$("slider").oninput = () => {$("jump").value = ""; if (shown()) move(Number($("slider").value));};
 $("slider").onchange = rejudge;
-$("jump").onchange = () => $("jump").value && busy(() => jump($("jump").value));
+$("jump").onchange = () => $("jump").value && aside(() => jump($("jump").value));
 $("rules").onchange = rejudge;
 $("add").onclick = () => {addRule("precision", 0.5, false); $("rules").lastElementChild.firstElementChild.focus(); rejudge();};
-$("tradeoffs").ontoggle = () => $("tradeoffs").open && busy(async () => {
+$("tradeoffs").ontoggle = () => $("tradeoffs").open && aside(async () => {
 	const {charts} = await drawn("/v1/tradeoffs", "tradeoffs", {...columns(), scores: model});
 	draw($("tradeoffs").lastElementChild, charts.tradeoffs);
 });
-dark.onchange = () => data && busy(evaluate);
 for (const plane of ["roc", "pr"]) {
 	$(plane).onclick = event => {
+		if (!shown()) return;
 		const picture = $(plane).firstElementChild, {left, top, width} = picture.getBoundingClientRect(), {points} = shown();
 		const scale = picture.viewBox.baseVal.width / width;
 		const x = ((event.clientX - left) * scale - LEFT) / SIDE, y = 1 - ((event.clientY - top) * scale - TOP) / SIDE;

@@ -131,7 +131,7 @@ class TestData:
         page = ready(visit("/"))
         page.evaluate("document.documentElement.dataset.limit = 1000")
         page.set_input_files("#file", {"name": "long.csv", "mimeType": "", "buffer": csv_of(table())})
-        until(lambda: "this server takes up to 1 kB" in text_of(page, "#problem"), "the limit")
+        until(lambda: "this server takes up to 0.001 MB" in text_of(page, "#problem"), "the limit")
 
     def test_other_columns(self, visit: Visit) -> None:
         page = ready(visit("/"))
@@ -139,6 +139,14 @@ class TestData:
         until(lambda: text_of(page, "#totals") == "current: 120 positives, 480 negatives", "the other model")
         page.locator("#lower_is_positive").check()
         until(lambda: "lower-is-positive" in text_of(page, "#copies"), "scores that mean the opposite")
+
+    def test_another_label_is_no_model(self, visit: Visit) -> None:
+        rows = "first,second,score\n1,1,0.9\n0,1,0.8\n1,0,0.7\n0,0,0.1\n"
+        page = loaded(ready(visit("/")), "two.csv", rows.encode())
+        page.locator("#labels").select_option("second")
+        until(lambda: "--labels second" in text_of(page, "#copies"), "the other label")
+        boxes = [box.get_attribute("value") for box in page.locator("#scores input").all()]
+        assert boxes == ["first", "score"]
 
 
 class TestThreshold:
@@ -177,6 +185,15 @@ class TestThreshold:
         lower, upper = map(float, first.split(" to "))
         assert lower < float(text_of(page, "#rates tr:first-child td:nth-child(2)")) < upper
 
+    def test_it_is_shown_to_the_last_digit(self, visit: Visit) -> None:
+        """A threshold that is deployed rounded calls other examples positive."""
+        page = ready(visit("/"))
+        page.get_by_text("Paste rows").click()
+        page.locator("#rows").fill("y,score\n1,0.12345678901\n0,0.12345678\n1,0.1234567\n0,0.1\n")
+        page.locator("#use").click()
+        until(lambda: text_of(page, "#totals") == "score: 2 positives, 2 negatives", "the rows")
+        assert text_of(page, "#threshold") in {"0.12345678901", "0.1234567"}
+
 
 class TestModels:
     def test_another_model(self, visit: Visit) -> None:
@@ -192,6 +209,14 @@ class TestModels:
         baseline, value, difference = map(float, cells[:3])
         assert value - baseline == pytest.approx(difference, abs=2e-4)
         assert cells[3].count(" to ") == 1
+
+    def test_a_picture_on_the_side_ends_nothing(self, visit: Visit) -> None:
+        """The page is still comparing while somebody opens it."""
+        page = visit("/")
+        until(lambda: page.locator("#roc svg").count() == 1, "the first picture")
+        page.locator("#tradeoffs summary").click()
+        until(lambda: page.locator("#tradeoffs svg").count() == 1, "the picture on the side")
+        until(lambda: text_of(page, "#better h3") and text_of(page, "#verdict"), "all the rest")
 
     def test_trade_offs(self, visit: Visit) -> None:
         page = ready(visit("/"))
