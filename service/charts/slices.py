@@ -32,7 +32,7 @@ def slices_picture(result: Sliced, picture: Picture) -> str:
     end = top
     for place, name in enumerate(picture.planes):
         plane = Plane.square(sheet, place * column, top, picture.side)
-        plane.axes(_AREAS[name], "share of the slices, the worst first", "Area")
+        plane.axes(_AREAS[name], "slices, worst first", "Area")
         entries = list(_draw(plane, result, name))
         end = max(end, put_legend(sheet, place * column + 16, plane.bottom + BOTTOM + 6, column - 32, entries))
     sheet.height = put_warnings(sheet, max(end, top + TOP) + 2, result.warnings) + 8

@@ -47,6 +47,13 @@ BODIES = {
             {"metric": "precision", "at_threshold": 99, "min": 0.5},
         ]
     },
+    "slices": sample(300, 1.5)
+    | {
+        "slices": {
+            "country": [("DE", "a slice that has a rather long name, as some do", None)[row % 3] for row in range(300)]
+        },
+        "intervals": {},
+    },
 }
 """{operation: a request of it}"""
 

@@ -179,7 +179,7 @@ def test_tls_is_refused() -> None:
     config = Config()
     Worker.check_config(config, None)
     config.set("certfile", __file__)
-    with pytest.raises(SystemExit, match="no TLS"):
+    with pytest.raises(SystemExit, match="does not serve TLS"):
         Worker.check_config(config, None)
 
 
