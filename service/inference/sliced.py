@@ -12,7 +12,7 @@ from service.curves.areas import Areas
 from service.curves.confusion import ConfusionTable
 from service.curves.evaluation import CurvesOptions, CurvesWarning
 from service.curves.exact import FloatArray, IntArray
-from service.curves.operating_points import OperatingPoint, operating_points
+from service.curves.operating_points import OperatingPoint, OperatingPoints, operating_points
 from service.curves.sample import Sample
 from service.curves.slicing import (
     SlicedAreas,
@@ -49,26 +49,13 @@ class Slicing:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SlicedPoints:
-    """Operating points of slices, (s k,) each, slice after slice: what `OperatingPoints` has, and whose slice it is."""
-
-    number: IntArray
-    metric: tuple[str, ...]
-    at: FloatArray
-    value: FloatArray
-    threshold: FloatArray
-    tp: FloatArray
-    fp: FloatArray
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Sliced:
     """The answer: the whole sample, and each slice, by column.
 
     rows               (s,) how many rows each slice has.
     intervals          {area: the lower and the upper end for each slice}, NaN where there is none; None if not asked
                        for.
-    operating_points   None if not asked for.
+    operating_points   k of each slice, slice after slice, (s k,); None if not asked for.
     """
 
     overall: EvaluatedCurves
@@ -76,7 +63,7 @@ class Sliced:
     rows: IntArray
     areas: SlicedAreas
     intervals: Mapping[str, tuple[FloatArray, FloatArray]] | None
-    operating_points: SlicedPoints | None
+    operating_points: OperatingPoints | None
     warnings: tuple[CurvesWarning, ...]
 
 
@@ -116,7 +103,7 @@ def _each(
     areas: SlicedAreas,
     points: Sequence[OperatingPoint],
     options: IntervalOptions | None,
-) -> tuple[dict[str, tuple[FloatArray, FloatArray]] | None, SlicedPoints | None, list[CurvesWarning]]:
+) -> tuple[dict[str, tuple[FloatArray, FloatArray]] | None, OperatingPoints | None, list[CurvesWarning]]:
     """Read every slice on its own: the ends of its intervals, and its operating points."""
     count = areas.positives.size
     ends = {metric.name: (np.full(count, np.nan), np.full(count, np.nan)) for metric in _METRICS}
@@ -138,8 +125,7 @@ def _each(
     read_points = None
     if points:
         names, at = tuple(point.metric for point in points), np.array([point.at for point in points]) + 0.0
-        numbers = np.arange(count).repeat(len(points))
-        read_points = SlicedPoints(numbers, names * count, np.tile(at, count), *columns.reshape(4, -1))
+        read_points = OperatingPoints(names * count, np.tile(at, count), *columns.reshape(4, -1))
     return (None if options is None else ends), read_points, list(warnings)
 
 

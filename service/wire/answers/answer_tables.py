@@ -114,9 +114,9 @@ def slice_point_columns(answer: Sliced) -> Columns:
     points = answer.operating_points
     if points is None:
         return {}
-    columns = columns_of(points) or {}
-    numbers = columns.pop("number").tolist()
-    return {name: [values[number] for number in numbers] for name, values in answer.keys.items()} | columns
+    of_each = points.at.size // answer.rows.size
+    keys = {name: [value for value in values for _ in range(of_each)] for name, values in answer.keys.items()}
+    return keys | (columns_of(points) or {})
 
 
 def _or_no_rows(table: object | None, kind: type[Any], *, counted: bool = False) -> Columns:

@@ -46,45 +46,13 @@ class _MarkedSchema(_DrawnSchema):
     mark = NumberColumn()
 
 
-class CurvesPictureSchema(_MarkedSchema):
-    """How an evaluation is drawn."""
-
-    chart = Choice(CHARTS["curves"])
+class _MarkedPictureSchema(_MarkedSchema):
+    """How a picture with marks is drawn."""
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> dict[str, Any]:
         """Count the marks."""
         return data | {"marks": _marks(data.pop("mark", ()))}
-
-
-class CurvesTextSchema(_PictureSchema):
-    """How an evaluation is drawn in characters."""
-
-    chart = Choice(CHARTS["curves"])
-
-
-class TradeoffsPictureSchema(_DrawnSchema):
-    """How trade-offs are drawn."""
-
-    chart = Choice(CHARTS["tradeoffs"])
-
-
-class ComparisonsPictureSchema(_DrawnSchema):
-    """How a comparison is drawn."""
-
-    chart = Choice(CHARTS["comparisons"])
-
-
-class GatesPictureSchema(_DrawnSchema):
-    """How a verdict is drawn."""
-
-    chart = Choice(CHARTS["gates"])
-
-
-class SlicesPictureSchema(_DrawnSchema):
-    """How slices are drawn."""
-
-    chart = Choice(CHARTS["slices"])
 
 
 class _PngSchema(_DrawnSchema):
@@ -103,38 +71,29 @@ class _PngSchema(_DrawnSchema):
         return data
 
 
-class CurvesPngSchema(CurvesPictureSchema, _PngSchema):
-    """How an evaluation is drawn in pixels."""
+class _MarkedPngSchema(_MarkedPictureSchema, _PngSchema):
+    """The same, with marks."""
 
 
-class TradeoffsPngSchema(TradeoffsPictureSchema, _PngSchema):
-    """How trade-offs are drawn in pixels."""
+_DRAWN: dict[str, tuple[type[ObjectSchema], type[ObjectSchema]]] = {
+    SVG: (_DrawnSchema, _MarkedPictureSchema),
+    PNG: (_PngSchema, _MarkedPngSchema),
+}
+"""{media type: how a picture is drawn, and one that has marks, which is that of curves}"""
 
 
-class ComparisonsPngSchema(ComparisonsPictureSchema, _PngSchema):
-    """How a comparison is drawn in pixels."""
-
-
-class GatesPngSchema(GatesPictureSchema, _PngSchema):
-    """How a verdict is drawn in pixels."""
-
-
-class SlicesPngSchema(SlicesPictureSchema, _PngSchema):
-    """How slices are drawn in pixels."""
+def _picture_schema(operation: str, base: type[ObjectSchema]) -> ObjectSchema:
+    schema: ObjectSchema = base.from_dict({"chart": Choice(CHARTS[operation])})()  # type: ignore[assignment]  # of base
+    return schema
 
 
 PICTURE_SCHEMAS: dict[tuple[str, str], ObjectSchema] = {
-    ("curves", SVG): CurvesPictureSchema(),
-    ("curves", TEXT): CurvesTextSchema(),
-    ("tradeoffs", SVG): TradeoffsPictureSchema(),
-    ("comparisons", SVG): ComparisonsPictureSchema(),
-    ("gates", SVG): GatesPictureSchema(),
-    ("slices", SVG): SlicesPictureSchema(),
-    ("curves", PNG): CurvesPngSchema(),
-    ("tradeoffs", PNG): TradeoffsPngSchema(),
-    ("comparisons", PNG): ComparisonsPngSchema(),
-    ("gates", PNG): GatesPngSchema(),
-    ("slices", PNG): SlicesPngSchema(),
+    ("curves", TEXT): _picture_schema("curves", _PictureSchema),
+    **{
+        (operation, media_type): _picture_schema(operation, marked if operation == "curves" else plain)
+        for media_type, (plain, marked) in _DRAWN.items()
+        for operation in CHARTS
+    },
 }
 """{(operation, media type): how its picture is asked for}"""
 
