@@ -28,15 +28,14 @@ from service.wire.answers import png
 from service.wire.answers.output import Output
 from service.wire.formats.codings import CODINGS, IDENTITY
 from service.wire.limits import Limits
-from service.wire.media_types import ARROW_FILE, ARROW_STREAM, GENERAL, PARQUET, PNG
+from service.wire.media_types import COLUMNAR, GENERAL, PNG
 from service.wire.problems import Problem, instance_of, invalid_value
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
-_COLUMNAR = frozenset({ARROW_STREAM, ARROW_FILE, PARQUET, *GENERAL})
-"""Media types that a library in C++ reads, which no body may make crash in a process that others depend on; and those
-that do not say what a body is, because the body is not looked at before it has arrived."""
+_READ_ELSEWHERE = COLUMNAR | frozenset(GENERAL)
+"""Media types of bodies that only an evaluator reads: columnar ones, and those that do not say what a body is."""
 
 _UNASKED = (
     "A page from another origin must declare what it sends, such as Content-Type: application/json; browsers "
@@ -107,7 +106,7 @@ class Operations:
         """
         if asked.accept == PNG or (length is not None and length > self._big_body_bytes):
             return Pass.BIG
-        return Pass.COLUMNAR if asked.content_type in _COLUMNAR else Pass.SMALL
+        return Pass.COLUMNAR if asked.content_type in _READ_ELSEWHERE else Pass.SMALL
 
     def _answer_in(self, here: Pass, asked: Request) -> Response:
         """Answer in this pass of the server's, unless the request belongs in another one."""

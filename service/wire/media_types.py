@@ -14,6 +14,9 @@ SVG = "image/svg+xml"
 PNG = "image/png"
 TEXT = "text/plain"
 
+COLUMNAR = frozenset({ARROW_STREAM, ARROW_FILE, PARQUET})
+"""Formats that a library in C++ reads, which no body may make crash in a process that others depend on."""
+
 GENERAL: Mapping[str, str | None] = MappingProxyType(
     {
         "": None,

@@ -176,7 +176,7 @@ class Connection(asyncio.BufferedProtocol):
         if self._server.must_ask(head):
             self._ask(Pass.HEAD)
         else:
-            self._want_body(Pass.SMALL)
+            self._want_body(self._server.likely_pass(head))
 
     def _want_body(self, next_pass: Pass) -> None:
         """Read the body, if there is any that was not read yet, before that pass."""

@@ -44,12 +44,13 @@ class Head:
         self._check_host([value for name, value in fields if name == b"host"], authority)
         self.length: int | None = None if parser.is_chunked else parser.content_length or 0
         self.fields = fields
-        if any(value.lower() != b"chunked" for value in self._values(b"transfer-encoding")):
+        if any(value.lower() != b"chunked" for value in self.values(b"transfer-encoding")):
             raise UnsupportedTransferCoding
         self.expects_100 = self._expects_100()
         self.asks_to_close = self._asks_to_close()
 
-    def _values(self, wanted: bytes) -> list[bytes]:
+    def values(self, wanted: bytes) -> list[bytes]:
+        """Return the values of the fields of that name, which is in lower case."""
         return [value for name, value in self.fields if name == wanted]
 
     def _check_host(self, hosts: list[bytes], authority: bytes) -> None:
@@ -60,14 +61,14 @@ class Head:
             raise InvalidHeader("Host")
 
     def _expects_100(self) -> bool:
-        expectations = self._values(b"expect")
+        expectations = self.values(b"expect")
         if any(value.lower() != b"100-continue" for value in expectations):
             raise ExpectationFailed
         return bool(expectations) and self.version >= (1, 1)
 
     def _asks_to_close(self) -> bool:
         options = {
-            option.strip(b" \t").lower() for value in self._values(b"connection") for option in value.split(b",")
+            option.strip(b" \t").lower() for value in self.values(b"connection") for option in value.split(b",")
         }
         return b"close" in options or (self.version < (1, 1) and b"keep-alive" not in options)
 

@@ -74,6 +74,7 @@ class Server:
         spool: Callable[[], BinaryIO],
         new_parser: NewParser,
         routes: frozenset[str],
+        columnar_types: frozenset[str],
     ) -> None:
         self.lanes = lanes
         self.bounds = bounds
@@ -86,6 +87,7 @@ class Server:
         self._spool = spool
         self._new_parser = new_parser
         self._routes = routes
+        self._columnar_types = columnar_types
         self.stopping_since: float | None = None
         """When the process had to stop taking connections."""
         self._chunk_turns = ChunkTurns(loop)
@@ -124,6 +126,12 @@ class Server:
         """Whether the application is to be asked for its opinion of a head before the body is read."""
         longest = min(UNASKED_BYTES, self.bounds.body_bytes)
         return head.length is None or head.length > longest or (head.expects_100 and head.length > 0)
+
+    def likely_pass(self, head: Head) -> Pass:
+        """Guess from its Content-Type which pass answers a request with a short body; it may name another one."""
+        media_types = [value.partition(b";")[0].strip().lower() for value in head.values(b"content-type")]
+        is_columnar = any(media_type.decode("latin-1") in self._columnar_types for media_type in media_types)
+        return Pass.COLUMNAR if is_columnar else Pass.SMALL
 
     def sweep(self) -> None:
         """Look after all connections; once a second, and more often once the process is to stop."""

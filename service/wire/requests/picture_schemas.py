@@ -128,9 +128,13 @@ class SlicesCharts(_DrawnSchema):
     charts = ChoiceSet(CHARTS["slices"])
 
 
+_HOW = tuple(_MarkedSchema().fields)
+"""The options that say how a picture is drawn."""
+
+
 def charts_of(operation: str, data: dict[str, Any]) -> Pictures:
     """Build the pictures that a request asks for within its answer. Raises ValidationError."""
-    how = [name for name in _MarkedSchema().fields if name in data]
+    how = [name for name in _HOW if name in data]
     if "charts" not in data:
         for name in how:
             raise invalid("exclusive", f"{name} needs charts, or a picture as the answer.", name)

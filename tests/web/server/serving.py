@@ -114,6 +114,7 @@ class Served:
             spool=spool,
             new_parser=new_parser,
             routes=frozenset({"/known"}),
+            columnar_types=frozenset({"application/columns"}),
         )
         self.clients: list[Client] = []
 

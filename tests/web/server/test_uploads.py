@@ -46,6 +46,8 @@ class Noting:
         (3, ("Expect: 100-continue",), [Pass.HEAD, Pass.SMALL]),
         (0, ("Expect: 100-continue",), [Pass.SMALL]),
         (0, (), [Pass.SMALL]),
+        (3, ("Content-Type: Application/Columns; x=y",), [Pass.COLUMNAR]),
+        (UNASKED_BYTES + 1, ("Content-Type: application/columns",), [Pass.HEAD, Pass.SMALL]),
     ],
 )
 def test_the_application_is_asked_before_a_long_body_is_read(
