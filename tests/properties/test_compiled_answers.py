@@ -29,6 +29,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"intervals": {"method": "bca", "resamples": 100, "seed": 1}, "include": ["auc"]},
         {"keep": "corners", "interpolation": {"at_recall": [0.1, 0.35, 0.9]}},
         {"keep": "drawn", "thresholds": [0.2, 0.4, 0.8]},
+        {"include": ["calibration", "statistics"]},
     ],
     "tradeoffs": [{"at_lambda": [0.3, 0.7]}, {"lambda_density": {"a": 2, "b": 3}, "min_recall": 0.2}],
     "slices": [{"slices": {"slice": [row % 40 for row in range(ROWS)]}, "intervals": {}}],
