@@ -1,10 +1,9 @@
-// The page at /. The service computes everything; nothing is kept.
+// The page at /; the service computes everything.
 "use strict";
 
 const $ = id => document.getElementById(id);
 const page = document.documentElement.dataset;
 const policy = window.trustedTypes?.createPolicy("rocpr-picture", {createHTML: text => text});
-const dark = matchMedia("(prefers-color-scheme: dark)");
 const FIELDS = ["scores", "labels", "positive_label", "weights"];
 const ARROW = "application/vnd.apache.arrow.file";
 const TYPES = {parquet: "application/vnd.apache.parquet", arrow: ARROW, feather: ARROW};
@@ -34,8 +33,8 @@ const cells = (tag, texts) => texts.map(text => say(tag, text));
 const line = (head, ...texts) => make("tr", {}, say("th", head, {scope: "row"}), ...cells("td", texts));
 const digits = value => value == null ? "none" : Number(value.toPrecision(4));
 const ends = interval => interval ? `${digits(interval.lower)} to ${digits(interval.upper)}` : "";
-const many = count => Number(count.toPrecision(12)).toLocaleString("en");
-const size = bytes => `${digits(bytes / 1e6)} MB`;
+const many = count => (+(+count).toPrecision(12)).toLocaleString("en");
+const size = bytes => bytes < 1e5 ? `${many(bytes)} bytes` : `${digits(bytes / 1e6)} MB`;
 
 function draw(place, text) {
 	const picture = new DOMParser().parseFromString(policy ? policy.createHTML(text) : text, "image/svg+xml").documentElement;
@@ -74,7 +73,7 @@ function ask(path, query, body, type) {
 }
 
 const table = (path, query) => ask(path, {...data.format, ...query}, data.body, data.type);
-const drawn = (path, charts, query) => table(path, {...query, charts, side: String(SIDE), theme: dark.matches ? "dark" : "light"});
+const drawn = (path, charts, query) => table(path, {...query, charts, side: String(SIDE), theme: matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"});
 const models = () => [...document.querySelectorAll("#scores :checked")].map(box => box.value);
 
 function columns() {
@@ -89,14 +88,14 @@ function tell(error) {
 	for (const name of FIELDS) write(`${name}-problem`, "");
 	const rest = [];
 	for (const {pointer, detail} of error?.errors || []) {
-		const column = pointer.split("/")[1]?.replaceAll("~1", "/").replaceAll("~0", "~");
+		const [, place = "", at] = pointer.split("/"), column = place.replaceAll("~1", "/").replaceAll("~0", "~");
 		const field = models().includes(column) ? "scores" : FIELDS.find(name => name === column || $(name).value === column);
-		if (field && !$("columns").hidden) write(`${field}-problem`, detail);
-		else rest.push(detail);
+		const text = at ? `Row ${+at + 1}: ${detail}` : detail;
+		field && !$("columns").hidden ? write(`${field}-problem`, text) : rest.push(text);
 	}
 	if (error && !error.errors.length) rest.push(error.message);
 	write("problem", rest.join(" "));
-	if (error?.status === 401) $("key-field").hidden = false;
+	if (error?.status === 401) $("locked").hidden = false;
 }
 
 const cancel = () => {
@@ -115,7 +114,7 @@ async function busy(work) {
 	cancel();
 	Object.values(timers).forEach(clearTimeout);
 	$("progress").removeAttribute("value");
-	$("uploading").hidden = false;
+	$("busy").hidden = false;
 	try {
 		tell();
 		await work();
@@ -126,18 +125,17 @@ async function busy(work) {
 		$("results").hidden = true;
 		tell(error);
 	} finally {
-		if (mine === run) $("uploading").hidden = true;
+		if (mine === run) $("busy").hidden = true;
 	}
 }
 
 function sample() {
 	let seed = 7;
-	const noise = () => (seed = seed * 48271 % 2147483647) / 2147483647 - 0.5;
-	const normal = () => 2 * (noise() + noise() + noise());
+	const noise = () => 2 * (seed = seed * 48271 % 2147483647) / 2147483647 - 1;
 	let text = "fraud,current,candidate\n";
 	for (let at = 0; at < 600; at++) {
-		const fraud = at % 5 ? 0 : 1, shared = 0.8 * normal() - 1;
-		const score = shift => (1 / (1 + Math.exp(-shift * fraud - shared - 0.6 * normal()))).toFixed(4);
+		const fraud = at % 5 ? 0 : 1, shared = noise() + noise();
+		const score = shift => (1 / (1 + Math.exp(-shift * fraud - shared - noise()))).toFixed(4);
 		text += `${fraud},${score(1.5)},${score(1.9)}\n`;
 	}
 	return text;
@@ -170,12 +168,13 @@ function choose({name, type, values, more}, given) {
 	const rank = at => /^(y|labels?|target|class|truth|y_?true|outcome|actual)$/i.test(name[at]) ? 0 : two(at) ? 1 : 2;
 	const places = [...name.keys()];
 	const label = given ?? places.reduce((best, at) => (rank(at) < rank(best) ? at : best), 0);
-	const numbers = places.filter(at => type[at] === "number" && at !== label);
+	const others = places.filter(at => at !== label), numbers = others.filter(at => type[at] === "number");
 	const weight = numbers.find(at => /^(w|weights?|sample_?weights?)$/i.test(name[at]));
-	const scores = numbers.filter(at => at !== weight);
+	const scores = (numbers.length ? numbers : others).filter(at => at !== weight);
 	const named = scores.filter(at => /scor|prob|pred|model|logit/i.test(name[at]));
-	const varied = scores.filter(at => !two(at) && !/^(|id|index|row|unnamed.*|.*_id)$/i.test(name[at]));
-	const chosen = [named, varied, scores].find(list => list.length)?.slice(0, 8) || [];
+	const varied = scores.filter(at => !two(at) && !/^(|.*\bid|index|row|unnamed.*|.*_id)$/i.test(name[at]));
+	const shares = varied.filter(at => values[at].every(each => each >= 0 && each <= 1));
+	const chosen = [named, shares, varied, scores].find(list => list.length)?.slice(0, 8) || [];
 	fill("labels", ...name.map(each => option(each)));
 	$("labels").value = name[label];
 	fill("weights", option("", "none"), ...numbers.map(at => option(name[at])));
@@ -197,7 +196,7 @@ function offer() {
 
 async function evaluate() {
 	const chosen = models();
-	if (!chosen.length) throw new Refused($("scores").firstChild ? "Choose a column of scores." : "No column of numbers is left for scores.");
+	if (!chosen.length) throw new Refused("Choose a column of scores.");
 	answers = {};
 	if (!chosen.includes(model)) model = chosen.at(-1);
 	fill("models", $("models").firstElementChild, ...(chosen.length > 1 ? chosen : []).map(each => tick("radio", each, each === model)));
@@ -352,8 +351,8 @@ async function judge() {
 	$("verdict").className = status;
 	write("verdict", verdict);
 	fill("reasons", ...cells("li", reasons));
-	fill("gate-picture");
-	if (picture) draw($("gate-picture"), picture);
+	fill("gated");
+	if (picture) draw($("gated"), picture);
 }
 
 const rejudge = () => soon("judge", judge);
@@ -362,13 +361,13 @@ const quoted = text => /^[\w.,:/=-]+$/.test(text) ? text : `'${text.replaceAll("
 
 function copies() {
 	const chosen = {...columns(), scores: model}, file = quoted(/\.\w+$/.test(data.name) ? data.name : "data.csv");
-	const key = $("key").value ? ' -H "Authorization: Bearer $KEY"' : "";
+	const key = $("key").value && ' -H "Authorization: Bearer $KEY"';
 	const flags = values => Object.entries(values).map(([name, value]) => ` --${name.replaceAll("_", "-")}${name === "lower_is_positive" ? "" : ` ${quoted(value)}`}`).join("");
 	const typed = found.values[found.name.indexOf(chosen.labels)].find(value => String(value) === chosen.positive_label);
 	const text = (name, value) => value === "true" ? value : JSON.stringify(name === "positive_label" ? typed : value);
 	const toml = values => Object.entries(values).map(([name, value]) => `${name} = ${text(name, value)}`).join("\n");
 	const texts = {
-		curl: `curl -H 'Content-Type: ${data.type}' ${key} --data-binary @${file} '${location.origin}/v1/curves?${new URLSearchParams({...chosen, ...data.format, intervals: "{}"})}'`,
+		curl: `curl -H 'Content-Type: ${data.type}'${key} --data-binary @${file} '${location.origin}/v1/curves?${new URLSearchParams({...chosen, ...data.format, intervals: "{}"})}'`,
 		"Command line": `rocpr curves ${file}${flags({...chosen, ...data.format})} --intervals '{}'\nrocpr gate rules.toml ${file}${flags(data.format)}`,
 		"rules.toml, for CI": [toml({...chosen, ...paired()}), ...rules().map(rule => `[[rules]]\n${toml(rule)}`)].join("\n\n"),
 	};
@@ -399,7 +398,7 @@ for (const name of FIELDS) {
 const first = () => take(new Blob([sample()]), "Sample");
 const chosen = ([file]) => file && take(file, file.name);
 write("limit", size(page.limit));
-$("key-field").hidden = page.keys !== "true";
+$("locked").hidden = page.keys !== "true";
 $("jump").append(...POINTS.map(([, , text], at) => option(at, text)));
 $("file").onchange = () => {chosen($("file").files); $("file").value = "";};
 for (const type of ["dragover", "dragleave", "drop"]) {

@@ -28,7 +28,7 @@ def text_of(page: Page, selector: str) -> str:
 
 def ready(page: Page) -> Page:
     """Wait until everything that the page asks for by itself has come."""
-    until(lambda: text_of(page, "#verdict") and page.locator("#uploading").is_hidden(), "the verdict")
+    until(lambda: text_of(page, "#verdict") and page.locator("#busy").is_hidden(), "the verdict")
     until(page.locator("#rates td:nth-child(3)").first.text_content, "the intervals")
     return page
 
@@ -67,7 +67,7 @@ def test_everyone_can_use_it(visit: Visit, mode: dict[str, str], width: int) -> 
 def test_the_sample_is_evaluated_when_the_page_opens(visit: Visit) -> None:
     page = ready(visit("/"))
     assert text_of(page, "#totals") == "candidate: 120 positives, 480 negatives"
-    for plane in ("#roc", "#pr", "#compared-roc", "#compared-pr", "#gate-picture"):
+    for plane in ("#roc", "#pr", "#compared-roc", "#compared-pr", "#gated"):
         assert page.locator(f"{plane} svg desc").count() == 1
     assert re.match(r"candidate is better than current by ", text_of(page, "#better h3"))
     counts = [int(text_of(page, f"#{cell}").replace(",", "")) for cell in ("tp", "fn", "fp", "tn")]
@@ -154,7 +154,7 @@ class TestData:
         page = ready(visit("/"))
         page.evaluate("document.documentElement.dataset.limit = 1000")
         page.set_input_files("#file", {"name": "long.csv", "mimeType": "", "buffer": csv_of(table())})
-        until(lambda: "this server takes up to 0.001 MB" in text_of(page, "#problem"), "the limit")
+        until(lambda: "this server takes up to 1,000 bytes" in text_of(page, "#problem"), "the limit")
 
     def test_other_columns(self, visit: Visit) -> None:
         page = ready(visit("/"))
@@ -364,10 +364,11 @@ class TestKeysAndProblems:
         assert page.locator("#columns").is_hidden()  # they were the sample's
         said.clear()
 
-    def test_a_file_without_scores_is_said(self, visit: Visit) -> None:
+    def test_a_score_that_is_no_number_is_said(self, visit: Visit, said: list[str]) -> None:
         page = ready(visit("/"))
-        page.set_input_files("#file", {"name": "text.csv", "mimeType": "", "buffer": b"y,name\n1,a\n0,b\n"})
-        until(lambda: "No column of numbers" in text_of(page, "#problem"), "the problem")
+        page.set_input_files("#file", {"name": "text.csv", "mimeType": "", "buffer": b"y,score\n1,0.5\n0,NaN\n1,0.2\n"})
+        until(lambda: "Row 2: This is not a finite" in text_of(page, "#scores-problem"), "the problem")
+        said.clear()
 
     def test_an_upload_can_be_cancelled(self, visit: Visit, said: list[str]) -> None:
         page = ready(visit("/"))
@@ -375,7 +376,7 @@ class TestKeysAndProblems:
         page.set_input_files("#file", {"name": "scores.csv", "mimeType": "", "buffer": csv_of(table())})
         page.get_by_role("button", name="Cancel").click()
         until(lambda: text_of(page, "#problem") == "Cancelled.", "the end of the upload")
-        assert page.locator("#uploading").is_hidden()
+        assert page.locator("#busy").is_hidden()
         said.clear()
 
 
