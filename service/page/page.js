@@ -1,10 +1,9 @@
-// The page at /. The service computes everything; nothing is kept.
+// The page at /; the service computes everything.
 "use strict";
 
 const $ = id => document.getElementById(id);
 const page = document.documentElement.dataset;
 const policy = window.trustedTypes?.createPolicy("rocpr-picture", {createHTML: text => text});
-const dark = matchMedia("(prefers-color-scheme: dark)");
 const FIELDS = ["scores", "labels", "positive_label", "weights"];
 const ARROW = "application/vnd.apache.arrow.file";
 const TYPES = {parquet: "application/vnd.apache.parquet", arrow: ARROW, feather: ARROW};
@@ -13,7 +12,7 @@ const METRICS = {roc: "ROC area", pr: "PR area", average_precision: "average pre
 const AREAS = ["roc", "pr", "average_precision"];
 const POINTS = [["f_measure", 0.5, "highest F1"]];
 for (const at of [0.8, 0.9, 0.95]) POINTS.push(["precision_at_recall", at, `recall ${at}`], ["recall_at_precision", at, `precision ${at}`]);
-for (const at of [0.01, 0.05, 0.1]) POINTS.push(["tpr_at_fpr", at, `false positive rate ${at}`]);
+for (const at of [0.01, 0.05, 0.1]) POINTS.push(["tpr_at_fpr", at, `${METRICS.fpr} ${at}`]);
 
 const timers = {};
 const requests = new Set();
@@ -32,10 +31,10 @@ const say = (tag, textContent, more) => make(tag, {textContent, ...more});
 const option = (value, text = value) => say("option", text, {value});
 const cells = (tag, texts) => texts.map(text => say(tag, text));
 const line = (head, ...texts) => make("tr", {}, say("th", head, {scope: "row"}), ...cells("td", texts));
-const digits = value => (value == null ? "none" : String(Number(value.toPrecision(4))));
-const ends = interval => (interval ? `${digits(interval.lower)} to ${digits(interval.upper)}` : "");
-const many = count => Number(count.toPrecision(12)).toLocaleString("en");
-const size = bytes => `${digits(bytes / 1e6)} MB`;
+const digits = value => value == null ? "none" : Number(value.toPrecision(4));
+const ends = interval => interval ? `${digits(interval.lower)} to ${digits(interval.upper)}` : "";
+const many = count => (+(+count).toPrecision(12)).toLocaleString("en");
+const size = bytes => bytes < 1e5 ? `${many(bytes)} bytes` : `${digits(bytes / 1e6)} MB`;
 
 function draw(place, text) {
 	const picture = new DOMParser().parseFromString(policy ? policy.createHTML(text) : text, "image/svg+xml").documentElement;
@@ -65,18 +64,16 @@ function ask(path, query, body, type) {
 			let answer;
 			if (mine !== run) return;
 			try {answer = JSON.parse(asked.responseText);} catch {}
-			if (asked.status === 200) resolve(answer);
-			else reject(new Refused(`The server answered ${asked.status}.`, answer));
+			asked.status === 200 ? resolve(answer) : reject(new Refused(`The server answered ${asked.status}.`, answer));
 		};
 		asked.onerror = () => reject(new Refused("No connection."));
 		asked.onabort = () => reject(new Refused("Cancelled."));
-		asked.onloadend = () => requests.delete(asked);
 		asked.send(body);
 	});
 }
 
 const table = (path, query) => ask(path, {...data.format, ...query}, data.body, data.type);
-const drawn = (path, charts, query) => table(path, {...query, charts, side: String(SIDE), theme: dark.matches ? "dark" : "light"});
+const drawn = (path, charts, query) => table(path, {...query, charts, side: String(SIDE), theme: matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"});
 const models = () => [...document.querySelectorAll("#scores :checked")].map(box => box.value);
 
 function columns() {
@@ -91,54 +88,62 @@ function tell(error) {
 	for (const name of FIELDS) write(`${name}-problem`, "");
 	const rest = [];
 	for (const {pointer, detail} of error?.errors || []) {
-		const field = pointer.split("/")[1];
-		if (FIELDS.includes(field) && !$("columns").hidden) write(`${field}-problem`, detail);
-		else rest.push(detail);
+		const [, place = "", at] = pointer.split("/"), column = place.replaceAll("~1", "/").replaceAll("~0", "~");
+		const field = models().includes(column) ? "scores" : FIELDS.find(name => name === column || $(name).value === column);
+		const text = at ? `Row ${+at + 1}: ${detail}` : detail;
+		field && !$("columns").hidden ? write(`${field}-problem`, text) : rest.push(text);
 	}
 	if (error && !error.errors.length) rest.push(error.message);
 	write("problem", rest.join(" "));
-	if (error?.status === 401) $("key-field").hidden = false;
+	if (error?.status === 401) $("locked").hidden = false;
 }
 
-const cancel = () => requests.forEach(asked => asked.abort());
-const aside = work => work().catch(error => {
-	if (!(error instanceof Refused)) throw error;
-	write("problem", error.message);
-});
+const cancel = () => {
+	requests.forEach(asked => asked.abort());
+	requests.clear();
+};
+const aside = work => work().catch(error => write("problem", expected(error).message));
+
+function expected(error) {
+	if (error instanceof Refused) return error;
+	throw error;
+}
 
 async function busy(work) {
 	const mine = ++run;
 	cancel();
 	Object.values(timers).forEach(clearTimeout);
 	$("progress").removeAttribute("value");
-	$("uploading").hidden = false;
+	$("busy").hidden = false;
 	try {
 		tell();
 		await work();
 	} catch (error) {
-		if (!(error instanceof Refused)) throw error;
-		if (mine === run) {tell(error); $("results").hidden = true;}
+		expected(error);
+		if (mine !== run) return;
+		$("columns").hidden = !found;
+		$("results").hidden = true;
+		tell(error);
 	} finally {
-		if (mine === run) $("uploading").hidden = true;
+		if (mine === run) $("busy").hidden = true;
 	}
 }
 
 function sample() {
 	let seed = 7;
-	const noise = () => (seed = (seed * 48271) % 2147483647) / 2147483647 - 0.5;
-	const normal = () => 2 * (noise() + noise() + noise());
+	const noise = () => 2 * (seed = seed * 48271 % 2147483647) / 2147483647 - 1;
 	let text = "fraud,current,candidate\n";
 	for (let at = 0; at < 600; at++) {
-		const fraud = at % 5 ? 0 : 1, shared = 0.8 * normal() - 1;
-		const score = shift => (1 / (1 + Math.exp(-shift * fraud - shared - 0.6 * normal()))).toFixed(4);
+		const fraud = at % 5 ? 0 : 1, shared = noise() + noise();
+		const score = shift => (1 / (1 + Math.exp(-shift * fraud - shared - noise()))).toFixed(4);
 		text += `${fraud},${score(1.5)},${score(1.9)}\n`;
 	}
 	return text;
 }
 
 function formatOf(text) {
-	const head = text.split("\n", 1)[0];
-	const delimiter = head.includes(",") ? "" : {";": "semicolon", "\t": "tab", "|": "pipe"}[head.match(/[;\t|]/)];
+	const head = text.split("\n", 1)[0].replace(/"[^"]*"/g, ""), count = each => head.split(each).length;
+	const delimiter = {";": "semicolon", "\t": "tab", "|": "pipe"}[[...",;\t|"].sort((a, b) => count(b) - count(a))[0]];
 	if (!delimiter) return {};
 	return /(^|[;\t|\n])-?\d*,\d/.test(text) ? {delimiter, decimal: "comma"} : {delimiter};
 }
@@ -147,7 +152,8 @@ async function take(body, name) {
 	if (body.size > page.limit) return tell(new Refused(`${name} is ${size(body.size)}; this server takes up to ${size(page.limit)}.`));
 	const type = TYPES[name.split(".").pop().toLowerCase()] || "text/csv";
 	data = {body, name, type, format: type === "text/csv" ? formatOf(await body.slice(0, 65536).text()) : {}};
-	$("source").textContent = `${name}, ${size(body.size)}`;
+	write("source", `${name}, ${size(body.size)}`);
+	found = null;
 	await busy(async () => {
 		const answer = await table("/v1/columns", {});
 		found = answer.columns;
@@ -159,15 +165,16 @@ async function take(body, name) {
 
 function choose({name, type, values, more}, given) {
 	const two = at => !more[at] && values[at].length === 2;
-	const rank = at => (/^(y|labels?|target|class|truth|y_?true|outcome|actual)$/i.test(name[at]) ? 0 : two(at) ? 1 : 2);
+	const rank = at => /^(y|labels?|target|class|truth|y_?true|outcome|actual)$/i.test(name[at]) ? 0 : two(at) ? 1 : 2;
 	const places = [...name.keys()];
 	const label = given ?? places.reduce((best, at) => (rank(at) < rank(best) ? at : best), 0);
-	const numbers = places.filter(at => type[at] === "number" && at !== label);
+	const others = places.filter(at => at !== label), numbers = others.filter(at => type[at] === "number");
 	const weight = numbers.find(at => /^(w|weights?|sample_?weights?)$/i.test(name[at]));
-	const scores = numbers.filter(at => at !== weight);
+	const scores = (numbers.length ? numbers : others).filter(at => at !== weight);
 	const named = scores.filter(at => /scor|prob|pred|model|logit/i.test(name[at]));
-	const varied = scores.filter(at => !two(at) && !/^(|id|index|row|unnamed.*|.*_id)$/i.test(name[at]));
-	const chosen = [named, varied, scores].find(list => list.length)?.slice(0, 8) || [];
+	const varied = scores.filter(at => !two(at) && !/^(|.*\bid|index|row|unnamed.*|.*_id)$/i.test(name[at]));
+	const shares = varied.filter(at => values[at].every(each => each >= 0 && each <= 1));
+	const chosen = [named, shares, varied, scores].find(list => list.length)?.slice(0, 8) || [];
 	fill("labels", ...name.map(each => option(each)));
 	$("labels").value = name[label];
 	fill("weights", option("", "none"), ...numbers.map(at => option(name[at])));
@@ -183,8 +190,8 @@ function offer() {
 	const texts = found.values[found.name.indexOf($("labels").value)].map(String);
 	const plain = texts.every(each => /^(-?1|0|true|false)$/i.test(each));
 	const likely = texts.find(each => /^(y|t|pos|spam|fraud|bad|malignant|churn|case|sick|event)/i.test(each));
-	fill("positive_label", ...(plain ? [option("", "1 or true")] : []), ...texts.map(each => option(each)));
-	$("positive_label").value = plain ? "" : likely ?? texts[0] ?? "";
+	fill("positive_label", option("", plain ? "1 or true" : "Choose"), ...texts.map(each => option(each)));
+	$("positive_label").value = plain ? "" : likely ?? "";
 }
 
 async function evaluate() {
@@ -208,8 +215,8 @@ async function show() {
 	const answer = answers[name] ??= await drawn("/v1/curves", "roc,pr", {...columns(), scores: name, include: "auc,points", keep: "drawn", intervals: "{}"});
 	const {points, positives, negatives} = answer;
 	$("results").hidden = false;
-	$("totals").textContent = `${name}: ${many(positives)} positives, ${many(negatives)} negatives`;
-	for (const plane of ["roc", "pr"]) draw($(plane), answer.charts[plane]);
+	write("totals", `${name}: ${many(positives)} positives, ${many(negatives)} negatives`);
+	for (const plane in answer.charts) draw($(plane), answer.charts[plane]);
 	fill("warnings", ...cells("li", answer.warnings.map(each => each.detail)));
 	$("tradeoffs").open = false;
 	answer.rows = [...points.threshold.keys()].filter(at => points.threshold[at] != null);
@@ -229,7 +236,7 @@ function move(place, exact) {
 	$("slider").setAttribute("aria-valuetext", threshold);
 	write("threshold", threshold);
 	for (const [name, count] of Object.entries({tp, fn: positives - tp, fp, tn: negatives - fp})) write(name, many(count));
-	const values = {recall: tp / positives, precision: tp / (tp + fp), fpr: fp / negatives, f_measure: (2 * tp) / (positives + tp + fp)};
+	const values = {recall: tp / positives, precision: tp / (tp + fp), fpr: fp / negatives, f_measure: 2 * tp / (positives + tp + fp)};
 	mark("roc", values.fpr, values.recall);
 	mark("pr", values.recall, values.precision);
 	rates(values, {});
@@ -265,7 +272,7 @@ function intervals(values) {
 async function jump(at) {
 	const answer = shown();
 	if (!answer) return;
-	const points = POINTS.map(([metric, place]) => ({metric, at: place}));
+	const points = POINTS.map(([metric, at]) => ({metric, at}));
 	answer.there ??= (await table("/v1/curves", {...columns(), scores: model, include: "auc", operating_points: points})).operating_points;
 	const {threshold, tp, fp} = answer.there;
 	if (answer !== shown() || threshold[at] == null) return;
@@ -279,8 +286,7 @@ async function compare() {
 	if (chosen.length < 2) return;
 	if ($("baseline").value === model) $("baseline").value = chosen.find(each => each !== model);
 	const {charts} = await drawn("/v1/comparisons", "roc,pr,best_tradeoff", {...columns(), scores: chosen});
-	for (const name of ["roc", "pr"]) draw($(`compared-${name}`), charts[name]);
-	draw($("best_tradeoff"), charts.best_tradeoff);
+	for (const name in charts) draw($(`compared-${name}`), charts[name]);
 	await better();
 }
 
@@ -307,12 +313,11 @@ function addRule(metric, bound, sure) {
 	const kind = make("select", {ariaLabel: "Kind of bound"});
 	const bounds = make("input", {type: "number", min: -1, max: 1, step: "any", value: bound, ariaLabel: "Bound"});
 	const confidence = make("input", {type: "checkbox", checked: sure});
-	const remove = say("button", "Remove", {type: "button"});
+	const remove = say("button", "Remove");
 	const made = make("div", {className: "rule"}, what, kind, bounds, make("label", {className: "check"}, confidence, " with 95 % confidence"), remove);
 	what.value = metric;
 	what.onchange = () => {
-		const drop = models().length > 1 ? [option("max_drop", "drop at most")] : [];
-		kind.replaceChildren(...(what.value === "fpr" ? [] : [option("min", "at least"), ...drop]), option("max", "at most"));
+		kind.replaceChildren(...(what.value === "fpr" ? [] : [option("min", "at least"), option("max_drop", "drop at most")]), option("max", "at most"));
 	};
 	what.onchange();
 	remove.onclick = () => {made.remove(); $("add").focus(); rejudge();};
@@ -323,11 +328,12 @@ function addRule(metric, bound, sure) {
 }
 
 const rules = () => [...$("rules").children].map(made => made.rule()).filter(Boolean);
-const paired = () => (models().length > 1 && $("baseline").value !== model ? {baseline_scores: $("baseline").value, paired: "true"} : {});
+const paired = () => models().length > 1 && $("baseline").value !== model ? {baseline_scores: $("baseline").value, paired: "true"} : {};
 
 async function judge() {
 	if (!$("rules").children.length) {addRule("roc", 0.8, true); addRule("recall", 0.7, true);}
 	const asked = rules(), of = model, mine = ++judging;
+	document.querySelectorAll("[value=max_drop]").forEach(each => {each.disabled = models().length < 2;});
 	copies();
 	let verdict = "", picture = "", reasons = [], status = "";
 	try {
@@ -339,35 +345,34 @@ async function judge() {
 			reasons = answer.checks.map(check => check.reason).filter(Boolean);
 		}
 	} catch (error) {
-		if (!(error instanceof Refused)) throw error;
-		verdict = error.message;
+		verdict = expected(error).message;
 	}
 	if (mine !== judging) return;
 	$("verdict").className = status;
 	write("verdict", verdict);
 	fill("reasons", ...cells("li", reasons));
-	fill("gate-picture");
-	if (picture) draw($("gate-picture"), picture);
+	fill("gated");
+	if (picture) draw($("gated"), picture);
 }
 
 const rejudge = () => soon("judge", judge);
 
-const quoted = text => (/^[\w.,:/=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+const quoted = text => /^[\w.,:/=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
 function copies() {
 	const chosen = {...columns(), scores: model}, file = quoted(/\.\w+$/.test(data.name) ? data.name : "data.csv");
-	const key = $("key").value ? ' -H "Authorization: Bearer $KEY"' : "";
+	const key = $("key").value && ' -H "Authorization: Bearer $KEY"';
 	const flags = values => Object.entries(values).map(([name, value]) => ` --${name.replaceAll("_", "-")}${name === "lower_is_positive" ? "" : ` ${quoted(value)}`}`).join("");
 	const typed = found.values[found.name.indexOf(chosen.labels)].find(value => String(value) === chosen.positive_label);
 	const text = (name, value) => value === "true" ? value : JSON.stringify(name === "positive_label" ? typed : value);
 	const toml = values => Object.entries(values).map(([name, value]) => `${name} = ${text(name, value)}`).join("\n");
 	const texts = {
-		curl: `curl -H 'Content-Type: ${data.type}' ${key} --data-binary @${file} '${location.origin}/v1/curves?${new URLSearchParams({...chosen, ...data.format, intervals: "{}"})}'`,
+		curl: `curl -H 'Content-Type: ${data.type}'${key} --data-binary @${file} '${location.origin}/v1/curves?${new URLSearchParams({...chosen, ...data.format, intervals: "{}"})}'`,
 		"Command line": `rocpr curves ${file}${flags({...chosen, ...data.format})} --intervals '{}'\nrocpr gate rules.toml ${file}${flags(data.format)}`,
 		"rules.toml, for CI": [toml({...chosen, ...paired()}), ...rules().map(rule => `[[rules]]\n${toml(rule)}`)].join("\n\n"),
 	};
 	fill("copies", ...Object.entries(texts).map(([name, text]) => {
-		const content = say("pre", text, {tabIndex: 0}), button = say("button", "Copy", {type: "button", ariaLabel: `Copy: ${name}`});
+		const content = say("pre", text, {tabIndex: 0}), button = say("button", "Copy", {ariaLabel: `Copy: ${name}`});
 		button.onclick = async () => {
 			getSelection().selectAllChildren(content);
 			try {await navigator.clipboard.writeText(text);} catch {document.execCommand("copy");}
@@ -377,13 +382,13 @@ function copies() {
 	}));
 }
 
-function save() {
-	for (const plane of shown() ? ["roc", "pr"] : []) {
+$("save").onclick = () => {
+	for (const plane in shown()?.charts) {
 		const href = URL.createObjectURL(new Blob([shown().charts[plane]], {type: "image/svg+xml"}));
 		make("a", {download: `${model}-${plane}.svg`, href}).click();
 		URL.revokeObjectURL(href);
 	}
-}
+};
 
 for (const name of FIELDS) {
 	$(name).after(make("p", {id: `${name}-problem`, className: "problem"}));
@@ -393,7 +398,7 @@ for (const name of FIELDS) {
 const first = () => take(new Blob([sample()]), "Sample");
 const chosen = ([file]) => file && take(file, file.name);
 write("limit", size(page.limit));
-$("key-field").hidden = page.keys !== "true";
+$("locked").hidden = page.keys !== "true";
 $("jump").append(...POINTS.map(([, , text], at) => option(at, text)));
 $("file").onchange = () => {chosen($("file").files); $("file").value = "";};
 for (const type of ["dragover", "dragleave", "drop"]) {
@@ -430,5 +435,4 @@ for (const plane of ["roc", "pr"]) {
 		rejudge();
 	};
 }
-$("save").onclick = save;
 if (page.keys !== "true") first();

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +67,15 @@ def address(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
         yield found
 
 
+@pytest.fixture(scope="module")
+def tab(chromium: Browser) -> Iterator[Page]:
+    """A tab for all tests of a module, one after the other: to open one takes as long as most tests."""
+    page = chromium.new_page()
+    page.set_default_timeout(1000 * SECONDS)
+    yield page
+    page.close()
+
+
 @pytest.fixture
 def said() -> list[str]:
     """What pages said on the console, and what they asked for from elsewhere."""
@@ -74,23 +83,30 @@ def said() -> list[str]:
 
 
 @pytest.fixture
-def visit(chromium: Browser, address: str, said: list[str]) -> Iterator[Visit]:
+def visit(tab: Page, address: str, said: list[str]) -> Iterator[Visit]:
     """Open pages; in the end none of them may have said anything, nor asked for anything from elsewhere."""
-    with ExitStack() as stack:
+    own = [address, "blob:", "data:", "about:"]
+    listeners: dict[str, Callable[[Any], object]] = {
+        "console": lambda message: said.append(message.text),
+        "pageerror": lambda error: said.append(str(error)),
+        "request": lambda asked: None if asked.url.startswith(tuple(own)) else said.append(asked.url),
+    }
 
-        def visit(path: str, *, width: int = 1280, at: str = address, **options: Any) -> Page:
-            context = chromium.new_context(viewport={"width": width, "height": 900}, **options)
-            stack.callback(context.close)
-            page = context.new_page()
-            page.set_default_timeout(1000 * SECONDS)
-            page.on("console", lambda message: said.append(message.text))
-            page.on("pageerror", lambda error: said.append(str(error)))
-            own = (at, "blob:", "data:")
-            page.on("request", lambda asked: None if asked.url.startswith(own) else said.append(asked.url))
-            page.goto(at + path)
-            return page
+    def visit(path: str, *, width: int = 1280, at: str = address, **media: Any) -> Page:
+        own.append(at)
+        tab.set_viewport_size({"width": width, "height": 900})
+        tab.emulate_media(**{"color_scheme": "light", "forced_colors": "none"} | media)
+        tab.goto("about:blank")  # so that a page is loaded anew
+        tab.goto(at + path)
+        return tab
 
-        yield visit
+    for event, listener in listeners.items():
+        tab.on(event, listener)  # type: ignore[call-overload]  # one event by name
+    yield visit
+    tab.unroute_all()
+    tab.goto("about:blank")
+    for event, listener in listeners.items():
+        tab.remove_listener(event, listener)
     assert said == []
 
 

@@ -28,7 +28,7 @@ def text_of(page: Page, selector: str) -> str:
 
 def ready(page: Page) -> Page:
     """Wait until everything that the page asks for by itself has come."""
-    until(lambda: text_of(page, "#verdict") and page.locator("#uploading").is_hidden(), "the verdict")
+    until(lambda: text_of(page, "#verdict") and page.locator("#busy").is_hidden(), "the verdict")
     until(page.locator("#rates td:nth-child(3)").first.text_content, "the intervals")
     return page
 
@@ -67,7 +67,7 @@ def test_everyone_can_use_it(visit: Visit, mode: dict[str, str], width: int) -> 
 def test_the_sample_is_evaluated_when_the_page_opens(visit: Visit) -> None:
     page = ready(visit("/"))
     assert text_of(page, "#totals") == "candidate: 120 positives, 480 negatives"
-    for plane in ("#roc", "#pr", "#compared-roc", "#compared-pr", "#gate-picture"):
+    for plane in ("#roc", "#pr", "#compared-roc", "#compared-pr", "#gated"):
         assert page.locator(f"{plane} svg desc").count() == 1
     assert re.match(r"candidate is better than current by ", text_of(page, "#better h3"))
     counts = [int(text_of(page, f"#{cell}").replace(",", "")) for cell in ("tp", "fn", "fp", "tn")]
@@ -104,6 +104,29 @@ class TestData:
         page = loaded(ready(visit("/")), "export.csv", csv_of(table(), ";", ","))
         assert text_of(page, "#totals") == "older_score: 50 positives, 150 negatives"
 
+    def test_commas_in_a_name_do_not_hide_semicolons(self, visit: Visit) -> None:
+        rows = 'y;"score, of 2026"\n' + "1;0.9\n0;0.2\n" * 20
+        page = loaded(ready(visit("/")), "named.csv", rows.encode())
+        assert text_of(page, "#totals") == "score, of 2026: 20 positives, 20 negatives"
+
+    def test_of_two_unknown_labels_one_has_to_be_chosen(self, visit: Visit, said: list[str]) -> None:
+        page = ready(visit("/"))
+        rows = "kind,score\nA,0.9\nB,0.2\nA,0.4\nB,0.1\n"
+        page.set_input_files("#file", {"name": "two.csv", "mimeType": "", "buffer": rows.encode()})
+        until(lambda: "positive_label" in text_of(page, "#labels-problem"), "the question")
+        page.locator("#positive_label").select_option("B")
+        until(lambda: text_of(page, "#totals") == "score: 2 positives, 2 negatives", "the answer")
+        said.clear()  # the browser itself notes the status
+
+    def test_many_columns_take_little_room(self, visit: Visit) -> None:
+        names = [f"feature_{number}" for number in range(60)]
+        rows = [",".join(["y", *names]), *(",".join([str(row % 2), *([str(row)] * 60)]) for row in range(4))]
+        page = loaded(ready(visit("/")), "many.csv", "\n".join(rows).encode())
+        box = page.locator("#scores").bounding_box()
+        assert box
+        assert box["height"] < 300
+        check_accessible(page)
+
     def test_pasted_rows(self, visit: Visit) -> None:
         page = ready(visit("/"))
         page.get_by_text("Paste rows").click()
@@ -131,7 +154,7 @@ class TestData:
         page = ready(visit("/"))
         page.evaluate("document.documentElement.dataset.limit = 1000")
         page.set_input_files("#file", {"name": "long.csv", "mimeType": "", "buffer": csv_of(table())})
-        until(lambda: "this server takes up to 0.001 MB" in text_of(page, "#problem"), "the limit")
+        until(lambda: "this server takes up to 1,000 bytes" in text_of(page, "#problem"), "the limit")
 
     def test_other_columns(self, visit: Visit) -> None:
         page = ready(visit("/"))
@@ -248,6 +271,12 @@ class TestBounds:
 
     def test_a_bound_on_a_drop(self, visit: Visit) -> None:
         page = ready(visit("/"))
+        page.get_by_label("current").first.uncheck()
+        until(page.locator("#comparison").is_hidden, "one model")
+        drop = page.locator(".rule option[value=max_drop]").first
+        until(drop.is_disabled, "that there is nothing to drop from")
+        page.get_by_label("current").first.check()
+        until(drop.is_enabled, "two models")
         page.locator(".rule select").nth(1).select_option(label="drop at most")
         page.locator(".rule input[type=number]").first.fill("0")
         page.locator(".rule input[type=number]").first.press("Tab")
@@ -280,7 +309,8 @@ class TestTheSameElsewhere:
         assert f"under the ROC curve {answer['auc']['roc']:.4f}" in text_of(page, "#roc desc")
 
     def test_a_copy(self, visit: Visit) -> None:
-        page = ready(visit("/", permissions=["clipboard-read", "clipboard-write"]))
+        page = ready(visit("/"))
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         page.get_by_role("button", name="Copy: curl").click()
         until(lambda: page.get_by_role("button", name="Copy: curl").text_content() == "Copied", "the copy")
         assert page.evaluate("navigator.clipboard.readText()") == text_of(page, "#copies pre")
@@ -288,9 +318,14 @@ class TestTheSameElsewhere:
     def test_saved_pictures(self, visit: Visit, tmp_path: Path) -> None:
         page = ready(visit("/"))
         saved: list[Any] = []
-        page.on("download", lambda download: saved.append(download))  # noqa: PLW0108  # no built-in will do
+
+        def note(download: Any) -> None:
+            saved.append(download)
+
+        page.on("download", note)
         page.locator("#save").click()
         until(lambda: page.evaluate("1") and len(saved) == 2, "two pictures")
+        page.remove_listener("download", note)
         assert sorted(each.suggested_filename for each in saved) == ["candidate-pr.svg", "candidate-roc.svg"]
         saved[0].save_as(tmp_path / "picture.svg")
         assert (tmp_path / "picture.svg").read_text().startswith("<svg ")
@@ -326,6 +361,13 @@ class TestKeysAndProblems:
         page.set_input_files("#file", {"name": "photo.parquet", "mimeType": "", "buffer": b"GIF89a" * 50})
         until(lambda: text_of(page, "#problem"), "the problem")
         assert "Parquet" in text_of(page, "#problem")
+        assert page.locator("#columns").is_hidden()  # they were the sample's
+        said.clear()
+
+    def test_a_score_that_is_no_number_is_said(self, visit: Visit, said: list[str]) -> None:
+        page = ready(visit("/"))
+        page.set_input_files("#file", {"name": "text.csv", "mimeType": "", "buffer": b"y,score\n1,0.5\n0,NaN\n1,0.2\n"})
+        until(lambda: "Row 2: This is not a finite" in text_of(page, "#scores-problem"), "the problem")
         said.clear()
 
     def test_an_upload_can_be_cancelled(self, visit: Visit, said: list[str]) -> None:
@@ -334,7 +376,7 @@ class TestKeysAndProblems:
         page.set_input_files("#file", {"name": "scores.csv", "mimeType": "", "buffer": csv_of(table())})
         page.get_by_role("button", name="Cancel").click()
         until(lambda: text_of(page, "#problem") == "Cancelled.", "the end of the upload")
-        assert page.locator("#uploading").is_hidden()
+        assert page.locator("#busy").is_hidden()
         said.clear()
 
 

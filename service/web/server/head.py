@@ -67,9 +67,7 @@ class Head:
         return bool(expectations) and self.version >= (1, 1)
 
     def _asks_to_close(self) -> bool:
-        options = {
-            option.strip(b" \t").lower() for value in self.values(b"connection") for option in value.split(b",")
-        }
+        options = {option.strip(b" \t").lower() for value in self.values(b"connection") for option in value.split(b",")}
         return b"close" in options or (self.version < (1, 1) and b"keep-alive" not in options)
 
     def environ(self, client: tuple[str, str], server: tuple[str, str]) -> dict[str, Any]:
