@@ -17,6 +17,7 @@ WITH = {
     "tradeoffs": {"scores": "new"},
     "comparisons": {"scores": "old,new"},
     "slices": {"scores": "new", "slices": "old"},
+    "classes": {"scores": "old,new"},
     "gates": {"scores": "new", "baseline_scores": "old", "rules": '[{"metric": "roc", "min": 0.5}]'},
 }
 OTHERS = {*SAMPLE_COLUMNS, "baseline_scores", "positive_label", "keep", "include", "indices", "delimiter", "decimal"}

@@ -155,6 +155,8 @@ ORDINARY = {
     "two models of weights": asking("comparisons", compared("weights", 2, 1000)),
     "ten slices of 1,000 rows": asking("slices", sample(1000) | {"slices": {"a": [row % 10 for row in range(1000)]}}),
     "their picture": asking("slices", sample(1000) | {"slices": {"a": [row % 10 for row in range(1000)]}}, accept=SVG),
+    "three classes of 500 rows": asking("classes", classes(3, 500)),
+    "their curves": asking("classes", classes(3, 500), accept=SVG),
     "a gate of 1,000 rows": asking("gates", sample(1000) | {"rules": GATE, "baseline": shuffled(1000, 1)}),
     "a paired gate": asking("gates", sample(1000) | {"rules": GATE, "baseline": shuffled(1000, 1), "paired": True}),
     "its summary": asking("gates", sample(1000) | {"rules": GATE, "baseline": shuffled(1000, 1)}, accept=MARKDOWN),
