@@ -19,8 +19,8 @@ MOST_DRAWN = 8
 """More curves than these nobody tells apart."""
 
 _PLANES = {
-    "roc": ("ROC of each class against the rest", "False positive rate", "True positive rate"),
-    "pr": ("Precision-recall of each class", "Recall", "Precision"),
+    "roc": ("ROC", "False positive rate", "True positive rate"),
+    "pr": ("Precision-recall", "Recall", "Precision"),
 }
 
 

@@ -26,8 +26,8 @@ from service.cli.options import evaluation_options, given_texts, refuse_without_
 from service.cli.plots import plot_option, write_plot
 
 _AREAS: CellTexts = {"roc": fraction, "pr": fraction, "average_precision": fraction}
-_CLASSES: CellTexts = {"class": str, "positives": count_text, "negatives": count_text, **_AREAS}
-_PAIRS: CellTexts = {"class": str, "against": str, "roc": fraction}
+_CLASSES: CellTexts = {"name": str, "positives": count_text, "negatives": count_text, **_AREAS}
+_PAIRS: CellTexts = {"name": str, "against": str, "roc": fraction}
 _MOST_PAIRS = 10
 """How many of the pairs are shown: those that are told apart worst."""
 
@@ -70,12 +70,12 @@ def summary_lines(document: dict[str, Any], name: str) -> Iterable[str]:
     shown = rows[:MOST_ROWS]
     yield f"{how_many(shown, rows, 'class')} against the rest, the least roc first"
     reasons: CellTexts = {"reason": lambda reason: reason or ""} if any(table["reason"][row] for row in shown) else {}
-    yield from column_lines(table, _CLASSES | reasons, shown, left=("class", "reason"))
+    yield from column_lines(table, _CLASSES | reasons, shown, left=("name", "reason"))
     if "pairs" in document:
         pairs = document["pairs"]
         rows = sorted_rows(pairs["roc"])
         shown = rows[:_MOST_PAIRS]
         yield ""
         yield f"{how_many(shown, rows, 'pair')}, by the scores for the first, the least roc first"
-        yield from column_lines(pairs, _PAIRS, shown, left=("class", "against"))
+        yield from column_lines(pairs, _PAIRS, shown, left=("name", "against"))
     yield from warning_lines(document)

@@ -16,7 +16,7 @@ from service.cli.tradeoffs import tradeoffs
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="rocpr")
 def rocpr() -> None:
-    """Evaluate classifiers: curves, the areas under them, trade-offs, comparisons, slices, classes, and a gate for CI."""
+    """Evaluate classifiers: curves, areas, trade-offs, comparisons, slices, several classes, and a gate for CI."""
 
 
 rocpr.add_command(curves)

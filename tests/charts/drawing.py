@@ -33,9 +33,7 @@ CLASS_SHIFTS = {"cat": 0.5, "a class that has a rather long name, as some do": 1
 def class_scores(labels: list[str]) -> dict[str, list[float]]:
     """Scores for each class that are normal."""
     draw = random.Random(3)
-    return {
-        name: [draw.gauss(shift * (label == name), 1) for label in labels] for name, shift in CLASS_SHIFTS.items()
-    }
+    return {name: [draw.gauss(shift * (label == name), 1) for label in labels] for name, shift in CLASS_SHIFTS.items()}
 
 
 def comparison(*names: str, rows: int = 200) -> dict[str, Any]:

@@ -99,7 +99,7 @@ def _one_row_of_areas(answer: EvaluatedCurves) -> Columns:
 
 def class_columns(answer: Classes) -> Columns:
     """Return each class against the rest, a row for each."""
-    return {"class": list(answer.names)} | _area_columns(answer.areas) | {"reason": answer.areas.reason}
+    return {"name": list(answer.names)} | _area_columns(answer.areas) | {"reason": answer.areas.reason}
 
 
 def average_columns(answer: Classes) -> Columns:
@@ -110,22 +110,13 @@ def average_columns(answer: Classes) -> Columns:
 def pair_columns(answer: Classes) -> Columns:
     """Return the classes in pairs, a row for each."""
     pairs = answer.pairs or ClassPairs((), (), np.empty(0))
-    sides = {"class": pairs.number, "against": pairs.against}
+    sides = {"name": pairs.number, "against": pairs.against}
     return {name: [answer.names[place] for place in side] for name, side in sides.items()} | {"roc": pairs.roc}
 
 
 def _area_columns(areas: AreaColumns) -> Columns:
     columns: Columns = {name: _whole(getattr(areas, name)) for name in ("positives", "negatives")}
     return columns | {name: getattr(areas, name) for name in SHARED_AREAS}
-
-
-def _flat_averages(answer: Classes) -> Columns:
-    """The averages, and hand_till as one more, which JSON has beside them."""
-    columns = average_columns(answer)
-    if answer.hand_till is None:
-        return columns
-    more = {"average": "hand_till", "roc": answer.hand_till}
-    return {name: [*column, more.get(name)] for name, column in columns.items()}
 
 
 def slice_columns(answer: Sliced) -> Columns:
@@ -205,7 +196,7 @@ TABLES: dict[str, dict[str, Callable[[Any], Columns]]] = {
         },
         "operating_points": slice_point_columns,
     },
-    "classes": {"classes": class_columns, "averages": _flat_averages, "pairs": pair_columns},
+    "classes": {"classes": class_columns, "averages": average_columns, "pairs": pair_columns},
     "comparisons": {
         "auc": compared_areas,
         "dominance": lambda comparison: _or_no_rows(comparison.dominance, Dominance),
