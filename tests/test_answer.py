@@ -9,6 +9,7 @@ import pytest
 
 from service.answer import Effort, Request, TooMuchWork, answer
 from service.curves import errors
+from service.curves.evaluation import INCLUDES
 from service.wire.answers.answer_tables import TABLES
 from service.wire.media_types import CSV, JSON
 from service.wire.problems import MAX_ERRORS
@@ -159,6 +160,7 @@ def test_a_csv_answer_is_one_table_of_the_json_answer(name):
     body = {"counts": COUNTS | {"threshold": [0.5, None]}, "interpolation": {"every": 3}}
     body |= {"intervals": {}, "operating_points": [{"metric": "tpr_at_fpr", "at": 0.001}]}
     body |= {"partial": [{"over": "recall", "to": 0.5}, {"over": "fpr", "to": 0.1, "min_tpr": 0.5}]}
+    body |= {"include": list(INCLUDES)}
     result = ask(body, accept="text/csv", table=name)
     assert (result.status, result.media_type, result.headers) == (200, "text/csv", {"Rocpr-Warnings": "[]"})
     found, expected = asking.read_csv(result.body.decode()), asking.tables(curves(body))[name]
@@ -190,6 +192,7 @@ def test_a_csv_answer_is_points_unless_a_table_is_named():
         (["auc"], "auc"),
         (["achievable_pr", "interpolated_pr"], "interpolated_pr"),
         (["auc", "points"], "points"),
+        (["statistics", "calibration"], "calibration"),
         ([], "points"),
     ],
 )
@@ -198,7 +201,7 @@ def test_unless_a_table_is_named_the_first_that_is_included_is_the_answer(media_
     result = ask(body, accept=media_type)
     assert result.status == 200
     assert result.body == ask(body, accept=media_type, table=first).body
-    assert result.body == ask(SAMPLE, accept=media_type, table=first).body
+    assert result.body == ask(SAMPLE | {"include": list(INCLUDES)}, accept=media_type, table=first).body
 
 
 def test_a_table_that_include_leaves_out_cannot_be_named():

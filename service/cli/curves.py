@@ -63,6 +63,22 @@ _PARTIAL: CellTexts = {
     "mean": fraction,
     "mcclish": fraction,
 }
+_CALIBRATION: CellTexts = {
+    "score_from": in_full,
+    "score_to": in_full,
+    "positives": count_text,
+    "negatives": count_text,
+    "calibrated": fraction,
+}
+_STATISTICS: CellTexts = {
+    "ks": fraction,
+    "ks_threshold": in_full,
+    "prg": fraction,
+    "brier": fraction,
+    "miscalibration": fraction,
+    "discrimination": fraction,
+    "uncertainty": fraction,
+}
 _INTERVALS: CellTexts = {
     "lower": fraction,
     "upper": fraction,
@@ -73,6 +89,10 @@ _INTERVALS: CellTexts = {
 
 SUMMARY = {"include": "auc,points", "keep": "corners"}
 """What the summary of a table asks for; a JSON file says itself what it asks for."""
+
+
+_ALSO = ("calibration", "statistics")
+"""What a summary shows if `--include` names it."""
 
 
 @click.command()
@@ -86,7 +106,11 @@ SUMMARY = {"include": "auc,points", "keep": "corners"}
     help="""Points to read off a curve: '[{"metric": "precision_at_recall", "at": 0.9}]'.""",
 )
 @click.option("--partial", metavar="JSON", help="""Areas of parts of the curves: '[{"over": "fpr", "to": 0.1}]'.""")
-@click.option("--include", metavar="NAMES", help="With --json: of auc,points,interpolated_pr,achievable_pr.")
+@click.option(
+    "--include",
+    metavar="NAMES",
+    help="Also calibration,statistics. With --json: of these and auc,points,interpolated_pr,achievable_pr.",
+)
 @click.option("--keep", metavar="NAME", help="With --json: which points: all, corners or hull.")
 @click.option("--interpolation", metavar="JSON", help="""With --json: '{"every": 10}' or '{"at_recall": [0.5]}'.""")
 @plot_option
@@ -109,12 +133,13 @@ def curves(
     given = given_texts(options)
     source = InputFile.of(file, format_name)
     refuse_without_table(given, [source])
-    for option in ("include", "keep", "interpolation"):
+    for option in ("keep", "interpolation"):
         if option in given and not as_json:
             raise click.UsageError(f"{flag(option)} needs --json; it does not change the summary.")
     if show and as_json:
         raise click.UsageError("--show cannot be combined with --json.")
-    body = ask_about("curves", source, given, SUMMARY if source.is_table and not as_json else {})
+    summary = {} if as_json or not source.is_table else SUMMARY | {"include": _summarised(given.get("include"))}
+    body = ask_about("curves", source, given, summary)
     write_plot(plot, lambda media_type: ask_about("curves", source, given, {}, media_type))
     if as_json:
         click.echo(body, nl=False)
@@ -123,6 +148,15 @@ def curves(
     if show:
         click.echo()
         print_curves(ask_about("curves", source, given, {}, TEXT).decode())
+
+
+def _summarised(names: str | None) -> str:
+    """Name what a summary asks for: always the areas and the hull. Raises UsageError for what it does not show."""
+    more = [name.strip() for name in (names or "").split(",") if name.strip()]
+    for name in more:
+        if name not in _ALSO:
+            raise click.UsageError(f"--include {name} needs --json; a summary can also show {' and '.join(_ALSO)}.")
+    return ",".join([SUMMARY["include"], *more])
 
 
 def summary_lines(document: dict[str, Any], name: str) -> Iterable[str]:
@@ -148,6 +182,14 @@ def summary_lines(document: dict[str, Any], name: str) -> Iterable[str]:
         yield "Partial areas"
         parts = document["partial"]
         yield from column_lines(parts, _PARTIAL, range(len(parts["over"])), left=["over"])
+    if "statistics" in document:
+        yield ""
+        yield "Statistics"
+        found = document["statistics"]
+        yield from table_lines([[key, write(found[key])] for key, write in _STATISTICS.items()], "<>")
+    if document.get("calibration"):
+        yield ""
+        yield from _calibration_lines(document["calibration"])
     if document.get("points"):
         yield ""
         yield from _hull_lines(document["points"])
@@ -162,6 +204,14 @@ def _interval_lines(intervals: dict[str, dict[str, Any] | None]) -> Iterable[str
     ]
     yield "Intervals of the areas"
     yield from table_lines([["", *_INTERVALS], *rows], "<>>>><")
+
+
+def _calibration_lines(pools: dict[str, list[Any]]) -> Iterable[str]:
+    """Lay out the pools of scores, or some of them from end to end."""
+    rows = list(range(len(pools["calibrated"])))
+    shown = chosen_rows(rows)
+    yield f"Calibrated scores: {how_many(shown, rows, 'row')}"
+    yield from column_lines(pools, _CALIBRATION, shown)
 
 
 def _hull_lines(points: dict[str, list[Any]]) -> Iterable[str]:

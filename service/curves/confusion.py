@@ -29,6 +29,7 @@ class ConfusionTable:
     lower_is_positive      whether thresholds ascend as more is called positive.
     counted                whether the counts are known to be integers of one sweep, as those of a sample's rows are.
     one_by_one             whether each row is known to call one example more than the row before it.
+    of_scores              whether a row calls positive all that its predecessor does and what scores at its threshold.
     """
 
     thresholds: FloatArray
@@ -39,6 +40,7 @@ class ConfusionTable:
     lower_is_positive: bool = False
     counted: bool = False
     one_by_one: bool = False
+    of_scores: bool = False
 
     @property
     def fn(self) -> FloatArray:
@@ -142,6 +144,7 @@ class ConfusionTable:
             sample.lower_is_positive,
             counted=counted,
             one_by_one=counted and rows.tp.size == positives + negatives + 1,  # each group has an example
+            of_scores=True,
         )
 
     @classmethod

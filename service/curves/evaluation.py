@@ -10,8 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from service.curves.areas import Areas, areas, has_trapezoid
+from service.curves.calibration import Calibration, calibration
 from service.curves.confusion import ConfusionTable
 from service.curves.counts import Counts
+from service.curves.curve_statistics import CurveStatistics, curve_statistics
 from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray
 from service.curves.hull import RocHull, corners
 from service.curves.operating_points import OperatingPoint, OperatingPoints, operating_points
@@ -21,7 +23,8 @@ from service.curves.roc import fpr, tpr
 from service.curves.sample import Sample
 from service.curves.thinning import drawn_rows
 
-INCLUDES = ("auc", "points", "interpolated_pr", "achievable_pr")
+DEFAULT_INCLUDES = ("auc", "points", "interpolated_pr", "achievable_pr")
+INCLUDES = (*DEFAULT_INCLUDES, "calibration", "statistics")
 _MOST_RESTS = 3
 """How many warnings there are of samples whose negatives have several labels."""
 
@@ -32,7 +35,7 @@ KEEPS = ("all", "corners", "drawn", "hull")
 class CurvesOptions:
     """What to answer and how. `thresholds` and `tuning` go with a sample only, and not together."""
 
-    include: frozenset[str] = frozenset(INCLUDES)
+    include: frozenset[str] = frozenset(DEFAULT_INCLUDES)
     keep: str = "all"
     interpolation: Every | AtRecall | None = None
     thresholds: FloatArray | None = None
@@ -97,6 +100,8 @@ class Curves:
     interpolation: Every | AtRecall | None
     interpolated_pr: PrCurve | None
     achievable_pr: PrCurve | None
+    calibration: Calibration | None
+    statistics: CurveStatistics | None
     selected_thresholds: FloatArray | None
     operating_points: OperatingPoints | None
     partial: PartialAreas | None
@@ -152,6 +157,8 @@ def curves_of(
         achievable_pr=interpolated_pr(table.select(hull.boundary), interpolation, options.max_interpolated_rows)
         if interpolation and "achievable_pr" in drawn
         else None,
+        calibration=calibration(table, hull.vertices) if "calibration" in options.include and table.sweep else None,
+        statistics=curve_statistics(table, hull.vertices) if "statistics" in options.include else None,
         selected_thresholds=selected,
         operating_points=operating_points(table, options.operating_points) if options.operating_points else None,
         partial=partial_areas(table, options.partial) if options.partial else None,

@@ -9,6 +9,7 @@ Products must stay clear of overflow and underflow: |a|, |b| below 2^500, |a b| 
 import itertools
 import math
 from collections.abc import Iterable, Iterator
+from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
@@ -115,6 +116,13 @@ def exact_quotient(numbers: Iterable[float], *factors: float) -> float:
         total *= denominator
         scale *= numerator
     return total / scale  # of two integers this rounds once
+
+
+def signed_sum(a: FloatPair) -> Fraction:
+    """Σ of pairs of any sign, to within 2^-105 of it, in any order."""
+    parts = [*a[0].tolist(), *a[1].tolist()]
+    high = math.fsum(parts)
+    return Fraction(high) + Fraction(math.fsum([*parts, -high]))
 
 
 def positive_parts(column: FloatArray) -> list[float]:

@@ -164,6 +164,30 @@ def test_partial_areas_are_laid_out() -> None:
     ]
 
 
+def test_calibration_and_statistics_are_laid_out() -> None:
+    table = "scores,labels\n0.9,1\n0.75,0\n0.5,1\n0.25,0\n"
+    run = rocpr("-", "--format", "csv", "--include", "calibration, statistics", given=table)
+    assert (run.exit_code, run.stderr) == (0, "")
+    assert run.stdout.partition("\nStatistics\n")[2].partition("\n\n")[0].splitlines() == [
+        "  ks              0.500000",
+        "  ks_threshold         0.9",
+        "  prg             0.250000",
+        "  brier           0.221250",
+        "  miscalibration  0.096250",
+        "  discrimination  0.125000",
+        "  uncertainty     0.250000",
+    ]
+    assert run.stdout.partition("\nCalibrated scores: 3 rows\n")[2].partition("\n\n")[0].splitlines() == [
+        "  score_from  score_to  positives  negatives  calibrated",
+        "        0.25      0.25          0          1    0.000000",
+        "         0.5      0.75          1          1    0.500000",
+        "         0.9       0.9          1          0    1.000000",
+    ]
+    assert "\nConvex hull" in run.stdout
+    other = rocpr("-", "--format", "csv", "--include", "points", given=table)
+    assert (other.exit_code, "needs --json" in other.stderr) == (2, True)
+
+
 def test_a_wrong_option_is_pointed_to(named: Path) -> None:
     run = rocpr(named, "--scores", "score", "--labels", "y", "--positive-label", "spam", "--intervals", '{"level": 2}')
     assert run.exit_code == 2

@@ -38,7 +38,8 @@ def curves_families() -> Iterator[Family]:
             yield family("curves", f"{kind}, areas as {accept}", make, MOST_ROWS, accept=accept)
     for table in TABLES_OF["curves"]:
         one = {"query": [("table", table)], **ANSWERS["CSV"]}
-        asked = {"intervals": {}, "operating_points": [{"metric": "jaccard", "at": 0.5}]}
+        asked = {"intervals": {}, "operating_points": [{"metric": "jaccard", "at": 0.5}], "partial": [{"over": "tpr"}]}
+        asked |= {"include": list(INCLUDES)}
         make = lambda size, o=asked: TABLES["counts, a circle"](size + 1) | o  # noqa: E731  # short
         yield family("curves", f"a circle, table {table}", make, MOST_ROWS, **one)
     yield from _interpolations()

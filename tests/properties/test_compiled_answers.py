@@ -29,6 +29,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"intervals": {"method": "bca", "resamples": 100, "seed": 1}, "include": ["auc"]},
         {"keep": "corners", "interpolation": {"at_recall": [0.1, 0.35, 0.9]}},
         {"keep": "drawn", "thresholds": [0.2, 0.4, 0.8]},
+        {"include": ["calibration", "statistics"]},
     ],
     "tradeoffs": [{"at_lambda": [0.3, 0.7]}, {"lambda_density": {"a": 2, "b": 3}, "min_recall": 0.2}],
     "slices": [{"slices": {"slice": [row % 40 for row in range(ROWS)]}, "intervals": {}}],
@@ -54,6 +55,7 @@ def long_requests() -> Iterator[tuple[str, Request]]:
         named = [sample | {"name": "a"}, other | {"name": "b"}]
         documents = [(operation, sample | options) for operation in OPTIONS for options in OPTIONS[operation]]
         documents += [("comparisons", {"evaluations": named}), ("gates", sample | {"baseline": other, "rules": RULES})]
+        documents.append(("classes", sample | {"scores": {"1": sample["scores"], "0": other["scores"]}}))
         for turn, (operation, document) in enumerate(documents):
             accept = "image/svg+xml" if (number + turn) % 4 == 0 else "application/json"
             request = Request(

@@ -11,8 +11,10 @@ import numpy as np
 
 from service.curves.area_columns import SHARED_AREAS, AreaColumns
 from service.curves.areas import Areas
+from service.curves.calibration import Calibration
 from service.curves.classes import AVERAGES, Classes, ClassPairs
 from service.curves.comparison import Best, Comparison, Dominance
+from service.curves.curve_statistics import CurveStatistics
 from service.curves.evaluation import Points
 from service.curves.exact import LARGEST_EXACT_INTEGER, are_integers
 from service.curves.operating_points import OperatingPoints
@@ -26,7 +28,7 @@ from service.inference.sliced import Sliced
 Columns = dict[str, Any]
 """A table: columns of equal length by name, arrays or sequences; NaN and None are cells without a value."""
 
-COUNTS = ("tp", "fp", "fn", "tn")
+COUNTS = ("tp", "fp", "fn", "tn", "positives", "negatives")
 """Columns that are of integers where all of their cells are."""
 
 
@@ -119,6 +121,10 @@ def _area_columns(areas: AreaColumns) -> Columns:
     return columns | {name: getattr(areas, name) for name in SHARED_AREAS}
 
 
+def _one_row_of_statistics(answer: EvaluatedCurves) -> Columns:
+    return {each.name: [getattr(answer.curves.statistics, each.name)] for each in fields(CurveStatistics)}
+
+
 def slice_columns(answer: Sliced) -> Columns:
     """Return the slices, a row for each."""
     columns: Columns = {name: list(values) for name, values in answer.keys.items()}
@@ -178,6 +184,8 @@ TABLES: dict[str, dict[str, Callable[[Any], Columns]]] = {
         "auc": _one_row_of_areas,
         "interpolated_pr": lambda answer: _or_no_rows(answer.curves.interpolated_pr, PrCurve),
         "achievable_pr": lambda answer: _or_no_rows(answer.curves.achievable_pr, PrCurve),
+        "calibration": lambda answer: _or_no_rows(answer.curves.calibration, Calibration),
+        "statistics": _one_row_of_statistics,
         "intervals": lambda answer: interval_columns(answer.intervals or {}),
         "operating_points": lambda answer: _or_no_rows(answer.curves.operating_points, OperatingPoints),
         "partial": lambda answer: partial_columns(answer.curves.partial),

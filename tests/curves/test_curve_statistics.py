@@ -1,0 +1,178 @@
+"""Statistics and calibration of curves: against their definitions, scikit-learn, and the figures of prg's authors."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.isotonic import IsotonicRegression
+from sklearn.metrics import brier_score_loss
+
+from service.curves.calibration import Calibration, calibration
+from service.curves.confusion import ConfusionTable
+from service.curves.curve_statistics import CurveStatistics, curve_statistics
+from service.curves.hull import RocHull
+from service.curves.precision_gain import precision_gain_area
+from service.curves.sample import Sample
+from tests import reference_calibration as twin
+from tests.reference import Row, Table
+from tests.strategies import (
+    Data,
+    Rows,
+    big_sweeps,
+    classifiers,
+    fractional_sweeps,
+    lopsided_sweeps,
+    plain_weights,
+    samples,
+    sweeps,
+    tilted_samples,
+    weighted_samples,
+)
+
+probabilities = st.one_of(
+    st.sampled_from([0.0, 1.0, 0.5, 0.25, 1 / 3, 2 / 3, 0.1]), st.floats(0.0, 1.0), st.sampled_from([-0.0, 5e-324])
+)
+grid = st.integers(0, 16).map(lambda number: number / 16)
+sources = st.one_of(samples(), weighted_samples(), sweeps(), lopsided_sweeps(), big_sweeps(), fractional_sweeps())
+
+
+def table_of(source: Rows | Data) -> ConfusionTable:
+    return ConfusionTable.of(source.counts() if isinstance(source, Rows) else source.sample())
+
+
+def statistics(source: Rows | Data) -> CurveStatistics:
+    table = table_of(source)
+    return curve_statistics(table, RocHull.of(table).vertices)
+
+
+def calibrated(source: Rows | Data) -> Calibration:
+    table = table_of(source)
+    return calibration(table, RocHull.of(table).vertices)
+
+
+def exact_of(source: Rows | Data) -> Table:
+    """The reference's table; with weights, of the doubles that their sums are."""
+    if isinstance(source, Rows) or source.weights is None:
+        return source.table()
+    table = table_of(source)
+    columns = zip(table.tp.tolist(), table.fp.tolist(), table.thresholds.tolist(), strict=True)
+    rows = tuple(Row(Fraction(tp), Fraction(fp), None if math.isnan(cut) else cut) for tp, fp, cut in columns)
+    return Table(rows, rows[-1].tp, rows[-1].fp)
+
+
+def near(found: float | None, exact: Fraction, slack: float = 0.0, relative: float = 2.0**-52) -> bool:
+    return found is not None and abs(Fraction(found) - exact) <= Fraction(relative) * abs(exact) + Fraction(slack)
+
+
+class TestGains:
+    @given(sources)
+    def test_are_those_of_the_definition(self, source: Rows | Data) -> None:
+        assert near(statistics(source).prg, twin.gain_area(exact_of(source)), slack=1e-27)
+
+    @given(tilted_samples())
+    def test_of_classes_far_apart(self, source: Data) -> None:
+        assert near(statistics(source).prg, twin.gain_area(exact_of(source)), slack=1e-20)
+
+    @given(st.integers(1, 2**49), st.integers(1, 2**49), st.integers(2, 9))
+    def test_a_diagonal_has_none(self, tp: int, fp: int, parts: int) -> None:
+        steps = [float(step) for step in range(1, parts)]
+        counts = Rows([tp * step for step in steps], [fp * step for step in steps], tp * parts, fp * parts)
+        assert statistics(counts).prg == 0.0
+
+    def test_are_those_of_the_authors_packages(self) -> None:
+        """The examples of their Python package, whose answer it prints, and of their Matlab package, 17/24."""
+        labels = [bool(int(digit)) for digit in "1110111111011101001000101"]
+        assert precision_gain_area(table_of(Data(list(map(float, range(25, 0, -1))), labels))) == pytest.approx(
+            0.432462103574, abs=5e-13
+        )
+        ties = Data([0.8, 0.8, 0.6, 0.4, 0.4, 0.2], [True, True, False, False, True, False])
+        assert precision_gain_area(table_of(ties)) == 17 / 24
+
+    @given(classifiers().filter(lambda rows: not rows.table().sweep))
+    def test_a_set_that_is_no_sweep_has_none(self, rows: Rows) -> None:
+        assert statistics(rows).prg is None
+
+
+@given(st.one_of(sources, classifiers()))
+def test_ks_is_the_greatest_distance_of_rates(source: Rows | Data) -> None:
+    found = statistics(source)
+    greatest, threshold = twin.ks(exact_of(source))
+    assert (found.ks, found.ks_threshold) == (float(greatest), threshold)
+
+
+class TestCalibration:
+    @given(st.one_of(samples(), samples(weight=st.sampled_from([0.5, 1.0, 2.0])), sweeps(), big_sweeps()))
+    def test_segments_of_the_hull_are_pooled_violators(self, source: Rows | Data) -> None:
+        """Fawcett & Niculescu-Mizil 2007; pools of equal shares are one."""
+        found, expected = calibrated(source), twin.pools(exact_of(source))
+        if not (isinstance(source, Data) and source.lower_is_positive):
+            expected.reverse()
+        assert found.positives.tolist() == [float(pool[1]) for pool in expected]
+        assert found.negatives.tolist() == [float(pool[2]) for pool in expected]
+        assert found.calibrated.tolist() == [float(twin.share(pool)) for pool in expected]
+        ends = [[cut for cut in pool[0] if cut is not None] for pool in expected]
+        if isinstance(source, Data):
+            assert found.score_from.tolist() == [min(cuts) for cuts in ends]
+            assert found.score_to.tolist() == [max(cuts) for cuts in ends]
+
+    def test_rows_that_repeat_add_nothing(self) -> None:
+        """Of counts: the next threshold that calls more positive is where a pool ends."""
+        found = calibrated(Rows([1, 1, 2], [0, 0, 1], 4, 4, [0.9, 0.8, 0.7]))
+        assert found.score_to.tolist()[1:] == [0.7, 0.9]
+        assert found.score_from.tolist()[1:] == [0.7, 0.9]
+        assert np.isnan([found.score_from[0], found.score_to[0]]).all()
+
+    @given(st.one_of(samples(grid), samples(grid, plain_weights)))
+    def test_is_scikit_learns(self, source: Data) -> None:
+        regression = IsotonicRegression(increasing=not source.lower_is_positive)
+        regression.fit(source.scores, np.array(source.labels, dtype=float), source.weights)
+        expected = regression.predict(source.scores)
+        found = calibrated(source)
+        at = np.searchsorted(found.score_to, source.scores)
+        assert found.calibrated[at] == pytest.approx(expected, abs=1e-12)
+
+
+class TestBrier:
+    @given(samples(probabilities))
+    def test_parts_are_those_of_the_definition(self, source: Data) -> None:
+        self.check(source, 1e-27)
+
+    @given(st.one_of(weighted_samples(), tilted_samples()))
+    def test_with_weights(self, source: Data) -> None:
+        self.check(replace(source, scores=[abs(score) % 1 for score in source.scores]), 1e-27)
+
+    @staticmethod
+    def check(source: Data, slack: float) -> None:
+        found = statistics(source)
+        answered = (found.brier, found.miscalibration, found.discrimination, found.uncertainty)
+        exact = twin.brier_parts(exact_of(source), lower_is_positive=source.lower_is_positive)
+        assert all(near(each, part, slack) for each, part in zip(answered, exact, strict=True)), (answered, exact)
+
+    @given(samples(probabilities))
+    def test_is_scikit_learns(self, source: Data) -> None:
+        """Its probability is that of a positive."""
+        said = 1 - np.array(source.scores) if source.lower_is_positive else source.scores
+        assert statistics(source).brier == pytest.approx(brier_score_loss(source.labels, said), abs=1e-14)
+
+    @pytest.mark.parametrize("score", [-0.1, 1.1, math.nextafter(1, 2)])
+    def test_is_only_of_scores_from_0_to_1(self, score: float) -> None:
+        found = statistics(Data([0.5, 0.25, score], [True, False, True]))
+        assert (found.brier, found.miscalibration, found.discrimination, found.uncertainty) == (None,) * 4
+
+    def test_is_not_of_counts_nor_of_chosen_thresholds(self) -> None:
+        """What lies between two thresholds could have any score there."""
+        assert statistics(Rows([1], [0], 2, 2, [0.5])).brier is None
+        table = ConfusionTable.of(Sample(np.array([0.1, 0.9]), np.array([False, True])))
+        cut = table.at_thresholds(np.array([0.5]))
+        assert curve_statistics(cut, RocHull.of(cut).vertices).brier is None
+
+    def test_calibrated_scores_lose_nothing(self) -> None:
+        found = statistics(Data([0.5, 0.5, 0.75, 0.75, 0.75, 0.75], [True, False, True, True, False, True]))
+        assert found.miscalibration == 0.0
+        assert statistics(Data([0.5, 0.5], [True, False])).discrimination == 0.0

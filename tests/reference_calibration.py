@@ -1,0 +1,78 @@
+"""Gains, calibration and the Brier score in exact fractions, from their definitions. Nothing here imports the service.
+
+Flach & Kull 2015 for gains; Ayer et al. 1955 for pool-adjacent-violators; Dimitriadis, Gneiting & Jordan 2021 for the
+parts of the Brier score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+from tests.reference import Table
+
+Pool = tuple[list[float | None], Fraction, Fraction]
+"""The thresholds of some rows, and the positives and negatives that they add."""
+
+
+def gain(rate: Fraction, prevalence: Fraction) -> Fraction:
+    """Where a precision or a recall lies between the prevalence and 1, on the harmonic scale."""
+    return (rate - prevalence) / ((1 - prevalence) * rate)
+
+
+def gain_area(table: Table) -> Fraction:
+    """The area under precision gain over recall gain, 0 to 1, by trapezoids between rows cut where recall gain is 0."""
+    prevalence = table.positives / (table.positives + table.negatives)
+    area = Fraction(0)
+    for a, b in table.steps():
+        if b.tp > a.tp and b.tp > prevalence * table.positives:
+            tp = max(a.tp, prevalence * table.positives)
+            fp = a.fp + (b.fp - a.fp) * (tp - a.tp) / (b.tp - a.tp)
+            ends = [
+                (gain(t / table.positives, prevalence), gain(t / (t + f), prevalence))
+                for t, f in ((tp, fp), (b.tp, b.fp))
+            ]
+            (x, y), (x_after, y_after) = ends
+            area += (x_after - x) * (y + y_after) / 2
+    return area
+
+
+def ks(table: Table) -> tuple[Fraction, float | None]:
+    """The greatest tpr - fpr, and the threshold of the first row that has it; by (fp, tp)."""
+    rows = [(row.tp / table.positives - row.fp / table.negatives, row.threshold) for row in table.rows]
+    greatest = max(value for value, _ in rows)
+    return greatest, next(threshold for value, threshold in rows if value == greatest)
+
+
+def pools(table: Table) -> list[Pool]:
+    """Pool adjacent violators: rows in order of the sweep, whose shares of positives have to fall."""
+    found: list[Pool] = []
+    for a, b in table.steps():
+        if (a.tp, a.fp) == (b.tp, b.fp):
+            continue  # adds nothing
+        found.append(([b.threshold], b.tp - a.tp, b.fp - a.fp))
+        while len(found) > 1 and share(found[-1]) >= share(found[-2]):
+            last, before = found.pop(), found.pop()
+            found.append((before[0] + last[0], before[1] + last[1], before[2] + last[2]))
+    return found
+
+
+def share(pool: Pool) -> Fraction:
+    """The share of positives in a pool."""
+    return pool[1] / (pool[1] + pool[2])
+
+
+def brier(examples: Iterable[tuple[Fraction, Fraction, Fraction]]) -> Fraction:
+    """The mean squared distance of probabilities from what came: of (probability, positives, negatives)."""
+    examples = list(examples)
+    total = sum(p + n for _, p, n in examples)
+    return sum((p * (1 - s) ** 2 + n * s**2 for s, p, n in examples), Fraction(0)) / total
+
+
+def brier_parts(table: Table, *, lower_is_positive: bool) -> tuple[Fraction, Fraction, Fraction, Fraction]:
+    """The score; what calibrating saves; what calibrated scores save on the prevalence; the prevalence's score."""
+    groups = [(Fraction(b.threshold or 0), b.tp - a.tp, b.fp - a.fp) for a, b in table.steps()]
+    score = brier((1 - s if lower_is_positive else s, p, n) for s, p, n in groups)
+    calibrated = brier((share(pool), *pool[1:]) for pool in pools(table))
+    constant = brier([(table.positives / (table.positives + table.negatives), table.positives, table.negatives)])
+    return score, score - calibrated, constant - calibrated, constant
