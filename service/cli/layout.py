@@ -63,10 +63,18 @@ def chosen_rows(rows: list[int]) -> list[int]:
     return [rows[round(place * step)] for place in range(MOST_ROWS)]
 
 
+def sorted_rows(column: list[Any]) -> list[int]:
+    """Order rows by a column, the least first; those without a value are last."""
+    return sorted(
+        range(len(column)), key=lambda row: (column[row] is None, column[row] if column[row] is not None else 0)
+    )
+
+
 def how_many(shown: list[int], rows: list[int], noun: str) -> str:
     """Say how many rows a table has, and how many of them are shown."""
     part = f"{len(shown)} of " if len(shown) < len(rows) else ""
-    return f"{part}{len(rows)} {noun}{'' if len(rows) == 1 else 's'}"
+    plural = f"{noun}{'es' if noun.endswith('s') else 's'}"
+    return f"{part}{len(rows)} {noun if len(rows) == 1 else plural}"
 
 
 def total_lines(document: dict[str, Any]) -> Iterable[str]:

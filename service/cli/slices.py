@@ -19,6 +19,7 @@ from service.cli.layout import (
     fraction,
     how_many,
     in_full,
+    sorted_rows,
     table_lines,
     total_lines,
     warning_lines,
@@ -88,13 +89,6 @@ def summary_lines(document: dict[str, Any], name: str, sort: str) -> Iterable[st
         yield ""
         yield from _point_lines(document["operating_points"], [*_keys(table)], shown)
     yield from warning_lines(document)
-
-
-def sorted_rows(column: list[Any]) -> list[int]:
-    """Order rows by a column, the least first; those without a value are last."""
-    return sorted(
-        range(len(column)), key=lambda row: (column[row] is None, column[row] if column[row] is not None else 0)
-    )
 
 
 def _keys(table: dict[str, list[Any]]) -> Iterable[str]:

@@ -57,6 +57,9 @@ _SLICES, _SLICE_COLUMN, _SLICED_ROW, _SLICE = 2_000, 600, 0.4, 7
 _WEIGHTED_SLICE, _SLICE_POINTS, _SLICE_INTERVALS = 1_000, 600, 500
 """A slice with weights, evaluated alone: 0.45 ms; one that is read at points: 0.3 ms; with intervals: 0.2 ms."""
 
+_CLASS, _PAIRED_ROW, _PAIR, _WEIGHTED_PAIR = 600, 0.3, 4, 150
+"""A class: 0.2 ms; a row, by its scores for one class: 0.1 µs; a pair: 1 µs, 60 bytes; with weights: 0.05 ms."""
+
 _COMPARED, _COMPARED_ROW = 800, 0.3
 """One of several evaluations: 0.25 to 0.4 ms; and each of its rows beside each other evaluation: 0.1 µs."""
 
@@ -115,6 +118,14 @@ def slices_work(sample: Sample, slices: int, columns: int, points: int, *, inter
     each += _SLICE_POINTS + points * _OPERATING_POINT if points else 0
     together = _SLICES + columns * _SLICE_COLUMN + sample.rows * _SLICED_ROW
     return int(table_work(sample) + together + slices * each)
+
+
+def classes_work(rows: int, classes: int, *, weighted: bool, exclusive: bool) -> int:
+    """Work of classes: the table of each and of all pooled, and where rows are of one class each, every pair."""
+    tables = 2 * classes * rows * (_WEIGHTED_ROW if weighted else _SAMPLE_ROW)
+    if exclusive:
+        tables += classes * (classes * rows * _WEIGHTED_ROW if weighted else rows * _PAIRED_ROW)
+    return int(tables + classes * _CLASS + exclusive * classes * classes * (_WEIGHTED_PAIR if weighted else _PAIR))
 
 
 def _interpolation_work(evaluation: Sample | Counts, options: CurvesOptions, rows: int) -> float:
