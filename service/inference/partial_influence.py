@@ -173,7 +173,8 @@ def worst_upper_end(table: ConfusionTable, part: PartialRange, trials: Ends, z: 
 def examples_inside(part: PartialRange, mean: float, trials: Ends) -> float:
     """How many effective examples decide a mean height: those in the range, or positives above `min_tpr` if fewer."""
     positives, negatives = trials
-    inside = (part.end - part.start) * (negatives if part.over == "fpr" else positives)
+    width = round(part.end - part.start, 12)  # of 0.8 to 1 it is 0.19999999999999996
+    inside = width * (negatives if part.over == "fpr" else positives)
     return inside if part.min_tpr is None else min(inside, mean * (1 - part.min_tpr) * positives)
 
 

@@ -248,6 +248,7 @@ class TestNarrow:
         [
             ({"over": "fpr", "to": 0.25}, 10),
             ({"over": "tpr", "from": 0.75}, 10),
+            ({"over": "tpr", "from": 0.7, "to": 0.95}, 10),
             ({"over": "recall", "from": 0.875, "to": 0.975}, 4),
             ({"over": "fpr", "to": 0.5, "min_tpr": 0.7}, 8),
         ],
