@@ -29,7 +29,7 @@ NOT_NUMBERS = [
     ("0.5", "not_a_number", "'0.5' is a string; send 0.5 without quotes."),
     ("low", "not_a_number", "This is a string; it must be a number."),
     (True, "not_a_number", "This is a boolean; it must be a number."),
-    ([0.5], "not_a_number", "This is a list; it must be a number. Of predict_proba(X), send one column,"),
+    ([0.5], "not_a_number", "This is a list; it must be one number."),
     ({"0": 0.5}, "not_a_number", "This is an object; it must be a number."),
     (BEYOND_DOUBLES, "not_exact", "This integer has no exact double, and is not rounded silently."),
     (10**400, "not_exact", "This integer has no exact double, and is not rounded silently."),
