@@ -5,7 +5,7 @@ examples that decide show too little, and none at all where no example changes s
 where resamples were asked for; the difference of two such points, and of two areas under the PR curve, has resamples.
 """
 
-from service.inference.rules import AREAS, Metric
+from service.inference.rules import Metric
 
 RESAMPLED_METHODS = ("bootstrap", "bca")
 INTERVAL_METHODS = ("auto", "delong", "logit", *RESAMPLED_METHODS)
@@ -17,13 +17,13 @@ def method_of(metric: Metric, asked: str, *, difference: bool = False) -> str | 
 
     A value of exactly 0 or 1 has no spread, and another method: that is not told by names.
     """
-    if not metric.has_interval or (asked == "delong" and metric.name in AREAS and metric.name != "roc"):
+    if not metric.has_interval or (asked == "delong" and metric.is_area and metric.name != "roc"):
         return None
     if metric.at_threshold is not None:
         return "score"
     if asked in RESAMPLED_METHODS:
         return asked
-    if metric.name not in AREAS:
+    if not metric.is_area:
         return "bootstrap" if difference else "score"
     if asked == "delong":
         return asked

@@ -150,6 +150,9 @@ def rules(draw: st.DrawFn, *, drops: bool) -> dict[str, Any]:
     rule: dict[str, Any] = {"metric": metric, draw(st.sampled_from(["min", "max"])): draw(BOUNDS)}
     if drops and draw(st.booleans()):
         rule = {"metric": metric, "max_drop": draw(st.sampled_from([-1, -0.0, 0.05, 1]))}
+    if metric == "partial":
+        low = draw(st.floats(0, 0.5))
+        rule |= {"over": draw(st.sampled_from(["fpr", "tpr", "recall"])), "from": low, "to": draw(st.floats(0.75, 1))}
     if metric in AT_THRESHOLD or (metric in schema("TradeoffIndex")["enum"] and draw(st.booleans())):
         rule["at_threshold"] = draw(NEAR)
     if metric in schema("OperatingPoint")["properties"]["metric"]["enum"]:

@@ -26,7 +26,7 @@ _MARKS = {"passed": "✅", "failed": "❌", "undecided": "❔"}
 
 def rule_text(rule: dict[str, Any]) -> str:
     """Write a rule as a phrase: `roc at least 0.8, with 95 % confidence`."""
-    return Rule(**rule).phrase
+    return Rule.read(rule).phrase
 
 
 def has_baseline(document: dict[str, Any]) -> bool:

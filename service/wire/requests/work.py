@@ -96,7 +96,7 @@ def curves_work(evaluation: Sample | Counts, options: CurvesOptions, intervals: 
         work += rows * _POOL
     if "statistics" in options.include:
         work += _STATISTICS + rows * _STATISTICS_ROW
-    work += len(options.partial) * (_PARTIAL + rows * _PARTIAL_ROW)
+    work += partial_work(len(options.partial), rows)
     drawn = len(options.include & {"interpolated_pr", "achievable_pr"})
     if drawn:
         work += drawn * _interpolation_work(evaluation, options, rows)
@@ -105,6 +105,11 @@ def curves_work(evaluation: Sample | Counts, options: CurvesOptions, intervals: 
     if intervals is not None and intervals.method in RESAMPLED_METHODS:
         work += resampling_work([evaluation], intervals, areas=len(AREAS_WITH_INTERVALS))
     return int(work)
+
+
+def partial_work(ranges: int, rows: int) -> float:
+    """Work of areas over ranges of the curves of a table of this many rows."""
+    return ranges * (_PARTIAL + rows * _PARTIAL_ROW)
 
 
 def slices_work(sample: Sample, slices: int, columns: int, points: int, *, intervals: bool) -> int:
