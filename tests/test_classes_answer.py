@@ -128,6 +128,7 @@ FEW = {"scores": {"cat": [0.9, 0.2], "dog": [0.1, 0.8]}, "labels": ["cat", "dog"
         ({"scores": {"cat": [0.9, 0.2], "dog": [0.1]}}, "/scores/dog", "lengths_differ"),
         ({"scores": {"cat": [0.9, "x"], "dog": [0.1, 1]}}, "/scores/cat/1", "not_a_number"),
         ({"scores": {"cat": [0.9, 1], "": [0.1, 1]}}, "/scores/", "wrong_length"),
+        ({"scores": {"cat": [0.9, 1], "\x1b[31m": [0.1, 1]}}, "/scores/\x1b[31m", "not_text"),
         ({"weights": [1]}, "/weights", "lengths_differ"),
         ({"weights": [1, -1]}, "/weights/1", "negative"),
         ({"positive_label": "cat"}, "/positive_label", "unknown_field"),

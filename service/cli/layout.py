@@ -29,6 +29,11 @@ def text_lines(text: str) -> Iterable[str]:
     return textwrap.wrap(text, width(), initial_indent="  ", subsequent_indent="    ")
 
 
+def harmless(text: str) -> str:
+    """Write text that came with the data so that it does nothing to a terminal."""
+    return text if text.isprintable() else ascii(text)
+
+
 def table_lines(rows: list[list[str]], sides: str) -> Iterable[str]:
     """Align columns to the left (<) or right (>), two spaces apart; a left-aligned last column goes on below itself."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

@@ -17,6 +17,7 @@ from service.cli.layout import (
     MOST_ROWS,
     count_text,
     fraction,
+    harmless,
     how_many,
     in_full,
     sorted_rows,
@@ -141,4 +142,4 @@ def _written(name: str, cell: Any) -> str:  # noqa: ANN401  # a cell of an answe
 
 
 def _key(cell: Any) -> str:  # noqa: ANN401  # a cell of an answer
-    return "-" if cell is None else str(cell).lower() if isinstance(cell, bool) else str(cell)
+    return "-" if cell is None else str(cell).lower() if isinstance(cell, bool) else harmless(str(cell))

@@ -14,13 +14,13 @@ from service.curves.classes import ClassScores
 from service.curves.exact import BoolArray, FloatArray
 from service.wire import columns
 from service.wire.columns import ColumnError
-from service.wire.requests.fields import Fault, Flag, LabelColumn, NumberColumn, invalid
+from service.wire.requests.fields import Fault, Flag, LabelColumn, NumberColumn, Text, invalid
 from service.wire.requests.picture_schemas import ClassesCharts, charts_of
 from service.wire.requests.work import classes_work
 
 FEWEST_CLASSES, MOST_CLASSES = 2, 100
-LONGEST_CLASS_NAME = 100
-"""How many characters the name of a class has."""
+_NAME = Text(minimum=1, maximum=100)
+"""What the name of a class has to be."""
 
 _SHOWN_NAMES = 5
 """How many names of classes a problem lists."""
@@ -45,9 +45,7 @@ class _ByClass(fields.Field[dict[str, Any]]):
         errors: dict[str, Any] = {}
         for name, column in value.items():
             try:
-                if not 1 <= len(name) <= LONGEST_CLASS_NAME:
-                    message = f"The name of a class must have 1 to {LONGEST_CLASS_NAME} characters, not {len(name)}."
-                    raise ValidationError([Fault("wrong_length", message)])  # noqa: TRY301  # as of the column itself
+                _NAME.deserialize(name)
                 read[name] = self.column.deserialize(column)
             except ValidationError as error:
                 errors[name] = error.messages
