@@ -113,7 +113,7 @@ def places(metric: str) -> list[dict[str, Any]]:
 def rule(metric: str, place: dict[str, Any], bound: str, number: int) -> dict[str, Any]:
     """A rule that differs a little from the others of its kind."""
     asked = {"metric": metric} | BOUNDS[bound]
-    asked |= {name: value + number * 1e-3 if isinstance(value, float) else value for name, value in place.items()}
+    asked |= {name: value if isinstance(value, str) else value + number * 1e-3 for name, value in place.items()}
     return asked | ({"confidence": 0.9 + number * 1e-4} if "confidence" in asked else {})
 
 
@@ -138,7 +138,8 @@ def gates_families() -> Iterator[Family]:
                             asked = {"rules": [rule(*of, number) for number in range(size)]}
                             return one | asked | ({"baseline": other, "paired": paired} if "drop" in of[2] else {})
 
-                        name = f"{kind}, {metric} {', '.join(place)} {bound}{' paired' if paired else ''}"
+                        of = ", ".join(place["over"] if key == "over" else key for key in place)
+                        name = f"{kind}, {metric} {of} {bound}{' paired' if paired else ''}"
                         yield family("gates", name, rules, MOST_RULES)
     yield from _reported()
     yield from _resampled()
