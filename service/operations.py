@@ -11,6 +11,7 @@ from marshmallow import Schema
 
 from service.charts.picture import Picture, Pictures
 from service.curves.budget import spend
+from service.curves.classes import Classes, evaluate_classes
 from service.curves.comparison import Comparison, evaluate_comparison
 from service.curves.drawing import DrawingOptions
 from service.curves.tradeoff import Tradeoffs, evaluate_tradeoffs
@@ -24,12 +25,14 @@ from service.wire.formats.listings import every_column
 from service.wire.formats.tables import (
     TableForm,
     evaluation_and_baseline,
+    one_column_a_class,
     one_evaluation,
     one_sample_in_slices,
     several_evaluations,
 )
 from service.wire.limits import Limits
 from service.wire.problems import invalid_value
+from service.wire.requests.classes_schemas import ClassesRequest, ClassesRequestSchema
 from service.wire.requests.columns_schemas import ColumnsRequestSchema
 from service.wire.requests.comparisons_schemas import ComparisonsRequest, ComparisonsRequestSchema
 from service.wire.requests.curves_schemas import CurvesRequest, CurvesRequestSchema
@@ -139,6 +142,12 @@ def _evaluate_gate(checked: GatesRequest, _shown: Shown, _limits: Limits) -> Gat
     return evaluate_gate(checked.evaluation, checked.baseline, checked.options)
 
 
+def _evaluate_classes(checked: ClassesRequest, shown: Shown, _limits: Limits) -> Classes:
+    if shown == "pairs" and not checked.given.exclusive:
+        raise invalid_value("/table", "missing", "There are no pairs where a row may belong to several classes.")
+    return evaluate_classes(checked.given, _drawing(shown))
+
+
 def _evaluate_slices(checked: SlicesRequest, shown: Shown, _limits: Limits) -> Sliced:
     if shown == "operating_points" and not checked.points:
         raise invalid_value("/table", "missing", "This table needs the option operating_points.")
@@ -184,6 +193,9 @@ OPERATIONS = {
         one_sample_in_slices("operating_points", "intervals", drawn=_DRAWN),
         tuple(TABLES["slices"]),
         _evaluate_slices,
+    ),
+    "classes": Operation(
+        ClassesRequestSchema(), one_column_a_class(drawn=_DRAWN), tuple(TABLES["classes"]), _evaluate_classes
     ),
     "columns": Operation(ColumnsRequestSchema(), every_column(), (), lambda checked, _shown, _limits: checked.listing),
 }

@@ -45,7 +45,7 @@ class Request:
 
     def gate(self) -> Gate:
         """The service's answer."""
-        rules = tuple(Rule(**rule) for rule in self.rules)
+        rules = tuple(Rule.read(rule) for rule in self.rules)
         baseline = None if self.baseline is None else made(self.baseline)
         return evaluate_gate(
             made(self.current), baseline, GateOptions(rules, paired=self.paired, intervals=self.intervals)
@@ -62,7 +62,7 @@ def made(evaluation: Evaluation) -> Any:
 
 def metric_of(rule: dict[str, Any]) -> Metric:
     """The metric that a rule names."""
-    return Metric(rule["metric"], rule.get("at"), rule.get("at_threshold"))
+    return Rule.read(rule).of
 
 
 def has_interval(rule: dict[str, Any]) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 
 import mpmath
 
-from tests import reference_pr
+from tests import reference_partial, reference_pr
 from tests.reference import Row, Table, correctly_rounded, roc_area, roc_hull_area
 from tests.reference_operating_points import value_at
 from tests.reference_tradeoff import INDICES
@@ -32,6 +32,7 @@ AREAS: dict[str, Callable[[Table], Exact]] = {
     "pr_achievable": reference_pr.pr_achievable_area,
     "average_precision": reference_pr.average_precision,
 }
+PARTIAL = "partial"
 HULL_AREAS = ("roc_hull", "pr_achievable")
 LONGEST_TRAPEZOID = 10**7
 SLACK = Fraction(1, 2**52)
@@ -56,6 +57,8 @@ def value(evaluation: Evaluation, rule: Rule) -> Exact | None:
         if metric == "pr_trapezoid" and not (table.whole and table.positives <= LONGEST_TRAPEZOID):
             return None
         return AREAS[metric](table)
+    if metric == PARTIAL:
+        return reference_partial.mean(table, rule) if table.sweep else None
     if "at_threshold" not in rule:
         return value_at(table, metric, rule["at"])
     row = row_at(evaluation, rule["at_threshold"])
@@ -142,8 +145,15 @@ def metrics() -> list[dict[str, Any]]:
     curves = [{"metric": name, "at": 0.6} for name in ("precision_at_recall", "recall_at_precision", "tpr_at_fpr")]
     rates = [{"metric": name, "at_threshold": 0.5} for name in ("precision", "recall", "fpr")]
     indices = [{"metric": name, "at": 0.3} for name in INDICES]
+    ranges = [
+        {"over": "fpr", "from": 0.0, "to": 0.387},
+        {"over": "fpr", "from": 0.161, "to": 0.713, "min_tpr": 0.213},
+        {"over": "tpr", "from": 0.287, "to": 1.0},
+        {"over": "recall", "from": 0.187, "to": 0.913},
+    ]
     return (
         [{"metric": name} for name in AREAS]
+        + [{"metric": PARTIAL} | part for part in ranges]
         + curves
         + rates
         + indices

@@ -13,11 +13,14 @@ from typing import Any
 import mpmath
 
 from tests import reference_inference as inference
+from tests import reference_partial
 from tests import reference_score as score
 from tests import reference_spread as spread
+from tests.reference import Row, with_ends
 from tests.reference_gate import (
     AREAS,
     HULL_AREAS,
+    PARTIAL,
     Evaluation,
     Exact,
     Rule,
@@ -32,7 +35,7 @@ from tests.strategies import Data, Rows
 
 BOOTSTRAPS = ("bootstrap", "bca")
 WITHOUT_INTERVAL = (*HULL_AREAS, "pr_trapezoid")
-INTERVAL_METRICS = ("roc", "pr", "average_precision", "tpr_at_fpr", "precision_at_recall")
+INTERVAL_METRICS = ("roc", "pr", "average_precision", "partial", "tpr_at_fpr", "precision_at_recall")
 SHARES = ("recall", "fpr")
 FEWEST = 2
 
@@ -83,7 +86,7 @@ def method_of(rule: Rule, method: str, *, difference: bool) -> str | None:
     metric = rule["metric"]
     if "at_threshold" in rule:
         return "score"
-    if metric not in AREAS:
+    if metric not in (*AREAS, PARTIAL):
         return method if method in BOOTSTRAPS else "bootstrap" if difference else "score"
     if method in BOOTSTRAPS:
         return method
@@ -99,6 +102,8 @@ def interval(  # noqa: PLR0911  # a case for each kind of interval
     found, metric = value(evaluation, rule), rule["metric"]
     if found is None or not has_intervals(evaluation, rule):
         return None
+    if metric == PARTIAL and float(found) in {0, 1}:
+        return exact_partial(evaluation, rule, found, level)
     if metric in AREAS and found in {0, 1}:
         return exact(evaluation, metric, found, level)
     made_by = method_of(rule, method, difference=False)
@@ -109,6 +114,11 @@ def interval(  # noqa: PLR0911  # a case for each kind of interval
     if made_by in BOOTSTRAPS:
         return Interval(made_by) if evaluation.table().whole or isinstance(evaluation, Data) else None
     rounded = float(found)
+    if metric == PARTIAL:
+        error = spread.standard_error(evaluation, rule)
+        lower, upper = inference.logit_ends(rounded, error, level)
+        lowest = exact_partial(evaluation, rule, Fraction(1), level).lower
+        return Interval("logit", min(lower, lowest), upper, error)
     if metric != "roc":
         positives = float(effective(evaluation)[0])
         error = mpmath.sqrt(rounded * (1 - rounded) / positives)
@@ -129,6 +139,33 @@ def capped(evaluation: Evaluation, metric: str, level: float, found: Interval) -
     if metric == "roc":
         upper = max(upper, exact(evaluation, metric, Fraction(0), level).upper)
     return Interval(found.method, lower, upper, found.error)
+
+
+def exact_partial(evaluation: Evaluation, rule: Rule, found: Exact, level: float) -> Interval:
+    """Of a mean height of 1, the least with a share of each class on the wrong side; of 0, the tpr at the range's end.
+
+    Over tpr it is the curve of the negatives, from the other end.
+    """
+    table, trials = evaluation.table(), [float(each) for each in effective(evaluation)]
+    if found:
+        half = (1 - level) / 2
+        lows = []
+        for part in range(101):
+            above = Fraction(1 - half ** (part / 100 / trials[1]))
+            below = Fraction(1 - half ** ((1 - part / 100) / trials[0]))
+            corners = [(0, above), (1 - below, above), (1 - below, 1)]
+            rows = [Row(tp * table.positives, fp * table.negatives) for tp, fp in corners]
+            lows.append(float(reference_partial.mean(with_ends(rows, table.positives, table.negatives), rule)))
+        return Interval("exact", min(lows), 1)
+    if rule["over"] == "recall":
+        return Interval("exact", 0, 1)
+    roc = [(float(row.fp / table.negatives), float(row.tp / table.positives)) for row in table.rows]
+    end, floor = rule.get("to", 1.0), rule.get("min_tpr", 0.0)
+    if rule["over"] == "tpr":
+        roc, end = [(1 - tpr, 1 - fpr) for fpr, tpr in reversed(roc)], 1 - rule.get("from", 0.0)
+        trials.reverse()
+    _, highest = score.tpr_at_fpr_ends(roc, end, 0.0, trials, float(inference.normal_quantile(level)))
+    return Interval("exact", 0, max(highest - floor, 0) / (1 - floor))
 
 
 def called_trials(evaluation: Evaluation, threshold: float, *, of: bool) -> float:
@@ -221,17 +258,19 @@ def difference_interval(  # noqa: PLR0911  # a case for each kind of interval
         return combined(
             "score", values, [score_ends(each, rule, found, z) for each, found in zip(both, values, strict=True)]
         )
-    if any(each in {0, 1} for each in values):
+    if any(each in {0, 1} or float(each) in {0, 1} for each in values):
         singles = [interval(each, rule, level, "logit") for each in both]
         return combined(
-            "exact" if rule["metric"] in AREAS else "score", values, [(each.lower, each.upper) for each in singles]
+            "exact" if rule["metric"] in (*AREAS, PARTIAL) else "score",
+            values,
+            [(each.lower, each.upper) for each in singles],
         )
     if made_by in BOOTSTRAPS:
         drawn = all(isinstance(each, Data) or each.table().whole for each in both)
         return Interval(made_by) if drawn else None
     both_values = float(values[0]), float(values[1])
     if made_by == "mover":
-        return Interval("mover", *spread.difference_ends(*both, rule["metric"], both_values, level, paired=paired))
+        return Interval("mover", *spread.difference_ends(*both, rule, both_values, level, paired=paired))
     error = difference_error(current, baseline, paired=paired)
     lower, upper = inference.normal_ends(both_values[0] - both_values[1], error, level)
     return Interval("delong", max(lower, -1), min(upper, 1), error)

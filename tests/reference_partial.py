@@ -6,8 +6,9 @@ check that. Nothing here may import the service.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from typing import Any
 
 import mpmath
 
@@ -97,6 +98,14 @@ def area(table: Table, over: str, low: float, high: float, floor: float | None =
     if over == "tpr":
         return specificity_part(table, start, end)
     return roc_part(table, start, end, Fraction(floor or 0))
+
+
+def mean(table: Table, asked: Mapping[str, Any]) -> Exact:
+    """The mean height of a range, as a request has it."""
+    start, end, floor = asked.get("from", 0.0), asked.get("to", 1.0), asked.get("min_tpr")
+    box = (Fraction(end) - Fraction(start)) * (1 - Fraction(floor or 0))
+    found = area(table, asked["over"], start, end, floor)
+    return found / box if isinstance(found, Fraction) else found / mpf(box)
 
 
 def mcclish(area: Fraction, over: str, low: float, high: float) -> Fraction:

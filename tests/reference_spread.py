@@ -13,8 +13,9 @@ from typing import Any
 import mpmath
 
 from tests import reference_inference as inference
+from tests import reference_partial
 from tests.reference import Row, with_ends
-from tests.reference_gate import AREAS, Evaluation, examples
+from tests.reference_gate import AREAS, PARTIAL, Evaluation, Rule, examples
 from tests.strategies import Data
 
 STEP = Fraction(1, 10**18)
@@ -44,7 +45,7 @@ def kinds(evaluation: Evaluation) -> list[Kind]:
     return [each for each in found if each.count > 0]
 
 
-def area(metric: str, found: list[Kind], masses: list[Fraction]) -> Any:
+def area(rule: Rule, found: list[Kind], masses: list[Fraction]) -> Any:
     """The area where the kinds have these masses."""
     rows = []
     for cut in sorted({each.score for each in found}, reverse=True):
@@ -52,10 +53,11 @@ def area(metric: str, found: list[Kind], masses: list[Fraction]) -> Any:
         tp, fp = (sum((mass for positive, mass in called if positive == of), Fraction(0)) for of in (True, False))
         rows.append(Row(tp, fp, float(cut)))
     last = rows[-1]
-    return AREAS[metric](with_ends(rows, last.tp, last.fp))
+    table = with_ends(rows, last.tp, last.fp)
+    return reference_partial.mean(table, rule) if rule["metric"] == PARTIAL else AREAS[rule["metric"]](table)
 
 
-def moves(evaluation: Evaluation, metric: str) -> list[Any]:
+def moves(evaluation: Evaluation, rule: Rule) -> list[Any]:
     """How far one more example of each kind moves the area, times the mass of its class."""
     found = kinds(evaluation)
     masses = [each.count * each.weight for each in found]
@@ -66,7 +68,7 @@ def moves(evaluation: Evaluation, metric: str) -> list[Any]:
         ends = []
         for change in (step, -step):
             changed = [*masses[:place], masses[place] + change, *masses[place + 1 :]]
-            found_area = area(metric, found, changed)
+            found_area = area(rule, found, changed)
             ends.append(inference.exactly(found_area) if isinstance(found_area, Fraction) else found_area)
         with mpmath.workdps(2 * inference.DIGITS):
             out.append((ends[0] - ends[1]) / (2 * inference.exactly(step)) * inference.exactly(total))
@@ -105,18 +107,25 @@ def covariance(one: list[Moved], other: list[Moved]) -> Any:
     )
 
 
+def standard_error(evaluation: Evaluation, rule: Rule) -> Any:
+    """Of one area."""
+    with mpmath.workdps(inference.DIGITS):
+        found = classes(kinds(evaluation), moves(evaluation, rule))
+        return mpmath.sqrt(covariance(found, found))
+
+
 def power(moved: list[Moved], exponent: int) -> Any:
     """Σ c |v|^exponent."""
     return sum(c * abs(v) ** exponent for each in moved for c, v in zip(each.counts, each.by, strict=True))
 
 
 def difference_ends(
-    current: Evaluation, baseline: Evaluation, metric: str, values: tuple[float, float], level: float, *, paired: bool
+    current: Evaluation, baseline: Evaluation, rule: Rule, values: tuple[float, float], level: float, *, paired: bool
 ) -> tuple[Any, Any, Any]:
     """The lower end, the upper end, and the standard error."""
     with mpmath.workdps(inference.DIGITS):
         both = [kinds(each) for each in (current, baseline)]
-        of_both = [moves(each, metric) for each in (current, baseline)]
+        of_both = [moves(each, rule) for each in (current, baseline)]
         one, other = (classes(found, values) for found, values in zip(both, of_both, strict=True))
         shared = covariance(one, other) if paired else mpmath.mpf(0)
         if paired:

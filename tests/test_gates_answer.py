@@ -51,7 +51,23 @@ EVERY_KIND = [
     {"metric": "f_measure", "at": 0.5, "max_drop": 0.1},
     {"metric": "fpr", "at_threshold": 0.5, "max": 0.5, "confidence": 0.9},
     {"metric": "jaccard", "at": 0.25, "at_threshold": 0.5, "min": 0.1},
+    {"metric": "partial", "over": "fpr", "from": 0.0, "to": 0.3, "max_drop": 0.1, "confidence": 0.9},
 ]
+
+
+def test_a_part_of_a_curve_is_its_mean_height():
+    parts = [{"over": "fpr", "to": 0.3, "min_tpr": 0.25}, {"over": "tpr", "from": 0.5}, {"over": "recall"}]
+    whole = [{"from": 0.0, "to": 1.0} | part for part in parts]
+    found = checked(PAIR, *({"metric": "partial", "max_drop": 0.5} | part for part in parts))
+    for body, name in ((NEW, "value"), (OLD, "baseline")):
+        means = curves(body | {"include": ["auc"], "partial": parts})["partial"]["mean"]
+        assert [check[name] for check in found] == means
+    for check, part in zip(found, whole, strict=True):
+        assert check["rule"] == {"metric": "partial", "max_drop": 0.5} | part
+    assert (
+        "partial over fpr 0 to 0.3 above tpr 0.25 drop at most 0.5"
+        in ask(PAIR | {"rules": [{"metric": "partial", "max_drop": 0.5} | parts[0]]}, accept=XML).body.decode()
+    )
 
 
 def checked(body, *rules, **kwargs):

@@ -9,6 +9,7 @@ TWINS = {
     "summary_lines": "what a command prints of an answer, for each command",
 }
 MODULES = {
+    "classes": "the operation: its picture, its command",
     "curves": "the operation: its picture, its command",
     "guide": "the user's guide: its command, its routes",
     "slices": "the operation: its picture, its command",

@@ -11,12 +11,14 @@ from service.wire.formats.query_options import SAMPLE_COLUMNS, TOTALS
 from tests.asking import ask
 
 SAMPLE = "labels,old,new\n1,0.9,0.8\n0,0.2,0.3\n1,0.4,0.7\n0,0.5,0.1\n"
+CLASSES = "labels,old,new\nold,0.9,0.8\nnew,0.2,0.3\nold,0.4,0.7\n"
 COUNTS = "tp,fp\n1,0\n2,3\n"
 WITH = {
     "curves": {"scores": "new"},
     "tradeoffs": {"scores": "new"},
     "comparisons": {"scores": "old,new"},
     "slices": {"scores": "new", "slices": "old"},
+    "classes": {"scores": "old,new"},
     "gates": {"scores": "new", "baseline_scores": "old", "rules": '[{"metric": "roc", "min": 0.5}]'},
 }
 OTHERS = {*SAMPLE_COLUMNS, "baseline_scores", "positive_label", "keep", "include", "indices", "delimiter", "decimal"}
@@ -37,7 +39,7 @@ def test_the_example_of_a_parameter_is_right(operation, parameter):
     query = WITH[operation] | ({"charts": CHARTS[operation][0]} if parameter in {"side", "mark"} else {})
     if parameter in TOTALS:
         query = {key: text for key, text in query.items() if key == "rules"} | dict.fromkeys(TOTALS, "100")
-    body = COUNTS if parameter in TOTALS else SAMPLE
+    body = COUNTS if parameter in TOTALS else CLASSES if operation == "classes" else SAMPLE
     refused = ask(operation, body, content_type="text/csv", **query | {parameter: "wrong"})
     (error,) = json.loads(refused.body)["errors"]
     assert (error["pointer"], error["code"]) == (f"/{parameter}", "not_json")

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from service.charts.classes import classes_picture
 from service.charts.comparisons import comparisons_picture
 from service.charts.curves import curves_picture
 from service.charts.gates import gates_picture
@@ -17,6 +18,7 @@ PICTURES: dict[str, Callable[[Any, Picture], str]] = {
     "comparisons": comparisons_picture,
     "gates": gates_picture,
     "slices": slices_picture,
+    "classes": classes_picture,
 }
 """{operation: from its result, and how it is to be drawn, to SVG text}"""
 

@@ -8,6 +8,7 @@ CHARTS = {
     "comparisons": ("both", "roc", "pr", "best_tradeoff"),
     "gates": ("gate",),
     "slices": ("both", "roc", "pr"),
+    "classes": ("both", "roc", "pr"),
 }
 """{operation: its charts}, the default first."""
 

@@ -9,7 +9,7 @@ import orjson
 from service.answer import Answer, Request, answer
 from service.cli.command_error import fail
 from service.cli.files import InputFile
-from service.cli.layout import MOST_ROWS, table_lines
+from service.cli.layout import MOST_ROWS, harmless, table_lines
 from service.cli.options import flag
 from service.curves.compiled import KERNEL
 from service.settings import Settings, SettingsError, read_settings
@@ -131,9 +131,8 @@ def _some(values: list[Any], *, more: bool) -> str:
 
 
 def _plain(value: object) -> str:
-    """Write what stands in a file, the beginning of it, so that it does nothing to a terminal."""
-    text = str(value)
-    return (text if text.isprintable() else ascii(text))[:_LONGEST]
+    """Write what stands in a file, the beginning of it."""
+    return harmless(str(value))[:_LONGEST]
 
 
 def is_problem(result: Answer) -> bool:

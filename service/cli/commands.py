@@ -2,6 +2,7 @@
 
 import click
 
+from service.cli.classes import classes
 from service.cli.compare import compare
 from service.cli.curves import curves
 from service.cli.gate.command import gate
@@ -15,13 +16,14 @@ from service.cli.tradeoffs import tradeoffs
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="rocpr")
 def rocpr() -> None:
-    """Evaluate binary classifiers: curves, the areas under them, trade-offs, comparisons, slices, and a gate for CI."""
+    """Evaluate classifiers: curves, areas, trade-offs, comparisons, slices, several classes, and a gate for CI."""
 
 
 rocpr.add_command(curves)
 rocpr.add_command(tradeoffs)
 rocpr.add_command(compare)
 rocpr.add_command(slices)
+rocpr.add_command(classes)
 rocpr.add_command(gate)
 rocpr.add_command(serve)
 rocpr.add_command(key)

@@ -29,6 +29,11 @@ def text_lines(text: str) -> Iterable[str]:
     return textwrap.wrap(text, width(), initial_indent="  ", subsequent_indent="    ")
 
 
+def harmless(text: str) -> str:
+    """Write text that came with the data so that it does nothing to a terminal."""
+    return text if text.isprintable() else ascii(text)
+
+
 def table_lines(rows: list[list[str]], sides: str) -> Iterable[str]:
     """Align columns to the left (<) or right (>), two spaces apart; a left-aligned last column goes on below itself."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -63,10 +68,18 @@ def chosen_rows(rows: list[int]) -> list[int]:
     return [rows[round(place * step)] for place in range(MOST_ROWS)]
 
 
+def sorted_rows(column: list[Any]) -> list[int]:
+    """Order rows by a column, the least first; those without a value are last."""
+    return sorted(
+        range(len(column)), key=lambda row: (column[row] is None, column[row] if column[row] is not None else 0)
+    )
+
+
 def how_many(shown: list[int], rows: list[int], noun: str) -> str:
     """Say how many rows a table has, and how many of them are shown."""
     part = f"{len(shown)} of " if len(shown) < len(rows) else ""
-    return f"{part}{len(rows)} {noun}{'' if len(rows) == 1 else 's'}"
+    plural = f"{noun}{'es' if noun.endswith('s') else 's'}"
+    return f"{part}{len(rows)} {noun if len(rows) == 1 else plural}"
 
 
 def total_lines(document: dict[str, Any]) -> Iterable[str]:

@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from service.curves.areas import average_precision, pr_area, roc_area
+from service.curves.area_columns import ONE_CLASS, SHARED_AREAS, AreaColumns, Undefined, sample_or_reason
 from service.curves.confusion import ConfusionTable
-from service.curves.errors import OneClassLabels, TotalOutOfRange
 from service.curves.exact import (
     LARGEST_EXACT_INTEGER,
     FloatArray,
@@ -22,16 +21,10 @@ from service.curves.exact import (
     two_sum,
 )
 from service.curves.groups import sorted_slices
-from service.curves.hull import RocHull, prune
+from service.curves.hull import prune
 from service.curves.orientation import CountSpace
 from service.curves.positive_steps import PositiveSteps
 from service.curves.sample import Sample
-
-SLICED_AREAS = ("roc", "roc_hull", "pr", "pr_achievable", "average_precision")
-"""The areas of slices; `pr_trapezoid` is omitted, because it visits every true positive."""
-
-ONE_CLASS, TOTAL_OUT_OF_RANGE = "one_class", "total_out_of_range"
-"""The reasons why a slice has no areas."""
 
 _DOUBT = 2.0**-20
 """A sum is in doubt where it is nearer than this, in ulps, to half way between two doubles.
@@ -83,23 +76,6 @@ class SlicedTables:
         return ConfusionTable(*columns, *totals, self.lower_is_positive, counted=True)
 
 
-@dataclass(slots=True, eq=False)
-class SlicedAreas:
-    """The totals and areas of slices, (s,) each; NaN with a reason where undefined."""
-
-    positives: FloatArray
-    negatives: FloatArray
-    roc: FloatArray
-    roc_hull: FloatArray
-    pr: FloatArray
-    pr_achievable: FloatArray
-    average_precision: FloatArray
-    reason: list[str | None] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.reason = [None] * self.positives.size
-
-
 def rows_by_slice(numbers: IntArray, count: int) -> tuple[IntArray, IntArray]:
     """Order the rows by slice number, (n,) below `count`, and return where each slice begins, (count + 1,)."""
     order = np.argsort((numbers % _DIGIT).astype(np.uint16), kind="stable")
@@ -127,7 +103,7 @@ def sliced_tables(sample: Sample, order: IntArray, bounds: IntArray) -> SlicedTa
     return SlicedTables(thresholds, tp, fp, np.append(origins, tp.size), sample.lower_is_positive)
 
 
-def sliced_areas(tables: SlicedTables) -> SlicedAreas:
+def sliced_areas(tables: SlicedTables) -> AreaColumns:
     """All areas of slices whose counts are integers."""
     positives, negatives = tables.positives, tables.negatives
     defined = (positives > 0) & (negatives > 0)
@@ -136,7 +112,7 @@ def sliced_areas(tables: SlicedTables) -> SlicedAreas:
     hull = _Sums(
         tables.tp.take(vertices), tables.fp.take(vertices), tables.numbers.take(vertices), positives, negatives
     )
-    found = SlicedAreas(
+    found = AreaColumns(
         positives,
         negatives,
         roc=whole.roc(),
@@ -147,63 +123,23 @@ def sliced_areas(tables: SlicedTables) -> SlicedAreas:
     )
     for number in (~defined).nonzero()[0].tolist():
         found.reason[number] = ONE_CLASS
-    for name in SLICED_AREAS:
+    for name in SHARED_AREAS:
         getattr(found, name)[~defined] = np.nan
     doubtful = whole.doubtful | hull.doubtful
     for number in (doubtful & defined).nonzero()[0].tolist():
-        table = tables.table(number)
-        _set(found, number, table)
+        found.set(number, tables.table(number))
     np.maximum(found.pr_achievable, found.pr, out=found.pr_achievable)
     return found
-
-
-def weighted_areas(
-    sample: Sample, order: IntArray, bounds: IntArray
-) -> tuple[SlicedAreas, list[ConfusionTable | None]]:
-    """All areas of the slices of a sample with weights, one at a time, and the tables of the slices that have areas."""
-    found = SlicedAreas(*np.full((7, bounds.size - 1), np.nan))
-    tables: list[ConfusionTable | None] = []
-    for number, part in enumerate(slice_samples(sample, order, bounds)):
-        table = None
-        if isinstance(part, Sample):
-            table = ConfusionTable.from_sample(part)
-            found.positives[number], found.negatives[number] = table.positives, table.negatives
-            _set(found, number, table)
-        else:
-            found.positives[number], found.negatives[number] = part.totals
-            found.reason[number] = part.reason
-        tables.append(table)
-    np.maximum(found.pr_achievable, found.pr, out=found.pr_achievable)
-    return found, tables
-
-
-@dataclass(frozen=True, slots=True)
-class Undefined:
-    """A slice that has no areas: its totals, and why."""
-
-    totals: tuple[float, float]
-    reason: str
 
 
 def slice_samples(sample: Sample, order: IntArray, bounds: IntArray) -> Iterator[Sample | Undefined]:
     """The slices of a sample, each as a sample, or Undefined if it cannot be one."""
     for start, stop in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
         rows = order[start:stop]
-        labels, weights = sample.labels[rows], None if sample.weights is None else sample.weights[rows]
-        try:
-            yield Sample(sample.scores[rows], labels, weights, sample.lower_is_positive)
-        except (OneClassLabels, TotalOutOfRange) as fact:
-            each = np.ones(rows.size) if weights is None else weights
-            totals = float(each @ labels), float(each @ ~labels)
-            yield Undefined(totals, ONE_CLASS if isinstance(fact, OneClassLabels) else TOTAL_OUT_OF_RANGE)
-
-
-def _set(found: SlicedAreas, number: int, table: ConfusionTable) -> None:
-    """Set the areas of one slice to those computed from its table alone."""
-    hull = table.select(RocHull.of(table).vertices)
-    found.roc[number], found.roc_hull[number] = roc_area(table), roc_area(hull)
-    found.pr[number], found.pr_achievable[number] = pr_area(table), pr_area(hull)
-    found.average_precision[number] = average_precision(table)
+        weights = None if sample.weights is None else sample.weights[rows]
+        yield sample_or_reason(
+            sample.scores[rows], sample.labels[rows], weights, lower_is_positive=sample.lower_is_positive
+        )
 
 
 class _Sums:

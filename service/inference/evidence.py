@@ -3,6 +3,7 @@
 Knows subjects, pairs and methods; nothing of how intervals are computed, nor of bounds or verdicts.
 """
 
+import math
 from collections.abc import Iterable, Sequence
 
 from service.curves.evaluation import NOT_A_SWEEP, TRAPEZOID_OMITTED, CurvesWarning
@@ -10,6 +11,7 @@ from service.inference.bootstrap import can_resample
 from service.inference.intervals import Interval, IntervalOptions
 from service.inference.methods import RESAMPLED_METHODS, is_resampled, method_of
 from service.inference.pairs import Pair
+from service.inference.partial_influence import examples_inside
 from service.inference.replicates import Replicates, replicated
 from service.inference.rules import Metric
 from service.inference.subject import ENDS, Subject
@@ -26,6 +28,9 @@ _FEW = 10
 _MANY, _SEVERAL, _ANY = 100, 10, 0.5
 """In simulations, bootstrap and DeLong intervals hold their level from this effective size m of the smaller class on
 and from this many wrongly ranked examples of it, m (1 - A); `mover` needs this many of the latter."""
+
+_INSIDE = 10
+"""Those of means over a range hold it from so many effective examples in it, and above `min_tpr`."""
 
 _NOT_DRAWN = "counts that are fractional, or above 2^53, are not resampled"
 _NOT_TOLD = "in some resamples there is no value, or all values lie on one side of it"
@@ -94,7 +99,7 @@ class Evidence:
         if found is None:
             self._omit(metric, str(metric), difference=False)
         else:
-            self._note_narrow(str(metric), found, [self._subject], value)
+            self._note_narrow(metric, str(metric), found, [(self._subject, value)])
         return found
 
     def difference_interval(self, metric: Metric, level: float) -> Interval | None:
@@ -112,7 +117,8 @@ class Evidence:
         if found is None:
             self._omit(metric, f"the difference of {metric}", difference=True)
         else:
-            self._note_narrow(f"the difference of {metric}", found, self._pair.subjects, max(values))
+            both = list(zip(self._pair.subjects, values, strict=True))
+            self._note_narrow(metric, f"the difference of {metric}", found, both)
         return found
 
     def p_value(self, metric: Metric, *, wanted: bool) -> float | None:
@@ -175,13 +181,21 @@ class Evidence:
             self._warnings.append(FEW_EFFECTIVE_EXAMPLES)
         return True
 
-    def _note_narrow(self, what: str, interval: Interval, subjects: Sequence[Subject], greatest: float) -> None:
-        """Warn if intervals of such data are known to be too narrow; `greatest` is the largest of the areas."""
-        if interval.method not in _NARROW:
+    def _note_narrow(
+        self, metric: Metric, what: str, interval: Interval, found: Sequence[tuple[Subject, float]]
+    ) -> None:
+        """Warn where intervals of such data are known to be too narrow, of subjects with these values."""
+        inside = math.inf
+        if metric.part is not None and interval.method != "exact":
+            inside = min(examples_inside(metric.part, value, subject.strata.effective) for subject, value in found)
+        if interval.method not in _NARROW and inside >= _INSIDE:
             return
-        few = min(min(subject.strata.effective) for subject in subjects)
-        wrong, enough = few * (1 - greatest), _ANY if interval.method == "mover" else _SEVERAL
-        if interval.method != "mover" and few < _MANY:
+        few = min(min(subject.strata.effective) for subject, _ in found)
+        wrong = few * (1 - max(value for _, value in found))
+        enough = _ANY if interval.method == "mover" else _SEVERAL
+        if inside < _INSIDE:
+            why = f"about {inside:.2g} examples decide it; from {_INSIDE} on they keep their level"
+        elif interval.method != "mover" and few < _MANY:
             why = f"the smaller class has an effective size of {few:.3g}; from {_MANY} on they keep their level"
         elif wrong < enough:
             why = f"about {wrong:.2g} of its smaller class are ranked wrongly; from {enough:g} on they keep their level"

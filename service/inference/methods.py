@@ -5,7 +5,7 @@ vary too little, or not at all. A point of a curve also has a score interval, un
 Differences of such points, and of areas under the PR curve, are resampled.
 """
 
-from service.inference.rules import AREAS, Metric
+from service.inference.rules import Metric
 
 RESAMPLED_METHODS = ("bootstrap", "bca")
 INTERVAL_METHODS = ("auto", "delong", "logit", *RESAMPLED_METHODS)
@@ -17,13 +17,13 @@ def method_of(metric: Metric, asked: str, *, difference: bool = False) -> str | 
 
     A value of exactly 0 or 1 has no spread and uses another method, which names cannot determine.
     """
-    if not metric.has_interval or (asked == "delong" and metric.name in AREAS and metric.name != "roc"):
+    if not metric.has_interval or (asked == "delong" and metric.is_area and metric.name != "roc"):
         return None
     if metric.at_threshold is not None:
         return "score"
     if asked in RESAMPLED_METHODS:
         return asked
-    if metric.name not in AREAS:
+    if not metric.is_area:
         return "bootstrap" if difference else "score"
     if asked == "delong":
         return asked

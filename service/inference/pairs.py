@@ -25,7 +25,7 @@ from service.inference.intervals import (
 )
 from service.inference.rates import paired_rate_ends
 from service.inference.replicates import Replicates
-from service.inference.rules import AREAS, Metric
+from service.inference.rules import Metric
 from service.inference.score import Ends, PairedShares, p_value
 from service.inference.spread import Spread, paired_spread, unpaired_spread
 from service.inference.strata import Strata, paired_strata
@@ -100,7 +100,7 @@ class Pair:
                 each.interval(metric, value, level) for each, value in zip(self.subjects, values, strict=True)
             )
             ends = mover_ends(values, ((one.lower, one.upper), (other.lower, other.upper)))
-            return Interval(*ends, level, "exact" if metric.name in AREAS else "score", None)
+            return Interval(*ends, level, "exact" if metric.is_area else "score", None)
         if method in {"delong", "mover"}:
             spread = self._spread(metric)
             if method == "delong":
@@ -122,7 +122,7 @@ class Pair:
             return p_value(values[0] - values[1], self._rate_ends(metric, values))
         if self.has_end(values):
             return None
-        if metric.name == "roc" or (replicates is None and metric.name in AREAS):
+        if metric.name == "roc" or (replicates is None and metric.is_area):
             return difference_p_value(values[0] - values[1], self._spread(metric).error)
         return None if replicates is None else replicate_p_value(replicates.values)
 
@@ -133,16 +133,17 @@ class Pair:
 
     def _spread(self, metric: Metric) -> Spread:
         """The spread of the difference of an area."""
-        if metric.name not in self._spreads:
-            self._spreads[metric.name] = (
-                paired_spread(self.strata, metric.name)
+        if metric not in self._spreads:
+            area = metric.part or metric.name
+            self._spreads[metric] = (
+                paired_spread(self.strata, area)
                 if self.paired
-                else unpaired_spread(self.current.strata, self.baseline.strata, metric.name)
+                else unpaired_spread(self.current.strata, self.baseline.strata, area)
             )
-        return self._spreads[metric.name]
+        return self._spreads[metric]
 
     @cached_property
-    def _spreads(self) -> dict[str, Spread]:
+    def _spreads(self) -> dict[Metric, Spread]:
         return {}
 
     def _rate_ends(self, metric: Metric, values: tuple[float, float]) -> Callable[[float], Ends]:

@@ -3,13 +3,14 @@
 Knows names and numbers only.
 """
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from typing import Any
 
 from service.curves.areas import Areas
 from service.curves.indices import INDICES
 from service.curves.operating_points import METRICS
+from service.curves.partial_areas import PartialRange
 
 AREAS = tuple(field.name for field in fields(Areas))
 """The areas, which are metrics without a place."""
@@ -19,6 +20,9 @@ AREAS_WITH_INTERVALS = ("roc", "pr", "average_precision")
 
 POINTS_WITH_INTERVALS = ("tpr_at_fpr", "precision_at_recall")
 """The metrics with a place that have intervals. Others take the best of all rows, fitted to the data like a hull."""
+
+PARTIAL = "partial"
+"""The mean height of a part of a curve."""
 
 RATES = ("precision", "recall", "fpr")
 """The metrics of one row, at a threshold."""
@@ -32,19 +36,31 @@ BOUNDS = ("min", "max", "max_drop")
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A number of an evaluation: an area, or a metric at an operating point (`at`) or at a deployed threshold."""
+    """A number of an evaluation: an area, or a metric at an operating point (`at`) or at a deployed threshold.
+
+    part   of PARTIAL, the range.
+    """
 
     name: str
     at: float | None = None
     at_threshold: float | None = None
+    part: PartialRange | None = None
+
+    @property
+    def is_area(self) -> bool:
+        """Whether it is the area under a curve or, of PARTIAL, what that is of its box."""
+        return self.part is not None or self.name in AREAS
 
     @property
     def has_interval(self) -> bool:
         """Whether it can have an interval; a metric fitted to the same data cannot."""
-        return self.at_threshold is not None or self.name in AREAS_WITH_INTERVALS + POINTS_WITH_INTERVALS
+        return self.at_threshold is not None or self.name in (*AREAS_WITH_INTERVALS, *POINTS_WITH_INTERVALS, PARTIAL)
 
     def __str__(self) -> str:
         """Name it in a sentence."""
+        if self.part is not None:
+            above = "" if self.part.min_tpr is None else f" above tpr {plain(self.part.min_tpr)}"
+            return f"{self.name} over {self.part.over} {plain(self.part.start)} to {plain(self.part.end)}{above}"
         at = "" if self.at is None else f" at {_PLACES.get(self.name, 'lambda')} {plain(self.at)}"
         return self.name + at + ("" if self.at_threshold is None else f" at threshold {plain(self.at_threshold)}")
 
@@ -65,11 +81,12 @@ class Rule:
     max_drop: float | None = None
     confidence: float | None = None
     prove: str | None = None
+    part: PartialRange | None = None
 
     @property
     def of(self) -> Metric:
         """The metric, with its place."""
-        return Metric(self.metric, self.at, self.at_threshold)
+        return Metric(self.metric, self.at, self.at_threshold, self.part)
 
     @property
     def kind(self) -> str:
@@ -91,9 +108,28 @@ class Rule:
         )
 
     def given(self) -> dict[str, Any]:
-        """The fields that were given."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
+        """What was given of it, a range with both its ends."""
+        given = {each.name: getattr(self, each.name) for each in fields(self)}
+        if self.part is not None:
+            part = self.part
+            ends = dict(zip(RANGE_KEYS, (part.over, part.start, part.end, part.min_tpr), strict=True))
+            given = {"metric": self.metric} | ends | given | {"part": None}
+        return {name: value for name, value in given.items() if value is not None}
 
+    @classmethod
+    def read(cls, given: dict[str, Any]) -> "Rule":
+        """Read what `given` wrote."""
+        given = dict(given)
+        ends = given.pop("over", None), given.pop("from", 0.0), given.pop("to", 1.0), given.pop("min_tpr", None)
+        rule = cls(**given)
+        return rule if ends[0] is None else replace(rule, part=PartialRange(*ends))
+
+
+RANGE_KEYS = ("over", "from", "to", "min_tpr")
+"""The keys of a rule that are of the range of PARTIAL."""
+
+RULE_KEYS = (*(each.name for each in fields(Rule) if each.name != "part"), *RANGE_KEYS)
+"""All keys that a rule may have."""
 
 _WORDS = {"min": "at least", "max": "at most", "max_drop": "drop at most"}
 """The kinds of bounds, as phrases name them."""
@@ -112,5 +148,5 @@ def percent(level: float) -> str:
 _PLACES = {"precision_at_recall": "recall", "recall_at_precision": "precision", "tpr_at_fpr": "fpr"}
 """The name of what `at` gives for a metric, if it is not lambda."""
 
-METRIC_NAMES = tuple(dict.fromkeys((*AREAS, *METRICS, *RATES, *INDICES)))
+METRIC_NAMES = tuple(dict.fromkeys((*AREAS, PARTIAL, *METRICS, *RATES, *INDICES)))
 """All metrics that a rule may name."""

@@ -8,20 +8,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from service.curves.area_columns import AreaColumns, areas_of_each
 from service.curves.areas import Areas
 from service.curves.confusion import ConfusionTable
 from service.curves.evaluation import CurvesOptions, CurvesWarning
 from service.curves.exact import FloatArray, IntArray
 from service.curves.operating_points import OperatingPoint, OperatingPoints, operating_points
 from service.curves.sample import Sample
-from service.curves.slicing import (
-    SlicedAreas,
-    rows_by_slice,
-    slice_samples,
-    sliced_areas,
-    sliced_tables,
-    weighted_areas,
-)
+from service.curves.slicing import rows_by_slice, slice_samples, sliced_areas, sliced_tables
 from service.inference.curves_with_intervals import EvaluatedCurves, evaluate_with_intervals
 from service.inference.evidence import Evidence
 from service.inference.intervals import IntervalOptions
@@ -60,7 +54,7 @@ class Sliced:
     overall: EvaluatedCurves
     keys: Mapping[str, Sequence[bool | int | str | None]]
     rows: IntArray
-    areas: SlicedAreas
+    areas: AreaColumns
     intervals: Mapping[str, tuple[FloatArray, FloatArray]] | None
     operating_points: OperatingPoints | None
     warnings: tuple[CurvesWarning, ...]
@@ -86,7 +80,7 @@ def evaluate_slices(
             None if reason else together.table(number) for number, reason in enumerate(areas.reason)
         )
     else:
-        areas, tables = weighted_areas(sample, order, bounds)
+        areas, tables = areas_of_each(slice_samples(sample, order, bounds), slicing.count)
     found, read, warnings = None, None, list(overall.warnings)
     if points or intervals:
         found, read, more = _each(tables, slice_samples(sample, order, bounds), areas, points, intervals)
@@ -99,7 +93,7 @@ def evaluate_slices(
 def _each(
     tables: Iterable[ConfusionTable | None],
     samples: Iterable[object],
-    areas: SlicedAreas,
+    areas: AreaColumns,
     points: Sequence[OperatingPoint],
     options: IntervalOptions | None,
 ) -> tuple[dict[str, tuple[FloatArray, FloatArray]] | None, OperatingPoints | None, list[CurvesWarning]]:
@@ -128,7 +122,7 @@ def _each(
     return (None if options is None else ends), read_points, list(warnings)
 
 
-def _of(areas: SlicedAreas, number: int) -> Areas:
+def _of(areas: AreaColumns, number: int) -> Areas:
     return Areas(
         float(areas.roc[number]),
         float(areas.roc_hull[number]),

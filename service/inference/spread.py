@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from service.curves.exact import FloatArray
-from service.inference.influence import INFLUENCES
+from service.inference.partial_influence import Area, influences
 from service.inference.strata import Strata, Stratum
 
 
@@ -56,12 +56,12 @@ class _Moves:
         return float(self.examples @ (np.abs(self.by) * (self.unit / unit)) ** exponent)
 
 
-def standard_error(strata: Strata, evaluation: int = 0, area: str = "roc") -> float:
+def standard_error(strata: Strata, evaluation: int = 0, area: Area = "roc") -> float:
     """The standard error of an area of one of the evaluations, 0 or 1."""
     return _error(_moves(strata, _influences(strata, evaluation, area)))
 
 
-def paired_spread(strata: Strata, area: str = "roc") -> Spread:
+def paired_spread(strata: Strata, area: Area = "roc") -> Spread:
     """The spread of the difference of the areas of two evaluations of the same examples.
 
     It is computed from the differences of influences, so that nearly equal evaluations lose no digits.
@@ -72,7 +72,7 @@ def paired_spread(strata: Strata, area: str = "roc") -> Spread:
     return _spread(moves, errors)
 
 
-def unpaired_spread(current: Strata, baseline: Strata, area: str = "roc") -> Spread:
+def unpaired_spread(current: Strata, baseline: Strata, area: Area = "roc") -> Spread:
     """The spread of the difference of the areas of two evaluations of different examples."""
     one, other = (_moves(strata, _influences(strata, 0, area)) for strata in (current, baseline))
     return _spread([*one, *other], (_error(one), _error(other)), apart=1.0)
@@ -89,9 +89,9 @@ def _spread(moves: Sequence[_Moves], errors: tuple[float, float], apart: float |
     return Spread(error, jump, errors, apart, min(each.effective for each in moves))
 
 
-def _influences(strata: Strata, evaluation: int, area: str) -> list[tuple[FloatArray, float]]:
+def _influences(strata: Strata, evaluation: int, area: Area) -> list[tuple[FloatArray, float]]:
     """The influence of each kind in both classes, and its divisor."""
-    found = INFLUENCES[area](strata.tables[evaluation])
+    found = influences(strata.tables[evaluation], area)
     return [
         (rows.take(kinds.rows[evaluation]), unit) for kinds, (rows, unit) in zip(strata.classes, found, strict=True)
     ]

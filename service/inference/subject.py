@@ -15,6 +15,7 @@ from service.curves.counts import Counts
 from service.curves.exact import IntArray
 from service.curves.hull import RocHull
 from service.curves.operating_points import OperatingPoint, at_threshold, operating_points, value_of
+from service.curves.partial_areas import partial_areas
 from service.curves.sample import Sample
 from service.inference.area_statistics import AREA_STATISTICS, Statistic, row_by_row
 from service.inference.intervals import (
@@ -28,6 +29,7 @@ from service.inference.intervals import (
     score_interval,
     within_exact,
 )
+from service.inference.partial_influence import partial_mean, perfect_lower_end, worst_upper_end
 from service.inference.rates import ON_CURVES, Rate, rate_ends
 from service.inference.rules import AREAS, Metric
 from service.inference.score import Ends, Share
@@ -82,6 +84,8 @@ class Subject:
         """The metric as a statistic of resamples: an area, or a metric of a curve that has intervals."""
         if metric.name in AREAS:
             return AREA_STATISTICS[metric.name]
+        if (part := metric.part) is not None:
+            return row_by_row(lambda tp, fp: partial_mean(tp, fp, part))
         return row_by_row(lambda tp, fp: value_of(metric.name, metric.at or 0.0, tp, fp))
 
     def interval(self, metric: Metric, value: float, level: float, method: str = "logit") -> Interval:
@@ -89,26 +93,32 @@ class Subject:
 
         An area of exactly 0 or 1 has no spread, so its interval is exact.
         """
-        if metric.name not in AREAS:
+        if not metric.is_area:
             return score_interval(self.score_ends(metric, value, normal_quantile(level)), level)
         if value in ENDS:
             return self._exact(metric, value, level)
-        if metric.name != "roc":
+        if metric.name != "roc" and metric.part is None:
             return self.capped(metric, pr_logit_interval(value, self.strata.positives.effective, level))
-        error = standard_error(self.strata)
+        error = standard_error(self.strata, area=metric.part or metric.name)
         if method == "delong":
             return delong_interval(value, error, level)
         return self.capped(metric, logit_interval(value, error, level))
 
     def capped(self, metric: Metric, interval: Interval) -> Interval:
-        """The interval of an area, extended as far as that of an area of 1 or 0; of other metrics, unchanged."""
-        if metric.name not in AREAS:
+        """The interval of an area, no narrower than for an area of 1 or 0 (`within_exact`); others unchanged."""
+        if not metric.is_area:
             return interval
         worst = self._exact(metric, 0.0, interval.level) if metric.name == "roc" else None
         return within_exact(interval, self._exact(metric, 1.0, interval.level), worst)
 
     def _exact(self, metric: Metric, value: float, level: float) -> Interval:
         """The interval of an area of 0 or 1; an area under a PR curve is never 0."""
+        if metric.part is not None:
+            trials, totals = self.strata.effective, (self.table.positives, self.table.negatives)
+            if value > 0:
+                return Interval(perfect_lower_end(metric.part, totals, trials, level), 1.0, level, "exact", None)
+            upper = worst_upper_end(self.table, metric.part, trials, normal_quantile(level))
+            return Interval(0.0, upper, level, "exact", None)
         if metric.name == "roc":
             return exact_interval(value, min(self.strata.effective), level)
         return exact_pr_interval((self.table.positives, self.table.negatives), self.strata.effective, level)
@@ -161,6 +171,8 @@ class Subject:
         return self._readings[metric]
 
     def _read(self, metric: Metric) -> tuple[float, int | None]:
+        if metric.part is not None:
+            return float(partial_areas(self.table, [metric.part]).mean[0]), None
         if metric.at_threshold is not None:
             return at_threshold(self.table, self.evaluation, metric.at_threshold, metric.name, metric.at)
         assert metric.at is not None  # noqa: S101  # every metric but an area has a place

@@ -26,6 +26,16 @@ def sample(rows: int, lift: float, share: float = 0.3) -> dict[str, Any]:
     return {"scores": [draw.gauss(lift * label, 1) for label in labels], "labels": labels}
 
 
+CLASS_SHIFTS = {"cat": 0.5, "a class that has a rather long name, as some do": 1.0, "owl": 2.0}
+"""{name of a class: how far its scores are from those of the others}"""
+
+
+def class_scores(labels: list[str]) -> dict[str, list[float]]:
+    """Scores for each class that are normal."""
+    draw = random.Random(3)
+    return {name: [draw.gauss(shift * (label == name), 1) for label in labels] for name, shift in CLASS_SHIFTS.items()}
+
+
 def comparison(*names: str, rows: int = 200) -> dict[str, Any]:
     """A comparison of models that get better."""
     return {"evaluations": [sample(rows, 0.5 + place / 5) | {"name": name} for place, name in enumerate(names)]}
@@ -53,6 +63,10 @@ BODIES = {
             "country": [("DE", "a slice that has a rather long name, as some do", None)[row % 3] for row in range(300)]
         },
         "intervals": {},
+    },
+    "classes": {
+        "scores": class_scores([*CLASS_SHIFTS] * 100),
+        "labels": [*CLASS_SHIFTS] * 100,
     },
 }
 """{operation: a request of it}"""

@@ -53,6 +53,14 @@ def test_another_column_sorts_too(file: Path) -> None:
     assert first_columns(rocpr(file, "--slices", "country", "--sort", "country")) == ["DE", "FR", "-", "all"]
 
 
+def test_no_name_does_anything_to_a_terminal(file: Path) -> None:
+    file.write_text(TABLE.replace("FR", "\x1b[31mFR"))
+    run = CliRunner().invoke(commands, ["slices", str(file), "--slices", "country"], color=True)
+    assert run.exit_code == 0, run.output
+    assert "\x1b" not in run.stdout
+    assert r"'\x1b[31mFR'" in run.stdout
+
+
 def test_slices_without_areas_are_last_and_say_why(file: Path) -> None:
     file.write_text(TABLE + "IT,true,0.5,1\n")
     run = rocpr(file, "--slices", "country")

@@ -14,11 +14,12 @@ from service.operations import OPERATIONS
 from service.wire.media_types import PNG
 from service.wire.requests import fields as own
 from service.wire.requests.comparisons_schemas import ComparisonsRequestSchema, NamedEvaluationSchema
-from service.wire.requests.curves_schemas import CurvesRequestSchema, InterpolationSchema, PartialSchema
+from service.wire.requests.curves_schemas import CurvesRequestSchema, InterpolationSchema
 from service.wire.requests.evaluation_schemas import CountsSchema, SampleSchema
 from service.wire.requests.faults import FACT_CODES
 from service.wire.requests.gates_schemas import BaselineSchema, FailStatus, GatesRequestSchema, MetricName, RuleSchema
 from service.wire.requests.interval_schemas import IntervalsSchema, Level, OperatingPointSchema
+from service.wire.requests.partial_schemas import PartialSchema
 from service.wire.requests.picture_schemas import PICTURE_SCHEMAS
 from service.wire.requests.slices_schemas import (
     MOST_SLICE_COLUMNS,

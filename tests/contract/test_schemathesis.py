@@ -150,6 +150,9 @@ def rules(draw: st.DrawFn, *, drops: bool) -> dict[str, Any]:
     rule: dict[str, Any] = {"metric": metric, draw(st.sampled_from(["min", "max"])): draw(BOUNDS)}
     if drops and draw(st.booleans()):
         rule = {"metric": metric, "max_drop": draw(st.sampled_from([-1, -0.0, 0.05, 1]))}
+    if metric == "partial":
+        low = draw(st.floats(0, 0.5))
+        rule |= {"over": draw(st.sampled_from(["fpr", "tpr", "recall"])), "from": low, "to": draw(st.floats(0.75, 1))}
     if metric in AT_THRESHOLD or (metric in schema("TradeoffIndex")["enum"] and draw(st.booleans())):
         rule["at_threshold"] = draw(NEAR)
     if metric in schema("OperatingPoint")["properties"]["metric"]["enum"]:
@@ -199,6 +202,24 @@ def slices_bodies(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @st.composite
+def classes_bodies(draw: st.DrawFn) -> dict[str, Any]:
+    """A few rows of two or three classes, or of any number of them."""
+    names = draw(st.sampled_from([["0", "1"], ["true", "false"], ["a", "\N{GRINNING FACE}", "c d"]]))
+    size = draw(st.integers(1, 4))
+
+    def column(cells: st.SearchStrategy[Any]) -> list[Any]:
+        return draw(st.lists(cells, min_size=size, max_size=size))
+
+    kinds = {"0": [0, 1.0], "true": [True, False]}.get(names[0], names)
+    labels: Any = column(st.sampled_from(draw(st.sampled_from([names, kinds]))))
+    if draw(st.booleans()):
+        labels = {name: column(st.sampled_from([0, 1])) for name in names}
+    options = {"lower_is_positive": st.booleans(), "weights": st.just([1, 0.5, 0, 2][:size])}
+    body = {"scores": {name: column(NEAR) for name in names}, "labels": labels}
+    return body | draw(st.fixed_dictionaries({}, optional=options))
+
+
+@st.composite
 def columns_bodies(draw: st.DrawFn) -> dict[str, Any]:
     """Lists of any scalars, mostly of one length."""
     size = draw(st.integers(1, 4))
@@ -213,6 +234,7 @@ BODIES = {
     "compareClassifiers": comparisons_bodies(),
     "checkGate": gates_bodies(),
     "evaluateSlices": slices_bodies(),
+    "evaluateClasses": classes_bodies(),
     "listColumns": columns_bodies(),
 }
 """{operation: JSON bodies whose parts fit together, so that most are evaluated}"""
@@ -220,6 +242,7 @@ OF_CURVES = [{"metric": "roc", "min": 0.5, "confidence": 0.9}, {"metric": "preci
 OF_ROWS = [{"metric": "recall", "at_threshold": 1, "min": 0.5}, {"metric": "f_measure", "at": 0.2, "min": 0.5}]
 QUERIES: dict[str, list[dict[str, str]]] = {
     "compareClassifiers": [{"scores": "scores,others"}],
+    "evaluateClasses": [{"scores": "scores,others"}],
     "evaluateSlices": [{"slices": "labels"}, {"slices": "labels,scores", "intervals": "{}"}],
     "checkGate": [
         {"rules": json.dumps(OF_CURVES)},

@@ -7,7 +7,8 @@ import numpy as np
 
 from service.curves.comparison import MOST_EVALUATIONS
 from service.curves.indices import INDICES
-from service.inference.rules import METRIC_NAMES, RATES
+from service.curves.partial_areas import OVER
+from service.inference.rules import METRIC_NAMES, PARTIAL, RATES
 from service.wire.answers.answer_tables import TABLES as TABLES_OF
 from service.wire.media_types import JSON, MARKDOWN, SVG, XML
 from service.wire.requests.gates_schemas import MOST_RULES
@@ -98,8 +99,10 @@ BOUNDS = {
 }
 
 
-def places(metric: str) -> list[dict[str, float]]:
+def places(metric: str) -> list[dict[str, Any]]:
     """Where a metric may be read."""
+    if metric == PARTIAL:
+        return [{"over": over, "from": 0.1, "to": 0.6} for over in OVER]
     if metric in RATES:
         return [{"at_threshold": 0.5}]
     if metric in INDICES:
@@ -107,10 +110,10 @@ def places(metric: str) -> list[dict[str, float]]:
     return [{"at": 0.3}] if "_at_" in metric else [{}]
 
 
-def rule(metric: str, place: dict[str, float], bound: str, number: int) -> dict[str, Any]:
+def rule(metric: str, place: dict[str, Any], bound: str, number: int) -> dict[str, Any]:
     """A rule that differs a little from the others of its kind."""
     asked = {"metric": metric} | BOUNDS[bound]
-    asked |= {name: value + number * 1e-3 for name, value in place.items()}
+    asked |= {name: value if isinstance(value, str) else value + number * 1e-3 for name, value in place.items()}
     return asked | ({"confidence": 0.9 + number * 1e-4} if "confidence" in asked else {})
 
 
@@ -135,7 +138,8 @@ def gates_families() -> Iterator[Family]:
                             asked = {"rules": [rule(*of, number) for number in range(size)]}
                             return one | asked | ({"baseline": other, "paired": paired} if "drop" in of[2] else {})
 
-                        name = f"{kind}, {metric} {', '.join(place)} {bound}{' paired' if paired else ''}"
+                        of = ", ".join(place["over"] if key == "over" else key for key in place)
+                        name = f"{kind}, {metric} {of} {bound}{' paired' if paired else ''}"
                         yield family("gates", name, rules, MOST_RULES)
     yield from _reported()
     yield from _resampled()
@@ -160,7 +164,7 @@ def _resampled() -> Iterator[Family]:
     for rows in (6, 100, 1000):
         both = sample(rows) | {"baseline": shuffled(rows, 1)}
         for method in ("bootstrap", "bca"):
-            for metric in ("roc", "pr", "average_precision", "tpr_at_fpr", "precision_at_recall"):
+            for metric in ("roc", "pr", "average_precision", PARTIAL, "tpr_at_fpr", "precision_at_recall"):
                 for paired in (False, True):
 
                     def resamples(size: int, both=both, method=method, metric=metric, paired=paired):

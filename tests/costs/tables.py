@@ -17,6 +17,14 @@ def sample(rows: int, *, digits: int = 6, seed: int = 1) -> Table:
     return {"scores": (labels * 0.3 + random.random(rows)).round(digits).tolist(), "labels": labels.tolist()}
 
 
+def classes(count: int, rows: int) -> dict[str, Any]:
+    """Scores for so many classes, and the class of each row."""
+    names = [f"class {number}" for number in range(count)]
+    scores = sample(rows)["scores"]
+    turned = {name: scores[number:] + scores[:number] for number, name in enumerate(names)}
+    return {"scores": turned, "labels": [names[row * 7 % count] for row in range(rows)]}
+
+
 def weighted(rows: int, low: float, high: float, digits: int = 4) -> Table:
     """Weights over so many powers of ten."""
     weights = 10.0 ** np.random.default_rng(2).uniform(low, high, rows)

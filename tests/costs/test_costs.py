@@ -15,7 +15,7 @@ from tests.costs import search as tool
 from tests.costs.families import BIG_BODY_BYTES, DECODED_BYTES, Family, asking, family
 from tests.costs.measure import largest, measured, work
 from tests.costs.other_families import compared, shuffled
-from tests.costs.tables import TABLES, sample, weighted
+from tests.costs.tables import TABLES, classes, sample, weighted
 
 BIG_WORK = Settings().big_work
 EFFORT = Effort(BIG_WORK, DECODED_BYTES)
@@ -155,6 +155,8 @@ ORDINARY = {
     "two models of weights": asking("comparisons", compared("weights", 2, 1000)),
     "ten slices of 1,000 rows": asking("slices", sample(1000) | {"slices": {"a": [row % 10 for row in range(1000)]}}),
     "their picture": asking("slices", sample(1000) | {"slices": {"a": [row % 10 for row in range(1000)]}}, accept=SVG),
+    "three classes of 500 rows": asking("classes", classes(3, 500)),
+    "their curves": asking("classes", classes(3, 200), accept=SVG),
     "a gate of 1,000 rows": asking("gates", sample(1000) | {"rules": GATE, "baseline": shuffled(1000, 1)}),
     "a paired gate": asking("gates", sample(1000) | {"rules": GATE, "baseline": shuffled(1000, 1), "paired": True}),
     "its summary": asking("gates", sample(1000) | {"rules": GATE, "baseline": shuffled(1000, 1)}, accept=MARKDOWN),

@@ -10,18 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.curves import hull, slicing
+from service.curves.area_columns import SHARED_AREAS, AreaColumns, areas_of_each
 from service.curves.confusion import ConfusionTable
 from service.curves.exact import LARGEST_EXACT_INTEGER
 from service.curves.hull import roc_convex_hull
 from service.curves.sample import Sample
 from service.curves.slicing import (
-    SLICED_AREAS,
     hull_vertices,
     rows_by_slice,
     slice_samples,
     sliced_areas,
     sliced_tables,
-    weighted_areas,
 )
 from tests import reference
 from tests.reference_slices import exact, has_both_classes, parts, single
@@ -34,8 +33,8 @@ def areas_of(data: Data, numbers: list[int]) -> list[dict[str, Any]]:
     if sample.weights is None:
         found = sliced_areas(sliced_tables(sample, order, bounds))
     else:
-        found, _ = weighted_areas(sample, order, bounds)
-    columns = {name: getattr(found, name).tolist() for name in SLICED_AREAS}
+        found, _ = areas_of_each(slice_samples(sample, order, bounds), bounds.size - 1)
+    columns = {name: getattr(found, name).tolist() for name in SHARED_AREAS}
     return [
         {name: None if np.isnan(column[row]) else column[row] for name, column in columns.items()}
         for row in range(bounds.size - 1)
@@ -126,9 +125,9 @@ def test_what_is_in_doubt_is_asked_alone(monkeypatch: pytest.MonkeyPatch) -> Non
     expected = areas_of(data, numbers)
     monkeypatch.setattr(slicing, "_DOUBT", 1.0)
     asked = []
-    real = slicing._set
+    real = AreaColumns.set
     monkeypatch.setattr(
-        slicing, "_set", lambda found, number, table: asked.append(number) or real(found, number, table)
+        AreaColumns, "set", lambda found, number, table: asked.append(number) or real(found, number, table)
     )
     assert areas_of(data, numbers) == expected
     assert len(asked) > 40

@@ -5,12 +5,16 @@ import pytest
 
 from service.curves.areas import roc_area
 from service.curves.confusion import ConfusionTable
-from service.inference.rules import Metric
+from service.inference.rules import PARTIAL, Metric
 from service.inference.subject import Subject
 from tests.error_rates_of_gates.__main__ import markdown, right, row
 from tests.error_rates_of_gates.cells import Cell
 from tests.error_rates_of_gates.cells import markdown as markdown_of_cells
 from tests.error_rates_of_gates.cells import simulated as simulated_cell
+from tests.error_rates_of_gates.parts import PARTS
+from tests.error_rates_of_gates.parts import markdown as markdown_of_parts
+from tests.error_rates_of_gates.parts import simulated as simulated_parts
+from tests.error_rates_of_gates.parts import truth as truth_of_part
 from tests.error_rates_of_gates.simulation import TAIL, Case, simulated
 
 SETS = 500
@@ -74,6 +78,19 @@ def test_a_cell_where_differences_by_delong_are_too_narrow() -> None:
     found = simulated_cell(Cell(100, 300, 0.99, 0.01, 0.9), 150)
     assert not any(each.misses for each in found)
     assert markdown_of_cells(found).splitlines()[-1].startswith("| 100 / 300, 0.99 less 0.01, alike | ")
+
+
+def test_the_truth_of_a_part_is_that_of_many_examples() -> None:
+    cell = Cell(300_000, 600_000, 0.85, 0.05, 0.9)
+    current, _ = (Subject.of(sample) for sample in cell.samples(np.random.default_rng(3)))
+    for part in PARTS.values():
+        assert current.value(Metric(PARTIAL, part=part)) == pytest.approx(truth_of_part(cell, 0.8, part), abs=0.005)
+
+
+def test_gates_on_parts_hold_their_level() -> None:
+    found = simulated_parts(Cell(100, 300, 0.9, 0.05, 0.9), 150)
+    assert not any(each.misses for each in found)
+    assert markdown_of_parts(found).splitlines()[-1].startswith("| 100 / 300, 0.9 less 0.05, alike | ")
 
 
 def test_the_truth_is_that_of_many_examples() -> None:

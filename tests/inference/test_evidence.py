@@ -243,6 +243,26 @@ class TestNarrow:
         assert self.told(20, 200, 1, "auto", max_drop=0.5) == []
         assert self.told(20, 200, 1, "auto", min=0.5) == []
 
+    @pytest.mark.parametrize(
+        ("part", "inside"),
+        [
+            ({"over": "fpr", "to": 0.25}, 10),
+            ({"over": "tpr", "from": 0.75}, 10),
+            ({"over": "tpr", "from": 0.7, "to": 0.95}, 10),
+            ({"over": "recall", "from": 0.875, "to": 0.975}, 4),
+            ({"over": "fpr", "to": 0.5, "min_tpr": 0.7}, 8),
+        ],
+    )
+    def test_few_in_a_range(self, part: dict[str, Any], inside: int) -> None:
+        """Of 40 of each class; all positives but four are above all negatives."""
+        for bound in ({"min": 0.0}, {"max_drop": 0.5}):
+            said = self.told(40, 40, 4, "auto", metric="partial", **part, **bound)
+            if inside >= 10:
+                assert said == []
+            else:
+                assert len(said) == 1
+                assert f"about {inside} examples decide it; from 10 on they keep their level" in said[0]
+
 
 class TestOmitted:
     def warnings(self, request: Request) -> list[str]:

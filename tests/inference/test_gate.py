@@ -33,6 +33,9 @@ from tests.gate_requests import (
 from tests.reference_gate import metrics, near
 from tests.strategies import Data, Rows, examples
 
+PLACES = ("metric", "at", "at_threshold", "over", "from", "to", "min_tpr")
+"""What a rule says of its metric."""
+
 CLOSE = 1e-9
 """What intervals are told to: they go through a normal quantile and a logarithm."""
 
@@ -136,7 +139,7 @@ def test_every_bound_is_inclusive_to_the_last_digit(against: str, method: str) -
     intervals = IntervalOptions(method=method, resamples=FEW)
     request = Request(ONE, baseline, list(every_rule()), paired=paired, intervals=intervals)
     decided = [check for check in request.checks() if check.status != "undecided"]
-    assert len(request.rules) == 20 * 3 + 12 * 4
+    assert len(request.rules) == 24 * 3 + 16 * 4
     assert len(decided) > 90
     at, beyond = [], []
     for check in decided:
@@ -193,7 +196,7 @@ class TestBounds:
     def test_what_passes_passes_any_looser_bound(self, request: Request, one: float, other: float) -> None:
         """Passing is monotone in the bound: a greater max or max_drop, or a lesser min."""
         for rule in request.rules:
-            kind = Rule(**rule).kind
+            kind = Rule.read(rule).kind
             strict, loose = sorted((one, other), reverse=kind == "min")
             statuses = [
                 check.status for check in replace(request, rules=[rule | {kind: strict}, rule | {kind: loose}]).checks()
@@ -224,7 +227,7 @@ class TestConfidence:
         for rule in request.rules:
             if not has_interval(rule):
                 continue
-            metric = {key: rule[key] for key in ("metric", "at", "at_threshold") if key in rule}
+            metric = {key: rule[key] for key in PLACES if key in rule}
             drop = metric | {"max_drop": 0.1, "confidence": 0.9}
             sure, proven, plain = replace(
                 request, rules=[drop, drop | {"prove": "drop"}, metric | {"max_drop": 0.1}]
@@ -259,7 +262,7 @@ class TestOptions:
         intervals = IntervalOptions(method=method)
         for metric in metrics():
             for kind in ("min", "max_drop"):
-                rule = Rule(**metric, **{kind: 0.5})
+                rule = Rule.read(metric | {kind: 0.5})
                 assert not GateOptions((rule,)).takes_resamples(rule)
                 made_by = twin.method_of(metric, method, difference=kind == "max_drop")
                 drawn = has_interval(metric) and made_by in twin.BOOTSTRAPS
@@ -276,7 +279,7 @@ class TestOptions:
         sample, baseline = made(ONE), made(OTHER)
         for column in (sample.scores, sample.labels, baseline.scores):
             column.setflags(write=False)
-        rules = tuple(Rule(**rule) for rule in every_rule())
+        rules = tuple(Rule.read(rule) for rule in every_rule())
         options = GateOptions(rules, paired=True, intervals=IntervalOptions(resamples=FEW))
         evaluate_gate(sample, baseline, options)
         assert np.array_equal(sample.scores, ONE.scores)

@@ -37,6 +37,11 @@ def test_the_names_are_those_of_the_contract() -> None:
     ("rule", "name"),
     [
         ({"metric": "roc"}, "roc"),
+        ({"metric": "partial", "over": "fpr", "from": 0.0, "to": 0.1}, "partial over fpr 0 to 0.1"),
+        (
+            {"metric": "partial", "over": "fpr", "from": 0.0, "to": 0.1, "min_tpr": 0.8},
+            "partial over fpr 0 to 0.1 above tpr 0.8",
+        ),
         ({"metric": "precision_at_recall", "at": 0.5}, "precision_at_recall at recall 0.5"),
         ({"metric": "recall_at_precision", "at": 1.0}, "recall_at_precision at precision 1"),
         ({"metric": "tpr_at_fpr", "at": 0.0}, "tpr_at_fpr at fpr 0"),
@@ -46,8 +51,9 @@ def test_the_names_are_those_of_the_contract() -> None:
     ],
 )
 def test_a_metric_is_named_with_its_place(rule: dict[str, Any], name: str) -> None:
-    parsed = Rule(**rule, min=0.5)
-    assert parsed.of == Metric(parsed.metric, parsed.at, parsed.at_threshold)
+    parsed = Rule.read(rule | {"min": 0.5})
+    assert parsed.of == Metric(parsed.metric, parsed.at, parsed.at_threshold, parsed.part)
+    assert parsed.given() == rule | {"min": 0.5}
     assert str(parsed.of) == name
 
 

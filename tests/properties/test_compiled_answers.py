@@ -55,6 +55,7 @@ def long_requests() -> Iterator[tuple[str, Request]]:
         named = [sample | {"name": "a"}, other | {"name": "b"}]
         documents = [(operation, sample | options) for operation in OPTIONS for options in OPTIONS[operation]]
         documents += [("comparisons", {"evaluations": named}), ("gates", sample | {"baseline": other, "rules": RULES})]
+        documents.append(("classes", sample | {"scores": {"1": sample["scores"], "0": other["scores"]}}))
         for turn, (operation, document) in enumerate(documents):
             accept = "image/svg+xml" if (number + turn) % 4 == 0 else "application/json"
             request = Request(
@@ -87,7 +88,7 @@ def test_small_requests(library: Path) -> None:
         compiled, plain = answers(library, request)
         assert compiled == plain, name
         seen.add(request.operation)
-    assert seen == set(OPERATIONS) - {"columns", "slices"}  # the one has no numbers, the other is among the long ones
+    assert seen == set(OPERATIONS) - {"columns", "slices", "classes"}  # without numbers; among the long ones
 
 
 @pytest.mark.parametrize("name", LONG)

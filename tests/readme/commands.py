@@ -28,6 +28,7 @@ NOT_RUN = {
     ".venv/bin/python -m tests.coverage_of_intervals": "it takes hours; its tests run it in short",
     ".venv/bin/python -m tests.error_rates_of_gates": "it takes hours; its tests run it in short",
     ".venv/bin/python -m tests.error_rates_of_gates.cells": "it takes half an hour; its tests run a cell of it",
+    ".venv/bin/python -m tests.error_rates_of_gates.parts": "it takes minutes; its tests run a cell of it",
     ".venv/bin/python -m tests.mutants": "it takes an hour; its tests try its changes",
 }
 """Commands that are not run here, and why."""

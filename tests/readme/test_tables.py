@@ -71,8 +71,8 @@ def fields_of(operation: str) -> set[str]:
 
 
 def common_fields() -> set[str]:
-    """The fields that all operations take that read counts, too; slices are those of a sample."""
-    return set.intersection(*(fields_of(name) for name in EVALUATING if name != "slices"))
+    """The fields that all operations take that read counts, too; slices and classes are those of a sample."""
+    return set.intersection(*(fields_of(name) for name in EVALUATING if name not in {"slices", "classes"}))
 
 
 def test_what_every_operation_takes() -> None:
@@ -80,7 +80,12 @@ def test_what_every_operation_takes() -> None:
     assert names_in([row[0] for row in table(CURVES, "What you send")]) == common
 
 
-@pytest.mark.parametrize("operation", EVALUATING)
+def test_what_classes_take() -> None:
+    rows = table("service/guide/classes.md", "What you send")
+    assert names_in([row[0] for row in rows]) == fields_of("classes")
+
+
+@pytest.mark.parametrize("operation", [name for name in EVALUATING if name != "classes"])
 def test_options(operation: str) -> None:
     """Each other field of a JSON body has a row on the page of its operation."""
     common = common_fields()

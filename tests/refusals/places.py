@@ -55,9 +55,9 @@ QUERIES: dict[str, dict[str, str]] = {
 
 COLUMNS = ("scores", "labels", "weights")
 
-EVALUATING = [operation for operation in OPERATIONS if operation not in {"columns", "slices"}]
-"""The operations whose body is an evaluation, or several. Columns of a table and slices may have any name: what is
-refused there is in tests/test_columns_answer.py and tests/test_slices_answer.py."""
+EVALUATING = [operation for operation in OPERATIONS if operation not in {"columns", "slices", "classes"}]
+"""The operations whose body is an evaluation, or several. Columns of a table, slices and classes may have any name:
+what is refused there is in test_columns_answer.py, test_slices_answer.py and test_classes_answer.py."""
 
 Keys = tuple[str | int, ...]
 

@@ -30,6 +30,21 @@ WRONG_RULES: list[tuple[dict[str, Any], str, str, str]] = [
         "exclusive",
         "roc does not take at_threshold.",
     ),
+    ({"metric": "partial", "min": 0.5}, "/over", "missing", "A partial area needs over: fpr, tpr or recall."),
+    ({"metric": "partial", "over": "tpr", "at": 0.5, "min": 0.5}, "/at", "exclusive", "partial does not take at."),
+    (
+        {"metric": "partial", "over": "fpr", "from": 0.5, "to": 0.5, "min": 0.5},
+        "/to",
+        "not_rising",
+        "The range is empty: from has to be below to.",
+    ),
+    (
+        {"metric": "partial", "over": "recall", "min_tpr": 0.5, "min": 0.5},
+        "/min_tpr",
+        "exclusive",
+        "min_tpr goes with a range over fpr.",
+    ),
+    ({"metric": "roc", "to": 0.5, "min": 0.5}, "/to", "exclusive", "roc does not take to; partial does."),
     ({"metric": "tpr_at_fpr", "min": 0.5}, "/at", "missing", "tpr_at_fpr needs at."),
     ({"metric": "tpr_at_fpr", "min": 0.5, "at_threshold": 0.5}, "/at", "missing", "tpr_at_fpr needs at."),
     (

@@ -29,12 +29,14 @@ NOT_NUMBERS = [
     ("0.5", "not_a_number", "'0.5' is a string; send 0.5 without quotes."),
     ("low", "not_a_number", "This is a string; it must be a number."),
     (True, "not_a_number", "This is a boolean; it must be a number."),
-    ([0.5], "not_a_number", "This is a list; it must be a number. Of predict_proba(X), send one column,"),
     ({"0": 0.5}, "not_a_number", "This is an object; it must be a number."),
     (BEYOND_DOUBLES, "not_exact", "This integer has no exact double, and is not rounded silently."),
     (10**400, "not_exact", "This integer has no exact double, and is not rounded silently."),
 ]
 """What is no number, alone or in a list."""
+
+NOT_ONE_NUMBER = [*NOT_NUMBERS, ([0.5], "not_a_number", "This is a list; it must be one number.")]
+A_LIST = ([0.5], "not_a_number", "This is a list; it must be a number. Of predict_proba(X), send one column,")
 
 
 @singledispatch
@@ -68,7 +70,7 @@ def _(field: own.NumberColumn) -> Iterator[Wrong]:
     yield Wrong({"0": 0.5}, "not_a_column", FROM_PANDAS)
     right = 1 if field.maximum is None else field.maximum
     size = field.length or 2
-    for value, code, sentence in [*NOT_NUMBERS, *_beyond(field)]:
+    for value, code, sentence in [*NOT_NUMBERS, A_LIST, *_beyond(field)]:
         yield Wrong([right] * (size - 1) + [value], code, sentence, f"/{size - 1}")
     if not field.nullable:
         yield Wrong([right] * (size - 1) + [None], "not_a_number", "This is null; it must be a number.", f"/{size - 1}")
@@ -95,13 +97,13 @@ def _(field: own.Scalar) -> Iterator[Wrong]:  # noqa: ARG001
 
 @wrong_values.register
 def _(field: own.Number) -> Iterator[Wrong]:
-    for value, code, sentence in [*NOT_NUMBERS, *_beyond(field)]:
+    for value, code, sentence in [*NOT_ONE_NUMBER, *_beyond(field)]:
         yield Wrong(value, code, sentence)
 
 
 @wrong_values.register
 def _(field: own.Whole) -> Iterator[Wrong]:
-    for value, code, sentence in NOT_NUMBERS:
+    for value, code, sentence in NOT_ONE_NUMBER:
         yield Wrong(value, code, sentence)
     yield Wrong(field.minimum + 0.5, "not_whole", "Must be a whole number.")
     for value in (field.minimum - 1, field.maximum + 1, -1e300):
@@ -110,7 +112,7 @@ def _(field: own.Whole) -> Iterator[Wrong]:
 
 @wrong_values.register
 def _(field: FailStatus) -> Iterator[Wrong]:
-    for value, code, sentence in NOT_NUMBERS:
+    for value, code, sentence in NOT_ONE_NUMBER:
         yield Wrong(value, code, sentence)
     for value in (200, 404, 410, field.choices[0] + 0.5, -field.choices[0]):
         yield Wrong(value, "not_one_of", "Must be one of 409, 412, 424.")

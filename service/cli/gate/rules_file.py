@@ -14,13 +14,12 @@ from typing import Any, BinaryIO, Self
 
 from service.cli.command_error import fail
 from service.inference.intervals import IntervalOptions
-from service.inference.rules import Rule
+from service.inference.rules import RULE_KEYS
 from service.operations import OPERATIONS
 from service.wire.formats.query_options import BASELINE, CSV_PARAMETERS, MEANING, SAMPLE_COLUMNS, TOTALS
 from service.wire.problems import meant
 
 KEYS = OPERATIONS["gates"].parameters
-RULE_KEYS = tuple(field.name for field in fields(Rule))
 INTERVALS_KEYS = tuple(field.name for field in fields(IntervalOptions))
 
 COLUMNS = (*SAMPLE_COLUMNS, BASELINE)

@@ -42,10 +42,10 @@ def _check_lines(checks: list[dict[str, Any]]) -> Iterable[str]:
 
     If lines get long, each name has its own line; if a terminal would still break them, each cell has.
     """
-    names = [str(Rule(**check["rule"]).of) for check in checks]
+    names = [str(Rule.read(check["rule"]).of) for check in checks]
     columns = {
         "value": [fraction(check["value"]) for check in checks],
-        "bound": [_bound(Rule(**check["rule"])) for check in checks],
+        "bound": [_bound(Rule.read(check["rule"])) for check in checks],
         "interval": [_interval(check["interval"]) for check in checks],
         "method": ["-" if check["interval"] is None else check["interval"]["method"] for check in checks],
         "baseline": [fraction(check["baseline"]) for check in checks],

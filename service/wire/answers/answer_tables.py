@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from service.curves.area_columns import SHARED_AREAS, AreaColumns
 from service.curves.areas import Areas
 from service.curves.calibration import Calibration
+from service.curves.classes import AVERAGES, Classes, ClassPairs
 from service.curves.comparison import Best, Comparison, Dominance
 from service.curves.curve_statistics import CurveStatistics
 from service.curves.evaluation import Points
@@ -18,7 +20,6 @@ from service.curves.exact import LARGEST_EXACT_INTEGER, are_integers
 from service.curves.operating_points import OperatingPoints
 from service.curves.partial_areas import PartialAreas
 from service.curves.pr import PrCurve
-from service.curves.slicing import SLICED_AREAS
 from service.curves.tradeoff import Tradeoffs
 from service.inference.curves_with_intervals import EvaluatedCurves
 from service.inference.intervals import Interval
@@ -98,6 +99,28 @@ def _one_row_of_areas(answer: EvaluatedCurves) -> Columns:
     return {area.name: [getattr(answer.curves.auc, area.name)] for area in fields(Areas)}
 
 
+def class_columns(answer: Classes) -> Columns:
+    """Return each class against the rest, a row for each."""
+    return {"name": list(answer.names)} | _area_columns(answer.areas) | {"reason": answer.areas.reason}
+
+
+def average_columns(answer: Classes) -> Columns:
+    """Return the averages over the classes, a row for each."""
+    return {"average": list(AVERAGES)} | (columns_of(answer.averages) or {})
+
+
+def pair_columns(answer: Classes) -> Columns:
+    """Return the classes in pairs, a row for each."""
+    pairs = answer.pairs or ClassPairs((), (), np.empty(0))
+    sides = {"name": pairs.number, "against": pairs.against}
+    return {name: [answer.names[place] for place in side] for name, side in sides.items()} | {"roc": pairs.roc}
+
+
+def _area_columns(areas: AreaColumns) -> Columns:
+    columns: Columns = {name: _whole(getattr(areas, name)) for name in ("positives", "negatives")}
+    return columns | {name: getattr(areas, name) for name in SHARED_AREAS}
+
+
 def _one_row_of_statistics(answer: EvaluatedCurves) -> Columns:
     return {each.name: [getattr(answer.curves.statistics, each.name)] for each in fields(CurveStatistics)}
 
@@ -105,11 +128,7 @@ def _one_row_of_statistics(answer: EvaluatedCurves) -> Columns:
 def slice_columns(answer: Sliced) -> Columns:
     """Return the slices, a row for each."""
     columns: Columns = {name: list(values) for name, values in answer.keys.items()}
-    columns["rows"] = answer.rows
-    for name in ("positives", "negatives"):
-        columns[name] = _whole(getattr(answer.areas, name))
-    for name in SLICED_AREAS:
-        columns[name] = getattr(answer.areas, name)
+    columns |= {"rows": answer.rows} | _area_columns(answer.areas)
     for name, (lower, upper) in (answer.intervals or {}).items():
         columns |= {f"{name}_lower": lower, f"{name}_upper": upper}
     return columns | {"reason": answer.areas.reason}
@@ -185,6 +204,7 @@ TABLES: dict[str, dict[str, Callable[[Any], Columns]]] = {
         },
         "operating_points": slice_point_columns,
     },
+    "classes": {"classes": class_columns, "averages": average_columns, "pairs": pair_columns},
     "comparisons": {
         "auc": compared_areas,
         "dominance": lambda comparison: _or_no_rows(comparison.dominance, Dominance),

@@ -24,7 +24,8 @@ def gate_of(document: dict[str, Any]) -> Gate:
     """Read a verdict back, for a client that has nothing else."""
     checks = (
         Check(
-            **check | {"rule": Rule(**check["rule"]), "interval": check["interval"] and Interval(**check["interval"])}
+            **check
+            | {"rule": Rule.read(check["rule"]), "interval": check["interval"] and Interval(**check["interval"])}
         )
         for check in document["checks"]
     )

@@ -18,6 +18,9 @@ from service.inference.rules import Rule
 SUITE = "rocpr gate"
 """The name of the JUnit suite, and the class of its cases."""
 
+_MARKUP = re.compile(r"[\\`*<>\[\]&@#~]|://|www\.", re.IGNORECASE)
+"""What may begin markup in Markdown, or what sites that show it make a link of."""
+
 _NO_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What no XML document may hold (XML 1.0, production 2)."""
 
@@ -26,7 +29,7 @@ _MARKS = {"passed": "✅", "failed": "❌", "undecided": "❔"}
 
 def rule_text(rule: dict[str, Any]) -> str:
     """Write a rule as a phrase: `roc at least 0.8, with 95 % confidence`."""
-    return Rule(**rule).phrase
+    return Rule.read(rule).phrase
 
 
 def has_baseline(document: dict[str, Any]) -> bool:
@@ -55,8 +58,8 @@ def markdown_report(document: dict[str, Any], scores: str | None = None, baselin
         lines.append(
             _row([f"{_MARKS[check['status']]} {check['status']}", rule_text(check["rule"]), *numbers_of(check)])
         )
-    reasons = [f"- {_cell(check['reason'])}" for check in checks if check["reason"]]
-    warnings = [f"- {warning['code']}: {_cell(warning['detail'])}" for warning in document["warnings"]]
+    reasons = [f"- {_sentence(check['reason'])}" for check in checks if check["reason"]]
+    warnings = [f"- {warning['code']}: {_sentence(warning['detail'])}" for warning in document["warnings"]]
     for title, items in (("", reasons), ("Warnings", warnings)):
         if items:
             lines += ["", *([f"{title}:", ""] if title else []), *items]
@@ -128,6 +131,6 @@ def _row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _cell(text: str) -> str:
-    """Escape what would end a cell of a Markdown table."""
-    return text.replace("|", "\\|")
+def _sentence(text: str) -> str:
+    """Write a sentence that may hold a label: as code where the label could be markup, a link or a mention."""
+    return _code(text) if _MARKUP.search(text) else text

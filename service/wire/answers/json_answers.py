@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import orjson
 
+from service.curves.classes import Classes
 from service.curves.comparison import Comparison
 from service.curves.evaluation import Points
 from service.curves.pr import AtRecall
@@ -17,10 +18,13 @@ from service.curves.tradeoff import Tradeoffs
 from service.inference.curves_with_intervals import EvaluatedCurves
 from service.inference.sliced import Sliced
 from service.wire.answers.answer_tables import (
+    average_columns,
     best_columns,
+    class_columns,
     columns_of,
     compared_areas,
     integer_if_whole,
+    pair_columns,
     partial_columns,
     slice_columns,
     slice_point_columns,
@@ -38,9 +42,10 @@ _PIECE_LISTS = 1 << 6
 """How many of a column whose cells are lists of names: one may be of 50 names, 400 bytes each."""
 
 
-def json_answer(
-    operation: str, result: EvaluatedCurves | Tradeoffs | Comparison | Sliced, charts: dict[str, str] | None = None
-) -> Iterator[Piece]:
+Result = EvaluatedCurves | Tradeoffs | Comparison | Sliced | Classes
+
+
+def json_answer(operation: str, result: Result, charts: dict[str, str] | None = None) -> Iterator[Piece]:
     """Write a result with its charts, in pieces: a whole answer may take more memory than its evaluation."""
     document = {
         **_CONTENTS[operation](result),
@@ -113,6 +118,14 @@ def _slices(answer: Sliced) -> dict[str, Any]:
     return document
 
 
+def _classes(answer: Classes) -> dict[str, Any]:
+    """The classes and the averages as tables; the pairs and their mean where a row is of one class."""
+    document: dict[str, Any] = {"classes": class_columns(answer), "averages": average_columns(answer)}
+    if answer.pairs is not None:
+        document |= {"hand_till": answer.hand_till, "pairs": pair_columns(answer)}
+    return document
+
+
 def _curves(answer: EvaluatedCurves) -> dict[str, Any]:
     """All that was asked for; what was asked for and does not exist is null."""
     document = _totals(answer)
@@ -180,5 +193,6 @@ _CONTENTS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "tradeoffs": _tradeoffs,
     "comparisons": _comparison,
     "slices": _slices,
+    "classes": _classes,
 }
 """{operation: what its answer holds besides the warnings}."""

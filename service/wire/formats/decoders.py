@@ -5,6 +5,7 @@ The document has the shape of the JSON body, so that one schema checks them all.
 
 from collections.abc import Callable, Mapping
 
+import service.wire.formats.json_lists  # which registers how plain lists are read
 import service.wire.formats.slice_columns  # noqa: F401  # which registers how columns tell slices apart
 from service.wire.formats.arrow_format import ArrowTable
 from service.wire.formats.codings import Body

@@ -112,16 +112,44 @@ def one_sample_in_slices(*options: str, drawn: tuple[str, ...] = ()) -> TableFor
     return TableForm((*SAMPLE_COLUMNS, SLICES, *MEANING, *CSV_PARAMETERS, *options), _read_slices, drawn)
 
 
+def one_column_a_class(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
+    """Form of a table of classes: `scores` names a column for each class, `labels` the one that names the class."""
+    return TableForm((*SAMPLE_COLUMNS, "lower_is_positive", *CSV_PARAMETERS, *options), _read_classes, drawn)
+
+
+def _read_classes(table: Table, parameters: Mapping[str, str]) -> Decoded:
+    """Read the scores for each class, and one column of labels."""
+    if "scores" not in parameters:
+        message = f"scores names a column for each class, as in scores=cat,dog; {_header(table)}."
+        raise invalid_value("/scores", "missing", message)
+    names = _distinct_columns(table, "scores", parameters["scores"])
+    others = _columns(table, parameters, ("labels", "weights"))
+    if "labels" not in others:
+        raise _without(table, "labels")
+    columns = table.read([*dict.fromkeys([*names, *others.values()])])
+    document: dict[str, object] = {key: columns[name] for key, name in others.items()}
+    document["scores"] = {name: columns[name] for name in names}
+    pointers = {f"/{key}": f"/{pointer_token(name)}" for key, name in others.items()}
+    pointers |= {f"/scores/{pointer_token(name)}": f"/{pointer_token(name)}" for name in names}
+    return Decoded(document | options_of(parameters), pointers)
+
+
+def _distinct_columns(table: Table, key: str, text: str) -> list[str]:
+    """Split the names of columns that a parameter gives, each once."""
+    names = _names(text, table.header)
+    if len(set(names)) < len(names):
+        raise invalid_value(f"/{key}", "duplicate", "A column is named twice.")
+    for name in names:
+        _check_column(table, key, name)
+    return names
+
+
 def _read_slices(table: Table, parameters: Mapping[str, str]) -> Decoded:
     """Read a sample, and the columns that tell its slices apart."""
     if SLICES not in parameters:
         message = f"slices names the columns that tell slices apart, as in slices=country,model; {_header(table)}."
         raise invalid_value(f"/{SLICES}", "missing", message)
-    names = _names(parameters[SLICES], table.header)
-    if len(set(names)) < len(names):
-        raise invalid_value(f"/{SLICES}", "duplicate", "A column is named twice.")
-    for name in names:
-        _check_column(table, SLICES, name)
+    names = _distinct_columns(table, SLICES, parameters[SLICES])
     chosen = _columns(table, parameters, SAMPLE_COLUMNS)
     for key in ("scores", "labels"):
         if key not in chosen:

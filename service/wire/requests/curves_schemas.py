@@ -4,20 +4,20 @@ Knows the options of curves; nothing of bytes.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from marshmallow import fields, post_load, pre_load
 
 from service.charts.picture import Pictures
 from service.curves.counts import Counts
 from service.curves.evaluation import INCLUDES, KEEPS, CurvesOptions
-from service.curves.partial_areas import OVER, PartialRange
 from service.curves.pr import AtRecall, Every
 from service.curves.sample import Sample
 from service.inference.intervals import IntervalOptions
 from service.wire.requests.evaluation_schemas import EvaluationSchema, ObjectSchema, SampleSchema, inheriting
 from service.wire.requests.fields import Choice, ChoiceSet, Number, NumberColumn, ObjectList, invalid
 from service.wire.requests.interval_schemas import MOST_OPERATING_POINTS, IntervalsSchema, OperatingPointSchema
+from service.wire.requests.partial_schemas import PartialSchema
 from service.wire.requests.picture_schemas import CurvesCharts, charts_of
 from service.wire.requests.work import curves_work
 
@@ -38,33 +38,6 @@ class InterpolationSchema(ObjectSchema):
 
 MOST_PARTIAL = 100
 """How many partial areas one request asks for."""
-
-
-class PartialSchema(ObjectSchema):
-    """A range of a rate: all of it but for what `from` and `to` say."""
-
-    over = Choice(OVER)
-    to = Number(minimum=0, maximum=1)
-    min_tpr = Number(minimum=0, exclusive_maximum=1)
-
-    class Meta(ObjectSchema.Meta):
-        """The field that no class can name."""
-
-        include: ClassVar = {"from": Number(minimum=0, maximum=1)}
-
-    @post_load
-    def build(self, data: dict[str, Any], **_: object) -> PartialRange:
-        """Build the range, which is over something and not empty."""
-        if "over" not in data:
-            raise invalid("missing", "A partial area needs over: fpr, tpr or recall.", "over")
-        start, end, over, least = data.get("from", 0.0), data.get("to", 1.0), data["over"], data.get("min_tpr")
-        if start >= end:
-            raise invalid(
-                "not_rising", "The range is empty: from has to be below to.", "to" if "to" in data else "from"
-            )
-        if least is not None and over != "fpr":
-            raise invalid("exclusive", "min_tpr goes with a range over fpr.", "min_tpr")
-        return PartialRange(over, start, end, least)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -243,6 +243,8 @@ class ChoiceSet(fields.Field[frozenset[str]]):
 
 
 def _one_number(value: object) -> float:
+    if columns.items(value) is not None:
+        raise ValidationError([Fault("not_a_number", "This is a list; it must be one number.")])
     try:
         return float(columns.numbers([value], nullable=False)[0]) + 0.0  # -0.0 is 0.0
     except columns.ColumnError as error:

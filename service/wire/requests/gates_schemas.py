@@ -13,14 +13,26 @@ from marshmallow import ValidationError, fields, post_load, pre_load
 from service.charts.picture import Pictures
 from service.curves.counts import Counts
 from service.curves.indices import INDICES
+from service.curves.partial_areas import PartialRange
 from service.curves.sample import Sample
 from service.inference.gate import GateOptions
 from service.inference.intervals import resamples_show
-from service.inference.rules import AREAS, BOUNDS, LESS_IS_BETTER, METRIC_NAMES, RATES, Metric, Rule
-from service.wire.requests.evaluation_schemas import EvaluationSchema, ObjectSchema, inheriting
+from service.inference.rules import (
+    AREAS,
+    BOUNDS,
+    LESS_IS_BETTER,
+    METRIC_NAMES,
+    PARTIAL,
+    RANGE_KEYS,
+    RATES,
+    Metric,
+    Rule,
+)
+from service.wire.requests.evaluation_schemas import EvaluationSchema, inheriting
 from service.wire.requests.fields import Choice, Fault, Flag, Number, ObjectList, invalid
 from service.wire.requests.gates_work import gates_work
 from service.wire.requests.interval_schemas import IntervalsSchema, Level, too_sure
+from service.wire.requests.partial_schemas import RangeSchema, range_of
 from service.wire.requests.picture_schemas import GatesCharts, charts_of
 
 MOST_RULES = 100
@@ -46,6 +58,8 @@ class FailStatus(fields.Field[int]):
 
 _CALLED_HERE = {
     "auc": "roc",
+    "pauc": "partial",
+    "partial_auc": "partial",
     "auroc": "roc",
     "roc_auc": "roc",
     "ap": "average_precision",
@@ -81,7 +95,7 @@ def _meant(value: object, names: tuple[str, ...]) -> str | None:
     return _CALLED_HERE.get(value.lower()) or next(iter(get_close_matches(value.lower(), names, 1)), None)
 
 
-class RuleSchema(ObjectSchema):
+class RuleSchema(RangeSchema):
     """One rule; what belongs together depends on the metric."""
 
     metric = MetricName(METRIC_NAMES)
@@ -99,13 +113,17 @@ class RuleSchema(ObjectSchema):
         if "metric" not in data:
             raise invalid("missing", "A rule needs a metric.", "metric")
         _check_place(data)
+        part = _part_of(data)
         bounds = [name for name in BOUNDS if name in data]
         if len(bounds) != 1:
             code = "exclusive" if bounds else "missing"
             raise invalid(code, "A rule needs exactly one of min, max and max_drop.", *bounds[1:2])
         if "max_drop" in data and data["metric"] in LESS_IS_BETTER:
             raise invalid("exclusive", "Lower fpr is better: use max, not max_drop.", "max_drop")
-        if "confidence" in data and not Metric(data["metric"], data.get("at"), data.get("at_threshold")).has_interval:
+        if (
+            "confidence" in data
+            and not Metric(data["metric"], data.get("at"), data.get("at_threshold"), part).has_interval
+        ):
             message = (
                 f"{data['metric']} is the best value that the data allow: it has no interval, so it takes no "
                 "confidence."
@@ -116,13 +134,23 @@ class RuleSchema(ObjectSchema):
         if "prove" in data and not {"max_drop", "confidence"} <= set(data):
             raise invalid("exclusive", "prove needs max_drop and confidence.", "prove")
         data |= {name: data[name] + 0.0 for name in _NUMBERS if name in data}  # -0.0 is 0.0
-        return Rule(**data)
+        return Rule(**data, part=part)
+
+
+def _part_of(data: dict[str, Any]) -> PartialRange | None:
+    """Take the range of a partial area out of a rule, and refuse one that another metric has."""
+    given = {name: data.pop(name) for name in RANGE_KEYS if name in data}
+    if data["metric"] == PARTIAL:
+        return range_of(given)
+    for name in given:
+        raise invalid("exclusive", f"{data['metric']} does not take {name}; partial does.", name)
+    return None
 
 
 def _check_place(data: dict[str, Any]) -> None:
     """Refuse a metric without its place, and a place that the metric does not have."""
     metric = data["metric"]
-    needed = {"at_threshold"} if metric in RATES else set() if metric in AREAS else {"at"}
+    needed = {"at_threshold"} if metric in RATES else set() if metric in (*AREAS, PARTIAL) else {"at"}
     allowed = needed | ({"at_threshold"} if metric in INDICES else set())
     for name in ("at", "at_threshold"):
         if name in needed and name not in data:

@@ -12,7 +12,7 @@ from service.inference.methods import is_resampled
 from service.inference.pairs import SHARES
 from service.inference.rules import AREAS, Metric
 from service.wire.requests.resampling_work import resampling_work
-from service.wire.requests.work import table_work
+from service.wire.requests.work import partial_work, table_work
 
 _RULE = 80
 """A rule, checked and written: 20 µs in JSON, 40 µs in a report."""
@@ -22,6 +22,12 @@ _INTERVAL = 200
 
 _METRIC_INTERVAL_ROW = 1 / 50
 """A row of the evaluations on the way to such an interval: 5 to 10 ns."""
+
+_PARTIAL_INTERVAL, _PARTIAL_INTERVAL_ROW = 500, 0.7
+"""What that of a partial area takes besides: 0.15 to 0.4 ms; and each row: 0.1 to 0.3 µs."""
+
+_PARTIAL_READINGS = 3
+"""A partial area of a resample takes as long as so many values of its curve."""
 
 _AT_THRESHOLD = 100
 """A metric of the row of a threshold: 10 to 50 µs."""
@@ -44,6 +50,8 @@ def gates_work(evaluation: Sample | Counts, baseline: Sample | Counts | None, op
     work += sum(_metric_work(metric, tables) for metric in {rule.of for rule in options.rules})
     wanting = [rule for rule in options.rules if options.wants_interval(rule)]
     work += len(wanting) * (_INTERVAL + rows * _METRIC_INTERVAL_ROW)
+    of_parts = sum(rule.part is not None for rule in wanting)
+    work += of_parts * (_PARTIAL_INTERVAL + rows * _PARTIAL_INTERVAL_ROW)
     if options.paired:
         work += _splits(options) * _SPLIT
     return int(work + _resampling_work(tables, options))
@@ -53,6 +61,8 @@ def _metric_work(metric: Metric, tables: list[Sample | Counts]) -> float:
     """Work to read a metric off tables that are there already."""
     if metric.name in AREAS:
         return 0
+    if metric.part is not None:
+        return sum(partial_work(1, table.rows) for table in tables)
     if metric.at_threshold is not None:
         return _AT_THRESHOLD * len(tables)
     each, of_row = (_INDEX, _INDEX_ROW) if metric.name in INDICES else (_ON_CURVE, _CURVE_ROW)
@@ -75,11 +85,12 @@ def _resampling_work(tables: list[Sample | Counts], options: GateOptions) -> flo
         metrics = {rule.of for rule in rules if is_resampled(rule.of, options.how.method, difference=difference)}
         if metrics:
             areas = sum(metric.name in AREAS for metric in metrics)
+            parts = sum(metric.part is not None for metric in metrics)
             work += resampling_work(
                 tables if difference else tables[:1],
                 options.how,
                 areas=areas,
-                readings=len(metrics) - areas,
+                readings=len(metrics) - areas + parts * (_PARTIAL_READINGS - 1),
                 intervals=len(rules),
             )
     return work

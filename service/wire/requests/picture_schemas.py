@@ -128,6 +128,12 @@ class SlicesCharts(_DrawnSchema):
     charts = ChoiceSet(CHARTS["slices"])
 
 
+class ClassesCharts(_DrawnSchema):
+    """The pictures within an answer of classes."""
+
+    charts = ChoiceSet(CHARTS["classes"])
+
+
 _HOW = tuple(_MarkedSchema().fields)
 """The options that say how a picture is drawn."""
 

@@ -10,10 +10,10 @@ import numpy as np
 from marshmallow import ValidationError, fields, post_load
 
 from service.charts.picture import Pictures
+from service.curves.area_columns import SHARED_AREAS
 from service.curves.exact import IntArray
 from service.curves.operating_points import OperatingPoint
 from service.curves.sample import Sample
-from service.curves.slicing import SLICED_AREAS
 from service.inference.intervals import IntervalOptions
 from service.inference.methods import INTERVAL_METHODS, RESAMPLED_METHODS
 from service.inference.rules import AREAS_WITH_INTERVALS
@@ -34,7 +34,7 @@ OWN_COLUMNS = (
     "rows",
     "positives",
     "negatives",
-    *SLICED_AREAS,
+    *SHARED_AREAS,
     *(f"{area}_{end}" for area in AREAS_WITH_INTERVALS for end in ("lower", "upper")),
     "reason",
     "metric",

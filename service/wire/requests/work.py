@@ -57,6 +57,9 @@ _SLICES, _SLICE_COLUMN, _SLICED_ROW, _SLICE = 2_000, 600, 0.4, 7
 _WEIGHTED_SLICE, _SLICE_POINTS, _SLICE_INTERVALS = 1_000, 600, 500
 """A slice with weights, evaluated alone: 0.45 ms; one that is read at points: 0.3 ms; with intervals: 0.2 ms."""
 
+_CLASS, _PAIRED_ROW, _PAIR, _WEIGHTED_PAIR = 600, 0.3, 4, 150
+"""A class: 0.2 ms; a row, by its scores for one class: 0.1 µs; a pair: 1 µs, 60 bytes; with weights: 0.05 ms."""
+
 _COMPARED, _COMPARED_ROW = 800, 0.3
 """One of several evaluations: 0.25 to 0.4 ms; and each of its rows beside each other evaluation: 0.1 µs."""
 
@@ -93,7 +96,7 @@ def curves_work(evaluation: Sample | Counts, options: CurvesOptions, intervals: 
         work += rows * _POOL
     if "statistics" in options.include:
         work += _STATISTICS + rows * _STATISTICS_ROW
-    work += len(options.partial) * (_PARTIAL + rows * _PARTIAL_ROW)
+    work += partial_work(len(options.partial), rows)
     drawn = len(options.include & {"interpolated_pr", "achievable_pr"})
     if drawn:
         work += drawn * _interpolation_work(evaluation, options, rows)
@@ -104,12 +107,25 @@ def curves_work(evaluation: Sample | Counts, options: CurvesOptions, intervals: 
     return int(work)
 
 
+def partial_work(ranges: int, rows: int) -> float:
+    """Work of areas over ranges of the curves of a table of this many rows."""
+    return ranges * (_PARTIAL + rows * _PARTIAL_ROW)
+
+
 def slices_work(sample: Sample, slices: int, columns: int, points: int, *, intervals: bool) -> int:
     """Work of slices: the tables of all together, and what is read of each; with weights each has its own."""
     each = _SLICE + (0 if sample.weights is None else _WEIGHTED_SLICE) + (_SLICE_INTERVALS if intervals else 0)
     each += _SLICE_POINTS + points * _OPERATING_POINT if points else 0
     together = _SLICES + columns * _SLICE_COLUMN + sample.rows * _SLICED_ROW
     return int(table_work(sample) + together + slices * each)
+
+
+def classes_work(rows: int, classes: int, *, weighted: bool, exclusive: bool) -> int:
+    """Work of classes: the table of each and of all pooled, and where rows are of one class each, every pair."""
+    tables = 2 * classes * rows * (_WEIGHTED_ROW if weighted else _SAMPLE_ROW)
+    if exclusive:
+        tables += classes * (classes * rows * _WEIGHTED_ROW if weighted else rows * _PAIRED_ROW)
+    return int(tables + classes * _CLASS + exclusive * classes * classes * (_WEIGHTED_PAIR if weighted else _PAIR))
 
 
 def _interpolation_work(evaluation: Sample | Counts, options: CurvesOptions, rows: int) -> float:

@@ -156,7 +156,7 @@ for route in routes:
         for status in (200, 400, 404, 422, 503):
             metrics.count_request(route, method, status, 0.1, None)
 metrics.count_stages((stage, 0.1) for stage in ("decode", "evaluate", "encode"))
-for operation in ("curves", "tradeoffs", "comparisons", "gates", "columns", "slices"):
+for operation in ("curves", "tradeoffs", "comparisons", "gates", "columns", "slices", "classes"):
     metrics.count_sizes(operation, 1, 1, 1)
 """
     variables = {**os.environ, "PROMETHEUS_MULTIPROC_DIR": str(tmp_path)}

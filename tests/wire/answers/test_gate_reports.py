@@ -265,3 +265,15 @@ def test_markdown_links_and_loads_nothing(request: Request) -> None:
     report = markdown_report(document_of(request), "![a](http://a/b.png)", "<img src=http://a> [b]: http://b")
     prose = re.sub(r"(`+) ?.*? ?\1", "", report)  # what stands in code is text
     assert not re.search(r"\]\(|\]:|<\w|https?:", prose)
+
+
+@pytest.mark.parametrize(
+    "label", ["![x](http://a.b/c)", "<img src=x>", "[a]: http://b", "www.a.b", "@team", "#12", "`a`", "*a*"]
+)
+def test_a_label_within_a_sentence_is_no_markup(label: str) -> None:
+    """A third label is named by a warning; sites that show the report make links of more than Markdown says."""
+    warning = {"code": "one_vs_rest", "detail": f"{label!r}, in 2 rows, is positive"}
+    report = markdown_report(document(check("failed", reason=f"{label} is wrong"), warnings=(warning,)))
+    prose = re.sub(r"(`+) ?.*? ?\1", "", report)
+    assert label not in prose
+    assert label in report

@@ -8,7 +8,7 @@ import pytest
 
 from service import answer as answering
 from service.wire.columns import ColumnError, labels
-from service.wire.formats import csv_format, json_format
+from service.wire.formats import csv_format, json_format, json_lists
 from service.wire.formats.codings import compress
 from service.wire.formats.csv_format import CsvTable
 from service.wire.formats.json_columns import lift_columns
@@ -45,7 +45,7 @@ class Colliding(int):
 
 @pytest.mark.parametrize("positive_label", [None, 7])
 def test_labels_are_not_hashed(positive_label, monkeypatch):
-    monkeypatch.setitem(json_format._VALUE_KINDS, Colliding, "number")  # a number, to the reader of labels
+    monkeypatch.setitem(json_lists._VALUE_KINDS, Colliding, "number")  # a number, to the reader of labels
     monkeypatch.setattr(Colliding, "hashed", 0)
     column = [Colliding(value) for value in range(7, 1000)]
     if positive_label is None:

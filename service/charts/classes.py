@@ -1,0 +1,92 @@
+"""The picture of classes: the curves of each against the rest; of many classes, those of the worst.
+
+Knows the result of `classes`; nothing of how it was evaluated.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from service.charts.curves import draw_table
+from service.charts.legend import Entry, put_legend, put_title, put_warnings
+from service.charts.picture import Picture
+from service.charts.plane import BOTTOM, LEFT, RIGHT, TOP, Plane
+from service.charts.svg import Sheet, named
+from service.charts.theme import dash, hue
+from service.curves.classes import AVERAGES, Classes
+
+MOST_DRAWN = 8
+"""More curves than these nobody tells apart."""
+
+_PLANES = {
+    "roc": ("ROC", "False positive rate", "True positive rate"),
+    "pr": ("Precision-recall", "Recall", "Precision"),
+}
+
+
+def classes_picture(result: Classes, picture: Picture) -> str:
+    """Draw the curves of classes."""
+    if result.drawings is None:
+        raise ValueError("Classes are drawn with the drawings that were asked for.")
+    column = LEFT + picture.side + RIGHT
+    sheet = Sheet(picture.theme, column * len(picture.planes))
+    top = put_title(sheet, picture.title)
+    end = top + TOP
+    for place, name in enumerate(picture.planes):
+        plane = Plane.square(sheet, place * column, top, picture.side)
+        plane.axes(*_PLANES[name])
+        if name == "roc":
+            plane.line("soft", [0, 1], [0, 1], dash="2 4")
+        shown = _worst(result, name)
+        for row, number in enumerate(shown):
+            drawn = result.drawings[number]
+            if drawn is not None:
+                draw_table(plane, drawn, name, hue(row), dash=dash(row))
+        below, left = plane.bottom + BOTTOM + 6, place * column + 16
+        end = max(end, put_legend(sheet, left, below, column - 32, _entries(result, name)))
+    sheet.height = put_warnings(sheet, end + 2, result.warnings) + 8
+    return sheet.written(picture.title or "Curves of classes", _description(result, picture))
+
+
+def _worst(result: Classes, name: str) -> list[int]:
+    """The classes that are drawn, in the order of their names in the request: those with the least area."""
+    values = getattr(result.areas, name)
+    order = np.argsort(values, kind="stable")  # which puts NaN last
+    known = order[: int(np.count_nonzero(~np.isnan(values)))]
+    return sorted(known[:MOST_DRAWN].tolist())
+
+
+def _entries(result: Classes, name: str) -> Iterator[Entry]:
+    """What the legend of a plane says: the curves, what is left out, and the averages."""
+    values = getattr(result.areas, name)
+    shown = _worst(result, name)
+    for row, number in enumerate(shown):
+        yield Entry(f"{named(result.names[number])} {values[number]:.4f}", hue(row), dash=dash(row))
+    left = int(np.count_nonzero(~np.isnan(values))) - len(shown)
+    if left:
+        yield Entry(f"{left} classes with greater areas are not drawn", sign="none")
+    yield Entry(f"Averages: {_averages(result, name)}", sign="none")
+
+
+def _averages(result: Classes, name: str) -> str:
+    values = getattr(result.averages, name).tolist()
+    return ", ".join(f"{average} {_written(value)}" for average, value in zip(AVERAGES, values, strict=True))
+
+
+def _written(value: float) -> str:
+    return "none" if np.isnan(value) else f"{value:.4f}"
+
+
+def _description(result: Classes, picture: Picture) -> Iterator[str]:
+    """Say what is to be seen."""
+    yield f"{len(result.names)} classes, each against the rest."
+    for name in picture.planes:
+        values = getattr(result.areas, name)
+        areas = "; ".join(f"{named(result.names[number])} {values[number]:.4f}" for number in _worst(result, name))
+        left = int(np.count_nonzero(~np.isnan(values))) - len(_worst(result, name))
+        more = f"; {left} classes with greater areas are not drawn" if left else ""
+        yield f"{_PLANES[name][0]}, areas: {areas or 'none'}{more}. Averages: {_averages(result, name)}."
+    if result.hand_till is not None:
+        yield f"Hand and Till: {_written(result.hand_till)}."
+    for warning in result.warnings:
+        yield f"Warning: {warning.code}. {warning.detail}"

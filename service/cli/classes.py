@@ -1,0 +1,81 @@
+"""`rocpr classes FILE --scores cat,dog --labels y`: each class against the rest, and the averages, without a server.
+
+Knows the command's options and how a summary is laid out; what is valid and what the numbers are is answer.py's.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import click
+import orjson
+
+from service.cli.asking import ask_about
+from service.cli.files import InputFile
+from service.cli.layout import (
+    MOST_ROWS,
+    CellTexts,
+    column_lines,
+    count_text,
+    fraction,
+    how_many,
+    sorted_rows,
+    warning_lines,
+)
+from service.cli.options import evaluation_options, given_texts, refuse_without_table
+from service.cli.plots import plot_option, write_plot
+
+_AREAS: CellTexts = {"roc": fraction, "pr": fraction, "average_precision": fraction}
+_CLASSES: CellTexts = {"name": str, "positives": count_text, "negatives": count_text, **_AREAS}
+_PAIRS: CellTexts = {"name": str, "against": str, "roc": fraction}
+_MOST_PAIRS = 10
+"""How many of the pairs are shown: those that are told apart worst."""
+
+
+@click.command()
+@click.argument("file", type=click.File("rb"))
+@evaluation_options
+@plot_option
+def classes(
+    file: BinaryIO, format_name: str | None, *, as_json: bool, plot: Path | None, **options: str | bool | None
+) -> None:
+    """Say how good a classifier of several classes is: each class against the rest, the worst first, and on average.
+
+    FILE is a table: --scores names a column for each class, --labels the column that names the class of each row. A
+    column of scores has the name of its class. Or FILE is a JSON file, a body as POST /v1/classes takes it. FILE may be
+    - for standard input, with --format.
+    """
+    given = given_texts(options)
+    source = InputFile.of(file, format_name)
+    refuse_without_table(given, [source])
+    body = ask_about("classes", source, given, {})
+    write_plot(plot, lambda media_type: ask_about("classes", source, given, {}, media_type))
+    if as_json:
+        click.echo(body, nl=False)
+    else:
+        click.echo("\n".join(summary_lines(orjson.loads(body), source.name)))
+
+
+def summary_lines(document: dict[str, Any], name: str) -> Iterable[str]:
+    """Lay out an answer for a reader."""
+    table, averages = document["classes"], document["averages"]
+    yield name
+    yield ""
+    yield "Averages"
+    yield from column_lines(averages, {"average": str, **_AREAS}, range(len(averages["average"])), left=("average",))
+    if "pairs" in document:
+        yield f"  Hand and Till, the mean roc of all pairs: {fraction(document['hand_till'])}"
+    yield ""
+    rows = sorted_rows(table["roc"])
+    shown = rows[:MOST_ROWS]
+    yield f"{how_many(shown, rows, 'class')} against the rest, the least roc first"
+    reasons: CellTexts = {"reason": lambda reason: reason or ""} if any(table["reason"][row] for row in shown) else {}
+    yield from column_lines(table, _CLASSES | reasons, shown, left=("name", "reason"))
+    if "pairs" in document:
+        pairs = document["pairs"]
+        rows = sorted_rows(pairs["roc"])
+        shown = rows[:_MOST_PAIRS]
+        yield ""
+        yield f"{how_many(shown, rows, 'pair')}, by the scores for the first, the least roc first"
+        yield from column_lines(pairs, _PAIRS, shown, left=("name", "against"))
+    yield from warning_lines(document)

@@ -1,0 +1,81 @@
+"""The areas of several samples, such as slices or classes, as columns: NaN, and a reason, where there is none."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from service.curves.areas import average_precision, pr_area, roc_area
+from service.curves.confusion import ConfusionTable
+from service.curves.errors import OneClassLabels, TotalOutOfRange
+from service.curves.exact import BoolArray, FloatArray
+from service.curves.hull import RocHull
+from service.curves.sample import Sample
+
+SHARED_AREAS = ("roc", "roc_hull", "pr", "pr_achievable", "average_precision")
+"""The areas of columns; `pr_trapezoid` visits every true positive, and is left out."""
+
+ONE_CLASS, TOTAL_OUT_OF_RANGE = "one_class", "total_out_of_range"
+"""Why there are no areas."""
+
+
+@dataclass(slots=True, eq=False)
+class AreaColumns:
+    """The totals and areas of s samples, (s,) each; NaN, and a reason, where there is none."""
+
+    positives: FloatArray
+    negatives: FloatArray
+    roc: FloatArray
+    roc_hull: FloatArray
+    pr: FloatArray
+    pr_achievable: FloatArray
+    average_precision: FloatArray
+    reason: list[str | None] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.reason = [None] * self.positives.size
+
+    def set(self, number: int, table: ConfusionTable) -> None:
+        """Set the areas of one sample by those of its table."""
+        hull = table.select(RocHull.of(table).vertices)
+        self.roc[number], self.roc_hull[number] = roc_area(table), roc_area(hull)
+        self.pr[number], self.pr_achievable[number] = pr_area(table), pr_area(hull)
+        self.average_precision[number] = average_precision(table)
+
+
+@dataclass(frozen=True, slots=True)
+class Undefined:
+    """What has no areas: its totals, and why."""
+
+    totals: tuple[float, float]
+    reason: str
+
+
+def sample_or_reason(
+    scores: FloatArray, labels: BoolArray, weights: FloatArray | None, *, lower_is_positive: bool
+) -> Sample | Undefined:
+    """Make a sample, or say why there is none."""
+    try:
+        return Sample(scores, labels, weights, lower_is_positive)
+    except (OneClassLabels, TotalOutOfRange) as fact:
+        each = np.ones(labels.size) if weights is None else weights
+        totals = float(each @ labels), float(each @ ~labels)
+        return Undefined(totals, ONE_CLASS if isinstance(fact, OneClassLabels) else TOTAL_OUT_OF_RANGE)
+
+
+def areas_of_each(parts: Iterable[Sample | Undefined], count: int) -> tuple[AreaColumns, list[ConfusionTable | None]]:
+    """Every area of so many samples, one after the other; and the tables of those that have any."""
+    found = AreaColumns(*np.full((7, count), np.nan))
+    tables: list[ConfusionTable | None] = []
+    for number, part in enumerate(parts):
+        table = None
+        if isinstance(part, Sample):
+            table = ConfusionTable.from_sample(part)
+            found.positives[number], found.negatives[number] = table.positives, table.negatives
+            found.set(number, table)
+        else:
+            found.positives[number], found.negatives[number] = part.totals
+            found.reason[number] = part.reason
+        tables.append(table)
+    np.maximum(found.pr_achievable, found.pr, out=found.pr_achievable)
+    return found, tables

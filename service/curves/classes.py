@@ -1,0 +1,178 @@
+"""Several classes at once: each against the rest, their averages, and every two of them (Hand and Till 2001).
+
+Every area is that of a single sample, bit for bit. Averages are sums that are rounded once, so that no number depends
+on the order of rows or classes.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import fsum
+
+import numpy as np
+
+from service.curves.area_columns import AreaColumns, Undefined, areas_of_each, sample_or_reason
+from service.curves.areas import roc_area
+from service.curves.confusion import ConfusionTable
+from service.curves.drawing import DrawingOptions, DrawnTable
+from service.curves.evaluation import CurvesWarning
+from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray
+from service.curves.sample import Sample
+
+AVERAGES = ("macro", "weighted", "micro")
+AVERAGED_AREAS = ("roc", "pr", "average_precision")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassScores:
+    """The scores and labels of n rows for k classes.
+
+    names      (k,) distinct.
+    scores     (n,) for each class, higher for what more likely belongs to it, unless `lower_is_positive`.
+    members    (n,) for each class, True for a row that belongs to it.
+    weights    (n,), or None for 1 each.
+    exclusive  whether each row belongs to exactly one class (multiclass), or to any number of them (multilabel).
+    """
+
+    names: tuple[str, ...]
+    scores: Sequence[FloatArray]
+    members: Sequence[BoolArray]
+    weights: FloatArray | None = None
+    lower_is_positive: bool = False
+    exclusive: bool = True
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are, n."""
+        return self.scores[0].size
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassAverages:
+    """The averages of areas, (3,) each, in the order of AVERAGES; NaN where one does not exist."""
+
+    roc: FloatArray
+    pr: FloatArray
+    average_precision: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassPairs:
+    """Two classes at a time, k (k - 1) rows.
+
+    number, against   the place of each class among the names.
+    roc               how often a row of the class outscores one of the other, by the scores for the class, a tie
+                      counting one half: Â(i|j) of Hand and Till, section 2.
+    """
+
+    number: Sequence[int]
+    against: Sequence[int]
+    roc: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Classes:
+    """The answer: each class against the rest, the averages, and the pairs, which only exclusive classes have.
+
+    hand_till   the mean of roc over all pairs: M of Hand and Till, equation 7; NaN where a pair has none.
+    drawings    what a picture draws of each class, where one was asked for; None for a class without areas.
+    """
+
+    names: tuple[str, ...]
+    areas: AreaColumns
+    averages: ClassAverages
+    pairs: ClassPairs | None
+    hand_till: float | None
+    drawings: tuple[DrawnTable | None, ...] | None
+    warnings: tuple[CurvesWarning, ...]
+
+
+def evaluate_classes(given: ClassScores, drawn: DrawingOptions | None = None) -> Classes:
+    """Evaluate each class as a sample of its scores, where the rows of the class are the positives."""
+    parts = (
+        sample_or_reason(scores, members, given.weights, lower_is_positive=given.lower_is_positive)
+        for scores, members in zip(given.scores, given.members, strict=True)
+    )
+    areas, tables = areas_of_each(parts, len(given.names))
+    drawings = None
+    if drawn is not None:
+        drawings = tuple(None if table is None else DrawnTable.of(table, drawn.side) for table in tables)
+    pairs = _pairs(given) if given.exclusive else None
+    return Classes(
+        given.names,
+        areas,
+        _averages(areas, _pooled(given)),
+        pairs,
+        None if pairs is None else fsum(pairs.roc) / pairs.roc.size,
+        drawings,
+        tuple(_warnings(areas, exclusive=given.exclusive)),
+    )
+
+
+def _pooled(given: ClassScores) -> Sample | Undefined:
+    """Every row with every class, as a sample of n k rows whose positives are the rows that belong to the class."""
+    weights = None if given.weights is None else np.tile(given.weights, len(given.names))
+    return sample_or_reason(
+        np.concatenate(given.scores), np.concatenate(given.members), weights, lower_is_positive=given.lower_is_positive
+    )
+
+
+def _averages(areas: AreaColumns, pooled: Sample | Undefined) -> ClassAverages:
+    """Average areas over the classes: Σ A / k; Σ P A / Σ P; and the area of all classes in one sample."""
+    micro, _ = areas_of_each([pooled], 1)
+    total = fsum(areas.positives)
+
+    def averages(name: str) -> FloatArray:
+        each: FloatArray = getattr(areas, name)
+        weighted = fsum(areas.positives * each) / total if total else np.nan
+        return np.array([fsum(each) / each.size, weighted, getattr(micro, name)[0]])
+
+    return ClassAverages(*map(averages, AVERAGED_AREAS))
+
+
+def _pairs(given: ClassScores) -> ClassPairs:
+    """Compare the rows of every two classes by the scores for the first."""
+    count = len(given.names)
+    sizes = np.array([np.count_nonzero(members) for members in given.members], np.float64)
+    if given.weights is None and 2 * float(sizes.max()) ** 2 <= LARGEST_EXACT_INTEGER:
+        classes = np.stack(given.members).argmax(axis=0)
+        rows = [_plain_row(given, of, classes, sizes) for of in range(count)]
+    else:
+        rows = [_exact_row(given, of) for of in range(count)]
+    of, against = (~np.eye(count, dtype=np.bool_)).nonzero()
+    return ClassPairs(of.tolist(), against.tolist(), np.stack(rows)[of, against])
+
+
+def _plain_row(given: ClassScores, of: int, classes: IntArray, sizes: FloatArray) -> FloatArray:
+    """Compare one class with each, (k,): Σ (2 above + ties) / 2 P N, an integer divided by another."""
+    scores = -given.scores[of] if given.lower_is_positive else given.scores[of]
+    order = np.argsort(scores)
+    ascending, own = scores[order], np.sort(scores[given.members[of]])
+    twice = 2 * own.size - own.searchsorted(ascending) - own.searchsorted(ascending, side="right")
+    with np.errstate(invalid="ignore"):
+        out: FloatArray = np.bincount(classes[order], weights=twice, minlength=sizes.size) / (2 * sizes[of] * sizes)
+    return out
+
+
+def _exact_row(given: ClassScores, of: int) -> FloatArray:
+    """Compare one class with each, (k,), by a table of their rows."""
+    out = np.full(len(given.names), np.nan)
+    for against, others in enumerate(given.members):
+        rows = (given.members[of] | others).nonzero()[0]
+        weights = None if given.weights is None else given.weights[rows]
+        part = sample_or_reason(
+            given.scores[of][rows], given.members[of][rows], weights, lower_is_positive=given.lower_is_positive
+        )
+        if isinstance(part, Sample):
+            out[against] = roc_area(ConfusionTable.from_sample(part))
+    return out
+
+
+def _warnings(areas: AreaColumns, *, exclusive: bool) -> list[CurvesWarning]:
+    count = len(areas.reason)
+    without = count - areas.reason.count(None)
+    if not without:
+        return []
+    verb = "has" if without == 1 else "have"
+    averages = "macro, weighted and hand_till are" if exclusive else "macro and weighted are"
+    detail = f"{without} of {count} classes {verb} no areas; reason says why. So {averages} null."
+    return [CurvesWarning("undefined_classes", detail)]

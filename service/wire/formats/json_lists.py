@@ -1,0 +1,146 @@
+"""Lists of plain values, as JSON has them, to numbers and labels; nothing is coerced: 1 is not true, "1" is not 1."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable
+from itertools import compress, repeat
+from operator import eq, ne
+from typing import Any
+
+import numpy as np
+
+from service.curves.exact import LARGEST_EXACT_INTEGER, FloatArray
+from service.wire.columns import (
+    ColumnError,
+    Labels,
+    Tally,
+    chosen_labels,
+    first_misfit,
+    inexact_integer,
+    label_misfit,
+    labels,
+    numbers,
+    shown,
+    tally,
+)
+from service.wire.formats.json_columns import NumberList
+
+_VALUE_KINDS: dict[type, str] = {bool: "boolean", int: "number", float: "number", str: "string"}
+_NAMES = {
+    **{kind: f"a {name}" for kind, name in _VALUE_KINDS.items()},
+    type(None): "null",
+    list: "a list",
+    NumberList: "a list",
+    dict: "an object",
+}
+_DEFAULT_LABELS = (
+    {("number", 0), ("number", 1)},
+    {("boolean", False), ("boolean", True)},
+    {("number", -1), ("number", 1)},
+)
+
+_NEEDS_NO_QUOTES = re.compile(
+    r"(?=.{1,24}\Z)(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|[Tt]rue|[Ff]alse)", re.ASCII
+)
+"""Text that is JSON by itself."""
+
+
+@numbers.register
+def _(column: list, *, nullable: bool) -> FloatArray:  # type: ignore[type-arg]  # singledispatch takes a plain class
+    kinds = set(map(type, column))
+    wrong = kinds - {int, float, *([type(None)] if nullable else [])}
+    if wrong:
+        row = _first(type(value) in wrong for value in column)
+        raise ColumnError("not_a_number", _quoted(column[row]) or _other(column[row], "number"), row)
+    if type(None) in kinds:
+        column = [math.nan if value is None else value for value in column]
+    try:
+        array = np.fromiter(column, np.float64, len(column))
+    except OverflowError:
+        raise inexact_integer(_first(not math.isfinite(_as_double(value)) for value in column)) from None
+    if int in kinds:
+        for large in np.flatnonzero(np.abs(array) >= LARGEST_EXACT_INTEGER):
+            if isinstance(column[large], int) and int(array[large]) != column[large]:
+                raise inexact_integer(int(large))
+    return array
+
+
+@labels.register
+def _(column: list, positive_label: object) -> Labels:  # type: ignore[type-arg]  # singledispatch takes a plain class
+    types = set(map(type, column))
+    wrong = types - _VALUE_KINDS.keys()
+    if wrong:
+        row = _first(type(value) in wrong for value in column)
+        raise ColumnError("not_a_label", _other(column[row], "label"), row)
+    if types == {bool} and (positive_label is None or positive_label is True):
+        return Labels(np.frombuffer(bytes(column), np.bool_))
+    kinds = {_VALUE_KINDS[kind] for kind in types}
+    if positive_label is not None:
+        positive = _typed(positive_label)
+        if kinds == {positive[0]}:
+            chosen = np.fromiter(map(eq, column, repeat(positive_label)), np.bool_, len(column))
+            if chosen.any() and _at_most_two(column):
+                return Labels(chosen)
+        else:
+            chosen = np.fromiter((_typed(value) == positive for value in column), np.bool_, len(column))
+        return chosen_labels(chosen, positive_label, _tally(column))
+    ones = column.count(1)
+    if kinds - {"number"} or len(column) - ones not in {column.count(0), column.count(-1)}:
+        misfit = first_misfit(enumerate(map(_typed, column)), _DEFAULT_LABELS)
+        assert misfit is not None  # noqa: S101  # they are not all in one of these
+        quoted = _quoted(column[misfit])
+        raise (
+            ColumnError("not_a_label", f"labels[{misfit}]: {quoted}", misfit)
+            if quoted
+            else label_misfit(misfit, _tally(column))
+        )
+    return Labels(np.fromiter(map(eq, column, repeat(1)), np.bool_, len(column)))
+
+
+def _quoted(value: object) -> str | None:
+    """Say that a value is a number or a truth value in quotes; None if it is not."""
+    if not isinstance(value, str) or not _NEEDS_NO_QUOTES.fullmatch(value):
+        return None
+    return f"{shown(value)} is a string; send {value.lower()} without quotes."
+
+
+def _other(value: object, wanted: str) -> str:
+    is_list = isinstance(value, (list, NumberList)) and wanted == "number"
+    advice = " Of predict_proba(X), send one column, predict_proba(X)[:, 1]." if is_list else ""
+    return f"This is {_NAMES[type(value)]}; it must be a {wanted}.{advice}"
+
+
+def _typed(value: object) -> tuple[str, object]:
+    """Type and value of a scalar: 1 is not true, and 1 is 1.0, as JSON has one kind of number."""
+    return _VALUE_KINDS[type(value)], value
+
+
+def _at_most_two(column: list[object]) -> bool:
+    """Tell whether a column of one kind has at most two values.
+
+    It compares: a set of a caller's integers takes time by their square where they are chosen to hash alike.
+    """
+    first = next(iter(column), None)
+    second = next(compress(column, map(ne, column, repeat(first))), None)
+    return column.count(first) + column.count(second) == len(column)
+
+
+def _tally(column: list[Any]) -> Tally:
+    """Count labels by type and value; numbers are sorted, as a set of them takes time where they hash alike."""
+    hashed = Counter(value for value in column if isinstance(value, (str, bool)))
+    ordered = sorted(value for value in column if not isinstance(value, (str, bool)))
+    news = [0, *compress(range(1, len(ordered)), map(ne, ordered[1:], ordered))] if ordered else []
+    counts = [*hashed.values(), *np.diff([*news, len(ordered)]).tolist()]
+    return tally([*hashed, *(ordered[place] for place in news)], np.array(counts))
+
+
+def _as_double(value: object) -> float:
+    try:
+        return float(value)  # type: ignore[arg-type]  # numbers only, by then
+    except OverflowError:
+        return math.inf
+
+
+def _first(hits: Iterable[bool]) -> int:
+    return next(row for row, hit in enumerate(hits) if hit)

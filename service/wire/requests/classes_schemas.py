@@ -1,0 +1,179 @@
+"""The schema of a request for classes: scores for each class, and the class, or the classes, of each row.
+
+Knows classes; nothing of bytes.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from marshmallow import ValidationError, fields, post_load
+
+from service.charts.picture import Pictures
+from service.curves.classes import ClassScores
+from service.curves.exact import BoolArray, FloatArray
+from service.wire import columns
+from service.wire.columns import ColumnError
+from service.wire.requests.fields import Fault, Flag, LabelColumn, NumberColumn, Text, invalid
+from service.wire.requests.picture_schemas import ClassesCharts, charts_of
+from service.wire.requests.work import classes_work
+
+FEWEST_CLASSES, MOST_CLASSES = 2, 100
+_NAME = Text(minimum=1, maximum=100)
+"""What the name of a class has to be."""
+
+_SHOWN_NAMES = 5
+"""How many names of classes a problem lists."""
+
+
+class _ByClass(fields.Field[dict[str, Any]]):
+    """An object with a column for each class, by its name."""
+
+    def __init__(self, column: fields.Field[Any], example: str) -> None:
+        super().__init__()
+        self.column = column
+        self.example = example
+
+    def _deserialize(self, value: object, *_: object, **__: object) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            message = f"Must be an object with a column for each class, such as {self.example}."
+            raise ValidationError([Fault("not_an_object", message)])
+        if not FEWEST_CLASSES <= len(value) <= MOST_CLASSES:
+            message = f"Must have {FEWEST_CLASSES} to {MOST_CLASSES} classes, not {len(value)}."
+            raise ValidationError([Fault("wrong_length", message)])
+        read: dict[str, Any] = {}
+        errors: dict[str, Any] = {}
+        for name, column in value.items():
+            try:
+                _NAME.deserialize(name)
+                read[name] = self.column.deserialize(column)
+            except ValidationError as error:
+                errors[name] = error.messages
+        if errors:
+            raise ValidationError(errors)
+        return read
+
+
+class _ClassLabels(fields.Field[Any]):
+    """A column that names the class of each row; or an object of columns that say which rows are of a class."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.by_class = _ByClass(LabelColumn(), '{"cat": [1, 0], "dog": [0, 1]}')
+
+    def _deserialize(self, value: object, *_: object, **__: object) -> dict[str, columns.Labels] | columns.Categories:
+        if isinstance(value, dict):
+            return self.by_class.deserialize(value)
+        try:
+            return columns.categories(value)
+        except ColumnError as error:
+            if error.code != "not_a_slice":
+                raise ValidationError([Fault(error.code, error.detail, error.row)]) from None
+            message = "Labels name classes by text, integers or booleans, all of one kind."
+            raise ValidationError([Fault("not_a_label", message, error.row)]) from None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassesRequest:
+    """A checked request for classes."""
+
+    given: ClassScores
+    charts: Pictures = ()
+
+    @property
+    def rows(self) -> int:
+        """The rows of its columns."""
+        return self.given.rows
+
+    @property
+    def work(self) -> int:
+        """What the tables of the classes and their pairs take."""
+        given = self.given
+        return classes_work(given.rows, len(given.names), weighted=given.weights is not None, exclusive=given.exclusive)
+
+
+class ClassesRequestSchema(ClassesCharts):
+    """A request for classes."""
+
+    scores = _ByClass(NumberColumn(), '{"cat": [0.9, 0.2], "dog": [0.1, 0.8]}')
+    labels = _ClassLabels()
+    weights = NumberColumn(minimum=0)
+    lower_is_positive = Flag()
+
+    @post_load
+    def build(self, data: dict[str, Any], **_: object) -> ClassesRequest:
+        """Build the request, when every class has scores, and every column as many rows."""
+        for name in ("scores", "labels"):
+            if name not in data:
+                message = (
+                    "Give scores, an object with a column for each class, and labels; null and [] count as absent."
+                )
+                raise invalid("missing", message, name)
+        scores: dict[str, FloatArray] = data["scores"]
+        rows = next(iter(scores.values())).size
+        labels = data["labels"]
+        exclusive = isinstance(labels, columns.Categories)
+        if exclusive:
+            _check_lengths({"labels": labels.numbers}, rows)
+            members = _of_names(labels, [*scores])
+        else:
+            members = _of_columns(labels, [*scores])
+            _check_lengths(members, rows, "labels")
+        _check_lengths(scores, rows, "scores")
+        weights = data.get("weights")
+        if weights is not None:
+            _check_lengths({"weights": weights}, rows)
+        given = ClassScores(
+            tuple(scores),
+            [*scores.values()],
+            [members[name] for name in scores],
+            weights,
+            data.get("lower_is_positive", False),
+            exclusive,
+        )
+        return ClassesRequest(given, charts_of("classes", data))
+
+
+def _check_lengths(given: dict[str, Any], rows: int, within: str | None = None) -> None:
+    for name, column in given.items():
+        if column.size != rows:
+            fault = Fault("lengths_differ", f"This column has {column.size} rows; the first one of scores has {rows}.")
+            raise ValidationError({within: {name: [fault]}} if within else {name: [fault]})
+
+
+def _of_names(labels: columns.Categories, names: list[str]) -> dict[str, BoolArray]:
+    """Match labels with classes by name: 3 is the class "3", true the class "true"."""
+    places = {_text(value): number for number, value in enumerate(labels.values) if value is not None}
+    unknown = [number for text, number in places.items() if text not in names]
+    if None in labels.values:
+        unknown.append(labels.values.index(None))
+    if unknown:
+        row = int(np.isin(labels.numbers, unknown).argmax())
+        value = labels.values[labels.numbers[row]]
+        fault = Fault("not_a_label", "This has no value; it must name a class.", row)
+        if value is not None:
+            detail = f"There are no scores for the class {columns.shown(value)}; there are for {_listed(names)}."
+            fault = Fault("unknown_class", detail, row)
+        raise ValidationError({"labels": [fault]})
+    return {name: labels.numbers == places.get(name, -1) for name in names}
+
+
+def _text(value: bool | int | str) -> str:  # noqa: FBT001  # one of three
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _of_columns(labels: dict[str, columns.Labels], names: list[str]) -> dict[str, BoolArray]:
+    """Match columns of labels with classes by name."""
+    for name in labels:
+        if name not in names:
+            detail = f"There are no scores for this class; there are for {_listed(names)}."
+            raise ValidationError({"labels": {name: [Fault("unknown_class", detail)]}})
+    for name in names:
+        if name not in labels:
+            raise ValidationError({"labels": [Fault("missing", f"There are no labels for {columns.shown(name)}.")]})
+    return {name: np.asarray(each.positive) for name, each in labels.items()}
+
+
+def _listed(names: list[str]) -> str:
+    more = len(names) - _SHOWN_NAMES
+    return ", ".join(map(columns.shown, names[:_SHOWN_NAMES])) + (f" and {more} others" if more > 0 else "")

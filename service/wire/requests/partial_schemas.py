@@ -1,0 +1,46 @@
+"""The schema of a range of a rate, over which a curve is integrated: in requests for curves, and in rules.
+
+Knows ranges; nothing of what is asked of them.
+"""
+
+from typing import Any, ClassVar
+
+from marshmallow import post_load
+
+from service.curves.partial_areas import OVER, PartialRange
+from service.wire.requests.evaluation_schemas import ObjectSchema
+from service.wire.requests.fields import Choice, Number, invalid
+
+
+class RangeSchema(ObjectSchema):
+    """The fields of a range of a rate."""
+
+    over = Choice(OVER)
+    to = Number(minimum=0, maximum=1)
+    min_tpr = Number(minimum=0, exclusive_maximum=1)
+
+    class Meta(ObjectSchema.Meta):
+        """The field that no class can name."""
+
+        include: ClassVar = {"from": Number(minimum=0, maximum=1)}
+
+
+class PartialSchema(RangeSchema):
+    """A range of a rate: all of it but for what `from` and `to` say."""
+
+    @post_load
+    def build(self, data: dict[str, Any], **_: object) -> PartialRange:
+        """Build the range."""
+        return range_of(data)
+
+
+def range_of(data: dict[str, Any]) -> PartialRange:
+    """Build a range, which is over something and not empty."""
+    if "over" not in data:
+        raise invalid("missing", "A partial area needs over: fpr, tpr or recall.", "over")
+    start, end, over, least = data.get("from", 0.0), data.get("to", 1.0), data["over"], data.get("min_tpr")
+    if start >= end:
+        raise invalid("not_rising", "The range is empty: from has to be below to.", "to" if "to" in data else "from")
+    if least is not None and over != "fpr":
+        raise invalid("exclusive", "min_tpr goes with a range over fpr.", "min_tpr")
+    return PartialRange(over, start, end, least)

@@ -1,0 +1,72 @@
+"""Classes the slow way: areas by counting pairs of rows, in rational numbers; M as Hand and Till (2001) define it.
+
+Hand and Till, "A simple generalisation of the area under the ROC curve for multiple class classification problems",
+Machine Learning 45, section 2: Â(i|j) is the probability that a random row of class j has a lower estimated probability
+of class i than a random row of class i; Â(i, j) = (Â(i|j) + Â(j|i)) / 2; M is its mean over all pairs i < j.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from itertools import combinations
+
+
+def area(scores: Sequence[float], positive: Sequence[bool], weights: Sequence[float]) -> Fraction | None:
+    """How often a positive outscores a negative, a tie counting one half; None without a pair."""
+    won = pairs = Fraction(0)
+    for score, is_positive, weight in zip(scores, positive, weights, strict=True):
+        for other, is_other, other_weight in zip(scores, positive, weights, strict=True):
+            if is_positive and not is_other:
+                both = Fraction(weight) * Fraction(other_weight)
+                pairs += both
+                won += both * (Fraction(score > other) + Fraction(score == other, 2))
+    return won / pairs if pairs else None
+
+
+def against(
+    scores: Mapping[str, Sequence[float]], labels: Sequence[Hashable], weights: Sequence[float], of: str, other: str
+) -> Fraction | None:
+    """Â(of|other), by the rows of these two classes alone."""
+    rows = [row for row, label in enumerate(labels) if label in {of, other}]
+    return area([scores[of][row] for row in rows], [labels[row] == of for row in rows], [weights[row] for row in rows])
+
+
+def hand_till(
+    scores: Mapping[str, Sequence[float]], labels: Sequence[Hashable], weights: Sequence[float]
+) -> Fraction | None:
+    """M: 2 / (c (c - 1)) times the sum of Â(i, j) over i < j."""
+    separabilities = []
+    for i, j in combinations(scores, 2):
+        first, second = against(scores, labels, weights, i, j), against(scores, labels, weights, j, i)
+        if first is None or second is None:
+            return None
+        separabilities.append((first + second) / 2)
+    count = len(scores)
+    return Fraction(2, count * (count - 1)) * sum(separabilities)
+
+
+def mean(values: Iterable[Fraction | None], weights: Iterable[Fraction]) -> Fraction | None:
+    """The mean of values with these weights; None if one of them does not exist, or none has a weight."""
+    pairs = list(zip(values, weights, strict=True))
+    total = sum((weight for _, weight in pairs), Fraction(0))
+    if not total:
+        return None
+    found = Fraction(0)
+    for value, weight in pairs:
+        if value is None:
+            return None
+        found += value * weight
+    return found / total
+
+
+def micro(
+    scores: Mapping[str, Sequence[float]], members: Mapping[str, Sequence[bool]], weights: Sequence[float]
+) -> Fraction | None:
+    """The area of all pairs of a row and a class."""
+    pooled = [
+        (score, member, weight)
+        for name, column in scores.items()
+        for score, member, weight in zip(column, members[name], weights, strict=True)
+    ]
+    return area(*(list(column) for column in zip(*pooled, strict=True)))

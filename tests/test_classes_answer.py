@@ -1,0 +1,174 @@
+"""`classes` from bytes to bytes: the same in all formats, matched by name, and what is refused."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from service.answer import Effort, TooMuchWork, answer
+from service.answer import Request as Asked
+from service.wire.media_types import ARROW_STREAM, CSV, PARQUET, SVG
+from tests.asking import LIMITS, answered, ask, read_csv, refusals
+
+RANDOM = np.random.default_rng(8)
+ROWS = 60
+NAMES = ["cat", "dog", "a, b"]
+LABELS = [NAMES[number] for number in RANDOM.integers(0, 3, ROWS)]
+SCORES = {name: [round(float(RANDOM.normal()) + (label == name), 2) for label in LABELS] for name in NAMES}
+BODY = {"scores": SCORES, "labels": LABELS}
+QUERY = {"scores": json.dumps(NAMES), "labels": "y"}
+
+
+def table(labels: list[Any] = LABELS, **more: Any) -> pa.Table:
+    return pa.table({**SCORES, "y": labels, **more})
+
+
+def csv_of(found: pa.Table) -> bytes:
+    body = io.BytesIO()
+    pa.csv.write_csv(found, body)
+    return body.getvalue()
+
+
+def arrow_of(found: pa.Table) -> bytes:
+    body = io.BytesIO()
+    with pa.ipc.new_stream(body, found.schema) as stream:
+        stream.write_table(found)
+    return body.getvalue()
+
+
+def parquet_of(found: pa.Table) -> bytes:
+    body = io.BytesIO()
+    parquet.write_table(found, body)
+    return body.getvalue()
+
+
+def test_every_class_is_what_curves_say_of_it() -> None:
+    found = answered("classes", BODY)["classes"]
+    assert found["name"] == NAMES
+    for row, name in enumerate(NAMES):
+        alone = {"scores": SCORES[name], "labels": [label == name for label in LABELS], "include": ["auc"]}
+        single = answered("curves", alone)
+        assert (found["positives"][row], found["negatives"][row]) == (single["positives"], single["negatives"])
+        for area in ("roc", "roc_hull", "pr", "pr_achievable", "average_precision"):
+            assert found[area][row] == single["auc"][area]
+
+
+@pytest.mark.parametrize(("write", "media_type"), [(csv_of, CSV), (arrow_of, ARROW_STREAM), (parquet_of, PARQUET)])
+def test_all_formats_are_answered_alike(write: Any, media_type: str) -> None:
+    assert answered("classes", write(table()), content_type=media_type, **QUERY) == answered("classes", BODY)
+
+
+def test_tables_hold_what_json_holds() -> None:
+    whole = answered("classes", BODY)
+    for name in ("classes", "averages", "pairs"):
+        rows = read_csv(bytes(ask("classes", BODY, accept=CSV, table=name).body).decode())
+        assert rows == whole[name]
+
+
+@pytest.mark.parametrize(
+    ("names", "labels"),
+    [
+        (["0", "1"], [0, 1, 1.0, 0]),
+        (["true", "false"], [True, False, False, True]),
+        (["0", "1"], ["0", "1", "1", "0"]),
+        (["-1", "1"], [-1, 1, 1, -1]),
+    ],
+)
+def test_labels_name_classes(names: list[str], labels: list[Any]) -> None:
+    body = {"scores": {names[0]: [4, 1, 2, 3], names[1]: [1, 4, 3, 2]}, "labels": labels}
+    assert answered("classes", body)["hand_till"] == 1.0
+
+
+def test_several_labels_for_a_row() -> None:
+    labels = {name: [row % (2 + place) == 0 for row in range(ROWS)] for place, name in enumerate(NAMES)}
+    backwards = {name: labels[name] for name in reversed(NAMES)}
+    answer = answered("classes", {"scores": SCORES, "labels": backwards})
+    assert answer["classes"]["positives"] == [30, 20, 15]
+    assert "pairs" not in answer
+    assert "hand_till" not in answer
+    assert answer == answered("classes", {"scores": SCORES, "labels": labels})
+
+
+def test_what_is_undefined_is_null_with_a_warning() -> None:
+    answer = answered("classes", {"scores": SCORES, "labels": ["cat", "dog"] * 30})
+    assert answer["classes"]["reason"] == [None, None, "one_class"]
+    assert answer["averages"]["roc"][:2] == [None, None]
+    assert answer["averages"]["roc"][2] is not None
+    assert answer["hand_till"] is None
+    assert [warning["code"] for warning in answer["warnings"]] == ["undefined_classes"]
+
+
+FEW = {"scores": {"cat": [0.9, 0.2], "dog": [0.1, 0.8]}, "labels": ["cat", "dog"]}
+
+
+@pytest.mark.parametrize(
+    ("changes", "pointer", "code"),
+    [
+        ({"labels": ["cat", "owl"]}, "/labels/1", "unknown_class"),
+        ({"labels": ["cat", None]}, "/labels/1", "not_a_label"),
+        ({"labels": ["cat", 1]}, "/labels/1", "not_a_label"),
+        ({"labels": [0.5, 1]}, "/labels/0", "not_a_label"),
+        ({"labels": ["cat"]}, "/labels", "lengths_differ"),
+        ({"labels": "cat"}, "/labels", "not_a_column"),
+        ({"labels": {"cat": [1, 0]}}, "/labels", "wrong_length"),
+        ({"labels": {"cat": [1, 0], "owl": [0, 1]}}, "/labels/owl", "unknown_class"),
+        ({"labels": {"cat": [1, 0], "dog": [0, 2]}}, "/labels/dog/1", "not_a_label"),
+        ({"labels": {"cat": [1, 0], "dog": [0]}}, "/labels/dog", "lengths_differ"),
+        ({"labels": None}, "/labels", "missing"),
+        ({"scores": None}, "/scores", "missing"),
+        ({"scores": [0.9, 0.2]}, "/scores", "not_an_object"),
+        ({"scores": {"cat": [0.9, 0.2]}}, "/scores", "wrong_length"),
+        ({"scores": {f"{number}": [1, 2] for number in range(101)}}, "/scores", "wrong_length"),
+        ({"scores": {"cat": [0.9, 0.2], "dog": [0.1]}}, "/scores/dog", "lengths_differ"),
+        ({"scores": {"cat": [0.9, "x"], "dog": [0.1, 1]}}, "/scores/cat/1", "not_a_number"),
+        ({"scores": {"cat": [0.9, 1], "": [0.1, 1]}}, "/scores/", "wrong_length"),
+        ({"scores": {"cat": [0.9, 1], "\x1b[31m": [0.1, 1]}}, "/scores/\x1b[31m", "not_text"),
+        ({"weights": [1]}, "/weights", "lengths_differ"),
+        ({"weights": [1, -1]}, "/weights/1", "negative"),
+        ({"positive_label": "cat"}, "/positive_label", "unknown_field"),
+        ({"lower_is_positive": 1}, "/lower_is_positive", "not_a_boolean"),
+    ],
+)
+def test_what_is_wrong_is_refused(changes: dict[str, Any], pointer: str, code: str) -> None:
+    assert refusals("classes", FEW | changes) == [(pointer, code)]
+
+
+@pytest.mark.parametrize(
+    ("query", "pointer", "code"),
+    [
+        ({"scores": "cat,dog,owl", "labels": "y"}, "/scores", "missing"),
+        ({"labels": "y"}, "/scores", "missing"),
+        ({"scores": "cat,cat", "labels": "y"}, "/scores", "duplicate"),
+        ({"scores": "cat,dog"}, "/labels", "missing"),
+        ({"scores": "cat,dog", "labels": "y"}, "/y/2", "unknown_class"),
+    ],
+)
+def test_what_is_wrong_of_a_table_is_refused(query: dict[str, str], pointer: str, code: str) -> None:
+    text = "y,cat,dog\ncat,0.9,0.1\ndog,0.2,0.8\neel,0.2,0.8\n"
+    assert refusals("classes", text, content_type=CSV, **query) == [(pointer, code)]
+
+
+def test_pairs_that_do_not_exist_are_no_table() -> None:
+    body = {"scores": FEW["scores"], "labels": {"cat": [1, 0], "dog": [0, 1]}}
+    assert refusals("classes", body, accept=CSV, table="pairs") == [("/table", "missing")]
+
+
+def test_a_picture_of_many_classes_says_what_it_leaves_out() -> None:
+    names = [f"class {number}" for number in range(10)]
+    scores = {name: [float((row * (number + 3)) % 7) for row in range(40)] for number, name in enumerate(names)}
+    picture = ask("classes", {"scores": scores, "labels": [names[row % 10] for row in range(40)]}, accept=SVG)
+    assert "2 classes with greater areas are not drawn" in bytes(picture.body).decode()
+
+
+def test_many_pairs_are_much_work() -> None:
+    names = [f"{number}" for number in range(100)]
+    body = {"scores": {name: [1.0, 2.0] for name in names}, "labels": ["1", "2"]}
+    request = Asked("classes", "/v1/classes", "application/json", "application/json", (), json.dumps(body).encode())
+    with pytest.raises(TooMuchWork):
+        answer(request, LIMITS, Effort(20_000, 1 << 20))
