@@ -1,4 +1,4 @@
-"""The least cost of errors in exact fractions: every row is tried (Drummond & Holte 2006). Nothing here imports the service."""
+"""The least cost of errors in fractions: every row is tried (Drummond & Holte 2006). Nothing imports the service."""
 
 from __future__ import annotations
 

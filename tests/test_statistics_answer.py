@@ -75,7 +75,7 @@ def test_weights_are_counted():
 
 class TestCosts:
     def test_are_those_of_the_cheapest_rows(self):
-        """At 1/4 a missed positive costs 5/4 of thirds, a false alarm 3/4 of them: all three are found, with one error."""
+        """At 1/4 it pays to find all three positives, with a third of the negatives."""
         asked = {"prevalence": [0.25, 0.0], "fn_cost": 5}
         found = curves(SAMPLE | {"include": ["auc"], "costs": asked})["costs"]
         assert found == {
