@@ -1,4 +1,4 @@
-"""Single numbers of an evaluation besides its areas. Knows the table, its hull, and what each number is made by."""
+"""Single numbers of an evaluation besides its areas. Knows the table, its hull, and the modules of the numbers."""
 
 import math
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ from service.curves.precision_gain import precision_gain_area
 
 @dataclass(slots=True)
 class CurveStatistics:
-    """What one row of a table of statistics holds; None where there is no such number.
+    """One row of a table of statistics; None where a number is undefined.
 
-    ks, ks_threshold   the greatest tpr - fpr of a row, Kolmogorov and Smirnov's statistic where scores of positives are
-                       higher; the threshold of the first such row.
-    prg                the area under the precision-recall-gain curve; of a sweep.
-    brier, miscalibration, discrimination, uncertainty   the Brier score and its parts; of scores in [0, 1].
+    ks, ks_threshold   the greatest tpr - fpr of a row, the one-sided Kolmogorov-Smirnov statistic; the threshold of the
+                       first such row.
+    prg                the area under the precision-recall-gain curve; for a sweep.
+    brier, miscalibration, discrimination, uncertainty   the Brier score and its parts; for scores in [0, 1].
     """
 
     ks: float
@@ -30,7 +30,7 @@ class CurveStatistics:
 
 
 def curve_statistics(table: ConfusionTable, hull: RocHull) -> CurveStatistics:
-    """Make all of them from a table and its hull, on which the row lies that ks is of."""
+    """Compute all of them from a table and its hull; the row of ks is a vertex of that."""
     positives, negatives = Fraction(table.positives), Fraction(table.negatives)
     row = hull.best(1 / positives, 1 / negatives)
     threshold = float(table.thresholds[row])
