@@ -90,12 +90,14 @@ def _evaluate_curves(checked: CurvesRequest, shown: Shown, limits: Limits) -> Ev
     options = replace(checked.options, max_interpolated_rows=limits.max_interpolated_rows)
     intervals = checked.intervals
     if isinstance(shown, Picture):
-        options = replace(options, include=frozenset({"auc"}), partial=())
+        options = replace(options, include=frozenset({"auc"}), partial=(), costs=None)
     elif isinstance(table := shown, str):
         _check_curves_table(checked, table)
         points = options.operating_points if table == "operating_points" else ()
         ranges = options.partial if table == "partial" else ()
-        options = replace(options, include=options.include & {table}, operating_points=points, partial=ranges)
+        costs = options.costs if table == "costs" else None
+        include = options.include & {table}
+        options = replace(options, include=include, operating_points=points, partial=ranges, costs=costs)
         intervals = intervals if table == "intervals" else None
     return evaluate_with_intervals(checked.evaluation, options, intervals, _drawing(shown))
 
@@ -112,6 +114,7 @@ def _check_curves_table(checked: CurvesRequest, table: str) -> None:
     asked_for = {
         "operating_points": options.operating_points,
         "partial": options.partial,
+        "costs": options.costs,
         "intervals": checked.intervals,
     }
     if table in asked_for and not asked_for[table]:
@@ -160,7 +163,7 @@ OPERATIONS = {
     "curves": Operation(
         CurvesRequestSchema(),
         one_evaluation(
-            *("include", "keep", "interpolation", "thresholds", "intervals", "operating_points", "partial"),
+            *("include", "keep", "interpolation", "thresholds", "intervals", "operating_points", "partial", "costs"),
             drawn=(*_DRAWN, "mark"),
         ),
         tuple(TABLES["curves"]),

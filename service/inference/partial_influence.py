@@ -1,5 +1,4 @@
-"""Influences on the mean height of part of a curve (how far mass at a row moves it), and the exact ends of its
-interval.
+"""How far mass at a row moves the mean height of a part of a curve, and the exact ends of its interval.
 
 Influences are those on the curve cut at both ends of the range: rows before the range have the influence at its start,
 rows after it that at its end. Knows tables, and the influences on whole curves. Sources: He & Escobar 2008,
@@ -172,7 +171,7 @@ def worst_upper_end(table: ConfusionTable, part: PartialRange, trials: Ends, z: 
 
 
 def examples_inside(part: PartialRange, mean: float, trials: Ends) -> float:
-    """The effective number of examples that decide a mean height: those in the range, or, if fewer, the positives above `min_tpr`."""
+    """The effective number of examples that decide a mean height: those in the range, or positives above `min_tpr` if fewer."""
     positives, negatives = trials
     width = round(part.end - part.start, 12)  # from 0.8 to 1 it would be 0.19999999999999996
     inside = width * (negatives if part.over == "fpr" else positives)

@@ -14,6 +14,7 @@ from service.curves.areas import Areas
 from service.curves.calibration import Calibration
 from service.curves.classes import AVERAGES, Classes, ClassPairs
 from service.curves.comparison import Best, Comparison, Dominance
+from service.curves.costs import Costs
 from service.curves.curve_statistics import CurveStatistics
 from service.curves.evaluation import Points
 from service.curves.exact import LARGEST_EXACT_INTEGER, are_integers
@@ -189,6 +190,7 @@ TABLES: dict[str, dict[str, Callable[[Any], Columns]]] = {
         "intervals": lambda answer: interval_columns(answer.intervals or {}),
         "operating_points": lambda answer: _or_no_rows(answer.curves.operating_points, OperatingPoints),
         "partial": lambda answer: partial_columns(answer.curves.partial),
+        "costs": lambda answer: _or_no_rows(answer.curves.costs, Costs),
     },
     "tradeoffs": {
         "optimal": lambda answer: _stacked({name: columns_of(each.optimal) for name, each in answer.tradeoffs.items()}),

@@ -150,6 +150,7 @@ def _curves(answer: EvaluatedCurves) -> dict[str, Any]:
     read_off = {
         "operating_points": columns_of(curves.operating_points),
         "partial": curves.partial and partial_columns(curves.partial),
+        "costs": columns_of(curves.costs),
     }
     return document | {name: columns for name, columns in read_off.items() if columns}
 

@@ -48,6 +48,7 @@ _EXAMPLES = {
     "intervals": '{"level": 0.95}',
     "operating_points": '[{"metric": "recall_at_precision", "at": 0.9}]',
     "partial": '[{"over": "fpr", "to": 0.1}]',
+    "costs": '{"prevalence": [0.01, 0.1], "fn_cost": 5}',
     "side": "320",
     "mark": "0.2,0.8",
     "scale": "2",

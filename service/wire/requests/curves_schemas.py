@@ -9,6 +9,7 @@ from typing import Any
 from marshmallow import fields, post_load, pre_load
 
 from service.charts.picture import Pictures
+from service.curves.costs import LARGEST_COST, CostOptions
 from service.curves.counts import Counts
 from service.curves.evaluation import INCLUDES, KEEPS, CurvesOptions
 from service.curves.pr import AtRecall, Every
@@ -38,6 +39,27 @@ class InterpolationSchema(ObjectSchema):
 
 MOST_PARTIAL = 100
 """The most partial areas in one request."""
+
+
+MOST_PREVALENCES = 1000
+"""At how many prevalences one request asks for costs."""
+
+
+class CostsSchema(ObjectSchema):
+    """What errors cost, and at which prevalences."""
+
+    prevalence = NumberColumn(minimum=0, maximum=1)
+    fn_cost = Number(exclusive_minimum=0, maximum=LARGEST_COST)
+    fp_cost = Number(exclusive_minimum=0, maximum=LARGEST_COST)
+
+    @post_load
+    def build(self, data: dict[str, Any], **_: object) -> CostOptions:
+        """Build the options; {} asks for errors that cost the same, at the prevalence of the data."""
+        prevalences = data.get("prevalence", ())
+        if len(prevalences) > MOST_PREVALENCES:
+            message = f"There are {len(prevalences)} prevalences; the limit is {MOST_PREVALENCES}."
+            raise invalid("wrong_length", message, "prevalence")
+        return CostOptions(**data)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,6 +94,7 @@ class CurvesRequestSchema(CurvesCharts, EvaluationSchema):
     intervals = fields.Nested(IntervalsSchema)
     operating_points = ObjectList(OperatingPointSchema(), minimum=0, maximum=MOST_OPERATING_POINTS)
     partial = ObjectList(PartialSchema(), minimum=0, maximum=MOST_PARTIAL)  # type: ignore[assignment]  # marshmallow removes fields from the class
+    costs = fields.Nested(CostsSchema)
     sample_only = (*EvaluationSchema.sample_only, "thresholds", "tuning")
 
     @pre_load
@@ -90,6 +113,6 @@ class CurvesRequestSchema(CurvesCharts, EvaluationSchema):
         if tuning is not None and tuning.lower_is_positive != evaluation.lower_is_positive:
             message = "The tuning sample's thresholds cannot be applied to scores that rank the other way."
             raise invalid("exclusive", message, "tuning")
-        names = ("include", "keep", "interpolation", "thresholds", "tuning", "operating_points", "partial")
+        names = ("include", "keep", "interpolation", "thresholds", "tuning", "operating_points", "partial", "costs")
         options = CurvesOptions(**{name: data[name] for name in names if name in data})
         return CurvesRequest(evaluation, options, data.get("intervals"), charts_of("curves", data))

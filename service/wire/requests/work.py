@@ -48,6 +48,9 @@ _STATISTICS, _STATISTICS_ROW = 800, 1.4
 _POOL = 3
 """A row of `calibration`, one for each segment of the hull: 90 bytes, 0.1 µs."""
 
+_PREVALENCE = 300
+"""The best row for a prevalence, in fractions: 60 to 150 µs."""
+
 _AT_LAMBDA = 2
 """An index read off at a λ: 0.5 µs and 50 bytes."""
 
@@ -92,6 +95,8 @@ def curves_work(evaluation: Sample | Counts, options: CurvesOptions, intervals: 
     if "points" in options.include:
         plain = isinstance(evaluation, Sample) and evaluation.weights is None
         work += rows * (_POINT if plain else _WIDE_POINT)
+    if options.costs is not None:
+        work += _PREVALENCE * (1 if options.costs.prevalence is None else options.costs.prevalence.size)
     if "calibration" in options.include:
         work += rows * _POOL
     if "statistics" in options.include:
