@@ -23,12 +23,12 @@ from service.curves.positive_steps import PositiveSteps, positive_steps
 
 _LEAST_LIFTED = 2.0**-1000
 LARGEST_TRAPEZOID = 1e7
-"""`pr_trapezoid` is left out when P is above this: visiting every whole true positive is how it is defined."""
+"""`pr_trapezoid` is omitted when P is above this, because by definition it visits every whole true positive."""
 
 
 @dataclass(slots=True)
 class Areas:
-    """All six areas; None where the rows form no curve or the area is left out."""
+    """All six areas; None if the rows form no curve or the area is omitted."""
 
     roc: float | None
     roc_hull: float
@@ -47,7 +47,7 @@ def areas(table: ConfusionTable, hull: ConfusionTable) -> Areas:
         roc_hull=roc_area(hull),
         pr=pr,
         pr_trapezoid=pr_trapezoid(table) if sweep and has_trapezoid(table) else None,
-        # No curve of these rows lies above (corollary 3.1): where only rounding says so, it is mended here.
+        # No curve through these rows exceeds this one (corollary 3.1), so clip rounding errors.
         pr_achievable=max(pr_area(hull), pr or 0.0),
         average_precision=average_precision(table) if sweep else None,
     )
@@ -59,7 +59,7 @@ def roc_area(table: ConfusionTable) -> float:
     Σ (fp_k - fp_{k-1})(tp_k + tp_{k-1}) / (2 P N)
     """
     if table.whole and 2 * table.positives * table.negatives <= LARGEST_EXACT_INTEGER:
-        # Every product and every sum is an integer that is a double.
+        # Every product and every sum is an integer that a double holds exactly.
         doubled = (
             table.sums.doubled_area
             if table.sums
@@ -72,7 +72,7 @@ def roc_area(table: ConfusionTable) -> float:
 
 
 def doubled_trapezoids(across: FloatArray, height: FloatArray, table: ConfusionTable) -> Fraction:
-    """Twice the area under a part of a rising curve in counts of a table, exact where those are whole and not huge."""
+    """Twice the area, in counts, under part of a rising curve; exact if the counts are whole and not huge."""
     if table.whole and 2 * table.positives * table.negatives <= LARGEST_EXACT_INTEGER:
         return Fraction(sum(_whole_trapezoids(x, y) for x, y in _blocks(across, height)))
     x_up, y_up = scale_of_part(across), scale_of_part(height)
@@ -81,14 +81,14 @@ def doubled_trapezoids(across: FloatArray, height: FloatArray, table: ConfusionT
 
 
 def scale_of_part(column: FloatArray) -> float:
-    """The power of two that lifts a part of a rising column, which may end far below the total; at most 2^1000."""
+    """The power of two, at most 2^1000, that scales up part of a rising column, which may end far below the total."""
     return power_of_two_scale(max(float(column[-1]), _LEAST_LIFTED)) if column.size else 1.0
 
 
 def pr_area(table: ConfusionTable) -> float:
     """Area under the PR curve of a sweep: the integral of precision over tp along D&G's interpolation, over P.
 
-    A vertical step adds no area. It is 1 where all positives come before any negative, whatever rounding makes of it.
+    A vertical step adds no area. The result is exactly 1 if all positives come before any negative.
     """
     if table.tp[table.fp.searchsorted(0, side="right") - 1] == table.positives:
         return 1.0
@@ -100,7 +100,7 @@ def pr_area(table: ConfusionTable) -> float:
 def average_precision(table: ConfusionTable) -> float:
     """The step-wise sum Σ (tp_k - tp_{k-1}) tp_k/(tp_k + fp_k), over P.
 
-    Where P + N is a double, so is every tp + fp of whole counts, and two roundings are in each term.
+    If the counts are whole and P + N is a double, so is every tp + fp, and each term is rounded twice.
     """
     if table.has_exact_total:
         parts = table.sums.average if table.sums else _of_steps(table, PositiveSteps.average)
@@ -110,7 +110,7 @@ def average_precision(table: ConfusionTable) -> float:
 
 
 def has_trapezoid(table: ConfusionTable) -> bool:
-    """Whether `pr_trapezoid` is answered: whole counts, of any size, and P at most 1e7."""
+    """Whether `pr_trapezoid` is defined: whole counts, of any size, and P at most 1e7."""
     return table.positives <= LARGEST_TRAPEZOID and table.integral
 
 
@@ -134,18 +134,18 @@ def _of_steps(
 
 
 def _blocks(first: FloatArray, second: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """Blocks of two columns of a table, which share their ends, so that each step is in one of them."""
+    """Blocks of two columns of a table. Neighbouring blocks share a row, so that each step is in exactly one."""
     for rows in blocks(first.size, overlap=1):
         yield first[rows], second[rows]
 
 
 def _whole_trapezoids(x: FloatArray, y: FloatArray) -> float:
-    """Twice the area under y over x, of integers whose products and sums are doubles."""
+    """Twice the area under y over x, for integers whose products and sums are exact in doubles."""
     return float((x[1:] - x[:-1]) @ (y[1:] + y[:-1]))
 
 
 def _trapezoids(x: FloatArray, y: FloatArray, x_up: float, y_up: float) -> Iterator[float]:
-    """Parts of twice the area under y over x, which together are within 2^-100 of it, of counts times their scales."""
+    """Parts of twice the area under y over x, for scaled counts; their sum is within 2^-100 of it, relatively."""
     steps = (x[1:] > x[:-1]).nonzero()[0]  # the others have no width
     width, width_low = two_sum(x[1:].take(steps) * x_up, x.take(steps) * -x_up)
     height, height_low = two_sum(y[1:].take(steps) * y_up, y.take(steps) * y_up)

@@ -1,7 +1,7 @@
-"""How well scores tell the share of positives: calibrated scores, read off the ROC hull, and parts of the Brier score.
+"""Calibration of scores as probabilities: calibrated scores, read off the ROC hull, and parts of the Brier score.
 
-Isotonic regression pools adjacent scores that violate the order of shares, and what it pools are the segments of the
-ROC convex hull (Fawcett & Niculescu-Mizil 2007, "PAV and the ROC convex hull"). Knows the table and its hull.
+Isotonic regression pools adjacent scores that violate the order of shares. Its pools are the segments of the ROC convex
+hull (Fawcett & Niculescu-Mizil 2007, "PAV and the ROC convex hull"). Knows the table and its hull.
 """
 
 import math
@@ -45,7 +45,7 @@ class Calibration:
 
 
 class BrierParts(NamedTuple):
-    """The Brier score, which is miscalibration - discrimination + uncertainty; or None of each."""
+    """The Brier score, miscalibration - discrimination + uncertainty; all None if it is undefined."""
 
     brier: float | None = None
     miscalibration: float | None = None
@@ -54,7 +54,7 @@ class BrierParts(NamedTuple):
 
 
 def calibration(table: ConfusionTable, vertices: IntArray) -> Calibration:
-    """Read the pools of a sweep off the vertices of its hull: each holds what is called positive along a segment.
+    """Read the pools of a sweep off the vertices of its hull: each holds the examples called positive along a segment.
 
     A segment that rises more steeply has a greater share of positives, and slopes fall from left to right.
     """
@@ -70,11 +70,11 @@ def calibration(table: ConfusionTable, vertices: IntArray) -> Calibration:
         rounded(_shares(positives, negatives)),
     )
     step = 1 if table.lower_is_positive else -1
-    return Calibration(*(column[::step].copy() for column in columns))  # in one piece, as what writes them needs
+    return Calibration(*(column[::step].copy() for column in columns))  # encoders need contiguous columns
 
 
 def brier_parts(table: ConfusionTable, vertices: IntArray) -> BrierParts:
-    """Part the Brier score of a table whose thresholds are its examples' scores; none unless all lie in [0, 1].
+    """Decompose the Brier score of a table whose thresholds are the scores; empty unless all scores lie in [0, 1].
 
     Of groups with p positives and n negatives at score s, pools of calibrated score c, W = P + N and π = P/W
 
@@ -83,9 +83,9 @@ def brier_parts(table: ConfusionTable, vertices: IntArray) -> BrierParts:
         discrimination  Σ (p + n)(c - π)²/W
         uncertainty     π(1 - π)
 
-    after Dimitriadis, Gneiting & Jordan 2021, "Stable reliability diagrams for probabilistic classifiers"; the first is
-    the last less the third plus the second. With `lower_is_positive` a score is the probability of a negative. Terms
-    are good to 2^-95.
+    after Dimitriadis, Gneiting & Jordan 2021, "Stable reliability diagrams for probabilistic classifiers"; brier =
+    miscalibration - discrimination + uncertainty. With `lower_is_positive` a score is the probability of a negative.
+    Terms are good to 2^-95.
     """
     if not table.of_scores or not 0 <= table.thresholds[[1, -1]].min() <= table.thresholds[[1, -1]].max() <= 1:
         return BrierParts()
@@ -115,19 +115,19 @@ def brier_parts(table: ConfusionTable, vertices: IntArray) -> BrierParts:
 
 
 def _discrimination(tp: FloatArray, fp: FloatArray) -> Fraction:
-    """Σ (p N - n P)²/(p + n) of the pools between vertices; it is 0 where one holds all."""
+    """Σ (p N - n P)²/(p + n) of the pools between vertices; 0 if one pool holds all."""
     positives, negatives = (two_sum(counts[1:], -counts[:-1]) for counts in (tp, fp))
     both = pair_sum(positives, negatives)
     size = both[0].size
     of_positives = pair_product(positives, exactly(np.full(size, fp[-1])))
     apart = pair_sum(of_positives, pair_product(negatives, exactly(np.full(size, -tp[-1]))))
-    there = both[0] > 0  # what is left out is below all doubles
+    there = both[0] > 0  # what is omitted underflows
     apart, both = (apart[0][there], apart[1][there]), (both[0][there], both[1][there])
     return signed_sum(pair_product(apart, pair_quotient(apart, both)))
 
 
 def _probabilities(thresholds: FloatArray, *, lower_is_positive: bool) -> tuple[FloatPair, FloatPair]:
-    """The probabilities of a positive that scores say, and those of a negative."""
+    """The probabilities that scores give a positive, and those of a negative."""
     score, rest = exactly(thresholds), two_sum(np.ones(thresholds.size), -thresholds)
     return (rest, score) if lower_is_positive else (score, rest)
 
@@ -141,7 +141,7 @@ def _shares(positives: FloatPair, negatives: FloatPair) -> FloatPair:
 
 
 def _first_after(table: ConfusionTable, rows: IntArray) -> IntArray:
-    """The first row of a sweep after each of these that calls more positive: rows of counts may repeat."""
+    """For each row, the first later row of the sweep that calls more positive; rows of counts may repeat."""
     more = (column.searchsorted(column[rows], side="right") for column in (table.tp, table.fp))
     out: IntArray = np.minimum(*more)
     return out

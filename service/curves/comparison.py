@@ -1,4 +1,4 @@
-"""Several evaluations of one data set side by side, the operation behind `POST /v1/comparisons`.
+"""Several evaluations of one data set side by side: the operation behind `POST /v1/comparisons`.
 
 Which curve dominates which, which is best where, and what they reach together.
 Sources: Davis & Goadrich 2006, section 3; Hanczar & Nadif 2014, section 5.2.
@@ -27,14 +27,14 @@ from service.curves.sample import Sample
 Names = tuple[str, ...]
 
 MOST_EVALUATIONS = 50
-"""How many evaluations are compared at once; a set of them is kept as the bits of one integer, so fewer than 63."""
+"""The most evaluations in one comparison; a set of them is the bits of one 64-bit integer, so fewer than 63."""
 _SHOWN_NAMES = 3
-"""How many names a warning lists."""
+"""The most names that a warning lists."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dominance:
-    """Every ordered pair of curves, as columns (n,): whether `curve` has at most the fp of `over` at every tp."""
+    """Every ordered pair of curves, as columns (n,): `dominates` says whether `curve` never has more fp than `over`."""
 
     curve: Names
     over: Names
@@ -43,7 +43,7 @@ class Dominance:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Best:
-    """Intervals of a rate or of λ, (n,), that share their ends, each with all the curves that are best throughout."""
+    """Adjacent intervals of a rate or of λ, (n,), each with all the curves that are best throughout."""
 
     start: FloatArray
     end: FloatArray
@@ -52,9 +52,9 @@ class Best:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JointHull:
-    """The vertices of the ROC hull of all curves together, as columns (n,), each with all curves that have this row.
+    """The vertices of the joint ROC hull of all curves, as columns (n,), each with all the curves that have this row.
 
-    The threshold is that of the first of them.
+    The threshold is that of the first such curve.
     """
 
     fpr: FloatArray
@@ -67,9 +67,9 @@ class JointHull:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
-    """The answer; what sets that are no sweep do not have is None.
+    """The answer; what a set of rows that is not a sweep does not have is None.
 
-    drawings   what a picture draws, where one was asked for: of each evaluation, and of the joint hull.
+    drawings   what a picture draws of each evaluation and of the joint hull, if one was requested.
     """
 
     positives: float
@@ -114,7 +114,7 @@ def evaluate_comparison(
 
 
 def _tables(evaluations: Iterable[Sample | Counts]) -> list[ConfusionTable]:
-    """Build the tables, of equal totals. A fact about one of them gets its number."""
+    """Build the tables, which must have equal totals. An error about one of them gets its number."""
     tables: list[ConfusionTable] = []
     for number, evaluation in enumerate(evaluations):
         try:
@@ -133,7 +133,7 @@ def _tables(evaluations: Iterable[Sample | Counts]) -> list[ConfusionTable]:
 
 
 def _joint_hull(names: Names, hulls: list[ConfusionTable]) -> tuple[ConfusionTable, tuple[Names, ...]]:
-    """The hull of all rows, which is that of the single hulls' vertices, and the curves that have each row of it."""
+    """The hull of all rows (equal to that of the single hulls' vertices), and the curves that have each of its rows."""
     owners = np.repeat(np.arange(len(hulls)), [hull.tp.size for hull in hulls])
     thresholds, tp, fp = (
         np.concatenate(columns)
@@ -149,9 +149,9 @@ def _joint_hull(names: Names, hulls: list[ConfusionTable]) -> tuple[ConfusionTab
 
 
 def _best_tradeoff(joint: ConfusionTable, suppliers: tuple[Names, ...], indices: frozenset[str]) -> dict[str, Best]:
-    """Per index the curves that have the row which is best of all rows: a line over an interval is of one row only."""
+    """For each index and interval of λ, the curves that have the best of all rows."""
     frontier = Frontier.of(joint)
-    of_frontier = suppliers[1:]  # without the origin; what follows the frontier is never asked for
+    of_frontier = suppliers[1:]  # without the origin; rows after the frontier are not used
     best = {}
     for name, index in INDICES.items():
         if name in indices:
@@ -161,13 +161,13 @@ def _best_tradeoff(joint: ConfusionTable, suppliers: tuple[Names, ...], indices:
 
 
 def _merged(start: FloatArray, end: FloatArray, best: list[Names]) -> Best:
-    """Join neighbours of the same names."""
+    """Join neighbouring intervals that have the same names."""
     first = [k for k in range(len(best)) if k == 0 or best[k] != best[k - 1]]
     return Best(start[first], end[[*(k - 1 for k in first[1:]), -1]], tuple(best[k] for k in first))
 
 
 def _dominance(names: Names, pairs: Leads) -> Dominance:
-    """A curve dominates another that is never ahead of it."""
+    """A curve dominates another if the other is never ahead of it."""
     dominates = np.ones((len(names), len(names)), dtype=np.bool_)
     dominates[pairs.second, pairs.first] = ~pairs.first_ever
     dominates[pairs.first, pairs.second] = ~pairs.second_ever
@@ -198,7 +198,7 @@ def _best_of_curves(names: Names, pairs: Leads) -> Best:
 
 
 def _uncovered(starts: FloatArray, ends: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The intervals of [0, 1] that none of those given covers, (starts, ends); neighbours may touch."""
+    """The intervals of [0, 1] not covered by those given, (starts, ends); neighbours may touch."""
     at, covers = _running_sums(
         np.concatenate(([0.0], starts, ends, [1.0])), np.repeat([0, 1, -1, 0], [1, starts.size, ends.size, 1])
     )
@@ -206,7 +206,7 @@ def _uncovered(starts: FloatArray, ends: FloatArray) -> tuple[FloatArray, FloatA
 
 
 def _running_sums(at: FloatArray, change: IntArray) -> tuple[FloatArray, IntArray]:
-    """Return the distinct places, ascending, (n,), and the sum of all changes up to each but the last, (n - 1,)."""
+    """Return the distinct places, ascending, (n,), and the running sum of changes at all but the last, (n - 1,)."""
     places, place = np.unique(at, return_inverse=True)
     sums = np.zeros(places.size, dtype=np.int64)
     np.add.at(sums, place, change)

@@ -1,8 +1,8 @@
-"""The loops of an unweighted evaluation in C, where they were compiled with the package (deploy/build_hook.py).
+"""The loops of an unweighted evaluation in C, if they were compiled with the package (deploy/build_hook.py).
 
-Every answer has the bits that the NumPy of the caller gives; sums, which both know to some 2^-100 of themselves, could
-differ only next to half way between two doubles. It is None where there is no library, or where the library does not
-know a sample. Knows arrays, not curves; the loops are in kernel/. Which is used is the process's choice, made once.
+Results equal those of the caller's NumPy code bit for bit. Sums, which both compute to about 2^-100 relatively, could
+differ only when they lie almost half way between two doubles. Results are None without a library, or if it cannot
+handle a sample. The loops are in kernel/; a process chooses its library once. Knows arrays, not curves.
 """
 
 import math
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 LIBRARY = Path(__file__).parent / "kernel" / "kernel.so"
-"""Where it lies, if it was compiled."""
+"""The path of the library, if it was compiled."""
 
 _FUNCTION_TYPES: dict[str, tuple[Any, ...]] = {  # the type of the result, then those of the arguments
     "rocpr_keys": (c_bool, c_int64, c_void_p, c_void_p, c_double, c_bool, c_bool, c_void_p),
@@ -26,7 +26,7 @@ _FUNCTION_TYPES: dict[str, tuple[Any, ...]] = {  # the type of the result, then 
 }
 
 _FIRST_HULL_ROWS = 4
-"""So many rows are looked at first for a hull, times the root of how many there are."""
+"""A hull first looks at this many rows, times the square root of the number of rows."""
 
 _Floats = NDArray[np.float64]
 _Rows = NDArray[np.int64]
@@ -35,12 +35,12 @@ _Nothing, _TwoCounts, _Totals = c_char * 0, c_int64 * 2, c_double * 13
 
 
 class Sums(NamedTuple):
-    """Sums over the steps of a table, as parts but for the last: over the positive steps, those along which tp grows.
+    """Sums over the steps of a table along which tp grows; all in parts except the last, which is over all steps.
 
     integral   of precision over tp.
     average    Δtp times the precision after.
     ends       the precision before and after.
-    doubled_area   Σ Δfp (tp before + tp after) over all steps, where that is exact.
+    doubled_area   Σ Δfp (tp before + tp after) over all steps, if that is exact.
     """
 
     integral: list[float]
@@ -57,7 +57,7 @@ class Kernel:
         self.path: Path | None = None
 
     def use(self, path: Path | None) -> None:
-        """Use the library at a path from now on, or none. Raises OSError where it cannot be loaded."""
+        """Use the library at a path from now on; None stops using one. Raises OSError if it cannot be loaded."""
         library = None
         if path is not None:
             library = CDLL(str(path))
@@ -69,7 +69,7 @@ class Kernel:
         self._library, self.path = library, path
 
     def use_installed(self) -> None:
-        """Use the library that was compiled with the package, if it was. Raises OSError like `use`."""
+        """Use the library compiled with the package, if there is one. Raises OSError like `use`."""
         if LIBRARY.is_file():
             self.use(LIBRARY)
 
@@ -108,7 +108,7 @@ class CompiledTable:
         self._at_tp, self._at_fp = _address(self._tp), _address(self._fp)
 
     def hull(self) -> tuple[_Rows, _Rows]:
-        """The vertices of the upper hull of rows in order, and rows among which all are that lie on it.
+        """The vertices of the upper hull of rows in order, and rows that include all that lie on it.
 
         The first and the last row differ. Counts are whole, up to 2^53.
         """
@@ -120,7 +120,7 @@ class CompiledTable:
         return _first(vertices, sizes[0]), _first(outer, sizes[1])
 
     def boundary(self, vertices: _Rows, outer: _Rows) -> _Rows:
-        """Those of the `outer` rows that lie on the hull with these vertices, two or more."""
+        """The `outer` rows that lie on the hull with these vertices, of which there are two or more."""
         rows = np.empty(outer.size, np.int64)
         at_outer, at_vertices = _address(outer), _address(vertices)
         count = self._library.rocpr_boundary(
@@ -135,7 +135,7 @@ class CompiledTable:
         return columns
 
     def sums(self, positives: float) -> Sums:
-        """The sums over the steps, of whole counts whose total is up to 2^53."""
+        """The sums over the steps, for whole counts whose total is at most 2^53."""
         totals = _Totals()
         self._library.rocpr_sums(self._rows - 1, self._at_tp, self._at_fp, positives, totals)
         numbers = totals[:]
@@ -143,16 +143,16 @@ class CompiledTable:
 
 
 def _first(rows: _Rows, count: int) -> _Rows:
-    """The first of some rows, without the memory of the others where those are many."""
+    """The first rows; copied if the rest would hold much memory."""
     return rows[:count].copy() if 2 * count < rows.size else rows[:count]
 
 
 def _address(array: NDArray[Any]) -> Array[c_char] | int:
-    """Where the elements of an array begin, for ctypes; they are to lie one after the other."""
+    """The address of a contiguous array's elements, for ctypes."""
     try:
-        # Twice as fast as the other.
+        # Twice as fast as array.ctypes.data.
         return _Nothing.from_buffer(array)  # type: ignore[arg-type]  # Python 3.11 has no type for a buffer
-    except TypeError:  # an array that is not to be written
+    except TypeError:  # a read-only array
         return array.ctypes.data
 
 

@@ -1,7 +1,7 @@
 """The one table that every curve is a view of: a confusion matrix per threshold.
 
-Knows how the table comes from a sample, from counts, and from another table cut at given thresholds; nothing of what is
-read off it. Source: Davis & Goadrich 2006, section 2 and theorem 3.1; Fawcett 2006 for ties.
+Knows how to build the table from a sample, from counts, and from another table cut at given thresholds; nothing of what
+is read off it. Source: Davis & Goadrich 2006, section 2 and theorem 3.1; Fawcett 2006 for ties.
 """
 
 from dataclasses import dataclass, replace
@@ -23,13 +23,13 @@ class ConfusionTable:
     """Confusion matrices over one data set, ordered by (fp, tp): the origin (0, 0) first, (P, N) last.
 
     thresholds  (n,) row k calls positive what scores at or above thresholds[k] (at or below, if `lower_is_positive`);
-                NaN where there is none, as at the origin.
+                NaN without a threshold, as at the origin.
     tp, fp      (n,) float64.
     positives, negatives   the totals P and N.
     lower_is_positive      whether thresholds ascend as more is called positive.
-    counted                whether the counts are known to be integers of one sweep, as those of a sample's rows are.
-    one_by_one             whether each row is known to call one example more than the row before it.
-    of_scores              whether a row calls positive all that its predecessor does and what scores at its threshold.
+    counted                whether the counts are known to be integers of one sweep, as for a sample without weights.
+    one_by_one             whether each row is known to call exactly one more example than the row before.
+    of_scores              whether each row adds exactly the examples that score at its threshold to the row before.
     """
 
     thresholds: FloatArray
@@ -54,7 +54,7 @@ class ConfusionTable:
 
     @cached_property
     def precision(self) -> FloatArray:
-        """Precision tp/(tp + fp) per row, (n,), not to be changed; NaN where nothing is called positive."""
+        """Precision tp/(tp + fp) per row, (n,), read-only; NaN where nothing is called positive."""
         called = self.tp + self.fp
         out = np.empty(called.size)
         origins = self.origins
@@ -73,7 +73,7 @@ class ConfusionTable:
 
     @property
     def sweep(self) -> bool:
-        """Whether one sweep over thresholds could give all rows: fp and tp rise together."""
+        """Whether one sweep over thresholds could give all rows: tp never falls as fp rises."""
         return self.counted or self._rises
 
     @cached_property
@@ -96,17 +96,17 @@ class ConfusionTable:
 
     @property
     def has_exact_total(self) -> bool:
-        """Whether every count is an integer, and P + N, too, is one up to 2^53."""
+        """Whether every count is an integer and P + N is at most 2^53."""
         return self.positives + self.negatives <= LARGEST_EXACT_INTEGER and self.whole
 
     @cached_property
     def sums(self) -> Sums | None:
-        """The sums over the steps of a sweep, where the compiled loops know them."""
+        """The sums over the steps of a sweep, if the compiled loops can compute them."""
         return self.compiled.sums(self.positives) if self.compiled and self.has_exact_total else None
 
     @cached_property
     def compiled(self) -> CompiledTable | None:
-        """The compiled loops over the rows, where there are any when this is first asked for."""
+        """The compiled loops over the rows, if a library is in use when this is first read."""
         return KERNEL.table(self.tp, self.fp)
 
     @classmethod
@@ -124,9 +124,9 @@ class ConfusionTable:
 
     @classmethod
     def with_rows(cls, sample: Sample) -> tuple["ConfusionTable", IntArray]:
-        """Build the table of a sample, and find the row at which each of its examples is first called positive, (n,).
+        """Build the table of a sample, and the row at which each example is first called positive, (n,).
 
-        That of an example which weighs nothing is 0. Quicker than to find them later, slower than the table alone.
+        The row is 0 for an example of weight 0. Faster than finding the rows later, slower than the table alone.
         """
         found, rows = numbered_groups(sample)
         return cls._of_groups(sample, found), rows
@@ -170,9 +170,9 @@ class ConfusionTable:
         return table.with_ends()
 
     def at_thresholds(self, cuts: FloatArray) -> "ConfusionTable":
-        """Build the table that a sample's table leaves when its scores are cut at `cuts` alone, in any order.
+        """Build the table that is left when a sample's scores are cut only at `cuts`, given in any order.
 
-        A cut need not be a score: it calls positive what scores at or beyond it. (0, 0) and (P, N) are added where
+        A cut need not be a score; it calls positive what scores at or beyond it. (0, 0) and (P, N) are added where
         missing.
         """
         direction = 1.0 if self.lower_is_positive else -1.0
@@ -199,7 +199,7 @@ class ConfusionTable:
 
 
 def _check_order(ranks: FloatArray, order: IntArray, *, lower_is_positive: bool) -> None:
-    """Refuse thresholds that move towards the more positive scores while the counts of a sweep rise."""
+    """Raise RisingThresholds if thresholds move towards more positive scores while the counts of a sweep rise."""
     known = order[~np.isnan(ranks[order])]
     back = np.flatnonzero(ranks[known][1:] < ranks[known][:-1])
     if back.size:

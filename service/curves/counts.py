@@ -9,7 +9,7 @@ from service.curves.exact import FloatArray, two_sum
 from service.curves.sample import check_total
 
 _TOTALS_TOLERANCE = 2.0**-49
-"""How far tp + fn of fractional rows may lie apart, relatively: fn = P - tp was rounded when it was made."""
+"""How far tp + fn of fractional rows may differ, relatively: fn = P - tp was rounded when it was computed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,11 +49,11 @@ class Counts:
 
 
 def total(hits: FloatArray, misses: FloatArray, stated: float | None, names: tuple[str, str, str]) -> float:
-    """The one total that rows of hits (tp or fp) and misses (fn or tn) agree on, and a stated total where given.
+    """The total on which all rows of hits (tp or fp) and misses (fn or tn) agree, and the stated total, if given.
 
-    Whole numbers must agree exactly, fractional ones to a few ulp. The stated total counts first, then a row without
-    misses, then the largest sum. `names` are those of hits, misses and the total.
-    Raises ContradictingTotals or LengthsDiffer.
+    Whole numbers must agree exactly, fractional ones to a few ulp. The stated total takes precedence, then a row
+    without misses, then the largest sum. `names` are those of hits, misses and the total. Raises ContradictingTotals or
+    LengthsDiffer.
     """
     if misses.size != hits.size:
         raise LengthsDiffer(f"{names[1]} has {misses.size} rows but {names[0]} has {hits.size}.", names[1])

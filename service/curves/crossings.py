@@ -2,8 +2,8 @@
 
 Two curves of equal totals are compared over fp (the ROC curve: more tp is better) or over tp (the PR curve: less fp is
 better). Between neighbouring rows of the two, both are straight in counts, so they cross at most once. Pairs of small
-curves are worked many at a time: 50 curves have 1,225. Knows tables and the geometric predicate. Source: Davis &
-Goadrich 2006, theorem 3.2.
+curves are compared many at a time: 50 curves have 1,225 pairs. Knows tables and the geometric predicate. Source: Davis
+& Goadrich 2006, theorem 3.2.
 """
 
 import itertools
@@ -36,7 +36,7 @@ Axis = Literal["fp", "tp"]
 Point = tuple[float, float]
 
 _PAIR_ERROR = 2.0**-99
-"""Above the error of a difference of two products in pairs, relative to these."""
+"""An upper bound of the error of a difference of two products in pairs, relative to the products."""
 _SAFE_FROM_UNDERFLOW = 2.0**-600
 """Products of scaled distances above this have lost nothing to underflow."""
 _ALL_BITS = 2.0**-1000
@@ -45,13 +45,14 @@ _ALL_BITS = 2.0**-1000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Leads:
-    """Who is ahead where, for every two of some curves.
+    """Which curve is ahead where, for every pair of curves.
 
     first, second   the curves of each pair by number, (m,).
-    first_ever      whether the first is better anywhere, were it on an interval too short for doubles; second_ever too.
+    first_ever      whether the first is better anywhere, even on an interval too short for doubles; likewise
+                    second_ever.
     pair            the pair of each interval, (n,), ascending.
-    start, end      intervals of a rate in [0, 1]; those of a pair share their ends, each with another leader.
-    leader          1 where the second curve is better, -1 where the first is, 0 where they are one.
+    start, end      intervals of a rate in [0, 1]; those of a pair are adjacent, and neighbours have different leaders.
+    leader          1 where the second curve is better, -1 where the first is, 0 where they coincide.
     """
 
     first: IntArray
@@ -67,7 +68,7 @@ class Leads:
 def leads(curves: Sequence[ConfusionTable], axis: Axis) -> Leads:
     """Compare two or more sweeps of equal totals over fpr (`axis` fp) or recall (tp).
 
-    Crossings are exact and rounded once. Inside an interval a vertical step counts with the limit from inside.
+    Crossings are exact and rounded once. At a vertical step an interval takes the limit from its inside.
     """
     sizes = np.array([curve.tp.size for curve in curves])
     total = curves[0].negatives if axis == "fp" else curves[0].positives
@@ -87,14 +88,14 @@ def leads(curves: Sequence[ConfusionTable], axis: Axis) -> Leads:
 
 
 def _batches(rows: IntArray) -> Iterator[slice]:
-    """Cut pairs of so many rows into runs that are compared at once: many small ones, or a large one alone."""
+    """Split pairs, given their numbers of rows, into runs compared at once: many small pairs, or one large pair."""
     starts = np.flatnonzero(np.diff(np.cumsum(rows) // BLOCK, prepend=-1))
     yield from itertools.starmap(slice, zip(starts.tolist(), [*starts[1:].tolist(), rows.size], strict=True))
 
 
 @dataclass(frozen=True, eq=False)
 class _Pool:
-    """The rows of all curves together, one curve's after the other's; how many each has; the total over the axis."""
+    """The rows of all curves, one curve after another; how many each has; the total of the axis."""
 
     space: CountSpace
     sizes: IntArray
@@ -111,7 +112,7 @@ class _Pool:
 
     @cached_property
     def ranks(self) -> tuple[FloatArray, IntArray]:
-        """The distinct x, ascending, and the place among them of each row's."""
+        """The distinct x, ascending, and each row's place among them."""
         return np.unique(self.x, return_inverse=True)
 
     def leads(self, first: IntArray, second: IntArray) -> Leads:
@@ -124,7 +125,7 @@ class _Pool:
             pair = np.zeros(grid.size - 1, dtype=np.int64)
             before: slice | IntArray = slice(None, -1)
             after: slice | IntArray = slice(1, None)
-        else:  # the places of all pairs in one order, pair after pair
+        else:  # one ordering of the places of all pairs, pair after pair
             distinct, rank = self.ranks
             keys = [
                 np.repeat(np.arange(first.size) * distinct.size, self.sizes[curve]) + rank[part]
@@ -156,17 +157,17 @@ class _Pool:
         return Leads(first, second, first_ever, second_ever, pair, start, _ends(pair, start), leader)
 
     def _rows(self, curves: IntArray) -> IntArray:
-        """The rows of some curves, one's after the other's."""
+        """The rows of some curves, one curve after another."""
         sizes = self.sizes[curves]
         shift = (np.cumsum(self.sizes) - self.sizes)[curves] - (np.cumsum(sizes) - sizes)
         out: IntArray = np.repeat(shift, sizes) + np.arange(int(sizes.sum()))
         return out
 
     def ahead(self, lines: Sequence[IntArray], of_second: BoolArray, *, at_end: bool) -> FloatArray:
-        """The sign of (second - first), better being more, at the start or the end of intervals.
+        """The sign of (second - first) at the start or the end of intervals; positive if the second is better.
 
-        `lines` are the rows that the first and the second line run between, two and two. At each interval's end one of
-        the two has a row, the second where `of_second`: it is better when it lies on the upper left of the other line.
+        `lines` are the two rows that each line runs between. At each interval's end one of the two lines has a row (the
+        second if `of_second`); it is better if that row lies to the upper left of the other line.
         """
         first_from, first_to, second_from, second_to = lines
         first, second = (first_to, second_to) if at_end else (first_from, second_from)
@@ -182,7 +183,7 @@ class _Pool:
 
             x = x_a + run · part,   part = ((y_c - y_a) run' - (x_c - x_a) rise') / (rise run' - rise' run)
 
-        In pairs of doubles, and in integers where those leave a doubt about the last bit.
+        Computed in pairs of doubles, and in integers where those leave the last bit in doubt.
         """
         spend(lines[0].size * CROSSING)
         ends = [(self.x[rows], self.y[rows]) for rows in lines]
@@ -194,7 +195,7 @@ class _Pool:
 
 
 def _ends(pair: IntArray, start: FloatArray) -> FloatArray:
-    """Where intervals end: at the next one's start, or at 1, the last of each pair."""
+    """Where intervals end: at the next start, or at 1 for the last of each pair."""
     last = np.append(pair[1:] != pair[:-1], True)
     return np.where(last, 1.0, np.append(start[1:], 1.0))
 
@@ -206,9 +207,9 @@ PointArrays = tuple[FloatArray, FloatArray]
 def _rounded_crossings(
     a: PointArrays, b: PointArrays, c: PointArrays, d: PointArrays, *, total: float
 ) -> tuple[FloatArray, BoolArray]:
-    """Where lines between points meet: rounded, and whether surely to the nearest double.
+    """Where lines between points meet, rounded, and whether that is certain to be the nearest double.
 
-    The distances are scaled by powers of two, each axis of each crossing by its own, so that products keep their bits.
+    Distances are scaled by a power of two for each axis of each crossing, so that products keep their bits.
     """
     run, rise, other_run, other_rise = (two_sum(to[k], -from_[k]) for from_, to in ((a, b), (c, d)) for k in (0, 1))
     apart = [two_sum(c[k], -a[k]) for k in (0, 1)]
@@ -218,12 +219,12 @@ def _rounded_crossings(
     numerator, error = _difference(pair_product(up, other_run), pair_product(across, other_rise))
     denominator, other_error = _difference(pair_product(rise, other_run), pair_product(other_rise, run))
     gone = pair_product(run, pair_quotient(numerator, denominator))
-    # In units of b's x, which is not 0, and of the total: the share times a power of two.
+    # The share times a power of two, in units of b's x, which is not 0, and of the total.
     unit, total_unit = np.frexp(b[0])[1], np.frexp(total)[1]
     crossing = pair_sum(_scaled(exactly(a[0]), -unit), _scaled(gone, -wide - unit))
     share = pair_quotient(crossing, exactly(np.full(unit.size, np.ldexp(total, -total_unit))))
     rounded = share[0] + share[1]
-    # Half the lesser of the two gaps around a double is where rounding would change.
+    # Rounding changes at half the smaller of the two gaps around a double.
     margin = np.spacing(np.nextafter(rounded, 0)) / 2 - np.abs((share[0] - rounded) + share[1])
     nearest = np.ldexp(rounded, unit - total_unit)
     certain = (margin > rounded * (error + other_error)) & (rounded > _SAFE_FROM_UNDERFLOW) & (nearest > _ALL_BITS)
@@ -235,17 +236,17 @@ def _scaled(pair: FloatPair, power: IntArray) -> FloatPair:
 
 
 def _difference(left: FloatPair, right: FloatPair) -> tuple[FloatPair, FloatArray]:
-    """Left - right, and a bound of its relative error: each product and their sum are within 2^-100 of the greater."""
+    """Left - right, and a bound on its relative error: each product and their sum are within 2^-100 of the greater."""
     out = pair_sum(left, (-right[0], -right[1]))
     size = np.abs(left[0]) + np.abs(right[0])
     return out, np.where(size > _SAFE_FROM_UNDERFLOW, _PAIR_ERROR * size / np.abs(out[0]), np.inf)
 
 
 def _exact_crossing(*points: Point, total: float) -> float:
-    """The same for one crossing in integers: all x, and all y, as multiples of one power of two each."""
+    """One crossing in integers: all x are multiples of one power of two, all y of another."""
     (x_a, x_b, x_c, x_d, whole) = as_integers(*(x for x, _ in points), total)
     y_a, y_b, y_c, y_d = as_integers(*(y for _, y in points))
     run, rise, other_run, other_rise = x_b - x_a, y_b - y_a, x_d - x_c, y_d - y_c
     below = rise * other_run - other_rise * run
     above = x_a * below + run * ((y_c - y_a) * other_run - (x_c - x_a) * other_rise)
-    return above / (below * whole)  # of two integers this rounds once
+    return above / (below * whole)  # a quotient of integers is rounded once

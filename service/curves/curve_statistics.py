@@ -1,4 +1,4 @@
-"""Single numbers of an evaluation besides its areas. Knows the table, its hull, and what each number is made by."""
+"""Single numbers of an evaluation besides its areas. Knows the table, its hull, and the modules of the numbers."""
 
 import math
 from bisect import bisect_left
@@ -13,12 +13,12 @@ from service.curves.precision_gain import precision_gain_area
 
 @dataclass(slots=True)
 class CurveStatistics:
-    """What one row of a table of statistics holds; None where there is no such number.
+    """One row of a table of statistics; None where a number is undefined.
 
-    ks, ks_threshold   the greatest tpr - fpr of a row, Kolmogorov and Smirnov's statistic where scores of positives are
-                       higher; the threshold of the first such row.
-    prg                the area under the precision-recall-gain curve; of a sweep.
-    brier, miscalibration, discrimination, uncertainty   the Brier score and its parts; of scores in [0, 1].
+    ks, ks_threshold   the greatest tpr - fpr of a row, the one-sided Kolmogorov-Smirnov statistic; the threshold of the
+                       first such row.
+    prg                the area under the precision-recall-gain curve; for a sweep.
+    brier, miscalibration, discrimination, uncertainty   the Brier score and its parts; for scores in [0, 1].
     """
 
     ks: float
@@ -31,7 +31,7 @@ class CurveStatistics:
 
 
 def curve_statistics(table: ConfusionTable, vertices: IntArray) -> CurveStatistics:
-    """Make all of them from a table and the vertices of its hull, on which the row that ks is of lies."""
+    """Compute all of them from a table and the vertices of its hull; the row of ks is one of those."""
     positives, negatives = Fraction(table.positives), Fraction(table.negatives)
     row = int(vertices[best_vertex(table, vertices, 1 / positives, 1 / negatives)])
     threshold = float(table.thresholds[row])
@@ -44,9 +44,9 @@ def curve_statistics(table: ConfusionTable, vertices: IntArray) -> CurveStatisti
 
 
 def best_vertex(table: ConfusionTable, vertices: IntArray, gain: Fraction, loss: Fraction) -> int:
-    """The number of the vertex where gain · tp - loss · fp is greatest, the first of two; decided without rounding.
+    """The number of the first vertex where gain · tp - loss · fp is greatest, decided without rounding.
 
-    Slopes fall along a hull: it is where the first segment begins that is no gain.
+    Slopes fall along a hull, so it is where the first segment without a gain begins.
     """
 
     def is_no_gain(segment: int) -> bool:
@@ -54,4 +54,4 @@ def best_vertex(table: ConfusionTable, vertices: IntArray, gain: Fraction, loss:
         more = Fraction(table.tp[last]) - Fraction(table.tp[first])
         return gain * more <= loss * (Fraction(table.fp[last]) - Fraction(table.fp[first]))
 
-    return bisect_left(range(vertices.size - 1), True, key=is_no_gain)  # noqa: FBT003  # what is looked for
+    return bisect_left(range(vertices.size - 1), True, key=is_no_gain)  # noqa: FBT003  # the value to find

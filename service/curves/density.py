@@ -1,8 +1,8 @@
-"""Means under a Beta density over λ, of functions that are smooth between given points.
+"""Means, under a Beta density over λ, of functions that are smooth between given points.
 
-Adaptive Gauss-Legendre over all pieces at once; quadratures that take one piece at a time are too slow for envelopes of
-a hundred thousand. Knows nothing of tables or indices. Source of the question: Hanczar & Nadif 2014, section 6, which
-leaves weighted areas to future work.
+Adaptive Gauss-Legendre over all pieces at once: an envelope can have a hundred thousand pieces, too many to integrate
+one at a time. Knows nothing of tables or indices. Source of the question: Hanczar & Nadif 2014, section 6, which leaves
+weighted areas to future work.
 """
 
 import math
@@ -18,18 +18,18 @@ from service.curves.pieces import Pieces
 
 _COARSE, _FINE = leggauss(6), leggauss(12)
 _UNIT = 2.0**600
-"""All integrals are taken times this: a ratio of two does not see it, and the shortest ranges do not underflow."""
+"""All integrals are multiplied by this, so that the shortest ranges do not underflow; it cancels in their ratio."""
 _RULES_AGREE = 1e-12
-"""Two rules that agree on a piece to this, relatively, leave an error far below it: the finer one's."""
+"""If two rules agree on a piece to this, relatively, the error of the finer one is far smaller."""
 _NEGLIGIBLE = 1e-16
-"""A piece that adds less than this to the whole is as good as known."""
+"""A piece that adds less than this share of the whole needs no further refinement."""
 _OCTAVES = 16
-"""A piece that reaches nearer to 0 than this part of its end is cut there: towards a pole pieces shrink fast."""
+"""A piece whose start is below 1/16 of its end is cut at 1/16 of its end: towards a pole pieces shrink fast."""
 _LEAST_DOUBLE = 5e-324
 """The least positive double, to which the distance from a pole may be rounded, if not to 0."""
 _SHORT_PIECE = 2.0**-7
-"""A piece this short for its distance from 0 is known: of x^999, the steepest there is, the finer rule misses 2e-16 of
-it. Where the rules still disagree it is on rounding, and cutting on would take pieces without end."""
+"""A piece this short relative to its distance from 0 is accepted: for x^999, the steepest density, the finer rule is
+off by 2e-16. If the rules still disagree, that is rounding, and cutting further would never end."""
 
 Function = Callable[[IntArray, FloatArray, FloatArray], FloatArray]
 """From the piece (its number), λ and 1 - λ, (n,) each, to values."""
@@ -37,21 +37,22 @@ Function = Callable[[IntArray, FloatArray, FloatArray], FloatArray]
 
 @dataclass(frozen=True, slots=True)
 class BetaDensity:
-    """The density λ^(a-1) (1 - λ)^(b-1), up to its constant; a, b > 0."""
+    """The density λ^(a-1) (1 - λ)^(b-1), up to a constant factor; a, b > 0."""
 
     a: float
     b: float
 
     def mean(self, function: Function, pieces: Pieces) -> float:
-        """Return Σ ∫ f w dλ / Σ ∫ w dλ over pieces, which together are one range of λ.
+        """Return Σ ∫ f w dλ / Σ ∫ w dλ over pieces that together form one range of λ.
 
-        The function is smooth within each half, up to 1/2 and from there on, of each piece.
+        The function is smooth within each piece, except perhaps at 1/2.
         """
         start, end = pieces.start, np.minimum(pieces.end, 1 / 2)
         rest_start, rest_end = np.minimum(pieces.rest_start, 1 / 2), pieces.rest_end
         below, above = np.flatnonzero(start < 1 / 2), np.flatnonzero(rest_end < 1 / 2)
         first, last = float(start[0]), float(pieces.end[-1])
-        # The distance from the pole at 0, or at 1, is substituted where the range goes near it for its length.
+        # The distance from the pole at 0, or at 1, is substituted if the range comes close to it relative to its
+        # length.
         roots = (
             min(self.a, 1.0) if 2 * first < end[-1] else 1.0,
             min(self.b, 1.0) if 2 * rest_end[-1] < rest_start[0] else 1.0,
@@ -64,8 +65,8 @@ class BetaDensity:
         def upper(piece: IntArray, rest: FloatArray) -> FloatArray:
             return function(above[piece], 1 - rest, rest)
 
-        # Each half in the distance from its own end of [0, 1], which a double tells however small it is; first the one
-        # that weighs more, beside which the other may be negligible.
+        # Each half is measured from its own end of [0, 1], where doubles resolve any distance. The half that weighs
+        # more goes first: the other may be negligible.
         halves = [
             (lower, (start[below], end[below]), (self.a, self.b), roots[0]),
             (upper, (rest_end[above], rest_start[above]), (self.b, self.a), roots[1]),
@@ -76,7 +77,7 @@ class BetaDensity:
         return float(sums[0] / sums[1])
 
     def _log_peak(self, start: float, end: float, roots: tuple[float, float]) -> float:
-        """The greatest logarithm of the density on the range, substituted poles left out; a density underflows."""
+        """The greatest log density on the range, without substituted poles; the density itself may underflow."""
         rise, fall = self.a - roots[0], self.b - roots[1]
         mode = rise / (rise + fall) if rise > 0 and fall > 0 else start
         return max(
@@ -113,7 +114,7 @@ def _without_pole(
 def _integrate(
     integrands: Callable[[IntArray, FloatArray], FloatArray], start: FloatArray, end: FloatArray, done: FloatArray
 ) -> FloatArray:
-    """Add the integrals of two functions >= 0 over pieces to sums, (2,): pieces are cut until two rules agree."""
+    """Add the integrals of two functions >= 0 over pieces to `done`, (2,); pieces are cut until two rules agree."""
     piece = np.arange(start.size)
     while piece.size:
         spend(DENSITY_ROUND + piece.size * DENSITY_PIECE)

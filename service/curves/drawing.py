@@ -17,12 +17,12 @@ from service.curves.sample import Sample
 from service.curves.thinning import Line, pr_line, roc_line
 
 _DOT = 4
-"""Pixels: of the dots in a square of this side one is drawn."""
+"""Pixels: one of the dots in each square of this side is drawn."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DrawnTable:
-    """A table in both planes: lines where it is a sweep, else its rows as dots."""
+    """A table in both planes: lines if it is a sweep, else its rows as dots."""
 
     roc: Line
     pr: Line
@@ -46,7 +46,7 @@ def _dots(points: Line, side: float) -> Line:
 
 @dataclass(frozen=True, slots=True)
 class DrawingOptions:
-    """How large a plane is, in pixels, and the thresholds whose rows are to be marked."""
+    """The side of a plane in pixels, and the thresholds whose rows are marked."""
 
     side: float
     marks: Sequence[float] = ()
@@ -54,7 +54,7 @@ class DrawingOptions:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """The row of a threshold: its counts, None where counts list no such row, or several."""
+    """The row of a threshold: its counts, or None if the evaluation's counts list no such row, or several."""
 
     threshold: float
     counts: tuple[float, float] | None

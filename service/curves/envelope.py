@@ -1,8 +1,8 @@
 """The upper envelope of an index's curves over λ: which row is best where, and where that changes.
 
 Every index is a monotone transform of something linear in λ, so each row is a line. A line is best somewhere only if
-its row is a vertex of the ROC hull: that is taken first, and only its vertices are compared. Knows the table, the hull
-and the indices. Source: Hanczar & Nadif 2014, section 4.2.
+its row is a vertex of the ROC hull, so only those vertices are compared. Knows the table, the hull and the indices.
+Source: Hanczar & Nadif 2014, section 4.2.
 """
 
 from dataclasses import dataclass
@@ -29,9 +29,9 @@ from service.curves.indices import Index, Rows, Steps
 from service.curves.pieces import Pieces
 
 _TIE = 2.0**-49
-"""Slopes that agree to this, relatively, are those of lines through one point: a few ulp of loss and gain."""
+"""Slopes that agree to this, relatively, are equal up to rounding of loss and gain: a few ulp."""
 _CERTAIN = 2.0**-47
-"""A difference of two products that is known to 2^-100 of them keeps a double's bits above this part of them."""
+"""A difference of two products known to 2^-100 of them has all the bits of a double above this share of them."""
 _SAFE_PRODUCT = 2.0**-900
 """Products below this may have lost bits to underflow."""
 _SMALLEST, _LARGEST = 2.0**-1020, 2.0**1000
@@ -40,7 +40,7 @@ _SMALLEST, _LARGEST = 2.0**-1020, 2.0**1000
 
 @dataclass(frozen=True, eq=False)
 class Frontier:
-    """The rows from which any index chooses, (n,): tp strictly rising, precision falling. The table holds these alone.
+    """The rows from which any index chooses, (n,): tp strictly rises, precision falls. The table holds only these.
 
     They are the vertices of the ROC hull from the greatest precision to the greatest recall, without the origin, where
     every index is 0.
@@ -56,7 +56,7 @@ class Frontier:
 
     @property
     def rows(self) -> Rows:
-        """What an index has to know of them."""
+        """The columns that an index needs."""
         return Rows(self.table.tp, self.table.fp, self.table.positives)
 
     @cached_property
@@ -69,7 +69,7 @@ class Frontier:
         """The steps from rows a to later rows b.
 
         The loss p_a/p_b - 1 is (tp_a Δfp - fp_a Δtp) / ((tp_a + fp_a) tp_b); where the difference cancels more bits
-        than pairs of doubles have, or leaves their range, it is worked in rational numbers.
+        than pairs of doubles have, or leaves their range, it is computed in rational numbers.
         """
         spend(STEPS + a.size * STEP)
         tp_a, fp_a, tp_b, fp_b = (column[rows] for rows in (a, b) for column in (self.table.tp, self.table.fp))
@@ -95,27 +95,27 @@ def _exact_loss(*counts: float) -> tuple[float, float]:
     """p_a/p_b - 1 as a pair."""
     tp_a, fp_a, tp_b, fp_b = as_integers(*counts)
     lost, below = tp_a * fp_b - fp_a * tp_b, (tp_a + fp_a) * tp_b
-    high = lost / below  # of two integers this rounds once
+    high = lost / below  # a quotient of integers is rounded once
     numerator, denominator = high.as_integer_ratio()
     return high, (lost * denominator - numerator * below) / (below * denominator)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Envelope:
-    """The rows that are best somewhere, (n,) ascending, and the λ between them, (n - 1,), never falling, and 1 - λ."""
+    """The rows that are best somewhere, (n,) ascending, and the λ (never falling) and 1 - λ between them, (n - 1,)."""
 
     rows: IntArray
     breakpoints: FloatArray
     rests: FloatArray
 
     def intervals(self, start: float, end: float) -> tuple[IntArray, FloatArray, FloatArray]:
-        """Cut [start, end] at the breakpoints: (rows, from, to) of the intervals that doubles do not find empty."""
+        """Cut [start, end] at the breakpoints: (rows, from, to) of the intervals that are not empty in doubles."""
         pieces = self._cut(start, end)
         there = pieces.end > pieces.start
         return self.rows[there], pieces.start[there], pieces.end[there]
 
     def pieces(self, start: float, end: float) -> tuple[IntArray, Pieces]:
-        """The same for what is integrated: pieces next to 1 are not empty while 1 - λ tells their ends apart."""
+        """The same for integration: a piece next to 1 is not empty if the ends differ in 1 - λ."""
         pieces = self._cut(start, end)
         there = np.flatnonzero(pieces.length > 0)
         return self.rows[there], pieces[there]
@@ -133,7 +133,7 @@ def envelope(frontier: Frontier, index: Index) -> Envelope:
     changes its choice where the loss of precision balances the gain of recall.
     """
     plane = _IndexPlane(frontier, index)
-    # Beyond the range of a double the low parts of pairs have no meaning, and are left out when these are rounded.
+    # Beyond the range of a double the low parts of pairs are meaningless; rounding ignores them.
     with np.errstate(over="ignore", invalid="ignore"):
         rows = upper_hull(plane, np.arange(frontier.table.tp.size))
         breakpoints, rests = index.breakpoint(*plane.exchange_along(rows))
@@ -143,9 +143,9 @@ def envelope(frontier: Frontier, index: Index) -> Envelope:
 
 
 def read_off(frontier: Frontier, index: Index, best: Envelope, at_lambda: FloatArray) -> tuple[IntArray, FloatArray]:
-    """The best row at each λ and its f(λ), (n,) each; of two rows that meet there the one of more recall.
+    """The best row at each λ and its f(λ), (n,) each; at a breakpoint, the row of more recall.
 
-    At a breakpoint that was rounded down the row below it still has the greater value.
+    If a breakpoint was rounded down, the row below it still has the greater value there.
     """
     place = np.searchsorted(best.breakpoints, at_lambda, side="right")
     rows, rows_below = best.rows[place], best.rows[np.maximum(place - 1, 0)]
@@ -154,14 +154,14 @@ def read_off(frontier: Frontier, index: Index, best: Envelope, at_lambda: FloatA
 
 
 def _reading(rows: Rows, index: Index, at_lambda: FloatArray) -> FloatArray:
-    """f(λ) of one row for each λ; in rational numbers where a count is so small that its products lose their bits."""
-    with np.errstate(over="ignore", invalid="ignore"):  # in the low parts of pairs, which then are left out
+    """f(λ) of one row for each λ; in rational numbers where a count is so small that its products lose bits."""
+    with np.errstate(over="ignore", invalid="ignore"):  # in low parts of pairs, which are then ignored
         value = index.reading(rows, at_lambda)
     smallest = np.minimum(rows.tp, np.where(rows.fp > 0, rows.fp, rows.tp))
     tiny = np.flatnonzero((smallest < _SAFE_PRODUCT) & index.rational)
     for point in one_by_one(tiny, EXACT_READING):
         tp, fp, weight = (np.array([Fraction(column[point])]) for column in (rows.tp, rows.fp, at_lambda))
-        row = Rows(tp, fp, Fraction(rows.positives))  # type: ignore[arg-type]  # fractions divide like doubles
+        row = Rows(tp, fp, Fraction(rows.positives))  # type: ignore[arg-type]  # fractions support the same operations
         value[point] = float(index.value(row, weight, 1 - weight)[0])
     return value
 
@@ -174,7 +174,7 @@ class _IndexPlane:
     index: Index
 
     def orientation(self, a: IntArray, b: IntArray, c: IntArray) -> FloatArray:
-        """For each triple of rows: positive when b lies above the chord from a to c; 0 where only rounding says so."""
+        """For each triple of rows: positive if b lies above the chord from a to c; 0 if only by rounding."""
         first, second = (self._exchange(self.frontier.steps_between(*ends)) for ends in ((a, b), (b, c)))
         return _bend(*(pair[0] for pair in (*first, *second)))
 
@@ -184,7 +184,7 @@ class _IndexPlane:
         return _bend(loss[:-1], gain[:-1], loss[1:], gain[1:])
 
     def exchange_along(self, rows: IntArray) -> tuple[FloatPair, FloatPair]:
-        """What the steps from each of `rows` to the next lose and gain."""
+        """The loss and gain of the steps from each of `rows` to the next."""
         if rows.size == self.frontier.table.tp.size:
             return self._along_all
         return self._exchange(self.frontier.steps_between(rows[:-1], rows[1:]))
@@ -204,8 +204,8 @@ def _within_range(pair: FloatPair) -> FloatPair:
 
 
 def _bend(loss: FloatArray, gain: FloatArray, next_loss: FloatArray, next_gain: FloatArray) -> FloatArray:
-    """Positive where the next step costs more than the first for what it gains, 0 where only rounding says so."""
+    """Positive if the next step costs more per gain than the first, 0 if they differ by rounding only."""
     share, next_share = loss / (loss + gain), next_loss / (next_loss + next_gain)
     cheap, dear = share * (next_gain / (next_loss + next_gain)), next_share * (gain / (loss + gain))
-    size = np.maximum(np.abs(gain * next_loss - loss * next_gain), _SMALLEST)  # the shares do not underflow, this may
+    size = np.maximum(np.abs(gain * next_loss - loss * next_gain), _SMALLEST)  # this may underflow, the shares do not
     return np.where(np.abs(dear - cheap) <= _TIE * np.maximum(dear, cheap), 0.0, np.sign(dear - cheap) * size)

@@ -1,8 +1,8 @@
-"""Facts about an evaluation that keep it from having an answer.
+"""Facts about an evaluation that make it impossible to answer.
 
-Each is raised where it is found out, with a sentence about the numbers; none knows codes, pointers or statuses.
-`column` and `row` say where, in the words and order of the input, when one place is to blame; `evaluation` is the
-number of the one to blame among several, or its name if there is a baseline.
+Each is raised where it is detected, with a sentence about the numbers, and knows no codes, pointers or statuses.
+`column` and `row` locate it, in the input's names and order, if it has one place; `evaluation` is the number of the
+evaluation concerned among several, or its name if there is a baseline.
 """
 
 
@@ -23,7 +23,7 @@ class LengthsDiffer(CurvesError):
 
 
 class OneClassLabels(CurvesError):
-    """All rows (of positive weight) have the same label, so one of the two rates has no denominator."""
+    """All rows (of positive weight) have the same label, so one of the two rates has denominator 0."""
 
 
 class TotalOutOfRange(CurvesError):
@@ -39,16 +39,16 @@ class RisingThresholds(CurvesError):
 
 
 class TooManyPoints(CurvesError):
-    """The interpolation asks for more rows than the limit."""
+    """The requested interpolation has more rows than the limit."""
 
 
 class NoRowMeets(CurvesError):
-    """No row has the precision and the recall that were asked for."""
+    """No row has the requested precision and recall."""
 
 
 class TotalsDiffer(CurvesError):
-    """Two evaluations that are to be compared are not of the same number of positives and negatives."""
+    """Evaluations to be compared have different numbers of positives or negatives."""
 
 
 class NotPaired(CurvesError):
-    """Two evaluations are not of the same examples, row by row."""
+    """Two evaluations are not of the same examples in the same order."""

@@ -1,4 +1,4 @@
-"""One evaluation from its input to all that is asked of it: the operation behind `POST /v1/curves`.
+"""One evaluation, from its input to every requested result: the operation behind `POST /v1/curves`.
 
 Builds the table once and reads every view off it. Knows the other modules of this package; nothing of wire formats.
 """
@@ -26,14 +26,14 @@ from service.curves.thinning import drawn_rows
 DEFAULT_INCLUDES = ("auc", "points", "interpolated_pr", "achievable_pr")
 INCLUDES = (*DEFAULT_INCLUDES, "calibration", "statistics")
 _MOST_RESTS = 3
-"""How many warnings there are of samples whose negatives have several labels."""
+"""The most warnings about samples whose negatives have several labels."""
 
 KEEPS = ("all", "corners", "drawn", "hull")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CurvesOptions:
-    """What to answer and how. `thresholds` and `tuning` go with a sample only, and not together."""
+    """What to answer and how. `thresholds` and `tuning` need a sample, and exclude each other."""
 
     include: frozenset[str] = frozenset(DEFAULT_INCLUDES)
     keep: str = "all"
@@ -67,7 +67,7 @@ TRAPEZOID_OMITTED = CurvesWarning(
 )
 
 
-# Not frozen, as other results with many fields are not: it would take each five times as long to be set.
+# Not frozen, like other results with many fields: setting each would take five times as long.
 @dataclass(slots=True, eq=False)
 class Points:
     """The table's rows in both spaces, as columns (n,); NaN where a threshold or a precision does not exist."""
@@ -86,9 +86,9 @@ class Points:
 
 @dataclass(slots=True, eq=False)
 class Curves:
-    """The answer: what `include` did not ask for, or does not exist, is None.
+    """The answer: what `include` did not request, or does not exist, is None.
 
-    counted   whether the counts of the points are known to be integers, without a look at them.
+    counted   whether the counts of the points are known to be integers without checking.
     """
 
     include: frozenset[str]
@@ -109,7 +109,7 @@ class Curves:
 
 
 def one_vs_rest(*evaluations: Sample | Counts | None) -> tuple[CurvesWarning, ...]:
-    """Warn where the negatives of samples are of several labels, once of the same."""
+    """Warn of each sample whose negatives have several labels; equal warnings only once."""
     rests = [each.rest for each in evaluations if isinstance(each, Sample) and each.rest is not None]
     return tuple(CurvesWarning("one_vs_rest", rest) for rest in [*dict.fromkeys(rests)][:_MOST_RESTS])
 
@@ -121,9 +121,9 @@ def evaluate_curves(evaluation: Sample | Counts, options: CurvesOptions | None =
 
 
 def evaluated_table(evaluation: Sample | Counts, options: CurvesOptions) -> tuple[ConfusionTable, FloatArray | None]:
-    """Build the table that everything is read off, and tell the thresholds that a tuning sample chose.
+    """Build the table that everything is read off, and return the thresholds that a tuning sample chose.
 
-    It is cut at the given thresholds, or at those of the tuning sample's hull (D&G, end of section 3), where there are
+    It is cut at the given thresholds, or at those of the tuning sample's hull (D&G, end of section 3), if there are
     any. Raises RisingThresholds for counts.
     """
     table = ConfusionTable.of(evaluation)
@@ -139,7 +139,7 @@ def evaluated_table(evaluation: Sample | Counts, options: CurvesOptions) -> tupl
 def curves_of(
     table: ConfusionTable, selected: FloatArray | None, options: CurvesOptions, hull: RocHull | None = None
 ) -> Curves:
-    """Read off a table what is asked for, with its hull where that is known. Raises TooManyPoints."""
+    """Read everything requested off a table; `hull` saves finding it again. Raises TooManyPoints."""
     hull = hull or RocHull.of(table)
     drawn = options.include & {"interpolated_pr", "achievable_pr"}
     interpolation = _interpolation(table, options) if drawn else None
@@ -191,7 +191,7 @@ def _points(table: ConfusionTable, hull: RocHull, keep: str) -> Points:
 
 
 def _bends(table: ConfusionTable, hull: RocHull, keep: str) -> IntArray:
-    """The rows where a curve bends, all of them or those that show."""
+    """The rows where a curve bends: all of them, or those visible in a picture."""
     return drawn_rows(table, hull.vertices) if keep == "drawn" else np.flatnonzero(corners(table))
 
 

@@ -1,8 +1,8 @@
 """Arithmetic on arrays of doubles without rounding error, or with the error kept.
 
 An error-free transformation writes the exact result of an operation as an unevaluated sum `high + low` of two doubles
-(Knuth's two-sum, Dekker's product). Sums are cut into slices whose own sums need no rounding in any order, so that a
-sum of doubles does not depend on the order of its rows (Rump, Ogita & Oishi 2008, "Accurate floating-point summation").
+(Knuth's two-sum, Dekker's product). Terms are cut into slices that add up without rounding in any order, so that a sum
+of doubles does not depend on the order of its rows (Rump, Ogita & Oishi 2008, "Accurate floating-point summation").
 Products must stay clear of overflow and underflow: |a|, |b| below 2^500, |a b| above 2^-960 or zero.
 """
 
@@ -26,17 +26,17 @@ LARGEST_EXACT_INTEGER = 2.0**53
 """Every integer up to here is a double."""
 
 BLOCK = 1 << 15
-"""Long columns are worked in blocks of so many rows, whose intermediate results stay in the processor's cache."""
+"""Rows in a block: long columns are processed in blocks whose intermediate results stay in the processor's cache."""
 
 _FEW_WEIGHTS = 200
 _SPARSE = 8
-"""Fewer weights, whose powers of two are further apart than so much for each, are summed one by one."""
+"""Weights are summed one by one if their exponents spread over more than this many powers of two for each weight."""
 
 _SPLITTER = 2.0**27 + 1
 
 
 def blocks(size: int, overlap: int = 0) -> Iterator[slice]:
-    """Cut that many rows into blocks; each goes on for `overlap` rows into the next, and there is at least one."""
+    """Cut this many rows into one or more blocks; each overlaps the next by `overlap` rows."""
     for start in range(0, max(size - overlap, 1), BLOCK):
         yield slice(start, start + BLOCK + overlap)
 
@@ -91,7 +91,7 @@ def double(a: FloatPair) -> FloatPair:
 
 
 def rounded(a: FloatPair) -> FloatArray:
-    """The double nearest to a pair; the high part alone where the low one lost its meaning outside a double's range."""
+    """The double nearest to a pair; the high part alone where the low one is not finite."""
     return a[0] + np.where(np.abs(a[1]) <= 2.0**-48 * np.abs(a[0]), a[1], 0.0)
 
 
@@ -103,10 +103,7 @@ def as_integers(*numbers: float) -> list[int]:
 
 
 def exact_quotient(numbers: Iterable[float], *factors: float) -> float:
-    """Σ of doubles over a product of others, rounded once.
-
-    In integers all at once, because each sum or quotient of two fractions looks for a common factor.
-    """
+    """Σ of doubles over a product of others, rounded once."""
     total, scale = 0, 1  # total/scale; all denominators are powers of two
     for numerator, denominator in map(float.as_integer_ratio, numbers):
         if denominator > scale:
@@ -115,11 +112,11 @@ def exact_quotient(numbers: Iterable[float], *factors: float) -> float:
     for numerator, denominator in map(float.as_integer_ratio, factors):
         total *= denominator
         scale *= numerator
-    return total / scale  # of two integers this rounds once
+    return total / scale  # a quotient of integers is rounded once
 
 
 def signed_sum(a: FloatPair) -> Fraction:
-    """Σ of pairs of any sign, to within 2^-105 of it, in any order."""
+    """Σ of pairs of any sign, in any order, to within 2^-105 of it."""
     parts = [*a[0].tolist(), *a[1].tolist()]
     high = math.fsum(parts)
     return Fraction(high) + Fraction(math.fsum([*parts, -high]))
@@ -128,8 +125,8 @@ def signed_sum(a: FloatPair) -> Fraction:
 def positive_parts(column: FloatArray) -> list[float]:
     """Σ over the elements, all >= 0, in three parts: the first two are exact, the third is small.
 
-    The first is a sum of multiples of 2^-52 of what the sum is at most, the second likewise of the remainders below
-    that, and their own remainders are the third: another order of the elements hardly ever gives another double.
+    The first sums multiples of 2^-52 of an upper bound of the sum, the second does likewise for the remainders, and the
+    third sums what remains of those. So the order of the elements hardly ever changes the double.
     """
     bound = float(np.maximum.reduce(column, initial=0.0)) * column.size
     anchor = math.ldexp(1.0, math.frexp(bound)[1])
@@ -144,19 +141,19 @@ def positive_parts(column: FloatArray) -> list[float]:
 
 
 def power_of_two_scale(total: float) -> float:
-    """The power of two that lifts counts whose total is below 1/2, to keep their products clear of underflow."""
+    """The power of two that scales up counts whose total is below 1/2, so that their products do not underflow."""
     return 1.0 if total >= 1 else math.ldexp(1.0, max(0, -math.frexp(total)[1]))
 
 
 def class_sums(weights: FloatArray, labels: BoolArray) -> FloatPair:
-    """Σ of the weights >= 0 up to and including each row, of the rows labelled True and of the others, (n,) each.
+    """Running sums of weights >= 0 of the rows labelled True, and of the others, each including its row, (n,) each.
 
-    Each sum is within one ulp and the same for any order of the rows up to it: it is taken without rounding, slice by
-    slice of the weights' bits, or, a few weights from far apart, in integers.
+    Each sum is within one ulp and does not depend on the order of the rows before it: slices of the weights' bits are
+    summed without rounding; a few weights of very different size are summed in integers.
     """
     if 0 < weights.size < _FEW_WEIGHTS and np.ptp(np.frexp(weights)[1]) > _SPARSE * weights.size:
         return _sums_in_integers(weights, labels)
-    bits = 53 - weights.size.bit_length()  # so many of each weight leave room for the sum of all in a double
+    bits = 53 - weights.size.bit_length()  # this many bits of each weight leave room for the sum of all
     power = math.frexp(float(weights.max(initial=0.0)))[1]
     hits, misses = np.empty(weights.size), np.empty(weights.size)
     before = [(0.0, 0.0)]
@@ -173,22 +170,22 @@ def _sums_in_integers(weights: FloatArray, labels: BoolArray) -> FloatPair:
     hits = list(itertools.accumulate(unit if label else 0 for unit, label in zip(units, labels.tolist(), strict=True)))
     called = itertools.accumulate(units)
     misses = [both - hit for both, hit in zip(called, hits, strict=True)]
-    # Of two integers a quotient rounds once.
+    # A quotient of integers is rounded once.
     return np.array([hit / one for hit in hits]), np.array([miss / one for miss in misses])
 
 
 def _class_slices(
     weights: FloatArray, labels: BoolArray, power: int, bits: int, before: list[tuple[float, float]]
 ) -> list[FloatPair]:
-    """Sum, for each slice of the weights' bits, those of both classes so far, on from those `before`; all exactly.
+    """For each slice of the weights' bits, the exact running sums of both classes, continuing those `before`.
 
-    Each slice of a weight, below 2^power to begin with, is a whole number of units, 2^bits of them at most.
+    Weights start below 2^power; each slice of a weight is a whole number of units, at most 2^bits.
     """
     of_class = labels.astype(np.float64)
     slices: list[FloatPair] = []
     rest = weights
     while len(slices) < len(before) or rest.any():
-        # What is added to the anchor is rounded to a whole number of units, the last bits of the mantissa.
+        # Adding to the anchor rounds to a whole number of units, the last bits of the mantissa.
         anchor = math.ldexp(1.5, power + 52 - bits)
         part = rest + anchor
         part -= anchor
@@ -200,12 +197,12 @@ def _class_slices(
             hits[0] += before[len(slices)][0]
             part[0] += before[len(slices)][1]
         slices.append((hits.cumsum(out=hits), part.cumsum(out=part)))
-        power -= bits  # what is left of a weight is at most half a unit
+        power -= bits  # the remainder of a weight is at most half a unit
     return slices
 
 
 def _nearest(slices: list[FloatArray]) -> FloatArray:
-    """Add the sums of one or more slices, the greater ones first, within one ulp: what two come to is rounded once."""
+    """Add the sums of one or more slices, the greatest first, to within one ulp."""
     if len(slices) == 1:
         return slices[0]
     high, *others, low = slices

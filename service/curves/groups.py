@@ -1,6 +1,6 @@
-"""The distinct scores of a sample in the order of the sweep, with what has been called positive at each of them.
+"""The distinct scores of a sample in the order of the sweep, with tp and fp at each of them.
 
-The one step of an evaluation that is no pass over columns: sorting. Knows samples; nothing of tables.
+This is where an evaluation sorts; all other steps are passes over columns. Knows samples; nothing of tables.
 """
 
 import math
@@ -16,21 +16,21 @@ from service.curves.sample import Sample
 
 _ONE = np.uint64(1)
 _KEYED = 1.5
-"""The bits of a double below this, shifted up by one, are those of a finite double."""
+"""Shifting the bits of a double below this up by one gives a finite double."""
 
 _DECIMALS = (1.0, 10.0, 100.0, 1_000.0, 10_000.0)
 _SAFE_LEVEL = 2.0**51
-"""Below this, a level of a decimal grid times its decimals rounds to the integer that it stands for."""
+"""Below this, a value on a decimal grid times its power of ten rounds to the right integer."""
 _PROBE = 16
-"""So many scores tell most samples that are on no grid."""
+"""Looking at this many scores is enough for most samples that are on no grid."""
 _CROWDED = 4
-"""Counting rows per level beats sorting them when there are so many rows to a level of the grid."""
+"""Counting rows per level of the grid beats sorting if there are at least this many rows per level."""
 
 
 class Groups(NamedTuple):
-    """Groups of rows with one score each, -0.0 and 0.0 being one, in the order of the sweep: columns (n,).
+    """Groups of rows of equal score (-0.0 equals 0.0) in the order of the sweep: columns (n,).
 
-    The first group is empty: it has no score, NaN.
+    The first group is empty, and its score is NaN.
     tp, fp   the positives and negatives, or their weights, up to and including each group.
     """
 
@@ -63,7 +63,7 @@ def groups(sample: Sample) -> Groups:
 
 
 def numbered_groups(sample: Sample) -> tuple[Groups, IntArray]:
-    """Group the rows of a sample by score, and number the group of each row, (n,): 0 where a row weighs nothing."""
+    """Group the rows of a sample by score, and number the group of each row, (n,): 0 for a row of weight 0."""
     order, scores = _order(sample)
     numbers = np.zeros(sample.rows, dtype=np.int64)
     numbers[order] = np.append(1, (scores[1:] != scores[:-1]).cumsum() + 1)
@@ -81,7 +81,7 @@ def sorted_slices(
 ) -> tuple[FloatArray, IntArray]:
     """Sort the scores of each slice, rows bounds[k] to bounds[k + 1], and count the positives of all rows so far.
 
-    In front are NaN and 0. Among equal scores only a group's last count has a meaning.
+    Both columns begin with an extra NaN and 0. Among equal scores only the last count is meaningful.
     """
     low, high = float(np.minimum.reduce(scores)), float(np.maximum.reduce(scores))
     return _sorted(scores, labels, low, high, descending=descending, bounds=bounds.tolist())
@@ -96,10 +96,10 @@ def _sorted(
     descending: bool,
     bounds: Sequence[int] | None = None,
 ) -> tuple[FloatArray, IntArray]:
-    """Sort the scores and count the positives up to and including each row; in front, NaN and 0.
+    """Sort the scores and count the positives up to and including each row; both columns begin with an extra NaN and 0.
 
-    Among equal scores the order of labels is arbitrary, so that only a group's last count has a meaning. With `bounds`
-    it sorts what lies between each two of them.
+    The order of labels among equal scores is arbitrary, so only the last count of a group is meaningful. With `bounds`
+    each slice between two of them is sorted on its own.
     """
     slices = [slice(*pair) for pair in pairwise(bounds)] if bounds else [slice(None)]
     scale = _scale(low, high)
@@ -107,14 +107,14 @@ def _sorted(
     column[0] = np.nan
     keyed = column[1:]
     np.multiply(scores, scale, out=keyed)
-    if scale != 1 and not np.array_equal(keyed / scale, scores):  # scores some 300 decades apart
+    if scale != 1 and not np.array_equal(keyed / scale, scores):  # scores about 300 decades apart
         for rows in slices:
             order, keyed[rows] = ordered(scores[rows], descending=descending)
             hits[1:][rows] = labels[rows][order]
         np.cumsum(hits, out=hits)
         return column, hits
-    # The bits of a double below 1.5, shifted up by one, are those of a greater double and leave room for the label. So
-    # one sort of doubles, NumPy's fastest, carries the labels along.
+    # Shifting the bits of a double below 1.5 up by one keeps its order and leaves room for the label. So one sort of
+    # doubles, NumPy's fastest, carries the labels along.
     keys = keyed.view(np.uint64)
     keys <<= _ONE
     keys |= labels
@@ -150,11 +150,11 @@ def _on_grid(scores: FloatArray, scale: float) -> bool:
 def _counted(scores: FloatArray, labels: BoolArray, low: float, high: float, *, descending: bool) -> Groups | None:
     """Count the rows of each class on each level of a decimal grid, without sorting.
 
-    None where the scores lie on no such grid, or on one of so many levels that sorting is quicker.
+    None if the scores lie on no such grid, or on one with so many levels that sorting is faster.
     """
     first = float(scores[0]) * _DECIMALS[-1]
     if abs(first) < _SAFE_LEVEL and round(first) / _DECIMALS[-1] != scores[0]:
-        return None  # each grid holds those before it, so that most samples are told by one score
+        return None  # each grid contains the coarser ones, so one score rules out most samples
     largest = min(scores.size / _CROWDED / max(high - low, 1.0), LARGEST_EXACT_INTEGER / max(high, -low, 1.0))
     probe = scores[:_PROBE]
     scales = [scale for scale in _DECIMALS if scale <= largest]
@@ -180,11 +180,11 @@ def _counted(scores: FloatArray, labels: BoolArray, low: float, high: float, *, 
 
 
 def _order(sample: Sample) -> tuple[IntArray, FloatArray]:
-    """Order the rows of a sample that weigh anything, by score, and return their scores in that order."""
+    """Order the rows of positive weight by score, and return their scores in that order."""
     descending = not sample.lower_is_positive
     if sample.weights is None or sample.weights.all():
         return ordered(sample.scores, descending=descending)
-    rows = np.flatnonzero(sample.weights > 0)  # NumPy finds truth values ten times as fast as numbers
+    rows = np.flatnonzero(sample.weights > 0)  # flatnonzero is ten times as fast on booleans
     order, scores = ordered(sample.scores[rows], descending=descending)
     return rows.take(order), scores
 

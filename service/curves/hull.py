@@ -17,23 +17,23 @@ from service.curves.exact import BoolArray, FloatArray, IntArray
 from service.curves.orientation import CountSpace
 
 _LONG_TABLE = 1 << 15
-"""Of longer tables a few rows are looked at first: every row under their hull is on none."""
+"""For longer tables the hull of a few rows comes first: rows under it are not on the hull."""
 _FIRST_ROWS = 8
-"""How many rows are looked at first, times the root of how many there are."""
+"""The number of those few rows, times the square root of the number of rows."""
 _PRODUCTIVE = 8
-"""A pass over many neighbours is worth another while it sheds at least one row in this many."""
+"""Passes over neighbours continue while they drop at least one row in this many."""
 _CHEAP_ROWS = 128
-"""Passes over so few rows, however little they shed, cost less than pruning."""
+"""Passes over this few rows cost less than pruning, however few they drop."""
 _PATIENCE = 2
-"""So many passes in a row may shed little: the last one often only finds that nothing is left to shed."""
+"""This many consecutive passes may drop few rows: often the last pass only confirms that none is left to drop."""
 
 
 @dataclass(eq=False)
 class RocHull:
     """The upper convex hull of a table's (fp, tp), as rows of the table, ascending.
 
-    vertices   from the first row to the last point; of equal rows the first. Rows on an edge are none.
-    outer      rows among which all are that lie on the hull.
+    vertices   from the first row to the last point; of equal rows the first. Rows on an edge are not vertices.
+    outer      rows that include all on the hull.
     """
 
     table: ConfusionTable
@@ -53,14 +53,14 @@ class RocHull:
 
     @cached_property
     def boundary(self) -> IntArray:
-        """All rows on the hull: the vertices, what repeats them, and every row on an edge between two of them."""
+        """All rows on the hull: the vertices, rows equal to them, and every row on an edge between two of them."""
         if self.table.whole and self.table.compiled:
             return self.table.compiled.boundary(self.vertices, self.outer)
         rows: IntArray = self.outer[CountSpace.of(self.table).beside(self.vertices, self.outer) == 0]
         return rows
 
     def contains(self) -> BoolArray:
-        """Tell of every row whether it is on the hull, (n,)."""
+        """Whether each row is on the hull, (n,)."""
         out = np.zeros(self.table.tp.size, dtype=np.bool_)
         out[self.boundary] = True
         return out
@@ -72,19 +72,19 @@ def roc_convex_hull(table: ConfusionTable) -> IntArray:
 
 
 class PlanePoints(Protocol):
-    """Points in a plane, known by number."""
+    """Numbered points in a plane."""
 
     def orientation(self, a: IntArray, b: IntArray, c: IntArray) -> FloatArray:
         """For each triple from left to right: positive when b lies above the chord from a to c, negative under it."""
         ...
 
     def turns(self, rows: IntArray) -> FloatArray:
-        """The same for each of `rows`, from left to right, and its two neighbours there; (n - 2,)."""
+        """The same for each inner row of `rows`, from left to right, and its two neighbours there; (n - 2,)."""
         ...
 
 
 def upper_hull(points: PlanePoints, rows: IntArray) -> IntArray:
-    """Return those of `rows`, distinct and from left to right, that are vertices; the first and the last always are."""
+    """Return the vertices among `rows`, which are distinct and from left to right; the first and last always are."""
     unproductive = 0
     while True:
         spend(HULL_PASS)
@@ -101,10 +101,10 @@ def upper_hull(points: PlanePoints, rows: IntArray) -> IntArray:
 
 
 def corners(table: ConfusionTable) -> BoolArray:
-    """Tell, (n,), which rows bend the curve: neither ROC nor PR curve changes without the others.
+    """Which rows bend the curve, (n,): leaving out the others changes neither the ROC nor the PR curve.
 
-    A row on the straight line between its neighbours in count space is no corner, nor is a repetition of a row. Rows
-    that no sweep could give form no curve, and all stay.
+    A row on the straight line between its neighbours in count space is not a corner, nor is a repeated row. Rows that
+    no sweep could give form no curve, so all of them stay.
     """
     if not table.sweep:
         return np.ones(table.tp.size, dtype=np.bool_)
@@ -116,16 +116,16 @@ def corners(table: ConfusionTable) -> BoolArray:
 
 
 def _distinct(table: ConfusionTable, rows: IntArray) -> IntArray:
-    """The first of each run of equal rows, of those given."""
+    """The first of each run of equal rows among those given."""
     tp, fp = table.tp.take(rows), table.fp.take(rows)
     out: IntArray = rows[np.append(True, (tp[1:] != tp[:-1]) | (fp[1:] != fp[:-1]))]
     return out
 
 
 def prune(points: PlanePoints, chain: IntArray, candidates: IntArray) -> IntArray:
-    """Add to a chain of vertices, with the first and the last, those of the candidates that may be vertices, too.
+    """Add to a chain of vertices, which has the first and the last, all candidates that may be vertices, too.
 
-    Rows that lie on or under a chord between two others are dropped (Quickhull, all edges at once); no vertex is.
+    Rows that lie on or under a chord between two others are dropped (Quickhull, all edges at once); vertices never are.
 
     Each round adds the highest row above each edge of the chain found so far and drops the rows under the new edges.
     """

@@ -28,7 +28,7 @@ from service.curves.exact import (
 from service.curves.pieces import Pieces
 
 _SMALLEST_DIVISOR = float(np.finfo(np.float64).tiny)
-"""The least double with all its bits, and the least that divides 1 within the range of a double."""
+"""The least normal double, and the least whose reciprocal is a double."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,7 +44,7 @@ class Rows:
 
     @property
     def scaled(self) -> "Rows":
-        """The same times a power of two, which no index sees: sums of parts do not underflow; products may overflow."""
+        """The rows times a power of two, which cancels in every index: sums do not underflow; products may overflow."""
         up = power_of_two_scale(self.positives)
         return Rows(self.tp * up, self.fp * up, self.positives * up)
 
@@ -65,7 +65,7 @@ class Rows:
 
     @property
     def recall(self) -> FloatArray:
-        """r; it may be too small for a double, and then has its logarithm alone."""
+        """r; where it underflows only its logarithm is meaningful."""
         return self.tp / self.positives
 
     @property
@@ -81,9 +81,9 @@ class Rows:
 class Steps:
     """Steps from rows a to rows b of more recall and less precision, (n,) each.
 
-    Pairs of doubles, which round only once the breakpoint is there:
+    Pairs of doubles, which are rounded only after the breakpoint is computed:
 
-    loss       p_a/p_b - 1 >= 0, as it would not be told by the difference of the two.
+    loss       p_a/p_b - 1 >= 0, without cancellation.
     growth     tp_b - tp_a > 0.
     tp         tp_a and tp_b.
     called     tp + fp, of a and of b.
@@ -102,12 +102,12 @@ class Index:
     """One index.
 
     value       f(λ) of rows, from λ and 1 - λ, in doubles.
-    reading     the same from λ alone, the nearest double where f is rational and no product leaves a double's range.
+    reading     the same from λ alone: the nearest double if f is rational and no product leaves a double's range.
     mean        the mean of f over pieces of λ, in closed form.
-    exchange    what steps lose at λ = 0 and what they gain at λ = 1, in the form that is linear in λ; for each step up
-                to a common factor that is a product of one of a and one of b.
-    breakpoint  the λ from which on a step is worth it, and 1 - λ, from its loss and gain.
-    rational    whether f is: then `value` of fractions is exact.
+    exchange    what steps lose at λ = 0 and gain at λ = 1, in the form that is linear in λ; up to a factor common to
+                both, a product of one of a and one of b.
+    breakpoint  the λ from which a step pays, and 1 - λ, from its loss and gain.
+    rational    whether f is rational, so that `value` of fractions is exact.
     """
 
     value: Callable[[Rows, FloatArray, FloatArray], FloatArray]
@@ -119,7 +119,7 @@ class Index:
 
 
 def _balance(loss: FloatPair, gain: FloatPair) -> tuple[FloatArray, FloatArray]:
-    """Where (1 - λ) loss = λ gain."""
+    """The λ, and 1 - λ, where (1 - λ) loss = λ gain."""
     whole = pair_sum(loss, gain)
     return rounded(pair_quotient(loss, whole)), rounded(pair_quotient(gain, whole))
 
@@ -157,7 +157,7 @@ def _f_measure(rows: Rows, weight: FloatArray, rest: FloatArray) -> FloatArray:
 def _f_measure_below(rows: Rows, weight: FloatArray, rest: FloatArray) -> FloatArray:
     called = rows.called
     below: FloatArray = weight * rows.positives + rest * called
-    return np.where(called == rows.positives, rows.positives, below)  # p = r is the mean at any λ
+    return np.where(called == rows.positives, rows.positives, below)  # p = r: the mean is the same at any λ
 
 
 def _f_measure_reading(rows: Rows, weight: FloatArray) -> FloatArray:
@@ -192,7 +192,7 @@ def _fowlkes_mallows_reading(rows: Rows, weight: FloatArray) -> FloatArray:
 
 
 def _fowlkes_mallows_mean(rows: Rows, pieces: Pieces) -> FloatArray:
-    """The logarithm of f is linear: f at the higher end times (1 - exp(-y))/y, y being how far log f falls."""
+    """The logarithm of f is linear: the mean is f at the higher end times (1 - exp(-y))/y, where log f falls by y."""
     fall = pieces.length * np.abs(rows.log_recall - np.log(rows.precision))
     share = np.divide(-np.expm1(-fall), fall, out=np.ones_like(fall), where=fall > 0)
     mean: FloatArray = share * np.maximum(
@@ -263,7 +263,7 @@ def _harmonic_mean(tp: FloatArray, start: FloatArray, end: FloatArray) -> FloatA
     with np.errstate(over="ignore", invalid="ignore"):
         ratio = (high - low) / low
         near = tp / low * np.divide(np.log1p(ratio), ratio, out=np.ones_like(ratio), where=ratio > 0)
-        far = tp * ((np.log(high) - np.log(low)) / high)  # where x is no double
+        far = tp * ((np.log(high) - np.log(low)) / high)  # where x overflows
     return np.where(np.isfinite(ratio), near, far)
 
 

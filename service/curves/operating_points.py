@@ -1,9 +1,9 @@
 """Metrics at an operating point: a curve read at a recall, a precision or a rate, and the best row there.
 
-Also the metrics of the one row that a deployed threshold gives. A row has the recall, the precision and the rate that
-an answer reports of it, the doubles. What lies between two rows is rational: in Fractions it is rounded once, in
-doubles it is quick, as resamples need it, by the same formulas. Knows the table and the indices; nothing of statistics.
-Sources: Davis & Goadrich 2006, section 4, for what lies between two rows; Hanczar & Nadif 2014 for the indices.
+Also the metrics of the row of a deployed threshold. Rows are compared by the doubles that an answer reports for their
+recall, precision and rate. Between two rows the same formulas work in Fractions, rounded once, or in doubles, fast
+enough for resamples. Knows the table and the indices; nothing of statistics. Sources: Davis & Goadrich 2006, section 4,
+for what lies between two rows; Hanczar & Nadif 2014 for the indices.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,10 +33,10 @@ class OperatingPoint:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OperatingPoints:
-    """Metrics at their places, as columns (n,) in the order asked for; NaN where there is none.
+    """Metrics at their places, as columns (n,) in the order requested; NaN where undefined.
 
     value               on the curve.
-    threshold, tp, fp   of the best row that keeps to the place.
+    threshold, tp, fp   of the best row that meets the condition.
     """
 
     metric: tuple[str, ...]
@@ -51,18 +51,18 @@ def operating_points(table: ConfusionTable, points: Sequence[OperatingPoint]) ->
     """Read a table at operating points.
 
         metric                value                                      row
-        precision_at_recall   of the PR curve at this recall             of those of recall ≥ at the one of the greatest
-                                                                         precision, then of the greatest tp
-        recall_at_precision   the greatest at which the PR curve has     of those of precision ≥ at the one of the
-                              precision ≥ at                             greatest recall
-        tpr_at_fpr            of the ROC curve at this rate, on a        of those of fpr ≤ at the one of the greatest
-                              vertical step its top                      tpr
-        an index              the greatest f(λ) of all rows              that row; of two at a breakpoint the one of
-                                                                         more recall
+        precision_at_recall   of the PR curve at this recall             the greatest precision, then the greatest tp,
+                                                                         among rows of recall ≥ at
+        recall_at_precision   the greatest recall at which the PR        the greatest recall among rows of
+                              curve has precision ≥ at                   precision ≥ at
+        tpr_at_fpr            of the ROC curve at this rate; the top     the greatest tpr among rows of fpr ≤ at
+                              of a vertical step
+        an index              the greatest f(λ) of all rows              that row; at a breakpoint the one of more
+                                                                         recall
 
-    Of rows that agree in this the one of the least fp is taken, of equal rows the first. The PR curve takes the least
-    fp on a vertical step, and at the origin its precision is the limit along the first segment. A set that is no sweep
-    has no curves; it has rows, and indices.
+    Ties go to the row of least fp, then to the first. The PR curve takes the least fp on a vertical step, and at the
+    origin its precision is the limit along the first segment. A set of rows that is not a sweep has no curve, but it
+    has indices.
     """
     metrics = tuple(point.metric for point in points)
     at = np.array([point.at for point in points], dtype=np.float64) + 0.0  # -0.0 is 0.0
@@ -76,18 +76,18 @@ def operating_points(table: ConfusionTable, points: Sequence[OperatingPoint]) ->
 
 
 def value_of(metric: str, at: float, tp: FloatArray, fp: FloatArray) -> float:
-    """The value of a curve that `operating_points` has, in doubles, of the bare counts of a sweep.
+    """The value of a curve as in `operating_points`, in doubles, from the counts of a sweep.
 
-    They go from (0, 0) to the totals. NaN where there is none.
+    They run from (0, 0) to the totals. NaN where undefined.
     """
     table = ConfusionTable(np.empty(0), tp, fp, float(tp[-1]), float(fp[-1]))
     return _ON_CURVES[metric].value(_View(table), at, float)
 
 
 def row_at_threshold(table: ConfusionTable, evaluation: Sample | Counts, threshold: float) -> int | None:
-    """The row that calls positive what scores at or beyond a threshold; of counts it is one that has this threshold.
+    """The row that calls positive what scores at or beyond a threshold; for counts, a row with this very threshold.
 
-    None where counts list no such row, or different ones.
+    None if counts list no such row, or rows that differ.
     """
     if isinstance(evaluation, Sample):
         direction = 1.0 if table.lower_is_positive else -1.0
@@ -100,7 +100,7 @@ def row_at_threshold(table: ConfusionTable, evaluation: Sample | Counts, thresho
 def at_threshold(
     table: ConfusionTable, evaluation: Sample | Counts, threshold: float, metric: str, at: float | None = None
 ) -> tuple[float, int | None]:
-    """A metric of the row of a deployed threshold, and the row; NaN where there is none. `at` is the λ of an index."""
+    """A metric at a deployed threshold, and its row; NaN if there is none. `at` is the λ of an index."""
     row = row_at_threshold(table, evaluation, threshold)
     if row is None:
         return np.nan, None
@@ -111,7 +111,7 @@ def at_threshold(
 
 
 def rate(metric: str, at: float | None, counts: tuple[float, float], totals: tuple[float, float]) -> float:
-    """Precision, recall, fpr, or an index at λ, of (tp, fp) out of (P, N); NaN where there is none.
+    """Precision, recall, fpr, or an index at λ, of (tp, fp) out of (P, N); NaN where undefined.
 
     Precision is tp/(tp + fp), undefined where nothing is called positive; an index is 0 where tp is.
     """
@@ -125,18 +125,18 @@ def rate(metric: str, at: float | None, counts: tuple[float, float], totals: tup
     if tp == 0:
         return 0.0
     rows = Rows(np.array([tp]), np.array([fp]), positives)
-    # In the low parts of pairs, which then are left out; and in the logarithm of a precision that is no double.
+    # In low parts of pairs, which are then ignored, and in the logarithm of a precision that underflows.
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         return min(float(INDICES[metric].reading(rows, np.array([at], dtype=np.float64))[0]), 1.0)
 
 
 ReadNumber = Callable[[float], Any]
-"""What a double is read as before it is worked with: Fraction or float."""
+"""The type used for arithmetic: Fraction or float."""
 
 
 @dataclass(frozen=True, eq=False)
 class _View:
-    """A table whose rows stand in the order of one of its rates, and what is looked up in it, (n,) each."""
+    """A table whose rows are ordered by one of its rates, with what is looked up in it, (n,) each."""
 
     table: ConfusionTable
 
@@ -160,7 +160,7 @@ class _View:
         return np.maximum.accumulate(self.table.tp)
 
     def last_of_precision(self, least: float) -> int:
-        """The last row of that precision or more; -1 where there is none."""
+        """The last row of this precision or more; -1 if there is none."""
         return self.recall.size - 1 - int(self.precision_from_end.searchsorted(least))
 
     def counts(self, row: int, number: ReadNumber) -> tuple[Any, Any]:
@@ -169,14 +169,14 @@ class _View:
 
 
 def _share(part: Any, whole: Any) -> Any:  # noqa: ANN401  # Fractions or doubles
-    """How far along a segment: doubles may be rounded to beyond its ends."""
+    """The fraction part/whole of a segment, clipped: doubles may round beyond its ends."""
     return min(max(part / whole, 0), 1)
 
 
 def _precision_at_recall(view: _View, recall: float, number: ReadNumber) -> float:
     """Precision t/(t + fp) of the PR curve at t = recall · P; fp is linear in t between two rows.
 
-    A recall that is reported of a row means that row.
+    A recall equal to the reported recall of a row means that row.
     """
     table = view.table
     row = int(view.recall.searchsorted(recall))
@@ -192,9 +192,9 @@ def _precision_at_recall(view: _View, recall: float, number: ReadNumber) -> floa
 def _recall_at_precision(view: _View, precision: float, number: ReadNumber) -> float:
     """The greatest recall at which the PR curve has this precision p or more; NaN where it has it nowhere.
 
-    Precision is monotone between two rows, so that the curve falls below p after the last row A that has it, where
-    t = p (t + fp) for fp linear in t. t - p (t + fp) is linear, too: it is 0 at the share a/(a - b) of the way from A
-    to B, a and b being what it is there. With precision = t/(m t + c), m = 1 + Δfp/Δtp, that is t = p c/(1 - p m).
+    Precision is monotone between two rows, so the curve falls below p after the last row A with precision p or more,
+    where t = p (t + fp) for fp linear in t. t - p (t + fp) is linear, too: with the values a and b at A and B, it is 0
+    at the share a/(a - b) of the way. With precision = t/(m t + c), m = 1 + Δfp/Δtp, that is t = p c/(1 - p m).
     """
     table, row = view.table, view.last_of_precision(precision)
     if row < 0:
@@ -221,14 +221,14 @@ def _tpr_at_fpr(view: _View, rate: float, number: ReadNumber) -> float:
 
 
 def _best_of_recall(view: _View, recall: float) -> int:
-    """Of rows by recall, of those of this recall or more, the one of the greatest precision."""
+    """Of rows ordered by recall, the one of greatest precision among those with this recall or more."""
     rows = view.recall.size - int(view.recall.searchsorted(recall))
     return view.last_of_precision(float(view.precision_from_end[rows - 1]))
 
 
 @dataclass(frozen=True, slots=True)
 class _OnCurve:
-    """How a metric is read off a curve: its value, and the row, -1 where there is none, of rows by recall or by fpr."""
+    """How a metric is read off a curve: its value, and its row (-1: none) with rows ordered by recall or fpr."""
 
     value: Callable[[_View, float, ReadNumber], float]
     row: Callable[[_View, float], int]
@@ -244,12 +244,12 @@ _ON_CURVES = {
 }
 
 METRICS = (*_ON_CURVES, *INDICES)
-"""What an operating point may be asked for."""
+"""The metrics of operating points."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Readings:
-    """One table and what is made of it to read it at many places."""
+    """One table, and what is computed once to read it at many places."""
 
     table: ConfusionTable
 

@@ -1,7 +1,7 @@
 """On which side of a chord a point lies, decided exactly for doubles. The one geometric predicate of the project.
 
-Source: Shewchuk 1997, "Adaptive precision floating-point arithmetic and fast robust geometric predicates": decide with
-doubles where their error bound allows, and only the rest with more.
+Source: Shewchuk 1997, "Adaptive precision floating-point arithmetic and fast robust geometric predicates": decide in
+doubles where their error bound allows, and only the rest in higher precision.
 """
 
 from dataclasses import dataclass
@@ -23,18 +23,18 @@ from service.curves.exact import (
 )
 
 _FILTER = 2.0**-51
-"""Above the error of the plain determinant relative to its two products, (3 + 16 ε) ε with ε = 2^-53."""
+"""An upper bound of the plain determinant's error relative to its two products, (3 + 16 ε) ε with ε = 2^-53."""
 _PAIR_FILTER = 2.0**-99
-"""The same for the determinant in pairs."""
+"""The same for the determinant in pairs of doubles."""
 _UNDERFLOW = 2.0**-900
 """A determinant below this may have lost bits to underflow."""
 _APART = 4
-"""Two products of numbers in [1/2, 1) compare by their powers of two alone when those are further apart."""
+"""Two products of numbers in [1/2, 1) compare by their powers of two alone if those differ by more than this."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountSpace:
-    """Points of count space, x = fp and y = tp, (n,) each. `small`: whole, and no product of counts above 2^53."""
+    """Points in count space, x = fp and y = tp, (n,) each. `small`: whole, with products of counts up to 2^53."""
 
     fp: FloatArray
     tp: FloatArray
@@ -42,7 +42,7 @@ class CountSpace:
 
     @classmethod
     def of(cls, *tables: ConfusionTable) -> "CountSpace":
-        """The rows of tables of equal totals, one table's after the other's."""
+        """The rows of tables of equal totals, one table after another."""
         first = tables[0]
         small = first.positives * first.negatives <= LARGEST_EXACT_INTEGER and all(table.whole for table in tables)
         if len(tables) == 1:
@@ -56,7 +56,7 @@ class CountSpace:
 
             (tp_b - tp_a)(fp_c - fp_a) - (fp_b - fp_a)(tp_c - tp_a),  with fp_a <= fp_b <= fp_c
 
-        The sign is exact. The size only hints at the distance: it is scaled where the sign took more than doubles.
+        The sign is exact. The size only indicates the distance: it is scaled where doubles could not decide the sign.
         """
         out = np.empty(b.size)
         for some in blocks(b.size):
@@ -64,11 +64,11 @@ class CountSpace:
         return out
 
     def turns(self, rows: IntArray) -> FloatArray:
-        """The orientation of each of `rows` and its two neighbours among them, (n - 2,)."""
+        """The orientation of each inner row of `rows` to its two neighbours among them, (n - 2,)."""
         return self.orientation(rows[:-2], rows[1:-1], rows[2:])
 
     def beside(self, vertices: IntArray, rows: IntArray) -> FloatArray:
-        """The orientation of ascending rows, each to the two of the `vertices` that it lies between."""
+        """The orientation of ascending rows, each to the two `vertices` that it lies between."""
         lengths = np.diff(rows.searchsorted(vertices[1:-1], side="right"), prepend=0, append=rows.size)
         return self.orientation(vertices[:-1].repeat(lengths), rows, vertices[1:].repeat(lengths))
 
@@ -85,7 +85,7 @@ class CountSpace:
         return difference
 
     def _are_flat(self, a: IntArray, b: IntArray, c: IntArray) -> BoolArray:
-        """Whether both products have a factor 0, or b is c: the orientation then is 0 without rounding."""
+        """Whether both products have a factor 0, or b equals c, so that the orientation is exactly 0."""
         tp, fp = ([column.take(rows) for rows in (a, b, c)] for column in (self.tp, self.fp))
         flat: BoolArray = ((tp[1] == tp[0]) | (fp[2] == fp[0])) & ((fp[1] == fp[0]) | (tp[2] == tp[0]))
         flat |= (tp[1] == tp[2]) & (fp[1] == fp[2])
@@ -102,7 +102,7 @@ class CountSpace:
         power = np.clip((powers[2] + powers[3]) - (powers[0] + powers[1]), -_APART, _APART)
         right = np.ldexp(right[0], power), np.ldexp(right[1], power)
         high, low = left[0] - right[0], left[1] - right[1]
-        # Exact differences have exact products, which compare like numbers of two digits.
+        # Products of exact differences are exact: compare the high parts, then the low ones.
         exact = np.all([error == 0 for _, error in differences], axis=0)
         out: FloatArray = np.where(exact, np.where(high != 0, high, low), high + low)
         doubtful = np.flatnonzero(~exact & (np.abs(out) <= _PAIR_FILTER * (np.abs(left[0]) + np.abs(right[0]))))

@@ -1,9 +1,8 @@
 """The area under a part of a curve: over a range of false positive rates, of true positive rates, or of recalls.
 
-Whole steps of the table are summed as the areas of the whole curve are; the pieces of steps at the ends of a range, and
-what is made of the sum, are rational or have 100 digits. Knows the table and its steps.
-Sources: McClish 1989 for the standardised area; Yang, Lu, Lyu & Hu 2019 for the two-way one; Davis & Goadrich 2006,
-section 4, for precision between two rows.
+Whole steps are summed as for the areas of the whole curve. Parts of steps at the ends of a range, and arithmetic on the
+sum, are rational or have 100 digits. Knows the table and its steps. Sources: McClish 1989 for the standardised area;
+Yang, Lu, Lyu & Hu 2019 for the two-way one; Davis & Goadrich 2006, section 4, for precision between two rows.
 """
 
 from bisect import bisect_left, bisect_right
@@ -20,17 +19,17 @@ from service.curves.exact import FloatArray
 from service.curves.positive_steps import positive_steps
 
 OVER = ("fpr", "tpr", "recall")
-"""The rates that a range may be of."""
+"""The rates that a range may run over."""
 
 _GREATEST = Fraction(np.finfo(np.float64).max)
 _DIGITS = 100
 _FLAT = Fraction(1, 2**60)
-"""Where what is called positive grows by less than this share of it, precision is a straight line."""
+"""If the number called positive grows by less than this share of itself, precision is taken as linear."""
 
 
 @dataclass(frozen=True, slots=True)
 class PartialRange:
-    """A range of a rate, 0 <= start < end <= 1; with `min_tpr`, which is below 1, only what lies above that counts."""
+    """A range of a rate, 0 <= start < end <= 1; with `min_tpr` < 1, only the area above that tpr counts."""
 
     over: str
     start: float
@@ -40,11 +39,10 @@ class PartialRange:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PartialAreas:
-    """Areas over ranges, as columns (n,) in the order asked for; NaN where there is none.
+    """Areas over ranges, as columns (n,) in the order requested; NaN where undefined.
 
-    mean     area over that of the box it lies in, (end - start)(1 - min_tpr): the mean height.
-    mcclish  rescaled so that chance is 1/2 and a perfect curve 1; NaN over recalls, with `min_tpr`, and
-             beyond all doubles.
+    mean     the area divided by that of its box, (end - start)(1 - min_tpr): the mean height.
+    mcclish  rescaled so that chance is 1/2 and a perfect curve 1; NaN over recalls, with `min_tpr`, and on overflow.
     """
 
     ranges: tuple[PartialRange, ...]
@@ -54,7 +52,7 @@ class PartialAreas:
 
 
 def partial_areas(table: ConfusionTable, ranges: Sequence[PartialRange]) -> PartialAreas:
-    """Areas of a sweep under parts of its curves; a set of rows that is no sweep has none.
+    """Areas under parts of the curves of a sweep; NaN for rows that are not a sweep.
 
         over    area                                  McClish: (1 + (area - chance)/(box - chance))/2, where chance is
         fpr     ∫ tpr dfpr                            (end² - start²)/2
@@ -62,8 +60,8 @@ def partial_areas(table: ConfusionTable, ranges: Sequence[PartialRange]) -> Part
         recall  ∫ precision drecall                   -
         with min_tpr: ∫ max(tpr - min_tpr, 0) dfpr    -
 
-    from start to end. Each is rounded once; where counts are not whole, after terms good to 2^-100, over recalls to
-    2^-50, and there a step along which counts are denormal is good to a few of the least doubles only.
+    from start to end. Each is rounded once. If counts are not whole, terms are good to 2^-100, over recalls to 2^-50; a
+    step with denormal counts is then good to a few of the least doubles only.
     """
     columns = np.full((3, len(ranges)), np.nan)
     if table.sweep:
@@ -73,7 +71,7 @@ def partial_areas(table: ConfusionTable, ranges: Sequence[PartialRange]) -> Part
 
 
 def _of_range(table: ConfusionTable, asked: PartialRange) -> tuple[float, float, float]:
-    """The area, the mean and McClish's of one range."""
+    """The area, the mean and McClish's standardised area of one range."""
     start, end = Fraction(asked.start), Fraction(asked.end)
     least = Fraction(asked.min_tpr or 0)
     width = end - start
@@ -84,13 +82,13 @@ def _of_range(table: ConfusionTable, asked: PartialRange) -> tuple[float, float,
         diagonal = (end * end - start * start) / 2
         chance = diagonal if asked.over == "fpr" else width - diagonal
         standardised = (1 + (area - chance) / (width - chance)) / 2
-        if abs(standardised) <= _GREATEST:  # far below chance, over a tiny range at tpr 0, it may be beyond a double
+        if abs(standardised) <= _GREATEST:  # far below chance, over a tiny range at tpr 0, it may overflow
             mcclish = float(standardised)
     return float(area), float(area / box), mcclish
 
 
 def _over_fpr(table: ConfusionTable, start: Fraction, end: Fraction, least: Fraction) -> Fraction:
-    """∫ max(tpr - least, 0) dfpr: the curve rises, so that it is 0 up to where tpr first is `least`."""
+    """∫ max(tpr - least, 0) dfpr: the curve rises, so the integrand is 0 up to where tpr first is `least`."""
     positives, negatives = Fraction(table.positives), Fraction(table.negatives)
     low, high, floor = start * negatives, end * negatives, least * positives
     low = max(low, _first_at(table.tp, table.fp, floor))
@@ -100,7 +98,7 @@ def _over_fpr(table: ConfusionTable, start: Fraction, end: Fraction, least: Frac
 
 
 def _over_tpr(table: ConfusionTable, start: Fraction, end: Fraction, _least: Fraction) -> Fraction:
-    """∫ (1 - fpr) dtpr, which is what lies right of the curve."""
+    """∫ (1 - fpr) dtpr, the area to the right of the curve."""
     positives, negatives = Fraction(table.positives), Fraction(table.negatives)
     low, high = start * positives, end * positives
     left = _under(table, table.tp, table.fp, low, high)
@@ -118,7 +116,7 @@ def _over_recall(table: ConfusionTable, start: Fraction, end: Fraction, _least: 
 
 
 def _under(table: ConfusionTable, across: FloatArray, height: FloatArray, low: Fraction, high: Fraction) -> Fraction:
-    """∫ height d(across) between two values of `across`; both are columns of the table, and rise."""
+    """∫ height d(across) between two values of `across`; both are rising columns of the table."""
     cut = _Cut.of(across, low, high)
     pieces = [
         (after - before) * (_between(across, height, row, before) + _between(across, height, row, after))
@@ -129,19 +127,19 @@ def _under(table: ConfusionTable, across: FloatArray, height: FloatArray, low: F
 
 
 _Piece = tuple[int, Fraction, Fraction]
-"""A part of the step that ends with a row: that row, and where the part begins and ends."""
+"""A part of the step that ends at a row: that row, and where the part begins and ends."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """A range of a rising column: the rows with the whole steps in it, and the pieces of others at its ends."""
+    """A range of a rising column: the rows of the whole steps in it, and the parts of other steps at its ends."""
 
     rows: slice
     pieces: tuple[_Piece, ...]
 
     @classmethod
     def of(cls, column: FloatArray, low: Fraction, high: Fraction) -> "_Cut":
-        """Cut a column that begins at 0 at two values, low < high, of which the greater is no more than its last."""
+        """Cut a column that begins at 0 at two values, low < high, up to its last."""
         first = bisect_left(column, low, key=Fraction)
         last = bisect_right(column, high, key=Fraction) - 1
         if first > last:  # within one step
@@ -155,13 +153,13 @@ class _Cut:
 
 
 def _between(across: FloatArray, height: FloatArray, row: int, place: Fraction) -> Fraction:
-    """The height at a place of the step that ends with a row; a straight line."""
+    """The height at a place on the step that ends at a row, by linear interpolation."""
     x, x_after, y, y_after = map(Fraction, (across[row - 1], across[row], height[row - 1], height[row]))
     return y + (y_after - y) * (place - x) / (x_after - x)
 
 
 def _first_at(column: FloatArray, across: FloatArray, least: Fraction) -> Fraction:
-    """Where, across, a rising column first has a value."""
+    """The value of `across` at which a rising column first reaches `least`."""
     row = bisect_left(column, least, key=Fraction)
     return _between(column, across, row, least) if Fraction(column[row]) > least else Fraction(across[row])
 
@@ -169,13 +167,13 @@ def _first_at(column: FloatArray, across: FloatArray, least: Fraction) -> Fracti
 def _precision(table: ConfusionTable, piece: _Piece) -> Fraction:
     """∫ t/(t + f) dt along a piece of a step, f being linear in t.
 
-    What is called positive is q(t) = m t + c, m = 1 + Δf/Δt, so that it is ((q' - q) - c log(q'/q))/m².
+    The number called positive is q(t) = m t + c, m = 1 + Δf/Δt, so the integral is ((q' - q) - c log(q'/q))/m².
     """
     row, low, high = piece
     called, called_after = (at + _between(table.tp, table.fp, row, at) for at in (low, high))
     slope = (called_after - called) / (high - low)
     offset = called - slope * low
-    if offset == 0:  # along a line through the origin precision does not change
+    if offset == 0:  # precision is constant along a line through the origin
         return (high - low) / slope
     if called_after - called < _FLAT * called:
         return (low / called + high / called_after) / 2 * (high - low)

@@ -1,4 +1,4 @@
-"""Pieces of the range of λ whose ends are told as λ and as 1 - λ: near 1 a double holds only the latter well."""
+"""Pieces of the range of λ. Ends are kept as λ and as 1 - λ: near 1 only the latter is accurate in a double."""
 
 from dataclasses import dataclass
 
@@ -31,10 +31,10 @@ class Pieces:
 
     @property
     def length(self) -> FloatArray:
-        """How long each is, to a few ulp of itself."""
+        """The length of each, to within a few ulp."""
         return np.where(self.start < 1 / 2, self.end - self.start, self.rest_start - self.rest_end)
 
     @property
     def whole(self) -> "Pieces":
-        """All of them as one piece; they follow on each other."""
+        """All pieces, which are adjacent, as one."""
         return Pieces(self.start[:1], self.end[-1:], self.rest_start[:1], self.rest_end[-1:])

@@ -1,12 +1,12 @@
 """The steps from row to row along which tp grows, and sums of precision over them: the areas under a PR curve.
 
 On a step let Δt, Δf and Δn be the growth of tp, fp and n = tp + fp, from t, f and n = t + f. D&G interpolate linearly
-in counts, so that k true positives further precision is
+in counts, so that precision after k more true positives is
 
     p(k) = (t + k) Δt / ((t + k) Δt + f Δt + Δf k)
 
-Sums come in parts: a few doubles whose exact sum it is, but for nothing beside one ulp. Knows the table only. Source:
-Davis & Goadrich 2006, section 4.
+Sums come in parts: a few doubles that add up to the result with an error far below one ulp. Knows the table only.
+Source: Davis & Goadrich 2006, section 4.
 """
 
 import math
@@ -35,16 +35,16 @@ from service.curves.exact import (
 )
 
 LARGEST_IN_SERIES = 1 / 17
-"""Up to this z, Δn/n = 1/8, a series is taken for log(1 + Δn/n), six terms of which leave out 2^-56 of the integral.
+"""Up to this z, where Δn/n = 1/8, log(1 + Δn/n) is a series, whose first six terms omit 2^-56 of the integral.
 
 Above it the difference of logarithms loses less than five bits. sums.c has the same limit.
 """
 
 SHORTEST = 128.0
-"""A step of at most this many true positives is summed point by point as quickly."""
+"""Up to this many true positives, summing a step point by point is as fast."""
 
 _FAR = 32.0
-"""From q + k = 32 on the corrections leave out less than 2^-61 of the integral that they correct."""
+"""From q + k = 32 on, the corrections omit less than 2^-61 of the integral that they correct."""
 _CORRECTIONS = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132)
 """B_2j/(2j), with Bernoulli's numbers."""
 
@@ -62,13 +62,13 @@ _GAUSS_RULE = np.array(
         (0.9931285991850949, 0.017614007139152118),
     ]
 )
-"""The positive nodes of the rule of Gauss and Legendre with 20, and their weights; NumPy's weights are 300 ulp off."""
+"""Positive nodes and weights of the 20-point Gauss-Legendre rule; NumPy's weights are 300 ulp off."""
 _NODES, _WEIGHTS = (np.concatenate((half, sign * half)) for half, sign in zip(_GAUSS_RULE.T, (-1, 1), strict=True))
 _GREATEST_RATIO = 4.0
-"""The integral is taken in pieces along which q + k grows by this factor at most.
+"""The integral is taken in pieces along which q + k grows at most by this factor.
 
-There the rule of 20 nodes leaves an error of 2 Q(5/3)/P(5/3) in that of 1/(q + k), by the Legendre functions of degree
-20: about 2π/3^41, less than 2^-62.
+On such a piece the 20-point rule has an error of 2 Q(5/3)/P(5/3) in the integral of 1/(q + k), with the Legendre
+functions of degree 20: about 2π/3^41, less than 2^-62.
 """
 
 _TINIEST, _GREATEST = np.finfo(np.float64).tiny, np.finfo(np.float64).max
@@ -76,7 +76,7 @@ _TINIEST, _GREATEST = np.finfo(np.float64).tiny, np.finfo(np.float64).max
 
 @dataclass(frozen=True, eq=False)
 class PositiveSteps:
-    """Steps of a table from a row to the next along which tp grows, (n,), n > 0: the counts before and after."""
+    """Steps of a table, from one row to the next, along which tp grows, (n,), n > 0: the counts before and after."""
 
     tp: FloatArray
     tp_after: FloatArray
@@ -93,12 +93,12 @@ class PositiveSteps:
 
     @cached_property
     def called(self) -> FloatArray:
-        """How much is called positive before each step, n."""
+        """The number called positive before each step, n."""
         return self.tp + self.fp
 
     @cached_property
     def called_after(self) -> FloatArray:
-        """How much is called positive after each step, n + Δn."""
+        """The number called positive after each step, n + Δn."""
         return self.tp_after + self.fp_after
 
     @cached_property
@@ -145,17 +145,17 @@ class PositiveSteps:
     def _logarithm(self, z: FloatArray) -> FloatArray:
         """The s of `integrals`: (log(1 + x) - 2z)/z²."""
         s = logarithm_series(z)
-        large = np.flatnonzero(z > LARGEST_IN_SERIES)  # few: what is called grows by an eighth along each
+        large = np.flatnonzero(z > LARGEST_IN_SERIES)  # few, as n grows by an eighth along each
         if large.size:
             called, growth, z = self.called[large], self.called_after[large] - self.called[large], z[large]
             with np.errstate(divide="ignore", over="ignore"):
-                x = np.minimum(growth / called, _GREATEST)  # from the origin s is multiplied by 0
-            # The C library's, as the compiled loops have it: NumPy has others for some processors.
+                x = np.minimum(growth / called, _GREATEST)  # at the origin s is multiplied by 0
+            # log1p of the C library, like the compiled loops: NumPy's differs on some processors.
             s[large] = (np.array([math.log1p(number) for number in x.tolist()]) / z - 2) / z
         return s
 
     def average(self) -> list[float]:
-        """Σ Δtp times the precision after each step, of whole counts whose total is a double, in parts."""
+        """Σ Δtp times the precision after each step, in parts, for whole counts whose total is exact in a double."""
         return positive_parts(self.averages())
 
     def averages(self) -> FloatArray:
@@ -163,7 +163,7 @@ class PositiveSteps:
         return self.growth * self.precision_after
 
     def fractional_average(self, up: float) -> list[float]:
-        """The same of other counts, times `up`: differences and sums are kept exactly."""
+        """The same for other counts, times `up`: differences and sums are kept exactly."""
         precision = pair_quotient(exactly(self.tp_after), two_sum(self.tp_after, self.fp_after))
         leading, rest = pair_product(two_sum(self.tp_after * up, -self.tp * up), precision)
         return [*positive_parts(leading), float(rest.sum())]
@@ -173,9 +173,9 @@ class PositiveSteps:
         return [*positive_parts(self.precision_before), *positive_parts(self.precision_after)]
 
     def inside(self, total: float) -> Iterator[float]:
-        """Parts of Σ precision at all whole true positives strictly inside the steps; counts are whole, of this total.
+        """Parts of Σ precision at all whole true positives strictly inside the steps, for counts of this total.
 
-        On long steps point by point only as far as the closed form needs it.
+        Long steps are summed point by point only as far as the closed form requires.
         """
         points = self.growth.astype(np.int64) - 1
         long = np.flatnonzero(self.growth > SHORTEST)
@@ -190,7 +190,7 @@ class PositiveSteps:
         for start in range(0, int(stops[-1]), BLOCK):
             stop = min(start + BLOCK, int(stops[-1]))
             some = slice(int(np.searchsorted(stops, start, side="right")), int(np.searchsorted(stops, stop)) + 1)
-            # So many of each step's points lie in this block.
+            # The number of each step's points in this block.
             ends = np.clip(stops[some], start, stop)
             repeats = ends - np.concatenate(([start], ends[:-1]))
             k = np.arange(start + 1.0, stop + 1) - np.repeat(stops[some] - points[some], repeats)
@@ -198,9 +198,9 @@ class PositiveSteps:
             yield from positive_parts(each.precision_at(k, exact=exact))
 
     def precision_at(self, k: FloatArray, *, exact: bool) -> FloatArray:
-        """Precision k whole true positives after the beginning of each step.
+        """Precision k true positives after the start of each step.
 
-        Where not all products of counts are doubles, each is kept in two, so that the quotient has two roundings.
+        If products of counts may exceed 2^53, each is kept in two doubles, so that the quotient is rounded twice.
         """
         hits, gained = (self.tp + k) * self.growth, self.fp_after - self.fp
         if exact:
@@ -236,26 +236,26 @@ def positive_steps(table: ConfusionTable, least: float = 0) -> Iterator[Positive
 
 @dataclass(frozen=True, eq=False)
 class LongSteps:
-    """Steps of more than SHORTEST true positives, and Σ precision over the whole ones inside, in closed form.
+    """Steps of more than SHORTEST true positives, with Σ precision over the whole ones inside in closed form.
 
-    Counts are whole; tp is at most 2^26, so that products of two are doubles, and fp at most 1e150. With q = Δt n/Δn,
+    Counts are whole; tp is at most 2^26, so that products of two are exact, and fp at most 1e150. With q = Δt n/Δn,
 
         p(k) = p(e) + c (1/(q + k) - 1/(q + e)),   c = Δt (t Δf - f Δt)/Δn²
 
-    for any e. It is monotone, and e is the end where it is least: then nothing cancels. Once q + k is not small, the
-    sum of the second term over whole k is its integral, less half its ends, and the corrections of Euler and Maclaurin.
-    What these leave out is less than the next of them, because 1/(q + k) is completely monotone.
+    for any e. p is monotone, and e is the end where it is least, so that nothing cancels. Once q + k is not small, the
+    sum of the second term over whole k is its integral, less half its ends, plus the Euler-Maclaurin corrections. The
+    error is less than the first omitted correction, because 1/(q + k) is completely monotone.
     """
 
     steps: PositiveSteps
 
     @cached_property
     def near(self) -> FloatArray:
-        """How many whole true positives after the first row are too near for corrections, at most 32."""
+        """How many whole true positives are too near the first row for the corrections, at most 32."""
         return np.maximum(np.ceil(_FAR - self._offset[0]), 0.0)
 
     def beyond(self) -> Iterator[float]:
-        """Parts of the sum over the whole true positives after those `near` and before the last row."""
+        """Parts of the sum over the whole true positives after the `near` ones and before the last row."""
         tp, fp, growth, fp_growth = self.steps.tp, self.steps.fp, self.steps.growth, self._fp_growth
         missed, missed_low = two_product(fp, growth)
         bend = pair_sum(pair_product(exactly(tp), fp_growth), (-missed, -missed_low))
@@ -293,7 +293,7 @@ class LongSteps:
         number = np.arange(step.size) - np.repeat(np.cumsum(pieces) - pieces, pieces)
         columns = pieces, start, end, ratio, q, q_low, least_at, *scale
         pieces, start, end, ratio, q, q_low, least_at, scale_high, scale_low = (column[step] for column in columns)
-        # Where the pieces meet matters little, as long as they meet.
+        # Where exactly the pieces meet does not matter.
         low, high = ((q + start) * ratio ** (edge / pieces) - q for edge in (number, number + 1))
         low, high = np.where(number == 0, start, low), np.where(number + 1 == pieces, end, high)
         half = ((high - low) / 2)[:, np.newaxis]
@@ -303,7 +303,7 @@ class LongSteps:
         yield float((part.sum(axis=1) * np.copysign(1.0, scale_high) * scale_low).sum())
 
     def _corrections(self, sign: FloatArray) -> FloatArray:
-        """What turns the integral into the sum between its ends, over c: Σ B_2j/(2j) (u^2j - w^2j) - |u - w|/2 sign.
+        """The difference between the sum and the integral, divided by c: Σ B_2j/(2j) (u^2j - w^2j) - |u - w|/2 sign.
 
         u and w are 1/(q + k) at the ends.
         """

@@ -25,7 +25,7 @@ from service.curves.exact import (
 )
 
 _MOST_WHOLE_ROWS = 2_000
-"""The default interpolation keeps to this many rows at every whole true positive, or to half as many at a step."""
+"""The default interpolation has at most this many rows at every whole true positive, or half as many at a step."""
 
 _TINY = 2.0**-900
 """Pairs of doubles keep all their bits above this."""
@@ -40,7 +40,7 @@ class Every:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AtRecall:
-    """Interpolate at these recalls, (n,) in [0, 1], in their order. One that is a row's recall tp/P means that row."""
+    """Interpolate at these recalls, (n,) in [0, 1], in their order. A recall equal to a row's tp/P means that row."""
 
     at_recall: FloatArray
 
@@ -56,9 +56,9 @@ class PrCurve:
 
 
 def default_interpolation(table: ConfusionTable, limit: float) -> Every:
-    """Choose every whole true positive while P + rows <= 2,000, else the least (whole) step of at most 1,000 steps.
+    """Choose every whole true positive if P + rows <= 2,000, else the least whole step that gives at most 1,000 steps.
 
-    A least step of 1 would list all rows: when those are more than `limit`, the step is 2.
+    A step of 1 would list all rows; if there are more than `limit`, the step is 2.
     """
     rows = table.positives + table.tp.size
     if rows <= _MOST_WHOLE_ROWS:
@@ -69,7 +69,7 @@ def default_interpolation(table: ConfusionTable, limit: float) -> Every:
 
 
 def curve_precision(table: ConfusionTable) -> FloatArray:
-    """Precision per row as the PR curve has it: at the origin its limit along the first segment, tp_1/(tp_1 + fp_1)."""
+    """Precision per row of the PR curve; at the origin its limit along the first segment, tp_1/(tp_1 + fp_1)."""
     at_rows, origins = table.precision, table.origins
     return np.concatenate((np.full(origins, at_rows[origins]), at_rows[origins:]))
 
@@ -78,7 +78,7 @@ def interpolated_pr(table: ConfusionTable, interpolation: Every | AtRecall, limi
     """Points on the PR curve of a sweep: straight in counts between its rows (D&G section 4).
 
     At a vertical step (rows of equal tp) a point takes the least fp; `Every(1)` lists the step's other rows too.
-    Raises TooManyPoints when there would be more than `limit`.
+    Raises TooManyPoints if there would be more than `limit`.
     """
     if isinstance(interpolation, AtRecall):
         _check_limit(interpolation.at_recall.size, limit)
@@ -100,7 +100,7 @@ def _steps(table: ConfusionTable, every: float, limit: float) -> FloatArray:
     _check_limit(steps + 1, limit)
     step = np.arange(np.ceil(steps) + 1)
     tp = step * every
-    # A fractional step was rounded: its multiple that is P but for that rounding is P, not a sliver before it.
+    # A fractional step is rounded: a multiple that differs from P only by that rounding counts as P.
     whole = table.whole and every % 1 == 0
     slack = 0.0 if whole else (step * np.spacing(every) + np.spacing(table.positives)) / 2
     return np.append(tp[table.positives - tp > slack], table.positives)
@@ -126,26 +126,25 @@ def _at_every_whole(table: ConfusionTable, limit: float) -> PrCurve:
 
 
 def _at_recall(table: ConfusionTable, recall: FloatArray) -> PrCurve:
-    """One point per recall r: at a row whose recall is r, at that row's true positives, else at exactly r · P."""
+    """One point per recall r: at the true positives of a row with recall r, if there is one, else at r · P."""
     rows_recall = table.tp / table.positives
     row = np.minimum(np.searchsorted(rows_recall, recall), table.tp.size - 1)
     is_row = rows_recall[row] == recall
     high, low = two_product(recall, np.full(recall.size, table.positives))
     curve = _at(table, (np.where(is_row, table.tp[row], high), np.where(is_row, 0.0, low)), recall)
-    # The product of two doubles, or a share of a step, keeps no low part where it is tiny: work those few in rational
-    # numbers.
+    # Tiny products or shares of a step lose their low parts: compute those few in rational numbers.
     tiny = np.flatnonzero(~is_row & (np.minimum(high, recall) < _TINY) & (recall > 0))
     for point in one_by_one(tiny, EXACT_RECALL):
         target = Fraction(recall[point]) * Fraction(table.positives)
         end = int(np.searchsorted(table.tp, high[point]))
-        if Fraction(table.tp[end]) < target:  # the product was rounded down to a row's tp
+        if Fraction(table.tp[end]) < target:  # the product was rounded down to the tp of a row
             end = int(np.searchsorted(table.tp, high[point], side="right"))
         curve.fp[point], curve.precision[point] = _exactly_between(table, end, target)
     return curve
 
 
 def _at(table: ConfusionTable, target: FloatPair, recall: FloatArray) -> PrCurve:
-    """One point per target tp (a pair), at the least fp that the curve has there."""
+    """One point per target tp (a pair), at the least fp of the curve there."""
     tp, low = target
     row = np.where(low > 0, np.searchsorted(table.tp, tp, side="right"), np.searchsorted(table.tp, tp))
     fp, at_precision = table.fp[row], curve_precision(table)[row]
@@ -159,8 +158,8 @@ def _between(table: ConfusionTable, row: IntArray, target: FloatPair) -> tuple[F
 
         fp = fp_A + (fp_B - fp_A)(t - tp_A)/(tp_B - tp_A),   precision = t/(t + fp)
 
-    Whole tables are worked in rational numbers and rounded once, in doubles where those hold all that is divided;
-    others in pairs of doubles, far within an ulp.
+    Whole tables are computed in rational numbers and rounded once (in doubles where those hold all operands), others in
+    pairs of doubles, well within an ulp.
     """
     if table.whole and _are_small(table, target):
         tp_a, fp_a = table.tp[row - 1], table.fp[row - 1]
@@ -183,13 +182,13 @@ def _between(table: ConfusionTable, row: IntArray, target: FloatPair) -> tuple[F
 
 
 def _are_small(table: ConfusionTable, target: FloatPair) -> bool:
-    """Whether true positives of a whole table are whole, too, and their products with counts are doubles."""
+    """Whether the targets for a whole table are whole, too, with products up to 2^53."""
     largest = table.positives * (table.positives + table.negatives)
     return largest <= LARGEST_EXACT_INTEGER and not target[1].any() and are_integers(target[0])
 
 
 def _exactly_between(table: ConfusionTable, row: int, target: Fraction) -> tuple[float, float]:
-    """The same for one target, in integers where the table is whole: hits/scale is t, misses/(growth scale) is fp."""
+    """The same for one target, in integers if the table is whole: hits/scale is t, misses/(growth scale) is fp."""
     number = int if table.whole else Fraction
     tp_a, fp_a, tp_b, fp_b = (number(column[at]) for at in (row - 1, row) for column in (table.tp, table.fp))
     hits, scale = target.as_integer_ratio()

@@ -30,12 +30,12 @@ def precision_gain_area(table: ConfusionTable) -> float:
 
         precision gain  1 - P fp/(N tp)      recall gain  1 - P (P - tp)/(N tp)
 
-    Between two rows, whose counts are on a straight line, both gains are linear in 1/tp: the curve is straight, and
-    trapezoids are exact. Recall gain is 0 where tp is t = P²/(P + N), within a step, which is cut there:
+    Between two rows counts are linear, so both gains are linear in 1/tp: the curve is straight, and trapezoids are
+    exact. Recall gain is 0 at tp = P²/(P + N), where the step is cut:
 
         ∫ = Σ (recall gain_k - recall gain_{k-1}) (precision gain_k + precision gain_{k-1}) / 2
 
-    Terms are good to 2^-95, so that a diagonal has 0 and the sum is rounded once, unless parts of both signs cancel.
+    Terms are good to 2^-95: a diagonal has exactly 0, and the sum is rounded once unless terms of both signs cancel.
     """
     positives, negatives = Fraction(table.positives), Fraction(table.negatives)
     start = positives**2 / (positives + negatives)
@@ -50,10 +50,10 @@ def precision_gain_area(table: ConfusionTable) -> float:
 
 
 def _trapezoids(table: ConfusionTable, first: int) -> Iterator[FloatPair]:
-    """Twice the trapezoids of the steps from a row on, whose tp is above 0, in blocks.
+    """Twice the trapezoids of the steps from a row on, in blocks; its tp is above 0.
 
-    Counts of each class are brought to totals next to 1. Widths, at most 1, are raised and heights, which may be near
-    -N/P, lowered by the same power of two: both stay clear of the ends of a double's range.
+    Counts of each class are scaled to a total near 1. Widths, at most 1, are scaled up and heights, which may be near
+    -N/P, down by the same power of two, so that neither overflows or underflows.
     """
     positives_exponent, negatives_exponent = (math.frexp(total)[1] for total in (table.positives, table.negatives))
     positives, negatives = (

@@ -9,7 +9,7 @@ from service.curves.exact import BoolArray, FloatArray
 
 SMALLEST_TOTAL = 1e-150
 LARGEST_TOTAL = 1e150
-"""P and N lie in this range, so that a product of two counts is a double."""
+"""P and N lie in this range, so that products of two counts neither overflow nor underflow."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -18,8 +18,8 @@ class Sample:
 
     scores   (n,) finite. Higher means more positive, unless `lower_is_positive`.
     labels   (n,) True for a positive.
-    weights  (n,) finite, >= 0: importance weights; a row of weight 0 is the same as no row. None means 1 each.
-    rest     where the negatives are of several labels, a sentence that says which; None otherwise.
+    weights  (n,) finite, >= 0: importance weights; a row of weight 0 counts as absent. None means 1 each.
+    rest     if the negatives have several labels, a sentence that names them; else None.
 
     Raises LengthsDiffer, OneClassLabels when no positive or no negative has a weight above 0, and TotalOutOfRange when
     those of one class weigh too little or too much.
@@ -38,7 +38,7 @@ class Sample:
 
     @property
     def positives(self) -> float:
-        """About how much the positives weigh, P up to rounding; the exact total is the table's."""
+        """The total weight of the positives, P up to rounding; the table has the exact total."""
         return float(self.labels.sum() if self.weights is None else self.weights @ self.labels)
 
     def __post_init__(self) -> None:
@@ -60,7 +60,7 @@ class Sample:
 
 
 def check_total(column: str, total: float) -> None:
-    """Raise TotalOutOfRange when a class's total is outside 1e-150..1e150; `column` is to blame."""
+    """Raise TotalOutOfRange, naming `column`, if a class's total is outside 1e-150..1e150."""
     if not SMALLEST_TOTAL <= total <= LARGEST_TOTAL:
         raise TotalOutOfRange(
             f"The total of one class is {total:.17g}, outside {SMALLEST_TOTAL} to {LARGEST_TOTAL}.", column

@@ -1,7 +1,7 @@
-"""The areas of many slices of one sample at once: every area has the very bits that a sample of that slice alone gives.
+"""The areas of many slices of one sample at once, each identical to the bit to that of the slice evaluated alone.
 
-The rows of all slices stand one slice after the other. Sums over the steps of each slice are taken in parts, as for one
-table; where such a sum lies next to half way between two doubles, the slice is asked alone. Sources: those of areas.py.
+The rows are ordered by slice. Sums over the steps of each slice are taken in parts, as for one table; if such a sum
+lies almost half way between two doubles, the slice is evaluated alone. Sources: those of areas.py.
 """
 
 from collections.abc import Iterator
@@ -33,10 +33,10 @@ A slice's sum is known to 2^-70 of itself, even where the totals of another slic
 """
 
 _PASSES = 8
-"""So many passes over neighbours find most hulls of ordinary slices; what is left of the others is pruned."""
+"""This many passes over neighbours find the hulls of most ordinary slices; the rest is pruned."""
 
 _DIGIT = 1 << 16
-"""NumPy sorts numbers of 16 bits by counting."""
+"""NumPy uses a radix sort for 16-bit integers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +77,7 @@ class SlicedTables:
 
 
 def rows_by_slice(numbers: IntArray, count: int) -> tuple[IntArray, IntArray]:
-    """Order the rows by the number of their slice, (n,) below `count`, and return where each begins, (count + 1,)."""
+    """Order the rows by slice number, (n,) below `count`, and return where each slice begins, (count + 1,)."""
     order = np.argsort((numbers % _DIGIT).astype(np.uint16), kind="stable")
     if count > _DIGIT:
         order = order[np.argsort((numbers[order] // _DIGIT).astype(np.uint16), kind="stable")]
@@ -104,7 +104,7 @@ def sliced_tables(sample: Sample, order: IntArray, bounds: IntArray) -> SlicedTa
 
 
 def sliced_areas(tables: SlicedTables) -> AreaColumns:
-    """Every area of tables of integers."""
+    """All areas of slices whose counts are integers."""
     positives, negatives = tables.positives, tables.negatives
     defined = (positives > 0) & (negatives > 0)
     whole = _Sums(tables.tp, tables.fp, tables.numbers, positives, negatives)
@@ -133,7 +133,7 @@ def sliced_areas(tables: SlicedTables) -> AreaColumns:
 
 
 def slice_samples(sample: Sample, order: IntArray, bounds: IntArray) -> Iterator[Sample | Undefined]:
-    """The slices of a sample, each as a sample where it is one."""
+    """The slices of a sample, each as a sample, or Undefined if it cannot be one."""
     for start, stop in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
         rows = order[start:stop]
         weights = None if sample.weights is None else sample.weights[rows]
@@ -143,13 +143,13 @@ def slice_samples(sample: Sample, order: IntArray, bounds: IntArray) -> Iterator
 
 
 class _Sums:
-    """Sums over the steps of slices along which tp grows; from slice to slice it falls. `doubtful`, (s,), grows."""
+    """Sums over the steps along which tp grows within slices. `doubtful`, (s,), marks slices to evaluate alone."""
 
     def __init__(
         self, tp: FloatArray, fp: FloatArray, numbers: IntArray, positives: FloatArray, negatives: FloatArray
     ) -> None:
         self._positives, self._negatives = positives, negatives
-        # Every product and every sum of counts is an integer that is a double, but where this says otherwise.
+        # All products and sums of counts are exact in doubles, except in these slices.
         self.doubtful = 2 * positives * negatives > LARGEST_EXACT_INTEGER
         most = float(positives.max())
         self._anchor = 2.0 ** (np.frexp(most)[1] + 1)
@@ -183,7 +183,7 @@ class _Sums:
                 add(part, of_terms)
 
     def roc(self) -> FloatArray:
-        """Area under the ROC curve, of trapezoids under tp over fp: all but those beside them."""
+        """Area under the ROC curve: the whole rectangle less the trapezoids beside the curve."""
         both = 2 * self._positives * self._negatives
         with np.errstate(invalid="ignore"):
             out: FloatArray = (both - self._beside) / both
@@ -199,13 +199,13 @@ class _Sums:
         return self._quotient(self._average)
 
     def _quotient(self, parts: FloatArray) -> FloatArray:
-        """The sum of three parts over P, rounded once; where the rounding is in doubt, note that."""
+        """The sum of three parts over P, rounded once; slices whose rounding is uncertain are noted."""
         high, low = two_sum(parts[0], parts[1])
         total = np.maximum(self._positives, 1.0)
         quotient, rest = pair_quotient((high, low + parts[2]), (total, np.zeros(total.size)))
         out: FloatArray = quotient + rest
         error = np.abs((quotient - out) + rest)
-        # A sum of few terms often is divided exactly, and half way is then as certain as any other place.
+        # The quotient of a sum of few terms is often exact; then rounding half way is certain, too.
         product, product_low = two_product(quotient, total)
         last, last_low = two_product(rest, total)
         certain = (parts[2] == 0) & (last_low == 0) & ((high - product) - product_low + low == last)

@@ -1,7 +1,7 @@
-"""The curve that a picture needs: the few rows that draw it to a quarter of a pixel, and the points between them.
+"""The rows that a picture needs to draw a curve to a quarter of a pixel, and the points between them.
 
-A picture is a square plane of `side` pixels on which both rates go from 0 to 1. Distances are in pixels; that of two
-curves is the largest from a point of one to the other (Hausdorff). Knows the table and its views; nothing of pictures.
+A picture is a square plane of `side` pixels on which both rates run from 0 to 1. Distances are in pixels; between two
+curves, the largest from a point of one to the other (Hausdorff). Knows the table and its views; nothing of pictures.
 Sources: Jugel et al. 2014 (M4) for the columns, Douglas & Peucker 1973 for straight lines, Davis & Goadrich 2006,
 section 4, for the PR curve between two rows.
 """
@@ -18,16 +18,16 @@ from service.curves.pr import curve_precision
 from service.curves.roc import fpr, tpr
 
 DRAWN_SIDE = 1000
-"""Pixels: how large a picture the rows of `keep=drawn` are enough for."""
+"""Pixels: the largest plane for which the rows of `keep=drawn` suffice."""
 
 _COLUMN = 0.1
-"""Pixels. Within a column as wide as this, two curves through the same rows are no further apart."""
+"""Pixels: the width of a column, within which two curves through the same rows differ by no more than this."""
 _STRAIGHT = 0.1
-"""Pixels from a straight line within which a row is not needed."""
+"""Pixels: a row this close to a straight line is not needed."""
 _BENT = 0.05
-"""Pixels. Where rows are left out, the PR curve between their neighbours may bend away from the line by this."""
+"""Pixels: how far the PR curve between two rows may bend away from a line where the rows between are omitted."""
 _PATIENCE = 40
-"""After these passes a stretch is also cut in its middle: where each pass finds one row next to an end, many follow."""
+"""After this many passes, stretches are also halved, in case each pass cuts off only one row at an end."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,8 +47,8 @@ def roc_line(table: ConfusionTable, side: float) -> Line:
 def pr_line(table: ConfusionTable, side: float) -> Line:
     """The PR curve of a sweep, (recall, precision), within 0.25 pixels: between two rows it is drawn as it bends.
 
-    From A to B, of which the called q = tp + fp rises from q_A to q_B, precision goes from p_A towards p̄ = Δtp/Δq, the
-    precision of what is called between them:
+    From A to B the number called positive, q = tp + fp, rises from q_A to q_B, and precision goes from p_A towards p̄ =
+    Δtp/Δq, the precision between them:
 
         precision = p̄ + (p_A - p̄) s²,   (recall - r_A)/(r_B - r_A) = ρ² (1 - s²)/(s² (1 - ρ²))
 
@@ -77,7 +77,7 @@ def pr_line(table: ConfusionTable, side: float) -> Line:
 def drawn_rows(table: ConfusionTable, vertices: IntArray) -> IntArray:
     """The rows, ascending, that draw both curves of a sweep at DRAWN_SIDE, and the vertices of its hull.
 
-    Of a set of counts that is no sweep, which has no curve, it is all rows.
+    All rows if they are not a sweep and so have no curve.
     """
     if not table.sweep:
         return np.arange(table.tp.size)
@@ -88,16 +88,16 @@ def drawn_rows(table: ConfusionTable, vertices: IntArray) -> IntArray:
 
 
 def _roc_rows(table: ConfusionTable, side: float) -> IntArray:
-    """Of each column the first and the last row, and of those what is no straight line: ROC curves are."""
+    """The first and the last row of each column, less those on a straight line between others."""
     starts = _columns(table.fp, table.negatives, side)
     rows = np.unique(np.concatenate((starts, np.append(starts[1:], table.fp.size) - 1)))
     return rows[thinned(table.fp[rows] / table.negatives * side, table.tp[rows] / table.positives * side)]
 
 
 def _pr_rows(table: ConfusionTable, side: float) -> IntArray:
-    """Of each column the first, the lowest, the highest and the last row, and of those what is no straight line.
+    """The first, lowest, highest and last row of each column, less those on a straight line between others.
 
-    The first row that calls anything positive is always one: it tells where the curve begins.
+    The first row that calls anything positive is always kept: the curve begins there.
     """
     starts = _columns(table.tp, table.positives, side)
     stops = np.append(starts[1:], table.tp.size)
@@ -107,14 +107,14 @@ def _pr_rows(table: ConfusionTable, side: float) -> IntArray:
         for extreme in (np.minimum, np.maximum)
     ]
     rows = np.unique(np.concatenate((starts, stops - 1, *extremes, [table.origins])))
-    rows = rows[rows.searchsorted(table.origins) :]  # without the origin, whose precision is that of the next row
+    rows = rows[rows.searchsorted(table.origins) :]  # without the origin, which has the precision of the next row
     few = table.select(rows)
     recall, precision = tpr(few), at_rows[rows]
 
     def bent(a: IntArray, b: IntArray) -> BoolArray:
         wide, high = recall[b] - recall[a], precision[b] - precision[a]
         upright = side * _Bends.between(few, a, b).away_from(precision[a])
-        unfit: BoolArray = upright * wide > _BENT * np.hypot(wide, high)  # that of a steep line is less across it
+        unfit: BoolArray = upright * wide > _BENT * np.hypot(wide, high)  # across a steep line the distance is less
         return unfit
 
     return np.append(0, rows[thinned(recall * side, precision * side, bent)])
@@ -142,7 +142,7 @@ class _Bends:
 
     @classmethod
     def between(cls, rows: ConfusionTable, a: IntArray | slice, b: IntArray | slice) -> "_Bends":
-        """Look at the rows with these numbers."""
+        """The bends between the rows with these numbers."""
         scale = 1 / max(rows.positives, rows.negatives)  # no sum of the two overflows
         tp, fp = rows.tp * scale, rows.fp * scale
         called = tp + fp
@@ -153,16 +153,16 @@ class _Bends:
         return cls(np.sqrt(rho), share)
 
     def away_from(self, precision: FloatArray) -> FloatArray:
-        """How far above or below a straight line the curve gets, from this precision at A: |p_A - p̄| (1 - ρ)²."""
+        """The curve's greatest vertical distance from a line, with this precision at A: |p_A - p̄| (1 - ρ)²."""
         away: FloatArray = np.abs(precision - self.between_them) * (1 - self.rho) ** 2
         return away
 
 
 def thinned(x: FloatArray, y: FloatArray, bent: Callable[[IntArray, IntArray], BoolArray] | None = None) -> IntArray:
-    """Choose the points of a polyline, in pixels, from whose straight lines no other is further than _STRAIGHT.
+    """Choose points of a polyline, in pixels, such that no other is further than _STRAIGHT from the lines between them.
 
     Each pass cuts every stretch that leaves its line where it is furthest away (Douglas & Peucker, all stretches at
-    once), and one that is `bent`, as its ends tell, in its middle.
+    once), and halves a stretch that is `bent`, judged by its ends.
     """
     kept = np.array([0, x.size - 1]) if x.size > 1 else np.arange(x.size)
     inside = np.arange(1, x.size - 1)
@@ -189,7 +189,7 @@ def thinned(x: FloatArray, y: FloatArray, bent: Callable[[IntArray, IntArray], B
 
 
 def _from_line(x: FloatArray, y: FloatArray, points: IntArray, a: IntArray, b: IntArray) -> FloatArray:
-    """How far points are from the stretches from a to b."""
+    """The distances of points from the segments from a to b."""
     wide, high = x[b] - x[a], y[b] - y[a]
     right, up = x[points] - x[a], y[points] - y[a]
     square = wide**2 + high**2

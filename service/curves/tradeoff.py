@@ -1,7 +1,7 @@
-"""The optimal trade-off curves of one evaluation, the operation behind `POST /v1/tradeoffs`: for each λ the best row.
+"""The optimal trade-off curves of one evaluation, the best row for each λ: the operation behind `POST /v1/tradeoffs`.
 
 Filters the rows that take part, and reads intervals, areas and values off their envelope. Source: Hanczar & Nadif 2014,
-sections 4 and 5; areas over a range or under a density are what its section 6 leaves to future work.
+sections 4 and 5; its section 6 leaves areas over a range or under a density to future work.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from service.curves.sample import Sample
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TradeoffOptions:
-    """What to answer: which indices, which rows take part, and over which λ, weighted how. Bounds are inclusive."""
+    """What to answer: which indices, which rows take part, and the range and weights of λ. Bounds are inclusive."""
 
     indices: frozenset[str] = frozenset(INDICES)
     min_precision: float = 0.0
@@ -35,7 +35,7 @@ class TradeoffOptions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OptimalCurve:
-    """Intervals of λ, each with the row that is best there, as columns (n,). Neighbours share their ends to the bit."""
+    """Intervals of λ, each with the row that is best there, as columns (n,). Neighbours share their ends exactly."""
 
     lambda_from: FloatArray
     lambda_to: FloatArray
@@ -57,9 +57,9 @@ class TradeoffReading:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tradeoff:
-    """What one index says. `area` is the mean of the optimal curve over the range.
+    """The trade-off by one index. `area` is the mean of the optimal curve over the range.
 
-    uninformative_from  where the last interval starts when its row calls everything positive, else None.
+    uninformative_from  the start of the last interval if its row calls everything positive, else None.
     """
 
     optimal: OptimalCurve
@@ -70,7 +70,7 @@ class Tradeoff:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tradeoffs:
-    """The answer, one trade-off per index that was asked for."""
+    """The answer: one trade-off per requested index."""
 
     positives: float
     negatives: float
@@ -93,7 +93,7 @@ def evaluate_tradeoffs(evaluation: Sample | Counts, options: TradeoffOptions | N
 
 
 def _taking_part(table: ConfusionTable, options: TradeoffOptions) -> ConfusionTable:
-    """The rows that meet the bounds, compared as the answer reports them, and the origin before them."""
+    """The origin, and the rows whose reported precision and recall meet the bounds."""
     if options.min_precision == 0 and options.min_recall == 0:
         return table
     at_rows, recall = table.precision, tpr(table)
@@ -124,7 +124,7 @@ def _tradeoff(frontier: Frontier, index: Index, options: TradeoffOptions) -> Tra
 
 
 def _area(frontier: Rows, index: Index, best: tuple[IntArray, Pieces], density: BetaDensity | None) -> float:
-    """The mean of the optimal curve, over equal weights of λ or under a density."""
+    """The mean of the optimal curve, with λ weighted equally or by a density."""
     rows, pieces = frontier[best[0]], best[1]
     if density is None:
         area = float(np.sum(index.mean(rows, pieces) * (pieces.length / pieces.whole.length)))

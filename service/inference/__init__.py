@@ -1,1 +1,1 @@
-"""Statistics on evaluations: how sure an area or a metric is, and whether a model passes its rules."""
+"""Statistics on evaluations: how certain an area or a metric is, and whether a model passes its rules."""

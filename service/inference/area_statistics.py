@@ -1,6 +1,6 @@
 """The areas of many resamples at once, from blocks of cumulated counts, to about ten digits.
 
-Knows blocks of tp and fp alone; how they were drawn is bootstrap.py's. The formulas are those of areas.py and
+Knows blocks of tp and fp, not how they were drawn; see bootstrap.py. The formulas are those of areas.py and
 positive_steps.py in service/curves.
 """
 
@@ -15,15 +15,15 @@ from service.curves.exact import BoolArray, FloatArray, IntArray
 from service.curves.positive_steps import LARGEST_IN_SERIES, logarithm_series
 
 OfCounts: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
-"""From tp and fp of b resamples, (b, K) each, not to be changed, to (b,); NaN where it is undefined.
+"""From tp and fp of b resamples, (b, K) each, read-only, to (b,); NaN where undefined.
 
-A resample's counts are cumulated over the K rows of its table: the first column is 0, the last one has its own totals.
+A resample's counts are cumulated over the K rows of its table: the first column is 0, the last its totals.
 """
 
 _TILE_STEPS = 1 << 13
-"""The steps are worked in tiles of about this many, whose intermediate results stay in the processor's cache."""
+"""Steps are processed in tiles of about this many, whose intermediate results stay in the processor's cache."""
 _SMALL = 2.0**-480
-"""Totals below this, of tiny weights, are scaled before they are multiplied."""
+"""Totals below this (of tiny weights) are scaled before they are multiplied."""
 
 _TINIEST, _GREATEST = np.finfo(np.float64).tiny, np.finfo(np.float64).max
 
@@ -46,7 +46,7 @@ def _pr(tp: FloatArray, fp: FloatArray) -> FloatArray:
 
 
 def _summed(part: OfCounts, tp: FloatArray, fp: FloatArray) -> FloatArray:
-    """Σ over the steps from row to row of something, (b,); tile by tile, which no sum depends on."""
+    """Σ of a term over the steps from row to row, (b,), tile by tile; tiles do not change any sum."""
     resamples, rows = tp.shape
     sums = np.zeros(resamples)
     step = max(_TILE_STEPS // rows, 1)
@@ -65,7 +65,7 @@ def _trapezoids(tp: FloatArray, fp: FloatArray) -> FloatArray:
 
 def _stairs(tp: FloatArray, fp: FloatArray) -> FloatArray:
     precision = tp[:, 1:] + fp[:, 1:]
-    np.maximum(precision, _TINIEST, out=precision)  # where nothing is called, tp does not grow either
+    np.maximum(precision, _TINIEST, out=precision)  # where nothing is called positive, tp does not grow
     np.divide(tp[:, 1:], precision, out=precision)
     area: FloatArray = np.einsum("ij,ij->i", tp[:, 1:] - tp[:, :-1], precision)
     return area
@@ -89,7 +89,7 @@ def _integrals(tp: FloatArray, fp: FloatArray) -> FloatArray:
     series = logarithm_series(z)
     large = np.nonzero(z > LARGEST_IN_SERIES)
     if large[0].size:
-        # From the origin Δn/n is infinite, and s is multiplied by 0.
+        # At the origin Δn/n is infinite, and s is multiplied by 0.
         with np.errstate(divide="ignore", over="ignore"):
             x = np.minimum(growth[large] / before[large], _GREATEST)
         series[large] = (np.log1p(x) / z[large] - 2) / z[large]
@@ -103,9 +103,9 @@ def _integrals(tp: FloatArray, fp: FloatArray) -> FloatArray:
 
 
 def bending_rows(gains: BoolArray, losses: BoolArray) -> BoolArray:
-    """Rows where another class starts to grow, or both grow at once.
+    """Rows where the growing class changes, or both grow at once.
 
-    The others lie within a stretch of the curves along which one class alone is added, in every resample.
+    In every resample, the other rows lie within a stretch of the curves along which only one class grows.
     """
     kept = np.zeros(gains.size, np.bool_)
     rows = np.flatnonzero(gains | losses)
@@ -121,17 +121,17 @@ def positive_rows(gains: BoolArray, _: BoolArray) -> BoolArray:
 
 @dataclass(frozen=True, slots=True)
 class Statistic:
-    """A number of each resample, and at which rows, (K,), it is to be told where there are positives and negatives."""
+    """A number for each resample, and the rows, (K,), that it needs, given which rows have positives and negatives."""
 
     of_counts: OfCounts
     needed: Callable[[BoolArray, BoolArray], BoolArray]
 
     def __call__(self, tp: FloatArray, fp: FloatArray) -> FloatArray:
-        """Give the statistic of resamples, on those rows or on more."""
+        """Return the statistic of resamples whose counts are on those rows, or on more."""
         return self.of_counts(tp, fp)
 
     def rows(self, gains: BoolArray, losses: BoolArray) -> IntArray:
-        """The rows that tell it, the first and the last among them."""
+        """The rows that the statistic needs, including the first and the last."""
         kept = self.needed(gains, losses)
         kept[[0, -1]] = True
         return np.flatnonzero(kept)
@@ -148,7 +148,7 @@ AREA_STATISTICS: Mapping[str, Statistic] = MappingProxyType(
 
 
 def row_by_row(function: Callable[[FloatArray, FloatArray], float]) -> Statistic:
-    """Make a statistic of a function of one resample's tp and fp, (K,) each, that depends on the bending rows alone."""
+    """Make a statistic from a function of one resample's tp and fp, (K,) each, that needs only the bending rows."""
 
     def of_counts(tp: FloatArray, fp: FloatArray) -> FloatArray:
         return np.array([function(*rows) for rows in zip(tp, fp, strict=True)], np.float64)

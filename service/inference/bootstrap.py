@@ -1,8 +1,8 @@
 """The stratified bootstrap: replicates of statistics under resampling within each class, and interval ends from them.
 
-A resample is a count for every example; summed onto the rows of the table that the whole sample has, never sorted
-again. Knows strata and statistics of cumulated counts; not which statistic has which interval.
-Sources: Efron & Tibshirani 1993, "An introduction to the bootstrap", sections 13.3, 14.3 and 15.4.
+A resample is a count for every example; counts are summed onto the rows of the whole sample's table, without sorting.
+Knows strata and statistics of cumulated counts, not which statistic has which interval. Sources: Efron & Tibshirani
+1993, "An introduction to the bootstrap", sections 13.3, 14.3 and 15.4.
 """
 
 import math
@@ -19,28 +19,28 @@ from service.inference.draws import CROWD, CountArray, draws
 from service.inference.strata import Strata
 
 MOST_LEFT_OUT = 500
-"""The jackknife leaves out each kind of example of a class in turn; of more kinds each of so many random groups."""
+"""The jackknife leaves out each kind of example in turn; with more kinds, each of this many random groups."""
 
 _JACKKNIFE = 2
-"""The stream of random groups; those of the evaluations' resamples are 0 and 1."""
+"""The random stream of those groups; the resamples of the evaluations have streams 0 and 1."""
 _BLOCK_NUMBERS = 1 << 17
-"""As many numbers in a block of resamples keep it in the processor's cache."""
+"""Numbers in a block of resamples that stay in the processor's cache."""
 REPLICATES_WITHIN = 1e-9
-"""Replicates so close to the estimate, or differences so close to 0, are it: they are rounded in other ways."""
+"""Replicates this close to the estimate, or differences this close to 0, count as equal: they differ by rounding."""
 
 _NORMAL = NormalDist()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LeftOut:
-    """A statistic without some of a class: `values` (g,), each standing for so many `examples`, or for one group."""
+    """A statistic with part of a class left out: `values` (g,), each for that many `examples`, or for one group."""
 
     values: FloatArray
     examples: FloatArray
 
 
 def can_resample(strata: Strata) -> bool:
-    """Whether examples can be drawn: there is a whole number of each kind, and of all at most 2^53."""
+    """Whether examples can be drawn: a whole number of each kind, and at most 2^53 in total."""
     return all(
         bool((np.floor(each.examples) == each.examples).all()) and each.size <= LARGEST_EXACT_INTEGER
         for each in (strata.positives, strata.negatives)
@@ -52,7 +52,7 @@ def replicates(
 ) -> dict[str, FloatArray]:
     """Statistics of B resamples, (E, B) each, of strata that `can_resample`.
 
-    Two evaluations see the same resamples. Other streams of a seed are independent of each other.
+    Two evaluations get the same resamples. Different streams of a seed are independent.
     """
     seeds = [np.random.SeedSequence(seed, spawn_key=(stream, number)) for number in range(2)]
     of_positives, positives = draws(strata.positives.examples, seeds[0])
@@ -70,8 +70,8 @@ def replicates(
 def jackknife(strata: Strata, statistics: Statistics, seed: int) -> dict[str, list[tuple[LeftOut, LeftOut]]]:
     """Statistics without one example, of positives and of negatives, for each evaluation; for `bca_ends`.
 
-    All examples of a kind are alike. Those of more than 500 kinds are dealt out to 500 groups at random, and the
-    statistics are those without one group.
+    All examples of a kind are alike. More than 500 kinds are dealt at random into 500 groups, and each statistic leaves
+    out one group.
     """
     both = strata.positives, strata.negatives
     tables = Tables((Examples(both[0]), Examples(both[1])), strata.table_rows, statistics)
@@ -93,9 +93,10 @@ def jackknife(strata: Strata, statistics: Statistics, seed: int) -> dict[str, li
 
 
 def percentile_ends(values: FloatArray, level: float) -> tuple[float, float]:
-    """The quantiles of the replicates (B,) that leave (1 - level)/2 on either side, between two of them linearly.
+    """The quantiles of the replicates (B,) that leave (1 - level)/2 on either side, interpolated linearly.
 
-    An undefined replicate may be anything: it counts as below all and as above all. An end that it decides is NaN.
+    An undefined replicate could have any value: it counts as below all and above all. An end that depends on one is
+    NaN.
     """
     outside = (1 - level) / 2
     return _quantile(values, outside), -_quantile(-values, outside)
@@ -106,11 +107,11 @@ def bca_ends(values: FloatArray, estimate: float, left_out: Sequence[LeftOut], l
 
         α' = Φ(z0 + (z0 + z_α)/(1 - a (z0 + z_α)))        z0 = Φ⁻¹(share of the replicates below the estimate)
 
-    with those equal to it counted half, and with U = (n - 1)(mean - value) of the n examples or groups of each class
+    where those equal to it count half. With U = (n - 1)(mean - value) of the n examples or groups of each class
 
         a = Σ_classes ΣU³/n³ / (6 (Σ_classes ΣU²/n²)^(3/2))
 
-    Both are NaN where a replicate is undefined or all of them are on one side of the estimate.
+    Both are NaN if a replicate is undefined or all are on one side of the estimate.
     """
     equal = np.isclose(values, estimate, rtol=0, atol=REPLICATES_WITHIN)
     share = float(np.mean((values < estimate) & ~equal) + np.mean(equal) / 2)
@@ -134,7 +135,7 @@ def _acceleration(left_out: Sequence[LeftOut]) -> float:
     largest = max(float(np.abs(influence).max()) for influence in influences)
     if largest == 0:
         return 0.0
-    # The acceleration has no scale, and the powers of a small one might be below the range of a double.
+    # The acceleration does not depend on scale, but powers of small values might underflow.
     cubes = squares = 0.0
     for each, influence in zip(left_out, influences, strict=True):
         cubes += float(each.examples @ (influence / largest) ** 3)
@@ -143,7 +144,7 @@ def _acceleration(left_out: Sequence[LeftOut]) -> float:
 
 
 def _quantile(values: FloatArray, share: float) -> float:
-    """The value at `share` of the way through the sorted values, between two of them linearly; NaN comes before all."""
+    """The value at `share` of the way through the sorted values, interpolated linearly; NaN comes first."""
     ordered = np.sort(np.where(np.isnan(values), -np.inf, values))
     at = share * (ordered.size - 1)
     below = math.floor(at)
@@ -154,7 +155,7 @@ def _quantile(values: FloatArray, share: float) -> float:
 
 
 def _parts(examples: FloatArray, seed: np.random.SeedSequence) -> Iterator[CountArray]:
-    """What to leave out in turn, as how many examples of each kind, (kinds,)."""
+    """The parts to leave out in turn, each as the number of examples of each kind, (kinds,)."""
     kinds = examples.size
     if kinds <= MOST_LEFT_OUT:
         yield from np.eye(kinds, dtype=np.uint8)
@@ -171,7 +172,7 @@ def _parts(examples: FloatArray, seed: np.random.SeedSequence) -> Iterator[Count
 
 
 def _blocks(resamples: int, width: int) -> Iterator[slice]:
-    """Cut this many resamples of `width` numbers each into blocks."""
+    """Split this many resamples of `width` numbers each into blocks."""
     step = max(1, _BLOCK_NUMBERS // width)
     for start in range(0, resamples, step):
         yield slice(start, min(start + step, resamples))

@@ -1,6 +1,6 @@
-"""From how often each example occurs in resamples to statistics: counts cumulated on the rows of the whole table.
+"""From the number of times each example occurs in resamples to statistics, by counts cumulated on the table's rows.
 
-Knows strata, and statistics of cumulated counts; not where counts come from.
+Knows strata and statistics of cumulated counts, not where counts come from.
 """
 
 import math
@@ -19,13 +19,13 @@ _Number = TypeVar("_Number", bound=np.generic)
 
 
 class Scratch:
-    """Memory that every block of resamples uses again: new pages would cost more than the arithmetic."""
+    """Memory reused by every block of resamples: new pages would cost more than the arithmetic."""
 
     def __init__(self) -> None:
         self._bytes = np.empty(0, np.uint8)
 
     def array(self, shape: tuple[int, int], dtype: type[_Number]) -> NDArray[_Number]:
-        """The memory as an array, with what was left in it."""
+        """The memory as an array, uninitialised."""
         size = math.prod(shape) * np.dtype(dtype).itemsize
         if self._bytes.size < size:
             self._bytes = np.empty(size, np.uint8)
@@ -36,7 +36,7 @@ class Examples:
     """The examples of one class, whose counts are cumulated in the order of each evaluation's table."""
 
     def __init__(self, stratum: Stratum, kinds: IntArray | None = None) -> None:
-        """Take a stratum's kinds, or one entry for each of those given."""
+        """Take all kinds of a stratum, or one entry for each of the given kinds."""
         columns = [rows if kinds is None else rows[kinds] for rows in stratum.rows]
         weights = stratum.weights if kinds is None or stratum.weights is None else stratum.weights[kinds]
         orders = [None if (np.diff(rows) >= 0).all() else np.argsort(rows, kind="stable") for rows in columns]
@@ -47,18 +47,18 @@ class Examples:
         self._sorted, self._cumulated = Scratch(), Scratch()
 
     def at(self, evaluation: int, table_rows: int) -> BoolArray:
-        """Whether any are at each row of a table, (K,)."""
+        """Whether each row of a table has any, (K,)."""
         out = np.zeros(table_rows, np.bool_)
         out[self.rows[evaluation]] = True
         return out
 
     def cumulated(self, counts: NDArray[np.number[Any]], evaluation: int) -> FloatArray | NDArray[np.int32]:
-        """What the first 0, 1, ... examples weigh together in each resample, (b, kinds + 1), until the next call."""
+        """The total weight of the first 0, 1, ... kinds in each resample, (b, kinds + 1); valid until the next call."""
         order, weights = self._orders[evaluation], self._weights[evaluation]
         if order is not None:
             counts = counts.take(order, axis=1, out=self._sorted.array(counts.shape, counts.dtype.type), mode="clip")
         shape = counts.shape[0], self.kinds + 1
-        if weights is None and counts.dtype == np.uint8:  # integers are added faster; they sum to less than 2^31
+        if weights is None and counts.dtype == np.uint8:  # integers add faster; sums are below 2^31
             whole = self._cumulated.array(shape, np.int32)
             whole[:, 0] = 0
             np.cumsum(counts, axis=1, dtype=np.int32, out=whole[:, 1:])
@@ -72,14 +72,14 @@ class Examples:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
-    """Rows of one evaluation's table, as how many positives and negatives come before each; and who looks at them."""
+    """Rows of one table, as how many positives and negatives come before each, and the statistics that use them."""
 
     ends: tuple[IntArray, IntArray]
     statistics: dict[str, Statistic]
     scratch: tuple[Scratch, Scratch, Scratch]
 
     def counts(self, cumulated: Sequence[FloatArray | NDArray[np.int32]]) -> Iterator[FloatArray]:
-        """Give tp and fp on these rows, (b, K) each, until the next call."""
+        """Return tp and fp on these rows, (b, K) each; valid until the next call."""
         for column, ends, scratch in zip(cumulated, self.ends, self.scratch, strict=False):
             shape = column.shape[0], ends.size
             out = scratch.array(shape, np.float64)
@@ -92,13 +92,13 @@ class View:
 
 
 Statistics: TypeAlias = Mapping[str, Statistic | Sequence[Statistic]]
-"""Statistics by name; several are one for each evaluation."""
+"""Statistics by name, a tuple of one for each evaluation."""
 
 
 class Tables:
-    """From counts of both classes to statistics, each on the rows that it needs.
+    """Statistics from counts of both classes, each on the rows that it needs.
 
-    `width` is how many numbers one resample takes, about.
+    `width` is roughly how many numbers one resample takes.
     """
 
     def __init__(self, classes: tuple[Examples, Examples], table_rows: Sequence[int], statistics: Statistics) -> None:

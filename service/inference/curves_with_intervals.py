@@ -1,6 +1,6 @@
-"""One evaluation with how sure its areas are: the curves of `POST /v1/curves`, and the intervals that go with them.
+"""One evaluation with confidence intervals: the curves of `POST /v1/curves`, and the intervals of their areas.
 
-Builds the table once, for both. Knows the curves and the intervals; nothing of how either is made.
+Builds the table once for both. Knows the curves and the intervals, not how they are computed.
 """
 
 from collections.abc import Mapping
@@ -20,9 +20,9 @@ from service.inference.subject import Subject
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EvaluatedCurves:
-    """The answer: the curves, and the areas' intervals where they were asked for; an area that has none has None.
+    """The answer: the curves, and the intervals of areas if requested; None for an area without one.
 
-    drawing   what a picture of it draws, where one was asked for.
+    drawing   what a picture draws, if one was requested.
     """
 
     curves: Curves
@@ -42,7 +42,7 @@ class EvaluatedCurves:
 
     @property
     def warnings(self) -> tuple[CurvesWarning, ...]:
-        """What the caller should know."""
+        """The warnings about the answer."""
         return self.curves.warnings + self.interval_warnings
 
 
@@ -54,8 +54,8 @@ def evaluate_with_intervals(
 ) -> EvaluatedCurves:
     """Evaluate a sample or counts. Raises TooManyPoints, and RisingThresholds for counts.
 
-    Of a table that is cut at thresholds the intervals are those of the scores as the cuts leave them, each of which
-    says only between which two it lies; they hold for these cuts, however those were found in other data.
+    If the table is cut at thresholds, the intervals are those of the binned scores. They hold for these cuts; that the
+    cuts were chosen on other data does not matter.
     """
     table, selected = evaluated_table(evaluation, options)
     hull = RocHull.of(table)
@@ -64,13 +64,13 @@ def evaluate_with_intervals(
     drawing = None
     if drawn is not None:
         drawing = curves_drawing(table, hull.vertices, evaluation, drawn)
-        curves.auc = curves.auc or areas(table, table.select(hull.vertices))  # which a picture always names
+        curves.auc = curves.auc or areas(table, table.select(hull.vertices))  # a picture always shows them
     if intervals is None:
         return EvaluatedCurves(curves, drawing=drawing)
     estimates = curves.auc or areas(table, table.select(hull.vertices))
     metrics = [Metric(name) for name in AREAS_WITH_INTERVALS]
     evidence = Evidence(Subject(evaluation, table, known=estimates), intervals, [(metric, False) for metric in metrics])
     found = {metric.name: evidence.interval(metric, intervals.level) for metric in metrics}
-    # That rows are no sweep is warned of with their areas.
+    # The areas already carry the warning that rows are not a sweep.
     warnings = tuple(warning for warning in evidence.warnings if warning not in curves.warnings)
     return EvaluatedCurves(curves, found, warnings, drawing)

@@ -1,9 +1,9 @@
 """How often each example of a class occurs in a bootstrap resample: n draws with replacement from n examples.
 
-Counts are drawn, not indices. Poisson counts given their total are the counts of so many draws, each example as likely
-as any other. So every example gets a Poisson count of a mean a little below 1, in passes over memory; the few draws
-that are then missing are made one by one, and where the total is above n, one time in a thousand, all n are. Every
-resample takes from the streams what it needs, in turn: resamples do not depend on how many are asked for at once.
+Counts are drawn, not indices: independent Poisson counts, given their total, are distributed like the counts of that
+many draws with equal probabilities. So every example gets a Poisson count with a mean slightly below 1, in passes over
+memory, and the few missing draws are made one by one. If the total exceeds n, one time in a thousand, all n draws are
+made one by one. Resamples take from the streams in turn, so they do not depend on how many are requested at once.
 Source of the Poisson counts: Marsaglia, Tsang & Wang 2004, "Fast generation of discrete random variables".
 """
 
@@ -18,31 +18,31 @@ from service.curves.exact import FloatArray, IntArray
 CountArray: TypeAlias = NDArray[np.integer[Any]]
 
 CROWD = 32
-"""From this many examples of each kind on, it is faster to draw the counts of the kinds than those of the examples."""
+"""From this many examples per kind on, drawing counts of kinds is faster than drawing counts of examples."""
 
 _BELOW = 3.0
-"""By how many standard deviations the total of the Poisson counts falls short of n on average."""
+"""The standard deviations by which the mean total of the Poisson counts is below n."""
 _WORDS = 1 << 15
-"""How many counts are drawn at a time, to stay in the processor's cache."""
+"""Counts drawn at a time, to stay in the processor's cache."""
 _TABLE_CELLS = 1 << 16
 _COMMON = 4
-"""Counts up to this one are read off 16 random bits; others, and what a cell is too coarse for, need more."""
+"""Counts up to this are read off 16 random bits; larger ones, and the remainders of cells, need more bits."""
 _NOTHING = 2.0**-64
-"""Of counts that are rarer no uniform double tells."""
+"""A uniform double cannot resolve the probabilities of rarer counts."""
 
 
 class Draws(Protocol):
     """The counts of one class, resample after resample."""
 
     def counts(self, resamples: int) -> CountArray:
-        """Counts in the next b resamples, (b, kinds); the array may be written over by the next call."""
+        """Counts in the next b resamples, (b, kinds); the next call may overwrite the array."""
         ...
 
 
 def draws(examples: FloatArray, seed: np.random.SeedSequence) -> tuple[IntArray | None, Draws]:
-    """Start drawing from kinds of that many examples each, (kinds,), whole numbers that sum to at most 2^53.
+    """Start drawing from kinds of this many examples each, (kinds,), whole numbers that sum to at most 2^53.
 
-    Returns the kinds that have a count, (n,), where examples are drawn one by one; None if they are the given ones.
+    Also returns the kind of each count, (n,), if examples are drawn singly; None if counts are of the given kinds.
     """
     size = int(examples.sum())
     if size > min(CROWD * examples.size, np.iinfo(np.int32).max):
@@ -52,10 +52,10 @@ def draws(examples: FloatArray, seed: np.random.SeedSequence) -> tuple[IntArray 
 
 
 class KindDraws:
-    """Draws from kinds of many examples each: every count is binomial given those before it."""
+    """Draws from kinds of many examples each: every count is binomial given the ones before."""
 
     def __init__(self, examples: FloatArray, seed: np.random.SeedSequence) -> None:
-        # In rising order, for then the chance that is left, a difference, is never small beside its rounding error.
+        # In ascending order the remaining probability, a difference, is never small relative to its rounding error.
         self._order = np.argsort(examples, kind="stable")
         self._chances = examples[self._order] / examples.sum()
         self._size = int(examples.sum())
@@ -79,7 +79,7 @@ class SingleDraws:
         self._rare, self._missing = np.random.Generator(rare), np.random.Generator(missing)
         self._mean = max(1 - _BELOW / math.sqrt(size), 0.0)
         cells, self._rare_ends = poisson_cells(self._mean)
-        # Rare counts have the first cells, then come those of 4, 3, 2, 1 and 0: below each bound a count is greater.
+        # Rare counts have the first cells, followed by 4, 3, 2, 1 and 0, so counts are greater below each bound.
         self._bounds = [np.uint16(_TABLE_CELLS - sum(cells[: count + 1])) for count in range(_COMMON + 1)]
         self._more = np.empty(_WORDS, np.bool_)
         self._out = np.empty(0, np.uint8)
@@ -96,7 +96,7 @@ class SingleDraws:
             for start in range(0, flat.size, _WORDS):
                 self._poisson(flat[start : start + _WORDS])
             table[:, self._size :] = 0
-        missing = self._size - table.sum(axis=1, dtype=np.int32)  # which is summed faster than 64 bits
+        missing = self._size - table.sum(axis=1, dtype=np.int32)  # sums faster than 64 bits
         above = missing < 0
         table[above] = 0
         missing[above] = self._size
@@ -106,7 +106,7 @@ class SingleDraws:
         return table[:, : self._size]
 
     def _poisson(self, out: NDArray[np.uint8]) -> None:
-        """Fill with Poisson counts, a multiple of four."""
+        """Fill an array, whose size is a multiple of four, with Poisson counts."""
         words = self._words.random_raw(out.size // 4).view(np.uint16)
         more = self._more[: out.size]
         np.less(words, self._bounds[0], out=out.view(np.bool_))
@@ -120,8 +120,8 @@ class SingleDraws:
 def poisson_cells(mean: float) -> tuple[list[int], FloatArray]:
     """Share 2^16 cells among the counts 0, 1, ... of a Poisson distribution whose mean is at most 1.
 
-    A count up to 4 gets the whole part of its probability times 2^16. The rest of it, and all of the others', is left
-    for a second draw: returned are the cells, and the second draw's distribution function at 0, 1, ....
+    A count up to 4 gets the whole part of its probability times 2^16. The remainders, and all other counts, are left to
+    a second draw. Returns the cells, and the second draw's distribution function at 0, 1, ....
     """
     chances = [math.exp(-mean)]
     while chances[-1] > _NOTHING:

@@ -1,6 +1,6 @@
-"""What the data say about metrics: values, intervals and differences, of an evaluation and perhaps of its baseline.
+"""What the data say about metrics: values, intervals and differences of an evaluation and, if given, its baseline.
 
-Knows subjects, pairs and methods; nothing of how an interval is made, nor of bounds or verdicts.
+Knows subjects, pairs and methods; nothing of how intervals are computed, nor of bounds or verdicts.
 """
 
 import math
@@ -26,8 +26,8 @@ FEW_EFFECTIVE_EXAMPLES = CurvesWarning(
 )
 _FEW = 10
 _MANY, _SEVERAL, _ANY = 100, 10, 0.5
-"""Simulated intervals by resamples and by DeLong hold their level from so many effective examples of the smaller class,
-and from so many of them that are ranked wrongly, m (1 - A); those of `mover` from so many of the latter."""
+"""In simulations, bootstrap and DeLong intervals hold their level from this effective size m of the smaller class on
+and from this many wrongly ranked examples of it, m (1 - A); `mover` needs this many of the latter."""
 
 _INSIDE = 10
 """Those of means over a range hold it from so many effective examples in it, and above `min_tpr`."""
@@ -38,14 +38,14 @@ _FOR_ROC = "the method delong is for roc only"
 _NARROW = ("delong", "mover", *RESAMPLED_METHODS)
 
 _EVALUATION_STREAM, _BASELINE_STREAM = 0, 1
-"""The streams of the resamples of the two evaluations where they are not paired."""
+"""The random streams of the resamples of two evaluations that are not paired."""
 
 
 class Evidence:
     """The metrics of an evaluation, and perhaps of a pair of which it is the current one.
 
-    `wanted` are the metrics that an interval will be asked of, or where True of their difference: what has to be
-    resampled for them is resampled at once, so that each resample is made once.
+    `wanted` are the metrics that will need an interval, or, where True, an interval of their difference: all are
+    resampled at once, so that each resample is drawn once.
     """
 
     def __init__(
@@ -68,24 +68,24 @@ class Evidence:
 
     @property
     def warnings(self) -> tuple[CurvesWarning, ...]:
-        """What the caller should know of the data, and of what was asked for so far."""
+        """Warnings about the data and the results requested so far."""
         found = [NOT_A_SWEEP for subject in self._subjects if not subject.table.sweep] + self._warnings
         found += [_omitted(names, why) for why, names in self._omitted.items()]
         return tuple(dict.fromkeys(found))
 
     def value(self, metric: Metric) -> float | None:
-        """The metric of the evaluation, None where it has no value."""
+        """The metric of the evaluation; None if undefined."""
         value = self._subject.value(metric)
         if metric.name == "pr_trapezoid" and value is None and self._subject.table.sweep:
             self._warnings.append(TRAPEZOID_OMITTED)
         return value
 
     def baseline_value(self, metric: Metric) -> float | None:
-        """The metric of the baseline, None where there is none."""
+        """The metric of the baseline; None if undefined or without a baseline."""
         return None if self._pair is None else self._pair.baseline.value(metric)
 
     def interval(self, metric: Metric, level: float) -> Interval | None:
-        """The interval of the metric of the evaluation, None where it has none."""
+        """The interval of the evaluation's metric; None if it has none."""
         value, method = self._subject.value(metric), method_of(metric, self._options.method)
         if value is None or not self._has_interval(metric, [self._subject]):
             return None
@@ -103,13 +103,13 @@ class Evidence:
         return found
 
     def difference_interval(self, metric: Metric, level: float) -> Interval | None:
-        """The interval of the evaluation's metric less the baseline's, None where it has none."""
+        """The interval of the evaluation's metric less the baseline's; None if it has none."""
         if self._pair is None:
             return None
         values, method = self._pair.values(metric), method_of(metric, self._options.method, difference=True)
         if values is None or not self._has_interval(metric, self._pair.subjects):
             return None
-        if (metric, level) not in self._difference_intervals:  # several rules may be about one metric
+        if (metric, level) not in self._difference_intervals:  # several rules may use one metric
             replicates = self._differences.get(metric)
             found = None if method is None else self._pair.interval(metric, values, level, method, replicates)
             self._difference_intervals[metric, level] = found
@@ -122,7 +122,7 @@ class Evidence:
         return found
 
     def p_value(self, metric: Metric, *, wanted: bool) -> float | None:
-        """The two-sided p-value of no difference; of all but roc only if it is wanted, as its interval was."""
+        """The two-sided p-value of no difference; except for roc, only if its interval was wanted, too."""
         if self._pair is None or not metric.has_interval or not all(each.is_enough for each in self._subjects):
             return None
         values = self._pair.values(metric)
@@ -149,9 +149,9 @@ class Evidence:
         return all(subject.is_enough and can_resample(subject.strata) for subject in subjects)
 
     def _resample(self, wanted: Sequence[tuple[Metric, bool]]) -> None:
-        """Resample metrics, or their differences: of pairs both at once.
+        """Resample metrics, or their differences; paired evaluations are resampled together.
 
-        The evaluation's own resamples are those of its intervals anywhere, whatever else is asked for.
+        The evaluation's resamples are always the same ones, whatever else is requested.
         """
         alone, differences = ([metric for metric, each in wanted if each == of] for of in (False, True))
         if self._pair is not None and self._pair.paired:
@@ -171,7 +171,7 @@ class Evidence:
         return {metric: each for metric, (each,) in found.items()}
 
     def _has_interval(self, metric: Metric, subjects: Sequence[Subject]) -> bool:
-        """Whether there are intervals of the metric, and of these subjects; warn where they are too few examples."""
+        """Whether the metric and these subjects have intervals; warns if there are too few examples."""
         if not metric.has_interval or not all(subject.table.sweep for subject in subjects):
             return False
         if not all(subject.strata.enough for subject in subjects):
@@ -208,7 +208,7 @@ class Evidence:
         )
 
     def _omit(self, metric: Metric, what: str, *, difference: bool) -> None:
-        """Remember why something has no interval."""
+        """Note why something has no interval."""
         why = _FOR_ROC
         if method_of(metric, self._options.method, difference=difference) is not None:
             subjects = self._subjects if difference else [self._subject]

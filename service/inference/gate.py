@@ -1,9 +1,8 @@
-"""The verdict on a model: every rule is checked, and says in one sentence why it is not met.
+"""The verdict on a model: every rule is checked, with a reason in one sentence if it is not met.
 
-Without `confidence` a rule looks at the numbers; with it, at the unfavourable end of an interval, so that a model
-passes only when its data show that it meets the bound. For `max_drop` that is a test of non-inferiority. `prove` turns
-it round: the model fails only when its data show that it does not. Knows rules and evidence; nothing of how evidence
-is found.
+Without `confidence` a rule tests the number; with it, the unfavourable end of an interval, so that a model passes only
+if its data show that it meets the bound. For `max_drop` that is a test of non-inferiority. With `prove` the model fails
+only if its data show that it does not. Knows rules and evidence, not how evidence is computed.
 """
 
 from dataclasses import dataclass
@@ -31,15 +30,15 @@ SAME_SCORES = CurvesWarning(
 )
 _LOOSE_DROP = 0.5
 _FEWEST_PAIRS = 10
-"""Labels of fewer rows may agree by chance."""
+"""Labels of fewer rows than this may agree by chance."""
 
 ROUNDING = 2.0**-52
-"""A drop of 0.01, from 0.85 to 0.84, is 0.010000000000000009 in doubles, and within a bound of 0.01."""
+"""Tolerance: a drop from 0.85 to 0.84 is 0.010000000000000009 in doubles, and must meet a bound of 0.01."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GateOptions:
-    """What has to be met. `intervals` asks for an interval of every check, not only of those that need one."""
+    """The rules to meet. `intervals` requests an interval for every check, not only for those that need one."""
 
     rules: tuple[Rule, ...]
     paired: bool = False
@@ -47,11 +46,11 @@ class GateOptions:
 
     @property
     def how(self) -> IntervalOptions:
-        """How intervals are made, those of rules with confidence, too."""
+        """How intervals are computed, including those of rules with confidence."""
         return self.intervals or IntervalOptions()
 
     def wants_interval(self, rule: Rule) -> bool:
-        """Whether the check of a rule is to have an interval."""
+        """Whether the check of a rule needs an interval."""
         return rule.confidence is not None or self.intervals is not None
 
     def level(self, rule: Rule) -> float:
@@ -66,13 +65,13 @@ class GateOptions:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One rule's outcome: passed, failed, or undecided, with the numbers that it rests on.
+    """The outcome of one rule (passed, failed, or undecided) and the numbers behind it.
 
     value       the metric, of the evaluation.
-    interval    of the value; where the rule is max_drop, of the difference.
+    interval    of the value; for max_drop, of the difference.
     difference  value - baseline.
     p_value     two-sided, of the difference.
-    reason      one sentence; empty where it passed.
+    reason      one sentence; empty if it passed.
     """
 
     rule: Rule
@@ -87,7 +86,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """The answer: passed when every check is."""
+    """The answer: passed if every check passed."""
 
     passed: bool
     paired: bool
@@ -96,7 +95,7 @@ class Gate:
 
     @property
     def status(self) -> str:
-        """What it comes to in a word: failed where a check is, else undecided where one is, else passed."""
+        """The overall status: failed if any check failed, else undecided if any is, else passed."""
         statuses = {check.status for check in self.checks}
         return next((status for status in ("failed", "undecided") if status in statuses), "passed")
 
@@ -118,7 +117,7 @@ def evaluate_gate(evaluation: Sample | Counts, baseline: Sample | Counts | None,
 
 
 def _may_be_pairs(evaluation: Sample | Counts, baseline: Sample | Counts) -> bool:
-    """Whether two evaluations look as if they were of the same examples."""
+    """Whether two evaluations look like the same examples."""
     if evaluation.rows < _FEWEST_PAIRS:
         return False
     try:
@@ -129,7 +128,7 @@ def _may_be_pairs(evaluation: Sample | Counts, baseline: Sample | Counts) -> boo
 
 
 def _is_loose(rule: Rule) -> bool:
-    """Whether hardly any model fails a rule: a slip of a per cent, or an index that is 1 for all."""
+    """Whether hardly any model fails a rule: percent given for a fraction, or an index that is always 1."""
     return (rule.max_drop or 0) >= _LOOSE_DROP or (rule.metric in INDICES and rule.at == 1 and not rule.of.has_interval)
 
 
@@ -154,7 +153,7 @@ def _check(rule: Rule, evidence: Evidence, options: GateOptions) -> Check:
 
 
 def _verdict(rule: Rule, value: float | None, baseline: float | None, interval: Interval | None) -> tuple[str, str]:
-    """Hold the number, or the unfavourable end of its interval, against the bound."""
+    """Compare the number, or the unfavourable end of its interval, with the bound."""
     if value is None or (rule.kind == "max_drop" and baseline is None):
         return "undecided", no_value(rule, value)
     if rule.confidence is not None and interval is None:

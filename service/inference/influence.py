@@ -1,9 +1,9 @@
-"""How far an area moves when the mass at a row of its table grows: what its spread is made of.
+"""How far an area moves when the mass at a row of its table grows; its variance is computed from this.
 
 The influence u of an example at row k is the derivative of the area by its mass, times the mass of its class. It is
-known but for a constant of each class, which no spread depends on. Knows tables alone.
-Sources: Efron 1982, "The jackknife, the bootstrap and other resampling plans", section 6.3, the infinitesimal
-jackknife; for the ROC curve these are the placements of DeLong, DeLong & Clarke-Pearson 1988.
+computed up to a constant for each class, which does not affect the spread. Knows tables only. Sources: Efron 1982, "The
+jackknife, the bootstrap and other resampling plans", section 6.3, the infinitesimal jackknife; for the ROC curve these
+are the placements of DeLong, DeLong & Clarke-Pearson 1988.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,17 +16,17 @@ from service.curves.confusion import ConfusionTable
 from service.curves.exact import FloatArray
 
 Influences: TypeAlias = tuple[tuple[FloatArray, float], tuple[FloatArray, float]]
-"""Of positives and of negatives: (K,) for the rows of a table, and what to divide them by."""
+"""Influences of positives and of negatives: (K,) for the rows of a table, and their divisor."""
 
 _FEW, _MOST = 0.01, 1e300
-"""Up to the first growth of a step four terms of a series are taken; beyond the second one there is no difference."""
+"""Up to the first growth of a step, four terms of a series are used; growth is capped at the second."""
 
 
 def _roc(table: ConfusionTable) -> Influences:
     """Placements: the mass of the other class that scores higher, ties counting one half.
 
-    They are doubled, and so exact where counts are whole. Those of positives are the negatives above, with which the
-    area falls: their influence has the other sign, which no spread depends on.
+    They are doubled, and so exact for whole counts. For positives the sign is reversed (the area falls with the
+    negatives above them), which does not affect the spread.
     """
     return (_twice_above(table.fp), 2 * table.negatives), (_twice_above(table.tp), 2 * table.positives)
 
@@ -44,13 +44,13 @@ def _average_precision(table: ConfusionTable) -> Influences:
 
 
 def _pr(table: ConfusionTable) -> Influences:
-    """The sums over steps from row to row, along each of which t, f and q = t + f are linear in s from 0 to 1.
+    """Sums over the steps from row to row; along each, t, f and q = t + f are linear in s from 0 to 1.
 
-    A step adds to positives above it Δt ∫ f/q² ds, and ∫ p ds + Δt ∫ s f/q² ds to those that come with it; to negatives
-    above it -(N/P) Δt ∫ t/q² ds, and -(N/P) Δt ∫ s t/q² ds to those that come with it.
+    A step adds Δt ∫ f/q² ds to positives above it, and ∫ p ds + Δt ∫ s f/q² ds to those at its row; -(N/P) Δt ∫ t/q² ds
+    to negatives above it, and -(N/P) Δt ∫ s t/q² ds to those at its row.
     """
     start = table.tp[:-1] + table.fp[:-1]
-    from_none = start == 0  # the precision is the same all along such a step, and nothing is above it
+    from_none = start == 0  # precision is constant along such a step, and nothing is above it
     growth = table.tp[1:] + table.fp[1:] - start
     unit = np.where(from_none, np.where(growth > 0, growth, 1.0), start)
     t, f = table.tp[:-1] / unit, table.fp[:-1] / unit

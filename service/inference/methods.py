@@ -1,21 +1,21 @@
-"""Which interval which metric has. Knows names only.
+"""Which metric has which interval. Knows names only.
 
-Areas have the method asked for. A rate at a threshold has a score interval, whatever was asked for: resamples of a few
-examples that decide show too little, and none at all where no example changes sides. So has a point of a curve, but
-where resamples were asked for; the difference of two such points, and of two areas under the PR curve, has resamples.
+Areas use the requested method. A rate at a threshold always has a score interval: if few examples decide it, resamples
+vary too little, or not at all. A point of a curve also has a score interval, unless resampling was requested.
+Differences of such points, and of areas under the PR curve, are resampled.
 """
 
 from service.inference.rules import Metric
 
 RESAMPLED_METHODS = ("bootstrap", "bca")
 INTERVAL_METHODS = ("auto", "delong", "logit", *RESAMPLED_METHODS)
-"""What may be asked for; `auto` is `logit`."""
+"""The methods that may be requested; `auto` is `logit`."""
 
 
 def method_of(metric: Metric, asked: str, *, difference: bool = False) -> str | None:
-    """The method of a metric's interval, or of its difference's; None where there is none.
+    """The method of the interval of a metric, or of its difference; None if it has none.
 
-    A value of exactly 0 or 1 has no spread, and another method: that is not told by names.
+    A value of exactly 0 or 1 has no spread and uses another method, which names cannot determine.
     """
     if not metric.has_interval or (asked == "delong" and metric.is_area and metric.name != "roc"):
         return None
@@ -31,5 +31,5 @@ def method_of(metric: Metric, asked: str, *, difference: bool = False) -> str | 
 
 
 def is_resampled(metric: Metric, asked: str, *, difference: bool = False) -> bool:
-    """Whether a metric's interval, or its difference's, comes from resamples."""
+    """Whether the interval of a metric, or of its difference, comes from resamples."""
     return method_of(metric, asked, difference=difference) in RESAMPLED_METHODS

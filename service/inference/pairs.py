@@ -1,6 +1,6 @@
-"""An evaluation and its baseline: whether they are of the same examples, and how sure their differences are.
+"""An evaluation and its baseline: whether their examples are the same, and how certain their differences are.
 
-Knows subjects and intervals; nothing of resamples being drawn, of bounds or verdicts.
+Knows subjects and intervals; nothing of how resamples are drawn, of bounds or verdicts.
 """
 
 from collections.abc import Callable, Iterator
@@ -32,12 +32,12 @@ from service.inference.strata import Strata, paired_strata
 from service.inference.subject import ENDS, Subject
 
 SHARES = ("recall", "fpr")
-"""The metrics at a threshold that are shares: of the positives, and of the negatives."""
+"""The metrics at a threshold that are proportions: of the positives, and of the negatives."""
 
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """An evaluation and its baseline; `paired` where their examples are the same ones, row by row."""
+    """An evaluation and its baseline; `paired` if their examples are the same, row by row."""
 
     current: Subject
     baseline: Subject
@@ -59,7 +59,7 @@ class Pair:
 
     @cached_property
     def strata(self) -> Strata:
-        """The examples of both, where they are the same ones."""
+        """The common examples of both, if they are paired."""
         samples = (self.current.evaluation, self.baseline.evaluation)
         tables = (self.current.table, self.baseline.table)
         return paired_strata(samples, tables, (self.current.rows, self.baseline.rows))  # type: ignore[arg-type]  # check_paired
@@ -71,7 +71,7 @@ class Pair:
 
     @cached_property
     def have_same_scores(self) -> bool:
-        """Whether both are samples with the same scores, row by row, that mean the same."""
+        """Whether both are samples with the same scores, row by row, and the same direction of scores."""
         current, baseline = self.current.evaluation, self.baseline.evaluation
         if not isinstance(current, Sample) or not isinstance(baseline, Sample):
             return False
@@ -79,14 +79,14 @@ class Pair:
         return alike and current.lower_is_positive == baseline.lower_is_positive
 
     def values(self, metric: Metric) -> tuple[float, float] | None:
-        """A metric of both, where both have one."""
+        """The metric of both, or None unless both have a value."""
         current, baseline = self.current.value(metric), self.baseline.value(metric)
         return None if current is None or baseline is None else (current, baseline)
 
     def interval(
         self, metric: Metric, values: tuple[float, float], level: float, method: str, replicates: Replicates | None
     ) -> Interval | None:
-        """The interval of the difference of a metric of these values; None where resamples tell none.
+        """The interval of the difference of a metric with these values; None if resamples give none.
 
         Values of exactly 0 or 1 have no spread of their own: the intervals of both are combined.
         """
@@ -109,10 +109,10 @@ class Pair:
         return None if replicates is None else replicates.interval(difference, level)
 
     def p_value(self, metric: Metric, values: tuple[float, float], replicates: Replicates | None) -> float | None:
-        """The two-sided p-value of no difference, None where resamples were needed and there are none.
+        """The two-sided p-value of no difference; None if resamples were needed and there are none.
 
-        None, too, for an area or a point of a curve of exactly 0 or 1, whose lack of spread would make any difference
-        look certain.
+        Also None if an area or a point of a curve is exactly 0 or 1: without a spread any difference would look
+        certain.
         """
         if self.are_alike:
             return 1.0
@@ -147,7 +147,7 @@ class Pair:
         return {}
 
     def _rate_ends(self, metric: Metric, values: tuple[float, float]) -> Callable[[float], Ends]:
-        """The ends of the difference of a rate at its threshold, for each z."""
+        """The ends of the interval of the difference of a rate at a threshold, for each z."""
         current, baseline = self.subjects
         if not self.paired:
             return lambda z: mover_ends(
@@ -159,7 +159,7 @@ class Pair:
         return lambda z: paired_rate_ends(current.rate(metric), values[0] - values[1], shares, z)
 
     def _shares(self, metric: Metric) -> tuple[PairedShares, PairedShares]:
-        """The recall and the fpr of both at the metric's threshold, of the same examples."""
+        """The recall and the fpr of both at the metric's threshold, for paired examples."""
         shares = []
         ours_theirs = zip(self.current.shares(metric), self.baseline.shares(metric), self.strata.classes, strict=True)
         for ours, theirs, kinds in ours_theirs:
@@ -194,7 +194,7 @@ def check_paired(evaluation: Sample | Counts, baseline: Sample | Counts | None) 
 
 @contextmanager
 def blaming(evaluation: str) -> Iterator[None]:
-    """Let a fact say which of the evaluations it is about."""
+    """Tag errors raised in the block with the evaluation that they are about."""
     try:
         yield
     except CurvesError as fact:

@@ -1,10 +1,10 @@
-"""Score intervals of metrics: of the one row of a deployed threshold, and of a curve at one place.
+"""Score intervals of metrics at a deployed threshold, and of a curve at one place.
 
-Recall is a share of the positives and fpr a share of the negatives, independent of each other; every other metric of a
-row is made of the two, and its interval reaches as far as it does when their errors are split in any way (Newcombe
-2011). The place at which a curve is read is such a share, too: it is where a threshold is thought to be that other
-examples may show to be elsewhere. So both axes have their error, as in Schäfer 1994, "Efficient confidence bounds for
-ROC curves". Knows tables, indices and shares; nothing of samples, verdicts or resamples.
+Recall is a proportion of the positives and fpr one of the negatives, and the two are independent. Every other metric of
+a row is a function of the two, and its interval covers its range over all ways to split the error between them
+(Newcombe 2011). The place at which a curve is read is such a proportion, too: it estimates where a threshold lies. So
+both axes have an error, as in Schäfer 1994, "Efficient confidence bounds for ROC curves". Knows tables, indices and
+proportions; nothing of samples, verdicts or resamples.
 """
 
 from collections.abc import Callable
@@ -29,7 +29,7 @@ class Rate:
     negatives: float
 
     def __call__(self, recall: FloatArray, fpr: FloatArray) -> FloatArray:
-        """The metric for each recall and fpr, (n,); NaN where there is none."""
+        """The metric for each recall and fpr, (n,); NaN where undefined."""
         if self.metric == "recall":
             return recall
         if self.metric == "fpr":
@@ -41,13 +41,13 @@ class Rate:
         values = np.zeros(tp.size)
         rows = np.flatnonzero(tp)
         weight = np.full(rows.size, self.at)
-        with np.errstate(divide="ignore"):  # in the logarithm of a precision that is no double
+        with np.errstate(divide="ignore"):  # in the logarithm of a precision that underflows
             values[rows] = INDICES[self.metric].value(Rows(tp[rows], fp[rows], self.positives), weight, 1 - weight)
         return np.minimum(values, 1)
 
 
 def rate_ends(rate: Rate, value: float, shares: tuple[Share, Share], z: float) -> Ends:
-    """The interval of a rate of this value, from recall and fpr."""
+    """The interval of a rate with this value, from recall and fpr."""
     spend(SCORE_ENDS)
     recall, fpr = shares
     of_recall, of_fpr = split(z)
@@ -55,10 +55,10 @@ def rate_ends(rate: Rate, value: float, shares: tuple[Share, Share], z: float) -
 
 
 def paired_rate_ends(rate: Rate, difference: float, shares: tuple[PairedShares, PairedShares], z: float) -> Ends:
-    """The interval of the difference of a rate from those of recall and fpr, both of the same examples.
+    """The interval of the difference of a rate, from those of recall and fpr, for paired examples.
 
-    The means of the two recalls and of the two rates stay as they are, or as near as the difference lets them; what
-    their errors would add is of second order.
+    The means of the two recalls and of the two fprs are kept, as far as the differences allow; their errors have only a
+    second-order effect.
     """
     first, second = zip(
         *(_apart(each, each.ends(direction)) for each, direction in zip(shares, split(z), strict=True)), strict=True
@@ -67,7 +67,7 @@ def paired_rate_ends(rate: Rate, difference: float, shares: tuple[PairedShares, 
 
 
 def _apart(shares: PairedShares, differences: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Two shares with these differences, (n,), around the mean of the two found."""
+    """Two proportions with these differences, (n,), around the mean of those observed."""
     half = differences / 2
     middle = np.clip(sum(shares.values) / 2, np.abs(half), 1 - np.abs(half))
     return middle + half, middle - half
@@ -76,8 +76,8 @@ def _apart(shares: PairedShares, differences: FloatArray) -> tuple[FloatArray, F
 def tpr_at_fpr_ends(table: ConfusionTable, at: float, value: float, trials: tuple[float, float], z: float) -> Ends:
     """The interval of the true positive rate at a false positive rate.
 
-    The true threshold for that rate is one at which the sample has a rate within its error of it; the tpr is a share
-    of the positives at each. On a vertical step it may be anywhere.
+    The true threshold for this rate is one whose rate in the sample is within its error; at each, the tpr is a
+    proportion of the positives. On a vertical step it may be anywhere.
     """
     positives, negatives = trials
     of_tpr, of_fpr = split(z)
@@ -89,9 +89,9 @@ def tpr_at_fpr_ends(table: ConfusionTable, at: float, value: float, trials: tupl
 def precision_at_recall_ends(
     table: ConfusionTable, at: float, value: float, trials: tuple[float, float], z: float
 ) -> Ends:
-    """The interval of the precision at a recall ρ, ρP/(ρP + fpr N), in the same way: fpr is a share of the negatives.
+    """The interval of the precision at a recall ρ, ρP/(ρP + fpr N), likewise: fpr is a proportion of the negatives.
 
-    At recall 0 there is no threshold, and nothing is known.
+    At recall 0 there is no threshold, and the interval is [0, 1].
     """
     tp = at * table.positives
     if tp == 0:
@@ -108,13 +108,13 @@ ON_CURVES: dict[str, Callable[[ConfusionTable, float, float, tuple[float, float]
     "tpr_at_fpr": tpr_at_fpr_ends,
     "precision_at_recall": precision_at_recall_ends,
 }
-"""The metrics of a curve that have intervals. Others are the best of all rows, fitted to the data like a hull."""
+"""The metrics of a curve that have intervals. Others take the best of all rows, fitted to the data like a hull."""
 
 
 def _read(along: FloatArray, across: FloatArray, places: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The first and the last height of a rising polygon at places within it, (n,) each.
 
-    np.interp takes the last of several rows at one place; of the mirrored rows that is the first.
+    np.interp takes the last of several rows at one place; on mirrored rows that is the first.
     """
     first, last = np.interp(-places, -along[::-1], across[::-1]), np.interp(places, along, across)
-    return np.clip(first, 0, 1), np.clip(last, 0, 1)  # rounding may lead beyond
+    return np.clip(first, 0, 1), np.clip(last, 0, 1)  # rounding may exceed the range

@@ -24,7 +24,7 @@ def out_of_reach(rule: Rule, value: float, interval: Interval) -> str:
 
 
 def dropped(rule: Rule, value: float, baseline: float, interval: Interval | None) -> str:
-    """Say how far it dropped, or may have dropped, or provably has."""
+    """Say how far the metric dropped, may have dropped, or provably dropped."""
     from_to = f"went from {_short(baseline)} to {_short(value)}" if value != baseline else f"stayed at {_short(value)}"
     drop = baseline - value if interval is None else 0.0 - (interval.upper if rule.prove else interval.lower)
     drop_text, bound = _apart(drop, rule.bound)
@@ -43,7 +43,7 @@ def dropped(rule: Rule, value: float, baseline: float, interval: Interval | None
 
 
 def _not_risen(rule: Rule, from_to: str, texts: tuple[str, str], interval: Interval | None) -> str:
-    """Say that it did not rise as far as a max_drop below 0 asks for."""
+    """Say that the metric did not rise as far as a max_drop below 0 requires."""
     rise, least = texts
     asked = f"less than the rise of {least} that max_drop -{least} asks for"
     if interval is None:
@@ -53,7 +53,7 @@ def _not_risen(rule: Rule, from_to: str, texts: tuple[str, str], interval: Inter
 
 
 def no_value(rule: Rule, value: float | None) -> str:
-    """Say that there is nothing to hold against the bound."""
+    """Say that there is no value to compare with the bound."""
     whose = "" if value is None else " in the baseline"
     return f"{rule.of} has no value{whose}, so the rule cannot be decided."
 
@@ -77,7 +77,7 @@ def _short(value: float) -> str:
 
 
 def _apart(value: float, bound: float) -> tuple[str, str]:
-    """Write two different numbers with as many digits as tell them apart."""
+    """Write two different numbers with enough digits to distinguish them."""
     for digits in range(_SIGNIFICANT, _MOST_SIGNIFICANT):
         texts = f"{value:.{digits}g}", f"{bound:.{digits}g}"
         if texts[0] != texts[1]:

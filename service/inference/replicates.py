@@ -1,6 +1,6 @@
-"""Metrics of resamples, of an evaluation, of a baseline, and of their difference; each resample is made once.
+"""Metrics of resamples of an evaluation, of a baseline, and of their difference; each resample is drawn once.
 
-Knows subjects and the bootstrap; nothing of which interval is whose.
+Knows subjects and the bootstrap, not which metric has which interval.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,17 +16,17 @@ from service.inference.subject import Subject
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Replicates:
-    """A metric of resamples: the values, (B,), and for `bca` those without some examples, of each class."""
+    """A metric of resamples: the values, (B,), and for `bca` the jackknife values of each class."""
 
     values: FloatArray
     left_out: Sequence[LeftOut] | None
 
     def interval(self, estimate: float, level: float) -> Interval | None:
-        """The interval around an estimate; None where it has none."""
+        """The interval around an estimate; None if undefined."""
         return replicate_interval(self.values, level, estimate, self.left_out)
 
     def less_paired(self, other: "Replicates") -> "Replicates":
-        """The differences of the same resamples."""
+        """The differences from the other's values of the same resamples."""
         if self.left_out is None or other.left_out is None:
             return Replicates(self.values - other.values, None)
         both = zip(self.left_out, other.left_out, strict=True)
@@ -34,7 +34,7 @@ class Replicates:
         return Replicates(self.values - other.values, left_out)
 
     def less_independent(self, other: "Replicates") -> "Replicates":
-        """The differences of independent resamples, each example being in one of the two."""
+        """The differences from the other's values of independent resamples, which have no example in common."""
         if self.left_out is None or other.left_out is None:
             return Replicates(self.values - other.values, None)
         left_out = [*self.left_out, *(LeftOut(-each.values, each.examples) for each in other.left_out)]
@@ -44,7 +44,7 @@ class Replicates:
 def replicated(
     strata: Strata, subjects: Sequence[Subject], metrics: Iterable[Metric], options: IntervalOptions, stream: int = 0
 ) -> dict[Metric, list[Replicates]]:
-    """Resample metrics of the subjects that these strata are of, one or two."""
+    """Resample metrics of the one or two subjects that these strata describe."""
     names = {str(number): metric for number, metric in enumerate(metrics)}
     if not names:
         return {}

@@ -1,4 +1,4 @@
-"""What a gate may be asked: a rule is a metric, a bound, and how sure the verdict has to be.
+"""The rules of a gate: a metric, a bound, and how certain the verdict must be.
 
 Knows names and numbers only.
 """
@@ -16,10 +16,10 @@ AREAS = tuple(field.name for field in fields(Areas))
 """The areas, which are metrics without a place."""
 
 AREAS_WITH_INTERVALS = ("roc", "pr", "average_precision")
-"""Those that have intervals. A hull is fitted to its own test data, so it lies above what other data would give."""
+"""The areas that have intervals. A hull is fitted to its test data, so it lies above what new data would give."""
 
 POINTS_WITH_INTERVALS = ("tpr_at_fpr", "precision_at_recall")
-"""Of the metrics with a place those that have intervals. The others are the best of all rows, fitted like a hull."""
+"""The metrics with a place that have intervals. Others take the best of all rows, fitted to the data like a hull."""
 
 PARTIAL = "partial"
 """The mean height of a part of a curve."""
@@ -28,7 +28,7 @@ RATES = ("precision", "recall", "fpr")
 """The metrics of one row, at a threshold."""
 
 LESS_IS_BETTER = ("fpr",)
-"""The metrics that a worse model has more of; a drop in them is a gain."""
+"""The metrics for which lower is better."""
 
 BOUNDS = ("min", "max", "max_drop")
 """The kinds of bounds; all of them are inclusive."""
@@ -36,7 +36,7 @@ BOUNDS = ("min", "max", "max_drop")
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A number that an evaluation has: an area, one at an operating point (`at`), or one at a deployed threshold.
+    """A number of an evaluation: an area, or a metric at an operating point (`at`) or at a deployed threshold.
 
     part   of PARTIAL, the range.
     """
@@ -53,7 +53,7 @@ class Metric:
 
     @property
     def has_interval(self) -> bool:
-        """Whether there are intervals of it: not where it is fitted to the very data."""
+        """Whether it can have an interval; a metric fitted to the same data cannot."""
         return self.at_threshold is not None or self.name in (*AREAS_WITH_INTERVALS, *POINTS_WITH_INTERVALS, PARTIAL)
 
     def __str__(self) -> str:
@@ -67,10 +67,10 @@ class Metric:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule, in the words of the contract; exactly one of `min`, `max` and `max_drop` is given.
+    """One rule, in the contract's terms; exactly one of `min`, `max` and `max_drop` is given.
 
-    confidence  the two-sided level of the interval whose unfavourable end has to meet the bound.
-    prove       "drop": a `max_drop` fails only where the interval shows the drop.
+    confidence  the two-sided level of the interval whose unfavourable end must meet the bound.
+    prove       "drop": a `max_drop` fails only if the interval proves the drop.
     """
 
     metric: str
@@ -90,7 +90,7 @@ class Rule:
 
     @property
     def kind(self) -> str:
-        """Which of BOUNDS it has."""
+        """The one of BOUNDS that is given."""
         return next(kind for kind in BOUNDS if getattr(self, kind) is not None)
 
     @property
@@ -101,7 +101,7 @@ class Rule:
 
     @property
     def phrase(self) -> str:
-        """It in words: roc at least 0.8, with 95 % confidence."""
+        """The rule in words: roc at least 0.8, with 95 % confidence."""
         sure = "" if self.confidence is None else f", with {percent(self.confidence)} % confidence"
         return (
             f"{self.of} {_WORDS[self.kind]} {plain(self.bound)}{sure}{'' if self.prove is None else ', unless proven'}"
@@ -132,21 +132,21 @@ RULE_KEYS = (*(each.name for each in fields(Rule) if each.name != "part"), *RANG
 """All keys that a rule may have."""
 
 _WORDS = {"min": "at least", "max": "at most", "max_drop": "drop at most"}
-"""What the kinds of bounds are in a phrase."""
+"""The kinds of bounds, as phrases name them."""
 
 
 def plain(number: float) -> str:
-    """Write a number that was given with the digits that it has, so that no two look alike: 0.95, 1, 1e-07."""
+    """Write a given number with all its digits, so that different numbers look different: 0.95, 1, 1e-07."""
     return repr(number).removesuffix(".0")
 
 
 def percent(level: float) -> str:
-    """Write a level in percent, with the digits that it has."""
+    """Write a level in percent, with all its digits."""
     return f"{(100 * Decimal(repr(level))).normalize():f}"
 
 
 _PLACES = {"precision_at_recall": "recall", "recall_at_precision": "precision", "tpr_at_fpr": "fpr"}
-"""What `at` is to a metric, where it is not lambda."""
+"""The name of what `at` gives for a metric, if it is not lambda."""
 
 METRIC_NAMES = tuple(dict.fromkeys((*AREAS, PARTIAL, *METRICS, *RATES, *INDICES)))
-"""All names that a rule may have as its metric."""
+"""All metrics that a rule may name."""

@@ -1,10 +1,10 @@
-"""Score intervals: of a share, of the difference of two shares of the same examples, and of what is made of two shares.
+"""Score intervals: of a proportion, of the difference of two paired proportions, and of functions of two proportions.
 
-All examples of a share weigh the same; where they do not, `trials` is the effective number of them. An end is told by a
-z with a sign: below the estimate for z < 0, above it for z > 0. Knows shares only, nothing of tables or metrics.
-Sources: Wilson 1927, "Probable inference, the law of succession, and statistical inference"; Tango 1998, "Equivalence
-test and confidence interval for the difference in proportions for the paired-sample design"; Newcombe 2011,
-"Propagating imprecision: combining confidence intervals from independent sources".
+Examples have equal weight; otherwise `trials` is their effective number. An end is given by a signed z: below the
+estimate for z < 0, above it for z > 0. Knows proportions only, nothing of tables or metrics. Sources: Wilson 1927,
+"Probable inference, the law of succession, and statistical inference"; Tango 1998, "Equivalence test and confidence
+interval for the difference in proportions for the paired-sample design"; Newcombe 2011, "Propagating imprecision:
+combining confidence intervals from independent sources".
 """
 
 import math
@@ -22,35 +22,35 @@ Ends: TypeAlias = tuple[float, float]
 
 _ANGLES = np.radians(np.arange(360.0))
 _COSINES, _SINES = np.cos(_ANGLES).round(15), np.sin(_ANGLES).round(15)
-"""Into how many directions an error is split between two shares; a right angle's cosine is 0."""
+"""Directions in which an error is split between two proportions; the cosine of a right angle must be 0."""
 _HALVINGS = 45
 _FARTHEST = 40.0
-"""No double is as small as the p-value of this z."""
+"""The p-value of this z underflows."""
 _NEAR = 1e-12
-"""So small a part of what a function falls by is 0."""
+"""A value this small relative to a function's total fall counts as 0."""
 _NEAREST = 1e-9
-"""The p-value of so small a z is 1 to nine digits. A metric that jumps where nothing is called has none above 0."""
+"""The p-value of a z this small is 1 to nine digits. A metric that jumps where nothing is called has none above 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A share of that many trials."""
+    """A proportion of this many trials."""
 
     value: float
     trials: float
 
     def ends(self, z: FloatArray) -> FloatArray:
-        """Wilson's end for each z, (n,): the share q of which value - q is -z standard errors, √(q(1 - q)/trials)."""
+        """Wilson's end for each z, (n,): the q such that value - q is -z standard errors, √(q(1 - q)/trials)."""
         return wilson(self.value, self.trials, z)
 
     def quantiles(self, z: FloatArray) -> FloatArray:
-        """What is found of this true share in as many trials, z standard errors from it, in [0, 1]."""
+        """The proportion observed z standard errors from this true one, in [0, 1]."""
         return np.clip(self.value + z * math.sqrt(self.value * (1 - self.value) / self.trials), 0, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class PairedShares:
-    """Two shares of the same trials, and of how many only one of the two holds."""
+    """Two proportions of the same trials, and the proportion of discordant trials."""
 
     values: tuple[float, float]
     discordant: float
@@ -63,7 +63,7 @@ class PairedShares:
     @property
     def p_value(self) -> float:
         """McNemar's two-sided p-value of no difference, of z = |d|/√(s/trials): there Tango's interval ends at 0."""
-        found = min(abs(self.difference), self.discordant)  # of weights, it may be more by rounding alone
+        found = min(abs(self.difference), self.discordant)  # with weights it may be greater by rounding
         return math.erfc(found / math.sqrt(self.discordant) * math.sqrt(self.trials / 2)) if found else 1.0
 
     @property
@@ -72,14 +72,15 @@ class PairedShares:
         return self.values[0] - self.values[1]
 
     def ends(self, z: FloatArray) -> FloatArray:
-        """Tango's end for each z, (n,): the difference Δ that is z standard errors from the one found.
+        """Tango's end for each z, (n,): the difference Δ that is z standard errors from the one observed.
 
-        With d the difference found and s the discordant share the standard error at Δ is √((2q + Δ(1 - Δ))/trials),
-        where q, the share of which only the second holds, is its likeliest value if the difference is Δ:
+        With d the difference observed and s the discordant proportion, the standard error at Δ is √((2q + Δ(1 -
+        Δ))/trials), where q, the proportion for which only the second holds, is its maximum likelihood estimate given
+        Δ:
 
             2q² - (s - (2 - d)Δ) q - (s - d)/2 · Δ(1 - Δ) = 0
 
-        As 2q + Δ(1 - Δ) is at most 1, the end is within z/√trials of d.
+        Since 2q + Δ(1 - Δ) is at most 1, the end is within z/√trials of d.
         """
         spend(PAIRED_ENDS)
         found = self.difference
@@ -91,37 +92,37 @@ class PairedShares:
         return near
 
     def _variance(self, difference: FloatArray) -> FloatArray:
-        """2q + Δ(1 - Δ) at each Δ, (n,); of one below 0 it is that of the two swapped, where nothing is subtracted."""
+        """2q + Δ(1 - Δ) at each Δ, (n,); for Δ < 0 with the two proportions swapped, which avoids a subtraction."""
         found, apart = np.where(difference < 0, -self.difference, self.difference), np.abs(difference)
         product = apart * (1 - apart)
         linear = self.discordant - (2 - found) * apart
         constant = np.maximum(self.discordant - found, 0) * product
         root = np.sqrt(linear * linear + 4 * constant)
-        # Of a quadratic equation's two forms the one that does not subtract.
+        # The form of the quadratic formula that does not subtract.
         other = np.divide(constant, root - linear, out=np.zeros_like(root), where=linear < 0)
         variance: FloatArray = 2 * np.where(linear < 0, other, (linear + root) / 4) + product
         return variance
 
 
 def wilson(values: float | FloatArray, trials: float, z: FloatArray) -> FloatArray:
-    """Wilson's ends of shares, (n,): (p + z²/2n + z √(p(1 - p)/n + z²/4n²)) / (1 + z²/n)."""
+    """Wilson's ends of proportions, (n,): (p + z²/2n + z √(p(1 - p)/n + z²/4n²)) / (1 + z²/n)."""
     extra = z * z / trials
     ends = (values + extra / 2 + z * np.sqrt(values * (1 - values) / trials + extra / (4 * trials))) / (1 + extra)
     return np.where(z < 0, np.clip(ends, 0, values), np.clip(ends, values, 1))
 
 
 def split(z: float) -> tuple[FloatArray, FloatArray]:
-    """An error of z standard errors, split between two independent shares in every direction: z cos θ and z sin θ."""
+    """An error of z standard errors, split between two independent proportions in all directions: z cos θ, z sin θ."""
     return z * _COSINES, z * _SINES
 
 
 def range_including(estimate: float, values: FloatArray) -> Ends:
-    """The least range that includes an estimate and some values but NaN."""
+    """The smallest range that includes an estimate and all values that are not NaN."""
     return float(np.nanmin(values, initial=estimate)), float(np.nanmax(values, initial=estimate))
 
 
 def p_value(difference: float, ends: Callable[[float], Ends]) -> float:
-    """The two-sided p-value of no difference: that of the least z whose interval holds 0."""
+    """The two-sided p-value of no difference: that of the least z whose interval includes 0."""
 
     def beyond(z: float) -> float:
         lower, upper = ends(z)
@@ -138,7 +139,7 @@ def p_value(difference: float, ends: Callable[[float], Ends]) -> float:
 
 
 def _root(function: Callable[[float], float], at_zero: float, far: float) -> float:
-    """Where a falling function is 0, from its value at 0 to a place where it is not above 0 (the Illinois method)."""
+    """The zero of a falling function between 0 and a place where it is not positive (the Illinois method)."""
     near, above, below = 0.0, at_zero, function(far)
     middle, value, least = far, below, _NEAR * (above - below)
     while abs(value) > least and far - near > _NEAR * far and far > _NEAREST:

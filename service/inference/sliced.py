@@ -1,6 +1,6 @@
 """A sample in slices, such as one for each country: the operation behind `POST /v1/slices`.
 
-Knows the curves, the areas of slices and the intervals; nothing of how any is made, nor of wire formats.
+Knows the curves, the areas of slices and the intervals; nothing of how any is computed, nor of wire formats.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,10 +27,10 @@ _METRICS = tuple(Metric(name) for name in AREAS_WITH_INTERVALS)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Slicing:
-    """How n rows fall into s slices.
+    """The division of n rows into s slices.
 
     numbers   (n,) the slice of each row, from 0; every slice has a row.
-    keys      {name: the value of each slice}, (s,) each; None where rows have no value.
+    keys      {name: the value of each slice}, (s,) each; None if rows have no value.
     """
 
     numbers: IntArray
@@ -47,9 +47,8 @@ class Sliced:
     """The answer: the whole sample, and each slice, by column.
 
     rows               (s,) how many rows each slice has.
-    intervals          {area: the lower and the upper end for each slice}, NaN where there is none; None if not asked
-                       for.
-    operating_points   k of each slice, slice after slice, (s k,); None if not asked for.
+    intervals          {area: the lower and the upper end for each slice}, NaN if it has none; None if not requested.
+    operating_points   k of each slice, slice after slice, (s k,); None if not requested.
     """
 
     overall: EvaluatedCurves
@@ -67,9 +66,9 @@ def evaluate_slices(
     points: Sequence[OperatingPoint] = (),
     intervals: IntervalOptions | None = None,
 ) -> Sliced:
-    """Evaluate a sample as a whole and in slices: each as a sample of that slice alone would be.
+    """Evaluate a sample as a whole and in slices, each exactly as if that slice were the sample.
 
-    A slice of one class has NaN, and a reason. `intervals` are closed forms: no method that resamples.
+    A slice of one class has NaN and a reason. `intervals` take methods in closed form only, no resampling.
     """
     options = CurvesOptions(include=frozenset({"auc"}), operating_points=points)
     overall = evaluate_with_intervals(sample, options, intervals)
@@ -98,7 +97,7 @@ def _each(
     points: Sequence[OperatingPoint],
     options: IntervalOptions | None,
 ) -> tuple[dict[str, tuple[FloatArray, FloatArray]] | None, OperatingPoints | None, list[CurvesWarning]]:
-    """Read every slice on its own: the ends of its intervals, and its operating points."""
+    """Compute the ends of intervals and the operating points of every slice."""
     count = areas.positives.size
     ends = {metric.name: (np.full(count, np.nan), np.full(count, np.nan)) for metric in _METRICS}
     columns = np.full((4, count, len(points)), np.nan)

@@ -1,16 +1,16 @@
-"""The standard error of areas, and the spread of the difference of two, without resampling.
+"""The standard errors of areas, and the spread of the difference of two, without resampling.
 
-Knows strata of two effective examples or more in each class, and influences; nothing of intervals.
-Sources: DeLong, DeLong & Clarke-Pearson 1988 for the area under the ROC curve; Sun & Xu 2014 for midranks, which are
-what a table's rows count; Efron 1982, section 6.3, for the areas under the PR curve.
+Knows strata with two or more effective examples in each class, and influences; nothing of intervals. Sources: DeLong,
+DeLong & Clarke-Pearson 1988 for the area under the ROC curve; Sun & Xu 2014 for midranks, which a table's rows give;
+Efron 1982, section 6.3, for the areas under the PR curve.
 
-With u the influence of an example, and ū its mean over the class, by mass, an example adds v = w (u - ū)/Σ c w to what
-moves the area, and the variance of the area is the sum over both classes of
+With u the influence of an example and ū the weighted mean over its class, an example moves the area by v = w (u - ū)/Σ
+c w, and the variance of the area is the sum over both classes of
 
-    m/(m-1) · Σ c v²      over kinds of c examples that weigh w each,
+    m/(m-1) · Σ c v²      over kinds of c examples of weight w each,
 
-m being the effective number of them, (Σ c w)²/Σ c w². It is theirs where all weights are equal. That of a difference
-is the same with the differences of the influences.
+where m is their effective number, (Σ c w)²/Σ c w². With equal weights it is DeLong's (for the ROC curve). The variance
+of a difference uses the differences of influences.
 """
 
 import math
@@ -26,13 +26,13 @@ from service.inference.strata import Strata, Stratum
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How far the difference of the areas of two evaluations may be from the true one.
+    """The uncertainty of the difference of the areas of two evaluations.
 
     error        its standard error.
-    jump         how far a single example moves it: Σ c |v|³/Σ c v² over all that move it.
+    jump         how far a single example moves it: Σ c |v|³/Σ c v² over all examples.
     errors       the standard errors of both areas.
-    apart        1 - ρ, ρ being the correlation of both areas; 1 where the examples are different ones.
-    fewest       the effective number of examples of the smaller class.
+    apart        1 - ρ, where ρ is the correlation of the areas; 1 if the examples are different.
+    fewest       the effective size of the smaller class.
     """
 
     error: float
@@ -44,7 +44,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Moves:
-    """What each kind of a class adds: `by` (n,) for one example, of which there are `examples`, in units of `unit`."""
+    """How far each kind of a class moves an area: `by` (n,) for one of its `examples`, in units of `unit`."""
 
     by: FloatArray
     examples: FloatArray
@@ -52,7 +52,7 @@ class _Moves:
     effective: float
 
     def power(self, exponent: int, unit: float) -> float:
-        """Σ c |v|^exponent in a unit that no power of it is beyond the range of a double."""
+        """Σ c |v|^exponent, in a unit that avoids overflow and underflow."""
         return float(self.examples @ (np.abs(self.by) * (self.unit / unit)) ** exponent)
 
 
@@ -64,7 +64,7 @@ def standard_error(strata: Strata, evaluation: int = 0, area: Area = "roc") -> f
 def paired_spread(strata: Strata, area: Area = "roc") -> Spread:
     """The spread of the difference of the areas of two evaluations of the same examples.
 
-    It is that of the differences of their influences, so that evaluations which are nearly the same lose no digits.
+    It is computed from the differences of influences, so that nearly equal evaluations lose no digits.
     """
     one, other = (_influences(strata, evaluation, area) for evaluation in range(2))
     moves = _moves(strata, [(u - v, unit) for (u, unit), (v, _) in zip(one, other, strict=True)])
@@ -90,7 +90,7 @@ def _spread(moves: Sequence[_Moves], errors: tuple[float, float], apart: float |
 
 
 def _influences(strata: Strata, evaluation: int, area: Area) -> list[tuple[FloatArray, float]]:
-    """The influence of each kind of both classes, and what to divide it by."""
+    """The influence of each kind in both classes, and its divisor."""
     found = influences(strata.tables[evaluation], area)
     return [
         (rows.take(kinds.rows[evaluation]), unit) for kinds, (rows, unit) in zip(strata.classes, found, strict=True)
@@ -105,7 +105,7 @@ def _moves_of(kinds: Stratum, influences: FloatArray, unit: float) -> _Moves:
     weights = 1.0 if kinds.weights is None else kinds.weights / kinds.weights.max()
     masses = kinds.examples * weights
     total = float(masses.sum())
-    # Influences that are all equal deviate by exactly 0, as their mean might not.
+    # Equal influences must deviate by exactly 0, although their mean is rounded.
     deviations = influences - influences.min()
     deviations -= float((masses * deviations).sum()) / total
     return _Moves(deviations * weights, kinds.examples, 1 / total / abs(unit), kinds.effective)
@@ -120,5 +120,5 @@ def _error(moves: Sequence[_Moves]) -> float:
     unit = _largest(moves)
     if unit == 0:
         return 0.0
-    # The square of a small move might be below the range of a double.
+    # The square of a small move might underflow.
     return unit * math.sqrt(sum(each.effective / (each.effective - 1) * each.power(2, unit) for each in moves))

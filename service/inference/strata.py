@@ -1,7 +1,7 @@
-"""The examples of an evaluation by class, in the terms of its table: what all intervals are made from.
+"""The examples of an evaluation by class, located in its table: the basis of all intervals.
 
-A statistic of a sample is a function of how many positives and negatives there are at each row of its table, so an
-example is the row at which it is first called positive. Knows samples and tables; nothing of statistics.
+A statistic of a sample is a function of the numbers of positives and negatives at each row of its table, so an example
+is represented by the row at which it is first called positive. Knows samples and tables; nothing of statistics.
 """
 
 import math
@@ -17,21 +17,21 @@ from service.curves.groups import ordered
 from service.curves.sample import Sample
 
 FEWEST = 2
-"""How many effective examples a class needs for its spread to be estimated."""
+"""The effective examples that a class needs to estimate its spread."""
 
 _LARGEST_KEY = (1 << 63) - 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stratum:
-    """The examples of one class, of one evaluation or of two: columns (n,), one element per kind.
+    """The examples of one class, in one or two evaluations: columns (n,), one element per kind.
 
-    rows      for each evaluation the table's row, 1 or higher, at which they are first called positive.
-    examples  how many there are of each kind; fractional only where counts are.
-    weights   what one of each kind weighs; None is 1 each.
+    rows      for each evaluation, the table's row (from 1) at which they are first called positive.
+    examples  the number of each kind; fractional only if counts are.
+    weights   the weight of one example of each kind; None means 1.
 
-    No two kinds agree in rows and weight, and they are in order of rows, then of weight: the order of the input's
-    rows, and whether equal ones came as one count or one by one, leaves no trace.
+    Kinds are distinct in rows and weight, and ordered by them, so that the result depends neither on the order of input
+    rows nor on whether equal examples came as a count or singly.
     """
 
     rows: tuple[IntArray, ...]
@@ -40,27 +40,27 @@ class Stratum:
 
     @property
     def size(self) -> float:
-        """How many examples there are; those of weight 0 are none."""
+        """The number of examples of positive weight."""
         return float(self.examples.sum())
 
     @property
     def masses(self) -> FloatArray:
-        """What each kind weighs together, (n,)."""
+        """The total weight of each kind, (n,)."""
         return self.examples if self.weights is None else self.examples * self.weights
 
     @property
     def effective(self) -> float:
-        """How many examples of equal weight would tell as much: (Σ w)²/Σ w² (Kish 1965); `size` without weights."""
+        """The effective number of examples: (Σ w)²/Σ w² (Kish 1965); `size` without weights."""
         if self.weights is None or not self.weights.size:
             return self.size
         shares = self.weights / self.weights.max()
         return float((self.examples * shares).sum() ** 2 / (self.examples * shares**2).sum())
 
     def trials(self, values: FloatArray) -> float:
-        """How many examples of equal weight would tell the mean of these values, (n,), as well.
+        """The effective number of examples for the mean of these values, (n,).
 
-        By Kish's number the weights have nothing to do with the values. Where those of more weight differ more, it is
-        less: σ²(Σ c w)²/Σ c w²(v - v̄)², σ² being the mean of (v - v̄)². What is not seen to differ is no help.
+        Kish's number assumes weights unrelated to values. If values of more weight vary more, it is less:
+        σ²(Σ c w)²/Σ c w²(v - v̄)², where σ² is the mean of (v - v̄)². It is never more than Kish's number.
         """
         if self.weights is None:
             return self.size
@@ -91,17 +91,17 @@ class Strata:
 
     @property
     def enough(self) -> bool:
-        """Whether both classes have examples enough for a spread."""
+        """Whether both classes have enough examples to estimate a spread."""
         return min(self.effective) >= FEWEST
 
     @cached_property
     def effective(self) -> tuple[float, float]:
-        """How many positives, and how many negatives, of equal weight would tell as much."""
+        """The effective numbers of positives and of negatives."""
         return self.positives.effective, self.negatives.effective
 
 
 def strata(evaluation: Sample | Counts, table: ConfusionTable) -> Strata:
-    """Split one evaluation of which this is the table, a sweep."""
+    """Split one evaluation by class; its table must be a sweep."""
     if isinstance(evaluation, Sample) and evaluation.weights is not None:
         at = (rows_of(evaluation, table),)
         positives, negatives = (_kinds(at, rows, evaluation.weights, (table,)) for rows in _classes(evaluation))
@@ -115,9 +115,9 @@ def paired_strata(
     tables: tuple[ConfusionTable, ConfusionTable],
     rows: tuple[IntArray, IntArray] | None = None,
 ) -> Strata:
-    """Split two samples of the same examples: row by row equal labels and equal weights.
+    """Split two samples of the same examples, with equal labels and weights row by row.
 
-    `rows` are those of `ConfusionTable.with_rows`, where they are known.
+    `rows` are those of `ConfusionTable.with_rows`, if known.
     """
     at = rows or (rows_of(samples[0], tables[0]), rows_of(samples[1], tables[1]))
     positives, negatives = (_kinds(at, chosen, samples[0].weights, tables) for chosen in _classes(samples[0]))
@@ -127,8 +127,8 @@ def paired_strata(
 def rows_of(sample: Sample, table: ConfusionTable) -> IntArray:
     """The row of a sample's table at which each example is first called positive, (n,) in the sample's order.
 
-    One of weight 0 may have none, and has any. One beyond the last cut of a table whose rounded
-    totals that cut has already is at the last row.
+    An example of weight 0 may get any row. One beyond the last cut of a table, if that cut already has the rounded
+    totals, is at the last row.
     """
     descending = not sample.lower_is_positive
     scores, ranks = _ranked(sample.scores, descending=descending)
@@ -141,20 +141,20 @@ def rows_of(sample: Sample, table: ConfusionTable) -> IntArray:
 
 
 def _classes(sample: Sample) -> tuple[IntArray, IntArray]:
-    """Which examples are positive and which are negative, of those that weigh anything."""
+    """The positive and the negative examples of positive weight."""
     there: BoolArray = np.ones(sample.rows, dtype=np.bool_) if sample.weights is None else sample.weights > 0
     return np.flatnonzero(sample.labels & there), np.flatnonzero(~sample.labels & there)
 
 
 def _counted(steps: FloatArray) -> Stratum:
-    rows = np.flatnonzero(steps > 0)  # NumPy finds truth values ten times as fast as numbers
+    rows = np.flatnonzero(steps > 0)  # flatnonzero is ten times as fast on booleans
     return Stratum((rows + 1,), steps[rows], None)
 
 
 def _kinds(
     at: tuple[IntArray, ...], chosen: IntArray, weights: FloatArray | None, tables: tuple[ConfusionTable, ...]
 ) -> Stratum:
-    """Sort the chosen examples into kinds: each becomes one integer, so that one sort of integers orders them."""
+    """Sort the chosen examples into kinds: each kind is one integer, so that a single sort orders them."""
     sizes = [table.tp.size for table in tables]
     keys, places = at[0].take(chosen), None
     if len(at) > 1:
@@ -181,7 +181,7 @@ def _kinds(
 
 
 def _ranked(column: FloatArray, *, descending: bool) -> tuple[FloatArray, IntArray]:
-    """The distinct values of a column in order, and which of them each element is, (n,)."""
+    """The distinct values of a column in order, and the number of each element's value, (n,)."""
     order, values = ordered(column, descending=descending)
     changes = values[1:] != values[:-1]
     ranks = np.empty(column.size, dtype=np.int64)

@@ -1,6 +1,6 @@
-"""One evaluation as intervals and gates see it: its table, made once, and every metric of it, in all its forms.
+"""One evaluation as intervals and gates see it: its table, built once, and every metric of it.
 
-A metric is a number, a statistic for resamples, and has an interval that takes none. Knows the mathematics and the
+A metric has a value, a statistic for resamples, and an interval without resampling. Knows the mathematics and the
 rules' metrics; nothing of baselines or verdicts.
 """
 
@@ -37,15 +37,15 @@ from service.inference.spread import standard_error
 from service.inference.strata import Strata, strata
 
 ENDS = (0.0, 1.0)
-"""The least and the greatest value of a metric; of an area, or of a point of a curve, it shows no spread."""
+"""The least and the greatest value of a metric; an area, or a point of a curve, shows no spread there."""
 
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """An evaluation, its table, and what was computed from them so far.
+    """An evaluation, its table, and the results computed so far.
 
-    rows   the table's row of each example, where the sample may be paired with another.
-    known  the areas, where they were computed before.
+    rows   the table's row of each example, if the sample may be paired with another.
+    known  the areas, if already computed.
     """
 
     evaluation: Sample | Counts
@@ -55,14 +55,14 @@ class Subject:
 
     @classmethod
     def of(cls, evaluation: Sample | Counts, *, paired: bool = False) -> "Subject":
-        """Make the table, and for a sample that is `paired` its rows. Raises RisingThresholds for counts."""
+        """Build the table and, if `paired`, the rows of a sample. Raises RisingThresholds for counts."""
         if paired and isinstance(evaluation, Sample):
             return cls(evaluation, *ConfusionTable.with_rows(evaluation))
         return cls(evaluation, ConfusionTable.of(evaluation))
 
     @cached_property
     def strata(self) -> Strata:
-        """Its examples by class; of a sweep only."""
+        """The examples by class, for a sweep."""
         return strata(self.evaluation, self.table)
 
     @property
@@ -71,7 +71,7 @@ class Subject:
         return self.table.sweep and self.strata.enough
 
     def value(self, metric: Metric) -> float | None:
-        """The metric, None where it has no value."""
+        """The metric; None if undefined."""
         if metric.name == "roc":
             return self._roc
         if metric.name in AREAS:
@@ -81,7 +81,7 @@ class Subject:
         return None if np.isnan(value) else value
 
     def statistic(self, metric: Metric) -> Statistic:
-        """The same metric of resamples of this evaluation: an area, or one of a curve that has intervals."""
+        """The metric as a statistic of resamples: an area, or a metric of a curve that has intervals."""
         if metric.name in AREAS:
             return AREA_STATISTICS[metric.name]
         if (part := metric.part) is not None:
@@ -89,9 +89,9 @@ class Subject:
         return row_by_row(lambda tp, fp: value_of(metric.name, metric.at or 0.0, tp, fp))
 
     def interval(self, metric: Metric, value: float, level: float, method: str = "logit") -> Interval:
-        """The interval of a metric of this value without resamples; `method` is for an area under the ROC curve.
+        """The interval of a metric with this value, without resampling; `method` is for an area under the ROC curve.
 
-        An area of exactly 0 or 1 has no spread, and another interval.
+        An area of exactly 0 or 1 has no spread, so its interval is exact.
         """
         if not metric.is_area:
             return score_interval(self.score_ends(metric, value, normal_quantile(level)), level)
@@ -105,14 +105,14 @@ class Subject:
         return self.capped(metric, logit_interval(value, error, level))
 
     def capped(self, metric: Metric, interval: Interval) -> Interval:
-        """The interval of an area, showing no more than one of 1 or of 0 would; any other metric's as it is."""
+        """The interval of an area, no narrower than for an area of 1 or 0 (`within_exact`); others unchanged."""
         if not metric.is_area:
             return interval
         worst = self._exact(metric, 0.0, interval.level) if metric.name == "roc" else None
         return within_exact(interval, self._exact(metric, 1.0, interval.level), worst)
 
     def _exact(self, metric: Metric, value: float, level: float) -> Interval:
-        """The interval of an area of 0 or 1; none under a PR curve is 0."""
+        """The interval of an area of 0 or 1; an area under a PR curve is never 0."""
         if metric.part is not None:
             trials, totals = self.strata.effective, (self.table.positives, self.table.negatives)
             if value > 0:
@@ -124,7 +124,7 @@ class Subject:
         return exact_pr_interval((self.table.positives, self.table.negatives), self.strata.effective, level)
 
     def score_ends(self, metric: Metric, value: float, z: float) -> Ends:
-        """The score interval of a metric, other than an area, with this value."""
+        """The score interval of a metric other than an area, with this value."""
         if metric.at_threshold is not None:
             recall, fpr = self.shares(metric)
             return rate_ends(self.rate(metric), value, (recall, fpr), z)
@@ -145,9 +145,9 @@ class Subject:
         return recall, fpr
 
     def row(self, metric: Metric) -> int:
-        """The row of the metric's threshold, of which there is one."""
+        """The row of the metric's threshold, which exists."""
         _, row = self._reading(metric)
-        assert row is not None  # noqa: S101  # a metric that has a value at a threshold has its row
+        assert row is not None  # noqa: S101  # a metric with a value at a threshold has a row
         return row
 
     @cached_property
@@ -165,7 +165,7 @@ class Subject:
         return {}
 
     def _reading(self, metric: Metric) -> tuple[float, int | None]:
-        """The metric at its place, and the row of a threshold; NaN and None where there is none."""
+        """The metric at its place, and the row of a threshold; NaN and None if undefined."""
         if metric not in self._readings:
             self._readings[metric] = self._read(metric)
         return self._readings[metric]

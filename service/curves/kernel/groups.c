@@ -1,4 +1,4 @@
-/* The groups of equal scores, by way of keys that the caller sorts. */
+/* The groups of equal scores, by means of keys that the caller sorts. */
 
 #include "kernel.h"
 
@@ -23,7 +23,7 @@ static inline double double_of(uint64_t bits)
 
 /* Make doubles that sort like the scores times `scale`, all below 1.5, and carry the label in their last bit.
 
-   Tells whether every score comes back from that scale. */
+   Returns whether every score survives scaling and back. */
 WIDE bool rocpr_keys(int64_t rows, const double *restrict scores, const uint8_t *restrict labels, double scale,
                      bool with_sign, bool descending, double *restrict keys)
 {
@@ -44,7 +44,7 @@ static inline double score_of(double key, uint64_t kept, uint64_t turned)
     return double_of((bits & ~SIGN) >> 1 | (bits & kept)) + 0.0;
 }
 
-/* Write a row for each distinct score of sorted keys, behind a first one that calls nothing; returns how many.
+/* Write a first row that calls nothing, then one for each distinct score of sorted keys; returns the number of rows.
 
    The columns thresholds, tp and fp have room for one more row than there are keys, one after the other. */
 WIDE int64_t rocpr_groups(int64_t rows, const double *restrict keys, double scale, bool with_sign, bool descending,
@@ -67,7 +67,7 @@ WIDE int64_t rocpr_groups(int64_t rows, const double *restrict keys, double scal
         if (repeated) {
             for (int64_t at = 0; at < size; at++) {
                 hits += (int64_t)(bits_of(keys[start + at]) & 1);
-                /* Written again by the next row of the same score: a write costs less than a branch. */
+                /* Overwritten by the next row of the same score: a write costs less than a branch. */
                 thresholds[group] = scores[at] / scale;
                 tp[group] = (double)hits;
                 fp[group] = (double)(start + at + 1 - hits);

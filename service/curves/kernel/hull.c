@@ -20,7 +20,7 @@ static inline struct point point_of(const double *tp, const double *fp, int64_t 
 
 /* Positive when b lies above the chord from a to c, 0 when on it; the sign is exact, for whole counts up to 2^53.
 
-   Differences of counts are exact and rounding is monotone, so that products which differ rounded differ as they do. */
+   Differences of counts are exact and rounding is monotone: rounded products that differ compare like the exact ones. */
 static inline double orientation(struct point a, struct point b, struct point c)
 {
     const double up = b.tp - a.tp, across = b.fp - a.fp, rise = c.tp - a.tp, run = c.fp - a.fp;
@@ -31,9 +31,9 @@ static inline double orientation(struct point a, struct point b, struct point c)
     return (double)((exactly > 0) - (exactly < 0));
 }
 
-/* Write those of `count` rows in order, the first and the last of which differ, that are vertices of their upper hull.
+/* Write the vertices of the upper hull of `count` rows in order, the first and the last of which differ.
 
-   Of equal rows it has the first. Returns how many there are (Andrew 1979). */
+   Of equal rows it takes the first. Returns the number of vertices (Andrew 1979). */
 static int64_t upper_hull(int64_t count, const int64_t *rows, const double *tp, const double *fp, int64_t *vertices)
 {
     int64_t size = 1;
@@ -55,7 +55,7 @@ static int64_t upper_hull(int64_t count, const int64_t *rows, const double *tp, 
     return size;
 }
 
-/* Write the rows after a, up to b, but those that are surely under the chord between the two; returns how many. */
+/* Write the rows after a, up to b, except those certainly under the chord between the two; returns how many. */
 static int64_t outside(const double *restrict tp, const double *restrict fp, int64_t a, int64_t b,
                        int64_t *restrict rows)
 {
@@ -68,10 +68,10 @@ static int64_t outside(const double *restrict tp, const double *restrict fp, int
     return count;
 }
 
-/* Write the vertices of the upper hull of rows in order, and `outer` rows among which all are that lie on it.
+/* Write the vertices of the upper hull of rows in order, and `outer` rows that include all that lie on it.
 
-   The first and the last row differ. There is room for all rows in both; `sizes` is how many were written. First comes
-   the hull of one row in `spacing`: what is under it is on no hull. */
+   The first and the last row differ. Both outputs have room for all rows; `sizes` gets how many were written. The
+   hull of one row in `spacing` comes first: rows under it are not on the hull. */
 void rocpr_hull(int64_t rows, int64_t spacing, const double *tp, const double *fp, int64_t *vertices, int64_t *outer,
                 int64_t *sizes)
 {
@@ -81,7 +81,7 @@ void rocpr_hull(int64_t rows, int64_t spacing, const double *tp, const double *f
         outer[some++] = row;
     outer[some++] = end;
     int64_t size = upper_hull(some, outer, tp, fp, vertices);
-    vertices[size - 1] = end; /* or a row that this one repeats */
+    vertices[size - 1] = end; /* or a row equal to this one */
     outer[0] = 0;
     for (int64_t corner = 1; corner < size; corner++)
         near += outside(tp, fp, vertices[corner - 1], vertices[corner], outer + near);
@@ -89,7 +89,7 @@ void rocpr_hull(int64_t rows, int64_t spacing, const double *tp, const double *f
     sizes[1] = near;
 }
 
-/* Write those of the `outer` rows of a hull, which has two vertices or more, that lie on it; returns how many. */
+/* Write the `outer` rows that lie on a hull of two or more vertices; returns how many. */
 int64_t rocpr_boundary(int64_t count, const int64_t *restrict outer, int64_t size, const int64_t *restrict vertices,
                        const double *restrict tp, const double *restrict fp, int64_t *restrict boundary)
 {

@@ -1,4 +1,4 @@
-/* The sums over a table's steps that its areas are. */
+/* The sums over a table's steps from which its areas are computed. */
 
 #include "kernel.h"
 
@@ -6,19 +6,19 @@
 #include <math.h>
 #include <string.h>
 
-#define INLINE static inline __attribute__((always_inline)) /* or clones would disagree how to hand on such vectors */
+#define INLINE static inline __attribute__((always_inline)) /* or clones would disagree on how to pass these vectors */
 
 enum { LANES = 8 };
 
-/* Up to this z the integral takes a series, as in positive_steps.py. */
+/* Up to this z the integral uses a series, as in positive_steps.py. */
 #define LARGEST_IN_SERIES (1.0 / 17)
 
-/* A sum of numbers, exact in two parts; the third, of what is below both, is rounded far below the last bit of all. */
+/* A sum of numbers: two exact parts, and a third of the remainders, rounded far below the last bit of the sum. */
 struct total {
     double leading, middle, rest;
 };
 
-/* Numbers side by side: the order in which a compiler may not add up those of one sum. */
+/* Partial sums side by side: a compiler may not reorder the additions of a single sum. */
 typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
 
 INLINE lanes lanes_at(const double *column)
@@ -36,10 +36,10 @@ INLINE double sum_of(lanes numbers)
     return sum;
 }
 
-/* Add numbers >= 0. What leads is a multiple of the last bit of `anchor`, and of the rest, of either sign, of half that of
-   `below`.
+/* Add numbers >= 0. The leading part is a multiple of the last bit of `anchor`; the middle one, of either sign, of half
+   the last bit of `below`.
 
-   The columns go on with zeros to a multiple of LANES. */
+   Columns are padded with zeros to a multiple of LANES. */
 WIDE static void add_up(int64_t size, const double *column, double anchor, double below, struct total *total)
 {
     lanes leading = {0}, middle = {0}, rest = {0};
@@ -81,7 +81,7 @@ WIDE static int64_t select_steps(int64_t rows, const double *restrict tp, const 
     return count;
 }
 
-/* Fill the other columns, as positive_steps.py has them. Tells whether a z is too large for the series. */
+/* Fill the other columns, as in positive_steps.py. Returns whether any z is too large for the series. */
 WIDE static bool fill_steps(int64_t count, struct steps *restrict of)
 {
     int64_t large = 0;
@@ -137,8 +137,8 @@ void rocpr_sums(int64_t rows, const double *tp, const double *fp, double positiv
     struct steps steps;
     struct total totals[4] = {{0}};
     const double *const columns[4] = {steps.integral, steps.average, steps.before, steps.after};
-    /* No total is above the positives but for rounding, for which there is room, and no column has more steps than
-       there are positives or rows. */
+    /* No total exceeds the positives except by rounding, for which there is room, and no column has more steps than
+       positives or rows. */
     int power, many;
     frexp(positives, &power);
     frexp(fmin(positives, (double)rows), &many);
@@ -156,6 +156,6 @@ void rocpr_sums(int64_t rows, const double *tp, const double *fp, double positiv
         beside += doubled_area_beside(count, &steps);
     }
     memcpy(sums, totals, sizeof totals);
-    /* Under the curve and beside it is all of the rectangle. */
+    /* The areas under the curve and beside it add up to the rectangle. */
     sums[12] = 2 * (tp[rows] * fp[rows] - tp[0] * fp[0]) - beside;
 }
