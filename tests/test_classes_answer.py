@@ -104,6 +104,12 @@ def test_what_is_undefined_is_null_with_a_warning() -> None:
     assert [warning["code"] for warning in answer["warnings"]] == ["undefined_classes"]
 
 
+def test_totals_beyond_all_doubles_are_null() -> None:
+    body = FEW | {"labels": ["cat", "cat"], "weights": [1e308, 1e308]}
+    answer = answered("classes", body)
+    assert (answer["classes"]["positives"], answer["classes"]["negatives"]) == ([None, 0], [0, None])
+
+
 FEW = {"scores": {"cat": [0.9, 0.2], "dog": [0.1, 0.8]}, "labels": ["cat", "dog"]}
 
 
