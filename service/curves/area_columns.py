@@ -1,4 +1,4 @@
-"""The areas of several samples, such as slices or classes, as columns: NaN, and a reason, where there is none."""
+"""The areas of several samples, such as slices or classes, as columns; NaN with a reason where undefined."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -13,15 +13,15 @@ from service.curves.hull import RocHull
 from service.curves.sample import Sample
 
 SHARED_AREAS = ("roc", "roc_hull", "pr", "pr_achievable", "average_precision")
-"""The areas of columns; `pr_trapezoid` visits every true positive, and is left out."""
+"""The areas in columns; `pr_trapezoid` is omitted, because it visits every true positive."""
 
 ONE_CLASS, TOTAL_OUT_OF_RANGE = "one_class", "total_out_of_range"
-"""Why there are no areas."""
+"""The reasons why a sample has no areas."""
 
 
 @dataclass(slots=True, eq=False)
 class AreaColumns:
-    """The totals and areas of s samples, (s,) each; NaN, and a reason, where there is none."""
+    """The totals and areas of s samples, (s,) each; NaN with a reason where undefined."""
 
     positives: FloatArray
     negatives: FloatArray
@@ -36,7 +36,7 @@ class AreaColumns:
         self.reason = [None] * self.positives.size
 
     def set(self, number: int, table: ConfusionTable) -> None:
-        """Set the areas of one sample by those of its table."""
+        """Set the areas of one sample from its table."""
         hull = table.select(RocHull.of(table).vertices)
         self.roc[number], self.roc_hull[number] = roc_area(table), roc_area(hull)
         self.pr[number], self.pr_achievable[number] = pr_area(table), pr_area(hull)
@@ -45,7 +45,7 @@ class AreaColumns:
 
 @dataclass(frozen=True, slots=True)
 class Undefined:
-    """What has no areas: its totals, and why."""
+    """A set of rows without areas: its totals, and the reason."""
 
     totals: tuple[float, float]
     reason: str
@@ -54,7 +54,7 @@ class Undefined:
 def sample_or_reason(
     scores: FloatArray, labels: BoolArray, weights: FloatArray | None, *, lower_is_positive: bool
 ) -> Sample | Undefined:
-    """Make a sample, or say why there is none."""
+    """Make a sample, or say why it is undefined."""
     try:
         return Sample(scores, labels, weights, lower_is_positive)
     except (OneClassLabels, TotalOutOfRange) as fact:
@@ -64,7 +64,7 @@ def sample_or_reason(
 
 
 def areas_of_each(parts: Iterable[Sample | Undefined], count: int) -> tuple[AreaColumns, list[ConfusionTable | None]]:
-    """Every area of so many samples, one after the other; and the tables of those that have any."""
+    """All areas of samples, one at a time, and the tables of the samples that have areas."""
     found = AreaColumns(*np.full((7, count), np.nan))
     tables: list[ConfusionTable | None] = []
     for number, part in enumerate(parts):

@@ -1,4 +1,4 @@
-"""The schema of a request for curves: an evaluation, and what is asked of it.
+"""The schema of a request for curves: an evaluation and options.
 
 Knows the options of curves; nothing of bytes.
 """
@@ -38,7 +38,7 @@ class InterpolationSchema(ObjectSchema):
 
 
 MOST_PARTIAL = 100
-"""How many partial areas one request asks for."""
+"""The most partial areas in one request."""
 
 
 MOST_PREVALENCES = 1000
@@ -64,7 +64,7 @@ class CostsSchema(ObjectSchema):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CurvesRequest:
-    """A checked request for curves, and for intervals of their areas where it has options of those."""
+    """A checked request for curves, and for intervals of their areas if it has options for those."""
 
     evaluation: Sample | Counts
     options: CurvesOptions
@@ -79,7 +79,7 @@ class CurvesRequest:
 
     @property
     def work(self) -> int:
-        """What its tables, its points and its resamples take."""
+        """The work of its tables, its points and its resamples."""
         return curves_work(self.evaluation, self.options, self.intervals)
 
 
@@ -94,19 +94,19 @@ class CurvesRequestSchema(CurvesCharts, EvaluationSchema):
     tuning = fields.Nested(SampleSchema)
     intervals = fields.Nested(IntervalsSchema)
     operating_points = ObjectList(OperatingPointSchema(), minimum=0, maximum=MOST_OPERATING_POINTS)
-    partial = ObjectList(PartialSchema(), minimum=0, maximum=MOST_PARTIAL)  # type: ignore[assignment]  # a field, which marshmallow takes out of the class
+    partial = ObjectList(PartialSchema(), minimum=0, maximum=MOST_PARTIAL)  # type: ignore[assignment]  # marshmallow removes fields from the class
     costs = fields.Nested(CostsSchema)
     sample_only = (*EvaluationSchema.sample_only, "soft_labels", "thresholds", "tuning")
 
     @pre_load
     def drop_absent(self, data: Any, **kwargs: object) -> Any:  # noqa: ANN401  # anything that JSON can hold
-        """Let a tuning sample inherit what labels and scores mean."""
+        """Let a tuning sample inherit the meaning of labels and scores."""
         data = super().drop_absent(data, **kwargs)
         return inheriting(data, "tuning") if isinstance(data, dict) else data
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> CurvesRequest:
-        """Build the request, when its fields go together."""
+        """Build the request, if its fields are compatible."""
         soft = "soft_labels" in data
         evaluation = self.soft_sample(data) if soft else self.evaluation(data)
         if soft and "intervals" in data:
