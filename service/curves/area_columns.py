@@ -1,5 +1,6 @@
 """The areas of several samples, such as slices or classes, as columns; NaN with a reason where undefined."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -45,9 +46,9 @@ class AreaColumns:
 
 @dataclass(frozen=True, slots=True)
 class Undefined:
-    """A set of rows without areas: its totals, and the reason."""
+    """A set of rows without areas: its totals, NaN for one beyond all doubles, and the reason."""
 
-    totals: tuple[float, float]
+    totals: tuple[float, ...]
     reason: str
 
 
@@ -59,7 +60,8 @@ def sample_or_reason(
         return Sample(scores, labels, weights, lower_is_positive)
     except (OneClassLabels, TotalOutOfRange) as fact:
         each = np.ones(labels.size) if weights is None else weights
-        totals = float(each @ labels), float(each @ ~labels)
+        with np.errstate(over="ignore"):
+            totals = tuple(float(total) if total < np.inf else math.nan for total in (each @ labels, each @ ~labels))
         return Undefined(totals, ONE_CLASS if isinstance(fact, OneClassLabels) else TOTAL_OUT_OF_RANGE)
 
 

@@ -119,12 +119,13 @@ def _pooled(given: ClassScores) -> Sample | Undefined:
 def _averages(areas: AreaColumns, pooled: Sample | Undefined) -> ClassAverages:
     """Average areas over the classes: Σ A / k; Σ P A / Σ P; and the area of all classes in one sample."""
     micro, _ = areas_of_each([pooled], 1)
-    total = fsum(areas.positives)
+    known = not any(areas.reason)
 
     def averages(name: str) -> FloatArray:
         each: FloatArray = getattr(areas, name)
-        weighted = fsum(areas.positives * each) / total if total else np.nan
-        return np.array([fsum(each) / each.size, weighted, getattr(micro, name)[0]])
+        macro = fsum(each) / each.size if known else np.nan
+        weighted = fsum(areas.positives * each) / fsum(areas.positives) if known else np.nan
+        return np.array([macro, weighted, getattr(micro, name)[0]])
 
     return ClassAverages(*map(averages, AVERAGED_AREAS))
 

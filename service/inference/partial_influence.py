@@ -171,7 +171,7 @@ def worst_upper_end(table: ConfusionTable, part: PartialRange, trials: Ends, z: 
 
 
 def examples_inside(part: PartialRange, mean: float, trials: Ends) -> float:
-    """The effective number of examples behind a mean height: in the range, or positives above `min_tpr` if fewer."""
+    """The effective examples that decide a mean height: those in the range, or positives above `min_tpr` if fewer."""
     positives, negatives = trials
     width = round(part.end - part.start, 12)  # from 0.8 to 1 it would be 0.19999999999999996
     inside = width * (negatives if part.over == "fpr" else positives)

@@ -69,7 +69,7 @@ def _(column: ArrowColumn) -> Categories:
     if types.is_string_view(kind):  # pyarrow lacks functions for these
         cells = pc.cast(cells, pa.large_string())
     if types.is_uint64(kind) and (most := pc.max(cells).as_py()) is not None and most > _LARGEST:
-        raise ColumnError("not_exact", f"An integer is above {_LARGEST}.", pc.index(cells, most).as_py())
+        raise ColumnError("not_exact", f"An integer is above {_LARGEST} in size.", pc.index(cells, most).as_py())
     return _of_cells(cells.combine_chunks())
 
 
@@ -79,6 +79,9 @@ def _of_doubles(values: np.ndarray) -> Categories:
     whole = np.floor(values) == values
     if not (whole | missing).all():
         raise _misfit("A number that is not whole tells no slice apart.", int((whole | missing).argmin()))
+    large = (values >= _LARGEST) | (values < -_LARGEST)  # compared as doubles, where _LARGEST is 2^63
+    if large.any():
+        raise ColumnError("not_exact", f"An integer is above {_LARGEST} in size.", int(large.argmax()))
     return _of_cells(pa.array(np.where(missing, 0, values).astype(np.int64), mask=missing))
 
 

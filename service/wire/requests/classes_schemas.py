@@ -46,12 +46,17 @@ class _ByClass(fields.Field[dict[str, Any]]):
         for name, column in value.items():
             try:
                 _NAME.deserialize(name)
-                read[name] = self.column.deserialize(column)
+                read[name] = self._column(column)
             except ValidationError as error:
                 errors[name] = error.messages
         if errors:
             raise ValidationError(errors)
         return read
+
+    def _column(self, column: object) -> object:
+        if column is None or column == []:
+            raise ValidationError([Fault("not_a_column", "Must be a list with a value for each row.")])
+        return self.column.deserialize(column)
 
 
 class _ClassLabels(fields.Field[Any]):
