@@ -18,6 +18,7 @@ from service.wire.formats.text_columns import TextColumn, coded
 
 _KINDS: dict[type, str] = {bool: "boolean", int: "number", float: "number", str: "text"}
 _LARGEST = 2**63 - 1
+_ABOVE = 2.0**63
 
 
 @categories.register
@@ -31,13 +32,13 @@ def _(column: list) -> Categories:  # type: ignore[type-arg]  # singledispatch t
             for row, cell in enumerate(column)
             if cell is not None and (first == "" or _KINDS.get(type(cell)) != first)
         )
-        raise _misfit("A slice is told by text, an integer or a boolean, all of one kind.", row)
+        raise _misfit("The values of this column must be text, integers or booleans, all of one kind.", row)
     if names == {"text"}:
         try:
             return _of_cells(pa.array(column, pa.large_string()))
         except UnicodeEncodeError:
             row = next(row for row, cell in enumerate(column) if cell is not None and not _is_unicode(cell))
-            raise _misfit("This is no Unicode text: it has half of a surrogate pair.", row) from None
+            raise _misfit("This text is not valid Unicode: it has half of a surrogate pair.", row) from None
     if names == {"boolean"}:
         return _of_cells(pa.array(column, pa.bool_()))
     return _of_doubles(numbers(column, nullable=True))
@@ -61,7 +62,7 @@ def _(column: ArrowColumn) -> Categories:
     kind = None if cells is None else cells.type
     if cells is None or not (is_text(kind) or types.is_integer(kind) or types.is_boolean(kind) or types.is_null(kind)):
         name = column.shown_kind or str(kind)
-        raise _misfit(f"This column is {name}; slices are told by text, integers or booleans.")
+        raise _misfit(f"This column is {name}; it must be text, integers or booleans to define slices.")
     if types.is_dictionary(kind):
         return _of_dictionary(cells)
     if types.is_null(kind):
@@ -69,16 +70,22 @@ def _(column: ArrowColumn) -> Categories:
     if types.is_string_view(kind):  # for which pyarrow has no functions
         cells = pc.cast(cells, pa.large_string())
     if types.is_uint64(kind) and (most := pc.max(cells).as_py()) is not None and most > _LARGEST:
-        raise ColumnError("not_exact", f"An integer is above {_LARGEST}.", pc.index(cells, most).as_py())
+        raise ColumnError("not_exact", f"This integer is above {_LARGEST}.", pc.index(cells, most).as_py())
     return _of_cells(cells.combine_chunks())
 
 
 def _of_doubles(values: np.ndarray) -> Categories:
-    """Numbers of JSON, whole ones alone; NaN is no value."""
+    """Numbers of JSON, which must be integers of 64 bits; NaN is a missing value."""
     missing = np.isnan(values)
     whole = np.floor(values) == values
     if not (whole | missing).all():
-        raise _misfit("A number that is not whole tells no slice apart.", int((whole | missing).argmin()))
+        message = "A slice is text, an integer or a boolean; this number is not an integer."
+        raise _misfit(message, int((whole | missing).argmin()))
+    huge = (values >= _ABOVE) | (values < -_ABOVE)
+    if huge.any():
+        raise ColumnError(
+            "not_exact", f"This integer is beyond 64 bits: {-_LARGEST - 1} to {_LARGEST}.", int(huge.argmax())
+        )
     return _of_cells(pa.array(np.where(missing, 0, values).astype(np.int64), mask=missing))
 
 
