@@ -1,4 +1,4 @@
-"""One request to one answer, plain data in and plain data out: decode, check, evaluate, encode.
+"""From one request to one answer, plain data in and out: decode, check, evaluate, encode.
 
 Threads of the server, evaluator processes and the command line call `answer`. An expected failure comes back as a
 problem Answer, never as an exception. Knows no HTTP beyond media types and statuses.
@@ -12,7 +12,7 @@ from time import perf_counter
 
 from marshmallow import ValidationError
 
-from service.curves.budget import TooMuchWork as TooMuchWork  # noqa: PLC0414  # who calls `answer` catches it
+from service.curves.budget import TooMuchWork as TooMuchWork  # noqa: PLC0414  # callers of `answer` catch it
 from service.curves.budget import at_most, spend
 from service.curves.errors import CurvesError
 from service.operations import OPERATIONS, Checked, Operation
@@ -35,7 +35,7 @@ from service.wire.requests.picture_schemas import PICTURE_SCHEMAS, checked_pictu
 class Request:
     """What to evaluate. `parameters` are the query's, in order; media types and codings are known to be supported.
 
-    `content_type` may also be one that leaves open what the body is (`GENERAL` of wire/media_types.py).
+    `content_type` may also be a vague one (`GENERAL` in wire/media_types.py).
     """
 
     operation: str
@@ -50,9 +50,9 @@ class Request:
 
 @dataclass(slots=True)
 class Facts:
-    """What was done for a request, for logs and measurements: how many rows it had, and how long each stage took.
+    """Facts about a request for logs and metrics: the number of rows, and the duration of each stage.
 
-    A stage that was not reached has no seconds. Checking belongs to decoding, compression to encoding.
+    A stage that was not reached has no duration. Checking counts as decoding, compression as encoding.
     """
 
     rows: int | None = None
@@ -62,7 +62,7 @@ class Facts:
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:
-        """Measure a stage, also one that fails."""
+        """Measure a stage, even if it fails."""
         start = perf_counter()
         try:
             yield
@@ -72,7 +72,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What to send back; `problem` is the code of a failure."""
+    """The answer to send; `problem` is the code of a failure."""
 
     status: int
     media_type: str
@@ -84,15 +84,15 @@ class Answer:
 
 
 _TOO_LARGE = frozenset({"body_too_large", "too_many_rows"})
-"""The problems of a body that is over a limit."""
+"""The codes of problems of a body over a limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """The most that may be done for a request where others wait for it to be done.
+    """The most work to do for a request while others wait.
 
-    work         rows of an evaluation, and what takes as long, as service/curves/budget.py counts them.
-    body_bytes   what the body may become when it is decompressed, or decoded from columns.
+    work         work in rows, as counted in service/curves/budget.py.
+    body_bytes   the most that the body may become when it is decompressed or its columns are decoded.
     """
 
     work: int
@@ -104,7 +104,7 @@ REQUEST_MEDIA_TYPES = tuple(DECODERS)
 
 
 def response_media_types(operation: str) -> tuple[str, ...]:
-    """Return the media types that an operation answers here, the default first."""
+    """The media types in which an operation can answer here, the default first."""
     answered = tuple(media_type for name, media_type in ENCODERS if name == operation)
     return answered if png.is_drawn() else tuple(media_type for media_type in answered if media_type != PNG)
 
@@ -117,9 +117,9 @@ def answer(
 ) -> Answer:
     """Evaluate a request.
 
-    `output` takes the body, and says what memory that needs. If it writes to a file, the Answer has no body, and what
-    it has written before a failure is of no use. Raises TooMuchWork if the request is, or turns out to be, more work
-    than `effort`; it may be invalid, too, and must be answered where no other request waits for it.
+    `output` takes the body and checks memory for it. If it writes to a file, the Answer has no body; after a failure
+    the file is useless. Raises TooMuchWork if the request is, or turns out to be, more work than `effort`; it may also
+    be invalid, and must be answered where no other request waits for it.
     """
     return _answer(request, lambda operation: _decoded(request, operation, limits, effort), limits, effort, output)
 
@@ -133,7 +133,7 @@ def _narrowed(limits: Limits, effort: Effort) -> Limits:
 
 
 def answer_decoded(request: Request, decoded: Decoded, limits: Limits) -> Answer:
-    """Evaluate a document that was decoded before; of the request itself only what it says of a picture is read."""
+    """Evaluate a decoded document; of the request itself only the picture's options are read."""
     return _answer(request, lambda operation: (decoded, _shown(request, operation, dict(request.parameters))), limits)
 
 
@@ -152,13 +152,13 @@ def _answer(
         return Answer(status, request.accept, output.held(), encoded.headers, coding, None, facts)
     except Problem as problem:
         return problem_answer(problem, request.instance, facts)
-    except MemoryError:  # what took the memory goes with the error
+    except MemoryError:  # its memory is freed with the error
         pass
     return lack_of_memory(request, facts)
 
 
 def lack_of_memory(request: Request, facts: Facts | None = None) -> Answer:
-    """Say that there is not the memory that a request takes."""
+    """Make the problem of a request that needs more memory than there is."""
     lack = Problem("body_too_large", "The request needs more memory than this server has.")
     return problem_answer(lack, request.instance, facts)
 
@@ -178,7 +178,7 @@ def _write_answer(
     facts: Facts,
     output: Output,
 ) -> tuple[int, Encoded, str]:
-    """Write the encoded answer; return its status, what was encoded, and the coding that it has."""
+    """Write the encoded answer; return its status, the encoded result, and its content coding."""
     operation = OPERATIONS[request.operation]
     with facts.timed("decode_seconds"):
         decoded, shown = decode(operation)
@@ -212,7 +212,7 @@ def _write_answer(
 
 
 def _beginning(pieces: Iterator[Piece], size: int) -> list[Piece]:
-    """Take pieces until they have `size` bytes or end."""
+    """Take pieces until they have `size` bytes, or to the end."""
     taken: list[Piece] = []
     missing = size
     while missing > 0 and (piece := next(pieces, None)) is not None:
@@ -222,9 +222,9 @@ def _beginning(pieces: Iterator[Piece], size: int) -> list[Piece]:
 
 
 def _decoded(request: Request, operation: Operation, limits: Limits, effort: Effort | None) -> tuple[Decoded, Shown]:
-    """Read the body, with the options in the query; and what of the result is asked for.
+    """Read the body with the options in the query, and what to encode of the result.
 
-    Raises TooMuchWork for what the effort alone is too small for.
+    Raises TooMuchWork if only the effort is too small.
     """
     parameters = _unique(request.parameters)
     shown = _shown(request, operation, parameters)
@@ -249,7 +249,7 @@ def _without_body() -> Problem:
 
 
 def _shown(request: Request, operation: Operation, parameters: dict[str, str]) -> Shown:
-    """Take out of the query what of the result is asked for: a table by its name, or a picture."""
+    """Remove from the query the requested part of the result: a table by name, or a picture."""
     table = parameters.pop("table", None)
     _check_table(operation, table, request.accept)
     if (request.operation, request.accept) in PICTURE_SCHEMAS:

@@ -1,6 +1,6 @@
-"""The WSGI application: the one place that wires settings, answer.py and the web layer together.
+"""The WSGI application: the only place that wires settings, answer.py and the web layer together.
 
-Knows which parts there are; has no other logic.
+Knows the parts, and has no other logic.
 """
 
 import atexit
@@ -34,15 +34,15 @@ _LOG = logging.getLogger("service")
 
 
 def create_app(settings: Settings | None = None) -> Flask:
-    """Build the application; without settings they are read from the environment."""
+    """Build the application; settings default to those in the environment."""
     settings = settings or read_settings()
     if settings.compiled == "auto":
         try:
             KERNEL.use_installed()
-        except OSError as error:  # NumPy gives the same numbers
+        except OSError as error:  # NumPy code gives the same numbers
             _LOG.warning("The compiled loops cannot be used: %s", error)
     limits = Limits(settings.max_rows, settings.max_interpolated_rows, settings.max_decompressed_bytes)
-    # Under gunicorn.conf.py the server's processes share one.
+    # Under gunicorn.conf.py the server's processes share it.
     runtime_directory = Path(settings.runtime_dir) if settings.runtime_dir else _directory_of_its_own()
     slots = slots_in(runtime_directory, "big", settings.slots, settings.workers)
     spool = Spool(settings.spool_dir or None)
@@ -66,7 +66,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     )
 
     app = Flask("service", static_folder=None)
-    # A path is right or it is 404: no redirect (an HTML page) to a tidier spelling of it.
+    # Other spellings of a path get 404, not a redirect (an HTML page).
     app.url_map.merge_slashes = False
     install_observation(app, settings.log_level)
     install_access(app, settings, runtime_directory)
@@ -79,13 +79,13 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.register_blueprint(health_blueprint(spool))
     app.register_blueprint(version_blueprint(settings, compiled=KERNEL.path is not None))
     app.register_blueprint(metrics_blueprint(slots, spool, compiled=KERNEL.path is not None))
-    # What the worker, which knows no settings of the application's parts, needs of them.
+    # What the worker needs from the application's parts, whose settings it does not know.
     app.extensions |= {"spool": spool, "big_pool": big, "slots": slots, "runtime_directory": runtime_directory}
     return app
 
 
 def _directory_of_its_own() -> Path | None:
-    """Make the runtime directory of an application that shares nothing with other processes, where one can be made."""
+    """Make a runtime directory, if possible, for an application that shares nothing with other processes."""
     try:
         directory = tempfile.mkdtemp(prefix="rocpr-")
     except OSError:

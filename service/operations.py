@@ -1,4 +1,4 @@
-"""What each operation is: its schema, its tables, and how it is evaluated. One entry here makes an operation.
+"""The operations: schema, tables and evaluation of each. One entry here makes an operation.
 
 Knows the mathematics, the statistics and the schemas; nothing of bytes.
 """
@@ -50,22 +50,22 @@ class Checked(Protocol):
 
     @property
     def charts(self) -> Pictures:
-        """The pictures that it asks for within its answer."""
+        """The pictures requested within its answer."""
 
     @property
     def work(self) -> int:
-        """How much work it is, as far as it tells before it is evaluated; in the rows of service/curves/budget.py."""
+        """Its work as far as known before it is evaluated, in the rows of service/curves/budget.py."""
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """What `answer` has to know of an operation, besides its encoders.
+    """What `answer` needs to know about an operation, besides its encoders.
 
-    form         what a body is that is a table, and which query parameters go with it.
-    tables       the tables of an answer, the default first, for formats that hold only one.
-    evaluate     from the checked request and what is shown of the result (None for all of it) to the result.
-    included     the tables that a checked request asks for; all unless said.
-    status       the status of a result; 200 unless said.
+    form         the form of a body that is a table, and the query parameters that go with it.
+    tables       the tables of an answer for formats that hold only one, the default first.
+    evaluate     from the checked request and what to encode of the result (None for everything) to the result.
+    included     the tables that a checked request includes; by default all.
+    status       the HTTP status of a result; by default 200.
     """
 
     schema: Schema
@@ -76,13 +76,13 @@ class Operation:
     status: Callable[[Any, Any], int] = lambda _checked, _result: 200
 
     def first_table(self, checked: Checked) -> str:
-        """Choose the table of an answer of one table when none is named."""
+        """Choose the table of a single-table answer if none is named."""
         included = self.tables if self.included is None else self.included(checked)
         return next(name for name in self.tables if name in included)
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """The query parameters that go with a table, `table` apart."""
+        """The query parameters that go with a table, except `table`."""
         return self.form.parameters
 
 
@@ -90,28 +90,31 @@ def _evaluate_curves(checked: CurvesRequest, shown: Shown, limits: Limits) -> Ev
     options = replace(checked.options, max_interpolated_rows=limits.max_interpolated_rows)
     intervals = checked.intervals
     if isinstance(shown, Picture):
-        options = replace(options, include=frozenset({"auc"}), partial=())
+        options = replace(options, include=frozenset({"auc"}), partial=(), costs=None)
     elif isinstance(table := shown, str):
         _check_curves_table(checked, table)
         points = options.operating_points if table == "operating_points" else ()
         ranges = options.partial if table == "partial" else ()
-        options = replace(options, include=options.include & {table}, operating_points=points, partial=ranges)
+        costs = options.costs if table == "costs" else None
+        include = options.include & {table}
+        options = replace(options, include=include, operating_points=points, partial=ranges, costs=costs)
         intervals = intervals if table == "intervals" else None
     return evaluate_with_intervals(checked.evaluation, options, intervals, _drawing(shown))
 
 
 def _drawing(shown: Shown) -> DrawingOptions | None:
-    """Say how what is shown is drawn; the pictures of one answer differ in nothing but what they show."""
+    """The options for drawing; the pictures of one answer differ only in their chart."""
     picture = shown[0] if isinstance(shown, tuple) else shown
     return DrawingOptions(picture.side, picture.marks) if isinstance(picture, Picture) else None
 
 
 def _check_curves_table(checked: CurvesRequest, table: str) -> None:
-    """Refuse a table that was not asked for."""
+    """Refuse a table that the request does not include."""
     options = checked.options
     asked_for = {
         "operating_points": options.operating_points,
         "partial": options.partial,
+        "costs": options.costs,
         "intervals": checked.intervals,
     }
     if table in asked_for and not asked_for[table]:
@@ -160,7 +163,7 @@ OPERATIONS = {
     "curves": Operation(
         CurvesRequestSchema(),
         one_evaluation(
-            *("include", "keep", "interpolation", "thresholds", "intervals", "operating_points", "partial"),
+            *("include", "keep", "interpolation", "thresholds", "intervals", "operating_points", "partial", "costs"),
             drawn=(*_DRAWN, "mark"),
         ),
         tuple(TABLES["curves"]),
@@ -199,4 +202,4 @@ OPERATIONS = {
     ),
     "columns": Operation(ColumnsRequestSchema(), every_column(), (), lambda checked, _shown, _limits: checked.listing),
 }
-"""{operation: what it is}; its path is /v1/ and its name."""
+"""{name: operation}; its path is /v1/ and its name."""

@@ -1,6 +1,6 @@
-"""The service's settings, read once from ROCPR_* variables, and the place of the files that ship with it.
+"""The service's settings, read once from ROCPR_* variables, and the location of files shipped with it.
 
-Knows the environment and the installed package; knows nothing of HTTP, of bytes on the wire or of curves.
+Knows the environment and the installed package; nothing of HTTP, of bytes on the wire or of curves.
 """
 
 import os
@@ -12,7 +12,7 @@ import environ
 
 
 class SettingsError(ValueError):
-    """A variable of the environment has a value that the service cannot run with; the message names it."""
+    """An environment variable has a value that the service cannot run with; the message names the variable."""
 
 
 def _whole_number(variable: str, low: int, high: int) -> Callable[[object], int]:
@@ -38,7 +38,7 @@ def _setting(variable: str, default: int, low: int, high: int, meaning: str) -> 
 
 
 def _text(variable: str, default: str, meaning: str) -> str:
-    """Declare one setting that is a text, without the white space around it."""
+    """Declare one setting that is a text, stripped of white space."""
     text: str = environ.var(default=default, converter=_stripped, name=variable, help=meaning)
     return text
 
@@ -63,7 +63,7 @@ def _choice(variable: str, choices: tuple[str, ...], default: str, meaning: str)
 
 @environ.config(prefix="ROCPR", frozen=True)
 class Settings:
-    """What an operator can choose; every field is one variable, read once at start."""
+    """The operator's choices; every field is one variable, read once at start."""
 
     max_body_bytes: int = _setting(
         "ROCPR_MAX_BODY_BYTES", 64 * 1024**2, 1, 2**40, "Largest request body, in bytes; a larger one gets 413."
@@ -212,19 +212,19 @@ class Settings:
 def read_settings(variables: Mapping[str, str] | None = None) -> Settings:
     """Read and check the settings.
 
-    Raises SettingsError, with the variable's name, when a value cannot be used.
+    Raises SettingsError, with the variable's name, if a value is invalid.
     """
     return environ.to_config(Settings, environ=dict(os.environ if variables is None else variables))
 
 
 _ALIKE = 0.85
-"""How alike two names are at which one is taken for a mistyped other; 1 is equal."""
+"""The similarity at which a name is taken for another one mistyped; 1 is equality."""
 
 
 def mistyped_settings(variables: Mapping[str, str] | None = None) -> Iterator[str]:
     """Yield a sentence for each ROCPR_* variable that is not a setting but looks like one.
 
-    Others may belong to something else, such as the clients of a CI job.
+    Other ones may belong to something else, such as the clients of a CI job.
     """
     known = [f"ROCPR_{name.upper()}" for name in Settings.__annotations__]
     for name in sorted(os.environ if variables is None else variables):
@@ -241,9 +241,9 @@ def check_spool_directory(settings: Settings) -> None:
 
 
 def shipped_file(name: str) -> Path:
-    """Find a file that ships with the service, such as `openapi.yaml`.
+    """Find a file shipped with the service, such as `openapi.yaml`.
 
-    An installed package has it in `service/shipped`, a checkout where it is edited.
+    An installed package has it in `service/shipped`, a checkout in its place.
     """
     here = Path(__file__).resolve().parent
     places = (here / "shipped" / Path(name).name, here.parent / name)

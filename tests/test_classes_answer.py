@@ -104,6 +104,12 @@ def test_what_is_undefined_is_null_with_a_warning() -> None:
     assert [warning["code"] for warning in answer["warnings"]] == ["undefined_classes"]
 
 
+def test_totals_beyond_all_doubles_are_null() -> None:
+    body = FEW | {"labels": ["cat", "cat"], "weights": [1e308, 1e308]}
+    answer = answered("classes", body)
+    assert (answer["classes"]["positives"], answer["classes"]["negatives"]) == ([None, 0], [0, None])
+
+
 FEW = {"scores": {"cat": [0.9, 0.2], "dog": [0.1, 0.8]}, "labels": ["cat", "dog"]}
 
 
@@ -124,6 +130,9 @@ FEW = {"scores": {"cat": [0.9, 0.2], "dog": [0.1, 0.8]}, "labels": ["cat", "dog"
         ({"scores": None}, "/scores", "missing"),
         ({"scores": [0.9, 0.2]}, "/scores", "not_an_object"),
         ({"scores": {"cat": [0.9, 0.2]}}, "/scores", "wrong_length"),
+        ({"scores": {"cat": [0.9, 0.2], "dog": None}}, "/scores/dog", "not_a_column"),
+        ({"scores": {"cat": [0.9, 0.2], "dog": []}}, "/scores/dog", "not_a_column"),
+        ({"labels": {"cat": [1, 0], "dog": None}}, "/labels/dog", "not_a_column"),
         ({"scores": {f"{number}": [1, 2] for number in range(101)}}, "/scores", "wrong_length"),
         ({"scores": {"cat": [0.9, 0.2], "dog": [0.1]}}, "/scores/dog", "lengths_differ"),
         ({"scores": {"cat": [0.9, "x"], "dog": [0.1, 1]}}, "/scores/cat/1", "not_a_number"),

@@ -29,6 +29,12 @@ KEYS = [(country, model) for country in ("DE", "FR", "a,b", None) for model in (
 INTERVALS = {"level": 0.9}
 
 
+@pytest.mark.parametrize("value", [2.0**63, 1e308, -1e300])
+def test_a_number_that_is_no_64_bit_integer_is_refused(value: float) -> None:
+    body = {"scores": [1, 2], "labels": [0, 1], "slices": {"a": [1, value]}}
+    assert refusals("slices", body) == [("/slices/a/1", "not_exact")]
+
+
 def rows_of(key: tuple[Any, Any], body: dict[str, Any] = BODY) -> dict[str, Any]:
     """The rows of one slice as a body of curves."""
     rows = [row for row in range(ROWS) if (COUNTRY[row], MODEL[row]) == key]

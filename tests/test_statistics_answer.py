@@ -1,4 +1,4 @@
-"""Calibration and statistics, included in curves: what is answered, and in which form."""
+"""Calibration, statistics and costs, asked for beside curves: what is answered, and in which form."""
 
 import csv
 import io
@@ -7,10 +7,12 @@ from functools import partial
 import pyarrow as pa
 import pytest
 
+from service.wire.requests.curves_schemas import MOST_PREVALENCES
 from tests import asking
 
 ask = partial(asking.ask, "curves")
 curves = partial(asking.answered, "curves")
+refusals = partial(asking.refusals, "curves")
 
 SAMPLE = {"scores": [0.9, 0.8, 0.7, 0.7, 0.4, 0.2], "labels": [1, 0, 1, 1, 0, 0]}
 NAMES = ["calibration", "statistics"]
@@ -69,3 +71,31 @@ def test_weights_are_counted():
     answer = curves(weighted)
     assert answer["calibration"]["positives"] == [0.0, 1.5, 1.0]
     assert answer["calibration"]["negatives"] == [4, 2, 0]
+
+
+class TestCosts:
+    def test_are_those_of_the_cheapest_rows(self):
+        """At 1/4 it pays to find all three positives, with a third of the negatives."""
+        asked = {"prevalence": [0.25, 0.0], "fn_cost": 5}
+        found = curves(SAMPLE | {"include": ["auc"], "costs": asked})["costs"]
+        assert found == {
+            "prevalence": [0.25, 0.0],
+            "cost": [0.25, 0.0],
+            "normalized_cost": [0.125, 0.0],
+            "threshold": [0.7, None],
+            "tp": [3, 0],
+            "fp": [1, 0],
+        }
+        own = curves(SAMPLE | {"include": ["auc"], "costs": {}})["costs"]
+        assert (own["prevalence"], own["cost"]) == ([0.5], [1 / 6])
+
+    def test_are_a_table_that_needs_its_option(self):
+        asked = SAMPLE | {"costs": {"prevalence": [0.25, 0.0]}}
+        typed = ask(asked, accept="application/vnd.apache.arrow.stream", table="costs").body
+        assert pa.ipc.open_stream(typed).read_all().to_pydict() == curves(asked)["costs"]
+        assert refusals(SAMPLE, accept="text/csv", table="costs") == [("/table", "missing")]
+
+    def test_as_many_prevalences_as_there_may_be(self):
+        many = [0.5] * MOST_PREVALENCES
+        assert len(curves(SAMPLE | {"costs": {"prevalence": many}})["costs"]["tp"]) == MOST_PREVALENCES
+        assert refusals(SAMPLE | {"costs": {"prevalence": [*many, 1]}}) == [("/costs/prevalence", "wrong_length")]

@@ -1,4 +1,4 @@
-"""A result as a picture: SVG text with planes, axes and a legend, one file a chart, and a curve as text.
+"""A result as a picture: SVG text with planes, axes and a legend, a file for each chart; and curves as characters.
 
 Knows results, nothing of bytes or HTTP.
 """

@@ -1,4 +1,4 @@
-"""The pictures of all operations, by themselves or within an answer."""
+"""The pictures of all operations, standing alone or within an answer."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,9 +20,9 @@ PICTURES: dict[str, Callable[[Any, Picture], str]] = {
     "slices": slices_picture,
     "classes": classes_picture,
 }
-"""{operation: from its result, and how it is to be drawn, to SVG text}"""
+"""{operation: function from its result and the picture's options to SVG text}"""
 
 
 def pictures_within(operation: str, result: Any, pictures: Pictures) -> dict[str, str]:  # noqa: ANN401  # of any operation
-    """Draw pictures for a page to put in, by the names of their charts: without the style, which is the page's."""
+    """Draw pictures to embed in a page, by the names of their charts; without the style, which the page has."""
     return {each.chart: PICTURES[operation](result, each).replace(STYLE_ELEMENT, "", 1) for each in pictures}

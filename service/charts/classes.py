@@ -1,6 +1,6 @@
-"""The picture of classes: the curves of each against the rest; of many classes, those of the worst.
+"""The picture of classes: curves of each class against the rest; if there are many, only of the worst.
 
-Knows the result of `classes`; nothing of how it was evaluated.
+Knows the result of `classes`, not how it was evaluated.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from service.charts.theme import dash, hue
 from service.curves.classes import AVERAGES, Classes
 
 MOST_DRAWN = 8
-"""More curves than these nobody tells apart."""
+"""The most curves that a reader can distinguish."""
 
 _PLANES = {
     "roc": ("ROC", "False positive rate", "True positive rate"),
@@ -49,15 +49,15 @@ def classes_picture(result: Classes, picture: Picture) -> str:
 
 
 def _worst(result: Classes, name: str) -> list[int]:
-    """The classes that are drawn, in the order of their names in the request: those with the least area."""
+    """The classes to draw, those with the least area, in the order of the request."""
     values = getattr(result.areas, name)
-    order = np.argsort(values, kind="stable")  # which puts NaN last
+    order = np.argsort(values, kind="stable")  # puts NaN last
     known = order[: int(np.count_nonzero(~np.isnan(values)))]
     return sorted(known[:MOST_DRAWN].tolist())
 
 
 def _entries(result: Classes, name: str) -> Iterator[Entry]:
-    """What the legend of a plane says: the curves, what is left out, and the averages."""
+    """The legend of a plane: the curves, the number omitted, and the averages."""
     values = getattr(result.areas, name)
     shown = _worst(result, name)
     for row, number in enumerate(shown):
@@ -78,7 +78,7 @@ def _written(value: float) -> str:
 
 
 def _description(result: Classes, picture: Picture) -> Iterator[str]:
-    """Say what is to be seen."""
+    """Describe the picture in words."""
     yield f"{len(result.names)} classes, each against the rest."
     for name in picture.planes:
         values = getattr(result.areas, name)

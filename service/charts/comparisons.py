@@ -1,6 +1,6 @@
-"""The picture of a comparison: all curves with their joint hull, and strips that say who is best where.
+"""The picture of a comparison: all curves with their joint hull, and strips that show which is best where.
 
-Knows the result of `comparisons`; nothing of how it was evaluated.
+Knows the result of `comparisons`, not how it was evaluated.
 """
 
 from collections.abc import Iterator
@@ -17,10 +17,10 @@ from service.curves.comparison import Best, Comparison
 
 _STRIP = 16
 _MOST_SHARED = 3
-"""Curves that are best together are drawn above each other, as many as this."""
+"""The most curves of equal rank stacked in a strip."""
 
 _MOST_TOLD = 8
-"""Intervals that the description tells."""
+"""The most intervals that the description lists."""
 
 _TITLES = {"roc": "ROC curves", "pr": "Precision-recall curves", "best_tradeoff": "Who is best at each trade-off"}
 _TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -80,10 +80,10 @@ def _draw_tradeoffs(sheet: Sheet, result: Comparison, side: int, top: float) -> 
 def _draw_strip(
     sheet: Sheet, best: Best, *, names: tuple[str, ...], corner: tuple[float, float], side: int, heading: str
 ) -> float:
-    """Draw who is best as a strip of their colours, and return the height below it.
+    """Draw the best curves as a strip of their colours, and return the height below it.
 
-    Each pixel shows who is best in its middle; several that are best together lie above each other. Their numbers, as
-    in the legend, stand where there is room.
+    Each pixel shows which curve is best at its centre; equally good ones are stacked. Their numbers in the legend are
+    written where there is room.
     """
     left, top = corner
     sheet.text("soft", (left, top + 10), fitted(heading, side + RIGHT, 11), size=11)
@@ -131,7 +131,7 @@ def _areas(result: Comparison, number: int, picture: Picture) -> str:
 
 
 def _description(result: Comparison, picture: Picture) -> Iterator[str]:
-    """Say what is to be seen."""
+    """Describe the picture in words."""
     yield f"{result.positives:.17g} positives and {result.negatives:.17g} negatives."
     for number, name in enumerate(result.names):
         yield f"{named(name)}{_areas(result, number, picture)}."
@@ -149,7 +149,7 @@ def _description(result: Comparison, picture: Picture) -> Iterator[str]:
 
 
 def _told(best: Best) -> str:
-    """Say who is best where, of many intervals the longest."""
+    """Describe which curve is best where; of many intervals, the longest."""
     longest = np.sort(np.argsort(best.start - best.end, kind="stable")[:_MOST_TOLD]).tolist()
     texts = [f"{best.start[row]:.3g} to {best.end[row]:.3g}: {listed(map(named, best.best[row]))}" for row in longest]
     more = f"; and {best.end.size - len(longest)} shorter intervals" if best.end.size > len(longest) else ""

@@ -1,6 +1,6 @@
 """The picture of one evaluation: its ROC curve with the hull, its PR curve with the achievable one, and marked rows.
 
-Knows the result of `curves`; nothing of how it was evaluated.
+Knows the result of `curves`, not how it was evaluated.
 """
 
 import itertools
@@ -22,19 +22,19 @@ from service.inference.intervals import Interval
 from service.inference.rules import percent, plain
 
 _MOST_POINTS = 10
-"""Operating points that get a letter."""
+"""The most operating points that get a letter."""
 
 _LETTER = 13
-"""Pixels: how far letters are apart."""
+"""Pixels between letters."""
 
 _NAMES = {"roc": "ROC curve", "pr": "Precision-recall curve"}
 _READ_AT = {"roc": (0.01, 0.05, 0.1, 0.2), "pr": (0.5, 0.8, 0.9, 0.95)}
-"""Where the description reads a curve."""
+"""The places at which the description reads a curve."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Dot:
-    """A row that is marked: where it is in both planes, and what the legend says of it."""
+    """A marked row: its place in both planes, and its text in the legend."""
 
     letter: str
     roc: tuple[float, float]
@@ -67,14 +67,14 @@ def curves_picture(result: EvaluatedCurves, picture: Picture) -> str:
     return sheet.written(title, _description(result, drawing, picture, [dot.text for dot in dots] + unplaced))
 
 
-def draw_roc(plane: Plane, positives: float, negatives: float) -> None:  # noqa: ARG001  # as draw_pr
+def draw_roc(plane: Plane, positives: float, negatives: float) -> None:  # noqa: ARG001  # like draw_pr
     """Draw a ROC plane and the line of chance."""
     plane.axes("ROC", "False positive rate", "True positive rate")
     plane.line("soft", [0, 1], [0, 1], dash="1 4")
 
 
 def draw_pr(plane: Plane, positives: float, negatives: float) -> None:
-    """Draw a PR plane, the lines of equal F1, and the prevalence, which is the precision of chance."""
+    """Draw a PR plane, lines of equal F1, and the prevalence, which is the precision of chance."""
     plane.axes("Precision-recall", "Recall", "Precision")
     for value in (0.2, 0.4, 0.6, 0.8):
         # 2 p r/(p + r) = F where (2 r/F - 1)(2 p/F - 1) = 1; p is 1 at r = F/(2 - F).
@@ -87,7 +87,7 @@ def draw_pr(plane: Plane, positives: float, negatives: float) -> None:
 
 
 def draw_table(plane: Plane, table: DrawnTable, name: str, series: str, *, dash: str = "", wide: float = 2) -> None:
-    """Draw a curve, or the dots of a table that has none."""
+    """Draw a curve, or the dots of a table without a curve."""
     line: Line = getattr(table, name)
     if table.sweep:
         plane.line(series, line.x, line.y, wide=wide, dash=dash)
@@ -122,13 +122,13 @@ def _area(result: EvaluatedCurves, name: str) -> str:
 
 
 def _with_interval(result: EvaluatedCurves, name: str) -> str:
-    """Write an area, with its interval where there is one."""
+    """Format an area, with its interval if there is one."""
     interval = (result.intervals or {}).get(name)
     return _number(_area_of(result, name)) + ("" if interval is None else f" {interval_text(interval)}")
 
 
 def interval_text(interval: Interval) -> str:
-    """Write an interval, without a space where a line might be broken."""
+    """Format an interval with no-break spaces."""
     return f"({percent(interval.level)} %: {interval.lower:.4f} to {interval.upper:.4f})".replace(" ", "\xa0")
 
 
@@ -142,7 +142,7 @@ def _number(value: float | None) -> str:
 
 
 def _dots(result: EvaluatedCurves, drawing: CurvesDrawing) -> tuple[list[_Dot], list[str]]:
-    """The rows to mark, thresholds by numbers, operating points by letters; and what is said if there is none."""
+    """The rows to mark, thresholds by numbers, operating points by letters; and notes on those without a row."""
     dots, unplaced = [], []
     totals = result.positives, result.negatives
     for number, mark in enumerate(drawing.marks, start=1):
@@ -180,7 +180,7 @@ def _dot(letter: str, counts: tuple[float, float], totals: tuple[float, float], 
 
 
 def _mark(plane: Plane, dots: list[_Dot], name: str) -> None:
-    """Draw dots with their letters, on the side where the curve is not, and no letter on another."""
+    """Draw dots with their letters, on the side away from the curve and without overlaps."""
     taken: list[tuple[float, float]] = []
     for dot in dots:
         place = dot.roc if name == "roc" else dot.pr
@@ -200,7 +200,7 @@ def _is_free(spot: tuple[float, float], taken: list[tuple[float, float]]) -> boo
 
 
 def _description(result: EvaluatedCurves, drawing: CurvesDrawing, picture: Picture, notes: list[str]) -> Iterator[str]:
-    """Say what is to be seen: totals, areas, where the curves go, and what is marked."""
+    """Describe the picture in words: totals, areas, the course of the curves, and the marks."""
     yield f"{result.positives:.17g} positives and {result.negatives:.17g} negatives."
     if "roc" in picture.planes:
         yield _areas(result, {"roc": "under the ROC curve", "roc_hull": "under its convex hull"})
@@ -217,13 +217,13 @@ def _description(result: EvaluatedCurves, drawing: CurvesDrawing, picture: Pictu
 
 
 def _areas(result: EvaluatedCurves, words: dict[str, str]) -> str:
-    """Say the areas that there are."""
+    """List the areas that exist."""
     there = {name: said for name, said in words.items() if _area_of(result, name) is not None}
     return f"Area {', '.join(f'{said} {_with_interval(result, name)}' for name, said in there.items())}."
 
 
 def read_aloud(table: DrawnTable, name: str) -> Iterator[str]:
-    """Say where a curve goes."""
+    """Describe the course of a curve."""
     line: Line = getattr(table, name)
     if not table.sweep:
         yield f"{line.x.size} dots, which form no curve."
@@ -234,7 +234,7 @@ def read_aloud(table: DrawnTable, name: str) -> Iterator[str]:
 
 
 def _height(line: Line, at: float) -> float:
-    """The greatest height of a line at x: where it goes straight up, the top."""
+    """The height of a line at x; the top of a vertical step."""
     best = 0.0
     for (x, y), (next_x, next_y) in itertools.pairwise(zip(line.x.tolist(), line.y.tolist(), strict=True)):
         if x <= at <= next_x:

@@ -1,6 +1,6 @@
 """The picture of a gate: a line for each check, with its value, its interval, its bound and its verdict.
 
-Knows the result of `gates`; nothing of how it was evaluated.
+Knows the result of `gates`, not how it was evaluated.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from service.inference.rules import plain
 
 _SIGNS = {"passed": "✓", "failed": "✗", "undecided": "?"}
 _SCALE = 46
-"""Pixels: how high the scale of a check is, with its numbers."""
+"""Pixels: the height of a check's scale with its numbers."""
 
 _MARGIN, _VERDICT = 16, 92
 
@@ -56,7 +56,7 @@ def _draw_check(sheet: Sheet, check: Check, top: float) -> float:
 
 
 def _draw_scale(sheet: Sheet, check: Check, value: float, top: float) -> float:
-    """Draw the scale of a check: as wide as what stands on it needs, so that a small difference shows."""
+    """Draw the scale of a check, with a range just wide enough for its marks, so that a small difference shows."""
     is_drop = check.rule.kind == "max_drop"
     bound = -check.rule.bound if is_drop else check.rule.bound
     interval = check.interval
@@ -85,7 +85,7 @@ def _draw_scale(sheet: Sheet, check: Check, value: float, top: float) -> float:
 
 
 def _numbers(check: Check, value: float) -> str:
-    """Write a check's numbers: what the dot, the bar and the tick stand at."""
+    """Write a check's numbers: the values of its dot, bar and tick."""
     is_drop = check.rule.kind == "max_drop"
     text = f"difference {value:+.4f}" if is_drop else f"value {value:.4f}"
     if check.interval is not None:
@@ -94,7 +94,7 @@ def _numbers(check: Check, value: float) -> str:
 
 
 def _description(result: Gate) -> Iterator[str]:
-    """Say what is to be seen."""
+    """Describe the picture in words."""
     yield f"The gate {'is' if result.status == 'undecided' else 'has'} {result.status}."
     for check in result.checks:
         value = check.difference if check.rule.kind == "max_drop" else check.value

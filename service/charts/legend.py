@@ -1,4 +1,4 @@
-"""What stands above and below the planes: a title, the legend, and warnings."""
+"""The texts above and below the planes: the title, the legend, and warnings."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ _TITLE = 15
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A line of a legend: what it says, and the sign before it: a line, a band, a dot with a letter, or nothing.
+    """A line of a legend: its text, and the symbol before it: a line, a band, a dot with a letter, or nothing.
 
-    series   the class of its colour.
+    series   the CSS class of its colour.
     """
 
     text: str
@@ -27,7 +27,7 @@ class Entry:
 
 
 def put_title(sheet: Sheet, title: str) -> float:
-    """Put a title at the top, where there is one, and return the height below it."""
+    """Put the title, if there is one, at the top, and return the height below it."""
     if not title:
         return 8
     lines = wrapped(title, sheet.width - 32, size=_TITLE)
@@ -37,7 +37,7 @@ def put_title(sheet: Sheet, title: str) -> float:
 
 
 def put_legend(sheet: Sheet, left: float, top: float, room: float, entries: Iterable[Entry]) -> float:
-    """Put a legend, whose texts are broken into lines where they need it, and return the height below it."""
+    """Put a legend, wrapping long texts, and return the height below it."""
     for entry in entries:
         indent = 0 if entry.sign == "none" else _SWATCH + _GAP
         if entry.sign == "line":
@@ -66,6 +66,6 @@ def put_warnings(sheet: Sheet, top: float, warnings: Iterable[CurvesWarning]) ->
 
 
 def listed(values: Iterable[str]) -> str:
-    """Write a list as a sentence does: a, b and c."""
+    """Write a list as in a sentence: a, b and c."""
     *first, last = values
     return f"{', '.join(first)} and {last}" if first else last

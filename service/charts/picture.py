@@ -1,4 +1,4 @@
-"""How a picture is asked for."""
+"""The options of pictures."""
 
 from dataclasses import dataclass
 
@@ -21,13 +21,13 @@ USUAL_SIDE, USUAL_SCALE = 320, 2
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """What is drawn, and how.
+    """What to draw, and how.
 
     chart   one of CHARTS.
     side    of a plane, in CSS pixels, NARROWEST to WIDEST.
     theme   one of THEMES; auto follows the reader's.
     marks   thresholds whose rows get a dot, up to MOST_MARKS.
-    scale   pixels of a PNG for each of the picture's own, 1 to LARGEST_SCALE.
+    scale   the enlargement of a PNG, 1 to LARGEST_SCALE.
     """
 
     chart: str
@@ -39,9 +39,9 @@ class Picture:
 
     @property
     def planes(self) -> tuple[str, ...]:
-        """The planes of a chart that has one or both of ROC and PR."""
+        """The planes of the chart: ROC, PR or both."""
         return ("roc", "pr") if self.chart == "both" else (self.chart,)
 
 
 Pictures = tuple[Picture, ...]
-"""The pictures of one answer, which differ in their chart alone."""
+"""The pictures of one answer, which differ only in their chart."""

@@ -1,4 +1,4 @@
-"""A plane with its axes: where a point of it lies on the sheet, its grid, ticks and names."""
+"""A plane with its axes: the place of its points on the sheet, its grid, ticks and names."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from service.charts.svg import Sheet
 from service.curves.exact import FloatArray
 
 LEFT, RIGHT, TOP, BOTTOM = 50, 16, 28, 42
-"""Pixels round a plane: ticks and the name of the upright axis, its heading, ticks and the name of the level axis."""
+"""Margins in pixels: ticks and name of the vertical axis, heading, ticks and name of the horizontal axis."""
 
 _FIFTHS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 _QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -29,24 +29,24 @@ class Plane:
 
     @classmethod
     def square(cls, sheet: Sheet, column: float, top: float, side: float) -> "Plane":
-        """A square plane whose surroundings start at this column and this height."""
+        """A square plane whose margins start at this column and height."""
         return cls(sheet, column + LEFT, top + TOP, side, side)
 
     @property
     def bottom(self) -> float:
-        """Where its level axis is."""
+        """The height of its horizontal axis."""
         return self.top + self.high
 
     def x(self, values: FloatArray | list[float]) -> FloatArray:
-        """Where these values stand from the left."""
+        """The pixels of these values from the left."""
         return self.left + np.asarray(values) * self.wide
 
     def y(self, values: FloatArray | list[float]) -> FloatArray:
-        """Where these values stand from the top."""
+        """The pixels of these values from the top."""
         return self.top + (1 - np.asarray(values)) * self.high
 
     def at(self, x: float, y: float) -> tuple[float, float]:
-        """Where a point lies."""
+        """The pixels of a point."""
         return float(self.x([x])[0]), float(self.y([y])[0])
 
     def line(

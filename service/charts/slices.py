@@ -1,6 +1,6 @@
-"""The picture of slices: a dot for the area of each, the worst first, with its interval; the whole sample is a line.
+"""The picture of slices: a dot for the area of each, worst first, with its interval, and a line for the whole sample.
 
-Knows the result of `slices`; nothing of how it was evaluated.
+Knows the result of `slices`, not how it was evaluated.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ _PER_BAR = 3
 """Pixels that the bar of an interval needs."""
 
 _NAMED = 3
-"""How many of the worst slices the description names."""
+"""The number of worst slices that the description names."""
 
 
 def slices_picture(result: Sliced, picture: Picture) -> str:
@@ -40,7 +40,7 @@ def slices_picture(result: Sliced, picture: Picture) -> str:
 
 
 def _draw(plane: Plane, result: Sliced, name: str) -> Iterator[Entry]:
-    """Draw one area, and tell the legend."""
+    """Draw one area, and return its entries in the legend."""
     order = _worst_first(getattr(result.areas, name))
     values = getattr(result.areas, name)[order]
     at = (np.arange(order.size) + 0.5) / max(order.size, 1)
@@ -57,7 +57,7 @@ def _draw(plane: Plane, result: Sliced, name: str) -> Iterator[Entry]:
 
 
 def _draw_intervals(plane: Plane, at: FloatArray, lower: FloatArray, upper: FloatArray) -> Iterator[Entry]:
-    """Draw a bar for each interval, or where they are too many for that, their ends as dots."""
+    """Draw a bar for each interval or, if there are too many, their ends as dots."""
     known = np.flatnonzero(~np.isnan(lower))
     if not known.size:
         return
@@ -73,19 +73,19 @@ def _draw_intervals(plane: Plane, at: FloatArray, lower: FloatArray, upper: Floa
 
 
 def _worst_first(values: FloatArray) -> IntArray:
-    """The slices that have an area, by its size."""
-    order = np.argsort(values, kind="stable")  # which puts NaN last
+    """The slices that have an area, least first."""
+    order = np.argsort(values, kind="stable")  # puts NaN last
     return order[: int(np.count_nonzero(~np.isnan(values)))]
 
 
 def _told_apart(plane: Plane, at: FloatArray, values: FloatArray) -> IntArray:
-    """One of all dots that would stand on the same pixel."""
+    """One of the dots on each pixel."""
     pixels = np.rint(plane.x(at)).astype(np.int64) * (1 << 20) + np.rint(plane.y(values)).astype(np.int64)
     return np.sort(np.unique(pixels, return_index=True)[1])
 
 
 def _description(result: Sliced, picture: Picture) -> Iterator[str]:
-    """Say what is to be seen."""
+    """Describe the picture in words."""
     overall = result.overall
     yield f"{overall.positives:.17g} positives and {overall.negatives:.17g} negatives in {result.rows.size} slices."
     for name in picture.planes:

@@ -1,7 +1,7 @@
-"""SVG text: a sheet on which shapes and texts are put, and what makes any text safe on it.
+"""SVG text: a sheet for shapes and texts, on which any text is safe.
 
-Nothing on a sheet runs or loads: there are shapes, texts, a title, a description, and one constant style at most.
-Whatever a caller names is text, escaped here and nowhere else.
+Nothing on a sheet runs or loads: it has shapes, texts, a title, a description, and at most one constant style. Names
+from callers are text, escaped only here.
 """
 
 import re
@@ -17,23 +17,23 @@ from service.curves.exact import FloatArray
 
 FONT = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue','Noto Sans',Arial,sans-serif"
 SIZE = 12
-"""Pixels: the size of text, unless said."""
+"""Pixels: the default size of text."""
 
 STYLE_ELEMENT = f"<style>{STYLE}</style>"
 
 LONGEST_NAME = 40
-"""Characters of a name that are shown."""
+"""The characters of a name that are shown."""
 
 _UNFIT = re.compile(
     r"[^\x20-\x7e\xa0-\ud7ff\ue000-\ufdcf\ufdf0-\ufffd\U00010000-\U0010fffd]|[\u202a-\u202e\u2066-\u2069]"
 )
-"""What XML does not hold or a line of text should not: control characters, surrogates, and what turns text round."""
+"""Characters that XML forbids or that do not belong in a line: controls, surrogates, and bidirectional overrides."""
 
 _NARROW, _WIDE = frozenset("iljtfrI.,:;|!'()[]- \xa0"), frozenset("mwMW%@—→")
 
 
 def clean(text: str) -> str:
-    """Replace what no text of a picture may hold."""
+    """Replace characters that a picture's text must not contain."""
     return _UNFIT.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
@@ -44,7 +44,7 @@ def named(name: str) -> str:
 
 
 def text_width(text: str, size: float = SIZE) -> float:
-    """About how wide a text is, in pixels, rather more than less."""
+    """The approximate width of a text in pixels, rather too large."""
     return size * sum(map(_width, text))
 
 
@@ -57,9 +57,9 @@ def _width(character: str) -> float:
 
 
 def wrapped(text: str, room: float, most: int = 3, size: float = SIZE) -> list[str]:
-    """Break a text into lines that fit, `most` at most; what is left out is an ellipsis."""
+    """Wrap a text into at most `most` lines; an ellipsis stands for the rest."""
     lines = [""]
-    for word in clean(text).split(" "):  # a no-break space stays within a word
+    for word in clean(text).split(" "):  # no-break spaces stay within words
         longer = f"{lines[-1]} {word}".strip(" ")
         if text_width(longer, size) <= room or not lines[-1]:
             lines[-1] = longer
@@ -72,7 +72,7 @@ def wrapped(text: str, room: float, most: int = 3, size: float = SIZE) -> list[s
 
 
 def fitted(line: str, room: float, size: float = SIZE) -> str:
-    """Cut a text that does not fit on one line; the cut is an ellipsis."""
+    """Cut a text that does not fit on one line, with an ellipsis."""
     if text_width(line, size) <= room:
         return line
     while line and text_width(f"{line}…", size) > room:
@@ -86,7 +86,7 @@ def number(value: float) -> str:
 
 
 class Sheet:
-    """A picture in the making; `height` grows as things are put below."""
+    """A picture under construction; `height` grows as things are added below."""
 
     def __init__(self, theme: str, width: float) -> None:
         spend(PICTURE)
@@ -111,7 +111,7 @@ class Sheet:
         halo: bool = False,
         upright: bool = False,
     ) -> None:
-        """Put a line of text. A halo sets it off from what it stands on; an upright line reads upwards."""
+        """Put a line of text. A halo sets it off from the background; a vertical line reads upwards."""
         spend(DRAWN_LINE)
         x, y = map(number, at)
         attributes = f'x="{x}" y="{y}" fill="currentColor"'
@@ -121,7 +121,7 @@ class Sheet:
         attributes += f' transform="rotate(-90 {x} {y})"' if upright else ""
         written = escape(clean(content))
         if halo:
-            # Twice, as the colour of a stroke behind a fill cannot be another class.
+            # Drawn twice, as a stroke cannot have another class than the fill.
             self._put(
                 "text", "paper", f'{attributes} stroke="currentColor" stroke-width="3.5" aria-hidden="true"', written
             )
@@ -147,7 +147,7 @@ class Sheet:
             self._put("path", name, f'd="{path}" stroke="currentColor" stroke-width="{wide:g}" stroke-linecap="round"')
 
     def ring(self, name: str, at: tuple[float, float], radius: float) -> None:
-        """Put a dot that stands out: filled, with a rim of paper."""
+        """Put a dot that stands out: filled, with a rim in the paper's colour."""
         self.dots("paper", [at[0]], [at[1]], 2 * radius + 3)
         self.dots(name, [at[0]], [at[1]], 2 * radius)
 
@@ -159,7 +159,7 @@ class Sheet:
         self._put("rect", name, f'x="{x}" y="{y}" width="{wide}" height="{high}" {fill}')
 
     def written(self, title: str, description: Iterable[str]) -> str:
-        """Write the picture, with its name and its description for those who do not see it."""
+        """Write the picture, with its name and its description for screen readers."""
         wide, high = number(self.width), number(self.height)
         said = escape(clean(" ".join(description)))
         style = STYLE_ELEMENT if self.theme == "auto" else ""

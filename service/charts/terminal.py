@@ -1,6 +1,6 @@
-"""The curves of an evaluation in characters, for a terminal: 60 columns, dots of braille.
+"""The curves of an evaluation in characters, for a terminal: 60 columns of braille dots.
 
-Knows the result of `curves`; nothing of terminals.
+Knows the result of `curves`, nothing of terminals.
 """
 
 from collections.abc import Iterator
@@ -16,10 +16,10 @@ from service.curves.thinning import Line
 from service.inference.curves_with_intervals import EvaluatedCurves
 
 _COLUMNS, _ROWS = 54, 16
-"""Characters of a plane. Each has 2 by 4 dots."""
+"""Characters of a plane, of 2 by 4 dots each."""
 _ACROSS, _DOWN = 2, 4
 _BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
-"""The bit of each dot of a character of braille, by row and column."""
+"""The bit of each dot of a braille character, by row and column."""
 _BRAILLE = 0x2800
 _UPPER, _LOWER = 0x1B, 0xE4
 """The bits of the two upper rows of dots, and of the lower ones."""
@@ -35,7 +35,7 @@ _AXES = {"roc": ("true positive rate", "false positive rate"), "pr": ("precision
 
 
 def curves_text(result: EvaluatedCurves, picture: Picture) -> str:
-    """Draw an evaluation in lines of at most 60 characters; what a reference line is dotted for follows below it."""
+    """Draw an evaluation in lines of at most 60 characters, with the dotted line explained below each plane."""
     spend(PICTURE * len(picture.planes))
     lines = [clean(picture.title), ""] if picture.title else []
     for number, name in enumerate(picture.planes):
@@ -45,7 +45,7 @@ def curves_text(result: EvaluatedCurves, picture: Picture) -> str:
 
 
 def in_ascii(text: str) -> str:
-    """Write the same in plain characters: which halves of a character have dots, and lines for the axes."""
+    """Write the same in ASCII, by which halves of a character have dots."""
     return text.translate(_ASCII)
 
 
@@ -93,13 +93,13 @@ def _draw(dots: np.ndarray, line: Line, every: int = 1) -> None:
 
 
 def _places(x: FloatArray, y: FloatArray, dots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The row and the column of points."""
+    """The rows and columns of points."""
     high, wide = dots.shape
     return np.rint((1 - y) * (high - 1)).astype(np.int64), np.rint(x * (wide - 1)).astype(np.int64)
 
 
 def _characters(rows: np.ndarray) -> str:
-    """Write four rows of dots as one line of braille; a character without dots is a space."""
+    """Write four rows of dots as one line of braille, with spaces for characters without dots."""
     cells = rows.reshape(_DOWN, _COLUMNS, _ACROSS)
     bits = (cells * np.array(_BITS)[:, np.newaxis, :]).sum(axis=(0, 2))
     return "".join(chr(_BRAILLE + value) if value else " " for value in bits.tolist())

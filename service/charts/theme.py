@@ -1,7 +1,7 @@
 """The colours of pictures, light and dark.
 
-Hues are those of Okabe & Ito (2008), which people tell apart however they see colours, darkened on white and lightened
-on black until each has a contrast of 4.5 with the paper. A colour is never all that tells two things apart.
+Hues are those of Okabe & Ito (2008), distinguishable with any colour vision, darkened on white and lightened on black
+until each has a contrast of 4.5 with the paper. Nothing is distinguished by colour alone.
 """
 
 _COLOURS = {
@@ -26,18 +26,18 @@ _COLOURS = {
 
 HUES = 8
 DASHES = ("", "7 3", "2 3", "9 3 2 3", "4 2", "12 3", "9 3 2 3 2 3", "1 3")
-"""Eight dashes of eight hues are more than a comparison has curves."""
+"""Eight dashes in eight hues are more than the curves of a comparison."""
 
 STYLE = "@media (prefers-color-scheme:dark){%s}" % "".join(  # noqa: UP031  # braces of CSS
     f".{name}{{color:{dark}}}" for name, (_, dark) in _COLOURS.items()
 )
-"""All that the theme `auto` adds: the dark colours, for a reader who prefers them. It is the same in every picture."""
+"""The style of the theme `auto`: dark colours for readers who prefer them. It is the same in every picture."""
 
 NAMES = tuple(_COLOURS)
 
 
 def colour(name: str, theme: str) -> str:
-    """The colour of a class; of the theme `auto` the light one, which STYLE overrules."""
+    """The colour of a class; for the theme `auto` the light one, which STYLE overrides."""
     light, dark = _COLOURS[name]
     return dark if theme == "dark" else light
 
@@ -48,5 +48,5 @@ def hue(series: int) -> str:
 
 
 def dash(series: int) -> str:
-    """The dash of a series: those of one hue differ in it, and neighbours, too."""
+    """The dash of a series; it differs between neighbours, and between series of the same hue."""
     return DASHES[(series + series // HUES) % len(DASHES)]

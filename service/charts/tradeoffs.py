@@ -1,6 +1,6 @@
 """The picture of trade-offs: the best value over λ by each index, and below it the thresholds that reach it.
 
-Knows the result of `tradeoffs`; nothing of how it was evaluated.
+Knows the result of `tradeoffs`, not how it was evaluated.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from service.curves.thinning import Line, thinned
 from service.curves.tradeoff import OptimalCurve, Tradeoff, Tradeoffs
 
 _STRIP = 90
-"""Pixels: how high the strip of thresholds is."""
+"""Pixels: the height of the strip of thresholds."""
 
 _PER_PIXEL = 4
 _READ_AT = (0.2, 0.5, 0.8)
@@ -55,7 +55,7 @@ def _legend(name: str, tradeoff: Tradeoff) -> str:
 
 
 def _optimal_line(optimal: OptimalCurve, name: str, positives: float, side: float) -> Line:
-    """The best value, read at four λ a pixel and where the best row changes."""
+    """The best value at four λ per pixel, and where the best row changes."""
     weight, row = _read(optimal, side)
     rows = Rows(optimal.tp, optimal.fp, positives).scaled[row]
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -65,7 +65,7 @@ def _optimal_line(optimal: OptimalCurve, name: str, positives: float, side: floa
 
 
 def _read(optimal: OptimalCurve, side: float) -> tuple[FloatArray, IntArray]:
-    """Many λ, ascending, and the row that is best at each."""
+    """The λ to draw, ascending, and the best row at each."""
     start, end = optimal.lambda_from[0], optimal.lambda_to[-1]
     weight = np.linspace(start, end, int(side * _PER_PIXEL * (end - start)) + 2)
     if optimal.lambda_to.size < weight.size:
@@ -74,7 +74,7 @@ def _read(optimal: OptimalCurve, side: float) -> tuple[FloatArray, IntArray]:
 
 
 def _thresholds(result: Tradeoffs, side: float) -> Line | None:
-    """The best threshold of the first index, where there are any; from each breakpoint on the next."""
+    """The best thresholds by the first index that has any, as steps over λ."""
     optimal = next(iter(result.tradeoffs.values())).optimal
     weight, row = _read(optimal, side)
     threshold = optimal.threshold[row]
@@ -93,12 +93,12 @@ def _draw_thresholds(sheet: Sheet, steps: Line, index: str, top: float) -> float
     plane = Plane(sheet, LEFT, top + TOP, sheet.width - LEFT - RIGHT, _STRIP)
     heading = fitted(f"Best threshold by {index}", plane.wide, 14)
     sheet.text("ink", (LEFT, plane.top - 11), heading, size=13, bold=True)
-    # Halves first: thresholds may be as far apart as doubles are.
+    # Halved first: thresholds may differ by more than the greatest double.
     middle, half = least / 2 + most / 2, most / 2 - least / 2
     heights = (steps.y / 2 - middle / 2) / half + 0.5 if half > 0 else np.full(steps.y.size, 0.5)
     for height in (0, 0.5, 1):
         plane.line("grid", [0, 1], [height, height])
-    # Thresholds fall as recall weighs more, so that these corners are free, and a number of any length fits.
+    # Thresholds fall as recall weighs more, so these corners are free for numbers of any length.
     sheet.text("soft", (plane.at(1, 1)[0] - 2, plane.top + 12), f"{most:.4g}", anchor="end", size=11)
     sheet.text("soft", (LEFT + 2, plane.bottom - 4), f"{least:.4g}", size=11)
     kept = thinned(steps.x * plane.wide, heights * plane.high)
@@ -107,7 +107,7 @@ def _draw_thresholds(sheet: Sheet, steps: Line, index: str, top: float) -> float
 
 
 def _description(result: Tradeoffs) -> Iterator[str]:
-    """Say what is to be seen."""
+    """Describe the picture in words."""
     yield f"{result.positives:.17g} positives and {result.negatives:.17g} negatives."
     yield "λ, the weight of recall, runs from 0, precision alone, to 1, recall alone."
     for name, tradeoff in result.tradeoffs.items():

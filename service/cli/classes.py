@@ -29,7 +29,7 @@ _AREAS: CellTexts = {"roc": fraction, "pr": fraction, "average_precision": fract
 _CLASSES: CellTexts = {"name": str, "positives": count_text, "negatives": count_text, **_AREAS}
 _PAIRS: CellTexts = {"name": str, "against": str, "roc": fraction}
 _MOST_PAIRS = 10
-"""How many of the pairs are shown: those that are told apart worst."""
+"""The number of pairs shown, those with the least area."""
 
 
 @click.command()
@@ -57,7 +57,7 @@ def classes(
 
 
 def summary_lines(document: dict[str, Any], name: str) -> Iterable[str]:
-    """Lay out an answer for a reader."""
+    """Format an answer for a reader."""
     table, averages = document["classes"], document["averages"]
     yield name
     yield ""

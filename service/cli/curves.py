@@ -63,6 +63,14 @@ _PARTIAL: CellTexts = {
     "mean": fraction,
     "mcclish": fraction,
 }
+_COSTS: CellTexts = {
+    "prevalence": in_full,
+    "cost": count_text,
+    "normalized_cost": fraction,
+    "threshold": in_full,
+    "tp": count_text,
+    "fp": count_text,
+}
 _CALIBRATION: CellTexts = {
     "score_from": in_full,
     "score_to": in_full,
@@ -106,6 +114,7 @@ _ALSO = ("calibration", "statistics")
     help="""Points to read off a curve: '[{"metric": "precision_at_recall", "at": 0.9}]'.""",
 )
 @click.option("--partial", metavar="JSON", help="""Areas of parts of the curves: '[{"over": "fpr", "to": 0.1}]'.""")
+@click.option("--costs", metavar="JSON", help="""What errors cost: '{"prevalence": [0.01, 0.1], "fn_cost": 5}'.""")
 @click.option(
     "--include",
     metavar="NAMES",
@@ -182,6 +191,11 @@ def summary_lines(document: dict[str, Any], name: str) -> Iterable[str]:
         yield "Partial areas"
         parts = document["partial"]
         yield from column_lines(parts, _PARTIAL, range(len(parts["over"])), left=["over"])
+    if "costs" in document:
+        yield ""
+        yield "Costs"
+        least = document["costs"]
+        yield from column_lines(least, _COSTS, range(len(least["prevalence"])))
     if "statistics" in document:
         yield ""
         yield "Statistics"

@@ -1,5 +1,6 @@
-"""The areas of several samples, such as slices or classes, as columns: NaN, and a reason, where there is none."""
+"""The areas of several samples, such as slices or classes, as columns; NaN with a reason where undefined."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -13,15 +14,15 @@ from service.curves.hull import RocHull
 from service.curves.sample import Sample
 
 SHARED_AREAS = ("roc", "roc_hull", "pr", "pr_achievable", "average_precision")
-"""The areas of columns; `pr_trapezoid` visits every true positive, and is left out."""
+"""The areas in columns; `pr_trapezoid` is omitted, because it visits every true positive."""
 
 ONE_CLASS, TOTAL_OUT_OF_RANGE = "one_class", "total_out_of_range"
-"""Why there are no areas."""
+"""The reasons why a sample has no areas."""
 
 
 @dataclass(slots=True, eq=False)
 class AreaColumns:
-    """The totals and areas of s samples, (s,) each; NaN, and a reason, where there is none."""
+    """The totals and areas of s samples, (s,) each; NaN with a reason where undefined."""
 
     positives: FloatArray
     negatives: FloatArray
@@ -36,7 +37,7 @@ class AreaColumns:
         self.reason = [None] * self.positives.size
 
     def set(self, number: int, table: ConfusionTable) -> None:
-        """Set the areas of one sample by those of its table."""
+        """Set the areas of one sample from its table."""
         hull = table.select(RocHull.of(table).vertices)
         self.roc[number], self.roc_hull[number] = roc_area(table), roc_area(hull)
         self.pr[number], self.pr_achievable[number] = pr_area(table), pr_area(hull)
@@ -52,26 +53,27 @@ class AreaColumns:
 
 @dataclass(frozen=True, slots=True)
 class Undefined:
-    """What has no areas: its totals, and why."""
+    """A set of rows without areas: its totals, NaN for one beyond all doubles, and the reason."""
 
-    totals: tuple[float, float]
+    totals: tuple[float, ...]
     reason: str
 
 
 def sample_or_reason(
     scores: FloatArray, labels: BoolArray, weights: FloatArray | None, *, lower_is_positive: bool
 ) -> Sample | Undefined:
-    """Make a sample, or say why there is none."""
+    """Make a sample, or say why it is undefined."""
     try:
         return Sample(scores, labels, weights, lower_is_positive)
     except (OneClassLabels, TotalOutOfRange) as fact:
         each = np.ones(labels.size) if weights is None else weights
-        totals = float(each @ labels), float(each @ ~labels)
+        with np.errstate(over="ignore"):
+            totals = tuple(float(total) if total < np.inf else math.nan for total in (each @ labels, each @ ~labels))
         return Undefined(totals, ONE_CLASS if isinstance(fact, OneClassLabels) else TOTAL_OUT_OF_RANGE)
 
 
 def areas_of_each(parts: Iterable[Sample | Undefined], count: int) -> tuple[AreaColumns, list[ConfusionTable | None]]:
-    """Every area of so many samples, one after the other; and the tables of those that have any."""
+    """All areas of samples, one at a time, and the tables of the samples that have areas."""
     found = AreaColumns(*np.full((7, count), np.nan))
     tables: list[ConfusionTable | None] = []
     for number, part in enumerate(parts):

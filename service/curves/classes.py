@@ -1,7 +1,7 @@
-"""Several classes at once: each against the rest, their averages, and every two of them (Hand and Till 2001).
+"""Several classes: each against the rest, averages, and all pairs (Hand and Till 2001).
 
-Every area is that of a single sample, bit for bit. Averages are sums that are rounded once, so that no number depends
-on the order of rows or classes.
+Every area is identical to the bit to that of a single sample. Averages are rounded once, so that no number depends on
+the order of rows or classes.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ class ClassScores:
     """The scores and labels of n rows for k classes.
 
     names      (k,) distinct.
-    scores     (n,) for each class, higher for what more likely belongs to it, unless `lower_is_positive`.
+    scores     (n,) for each class; higher means more likely in the class, unless `lower_is_positive`.
     members    (n,) for each class, True for a row that belongs to it.
     weights    (n,), or None for 1 each.
     exclusive  whether each row belongs to exactly one class (multiclass), or to any number of them (multilabel).
@@ -48,7 +48,7 @@ class ClassScores:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassAverages:
-    """The averages of areas, (3,) each, in the order of AVERAGES; NaN where one does not exist."""
+    """The averages of areas, (3,) each, in the order of AVERAGES; NaN where undefined."""
 
     roc: FloatArray
     pr: FloatArray
@@ -57,11 +57,11 @@ class ClassAverages:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassPairs:
-    """Two classes at a time, k (k - 1) rows.
+    """Ordered pairs of classes, k (k - 1) rows.
 
-    number, against   the place of each class among the names.
-    roc               how often a row of the class outscores one of the other, by the scores for the class, a tie
-                      counting one half: Â(i|j) of Hand and Till, section 2.
+    number, against   the index of each class in the names.
+    roc               the probability that a row of the class outscores one of the other, by the scores for the class,
+                      with ties as one half: Â(i|j) of Hand and Till, section 2.
     """
 
     number: Sequence[int]
@@ -71,10 +71,10 @@ class ClassPairs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Classes:
-    """The answer: each class against the rest, the averages, and the pairs, which only exclusive classes have.
+    """The answer: each class against the rest, the averages, and, for exclusive classes, the pairs.
 
-    hand_till   the mean of roc over all pairs: M of Hand and Till, equation 7; NaN where a pair has none.
-    drawings    what a picture draws of each class, where one was asked for; None for a class without areas.
+    hand_till   the mean of roc over all pairs: M of Hand and Till, equation 7; NaN if a pair has none.
+    drawings    what a picture draws of each class, if one was requested; None for a class without areas.
     """
 
     names: tuple[str, ...]
@@ -87,7 +87,7 @@ class Classes:
 
 
 def evaluate_classes(given: ClassScores, drawn: DrawingOptions | None = None) -> Classes:
-    """Evaluate each class as a sample of its scores, where the rows of the class are the positives."""
+    """Evaluate each class as a sample of its scores, with its rows as the positives."""
     parts = (
         sample_or_reason(scores, members, given.weights, lower_is_positive=given.lower_is_positive)
         for scores, members in zip(given.scores, given.members, strict=True)
@@ -109,7 +109,7 @@ def evaluate_classes(given: ClassScores, drawn: DrawingOptions | None = None) ->
 
 
 def _pooled(given: ClassScores) -> Sample | Undefined:
-    """Every row with every class, as a sample of n k rows whose positives are the rows that belong to the class."""
+    """Every row for every class, as a sample of n k rows; positive if the row belongs to the class."""
     weights = None if given.weights is None else np.tile(given.weights, len(given.names))
     return sample_or_reason(
         np.concatenate(given.scores), np.concatenate(given.members), weights, lower_is_positive=given.lower_is_positive
@@ -119,12 +119,13 @@ def _pooled(given: ClassScores) -> Sample | Undefined:
 def _averages(areas: AreaColumns, pooled: Sample | Undefined) -> ClassAverages:
     """Average areas over the classes: Σ A / k; Σ P A / Σ P; and the area of all classes in one sample."""
     micro, _ = areas_of_each([pooled], 1)
-    total = fsum(areas.positives)
+    known = not any(areas.reason)
 
     def averages(name: str) -> FloatArray:
         each: FloatArray = getattr(areas, name)
-        weighted = fsum(areas.positives * each) / total if total else np.nan
-        return np.array([fsum(each) / each.size, weighted, getattr(micro, name)[0]])
+        macro = fsum(each) / each.size if known else np.nan
+        weighted = fsum(areas.positives * each) / fsum(areas.positives) if known else np.nan
+        return np.array([macro, weighted, getattr(micro, name)[0]])
 
     return ClassAverages(*map(averages, AVERAGED_AREAS))
 
@@ -143,7 +144,7 @@ def _pairs(given: ClassScores) -> ClassPairs:
 
 
 def _plain_row(given: ClassScores, of: int, classes: IntArray, sizes: FloatArray) -> FloatArray:
-    """Compare one class with each, (k,): Σ (2 above + ties) / 2 P N, an integer divided by another."""
+    """Compare one class with each, (k,): Σ (2 above + ties) / 2 P N, a quotient of integers."""
     scores = -given.scores[of] if given.lower_is_positive else given.scores[of]
     order = np.argsort(scores)
     ascending, own = scores[order], np.sort(scores[given.members[of]])
@@ -154,7 +155,7 @@ def _plain_row(given: ClassScores, of: int, classes: IntArray, sizes: FloatArray
 
 
 def _exact_row(given: ClassScores, of: int) -> FloatArray:
-    """Compare one class with each, (k,), by a table of their rows."""
+    """Compare one class with each, (k,), by tables of their rows."""
     out = np.full(len(given.names), np.nan)
     for against, others in enumerate(given.members):
         rows = (given.members[of] | others).nonzero()[0]

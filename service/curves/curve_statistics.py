@@ -1,13 +1,12 @@
 """Single numbers of an evaluation besides its areas. Knows the table, its hull, and the modules of the numbers."""
 
 import math
-from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
 
 from service.curves.calibration import brier_parts
 from service.curves.confusion import ConfusionTable
-from service.curves.exact import IntArray
+from service.curves.hull import RocHull
 from service.curves.precision_gain import precision_gain_area
 
 
@@ -30,28 +29,14 @@ class CurveStatistics:
     uncertainty: float | None
 
 
-def curve_statistics(table: ConfusionTable, vertices: IntArray) -> CurveStatistics:
-    """Compute all of them from a table and the vertices of its hull; the row of ks is one of those."""
+def curve_statistics(table: ConfusionTable, hull: RocHull) -> CurveStatistics:
+    """Compute all of them from a table and its hull; the row of ks is a vertex of that."""
     positives, negatives = Fraction(table.positives), Fraction(table.negatives)
-    row = int(vertices[best_vertex(table, vertices, 1 / positives, 1 / negatives)])
+    row = hull.best(1 / positives, 1 / negatives)
     threshold = float(table.thresholds[row])
     return CurveStatistics(
         float(Fraction(table.tp[row]) / positives - Fraction(table.fp[row]) / negatives),
         None if math.isnan(threshold) else threshold,
         precision_gain_area(table) if table.sweep else None,
-        *brier_parts(table, vertices),
+        *brier_parts(table, hull.vertices),
     )
-
-
-def best_vertex(table: ConfusionTable, vertices: IntArray, gain: Fraction, loss: Fraction) -> int:
-    """The number of the first vertex where gain · tp - loss · fp is greatest, decided without rounding.
-
-    Slopes fall along a hull, so it is where the first segment without a gain begins.
-    """
-
-    def is_no_gain(segment: int) -> bool:
-        first, last = int(vertices[segment]), int(vertices[segment + 1])
-        more = Fraction(table.tp[last]) - Fraction(table.tp[first])
-        return gain * more <= loss * (Fraction(table.fp[last]) - Fraction(table.fp[first]))
-
-    return bisect_left(range(vertices.size - 1), True, key=is_no_gain)  # noqa: FBT003  # the value to find

@@ -12,6 +12,7 @@ import numpy as np
 from service.curves.areas import Areas, areas, has_trapezoid
 from service.curves.calibration import Calibration, calibration
 from service.curves.confusion import ConfusionTable
+from service.curves.costs import CostOptions, Costs, costs
 from service.curves.counts import Counts
 from service.curves.curve_statistics import CurveStatistics, curve_statistics
 from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray
@@ -42,6 +43,7 @@ class CurvesOptions:
     tuning: Sample | None = None
     operating_points: Sequence[OperatingPoint] = ()
     partial: Sequence[PartialRange] = ()
+    costs: CostOptions | None = None
     max_interpolated_rows: float = math.inf
 
 
@@ -105,6 +107,7 @@ class Curves:
     selected_thresholds: FloatArray | None
     operating_points: OperatingPoints | None
     partial: PartialAreas | None
+    costs: Costs | None
     warnings: tuple[CurvesWarning, ...]
 
 
@@ -158,10 +161,11 @@ def curves_of(
         if interpolation and "achievable_pr" in drawn
         else None,
         calibration=calibration(table, hull.vertices) if "calibration" in options.include and table.sweep else None,
-        statistics=curve_statistics(table, hull.vertices) if "statistics" in options.include else None,
+        statistics=curve_statistics(table, hull) if "statistics" in options.include else None,
         selected_thresholds=selected,
         operating_points=operating_points(table, options.operating_points) if options.operating_points else None,
         partial=partial_areas(table, options.partial) if options.partial else None,
+        costs=costs(table, hull, options.costs) if options.costs else None,
         warnings=_warnings(table, options),
     )
 

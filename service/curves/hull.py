@@ -5,7 +5,9 @@ Source: Davis & Goadrich 2006, section 3 and corollary 3.1: the hull drops exact
 """
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Protocol
 
@@ -58,6 +60,20 @@ class RocHull:
             return self.table.compiled.boundary(self.vertices, self.outer)
         rows: IntArray = self.outer[CountSpace.of(self.table).beside(self.vertices, self.outer) == 0]
         return rows
+
+    def best(self, gain: Fraction, loss: Fraction) -> int:
+        """Find the row where gain · tp - loss · fp is greatest, decided without rounding; the first of two.
+
+        Slopes fall along a hull, so it is where the first segment without a gain begins. Both factors are >= 0.
+        """
+
+        def is_no_gain(segment: int) -> bool:
+            first, last = self.vertices[segment : segment + 2]
+            more = Fraction(self.table.tp[last]) - Fraction(self.table.tp[first])
+            return gain * more <= loss * (Fraction(self.table.fp[last]) - Fraction(self.table.fp[first]))
+
+        found = bisect_left(range(self.vertices.size - 1), True, key=is_no_gain)  # noqa: FBT003  # the value to find
+        return int(self.vertices[found])
 
     def contains(self) -> BoolArray:
         """Whether each row is on the hull, (n,)."""

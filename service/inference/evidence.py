@@ -30,7 +30,7 @@ _MANY, _SEVERAL, _ANY = 100, 10, 0.5
 and from this many wrongly ranked examples of it, m (1 - A); `mover` needs this many of the latter."""
 
 _INSIDE = 10
-"""Those of means over a range hold it from so many effective examples in it, and above `min_tpr`."""
+"""Intervals of means over a range hold it from this many effective examples in the range, and above `min_tpr`."""
 
 _NOT_DRAWN = "counts that are fractional, or above 2^53, are not resampled"
 _NOT_TOLD = "in some resamples there is no value, or all values lie on one side of it"

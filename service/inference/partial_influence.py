@@ -1,9 +1,9 @@
-"""How far the mean height of a part of a curve moves when the mass at a row of its table grows, and its exact ends.
+"""How far mass at a row moves the mean height of a part of a curve, and the exact ends of its interval.
 
-Influences are those on the curve that is cut at both ends of the range: of what comes before the range that at its
-start, of what comes after it that at its end. Knows tables, and the influences on whole curves.
-Sources: He & Escobar 2008, "Nonparametric statistical inference method for partial areas under receiver operating
-characteristic curves, with application to genomic studies"; Efron 1982, section 6.3.
+Influences are those on the curve cut at both ends of the range: rows before the range have the influence at its start,
+rows after it that at its end. Knows tables, and the influences on whole curves. Sources: He & Escobar 2008,
+"Nonparametric statistical inference method for partial areas under receiver operating characteristic curves, with
+application to genomic studies"; Efron 1982, section 6.3.
 """
 
 import math
@@ -20,7 +20,7 @@ from service.inference.rates import tpr_at_fpr_ends
 from service.inference.score import Ends
 
 Area: TypeAlias = str | PartialRange
-"""The name of an area under a whole curve, or the range of one under a part, of which the mean height is meant."""
+"""The name of an area under a whole curve, or a range, for the mean height over it."""
 
 _SPLITS = np.arange(101) / 100
 
@@ -44,7 +44,7 @@ def partial_influences(table: ConfusionTable, part: PartialRange) -> Influences:
 
 
 def partial_mean(tp: FloatArray, fp: FloatArray, part: PartialRange) -> float:
-    """The mean height over a range, of cumulated counts that end with the totals; to ten digits, for resamples."""
+    """The mean height over a range, from cumulated counts that end with the totals; to ten digits, for resamples."""
     table = ConfusionTable(tp, tp, fp, float(tp[-1]), float(fp[-1]))
     if part.over == "tpr":
         table, part = mirrored(table), _as_fpr(part)
@@ -65,7 +65,7 @@ def _box(part: PartialRange) -> float:
 
 
 class _Cut:
-    """A rising column cut at two values, low < high, within it: the rows between them, twice the place of each cut."""
+    """A rising column cut at two values, low < high: the rows between them, and each cut as a row."""
 
     def __init__(self, across: FloatArray, low: float, high: float) -> None:
         self._size = across.size
@@ -75,9 +75,9 @@ class _Cut:
 
     @classmethod
     def of(cls, table: ConfusionTable, part: PartialRange) -> "_Cut | None":
-        """Cut a table's fp or tp at the ends of a range; None where all of the curve there is below `min_tpr`.
+        """Cut a table's fp or tp at the ends of a range; None if the whole part is below `min_tpr`.
 
-        What lies below that counts as if it came before the range.
+        Rows below it are treated as if they came before the range.
         """
         across, total = (table.tp, table.positives) if part.over == "recall" else (table.fp, table.negatives)
         low, high = part.start * total, part.end * total
@@ -87,12 +87,12 @@ class _Cut:
 
     @staticmethod
     def _share(across: FloatArray, row: int, place: float) -> float:
-        """How far along the step that ends with a row a place is, from 0 to 1."""
+        """The position of a place along the step that ends at a row, from 0 to 1."""
         before, after = float(across[row - 1]), float(across[row])
         return min(max((place - before) / (after - before), 0.0), 1.0) if after > before else 1.0
 
     def part(self, table: ConfusionTable) -> ConfusionTable:
-        """The part of a table's curve between the cuts; along its first and its last step nothing comes."""
+        """The part of a table's curve between the cuts; nothing is added along its first and last steps."""
         tp, fp = self._rows(table.tp), self._rows(table.fp)
         return ConfusionTable(tp, tp, fp, table.positives, table.negatives)
 
@@ -104,9 +104,9 @@ class _Cut:
         return np.concatenate((ends[:1] * 2, column[self._first : self._last], ends[1:] * 2))
 
     def on_rows(self, influences: FloatArray) -> FloatArray:
-        """The influences at the rows of the whole table, of those at the rows of the part.
+        """The influences at the rows of the whole table, from those at the rows of the part.
 
-        Along a step that is cut it is the mean of those of its pieces.
+        A step that is cut has the mean of its pieces' influences.
         """
         first, last, (low, high) = self._first, self._last, self._at
         out = np.full(self._size, influences[1])
@@ -120,27 +120,27 @@ class _Cut:
 
 
 def mirrored(table: ConfusionTable) -> ConfusionTable:
-    """The table of the negatives as what is looked for, from the other end: tpr is what 1 - fpr was, fpr 1 - tpr."""
+    """The table with the classes swapped and the sweep reversed: its tpr is 1 - fpr, its fpr is 1 - tpr."""
     tp, fp = table.tn[::-1], table.fn[::-1]
     return ConfusionTable(tp, tp, fp, table.negatives, table.positives)
 
 
 def _as_fpr(part: PartialRange) -> PartialRange:
-    """The range over fpr of the mirrored table that one over tpr is."""
+    """The range over fpr, in the mirrored table, that equals one over tpr."""
     return PartialRange("fpr", 1 - part.end, 1 - part.start)
 
 
 def _reversed(influences: FloatArray) -> FloatArray:
-    """From the steps of the mirrored table to those of the table: the step to row k was that to row K - k."""
+    """From steps of the mirrored table to those of the table: the step to row K - k becomes that to row k."""
     return np.append(influences[:1], influences[:0:-1])
 
 
 def perfect_lower_end(part: PartialRange, totals: Ends, trials: Ends, level: float) -> float:
-    """The lower end of the interval of a mean height of 1, of P positives all above N negatives.
+    """The lower end of the interval of a mean height of 1, with P positives all above N negatives.
 
-    As with whole curves (Clopper & Pearson 1934), such data are as likely as α/2 where a share f of the negatives is
-    above every positive and a share g of the positives below every negative, with (1 - f)^N (1 - g)^P = α/2. It is the
-    least mean height of those, over all such f and g; `trials` stand for P and N in the powers.
+    As for whole curves (Clopper & Pearson 1934), such data have probability α/2 if in truth a share f of the negatives
+    is above every positive and a share g of the positives below every negative, with (1 - f)^N (1 - g)^P = α/2. The end
+    is the least mean height over all such f and g; `trials` replace P and N in the exponents.
     """
     exponent = math.log((1 - level) / 2)
     f, g = -np.expm1(_SPLITS * exponent / trials[1]), -np.expm1((1 - _SPLITS) * exponent / trials[0])
@@ -157,9 +157,9 @@ def perfect_lower_end(part: PartialRange, totals: Ends, trials: Ends, level: flo
 
 
 def worst_upper_end(table: ConfusionTable, part: PartialRange, trials: Ends, z: float) -> float:
-    """The upper end of the interval of a mean height of 0 of a table; at most the height at the range's end.
+    """The upper end of the interval of a mean height of 0; it is at most the height at the range's end.
 
-    The height above `min_tpr` there is that of the score interval; precision is never 0 where anything is called.
+    That height above `min_tpr` is the end of its score interval. Precision is never 0 where tp grows.
     """
     if part.over == "recall":
         return 1.0
@@ -171,9 +171,9 @@ def worst_upper_end(table: ConfusionTable, part: PartialRange, trials: Ends, z: 
 
 
 def examples_inside(part: PartialRange, mean: float, trials: Ends) -> float:
-    """How many effective examples decide a mean height: those in the range, or positives above `min_tpr` if fewer."""
+    """The effective examples that decide a mean height: those in the range, or positives above `min_tpr` if fewer."""
     positives, negatives = trials
-    width = round(part.end - part.start, 12)  # of 0.8 to 1 it is 0.19999999999999996
+    width = round(part.end - part.start, 12)  # from 0.8 to 1 it would be 0.19999999999999996
     inside = width * (negatives if part.over == "fpr" else positives)
     return inside if part.min_tpr is None else min(inside, mean * (1 - part.min_tpr) * positives)
 

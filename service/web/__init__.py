@@ -1,1 +1,1 @@
-"""HTTP only: routes, body reading, negotiation, problems, health and gunicorn's worker; no curve is known here."""
+"""HTTP only: routes, body reading, negotiation, problems, health and gunicorn's worker. Knows nothing of curves."""

@@ -1,6 +1,6 @@
-"""The body of a request that the server has read whole, and what its headers announce.
+"""The body of a request that the server has read completely, and its declared length.
 
-Knows lengths and limits; not what the bytes mean.
+Knows lengths and limits, not what the bytes mean.
 """
 
 from typing import TYPE_CHECKING, BinaryIO
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
 MAX_LENGTH_DIGITS = 18
-"""A Content-Length with more digits is refused unread."""
+"""A Content-Length with more digits is refused without parsing."""
 
 
 def body_length(environ: "WSGIEnvironment", limit: int) -> int | None:
-    """Tell how long the body is; None where the headers do not say, which is so before a chunked one was read.
+    """The length of the body; None if the headers do not declare it, as before a chunked one is read.
 
-    Raises Problem body_too_large when that is over the limit, malformed_request when the header makes no sense.
+    Raises Problem body_too_large if it is over the limit, malformed_request if the header is invalid.
     """
     if environ.get("HTTP_TRANSFER_ENCODING"):
         return None
@@ -30,7 +30,7 @@ def body_length(environ: "WSGIEnvironment", limit: int) -> int | None:
 def read_body(environ: "WSGIEnvironment", limit: int) -> bytes:
     """Read the body to its end.
 
-    Raises Problem as body_length does, and incomplete_body when fewer bytes arrived than were announced.
+    Raises Problem like body_length, and incomplete_body if fewer bytes arrived than announced.
     """
     length = body_length(environ, limit)
     stream: BinaryIO = environ["wsgi.input"]
@@ -46,7 +46,7 @@ def read_body(environ: "WSGIEnvironment", limit: int) -> bytes:
 
 
 def too_large(limit: int) -> Problem:
-    """Make the problem of a body that is longer than the server reads."""
+    """Make the problem of a body that is longer than the limit."""
     return Problem("body_too_large", f"The body is longer than {limit} bytes, the limit.")
 
 

@@ -1,11 +1,11 @@
-"""The contract for generated clients: what openapi.yaml says of JSON, in OpenAPI 3.0, which every generator reads.
+"""The contract for generated clients: the JSON part of openapi.yaml, in OpenAPI 3.0, which every generator reads.
 
 Generators make an argument of each parameter and a class of each schema, so only what a typed client needs is kept:
 
 * the operations that answer JSON, other than those about the contract itself;
-* bodies and answers in JSON, and no query parameter where there is a body, which has the same options;
-* one example for each request, which is also the default of its schema: Postman imports that, and no example;
-* the components that are still referred to. What a request may leave out is never null.
+* bodies and answers in JSON, and no query parameters if there is a body, which has the same options;
+* one example for each request, also as the default of its schema: Postman imports defaults, not examples;
+* the components that are still referenced. Optional properties of requests are not nullable.
 
 Knows OpenAPI; nothing of the operations.
 """
@@ -21,10 +21,10 @@ _REQUEST = "application/json"
 _ANSWERS = frozenset({_REQUEST, "application/problem+json"})
 _ABOUT_THE_CONTRACT = "contract"
 _OF_TABLES = "Rocpr-Warnings"
-"""The header of answers that are tables; a JSON answer has the warnings in itself."""
+"""A header of answers that are tables; a JSON answer contains the warnings."""
 _SCHEMAS = "#/components/schemas/"
 _LICENSES = "https://spdx.org/licenses/{}.html"
-"""Where the licence is given by its identifier, which OpenAPI 3.0 does not have."""
+"""The field for the licence's identifier, which OpenAPI 3.0 lacks."""
 _DESCRIPTION = """\
 The part of [openapi.yaml](/openapi.yaml) from which to generate clients: JSON in, JSON out. Every property of a request
 is optional; leave out what you do not need. Expect new properties, enum values and warnings in answers.
@@ -32,7 +32,7 @@ is optional; leave out what you do not need. Expect new properties, enum values 
 
 
 def clients_contract(contract: Tree) -> Tree:
-    """Derive the contract for generated clients from the whole one, which stays as it is."""
+    """Derive the contract for generated clients from the whole one, which is not changed."""
     paths: Tree = {}
     for path, item in contract["paths"].items():
         for method, operation in item.items():
@@ -75,7 +75,7 @@ def _is_kept(contract: Tree, operation: Tree) -> bool:
 
 
 def _operation(operation: Tree) -> Tree:
-    """An operation with a body alone, if it has one, and with answers in JSON."""
+    """An operation with only a body, if it has one, and with answers in JSON."""
     kept = {key: value for key, value in operation.items() if key not in {"parameters", "requestBody", "responses"}}
     if "requestBody" in operation:
         body = operation["requestBody"]
@@ -89,7 +89,7 @@ def _operation(operation: Tree) -> Tree:
 
 
 def _response(response: Tree) -> Tree:
-    """An answer in JSON or a problem, without examples; a reference as it is."""
+    """An answer in JSON or a problem, without examples; references are unchanged."""
     if "$ref" in response:
         return response
     headers = {name: header for name, header in response["headers"].items() if name != _OF_TABLES}
@@ -98,7 +98,7 @@ def _response(response: Tree) -> Tree:
 
 
 def _schema(schema: Tree, *, nullable: bool) -> Tree:
-    """A schema of OpenAPI 3.1 in 3.0; of a request, what may be left out need not be null as well."""
+    """Convert a schema from OpenAPI 3.1 to 3.0; in requests, optional properties are not nullable."""
     found: Tree = {
         key: _schema(value, nullable=nullable) if isinstance(value, dict) else value for key, value in schema.items()
     }
@@ -117,7 +117,7 @@ def _schema(schema: Tree, *, nullable: bool) -> Tree:
 
 
 def _reached(contract: Tree, node: object) -> Iterator[tuple[str, Tree]]:
-    """Each component that a part of the contract refers to, or that those refer to: its reference and itself."""
+    """All components that a part of the contract refers to, directly or indirectly: reference and component."""
     waiting, seen = list(_references(node)), set()
     while waiting:
         reference = waiting.pop(0)
@@ -143,7 +143,7 @@ def _references(node: object) -> Iterator[str]:
 
 
 def _target(contract: Tree, node: Tree) -> Tree:
-    """The node itself, or the component that it refers to."""
+    """The node, or the component that it refers to."""
     if "$ref" not in node:
         return node
     _, _, kind, name = node["$ref"].split("/")

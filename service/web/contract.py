@@ -1,6 +1,6 @@
-"""The contract as the service tells it: openapi.yaml, that for generated clients, /docs, and what each problem means.
+"""The contract as served: openapi.yaml, the one for generated clients, /docs, and the meaning of each problem.
 
-Knows documents, not operations; needs no network beyond this server to show them.
+Knows documents, not operations; showing them needs no other server.
 """
 
 import re
@@ -27,8 +27,8 @@ _OUR_HEAD = (
     '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
     f'  <link rel="stylesheet" type="text/css" href="{DOCS}/docs.css">\n'
 )
-# Swagger UI offers an answer as a file if a header says so, and shows nothing of other binary answers. For "--" in a
-# list it sends a parameter without a value.
+# Swagger UI offers an answer as a file only if a header says so, and shows nothing for other binary answers. If "--" is
+# chosen in a list, it sends a parameter without a value.
 _INTERCEPTORS = """config.responseInterceptor = function (response) {
       if (/arrow/.test(response.headers["content-type"])) {
         response.headers["content-disposition"] = "attachment; filename=answer.arrow";
@@ -47,11 +47,11 @@ _INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 
 def contract_blueprint(contract_yaml: bytes) -> Blueprint:
-    """Make the routes of openapi.yaml (as its authors wrote it), what is derived from it, and /problems/<code>."""
+    """Make the routes of openapi.yaml (as written), of what is derived from it, and of /problems/<code>."""
     blueprint = Blueprint("contract", __name__)
-    # The safe loader in C: the one in Python takes a second, at every start.
+    # The safe loader in C: the one in Python takes a second at every start.
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    contract = yaml.load(contract_yaml, Loader=loader)  # noqa: S506  # it is the safe one
+    contract = yaml.load(contract_yaml, Loader=loader)  # noqa: S506  # a safe loader
     contract_json = orjson.dumps(contract)
     for_clients = clients_contract(contract)
     clients_yaml, clients_json = _as_yaml(for_clients), orjson.dumps(for_clients)
@@ -87,9 +87,9 @@ def contract_blueprint(contract_yaml: bytes) -> Blueprint:
 
 
 def _as_yaml(document: dict[str, Any]) -> str:
-    """Write a document as YAML in its order, without anchors, which some readers do not know."""
+    """Write a document as YAML in its order, without anchors, which some parsers lack."""
 
-    class Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]  # the one in C, where it is
+    class Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]  # the one in C, if there
         def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002  # whatever it is
             return True
 
@@ -98,9 +98,9 @@ def _as_yaml(document: dict[str, Any]) -> str:
 
 
 def docs_blueprint() -> Blueprint:
-    """Make the route of the page that shows the contract, and those of its scripts and styles below it."""
-    # validatorUrl would send the contract to a server elsewhere. oauth2RedirectUrl is fixed because the library
-    # would build it from the Host header and write that into the page's script unescaped.
+    """Make the route of the page that shows the contract, and those of its scripts and styles."""
+    # validatorUrl would send the contract to another server. oauth2RedirectUrl is fixed because the library would build
+    # it from the Host header and write that unescaped into the page's script.
     blueprint: Blueprint = get_swaggerui_blueprint(
         DOCS,
         "/openapi.json",
@@ -118,9 +118,9 @@ def docs_blueprint() -> Blueprint:
 
     @blueprint.before_app_request
     def ignore_range() -> None:
-        """Answer whole: 206 and 412 are no statuses of the contract, and a server need not cut, nor refuse to send.
+        """Ignore ranges and preconditions: the contract has no 206 or 412, and servers may ignore both.
 
-        Of the versions of a file that a client has, as many as are looked at are enough.
+        Only the first of a client's entity tags are compared.
         """
         for name in ("HTTP_RANGE", "HTTP_IF_RANGE", "HTTP_IF_MATCH", "HTTP_IF_UNMODIFIED_SINCE"):
             request.environ.pop(name, None)
@@ -131,10 +131,10 @@ def docs_blueprint() -> Blueprint:
 
 
 def _serve_page(state: BlueprintSetupState) -> None:
-    """Answer the page from memory, with a policy that lets a browser run its own scripts and no other.
+    """Serve the page from memory, with a policy that allows only its own scripts.
 
-    The library writes it anew for each request, always the same, and answers at /docs/; the contract says /docs, and
-    a redirect there would be an HTML page.
+    The library renders the same page for each request, at /docs/; the contract says /docs, and a redirect would be an
+    HTML page.
     """
     app = cast("Flask", state.app)
     show = app.view_functions["docs.show"]
@@ -156,15 +156,15 @@ def _serve_page(state: BlueprintSetupState) -> None:
 
 
 def _with_ours(page: str) -> str:
-    """Add to the library's page our styles, a width that suits phones, and what answers and requests lack."""
+    """Add to the library's page our styles, a viewport for phones, and the interceptors."""
     page = page.replace("</head>", f"  {_OUR_HEAD}</head>", 1)
     return page.replace("window.onload", f"{_INTERCEPTORS}window.onload", 1)
 
 
 def _page_policy(page: str) -> str:
-    """Write the page's Content-Security-Policy: its files, its one script within, and requests to this server alone.
+    """Write the page's Content-Security-Policy: its files, its one inline script, and requests to this server only.
 
-    Swagger UI has its pictures in its styles, a style in the picture above the page, and style attributes in tables.
+    Swagger UI has images in its styles, a style in its logo, and style attributes in tables.
     """
     hashes = [b64encode(sha256(script.encode()).digest()).decode() for script in _INLINE_SCRIPT.findall(page)]
     scripts = " ".join(f"'sha256-{digest}'" for digest in hashes)

@@ -1,7 +1,7 @@
-"""Signals that tell a process to stop are not lost when they come while it is being forked.
+"""Prevents losing stop signals that arrive while a process is being forked.
 
-Knows signals and forks; nothing of gunicorn. Python drops what a new process was sent before it first runs, since it
-takes that for its parent's: a worker that missed its stop would be waited for until gunicorn's graceful timeout.
+Knows signals and forks; nothing of gunicorn. Python drops signals that a new process received before it first runs,
+assuming that they are its parent's; gunicorn would wait its graceful timeout for a worker that missed its stop.
 """
 
 import os
@@ -11,7 +11,7 @@ STOPS = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGQUIT})
 
 
 def hold_stops_while_forking() -> None:
-    """Let signals to stop wait, in the parent and in the child, until a fork is over; from now on, in this process."""
+    """From now on, block stop signals in parent and child until a fork is complete."""
     os.register_at_fork(before=_hold, after_in_parent=_let_in, after_in_child=_let_in)
 
 

@@ -1,7 +1,7 @@
-"""The guide in a browser: /guide, a page for each task below it, their stylesheet and their pictures.
+"""The guide for browsers: /guide, a page for each task below it, their stylesheet and their pictures.
 
-Knows HTML and the paths of this service; what the pages say is in service/guide. A page is rendered when it is first
-asked for, then kept. It needs no script, and its policy allows none.
+Knows HTML and the paths of this service; the text is in service/guide. A page is rendered at the first request, then
+kept. It needs no script, and its policy allows none.
 """
 
 import re
@@ -28,13 +28,13 @@ POLICY = (
 
 GUIDE_PICTURES = ("curves", "tradeoffs", "comparisons", "verdict", "figure_7")
 FILES = {"style.css": "text/css"} | {f"{name}.svg": "image/svg+xml" for name in (*GUIDE_PICTURES, "icon")}
-"""What the pages load, with the media type of each."""
+"""The files that pages load, with their media types."""
 
 HERE = "http://127.0.0.1:8000"
-"""Where the guide's commands expect the service; a link that starts so is one to this service."""
+"""Where the guide's commands expect the service; a link with this prefix is one to this service."""
 
 SERVED = {"../../openapi.yaml": "/openapi.yaml"}
-"""Files of the repository that the service has at a path. Of other files outside the guide only the name is shown."""
+"""{file of the repository: path at which the service has it}. Links to other files become plain text."""
 
 _CURRENT = ' aria-current="page"'
 _TEMPLATE = """<!doctype html>
@@ -108,11 +108,11 @@ def _content(text: str) -> str:
 
 @cache
 def _markdown() -> "MarkdownIt":
-    """Make the reader of Markdown: CommonMark with tables, and no HTML in it."""
-    from markdown_it import MarkdownIt  # noqa: PLC0415  # a tenth of a second, which only a reader of the guide waits
+    """Make the Markdown renderer: CommonMark with tables, without inline HTML."""
+    from markdown_it import MarkdownIt  # noqa: PLC0415  # takes a tenth of a second, only for readers of the guide
 
     markdown = MarkdownIt("commonmark", {"html": False, "xhtmlOut": False}).enable("table")
-    # What is wider than the screen scrolls by itself, with the keyboard too.
+    # Content wider than the screen scrolls on its own, with the keyboard too.
     rules: dict[str, Callable[..., str]] = {
         "table_open": lambda *_: '<div class="wide" tabindex="0">\n<table>\n',
         "table_close": lambda *_: "</table>\n</div>\n",
@@ -126,33 +126,33 @@ def _markdown() -> "MarkdownIt":
 
 
 def _name_headings(tokens: "list[Token]") -> None:
-    """Give each heading the id that links to it use in the repository."""
+    """Give each heading the id that links in the repository use."""
     for token, text in pairwise(tokens):
         if token.type == "heading_open":
             token.attrSet("id", anchor(text.content))
 
 
 def _let_pictures_scroll(tokens: "list[Token]") -> None:
-    """Let the keyboard reach a paragraph that holds a picture, which scrolls on a narrow screen."""
+    """Let the keyboard reach a paragraph with a picture, which scrolls on a narrow screen."""
     for token, text in pairwise(tokens):
         if token.type == "paragraph_open" and any(child.type == "image" for child in text.children or []):
             token.attrSet("tabindex", "0")
 
 
 def anchor(heading: str) -> str:
-    """Return the fragment that leads to a heading, as code hosts make it of the heading's Markdown."""
+    """Return the fragment of a heading, as code hosts derive it from its Markdown."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
 def _drop_style(token: "Token") -> None:
-    """Align the cells of a table by a class, as the policy allows no style within the page."""
+    """Align table cells by a class, as the policy allows no inline style."""
     style = token.attrs.pop("style", None)
     if style:
         token.attrSet("class", str(style).rpartition(":")[2])
 
 
 def _redirect_links(tokens: "list[Token]") -> None:
-    """Let links between files lead to paths of this service; where it does not serve a file, name that instead."""
+    """Turn links between files into paths of this service, or into plain text if it does not serve the file."""
     file = ""
     for token in tokens:
         if token.type == "image":
@@ -169,7 +169,7 @@ def _redirect_links(tokens: "list[Token]") -> None:
 
 
 def _path_to(link: str) -> str | None:
-    """Return where a link of a page leads when it is served, None for nowhere."""
+    """Return the served target of a page's link, or None."""
     target, mark, fragment = link.partition("#")
     if not target:
         return link

@@ -1,7 +1,7 @@
-"""Whether this process lives and whether it takes requests; for supervisors and load balancers.
+"""Liveness and readiness of this process, for supervisors and load balancers.
 
-A spool without room is no reason to take a server out: it answers small requests still, and whoever fills one spool
-would fill those of the other servers next.
+A full spool does not make a server unready: it still answers small requests, and a client that fills one spool would
+fill those of the other servers next.
 """
 
 import orjson
@@ -12,7 +12,7 @@ from service.web.spool import Spool
 from service.wire.problems import Problem
 
 LIVE = ("/health/live", "/health", "/healthz")
-"""The paths that tell whether the process lives: one, and what others call it."""
+"""The liveness path, and its usual aliases."""
 
 READY = "/health/ready"
 
@@ -20,8 +20,7 @@ READY = "/health/ready"
 def health_blueprint(spool: Spool) -> Blueprint:
     """Make the routes of health.
 
-    The service keeps no state and needs no other service: a process that answers at all is ready, until it has to
-    stop.
+    The service keeps no state and needs no other service, so a process that answers is ready until it must stop.
     """
     blueprint = Blueprint("health", __name__)
 

@@ -1,8 +1,8 @@
-"""Which media type and content coding a request brings, and which ones it wants back.
+"""Negotiation of media types and content codings, of requests and of answers.
 
-Knows the headers Content-Type, Content-Encoding, Accept and Accept-Encoding; not which media types and codings there
-are, that is given. Of a long header only the beginning is looked at: parsing a list takes 7 µs a member, and a header
-may have thousands.
+Knows the headers Content-Type, Content-Encoding, Accept and Accept-Encoding; callers give the supported media types and
+codings. Only the beginning of a long header is read: parsing a list takes 7 µs a member, and a header may have
+thousands.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,16 +16,16 @@ from service.wire.media_types import GENERAL
 from service.wire.problems import Problem
 
 MULTIPART = "multipart/form-data"
-"""What forms with files are, curl -F and files= of Python's requests."""
+"""The type of forms with files, as from curl -F and files= of Python's requests."""
 
 CHARSETS = frozenset({"utf-8", "us-ascii"})
-"""The character sets that a body may name; both are read as UTF-8."""
+"""The charsets that a body may declare; both are read as UTF-8."""
 
 VARY = "Accept, Accept-Encoding"
-"""The request headers that an answer, or a refusal, depends on, as caches are told."""
+"""The request headers on which answers and refusals depend, for Vary."""
 
 MOST_MEMBERS, LONGEST = 32, 2_000
-"""How many members of a list, and characters of a header, are read; a browser sends about ten, and 150."""
+"""The members of a list, and characters of a header, that are read; a browser sends about ten, and 150."""
 
 _SYNONYMS = {"x-gzip": "gzip"}
 """Old names of codings (RFC 9110, 8.4.1.3)."""
@@ -34,7 +34,7 @@ _SYNONYMS = {"x-gzip": "gzip"}
 def first_members(header: str) -> str:
     """Cut a list after MOST_MEMBERS members, or before the one that ends beyond LONGEST characters.
 
-    A comma within quotes counts, too: no header of ours needs any.
+    Commas within quotes count, too: our headers do not need them.
     """
     if len(header) > LONGEST:
         header = header[:LONGEST].rpartition(",")[0]
@@ -44,8 +44,8 @@ def first_members(header: str) -> str:
 def request_media_type(headers: Headers, supported: Sequence[str]) -> str:
     """Read the body's media type from Content-Type, without its parameters; it may be one of GENERAL.
 
-    Raises Problem unsupported_media_type for any other that is not supported, another character set than UTF-8, or a
-    table without a header.
+    Raises Problem unsupported_media_type for other unsupported types, a charset other than UTF-8, or a table without a
+    header.
     """
     media_type, parameters = parse_options_header(headers.get("Content-Type", "")[:LONGEST])
     media_type = media_type.lower()
@@ -66,7 +66,7 @@ def request_media_type(headers: Headers, supported: Sequence[str]) -> str:
 def request_coding(headers: Headers, supported: Sequence[str]) -> str:
     """Read the body's content coding from Content-Encoding.
 
-    Raises Problem unsupported_content_encoding for one that is not supported, and for several.
+    Raises Problem unsupported_content_encoding for an unsupported coding, or for several.
     """
     coding = headers.get("Content-Encoding", "").strip().lower()
     coding = _SYNONYMS.get(coding, coding) or IDENTITY
@@ -84,9 +84,9 @@ def response_media_type(
     """Choose the answer's media type by Accept: the highest quality, and among equals the earliest in `supported`.
 
     The quality of a type is that of the most specific range that covers it (RFC 9110, 12.5.1), so that
-    `application/json;q=0, */*` excludes JSON. Parameters of a range other than q do not count.
-    Ranges beyond the first ones are as if they were not there. Raises Problem not_acceptable when no supported type is
-    left, with the words for one that is unsupported only here.
+    `application/json;q=0, */*` excludes JSON. Parameters of a range other than q are ignored, as are ranges beyond the
+    first MOST_MEMBERS. Raises Problem not_acceptable if no supported type is left; its text covers types that are
+    unsupported only here.
     """
     header = first_members(headers.get("Accept", ""))
     if not header.strip():
@@ -104,10 +104,9 @@ def response_media_type(
 def response_coding(headers: Headers, supported: Sequence[str]) -> str:
     """Choose the answer's content coding by Accept-Encoding: the highest quality, and among equals the earliest.
 
-    `supported` are the codings in the order of preference; identity comes last. `*` covers what is not named
-    (RFC 9110, 12.5.3), and identity is what a client gets that asks for nothing. Where nothing at all is acceptable
-    the answer is sent as it is, which the client may understand; a refusal would tell it less. Codings beyond the first
-    ones are as if they were not there.
+    `supported` are the codings in order of preference, before identity. `*` covers codings that are not named (RFC
+    9110, 12.5.3); without Accept-Encoding the answer is not compressed. Nor is it if no coding is acceptable: the
+    client may understand it anyway, and a refusal would help less. Codings beyond the first MOST_MEMBERS are ignored.
     """
     if "Accept-Encoding" not in headers:
         return IDENTITY

@@ -1,7 +1,7 @@
 """The operations over HTTP: a request's bytes and headers become answer.py's Request, its Answer a response.
 
-Knows methods, headers, the query, and in which pass (passes.py) a request is answered; what an operation means is
-answer.py's.
+Knows methods, headers, the query, and in which pass (passes.py) a request is answered; answer.py knows what an
+operation means.
 """
 
 import io
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
 _READ_ELSEWHERE = COLUMNAR | frozenset(GENERAL)
-"""Media types of bodies that only an evaluator reads: columnar ones, and those that do not say what a body is."""
+"""Media types of bodies that only an evaluator reads: columnar ones, and vague ones."""
 
 _UNASKED = (
     "A page from another origin must declare what it sends, such as Content-Type: application/json; browsers "
@@ -43,25 +43,25 @@ _UNASKED = (
 )
 
 _HELD_BYTES = 1 << 16
-"""An answer up to this length is not worth a file to send it from."""
+"""An answer up to this length is sent from memory rather than from a file."""
 
 _MOST_PARAMETERS = 100
-"""Parameters of a query that are read; reading 4,000 takes 3 ms."""
+"""The most parameters read from a query; reading 4,000 takes 3 ms."""
 
 _DECODED = 4
-"""How many times as long as a small body what it holds may be, decompressed, for the request to be small."""
+"""A request is small if its body decompresses to at most this many times the limit of small bodies."""
 
 _REQUEST_BYTES, _PIECE_BYTES = 16 << 20, 4 << 20
-"""How much memory a small request, and each piece of its answer, may take: Arrow and orjson end the process where they
-get none."""
+"""The memory that must be free for a small request, and for each piece of its answer: Arrow and
+orjson end the process if they get none."""
 
 
 class Operations:
-    """How an operation's requests are read and answered, within the limits.
+    """Reads and answers requests of operations, within the limits.
 
-    columnar   answers small requests whose bodies are Arrow or Parquet.
-    big        answers all others that are more than small.
-    origins    those that may read answers, other than the server's own.
+    columnar   answers small requests with bodies in Arrow or Parquet.
+    big        answers all requests that are not small.
+    origins    those that may read answers, besides the server's own.
     """
 
     def __init__(
@@ -84,14 +84,14 @@ class Operations:
         self._effort = Effort(big_work, _DECODED * big_body_bytes)
 
     def operate(self, operation: str) -> Response:
-        """Answer the current request, or say which pass it needs next."""
+        """Answer the current request, or request its next pass."""
         asked = _request_without_body(operation)
         if asked.content_type in GENERAL and is_foreign(self._origins):
             raise Problem("unsupported_media_type", _UNASKED)
         length = body_length(request.environ, self._max_body_bytes)
         here = pass_of(request.environ)
         if here is Pass.HEAD:
-            return move_to(request.environ, Pass.SMALL)  # in which its key gets a place, before it waits for a slot
+            return move_to(request.environ, Pass.SMALL)  # where its key's limit is checked before it waits for a slot
         if here is not None:
             return self._answer_in(here, asked)
         following = self._first_pass(asked, length)
@@ -100,16 +100,16 @@ class Operations:
         return response
 
     def _first_pass(self, asked: Request, length: int | None) -> Pass:
-        """Tell by the head where a request is answered, as far as it says; a chunked body may have any length.
+        """The pass that answers a request, judged by its head; a chunked body may have any length.
 
-        To draw a PNG takes a tenth of a second, and may end the process.
+        Drawing a PNG takes a tenth of a second, and may end the process.
         """
         if asked.accept == PNG or (length is not None and length > self._big_body_bytes):
             return Pass.BIG
         return Pass.COLUMNAR if asked.content_type in _READ_ELSEWHERE else Pass.SMALL
 
     def _answer_in(self, here: Pass, asked: Request) -> Response:
-        """Answer in this pass of the server's, unless the request belongs in another one."""
+        """Answer in this pass, unless the request belongs in another one."""
         if here is not Pass.BIG:
             right = self._first_pass(asked, body_length(request.environ, self._max_body_bytes))
             if right is not here:
@@ -117,7 +117,7 @@ class Operations:
         return self._tried_in(here, asked) or move_to(request.environ, Pass.BIG)
 
     def _tried_in(self, here: Pass, asked: Request) -> Response | None:
-        """Answer where a pass says; None when that takes too much."""
+        """Answer as this pass provides; None if that takes too much work."""
         note(operation=asked.operation, lane="big" if here is Pass.BIG else "small")
         if here is Pass.BIG:
             return self._answer_big(asked)
@@ -130,12 +130,12 @@ class Operations:
                 look_for_memory(_REQUEST_BYTES)
                 result = answer(asked, self._limits, self._effort, Output(_PIECE_BYTES))
         except TooMuchWork:
-            request.environ["wsgi.input"] = io.BytesIO(asked.body)  # another server's can be read only once
+            request.environ["wsgi.input"] = io.BytesIO(asked.body)  # under another server it can be read only once
             return None
         return _response(result, [result.body], len(result.body))
 
     def _answer_big(self, asked: Request) -> Response:
-        """Answer from a file into a file, which the server sends when it is long."""
+        """Answer from a file into a file, which the server sends if it is long."""
         with self._body_in_file(request.environ) as body:
             note(bytes_in=body.seek(0, os.SEEK_END))
             result, content = self._big.answer_in_files(asked, body, client_of(request.environ))
@@ -147,7 +147,7 @@ class Operations:
             return _response(result, [content.read()], length)
 
     def _body_in_file(self, environ: "WSGIEnvironment") -> AbstractContextManager[BinaryIO]:
-        """Give the body as a file with a descriptor: the server's own, or one that is written now."""
+        """Return the body as a file with a descriptor: the server's, or a new one."""
         stream: BinaryIO = environ["wsgi.input"]
         try:
             stream.fileno()
@@ -183,7 +183,7 @@ def _request_without_body(operation: str) -> Request:
 
 
 def _response(result: Answer, body: Iterable[bytes], length: int, *, direct_passthrough: bool = False) -> Response:
-    """Make the response of an answer, whose body is given, and note what was done for it."""
+    """Make the response of an answer with this body, and note the facts."""
     facts = result.facts
     note(
         problem=result.problem,
@@ -199,11 +199,11 @@ def _response(result: Answer, body: Iterable[bytes], length: int, *, direct_pass
 
 
 def _query_parameters(query: bytes) -> tuple[tuple[str, str], ...]:
-    """Read the query's parameters in order, repeated ones too; one without a value is as if it were not there."""
+    """Read the query's parameters in order, including repeated ones; one without a value counts as absent."""
     try:
         return tuple(parse_qsl(query.decode("ascii"), errors="strict", max_num_fields=_MOST_PARAMETERS))
     except UnicodeDecodeError as error:
         raise Problem("malformed_request", "The query is not percent-encoded UTF-8.") from error
-    except ValueError:  # there are more
+    except ValueError:  # too many
         message = f"The query has more than {_MOST_PARAMETERS} parameters; no operation takes that many."
         raise invalid_value("", "unknown_field", message) from None

@@ -1,6 +1,6 @@
-"""The page at /: three files of service/page, for people who would rather look than call.
+"""The page at /: three files of service/page, for people who prefer a browser to an API.
 
-Knows HTML and headers; what the page does it does by the same requests as any other client.
+Knows HTML and headers; the page sends the same requests as any other client.
 """
 
 from functools import partial
@@ -22,11 +22,11 @@ PAGE_FILES = {
     "/page.css": ("page.css", "text/css"),
     "/page.js": ("page.js", "text/javascript"),
 }
-"""{path: its file, and the media type}. They are open to those without a key, too."""
+"""{path: (file, media type)}. These need no key."""
 
 
 def page_blueprint(max_body_bytes: int, *, keys: bool) -> Blueprint:
-    """Make the routes of the page, which is told whether requests need a key, and how long they may be."""
+    """Make the routes of the page, with attributes for whether requests need a key and how long they may be."""
     blueprint = Blueprint("page", __name__)
     told = {"{keys}": "true" if keys else "false", "{limit}": str(max_body_bytes)}
     for path, (name, media_type) in PAGE_FILES.items():

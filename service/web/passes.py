@@ -1,15 +1,15 @@
-"""What the server and the application say to each other about one request, through its WSGI environ.
+"""How the server and the application communicate about one request, through its WSGI environ.
 
-The server (server/) calls the application with whole requests only, on a thread of a lane, and may call it more than
-once for one request. Each call is a pass:
+The server (server/) calls the application only with complete requests, on a thread of a lane, and perhaps several times
+for one request. Each call is a pass:
 
-    HEAD      before the body is read: whoever has no key, asks for what there is not, or sends too much, learns it now.
+    HEAD      before the body is read: refuses a missing key, an unknown path, or too long a body.
     SMALL     with the body, on the thread for small requests.
-    COLUMNAR  with the body, where an evaluator process for small Arrow and Parquet bodies is free.
-    BIG       with the body, where a slot for big requests is held.
+    COLUMNAR  with the body, when an evaluator process for small Arrow and Parquet bodies is free.
+    BIG       with the body, holding a slot for big requests.
 
-A pass that does not answer names the next one: `move_to`. Its response is dropped, and it leaves no trace in the log
-or the counts. Another WSGI server (the tests' client) names no pass; then one call does everything.
+A pass that does not answer requests the next one with `move_to`. Its response is dropped, and it leaves no trace in the
+log or the counts. Under another WSGI server (such as the tests' client) there are no passes; one call does everything.
 """
 
 from collections.abc import Callable
@@ -24,22 +24,22 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
 PASS = "rocpr.pass"  # noqa: S105  # a key of the environ
-"""Which pass this is; a Pass."""
+"""The current pass; a Pass."""
 
 MOVED = "rocpr.moved"
 """The pass that the request needs next; a Pass. Set by the application."""
 
 STARTED = "rocpr.started"
-"""When the request's head had arrived, as time.perf_counter tells."""
+"""When the request's head arrived, by time.perf_counter."""
 
 WAITED = "rocpr.waited"
-"""For how many seconds it has waited in queues."""
+"""The seconds that it has waited in queues."""
 
 CLIENT = "rocpr.client"
-"""Whether anybody still waits for the answer; a Client."""
+"""The client, who may leave; a Client."""
 
 UNTIL_SENT = "rocpr.until_sent"
-"""An ExitStack that the server closes once the answer was sent or is no longer wanted."""
+"""An ExitStack that the server closes when the answer was sent or is no longer wanted."""
 
 
 class Pass(StrEnum):
@@ -56,7 +56,7 @@ class ClientGone(Exception):
 
 
 class Client:
-    """Whoever waits for an answer; the server says when they have gone, on its own thread."""
+    """The client that waits for an answer; the server reports, on its own thread, when it has gone."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -69,14 +69,14 @@ class Client:
         return self._gone
 
     def leave(self) -> None:
-        """Say that the client has gone; what was registered is called, once."""
+        """Report that the client has gone; calls what was registered, once."""
         with self._lock:
             self._gone, stop, self._stop = True, self._stop, None
             if stop is not None:
                 stop()
 
     def stop_with(self, stop: Callable[[], object] | None) -> None:
-        """Register what ends the work under way, in place of what was registered; None for nothing.
+        """Register what ends the current work, replacing what was registered; None for nothing.
 
         Raises ClientGone if the client has already gone.
         """
@@ -87,28 +87,28 @@ class Client:
 
 
 def pass_of(environ: "WSGIEnvironment") -> Pass | None:
-    """Tell which pass this is; None under another server."""
+    """The current pass; None under another server."""
     return environ.get(PASS)
 
 
 def client_of(environ: "WSGIEnvironment") -> Client:
-    """Return who waits for the answer; under another server that is somebody who never leaves."""
+    """Return the client; under another server, one that never leaves."""
     client: Client = environ.setdefault(CLIENT, Client())
     return client
 
 
 def move_to(environ: "WSGIEnvironment", following: Pass) -> Response:
-    """Ask for another pass; the response is only there for Flask to have one."""
+    """Request another pass; the response only satisfies Flask."""
     environ[MOVED] = following
     return Response(status=204)
 
 
 def has_moved(environ: "WSGIEnvironment") -> bool:
-    """Whether this pass asked for another one, so that it is not the one that answers."""
+    """Whether this pass requested another one, and so does not answer."""
     return MOVED in environ
 
 
 def until_sent(environ: "WSGIEnvironment") -> ExitStack:
-    """Return the stack that closes once the answer was sent; under another server it is made here and never closed."""
+    """Return the stack that closes when the answer was sent; under another server, a new one that is never closed."""
     stack: ExitStack = environ.setdefault(UNTIL_SENT, ExitStack())
     return stack

@@ -1,6 +1,6 @@
 """Every failure of a request as `application/problem+json`.
 
-Knows Problem, werkzeug's HTTP errors and what to do about an unexpected exception; not which operation failed.
+Knows Problem, werkzeug's HTTP errors and how to handle an unexpected exception; not which operation failed.
 """
 
 from difflib import get_close_matches
@@ -18,7 +18,7 @@ from service.wire.formats.codings import CODINGS
 from service.wire.problems import PROBLEM_JSON, PROBLEM_TYPES, Problem, instance_of, problem_document
 
 _CODE_OF_STATUS = {problem.status: code for code, problem in reversed(PROBLEM_TYPES.items())}
-"""The first problem type of each status: what an HTTP error of werkzeug becomes."""
+"""The first problem type of each status, for werkzeug's HTTP errors."""
 
 _DETAILS = {
     404: "There is nothing at this path; /docs lists the paths that exist.",
@@ -29,11 +29,11 @@ _DETAILS = {
 _INVALID = "The request is not valid HTTP/1.1."
 
 _LONGEST_PATH = 40
-"""How many characters of a path are compared with others."""
+"""The characters of a path that are compared with known paths."""
 
 
 def install_error_handlers(app: Flask, retry_after_seconds: int) -> None:
-    """Let the application answer every failure, expected or not, with a problem."""
+    """Make the application answer every failure, expected or not, with a problem."""
     app.config["RETRY_AFTER"] = str(retry_after_seconds)
     app.register_error_handler(Problem, problem_response)
     app.register_error_handler(ClientGone, lambda _: Response(status=204))  # the client has gone
@@ -51,7 +51,7 @@ def problem_response(problem: Problem) -> Response:
     if problem.type.passes:
         response.headers["Retry-After"] = current_app.config["RETRY_AFTER"]
     if problem.type.code == "unsupported_content_encoding":
-        response.headers["Accept-Encoding"] = ", ".join(CODINGS)  # in an answer: what a request may bring
+        response.headers["Accept-Encoding"] = ", ".join(CODINGS)  # in an answer: the codings of requests
     return response
 
 
@@ -69,7 +69,7 @@ def _http_error_response(error: HTTPException) -> Response:
 
 
 def _nearest_path() -> str | None:
-    """Find the path that may be meant by one that there is not."""
+    """Find the known path most similar to an unknown one."""
     known = [rule.rule for rule in current_app.url_map.iter_rules() if "<" not in rule.rule]
     known += [f"{GUIDE}/{page}" for page in pages()]
     return next(iter(get_close_matches(request.path[:_LONGEST_PATH], known, 1)), None)
@@ -80,6 +80,6 @@ def _lack_of_memory_response(_error: MemoryError) -> Response:
 
 
 def _failure_response(error: Exception) -> Response:
-    if not isinstance(error, EvaluatorFailed):  # which was logged where it happened
+    if not isinstance(error, EvaluatorFailed):  # logged where it happened
         current_app.logger.error("Unexpected failure", exc_info=error)
     return problem_response(Problem("internal_error", _DETAILS[500]))

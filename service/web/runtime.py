@@ -1,7 +1,7 @@
 """The directory that the processes of one server share: the locks of its slots, and the files of counts for /metrics.
 
 Knows files and processes, and how files of counts are named. Used by deploy/gunicorn.conf.py, in the process that
-becomes the master: what is found here holds for all its workers. What no directory has room for, a server does without.
+becomes the master, for all its workers. The server does without what no directory has room for.
 """
 
 import atexit
@@ -16,7 +16,7 @@ from service.web.allocation import BOARD_FILE, BOARD_FILE_BYTES, COUNTS_FILE_BYT
 from service.web.lanes.slots import Slot, Slots
 
 MEMORY = Path("/dev/shm")  # noqa: S108  # files in it are private
-"""What is written here does not wait for a disk."""
+"""Writing here does not wait for a disk."""
 
 DIRECTORY_PREFIX = "rocpr-"
 _NEW = "new-"
@@ -24,32 +24,32 @@ _UNHELD = _NEW + DIRECTORY_PREFIX
 _OWNER = "ROCPR_RUNTIME_OWNER"
 _RUNTIME_VARIABLE = "ROCPR_RUNTIME_DIR"
 _COUNTS_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
-"""prometheus_client reads this when it is imported, and then counts in files, so that all workers count together."""
+"""prometheus_client reads this when imported, and then counts in files, so that all workers count together."""
 
 _MOST_COUNTED = 64
-"""For how many processes files of counts are made at the start; others make theirs when they begin."""
+"""The processes for which files of counts are made at the start; others make theirs when they begin."""
 
 _NO_DIRECTORY = "No directory is writable: each process keeps its own slots and counts, and big requests are refused."
 
 _held: list[Slot] = []
-"""Says that this process, or a worker that was forked from it, uses the directory."""
+"""Marks the directory as used by this process, or by a worker forked from it."""
 
 
 def is_reload() -> bool:
-    """Whether this process made its directory before: gunicorn reads its configuration again in the same process."""
+    """Whether this process already made its directory: a reload rereads the configuration in the same process."""
     return os.environ.get(_OWNER) == str(os.getpid())
 
 
 def share_directory(workers: int, spool: str = "", memory: Path = MEMORY) -> list[str]:
-    """Make the directory, once for a master, and name it in the variables that its workers read.
+    """Make the directory, once per master, and name it in the variables that workers read.
 
-    Returns a sentence for each thing that the server has to do without, or on a disk.
+    Returns a sentence for each thing that the server must do without, or do on a disk.
 
-    It lies in memory; where there is no room, in the directory for temporary files, or where bodies are spooled. The
-    files that processes map are made with it: none can fail to get them later, nor find that they have no room.
+    It is in memory or, without room there, in the directory for temporary files or the spool directory. The files that
+    processes map are made with it, so that processes cannot fail to create or fill them later.
 
-    A new master that an old one starts (USR2) inherits the variables of the old one, whose directory goes when that one
-    goes, so it makes its own. What masters left that were killed is removed.
+    A new master started by an old one (USR2) inherits its variables, but makes its own directory, as the old one's
+    disappears with it. Directories left by killed masters are removed.
     """
     if is_reload():
         return []
@@ -65,7 +65,7 @@ def share_directory(workers: int, spool: str = "", memory: Path = MEMORY) -> lis
 
 
 def _shared(directory: Path, temporary: str | None, memory: Path, spool: str) -> Iterator[str]:
-    """Tell the workers of the directory; yield what it lacks."""
+    """Publish the directory to workers; yield what it lacks."""
     os.environ[_RUNTIME_VARIABLE] = str(directory)
     atexit.register(_remove, str(directory), os.getpid())
     place = directory.parent
@@ -82,7 +82,7 @@ def _shared(directory: Path, temporary: str | None, memory: Path, spool: str) ->
 
 
 def _temporary_directory() -> str | None:
-    """Find the system's directory for temporary files; None when no file can be made in any."""
+    """Find the system's directory for temporary files; None if none is writable."""
     try:
         return tempfile.gettempdir()
     except FileNotFoundError:
@@ -90,8 +90,8 @@ def _temporary_directory() -> str | None:
 
 
 def _first_that_is_made(places: list[Path], workers: int) -> Path | None:
-    """Make the directory in the first place with room for files of counts, else in the first that takes files."""
-    for processes in (min(2 * workers + 1, _MOST_COUNTED), 0):  # the master; the old and new workers of a reload
+    """Make the directory in the first place with room for files of counts, else in the first writable one."""
+    for processes in (min(2 * workers + 1, _MOST_COUNTED), 0):  # the master, and the old and new workers of a reload
         for place in places:
             with suppress(OSError):
                 return _made(place, processes)
@@ -99,7 +99,7 @@ def _first_that_is_made(places: list[Path], workers: int) -> Path | None:
 
 
 def _made(parent: Path, processes: int) -> Path:
-    """Make the directory, with the files of counts of that many processes; raises OSError, and leaves nothing then."""
+    """Make the directory, with the files of counts of this many processes. Raises OSError, leaving nothing behind."""
     _sweep(parent)
     unheld = Path(tempfile.mkdtemp(prefix=_UNHELD, dir=parent))
     try:
@@ -110,7 +110,7 @@ def _made(parent: Path, processes: int) -> Path:
             for kind in ("counter", "histogram"):
                 allocate(unheld / "metrics" / f"{kind}_{number}.db", COUNTS_FILE_BYTES)
         owner = _owner(unheld).take()
-        directory = unheld.rename(parent / unheld.name.removeprefix(_NEW))  # it is not swept before it is held
+        directory = unheld.rename(parent / unheld.name.removeprefix(_NEW))  # so that it is not swept before it is held
     except OSError:
         shutil.rmtree(unheld, ignore_errors=True)
         raise
@@ -121,7 +121,7 @@ def _made(parent: Path, processes: int) -> Path:
 
 def _sweep(parent: Path) -> None:
     for directory in parent.glob(f"{DIRECTORY_PREFIX}*"):
-        with suppress(OSError):  # another master sweeps, too
+        with suppress(OSError):  # another master may sweep, too
             if (directory / "owner.0").is_file() and os.access(directory, os.W_OK) and not _owner(directory).in_use():
                 shutil.rmtree(directory, ignore_errors=True)
 

@@ -1,6 +1,6 @@
-"""The directory in which big requests and their answers lie: files in it, and whether it takes more.
+"""The directory of big requests and their answers: files in it, and whether it is full.
 
-Knows the file system's word for it, and which writes failed a moment ago: a quota is seen in nothing else.
+Knows the free space that the file system reports, and recent failed writes, which are the only sign of a quota.
 """
 
 import errno
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 LEAST_BYTES = 16 << 20
-"""With less room than this the directory counts as full, as the next body or answer may not fit; """
+"""With fewer free bytes than this the directory counts as full, as the next body or answer may not fit."""
 
 LEAST_SHARE = 10
-"""or with less than one byte in so many, where the whole directory is small."""
+"""A small directory counts as full with less than one byte in this many free."""
 
 FAILURE_SECONDS = 10.0
-"""How long a directory counts as full after a write that found no room; and how often failures are logged."""
+"""How long a directory counts as full after a write without room, and how often failures are logged."""
 
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
 
@@ -30,15 +30,15 @@ _LOG = logging.getLogger("service")
 
 
 class Spool:
-    """One directory; without a name it is the system's for temporary files."""
+    """One directory; by default the system's for temporary files."""
 
     def __init__(self, directory: str | None = None) -> None:
         self._directory = directory
         self._found_full = self._logged = -math.inf
-        """When a write found no room, and when a failure was logged, last."""
+        """When a write last found no room, and when a failure was last logged."""
 
     def open(self) -> BinaryIO:
-        """Open a file without a name, whose failures are noted. Raises OSError."""
+        """Open an unnamed file, noting failures. Raises OSError."""
         try:
             with tempfile.TemporaryFile(dir=self._directory, buffering=0) as file:
                 return io.BufferedRandom(_File(os.dup(file.fileno()), self))
@@ -47,7 +47,7 @@ class Spool:
             raise
 
     def available_bytes(self) -> int | None:
-        """Return how much can be written, 0 where no file can be made; None where the system does not tell."""
+        """Return how much can be written: 0 if no file can be made, None if the system does not say."""
         return self._look()[0]
 
     def is_full(self) -> bool:
@@ -58,20 +58,20 @@ class Spool:
         return available is not None and available < least
 
     def _look(self) -> tuple[int | None, int]:
-        """Return the available bytes, and with how many the directory is not full."""
+        """Return the available bytes, and the number below which the directory counts as full."""
         try:
             status = os.statvfs(self._directory or tempfile.gettempdir())
-        except OSError:  # gone; of directories for temporary files, none that takes one
+        except OSError:  # the directory is gone, or no temporary directory is writable
             return 0, LEAST_BYTES
         if status.f_flag & os.ST_RDONLY or (status.f_files and not status.f_favail):
             return 0, LEAST_BYTES
-        if not status.f_blocks:  # a file system without a size
+        if not status.f_blocks:  # the file system has no size
             return None, LEAST_BYTES
         least = min(LEAST_BYTES, status.f_blocks * status.f_frsize // LEAST_SHARE)
         return status.f_bavail * status.f_frsize, least
 
     def note_failure(self, error: OSError | None = None) -> None:
-        """Note, and log, that a file could not be made or written; None where another process found no room."""
+        """Note and log that a file could not be made or written; None if another process found no room."""
         number = error.errno if error else errno.ENOSPC
         now = time.monotonic()
         if number in _NO_ROOM:

@@ -1,4 +1,4 @@
-"""What this server is: its version and commit, its limits, what it reads and answers, and what was installed with it.
+"""What this server is: its version and commit, its limits, its media types, and its installed extras.
 
 Knows settings, media types and the package's metadata; nothing of requests.
 """
@@ -48,14 +48,14 @@ def version_blueprint(settings: Settings, *, compiled: bool) -> Blueprint:
 
 
 def _installed_commit() -> str | None:
-    """Tell the commit that pip installed, where it was given a repository (PEP 610)."""
+    """The commit that pip installed, if it was given a repository (PEP 610)."""
     origin = json.loads(distribution(_NAME).read_text("direct_url.json") or "{}")
     commit: str | None = origin.get("vcs_info", {}).get("commit_id")
     return commit
 
 
 def _commit_of(checkout: Path) -> str | None:
-    """Return the commit of a checkout; None if it is not one, or git stores the commit in another way."""
+    """Return the commit of a checkout; None if it is not one, or git stores the commit differently."""
     git = checkout / ".git"
     try:
         kind, _, reference = (git / "HEAD").read_text().strip().rpartition("ref: ")
@@ -66,7 +66,7 @@ def _commit_of(checkout: Path) -> str | None:
 
 
 def _installed_extras() -> set[str]:
-    """Name the extras of the package of which everything is installed."""
+    """The extras of the package that are completely installed."""
     needed: dict[str, bool] = {}
     for requirement in distribution(_NAME).requires or ():
         if match := _OF_EXTRA.match(requirement):

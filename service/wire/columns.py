@@ -1,6 +1,6 @@
-"""A whole column at once, checked and never coerced: from what a decoder gives to an ndarray.
+"""Whole columns, checked and never coerced: from a decoder's column to an ndarray.
 
-Each format's column type registers its own reading here: lists, numbers lifted out of JSON, text, typed columns.
+Each format's column type registers its readers here: lists, numbers lifted out of JSON, text, typed columns.
 """
 
 import json
@@ -15,18 +15,18 @@ import numpy as np
 from service.curves.exact import BoolArray, FloatArray, IntArray
 
 _SHOWN_CHARACTERS = 24
-"""How many characters of a wrong value a problem repeats: as many as a double may have."""
+"""The characters of a wrong value that a problem repeats: as many as a double may have."""
 
 
 MOST_VALUES = 20
-"""How many distinct values of a column are listed."""
+"""The most distinct values listed for a column."""
 
 _LISTED = 5
-"""How many different labels a sentence lists."""
+"""The most labels that a sentence lists."""
 
 
 class Labels(NamedTuple):
-    """True for a positive, (n,); where the others are of several labels, `rest` is a sentence that says which."""
+    """True for a positive, (n,); if the negatives have several labels, `rest` is a sentence that names them."""
 
     positive: BoolArray
     rest: str | None = None
@@ -34,7 +34,7 @@ class Labels(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """The most frequent of the labels, as sentences show them, with their rows; how many labels there are, and rows."""
+    """The most frequent labels, as sentences show them, with their rows; the number of all labels and of all rows."""
 
     most: tuple[tuple[str, int], ...]
     labels: int
@@ -50,18 +50,18 @@ class Tally:
 
 
 Value = bool | int | float | str
-"""A cell that JSON can hold."""
+"""A cell, as JSON can represent it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a column holds, whether an operation can read it or not.
+    """The contents of a column, whether or not an operation can read it.
 
-    kind      number, boolean or text; null where no cell has a value; else what its format calls it.
-    rows      None where the cells are not looked at, which those are that no operation reads.
+    kind      number, boolean or text; null if no cell has a value; else its format's name for it.
+    rows      None if cells are not inspected, because no operation reads this type.
     missing   cells without a value; None as above.
-    values    distinct values in the order in which they come first, as positive_label names them: MOST_VALUES at most.
-    more      whether there are others, or cells that are not looked at.
+    values    distinct values in order of first appearance, as positive_label names them: at most MOST_VALUES.
+    more      whether there are others, or cells that are not inspected.
     """
 
     kind: str
@@ -73,7 +73,7 @@ class Contents:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What the columns of a table hold, in their order, each with its name, which several may have."""
+    """The contents of a table's columns in order, each with its name; names may repeat."""
 
     rows: int
     columns: tuple[tuple[str, Contents], ...]
@@ -81,10 +81,10 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class Categories:
-    """A column whose cells tell slices apart.
+    """A column whose cells define slices.
 
-    numbers   (n,) the place in `values` of each row's.
-    values    each once, in order, all of one kind; None, for cells without a value, comes last.
+    numbers   (n,) each row's index in `values`.
+    values    distinct, in order, all of one kind; None, for cells without a value, comes last.
     """
 
     numbers: IntArray
@@ -92,7 +92,7 @@ class Categories:
 
 
 class ColumnError(ValueError):
-    """A column or one of its rows is not what it has to be."""
+    """A column, or one of its rows, is wrong."""
 
     def __init__(self, code: str, detail: str, row: int | None = None) -> None:
         super().__init__(detail)
@@ -103,7 +103,7 @@ class ColumnError(ValueError):
 
 @singledispatch
 def numbers(column: object, *, nullable: bool) -> FloatArray:
-    """Read finite doubles; where `nullable`, a missing value is NaN. Raises ColumnError at the first wrong row."""
+    """Read finite doubles; if `nullable`, a missing value is NaN. Raises ColumnError at the first wrong row."""
     raise ColumnError("not_a_column", "Must be a list of numbers, such as [0.9, 0.2].")
 
 
@@ -111,32 +111,32 @@ def numbers(column: object, *, nullable: bool) -> FloatArray:
 def labels(column: object, positive_label: object) -> Labels:
     """Read labels as True for a positive. Raises ColumnError at the first wrong row.
 
-    Without a positive label the values are 0 and 1, false and true, or -1 and 1. With one, told by type and value, all
-    others are negative.
+    Without a positive label the values are 0 and 1, false and true, or -1 and 1. With one, which must match in type and
+    value, all others are negative.
     """
     raise ColumnError("not_a_column", "Must be a list of labels, such as [1, 0].")
 
 
 @singledispatch
 def contents(column: object) -> Contents:
-    """List what a column holds. Raises ColumnError for what is no column."""
+    """List the contents of a column. Raises ColumnError if it is not a column."""
     raise ColumnError("not_a_column", "Must be a list, such as [0.9, 0.2].")
 
 
 @singledispatch
 def categories(column: object) -> Categories:
-    """Read what tells slices apart: text, integers or booleans, or no value. Raises ColumnError."""
+    """Read a column that defines slices: text, integers, booleans, or no value. Raises ColumnError."""
     raise ColumnError("not_a_column", 'Must be a list of texts, integers or booleans, such as ["DE", "FR"].')
 
 
 @singledispatch
 def items(column: object) -> list[Any] | None:
-    """Read a list of anything, item by item; None for what is no list."""
+    """Read a list of anything, item by item; None if it is not a list."""
     return column if isinstance(column, list) else None
 
 
 class SharedColumn:
-    """A column that several evaluations share; whatever is read from it is read once."""
+    """A column that several evaluations share and that is read only once."""
 
     def __init__(self, column: object) -> None:
         self.column = column
@@ -170,12 +170,12 @@ def _(column: SharedColumn, positive_label: object) -> Labels:
 
 
 def inexact_integer(row: int) -> ColumnError:
-    """Make the error for an integer that would have to be rounded."""
+    """Make the error for an integer that would be rounded."""
     return ColumnError("not_exact", "This integer has no exact double, and is not rounded silently.", row)
 
 
-def tally(distinct: Any, counts: np.ndarray) -> Tally:  # noqa: ANN401  # a list, of NumPy or of pyarrow
-    """Count labels: the distinct ones, and how many rows have each, (k,)."""
+def tally(distinct: Any, counts: np.ndarray) -> Tally:  # noqa: ANN401  # a list, or an array of NumPy or pyarrow
+    """Summarise the distinct labels, given how many rows have each, (k,)."""
     order = np.argsort(-counts, kind="stable")[: _LISTED + 1]
     most = zip(order.tolist(), counts[order].tolist(), strict=True)
     shown_labels = tuple((shown(_plain(distinct[place])), int(count)) for place, count in most)
@@ -189,7 +189,7 @@ def _plain(label: Any) -> object:  # noqa: ANN401  # as above
 
 
 def chosen_labels(positive: BoolArray, positive_label: object, counted: Tally) -> Labels:
-    """Tell one label from all others. Raises ColumnError if no row has it."""
+    """Split one label from all others. Raises ColumnError if no row has it."""
     if counted.rows and not positive.any():
         detail = f"No label equals positive_label, {shown(positive_label)}; the labels are {counted.listed}."
         raise ColumnError("one_class", detail)
@@ -208,7 +208,7 @@ def chosen_labels(positive: BoolArray, positive_label: object, counted: Tally) -
 
 
 def first_misfit(kinds: Iterable[tuple[int, Hashable]], allowed: Collection[AbstractSet[Hashable]]) -> int | None:
-    """Find the first row that keeps labels from being all of one of the sets that are `allowed`."""
+    """Find the first row such that the labels up to it fit into none of the `allowed` sets."""
     seen: set[Hashable] = set()
     for row, kind in kinds:
         seen.add(kind)
@@ -231,7 +231,7 @@ def label_misfit(row: int | None, counted: Tally) -> ColumnError:
 
 
 def shown(value: object) -> str:
-    """Write a wrong value, a scalar, as a problem repeats it: the beginning of a long one, 2 also for 2.0."""
+    """Format a wrong scalar for a problem: long ones are cut, and 2.0 is written as 2."""
     text = value if isinstance(value, str) else json.dumps(value).removesuffix(".0")
     beginning = text[:_SHOWN_CHARACTERS]
     more = "..." if len(text) > _SHOWN_CHARACTERS else ""

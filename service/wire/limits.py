@@ -1,11 +1,11 @@
-"""How much one request may ask for; decoders hold a body to it before they make anything of it."""
+"""Limits of one request; decoders check a body against them before they allocate anything for it."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much one request may ask for.
+    """The limits of one request.
 
     max_decompressed_bytes bounds what a body may become, and what a file that is compressed within may hold.
     """

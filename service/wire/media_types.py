@@ -15,7 +15,7 @@ PNG = "image/png"
 TEXT = "text/plain"
 
 COLUMNAR = frozenset({ARROW_STREAM, ARROW_FILE, PARQUET})
-"""Formats that a library in C++ reads, which no body may make crash in a process that others depend on."""
+"""Formats read by a C++ library, which must not crash in a process that other requests depend on."""
 
 GENERAL: Mapping[str, str | None] = MappingProxyType(
     {
@@ -34,6 +34,6 @@ GENERAL: Mapping[str, str | None] = MappingProxyType(
         "application/x-parquet": PARQUET,
     }
 )
-"""{what tools say of a body that they do not know well: what it is where its first bytes do not tell, or None}
+"""{vague type that tools send: the format to assume if the first bytes do not show it, or None}
 
-curl -d and wget --post-file call everything form fields; fetch calls a string text/plain."""
+curl -d and wget --post-file declare everything as form fields; fetch declares a string as text/plain."""

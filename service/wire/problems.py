@@ -1,6 +1,6 @@
-"""The problem types of the service (RFC 9457) and how one is written as a document.
+"""The problem types of the service (RFC 9457), and how a problem is written as a document.
 
-Knows every `type` that an answer may carry, its status and what it means; knows nothing of how a problem comes about.
+Knows every `type` in answers, its status and its meaning; nothing of how problems arise.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,20 +13,20 @@ import orjson
 PROBLEM_JSON = "application/problem+json"
 
 MAX_ERRORS = 20
-"""How many single errors one problem lists."""
+"""The most errors that one problem lists."""
 
 MAX_INSTANCE = 200
-"""How many characters of a path a problem repeats."""
+"""The characters of a path that a problem repeats."""
 
 _LATER = frozenset({429, 503})
-"""Statuses that say: not now."""
+"""Statuses of temporary failures."""
 
 _LONGEST_NAME = 100
 
 
 @dataclass(frozen=True, slots=True)
 class ProblemType:
-    """One kind of problem: its stable code, its HTTP status, a short title and what the caller can do about it."""
+    """A type of problem: its stable code, its HTTP status, a short title and what the caller can do about it."""
 
     code: str
     status: int
@@ -40,7 +40,7 @@ class ProblemType:
 
     @property
     def passes(self) -> bool:
-        """Whether the same request may succeed later: its answer says when, in Retry-After."""
+        """Whether the same request may succeed later; the answer then has Retry-After."""
         return self.status in _LATER
 
 
@@ -54,7 +54,7 @@ class FieldError:
 
 
 class Problem(Exception):
-    """An expected failure on the way from bytes to an answer."""
+    """An expected failure in answering a request."""
 
     def __init__(self, code: str, detail: str, errors: Iterable[FieldError] = ()) -> None:
         super().__init__(detail)
@@ -69,7 +69,7 @@ def no_more_files() -> Problem:
 
 
 def no_room() -> Problem:
-    """Make the problem of a server that can keep no more bodies and answers for now."""
+    """Make the problem of a server that has no room for more bodies and answers for now."""
     return Problem("overloaded", "The server has no room for the body or its answer now.")
 
 
@@ -79,7 +79,7 @@ def invalid_value(pointer: str, code: str, detail: str) -> Problem:
 
 
 def invalid_request(errors: Sequence[FieldError]) -> Problem:
-    """Make the problem of one or more wrong values; its detail describes the first and says how many follow."""
+    """Make the problem of one or more wrong values; its detail describes the first and counts the others."""
     place, detail = _place(errors[0].pointer), errors[0].detail
     first = detail if detail.startswith(place) else f"{place}: {detail}"
     more = min(len(errors), MAX_ERRORS) - 1
@@ -87,13 +87,13 @@ def invalid_request(errors: Sequence[FieldError]) -> Problem:
 
 
 def _place(pointer: str) -> str:
-    """Write a JSON pointer as code does: evaluations[1].labels[0]; nothing for the whole document."""
+    """Write a JSON pointer as in code, evaluations[1].labels[0]; empty for the whole document."""
     tokens = [token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:]]
     return "".join(f"[{token}]" if token.isdecimal() else f".{token}" for token in tokens).removeprefix(".")
 
 
 def meant(name: str, known: Sequence[str]) -> str:
-    """Suggest the known name that an unknown one may mean, or list all of them."""
+    """Suggest the known name that an unknown one may mean, or list all known names."""
     near = get_close_matches(name[:_LONGEST_NAME], known, 1)
     return f"did you mean {near[0]}?" if near else f"the known names are {', '.join(known)}."
 
@@ -104,7 +104,7 @@ def pointer_token(name: str) -> str:
 
 
 def instance_of(path: str) -> str:
-    """Write a request's decoded path as a problem's `instance`: a URI reference, ASCII, never long."""
+    """Write a request's decoded path as a problem's `instance`: a URI reference in ASCII, cut if long."""
     return quote(path[:MAX_INSTANCE]) or "/"
 
 

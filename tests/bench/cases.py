@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from service.curves.classes import ClassScores, evaluate_classes
 from service.curves.confusion import ConfusionTable
 from service.curves.counts import Counts
 from service.curves.evaluation import CurvesOptions, evaluate_curves
@@ -209,6 +210,27 @@ def slices(rows: int) -> Case:
     return Case({OURS: lambda: evaluate_slices(sample, slicing), SKLEARN: theirs}, check)
 
 
+def classes(rows: int) -> Case:
+    """Probabilities of ten classes; theirs are the mean area against the rest, and that of every two classes."""
+    random = np.random.default_rng(11)
+    labels = random.integers(0, 10, rows)
+    odds = np.exp(random.normal(size=(rows, 10)) + np.eye(10)[labels])
+    scores = odds / odds.sum(axis=1, keepdims=True)
+    names = tuple(map(str, range(10)))
+    given = ClassScores(names, list(scores.T.copy()), [labels == place for place in range(10)])
+
+    def theirs() -> list[float]:
+        from sklearn.metrics import roc_auc_score
+
+        return [roc_auc_score(labels, scores, multi_class=way) for way in ("ovr", "ovo")]
+
+    def check() -> int:
+        found = evaluate_classes(given)
+        return agreement.near([found.averages.roc[:1], np.array([found.hand_till])], [[each] for each in theirs()])
+
+    return Case({OURS: lambda: evaluate_classes(given), SKLEARN: theirs}, check)
+
+
 def bootstrap(rows: int, share: float = 0.5) -> Case:
     """Scores of which a given share is positive, resampled once for every five of them."""
     random = np.random.default_rng(8)
@@ -247,6 +269,7 @@ CASES: dict[str, Callable[[int], Case]] = {
     "request": request,
     "gate": gate,
     "slices": slices,
+    "classes": classes,
     "bootstrap": bootstrap,
     "bootstrap, one in ten positive": lambda rows: bootstrap(rows, share=0.1),
     **dict(

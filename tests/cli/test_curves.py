@@ -164,6 +164,17 @@ def test_partial_areas_are_laid_out() -> None:
     ]
 
 
+def test_costs_are_laid_out() -> None:
+    asked = '{"prevalence": [0, 0.25], "fn_cost": 5}'
+    run = rocpr("-", "--format", "csv", "--costs", asked, given="scores,labels\n0.9,1\n0.75,0\n0.5,1\n0.25,0\n")
+    assert (run.exit_code, run.stderr) == (0, "")
+    assert run.stdout.partition("\nCosts\n")[2].partition("\n\n")[0].splitlines() == [
+        "  prevalence   cost  normalized_cost  threshold  tp  fp",
+        "         0.0      0         0.000000          -   0   0",
+        "        0.25  0.375         0.187500        0.5   2   1",
+    ]
+
+
 def test_calibration_and_statistics_are_laid_out() -> None:
     table = "scores,labels\n0.9,1\n0.75,0\n0.5,1\n0.25,0\n"
     run = rocpr("-", "--format", "csv", "--include", "calibration, statistics", given=table)

@@ -51,6 +51,7 @@ def test_the_options_are_the_query_parameters(command: str, parameters: set[str]
         ("curves", {"include": "points,interpolated_pr", "keep": "corners", "interpolation": '{"every": 50}'}),
         ("curves", {"intervals": "{}", "operating_points": '[{"metric": "jaccard", "at": 0.5}]', "include": "auc"}),
         ("curves", {"partial": '[{"over": "fpr", "to": 0.1}, {"over": "recall", "from": 0.5}]', "include": "auc"}),
+        ("curves", {"costs": '{"prevalence": [0.01, 0.5], "fn_cost": 5}', "include": "auc"}),
         ("curves", {"include": "calibration,statistics"}),
         ("tradeoffs", {}),
         ("tradeoffs", {"indices": "jaccard,kulczynski"}),

@@ -14,7 +14,7 @@ from service.operations import OPERATIONS
 from service.wire.media_types import PNG
 from service.wire.requests import fields as own
 from service.wire.requests.comparisons_schemas import ComparisonsRequestSchema, NamedEvaluationSchema
-from service.wire.requests.curves_schemas import CurvesRequestSchema, InterpolationSchema
+from service.wire.requests.curves_schemas import CostsSchema, CurvesRequestSchema, InterpolationSchema
 from service.wire.requests.evaluation_schemas import CountsSchema, SampleSchema
 from service.wire.requests.faults import FACT_CODES
 from service.wire.requests.gates_schemas import BaselineSchema, FailStatus, GatesRequestSchema, MetricName, RuleSchema
@@ -38,6 +38,7 @@ NAMES: dict[type[Schema], str] = {
     IntervalsSchema: "IntervalOptions",
     OperatingPointSchema: "OperatingPoint",
     PartialSchema: "PartialRange",
+    CostsSchema: "CostOptions",
     TradeoffsRequestSchema: "TradeoffsRequest",
     LambdaDensitySchema: "LambdaDensity",
     ComparisonsRequestSchema: "ComparisonsRequest",
@@ -57,7 +58,16 @@ TEXT = {"scores", "labels", "slices", "weights", "baseline_scores", "positive_la
 NUMBER_LISTS = {"thresholds", "lambda_range", "at_lambda", "mark"}
 """Parameters whose text is numbers with commas between, or JSON."""
 
-JSON_TEXT = {*NUMBER_LISTS, "interpolation", "intervals", "operating_points", "partial", "lambda_density", "rules"}
+JSON_TEXT = {
+    *NUMBER_LISTS,
+    "interpolation",
+    "intervals",
+    "operating_points",
+    "partial",
+    "costs",
+    "lambda_density",
+    "rules",
+}
 """Parameters whose text is JSON or nearly so; an object or a list of objects has no other form in a query."""
 
 CODE_AT = {"Fault": 0, "ColumnError": 0, "invalid": 0, "invalid_value": 1, "FieldError": 1}

@@ -85,6 +85,14 @@ CURVES_OPTIONS = {
         ),
         max_size=3,
     ),
+    "costs": st.fixed_dictionaries(
+        {},
+        optional={
+            "prevalence": st.lists(st.floats(0, 1), max_size=3),
+            "fn_cost": st.floats(1e-3, 1e3),
+            "fp_cost": st.sampled_from([1, 1e150]),
+        },
+    ),
     "lower_is_positive": st.booleans(),
 }
 TRADEOFFS_OPTIONS = {

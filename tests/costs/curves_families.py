@@ -8,7 +8,7 @@ from service.curves.operating_points import METRICS
 from service.curves.partial_areas import OVER
 from service.wire.answers.answer_tables import TABLES as TABLES_OF
 from service.wire.media_types import SVG, TEXT
-from service.wire.requests.curves_schemas import MOST_PARTIAL
+from service.wire.requests.curves_schemas import MOST_PARTIAL, MOST_PREVALENCES
 from tests.costs.families import ANSWERS, Family, family
 from tests.costs.tables import FEW, TABLES, counts, sample
 
@@ -28,6 +28,9 @@ def curves_families() -> Iterator[Family]:
         for keep in KEEPS[1:]:
             options = {"include": ["points"], "keep": keep}
             yield family("curves", f"{kind}, {keep}", lambda size, t=table, o=options: t(size + 1) | o, MOST_ROWS)
+    for kind, table in TABLES.items():
+        make = lambda size, t=table: t(size + 1) | AREAS | {"costs": {"prevalence": [0.1, 0.5]}}  # noqa: E731  # short
+        yield family("curves", f"{kind}, costs", make, MOST_ROWS)
     for name, form in ANSWERS.items():
         for kind in ("sample", "weights", "counts, a circle"):
             table = TABLES[kind]
@@ -39,7 +42,7 @@ def curves_families() -> Iterator[Family]:
     for table in TABLES_OF["curves"]:
         one = {"query": [("table", table)], **ANSWERS["CSV"]}
         asked = {"intervals": {}, "operating_points": [{"metric": "jaccard", "at": 0.5}], "partial": [{"over": "tpr"}]}
-        asked |= {"include": list(INCLUDES)}
+        asked |= {"include": list(INCLUDES), "costs": {}}
         make = lambda size, o=asked: TABLES["counts, a circle"](size + 1) | o  # noqa: E731  # short
         yield family("curves", f"a circle, table {table}", make, MOST_ROWS, **one)
     yield from _interpolations()
@@ -97,6 +100,11 @@ def _readings() -> Iterator[Family]:
                     return table | AREAS | {"operating_points": points}
 
                 yield family("curves", f"few rows, {kind}, {metric} at {at:.2g}", read, 1000)
+
+        def priced(size: int, table=table):
+            return table | AREAS | {"costs": {"prevalence": [at / size for at in range(size)], "fn_cost": 1 / 3}}
+
+        yield family("curves", f"few rows, {kind}, costs", priced, MOST_PREVALENCES)
         for over in OVER:
 
             def part(size: int, table=table, over=over):

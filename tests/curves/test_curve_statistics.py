@@ -48,7 +48,7 @@ def table_of(source: Rows | Data) -> ConfusionTable:
 
 def statistics(source: Rows | Data) -> CurveStatistics:
     table = table_of(source)
-    return curve_statistics(table, RocHull.of(table).vertices)
+    return curve_statistics(table, RocHull.of(table))
 
 
 def calibrated(source: Rows | Data) -> Calibration:
@@ -170,7 +170,7 @@ class TestBrier:
         assert statistics(Rows([1], [0], 2, 2, [0.5])).brier is None
         table = ConfusionTable.of(Sample(np.array([0.1, 0.9]), np.array([False, True])))
         cut = table.at_thresholds(np.array([0.5]))
-        assert curve_statistics(cut, RocHull.of(cut).vertices).brier is None
+        assert curve_statistics(cut, RocHull.of(cut)).brier is None
 
     def test_calibrated_scores_lose_nothing(self) -> None:
         found = statistics(Data([0.5, 0.5, 0.75, 0.75, 0.75, 0.75], [True, False, True, True, False, True]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import singledispatch
-from math import nextafter
+from math import inf, nextafter
 from typing import Any, NamedTuple
 
 from marshmallow import fields
@@ -168,10 +168,10 @@ def _beyond(field: own.Number | own.NumberColumn) -> Iterator[tuple[float, str, 
     """The next doubles beyond the bounds of a number, and one far away."""
     if field.minimum is not None:
         code = "negative" if field.minimum == 0 else "out_of_range"
-        yield nextafter(field.minimum, -2e9), code, f"This is below {field.minimum:g}."
+        yield nextafter(field.minimum, -inf), code, f"This is below {field.minimum:g}."
         yield -1e300, code, f"This is below {field.minimum:g}."
     if field.maximum is not None:
-        yield nextafter(field.maximum, 2e9), "out_of_range", f"This is above {field.maximum:g}."
+        yield nextafter(field.maximum, inf), "out_of_range", f"This is above {field.maximum:g}."
         yield 1e300, "out_of_range", f"This is above {field.maximum:g}."
     if (bound := getattr(field, "exclusive_minimum", None)) is not None:
         for value in (bound, -1):

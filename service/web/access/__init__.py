@@ -1,1 +1,1 @@
-"""Who may send requests and who may read answers: keys and their limits, other origins, security headers."""
+"""Who may send requests and read answers: keys and their limits, other origins, security headers."""

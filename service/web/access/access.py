@@ -1,8 +1,8 @@
-"""Who may: API keys and how many requests each may have at once, other origins, and what browsers may do with answers.
+"""Access control: API keys, the requests that each may have at once, other origins, and security headers.
 
 Knows the request's Authorization header and when an answer has been sent; nothing of operations. flask-httpauth would
-leave open what no view answers, and every OPTIONS; and werkzeug's parser, on which it rests, fails at a header such as
-Basic with bytes that are not ASCII. Here the header is split, and that is all.
+not protect unmatched paths and OPTIONS, and werkzeug's parser, which it uses, fails on headers such as Basic with bytes
+that are not ASCII. Here the header is simply split.
 """
 
 from functools import cache
@@ -31,23 +31,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 OPEN = frozenset({*LIVE, READY, *PAGE_FILES})
-"""The paths that need no key: supervisors and load balancers have none, and the page has a field for it."""
+"""The paths that need no key: supervisors and load balancers have none, and the page has a field for one."""
 
 _BUFFERED_BYTES = 1 << 16
-"""An answer up to this length lies in the system's buffers as soon as it is sent, whether its client reads or not."""
+"""An answer up to this length fits in the system's send buffer, whether or not its client reads."""
 
 CHALLENGE = 'Bearer realm="rocpr"'
 
 _HAS_PLACE = "rocpr.has_place"
-"""In the environ of a request whose key has a place for it, from a pass before."""
+"""Set in the environ if an earlier pass has reserved a place for the request under its key's limit."""
 
 
 def install_access(app: Flask, settings: Settings, runtime_directory: Path | None) -> None:
-    """Install access control; call it after what observes requests and before everything else.
+    """Install access control; call it after installing observation and before everything else.
 
-    `runtime_directory` is one that all processes of the server share, if there is any; it is used when there are keys.
-    Raises SettingsError when the origins cannot be used. With a file of keys that cannot be used, nobody gets in: a
-    worker that is replaced while somebody writes the file must not end the server, which has checked it at its start.
+    `runtime_directory` is shared by all processes of the server, if there is one; it is used if there are keys. Raises
+    SettingsError if the origins are invalid. An invalid file of keys refuses everybody instead: the server checks it at
+    its start, and a worker that starts while the file is being written must not end the server.
     """
     origins = allowed_origins(settings.cors_origins)
     proxies = trusted_proxies(settings.trusted_proxies)
@@ -62,7 +62,7 @@ def install_access(app: Flask, settings: Settings, runtime_directory: Path | Non
 
 
 def _checker(keys: Keys, slots_of: "Callable[[str], Slots]") -> "Callable[[], Response | None]":
-    """Make the hook that refuses a request without a key, or with one that has too many already; no body is read."""
+    """Make the hook that refuses a request whose key is missing, invalid or at its limit, before reading a body."""
 
     def check() -> Response | None:
         if request.path in OPEN:
@@ -89,9 +89,9 @@ def _checker(keys: Keys, slots_of: "Callable[[str], Slots]") -> "Callable[[], Re
 
 
 def _give_back_early(response: Response) -> Response:
-    """Count a request with a short answer as over before that is sent: whoever has the answer may ask again.
+    """Count a request with a short answer as finished before it is sent: its client may then send the next.
 
-    Of another server than ours nobody knows when an answer was sent, but when it was closed.
+    Other WSGI servers do not say when an answer was sent, only when it is closed.
     """
     if has_moved(request.environ):
         return response
@@ -118,7 +118,7 @@ def _too_many(count: int) -> Response:
 def _slots_of_keys(directory: Path | None, count: int, processes: int) -> "Callable[[str], Slots]":
     @cache
     def slots(name: str) -> Slots:
-        # A hash, because names may differ in case alone and may be `..`, which not every file system takes.
+        # A hash, because names may differ only in case or be `..`, which not every file system allows.
         return slots_in(directory, f"key-{sha256(name.encode()).hexdigest()[:32]}", count, processes)
 
     return slots

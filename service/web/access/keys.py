@@ -1,6 +1,6 @@
-"""The API keys of a server: a file of names and SHA-256 hashes, and who a presented key belongs to.
+"""The API keys of a server: a file of names and SHA-256 hashes, and the name to which a presented key belongs.
 
-Knows the file, hashes and when to read it again; nothing of HTTP. Neither a key nor a line of the file is ever logged.
+Knows the file, its hashes and when to reread it; nothing of HTTP. Neither a key nor a line of the file is ever logged.
 """
 
 import hmac
@@ -17,22 +17,22 @@ from service.settings import SettingsError
 
 KEYS_VARIABLE = "ROCPR_API_KEYS_FILE"
 KEY_PREFIX = "rocpr_"
-"""What every key that `new_key` makes begins with, so that one that leaked is recognised."""
+"""The prefix of all keys from `new_key`, so that a leaked key can be recognised."""
 
 NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _LINE = re.compile(rf"({NAME.pattern})\s+([0-9a-fA-F]{{64}})".encode())
 _RANDOM_BYTES = 32
 _MAX_TOLD = 5
-"""How many wrong lines of a file are reported at once."""
+"""The most wrong lines of a file reported at once."""
 
 _logger = logging.getLogger("service")
-"""The application's own, whose messages the log shows; of other loggers it shows the place alone."""
+"""The application's logger, whose messages the log shows; for other loggers it shows only the place."""
 
 _Signature = tuple[int, int, int] | None
-"""What tells two states of a file apart: when it was changed (ns), its size, its inode; None without a file."""
+"""The identity of a file's state: modification time (ns), size, inode; None without a file."""
 
 _UNREAD: _Signature = (0, 0, 0)
-"""Of a file that is still to be read."""
+"""The signature of a file that has not been read yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +42,10 @@ class _Key:
 
 
 class Keys:
-    """The keys of one file, read again whenever the file has changed; may be used by several threads.
+    """The keys of one file, reread whenever the file has changed; thread-safe.
 
-    Who has a key depends on nothing but what the file holds now, so that all processes of a server agree, and a key
-    that was taken out never comes back. A line that cannot be used is an error in the log, and nobody's key; the others
-    count.
+    Valid keys depend only on the current content of the file, so that all processes of a server agree, and a removed
+    key stays invalid. An invalid line is logged as an error and ignored; the others count.
     """
 
     def __init__(self, path: Path) -> None:
@@ -58,9 +57,9 @@ class Keys:
         self._read_again_if_changed()
 
     def name_of(self, token: str) -> str | None:
-        """Return the name that a key belongs to, None when it belongs to none.
+        """Return the name to which a key belongs, or None.
 
-        Every hash is compared, each in a time that does not depend on how much of it agrees.
+        Compares every hash, each in constant time.
         """
         self._read_again_if_changed()
         presented = sha256(token.encode("utf-8", "surrogatepass")).digest()
@@ -76,41 +75,41 @@ class Keys:
         with self._lock:
             now = _signature(self._path)
             if now == self._signature:
-                return  # another thread has read it meanwhile
+                return  # another thread has read it
             try:
                 self._keys, faults = _read(self._path)
             except OSError as error:
                 self._keys = ()
-                # What keeps a file that is there from being read may end without a sign: whoever asks next tries again.
+                # An existing file may become readable without changing, so the next request tries again.
                 self._signature = _UNREAD if now else None
                 self._tell_unreadable(_unreadable(error))
                 return
-            self._signature = now  # from before, so that a change meanwhile is seen later
+            self._signature = now  # taken before reading, so that a later change is noticed
             self._told = ""
             for fault in faults[:_MAX_TOLD]:
                 _logger.error("%s", fault)
             _logger.info("%s: %d keys were read.", KEYS_VARIABLE, len(self._keys))
 
     def _tell_unreadable(self, fault: str) -> None:
-        """Log it once, not with each request that tries again."""
+        """Log that the file is unreadable, once, not with each request that tries again."""
         if fault != self._told:
             self._told = fault
             _logger.error("%s", fault)
 
 
 def bearer_token(authorization: str) -> str | None:
-    """Return what follows Bearer in an Authorization header; None for another scheme, nothing, or no header.
+    """Return the token after Bearer in an Authorization header; None for another scheme, no token, or no header.
 
-    Several Authorization headers arrive as one with commas, which matches no key.
+    Several Authorization headers arrive joined by commas, which matches no key.
     """
     scheme, _, token = authorization.partition(" ")
     return token.strip(" \t") or None if scheme.lower() == "bearer" else None
 
 
 def check_file(path: Path) -> None:
-    """Look at a file of keys as a start of the server does.
+    """Check a file of keys, as at the start of the server.
 
-    Raises SettingsError, with the number of the line and never with what it holds, when the file cannot be used.
+    Raises SettingsError, with the number but never the content of a line, if the file is invalid.
     """
     try:
         keys, faults = _read(path)
@@ -125,7 +124,7 @@ def check_file(path: Path) -> None:
 def new_key(name: str) -> tuple[str, str]:
     """Make a random key for `name`: the key itself, and its line for the file.
 
-    Raises ValueError when the name is not allowed.
+    Raises ValueError if the name is not allowed.
     """
     if not NAME.fullmatch(name):
         raise ValueError("A name has 1 to 64 of the characters A-Z a-z 0-9 . _ -")
@@ -134,9 +133,9 @@ def new_key(name: str) -> tuple[str, str]:
 
 
 def names_in(data: bytes) -> frozenset[str]:
-    """Return the names in the contents of a file of keys, none when it holds no key.
+    """Return the names in the content of a file of keys, which may be empty.
 
-    Raises SettingsError for a line that cannot be used.
+    Raises SettingsError for an invalid line.
     """
     keys, faults = _parsed(data)
     if faults:
@@ -153,8 +152,8 @@ def _signature(path: Path) -> _Signature:
 
 
 def _read(path: Path) -> tuple[tuple[_Key, ...], list[str]]:
-    """Read the whole file: its keys, and a sentence for each thing that is wrong with it. Raises OSError."""
-    if not stat.S_ISREG(path.stat().st_mode):  # a pipe would be waited for
+    """Read the whole file: its keys, and a sentence for each error in it. Raises OSError."""
+    if not stat.S_ISREG(path.stat().st_mode):  # reading a pipe would block
         return (), [f"{KEYS_VARIABLE}: this is not a file."]
     return _parsed(path.read_bytes())
 

@@ -1,7 +1,7 @@
-"""Which origins ROCPR_CORS_ORIGINS names; knows how browsers write an origin.
+"""Parses ROCPR_CORS_ORIGINS; knows how browsers write an origin.
 
-No web framework is imported here: gunicorn's configuration checks the origins, and a master that SIGUSR2 starts reads
-it while Python would take gunicorn's http for its own.
+Imports no web framework: gunicorn's configuration checks the origins, and a master started by SIGUSR2 reads it at a
+time when importing Python's http would find gunicorn's.
 """
 
 import re
@@ -17,9 +17,9 @@ _MAX_PORT = 65_535
 
 
 def allowed_origins(text: str) -> tuple[str, ...]:
-    """Read the origins between commas, in lower case as browsers send them.
+    """Read the origins, separated by commas, in lower case as browsers send them.
 
-    Raises SettingsError for what no browser would send as an origin, and for `*` along with others.
+    Raises SettingsError for anything that browsers do not send as an origin, and for `*` together with others.
     """
     origins = tuple(part.strip().lower() for part in text.split(",")) if text.strip() else ()
     if ANY in origins and len(origins) > 1:

@@ -1,6 +1,6 @@
-"""On whose account a request is served, so that queues and slots can be fair: an API key's name, else an address.
+"""The owner of a request, for fair queues and slots: an API key's name, else an address.
 
-Knows the Authorization header, addresses, and which proxies may name the address of a client; refuses no request.
+Knows the Authorization header, addresses, and which proxies may name a client's address; refuses no request.
 """
 
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
@@ -15,22 +15,22 @@ if TYPE_CHECKING:
 PROXIES_VARIABLE = "ROCPR_TRUSTED_PROXIES"
 
 NOBODY = "no key"
-"""Who has no key where one is needed: all of them together, however many addresses they have."""
+"""The common owner of all requests without a required key, whatever their addresses."""
 
 SOCKET = "unix"
-"""The name of whoever connects over a Unix socket, which has no address."""
+"""The owner of requests over a Unix socket, which has no address."""
 
 _CUSTOMER_BITS = 64
-"""How many bits of IPv6 addresses one customer can choose from, at least."""
+"""The bits of an IPv6 address that identify a customer, who can choose the rest."""
 
 _MOST_HOPS = 8
-"""How many addresses of X-Forwarded-For are looked at, from the last."""
+"""The most addresses of X-Forwarded-For that are examined, from the last."""
 
 Network = IPv4Network | IPv6Network | str
 
 
 def trusted_proxies(text: str) -> tuple[Network, ...]:
-    """Read the proxies between commas: addresses, networks such as 10.0.0.0/8, or unix.
+    """Read the proxies, separated by commas: addresses, networks such as 10.0.0.0/8, or unix.
 
     Raises SettingsError for anything else.
     """
@@ -46,7 +46,7 @@ def trusted_proxies(text: str) -> tuple[Network, ...]:
 
 
 class Owners:
-    """Who owns requests, by the keys of the server, if it has any, and the proxies that it trusts."""
+    """Finds the owners of requests, by the server's keys, if any, and its trusted proxies."""
 
     def __init__(self, keys: Keys | None, proxies: tuple[Network, ...]) -> None:
         self._keys = keys
@@ -61,7 +61,7 @@ class Owners:
         return f"address {self._address_of(environ)}"
 
     def _address_of(self, environ: "WSGIEnvironment") -> str:
-        """Tell the address of the client: the last that no trusted proxy has."""
+        """The address of the client: the last one that is not a trusted proxy's."""
         address = environ.get("REMOTE_ADDR") or SOCKET
         if self._proxies:
             forwarded = environ.get("HTTP_X_FORWARDED_FOR", "").rsplit(",", _MOST_HOPS)[-_MOST_HOPS:]
@@ -73,12 +73,12 @@ class Owners:
         if address == SOCKET:
             return SOCKET in self._proxies
         known = ip_address(address)
-        known = getattr(known, "ipv4_mapped", None) or known  # a listener for both families
+        known = getattr(known, "ipv4_mapped", None) or known  # from a dual-stack listener
         return any(known in network for network in self._proxies if not isinstance(network, str))
 
 
 def _address(text: str) -> str:
-    """Read an address; the empty text when it is not one."""
+    """Read an address; empty if it is invalid."""
     try:
         return str(ip_address(text.strip()))
     except ValueError:
@@ -86,7 +86,7 @@ def _address(text: str) -> str:
 
 
 def _customer(address: str) -> str:
-    """Take all IPv6 addresses that one customer has as one."""
+    """Map all IPv6 addresses of one customer to one."""
     if ":" not in address:
         return address
     known = ip_address(address)

@@ -1,4 +1,4 @@
-"""Headers that keep a browser from doing more with an answer than it should; on every answer, errors included.
+"""Headers that restrict what browsers may do with answers; on every answer, including errors.
 
 Knows headers only. A page that needs more than this policy has its own (contract.py).
 """
@@ -17,10 +17,10 @@ HEADERS: Mapping[str, str] = MappingProxyType(
         "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
     }
 )
-"""What an answer carries unless it has another value already. Requests that CORS allows pass the resource policy."""
+"""The headers of an answer that does not set them itself. Requests allowed by CORS pass the resource policy."""
 
 STORABLE = frozenset({"contract", "docs", "guide"})
-"""The blueprints whose answers may be stored: they are the same for everyone until the next version."""
+"""The blueprints whose answers may be cached: they are the same for everyone until the next version."""
 
 _ERROR = 400
 

@@ -1,1 +1,1 @@
-"""Where requests are evaluated: the slots that processes share, evaluator processes, and who may have the next one."""
+"""Where requests are evaluated: slots shared by processes, evaluator processes, and fairness between owners."""

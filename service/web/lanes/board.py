@@ -1,7 +1,7 @@
-"""What the processes of one server tell each other: connections of each, owners of slots, who has asked lately.
+"""Numbers shared by the processes of a server: connections of each, owners of slots, recent requests for slots.
 
-Knows a mapped file and numbers; nothing of requests. All of it is advice: a process that reads an old number is unfair
-for a moment, never wrong.
+Knows a mapped file and numbers; nothing of requests. The numbers are hints: a process that reads an old one is briefly
+unfair, never wrong.
 """
 
 import errno
@@ -21,23 +21,23 @@ from service.web.lanes.slots import Slot, Slots
 PROCESSES = 256
 SLOTS = 256
 ASKERS = 1024
-"""How many owners are remembered; two whose hashes end alike take one place, and the later one has it."""
+"""The number of owners remembered; of two with colliding hashes only the later one is."""
 
 LATELY_SECONDS = 10.0
 
 ALIVE_SECONDS = 3.0
-"""How old a count of connections may be; processes tell theirs every second."""
+"""The age at which a count of connections expires; processes update theirs every second."""
 
 _LOG = logging.getLogger("service")
 
 WAITING_SECONDS = 0.1
-"""How old a word about waiting may be; whoever waits for a slot tries every hundredth of a second."""
+"""The age at which a waiting time expires; a process that waits for a slot tries every hundredth of a second."""
 
 _SIZE = 8 * (4 * PROCESSES + SLOTS + 2 * ASKERS)
 
 
 class Board:
-    """The numbers, in a file of a directory that all processes of the server share; without one, of this process."""
+    """The numbers, in a file shared by all processes of the server; without a directory, of this process only."""
 
     def __init__(self, directory: Path | None) -> None:
         memory, self._process, self._number = _joined(directory)
@@ -49,22 +49,22 @@ class Board:
         self.count_connections(0)
 
     def count_connections(self, count: int) -> None:
-        """Say how many connections this process has."""
+        """Publish how many connections this process has."""
         if self._number is not None:
             self._connections[self._number], self._told[self._number] = count, time.monotonic()
 
     def retire(self) -> None:
-        """Say that this process takes no more connections."""
+        """Publish that this process takes no more connections."""
         if self._number is not None:
             self._told[self._number] = 0.0
 
     def fewest_connections(self) -> int:
-        """Tell how many the process has that has the fewest, of those that take connections."""
+        """The fewest connections of any process that takes connections."""
         alive = self._told > time.monotonic() - ALIVE_SECONDS
         return int(self._connections[alive].min(initial=np.iinfo(np.int64).max))
 
     def wait_for_slot(self) -> None:
-        """Say that this process waits for a slot, since now unless it did already."""
+        """Publish that this process waits for a slot, from now unless it did already."""
         if self._number is not None:
             now = time.monotonic()
             if self._waits_still[self._number] < now - WAITING_SECONDS:
@@ -80,34 +80,34 @@ class Board:
         return bool((since < mine).any())
 
     def give_slot(self, number: int, owner: int) -> None:
-        """Note who has a slot, in this process, which waits for none any more."""
+        """Note who has a slot in this process, which no longer waits."""
         self._owners[number % SLOTS] = owner
         if self._number is not None:
             self._waits_still[self._number] = 0.0
 
     def has_slot(self, owner: int, numbers: Iterable[int]) -> bool:
-        """Whether one of these slots, which are held, is that owner's."""
+        """Whether this owner has one of these held slots."""
         return any(self._owners[number % SLOTS] == owner for number in numbers)
 
     def note_asker(self, owner: int) -> None:
-        """Note that an owner asks for something big now."""
+        """Note that an owner requests a slot now."""
         self._askers[owner % ASKERS], self._asked[owner % ASKERS] = owner, time.monotonic()
 
     def others_asked_lately(self, owner: int) -> bool:
-        """Whether anybody else asked for something big in the last LATELY_SECONDS."""
+        """Whether another owner requested a slot in the last LATELY_SECONDS."""
         lately = self._asked > time.monotonic() - LATELY_SECONDS
         return bool(np.any(lately & (self._askers != owner)))
 
 
 def number_of(owner: str) -> int:
-    """Hash an owner's name; the same in every process, and not 0."""
+    """Hash an owner's name, never to 0, and equally in every process."""
     return int.from_bytes(blake2b(owner.encode("utf-8", "replace"), digest_size=7).digest()) or 1
 
 
 def _joined(directory: Path | None) -> tuple[mmap.mmap, Slot | None, int | None]:
-    """Map the file that all processes share, and take a number among them, which is held as long as this one lives.
+    """Map the shared file, and take a number among the processes, which this one holds for its life.
 
-    Processes beyond the first PROCESSES get no number; a process that shares nothing is number 0.
+    Processes beyond PROCESSES get no number; a process that shares nothing is number 0.
     """
     if directory is not None:
         path = directory / BOARD_FILE

@@ -1,8 +1,8 @@
-"""A process that evaluates requests for a server process, one after the other; it may be killed at any time.
+"""A process that evaluates requests for a server process, one at a time; it may be killed at any time.
 
-Knows processes, pipes and descriptors; what a request means is answer.py's. A process holds nothing but the request
-that it works on. The bodies of big requests and of their answers are files without a name, whose descriptors go through
-the pipe; small bodies go through the pipe themselves.
+Knows processes, pipes and descriptors; answer.py knows what a request means. A process has no state but its current
+request. Bodies of big requests and answers are unnamed files, whose descriptors go through the pipe; small bodies go
+through the pipe themselves.
 """
 
 import ctypes
@@ -32,66 +32,66 @@ from service.wire.formats.codings import Body
 from service.wire.limits import Limits
 
 NICENESS = 10
-"""How much a process for big requests stands back for those that answer small ones."""
+"""The niceness of processes for big requests, so that those for small ones go first."""
 
 OOM_SCORE = 500
-"""How much rather an evaluator is killed than the server when the machine has no memory left; up to 1000."""
+"""The OOM score that makes the kernel kill an evaluator before the server; up to 1000."""
 
 HEADROOM_BYTES = 32 << 20
-"""How much memory has to be free for the next piece of an answer: orjson crashes where it gets none."""
+"""The memory that must be free for the next piece of an answer: orjson crashes without memory."""
 
 KEPT_BYTES = 256 << 20
-"""How much memory an evaluator keeps for its next request. What took more gives all of it back at once: the next large
-request may be for another process."""
+"""The most memory that an evaluator keeps for its next request. After a larger one it returns all at once: the
+next large request may go to another process."""
 
 KEEP_SECONDS = 1.0
-"""How long it is kept. Getting pages from the system again takes up to half of the time of a request."""
+"""How long it keeps that. Getting pages from the system again takes up to half of the time of a request."""
 
 JOIN_SECONDS = 5.0
-"""How long a killed process is waited for."""
+"""How long to wait for a killed process."""
 
 _PR_SET_PDEATHSIG = 1
 
 _CONTEXT = multiprocessing.get_context("forkserver")
 
 _STARTING = Lock()
-"""multiprocessing keeps its list of children without one."""
+"""multiprocessing's list of children has no lock."""
 
 _LOG = logging.getLogger("service")
 
 
 class EvaluatorDied(Exception):
-    """The process ended before it had answered."""
+    """The process ended before answering."""
 
 
 class EvaluatorNotStarted(EvaluatorDied):
-    """There is no process, for what the system has none of."""
+    """The system has no resources for a process."""
 
 
 class EvaluatorFailed(Exception):
-    """The process could not answer, in a way that it should not; it has logged why."""
+    """The process failed unexpectedly, and has logged why."""
 
 
 class NoRoom(Exception):
-    """The answer could not be written into its file."""
+    """There was no room to write the answer into its file."""
 
 
 class DeadlineExceeded(Exception):
-    """The process had not answered in time, and was ended."""
+    """The process did not answer in time, and was ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
-    """What an evaluator sends in place of an answer when it has none, and what that is for the server."""
+    """What an evaluator sends instead of an answer, and the error that the server raises for it."""
 
     error: type[Exception]
 
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """What an evaluator is sent; the descriptors of two files follow when the request's body is in one.
+    """A task for an evaluator; the descriptors of two files follow if the request's body is in one.
 
-    effort   how much may be done for a request whose body comes with it.
+    effort   the most work to do for a request whose body comes with it.
     """
 
     request: Request
@@ -100,14 +100,14 @@ class _Task:
 
 
 class EvaluatorProcess:
-    """One process; used by one thread at a time. Raises EvaluatorNotStarted when it cannot be started."""
+    """One process, used by one thread at a time. Raises EvaluatorNotStarted if it cannot be started."""
 
     def __init__(self, limits: Limits, memory_bytes: int, niceness: int) -> None:
         self._pipe, theirs = _CONTEXT.Pipe()
         arguments = (theirs, limits, memory_bytes, niceness, KERNEL.path)
         try:
             with theirs, _STARTING, _without_interrupts():
-                # They are forks of a process that has one thread and has imported all this: one takes milliseconds.
+                # Forks of a process with one thread and all modules imported: starting one takes milliseconds.
                 _CONTEXT.set_forkserver_preload([__name__])
                 self._process = _CONTEXT.Process(target=_serve, args=arguments, daemon=True)
                 self._process.start()
@@ -117,21 +117,22 @@ class EvaluatorProcess:
         self.pid = self._process.pid
 
     def is_alive(self) -> bool:
-        """Whether it waits for a request; a pipe that can be read from without a request has ended."""
+        """Whether it waits for a request; if the pipe is readable without a request, it has ended."""
         return not self._pipe.poll(0)
 
     def answer(self, request: Request, effort: Effort | None, seconds: float) -> Answer:
         """Answer a request whose body comes with it; the Answer has its body.
 
-        Raises TooMuchWork, EvaluatorDied, EvaluatorFailed, or DeadlineExceeded after `seconds`; after the last three it
-        is of no use.
+        Raises TooMuchWork, EvaluatorDied, EvaluatorFailed, or DeadlineExceeded after `seconds`; after the last three
+        the process is unusable.
         """
         return self._ask(_Task(request, effort, in_files=False), (), seconds)
 
     def answer_in_files(self, request: Request, body: BinaryIO, content: BinaryIO, seconds: float) -> Answer:
         """Answer a request whose body is in one file, into another; the Answer itself has no body.
 
-        Raises EvaluatorDied, EvaluatorFailed, NoRoom, or DeadlineExceeded after `seconds`; it is of no use afterwards.
+        Raises EvaluatorDied, EvaluatorFailed, NoRoom, or DeadlineExceeded after `seconds`; the process is then
+        unusable.
         """
         return self._ask(_Task(request, None, in_files=True), (body, content), seconds)
 
@@ -151,11 +152,11 @@ class EvaluatorProcess:
         return given
 
     def kill(self) -> None:
-        """Kill the process; whoever waits for its answer gets EvaluatorDied. Not after `end`."""
+        """Kill the process; a thread that waits for its answer gets EvaluatorDied. Not to be called after `end`."""
         self._process.kill()
 
     def end(self) -> None:
-        """End the process, whatever it is doing."""
+        """End the process, whatever its state."""
         self._pipe.close()
         with _STARTING:
             self._process.kill()
@@ -164,8 +165,8 @@ class EvaluatorProcess:
 
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Let what is started here never see Ctrl-C, which is for the server: it ends its evaluators itself."""
-    resource_tracker.ensure_running()  # multiprocessing starts it first, and lets interrupts in again when it has
+    """Shield processes started here from Ctrl-C, which is for the server: it ends its evaluators itself."""
+    resource_tracker.ensure_running()  # else multiprocessing starts it, and then unblocks interrupts
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -174,15 +175,15 @@ def _without_interrupts() -> Iterator[None]:
 
 
 def _serve(pipe: Connection, limits: Limits, memory_bytes: int, niceness: int, compiled: Path | None) -> None:
-    """Answer requests until the server's end of the pipe closes; with the compiled library that the server uses."""
+    """Answer requests until the server's end of the pipe closes, with the server's compiled library."""
     dictConfig(logging_configuration("info"))
     _bound(memory_bytes, niceness)
     try:
         KERNEL.use(compiled)
-    except OSError as error:  # it was removed since; NumPy gives the same numbers
+    except OSError as error:  # removed meanwhile; NumPy code gives the same numbers
         _LOG.warning("The compiled loops cannot be used: %s", error)
     keep_what_is_loaded()
-    with suppress(EOFError, OSError):  # the server went away
+    with suppress(EOFError, OSError):  # the server is gone
         while True:
             if not pipe.poll(KEEP_SECONDS):
                 give_memory_back()
@@ -201,9 +202,9 @@ def _done(task: _Task, limits: Limits, files: list[int]) -> Answer | _Failure:
         return answer(task.request, limits, task.effort, Output(HEADROOM_BYTES))
     except TooMuchWork:
         return _Failure(TooMuchWork)
-    except OSError:  # of the two files; nothing else here is one
+    except OSError:  # only the two files can raise it here
         return _Failure(NoRoom)
-    except Exception as error:  # noqa: BLE001  # whatever it is, the request is answered with 500
+    except Exception as error:  # noqa: BLE001  # any defect is answered with 500
         _LOG.error("Unexpected failure", exc_info=error)
         return _Failure(EvaluatorFailed)
 
@@ -212,9 +213,9 @@ def _answered_in_files(request: Request, limits: Limits, body: int, content: int
     with open(body, "rb") as source, open(content, "wb") as target:  # descriptors
         try:
             result = answer(replace(request, body=mapped(source)), limits, output=Output(HEADROOM_BYTES, target))
-        except MemoryError:  # there is not even enough for the body
+        except MemoryError:  # not even enough for the body
             result = lack_of_memory(request)
-        if result.body:  # a problem, perhaps after a part of an answer
+        if result.body:  # a problem, perhaps after part of an answer
             target.seek(0)
             target.truncate()
             target.write(result.body)
@@ -222,21 +223,21 @@ def _answered_in_files(request: Request, limits: Limits, body: int, content: int
 
 
 def mapped(source: BinaryIO) -> Body:
-    """Give what is in a file without a copy of it, where possible; the file is ours, and nothing shortens it."""
+    """Return the content of a file, mapped without copying if possible; the file is ours, and is never truncated."""
     try:
         return mmap.mmap(source.fileno(), 0, access=mmap.ACCESS_READ)
-    except (OSError, ValueError):  # a file system without it, no room for it; an empty file
+    except (OSError, ValueError):  # unsupported, no room; an empty file
         source.seek(0)
         return source.read()
 
 
 def _bound(memory_bytes: int, niceness: int) -> None:
-    """Give this process its priority, bound its memory, and bind it to the life of its parent."""
+    """Set this process's priority and memory limit, and tie its life to its parent's."""
     os.nice(niceness)
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     most = memory_bytes if hard == resource.RLIM_INFINITY else min(memory_bytes, hard)
     resource.setrlimit(resource.RLIMIT_DATA, (most, most))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a dump would hold somebody's scores
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a dump would contain a client's scores
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         with suppress(OSError):  # /proc may be read-only

@@ -1,8 +1,8 @@
-"""Who may have the next slot for a big request, when several ask.
+"""Decides which owner and which process get the next slot for a big request.
 
-Running work is not interrupted, so what keeps one owner (an API key, else an address) from having everything is a rule
-about the last free slot: while anybody else has asked in the last ten seconds, it is not for an owner who has one
-already. And of the processes, each of which has its own queue, the one that has waited longest has the next slot.
+Running work is not interrupted. So that one owner (an API key, else an address) cannot take everything, the last free
+slot is not given to an owner who already has one while others have requested slots in the last ten seconds. Of the
+processes, each with its own queue, the one that has waited longest gets the next slot.
 """
 
 from service.web.lanes.board import Board, number_of
@@ -14,7 +14,7 @@ class NoSlotFree(Exception):
 
 
 class FairSlots:
-    """The slots of all processes of the server, by that rule."""
+    """The slots of all processes of the server, given out by that rule."""
 
     def __init__(self, slots: Slots, board: Board) -> None:
         self._slots = slots
@@ -26,12 +26,12 @@ class FairSlots:
         self._board.note_asker(number)
         try:
             free = self._slots.take_all()
-        except OSError as error:  # no file can be opened to see
+        except OSError as error:  # no file can be opened to check
             raise NoSlotFree from error
         try:
             held = set(range(self._slots.count)).difference(slot.number for slot in free)
-            # Without a free slot: would they be refused the next? Then their process must not seem to wait for it,
-            # because another that may have it would leave it to that.
+            # No slot is free: if this owner would be refused the next one, this process must not appear to wait for it,
+            # or a process whose owner may have it would stand back.
             is_last = len(free) == 1 or (not free and self._slots.count > 1)
             if is_last and self._board.has_slot(number, held) and self._board.others_asked_lately(number):
                 return None

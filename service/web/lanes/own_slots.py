@@ -1,7 +1,7 @@
-"""Slots for processes that cannot share them, because no directory is writable: each process has its part of them.
+"""Slots for processes that cannot share them because no directory is writable: each process has its own part.
 
-Knows counts alone. Processes then give away as many slots together as the server has, or one each where it has fewer:
-a process without one would refuse what another takes.
+Knows counts only. Processes divide the server's slots, but have at least one each: a process without a slot would
+refuse what another accepts.
 """
 
 import fcntl
@@ -21,7 +21,7 @@ class OwnSlots(Slots):
         slot = _OwnSlot(self._held, number)
         if kind == fcntl.LOCK_SH:
             return None if number in self._held else slot
-        return slot if self._held.setdefault(number, slot) is slot else None  # one step, whatever threads do
+        return slot if self._held.setdefault(number, slot) is slot else None  # atomic
 
 
 class _OwnSlot(Slot):
@@ -36,5 +36,5 @@ class _OwnSlot(Slot):
 
 
 def slots_in(directory: Path | None, name: str, count: int, processes: int) -> Slots:
-    """Make `count` slots for all processes of a server, or the share of one of them where there is no directory."""
+    """Make `count` slots for all processes of a server or, without a directory, this process's share of them."""
     return OwnSlots(max(1, count // processes)) if directory is None else Slots(directory, name, count)

@@ -1,6 +1,6 @@
-"""The evaluator processes of one server process, kept for a while after each request, and what happens when one dies.
+"""The evaluator processes of one server process: kept for a while after each request, and replaced when one dies.
 
-Knows processes and files; nothing of HTTP, nor of who may have an evaluator.
+Knows processes and files; nothing of HTTP, nor of who may use an evaluator.
 """
 
 import time
@@ -23,16 +23,16 @@ from service.wire.limits import Limits
 from service.wire.problems import Problem, no_room
 
 TRIES = 2
-"""How often a request is tried when evaluators die under it."""
+"""How often a request is tried if evaluators die."""
 
 IDLE_SECONDS = 5.0
-"""How long an evaluator waits for another request before it is ended: a new one takes milliseconds, one kept memory."""
+"""How long an idle evaluator is kept: a new one takes milliseconds, an idle one memory."""
 
 _Result = TypeVar("_Result")
 
 
 class EvaluatorPool:
-    """As many evaluators as are asked at once; the caller bounds that."""
+    """As many evaluators as there are concurrent calls, which the caller limits."""
 
     def __init__(
         self,
@@ -51,12 +51,12 @@ class EvaluatorPool:
         self._spool = spool
         self._on_end = on_end
         self._idle: list[tuple[EvaluatorProcess, float]] = []
-        """The evaluators that wait, each with when it began to; the one that worked last is the last."""
+        """Idle evaluators, each with the time since when; the last one worked last."""
         self._sweep: Timer | None = None
         self._lock = Lock()
 
     def spooled(self, content: bytes) -> BinaryIO:
-        """Write a body into such a file. Raises Problem overloaded."""
+        """Write a body into a spool file. Raises Problem overloaded."""
         try:
             file = self._spool.open()
             try:
@@ -72,15 +72,15 @@ class EvaluatorPool:
     def answer(self, request: Request, effort: Effort, client: Client) -> Answer:
         """Answer a request whose body comes with it.
 
-        Raises TooMuchWork; Problem deadline_exceeded, helper_died when two evaluators died of it; EvaluatorFailed for a
-        defect; ClientGone when the client has gone, in which case the evaluator was ended.
+        Raises TooMuchWork; Problem deadline_exceeded, or helper_died if two evaluators died of it; EvaluatorFailed for
+        a defect; ClientGone if the client has gone and the evaluator was ended.
         """
         return self._tried(lambda evaluator, seconds: evaluator.answer(request, effort, seconds), client)
 
     def answer_in_files(self, request: Request, body: BinaryIO, client: Client) -> tuple[Answer, BinaryIO]:
-        """Answer a request whose body is in a file; the answer's body is in the file that comes with it.
+        """Answer a request whose body is in a file; returns the answer and the file with its body.
 
-        Raises as `answer` does, and Problem overloaded where the spool directory takes no more.
+        Raises like `answer`, and Problem overloaded if the spool directory is full.
         """
 
         def answer(evaluator: EvaluatorProcess, seconds: float) -> tuple[Answer, BinaryIO]:
@@ -101,7 +101,7 @@ class EvaluatorPool:
             raise no_room() from error
 
     def prepare(self) -> None:
-        """Start an evaluator before there is a request for it, which tries again when that fails."""
+        """Start an evaluator ahead of requests; if that fails, the next request tries again."""
         with suppress(EvaluatorDied):
             self._keep(self._evaluator())
 
@@ -123,7 +123,7 @@ class EvaluatorPool:
         raise Problem("helper_died", f"The process that evaluated the request died, {TRIES} times.")
 
     def _asked(self, ask: Callable[[EvaluatorProcess, float], _Result], seconds: float, client: Client) -> _Result:
-        evaluator = self._evaluator()  # which may raise EvaluatorDied, too
+        evaluator = self._evaluator()  # may raise EvaluatorDied, too
         try:
             client.stop_with(evaluator.kill)
             try:
@@ -136,14 +136,14 @@ class EvaluatorPool:
         except BaseException:
             evaluator.end()
             raise
-        if client.gone:  # and who left at the last moment has ended the evaluator
+        if client.gone:  # a client that left at the last moment has ended the evaluator
             evaluator.end()
             raise ClientGone
         self._keep(evaluator)
         return result
 
     def _evaluator(self) -> EvaluatorProcess:
-        """Take the evaluator that worked last, else a new one."""
+        """Take the idle evaluator that worked last, else a new one."""
         while True:
             with self._lock:
                 evaluator = self._idle.pop()[0] if self._idle else None
@@ -160,9 +160,9 @@ class EvaluatorPool:
             self._sweep_later()
 
     def _sweep_later(self) -> None:
-        """See to it that evaluators that wait for too long are ended; to be called with the lock.
+        """Schedule the end of idle evaluators; call it with the lock held.
 
-        Where no thread can be had for that, the next evaluator that is kept tries again.
+        If no thread can be started, the next evaluator that is kept tries again.
         """
         if self._sweep is None:
             sweep = Timer(IDLE_SECONDS, self._sweep_now)
@@ -179,7 +179,7 @@ class EvaluatorPool:
                 self._sweep_later()
 
     def _end_idle(self, since: float) -> None:
-        """End the evaluators that have waited since then or longer."""
+        """End the evaluators that have been idle since then."""
         with self._lock:
             ended = [evaluator for evaluator, began in self._idle if began <= since]
             self._idle = [(evaluator, began) for evaluator, began in self._idle if began > since]

@@ -1,6 +1,6 @@
-"""Counting slots that all processes of a server share: files in one directory, locked while somebody holds them.
+"""Counted slots shared by all processes of a server: files in one directory, locked while held.
 
-Knows files and locks, not what a slot is for. The system frees the locks of a process that dies, so no slot is lost.
+Knows files and locks, not what a slot is for. The system releases the locks of a dead process, so no slot is lost.
 """
 
 import fcntl
@@ -12,7 +12,7 @@ from typing import Self
 
 
 class Slot:
-    """One slot that is held, until it is released or left as a context; `number` is its place among the slots."""
+    """A slot held until it is released or its context ends; `number` is its index."""
 
     def __init__(self, descriptor: int, number: int) -> None:
         self._descriptor: int | None = descriptor
@@ -22,7 +22,7 @@ class Slot:
         """Give the slot back; a second time does nothing."""
         descriptor, self._descriptor = self._descriptor, None
         if descriptor is not None:
-            os.close(descriptor)  # which unlocks it
+            os.close(descriptor)  # also unlocks it
 
     def __enter__(self) -> Self:
         return self
@@ -41,8 +41,8 @@ class Slots:
         self._paths = [os.fspath(directory / f"{name}.{number}") for number in range(count)]
 
     def take(self) -> Slot | None:
-        """Take a free slot; None when all are held."""
-        for number in (*range(self.count), *range(self.count)):  # twice, because who counts holds one for a moment
+        """Take a free slot; None if all are held."""
+        for number in (*range(self.count), *range(self.count)):  # twice, because counting holds each for a moment
             slot = self._locked(number)
             if slot is not None:
                 return slot
@@ -59,7 +59,7 @@ class Slots:
         """Count the slots that are held now."""
         held = 0
         for number in range(self.count):
-            slot = self._locked(number, fcntl.LOCK_SH)  # two who count at once do not count each other
+            slot = self._locked(number, fcntl.LOCK_SH)  # shared, so that concurrent counts do not count each other
             if slot is None:
                 held += 1
             else:
@@ -67,7 +67,7 @@ class Slots:
         return held
 
     def _locked(self, number: int, kind: int = fcntl.LOCK_EX) -> Slot | None:
-        """Open a file and lock it; None when another has it. Every opening holds for itself, threads included."""
+        """Open a file and lock it; None if it is locked. A lock belongs to its opening, even between threads."""
         descriptor = os.open(self._paths[number], os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(descriptor, kind | fcntl.LOCK_NB)

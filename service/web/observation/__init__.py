@@ -1,1 +1,1 @@
-"""What the service reports about itself: its log, its counts for Prometheus, and the times in each answer."""
+"""What the service reports about itself: its log, its metrics for Prometheus, and the times in each answer."""

@@ -1,13 +1,12 @@
-"""The files in which each process of a server counts: who writes which, that there is room for them, what they hold.
+"""The files in which each process of a server counts: who writes which, their allocation, and their sum.
 
-Knows prometheus_client's files and slots; nothing of what is counted. Counting never fails a request, and never ends a
-process: whoever writes to a page of a mapped file that its file system has no room for is killed (SIGBUS), so blocks
-are allocated before a file is mapped. Where there are none, counts are missing from the page, and the log says so once.
+Knows prometheus_client's files and slots; nothing of what is counted. Counting never fails a request and never kills a
+process: writing to a mapped page for which the file system has no room is fatal (SIGBUS), so blocks are allocated
+before a file is mapped. Without room, counts are missing from the page, and the log says so once.
 
-prometheus_client names the files by the process's id, so that every worker that is replaced leaves its files behind for
-ever: without them the counts would fall. Here a process takes the lowest number that no living process has, and counts
-on in the files of that number. There are as many files as there ever were processes at once, and nothing is lost when
-one dies.
+prometheus_client names files by process id, so every replaced worker leaves its files behind for ever, as counts would
+fall without them. Here a process takes the lowest number that no living process has, and continues the files of that
+number. There are only as many files as there were ever processes at once, and nothing is lost when one dies.
 """
 
 import errno
@@ -28,15 +27,15 @@ from service.web.allocation import COUNTS_FILE_BYTES, allocate
 from service.web.lanes.slots import Slot, Slots
 
 _MOST_BESIDE_A_KEY = 28
-"""Bytes that prometheus_client writes with a key, at most: its length, padding, two doubles."""
+"""The most bytes that prometheus_client writes with a key: its length, padding, two doubles."""
 
 _LOG = logging.getLogger("service")
 
 
 class Identity:
-    """The number under which this process counts; a fork of it gets another one.
+    """The number under which this process counts; a fork gets another one.
 
-    The number is a slot that is held while the process lives, so it is free again however the process ends.
+    The number is a slot held for the life of the process, so it becomes free however the process ends.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -46,9 +45,9 @@ class Identity:
         os.register_at_fork(after_in_child=self._let_go)
 
     def __call__(self) -> int:
-        """Return the number; prometheus_client asks at every count, under a lock.
+        """Return the number; prometheus_client calls this at every count, under a lock.
 
-        Where no number can be had it is one that no other process has, and the next count tries again.
+        If all numbers are taken, it is one that no other process has, and the next count tries again.
         """
         if self._slot is None:
             try:
@@ -73,10 +72,10 @@ class Identity:
 
 
 class CountsFile(MmapedDict):
-    """prometheus_client's file of counts, with room allocated before it is mapped; without room nothing fails.
+    """prometheus_client's file of counts, allocated before it is mapped; lack of room causes no failure.
 
-    A value that finds no room tries again at its next count, and then brings all that this process has counted. A file
-    that cannot be made is not tried again.
+    A value without room tries again at its next count, and then includes everything that this process has counted. A
+    file that cannot be made is not tried again.
     """
 
     def __init__(self, filename: str) -> None:
@@ -95,7 +94,7 @@ class CountsFile(MmapedDict):
             super().close()  # type: ignore[no-untyped-call]  # not annotated
 
     def read_value(self, key: str) -> tuple[float, float]:
-        """Return a value and its time; zeros where there is no room for it."""
+        """Return a value and its time; zeros if there is no room for it."""
         try:
             value: tuple[float, float] = super().read_value(key)  # type: ignore[no-untyped-call]  # not annotated
         except OSError as error:
@@ -111,7 +110,7 @@ class CountsFile(MmapedDict):
             _warn(error)
 
     def _init_value(self, key: str) -> None:
-        """Make room for a value, in a larger file if need be; raises OSError when there is none."""
+        """Make room for a value, in a larger file if necessary. Raises OSError without room."""
         if not self._is_open:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         before = needed = self._capacity
@@ -127,26 +126,26 @@ class CountsFile(MmapedDict):
 
 
 class CountsOfAll(Collector):
-    """Adds up the files of all processes, living and dead."""
+    """Adds up the files of all processes, alive or dead."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
 
     def collect(self) -> Iterable[Metric]:
-        """Read the files; one without a byte was made a moment ago."""
+        """Read the files; an empty one has just been created."""
         files = [os.fspath(path) for path in self._directory.glob("*.db") if path.stat().st_size]
         counts: Iterable[Metric] = MultiProcessCollector.merge(files)  # type: ignore[no-untyped-call]  # not annotated
         return counts
 
 
 def count_in_files(directory: Path) -> None:
-    """Let this process, and its forks, count in files of a directory; to be called before a metric is made.
+    """Let this process and its forks count in files of a directory; call it before any metric is made.
 
     Raises NotADirectoryError.
     """
     if not directory.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), os.fspath(directory))
-    values.MmapedDict = CountsFile  # type: ignore[attr-defined, assignment]  # what its values are kept in
+    values.MmapedDict = CountsFile  # type: ignore[attr-defined, assignment]  # where it keeps values
     values.ValueClass = values.MultiProcessValue(Identity(directory))  # type: ignore[no-untyped-call]  # not annotated
 
 

@@ -1,7 +1,7 @@
-"""The log: a line of JSON on stderr for each thing that happened, whoever tells it: our requests, gunicorn, a library.
+"""The log: a line of JSON on stderr for each event, from our requests, gunicorn or a library.
 
-Knows structlog and logging; nothing of requests but the id of the current one. A failure is told by its type and its
-frames alone: messages and local variables may hold what a client sent, and that is never logged.
+Knows structlog and logging; nothing of requests but the id of the current one. A failure is logged by its type and
+frames only: messages and local variables may contain what a client sent, which is never logged.
 """
 
 import logging
@@ -17,19 +17,19 @@ from structlog.tracebacks import ExceptionDictTransformer
 from structlog.typing import EventDict, WrappedLogger
 
 current_request_id: ContextVar[str | None] = ContextVar("current_request_id", default=None)
-"""The id of the request that this thread serves, for failures that are logged on the way."""
+"""The id of the request that this thread serves, for failures logged meanwhile."""
 
 _STDERR = 2
 _MAX_EVENT = 300
 _WITH_MESSAGES = ("gunicorn.error", "service")
-"""The loggers whose messages are known to hold nothing of a request: gunicorn's starts and stops, and ours."""
+"""The loggers whose messages contain nothing of a request: gunicorn's, of starts and stops, and ours."""
 
 _stacks_of = ExceptionDictTransformer(show_locals=False, use_rich=False, max_frames=30)
 _add_time = structlog.processors.TimeStamper(fmt="iso", utc=True, key="time")
 
 
 def configure_log(level: str) -> None:
-    """Let structlog's loggers write lines of `level` (debug, info or warning) and above."""
+    """Make structlog's loggers write lines of `level` (debug, info or warning) and above."""
     structlog.configure(
         processors=[structlog.processors.add_log_level, _add_time, _line],
         wrapper_class=structlog.make_filtering_bound_logger(level),
@@ -38,7 +38,7 @@ def configure_log(level: str) -> None:
 
 
 def install_failure_log(logger: logging.Logger) -> None:
-    """Let the application's logger write such lines, too, where the server has not seen to it already."""
+    """Make the application's logger write such lines, too, if the server has not configured it."""
     ancestors = (logger, logging.getLogger())
     if not any(isinstance(handler, StderrHandler) for ancestor in ancestors for handler in ancestor.handlers):
         logger.handlers = [StderrHandler()]
@@ -47,7 +47,7 @@ def install_failure_log(logger: logging.Logger) -> None:
 def logging_configuration(level: str) -> dict[str, Any]:
     """Configure logging for a whole server process, as gunicorn's `logconfig_dict`.
 
-    gunicorn's debug lines hold paths, so it tells no more at level debug than at info.
+    gunicorn's debug lines contain paths, so its level is never below info.
     """
     return {
         "version": 1,
@@ -81,16 +81,16 @@ class StderrHandler(logging.Handler):
         """Write one record."""
         try:
             _write(self.format(record).encode())
-        except Exception:  # noqa: BLE001  # logging must not fail what it tells of
+        except Exception:  # noqa: BLE001  # logging must not cause failures
             self.handleError(record)
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  # logging's name
-        """Say that a record could not be written, and nothing of what it holds: logging would print it all."""
+        """Log that a record could not be written, without its content, which logging would print."""
         _write(orjson.dumps({"level": "error", "event": "A record could not be logged", "logger": record.name}) + b"\n")
 
 
 class _StderrLogger:
-    """What structlog's loggers write to; made by structlog with arguments of its own, which say nothing here."""
+    """The output of structlog's loggers; structlog passes arguments, which are ignored."""
 
     def __init__(self, *_: object) -> None:
         pass
@@ -102,16 +102,16 @@ class _StderrLogger:
 
 
 def _write(line: bytes) -> None:
-    """Write a line in one call, so that lines of several threads and processes do not mix.
+    """Write a line in one call, so that lines from several threads and processes do not mix.
 
-    A log that is no longer read (a closed pipe) must not fail a request.
+    A log that nobody reads any more (a closed pipe) must not fail a request.
     """
     with suppress(OSError):
         os.write(_STDERR, line)
 
 
 def _line(_logger: WrappedLogger, _method: str, facts: EventDict) -> bytes:
-    """Write the facts as JSON, with what a reader looks for first in front."""
+    """Write the facts as JSON, the most important first."""
     first = {"time": facts.pop("time"), "level": facts.pop("level"), "event": facts.pop("event")}
     return orjson.dumps({**first, **facts}, option=orjson.OPT_APPEND_NEWLINE)
 
@@ -121,7 +121,7 @@ def _text_line(logger: WrappedLogger, method: str, facts: EventDict) -> str:
 
 
 def _what_may_be_told(_logger: WrappedLogger, _method: str, facts: EventDict) -> EventDict:
-    """Replace a record of logging by the facts that may be told of it."""
+    """Replace a record of logging by those of its facts that may be logged."""
     record: logging.LogRecord = facts["_record"]
     told: EventDict = {"time": facts["time"], "level": facts["level"], "logger": record.name}
     told["event"] = _event(record, facts["event"])
@@ -134,9 +134,9 @@ def _what_may_be_told(_logger: WrappedLogger, _method: str, facts: EventDict) ->
 
 
 def _event(record: logging.LogRecord, message: str) -> str:
-    """Take the first line of a message that is known to be safe, else the place that it comes from.
+    """Return the first line of a message that is known to be safe, else the place that logged it.
 
-    The lines below the first may be a traceback as text; a message that was made of no text is an exception's.
+    Further lines may be a traceback as text; a message that is not text is an exception.
     """
     if record.name in _WITH_MESSAGES and isinstance(record.msg, str):
         return message.partition("\n")[0][:_MAX_EVENT]
@@ -144,7 +144,7 @@ def _event(record: logging.LogRecord, message: str) -> str:
 
 
 def _failures(stacks: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Keep types and frames of an exception and of those that it came from, the last one first."""
+    """The types and frames of an exception and of its causes, the last one first."""
     failures = []
     for stack in stacks:
         failure: dict[str, Any] = {

@@ -1,10 +1,10 @@
-"""What the service counts, and how the counts of all its processes become one page for Prometheus.
+"""The service's metrics, and the page for Prometheus with those of all its processes.
 
 Knows prometheus_client, the variable that names its directory for several processes, slots and the spool's room;
-nothing of a request. No label has a value that a client chose.
+nothing of requests. No label has a value chosen by a client.
 
 Each process counts in its own files, and any process can add up all files (counts_files.py). Without a directory for
-them each counts for itself, and tells its own counts.
+them each process counts and reports only for itself.
 """
 
 import logging
@@ -29,13 +29,13 @@ from service.web.spool import Spool
 from service.wire.problems import PROBLEM_TYPES
 
 REFUSALS = frozenset({401, 408, 413, 429, 503})
-"""The statuses that protect the service: counted by the code of their problem."""
+"""Statuses that protect the service, counted by the problem's code."""
 
 DEATHS = ("died", "deadline")
-"""Why a helper process ended: by itself, or because its time was over."""
+"""Why a helper process ended: by itself, or at its deadline."""
 
 STATES = ("waiting", "evaluated")
-"""What a request was when its client left."""
+"""The state of a request when its client left."""
 
 _LOG = logging.getLogger("service")
 
@@ -48,15 +48,15 @@ _BYTES = tuple(1024 * 4**power for power in range(10))  # 1 KiB to 256 MiB
 
 
 class _Metrics:
-    """All that is counted, made at the first count: prometheus_client looks then at where a process counts.
+    """All metrics, created at the first count, when prometheus_client looks up where the process counts.
 
-    Raises NotADirectoryError when the directory of counts is not there.
+    Raises NotADirectoryError if the directory of counts does not exist.
     """
 
     def __init__(self) -> None:
         if _directory():
             count_in_files(Path(_directory()))
-        disable_created_metrics()  # type: ignore[no-untyped-call]  # not annotated; several processes could not have them
+        disable_created_metrics()  # type: ignore[no-untyped-call]  # not annotated; unsupported with several processes
         self.requests = _counter("requests_total", "Requests that were answered.", "route", "method", "status")
         self.request_seconds = _histogram(
             "request_seconds",
@@ -82,7 +82,7 @@ class _Metrics:
 
 
 def _directory() -> str:
-    """Name the directory in which the server's processes count together; empty when this one counts for itself."""
+    """The directory in which the server's processes count together; empty if this one counts for itself."""
     return os.environ.get("PROMETHEUS_MULTIPROC_DIR", "")
 
 
@@ -100,7 +100,7 @@ def _metrics() -> _Metrics:
 
 
 def start_counting() -> None:
-    """Let counters that are hoped never to move begin at 0: what is not there yet cannot be seen to rise."""
+    """Initialise counters that should never move to 0: a rise is invisible in a series that did not exist."""
     for reason in DEATHS:
         _metrics().helper_deaths.labels(reason)
     for state in STATES:
@@ -112,12 +112,12 @@ def start_counting() -> None:
 
 @cache
 def _of(metric: _Counted, *labels: str) -> _Counted:
-    """Find what counts some labels, faster than the library does; there are few."""
+    """Find the child for some labels, faster than the library does; there are few."""
     return metric.labels(*labels)
 
 
 def count_request(route: str, method: str, status: int, seconds: float | None, problem: str | None) -> None:
-    """Count one request, and how long it took where that is known."""
+    """Count one request, and its duration if known."""
     _of(_metrics().requests, route, method, str(status)).inc()
     if seconds is not None:
         _of(_metrics().request_seconds, route).observe(seconds)
@@ -126,13 +126,13 @@ def count_request(route: str, method: str, status: int, seconds: float | None, p
 
 
 def count_stages(seconds: Iterable[tuple[str, float]]) -> None:
-    """Count how long stages took: (stage, seconds)."""
+    """Count the durations of stages: (stage, seconds)."""
     for stage, duration in seconds:
         _of(_metrics().stage_seconds, stage).observe(duration)
 
 
 def count_sizes(operation: str, rows: int | None, bytes_in: int | None, bytes_out: int | None) -> None:
-    """Count how large a request of an operation, and its answer, were, as far as that is known."""
+    """Count the sizes of an operation's request and answer, as far as known."""
     if rows is not None:
         _of(_metrics().rows, operation).observe(rows)
     if bytes_in is not None:
@@ -142,7 +142,7 @@ def count_sizes(operation: str, rows: int | None, bytes_in: int | None, bytes_ou
 
 
 def count_abandoned(state: str) -> None:
-    """Count a request whose client left while it was one of STATES."""
+    """Count a request whose client left while it was in one of STATES."""
     if state not in STATES:
         message = f"{state!r} is none of {', '.join(STATES)}"
         raise ValueError(message)
@@ -160,8 +160,7 @@ def helper_ended(reason: str) -> None:
 def metrics_blueprint(slots: Slots, spool: Spool, *, compiled: bool) -> Blueprint:
     """Make the route /metrics: the counts of all processes, in Prometheus's text format.
 
-    `compiled` is whether this process uses the compiled loops. It is a parameter because this module is loaded before
-    NumPy.
+    `compiled` is whether this process uses the compiled loops. A parameter because this module is loaded before NumPy.
     """
     blueprint = Blueprint("metrics", __name__)
     registry = CollectorRegistry()
@@ -180,7 +179,7 @@ def metrics_blueprint(slots: Slots, spool: Spool, *, compiled: bool) -> Blueprin
 
 
 class _AsFarAsPossible(Collector):
-    """What another one collects until it fails: no file that cannot be read takes the rest of the page with it."""
+    """Collects from another collector until it fails, so that an unreadable file does not lose the rest of the page."""
 
     def __init__(self, collector: Collector) -> None:
         self._collector = collector
@@ -189,12 +188,12 @@ class _AsFarAsPossible(Collector):
         """Collect."""
         try:
             yield from self._collector.collect()
-        except Exception as error:  # noqa: BLE001  # whatever it is, the page has the rest
+        except Exception as error:  # noqa: BLE001  # on any error the page has the rest
             _LOG.warning("A part of /metrics is missing: %s.", type(error).__name__)
 
 
 class _Now(Collector):
-    """What is not counted but looked up when it is asked for."""
+    """Values that are not counted but looked up when collected."""
 
     def __init__(self, slots: Slots, spool: Spool, *, compiled: bool) -> None:
         self._slots = slots

@@ -1,10 +1,10 @@
-"""What the service says about each request: an id, a line in the log, its counts, and Server-Timing in the answer.
+"""Observation of each request: an id, a line in the log, its counts, and Server-Timing in the answer.
 
-Knows Flask's hooks and which facts there are; never what a client sent. A line holds numbers, and words of our own: the
-rule that the path matched, a known method, the code of a problem. Of a client's text it repeats only the id.
+Knows Flask's hooks and the possible facts; never what a client sent. A line holds numbers and our own words: the rule
+that the path matched, a known method, the code of a problem. The only client text that it repeats is the id.
 
-All of it is done when the answer is ready and before it is sent: the times are the service's own, however slowly the
-client reads, and whoever has an answer finds its line. A request whose client has left is only counted.
+All of it happens when the answer is ready, before it is sent: times exclude slow clients, and a client with an answer
+finds its line in the log. A request whose client has left is only counted.
 """
 
 import logging
@@ -51,7 +51,7 @@ REQUEST_ID = "X-Request-ID"
 _REQUEST_ID_VARIABLE = "HTTP_X_REQUEST_ID"
 SERVER_TIMING = "Server-Timing"
 UNMATCHED = "unmatched"
-"""The route of a request whose path or method is unknown, or was not read."""
+"""The route of a request whose path or method is unknown or was not read."""
 
 OTHER = "OTHER"
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"})
@@ -64,16 +64,16 @@ _STAGES = (
 """(fact, stage, field of the line)"""
 
 _TIMES = (("wait", "wait_ms"), *((stage, name) for _, stage, name in _STAGES))
-"""What Server-Timing lists besides the total: (name there, field of the line)."""
+"""The entries of Server-Timing besides the total: (name there, field of the line)."""
 
 _BEFORE = ("operation", "lane", "rows", "bytes_in")
 _AFTER = ("key", "problem")
-"""Facts that are fields of the line as they are, before and after the times."""
+"""Facts that become fields of the line unchanged, before and after the times."""
 
 _FACTS = frozenset({*(fact for fact, *_ in _STAGES), *_BEFORE, *_AFTER})
 
 _QUIET = frozenset({*LIVE, READY, "/metrics"})
-"""Routes that machines ask every few seconds; their lines are level debug unless they fail."""
+"""Routes polled by machines; their lines have level debug unless they fail."""
 
 _INTERNAL_ERROR = 500
 _ID = re.compile("[A-Za-z0-9._-]{1,64}")
@@ -81,7 +81,7 @@ _ID = re.compile("[A-Za-z0-9._-]{1,64}")
 
 @dataclass(slots=True)
 class _Observed:
-    """A request: its id, when it began, and the facts that were noted."""
+    """A request: its id, its start, and the facts noted about it."""
 
     id: str
     start: float
@@ -93,24 +93,24 @@ _current: ContextVar[_Observed | None] = ContextVar("observed", default=None)
 
 
 def install_observation(app: Flask, log_level: str) -> None:
-    """Observe every request of the application; to be called before any other hook is registered.
+    """Observe every request of the application; call it before any other hook is registered.
 
     log_level   "debug" logs every request, "info" all but those of /health and /metrics, "warning" failures only.
     """
     configure_log(log_level)
-    log = structlog.get_logger().bind()  # once, not at every line
+    log = structlog.get_logger().bind()  # once, not for every line
     install_failure_log(app.logger)
     start_counting()
     app.before_request(_begin)
-    app.after_request(partial(_finish, log))  # the last to run, because the first that was registered
+    app.after_request(partial(_finish, log))  # runs last because it is registered first
     app.teardown_request(_forget)
 
 
 def note(**facts: Fact) -> None:
-    """Add facts to the line of the current request, and to its counts; None is no fact.
+    """Add facts to the line of the current request, and to its counts; None is ignored.
 
     The facts are operation, rows, bytes_in, lane, decode_seconds, evaluate_seconds, encode_seconds, key and problem.
-    Without an observed request nothing happens. Raises TypeError for any other fact.
+    Does nothing without an observed request. Raises TypeError for any other fact.
     """
     if not facts.keys() <= _FACTS:
         message = f"no such fact: {', '.join(sorted(facts.keys() - _FACTS))}"
@@ -123,7 +123,7 @@ def note(**facts: Fact) -> None:
 
 
 def refused_by_server(status: int, code: str, route: str = UNMATCHED, method: str = OTHER) -> str:
-    """Log and count a request that the server refused without the application; return the id that it got."""
+    """Log and count a request that the server refused without the application; return its id."""
     request_id = uuid4().hex
     method = method if method in METHODS else OTHER
     count_request(route, method, status, None, code)
@@ -141,7 +141,7 @@ def _begin() -> None:
 
 def _finish(log: FilteringBoundLogger, response: Response) -> Response:
     observed = _current.get()
-    if observed is None or has_moved(request.environ):  # it failed before the first hook; it is not the answer
+    if observed is None or has_moved(request.environ):  # failed before the first hook; not the final pass
         return response
     if client_of(request.environ).gone:
         count_abandoned("evaluated")
@@ -180,7 +180,7 @@ def _forget(_error: BaseException | None) -> None:
 
 
 def _server_timing(line: Mapping[str, Any]) -> str:
-    """Write the stages that there were, and the total, in milliseconds; and the lane."""
+    """Format the stages and the total, in milliseconds, and the lane."""
     parts = [f"{stage};dur={line[name]}" for stage, name in _TIMES if name in line]
     parts.append(f"total;dur={line['duration_ms']}")
     if "lane" in line:
@@ -189,12 +189,12 @@ def _server_timing(line: Mapping[str, Any]) -> str:
 
 
 def _write_line(log: FilteringBoundLogger, line: Mapping[str, Any]) -> None:
-    """Write a request's line, at the level of what happened."""
+    """Write a request's line, at the level of its outcome."""
     log.log(_level(line["status"], line["route"]), "request", **line, pid=os.getpid())
 
 
 def _level(status: int, route: str) -> int:
-    """Tell failures from refusals, those from what went well, and that from what is asked all the time."""
+    """The level of a line: for failures, refusals, successes, or polled routes."""
     if status >= _INTERNAL_ERROR:
         return logging.ERROR if status == _INTERNAL_ERROR else logging.WARNING
     return logging.DEBUG if route in _QUIET else logging.INFO

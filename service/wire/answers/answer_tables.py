@@ -1,4 +1,4 @@
-"""From a result to the tables that it consists of: columns by name. JSON holds them all, other formats one each.
+"""From a result to its tables: columns by name. JSON holds all tables, other formats one each.
 
 Knows the results of the operations; nothing of formats. Names are those of the contract.
 """
@@ -14,6 +14,7 @@ from service.curves.areas import Areas
 from service.curves.calibration import Calibration
 from service.curves.classes import AVERAGES, Classes, ClassPairs
 from service.curves.comparison import Best, Comparison, Dominance
+from service.curves.costs import Costs
 from service.curves.curve_statistics import CurveStatistics
 from service.curves.evaluation import Points
 from service.curves.exact import LARGEST_EXACT_INTEGER, are_integers
@@ -29,17 +30,17 @@ Columns = dict[str, Any]
 """A table: columns of equal length by name, arrays or sequences; NaN and None are cells without a value."""
 
 COUNTS = ("tp", "fp", "fn", "tn", "positives", "negatives")
-"""Columns that are of integers where all of their cells are."""
+"""Columns that become integers if all of their cells are whole."""
 
 
 def columns_of(table: object | None, *, counted: bool = False) -> Columns | None:
-    """Return a table's columns, a column of counts as integers where all of it are; None for a table that is not.
+    """Return a table's columns, with whole counts as integers; None if there is no table.
 
     counted   whether all counts are known to be integers, up to 2^53.
     """
     if table is None:
         return None
-    columns = {column.name: getattr(table, column.name) for column in fields(table)}  # type: ignore[arg-type]  # a table is a dataclass
+    columns = {column.name: getattr(table, column.name) for column in fields(table)}  # type: ignore[arg-type]  # tables are dataclasses
     for name in COUNTS:
         if name in columns:
             columns[name] = columns[name].astype(np.int64) if counted else _whole(columns[name])
@@ -47,7 +48,7 @@ def columns_of(table: object | None, *, counted: bool = False) -> Columns | None
 
 
 def integer_if_whole(number: float) -> float | int:
-    """Return a count, as an integer where it is one."""
+    """Return a count, as an integer if it is whole."""
     return int(number) if number <= LARGEST_EXACT_INTEGER and float(number).is_integer() else number
 
 
@@ -63,7 +64,7 @@ def compared_areas(comparison: Comparison) -> Columns:
 
 
 def interval_columns(intervals: Mapping[str, Interval | None]) -> Columns:
-    """Return the intervals, a row for each area; of one that does not exist the name alone."""
+    """Return the intervals, a row for each area; without an interval a row has only the name."""
     columns: Columns = {"area": list(intervals)}
     for field in fields(Interval):
         columns[field.name] = [interval and getattr(interval, field.name) for interval in intervals.values()]
@@ -85,7 +86,7 @@ def partial_columns(partial: PartialAreas) -> Columns:
 
 
 def _whole(column: np.ndarray) -> np.ndarray | list[int | None]:
-    """Return a column of counts as integers, or as it is where not all of it are; NaN among integers is None."""
+    """Return a column as integers if all its numbers are whole, else unchanged; NaN among integers becomes None."""
     known, greatest = column, np.maximum.reduce(column, initial=0.0)
     if np.isnan(greatest):
         known = column[~np.isnan(column)]
@@ -145,7 +146,7 @@ def slice_point_columns(answer: Sliced) -> Columns:
 
 
 def _or_no_rows(table: object | None, kind: type[Any], *, counted: bool = False) -> Columns:
-    """A table that does not exist has no rows."""
+    """Return a table's columns, without rows if it does not exist."""
     no_counts = np.empty(0, np.int64)
     return columns_of(table, counted=counted) or {
         field.name: no_counts if field.name in COUNTS else () for field in fields(kind)
@@ -165,7 +166,7 @@ def _best_or_no_rows(best: Best | None, rate: str) -> Columns:
 
 
 def _stacked(tables: dict[str, Columns | None]) -> Columns:
-    """Put tables of equal columns one below the other, with their names as the column `index`."""
+    """Stack tables with equal columns, with their names as the column `index`."""
     there = {name: columns for name, columns in tables.items() if columns}
     names = [name for name, columns in there.items() for _ in next(iter(columns.values()))]
     keys = next(iter(there.values()))
@@ -189,6 +190,7 @@ TABLES: dict[str, dict[str, Callable[[Any], Columns]]] = {
         "intervals": lambda answer: interval_columns(answer.intervals or {}),
         "operating_points": lambda answer: _or_no_rows(answer.curves.operating_points, OperatingPoints),
         "partial": lambda answer: partial_columns(answer.curves.partial),
+        "costs": lambda answer: _or_no_rows(answer.curves.costs, Costs),
     },
     "tradeoffs": {
         "optimal": lambda answer: _stacked({name: columns_of(each.optimal) for name, each in answer.tradeoffs.items()}),
@@ -216,4 +218,4 @@ TABLES: dict[str, dict[str, Callable[[Any], Columns]]] = {
         ),
     },
 }
-"""{operation: {table: its columns}}, an operation's default first."""
+"""{operation: {table: its columns}}; each operation's default comes first."""

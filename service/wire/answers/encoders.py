@@ -1,7 +1,7 @@
 """From a result to bytes: one encoder per operation and media type.
 
-JSON stays columnar and holds everything; CSV and Arrow are one of the tables, SVG, PNG and plain text are pictures. NaN
-in a column is null, and never appears as a number.
+JSON stays columnar and holds everything; CSV and Arrow hold one table; SVG, PNG and plain text are pictures. NaN in a
+column is null, and never appears as a number.
 """
 
 import base64
@@ -41,36 +41,35 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """A body, in pieces that are made as they are asked for, and the headers that go with it."""
+    """A body, as an iterator of pieces, and its headers."""
 
     pieces: Iterable[Piece]
     headers: dict[str, str]
 
 
 class _Pieces(io.RawIOBase):
-    """A file that keeps what is written as it is: of an Arrow stream the columns themselves, which are not copied."""
+    """A file that keeps what is written without copying: for an Arrow stream, the columns themselves."""
 
     def __init__(self) -> None:
         super().__init__()
         self.written: list[Piece] = []
 
     def writable(self) -> bool:
-        """It is for nothing else."""
+        """Always true."""
         return True
 
     def write(self, piece: "ReadableBuffer", /) -> int:
-        """Keep a piece, which must not change any more."""
+        """Keep a piece, which must not change afterwards."""
         kept = memoryview(piece)
         self.written.append(kept)
         return kept.nbytes
 
 
 Shown = str | Picture | Pictures | None
-"""What of a result is shown: a table by its name, where the format holds only one, a picture, or all, perhaps with
-pictures beside it."""
+"""What to encode of a result: one table, by name; a picture; or everything, perhaps with pictures."""
 
 Encoder = Callable[[Any, Any], Encoded]
-"""From a result and what of it is shown."""
+"""From a result and what to encode of it."""
 
 
 def _json_encoder(operation: str) -> Encoder:
@@ -111,7 +110,7 @@ def _arrow_encoder(operation: str) -> Encoder:
 
 def _svg_encoder(operation: str) -> Encoder:
     def encode(result: EvaluatedCurves | Tradeoffs | Comparison | Gate, picture: Picture) -> Encoded:
-        """A picture, whose one constant style a browser has to be told of."""
+        """A picture, with a policy that lets browsers apply its one constant style."""
         svg = PICTURES[operation](result, picture)
         return Encoded([svg.encode()], _picture_headers(result) | {"Content-Security-Policy": PICTURE_POLICY})
 
@@ -120,7 +119,7 @@ def _svg_encoder(operation: str) -> Encoder:
 
 def _png_encoder(operation: str) -> Encoder:
     def encode(result: EvaluatedCurves | Tradeoffs | Comparison | Gate, picture: Picture) -> Encoded:
-        """A picture in pixels, which follow no reader's theme."""
+        """A picture in pixels, which cannot follow the reader's theme."""
         theme = "light" if picture.theme == "auto" else picture.theme
         svg = PICTURES[operation](result, replace(picture, theme=theme))
         return Encoded([png_of(svg, picture.scale)], _picture_headers(result))
@@ -129,7 +128,7 @@ def _png_encoder(operation: str) -> Encoder:
 
 
 def _picture_headers(result: EvaluatedCurves | Tradeoffs | Comparison | Gate) -> dict[str, str]:
-    return {} if isinstance(result, Gate) else _warnings_header(result.warnings)  # as with its reports
+    return {} if isinstance(result, Gate) else _warnings_header(result.warnings)  # like its reports
 
 
 def _text_encoder(result: EvaluatedCurves, picture: Picture) -> Encoded:
@@ -151,15 +150,15 @@ def _report(write: Callable[[dict[str, Any]], bytes]) -> Encoder:
 
 
 def _typed(columns: Columns) -> pa.Table:
-    """Make a table whose types do not depend on its cells, but for counts."""
+    """Make a table whose types do not depend on its cells, except for counts."""
     return pa.table({name: _array(column, _kind(name, column)) for name, column in columns.items()})
 
 
 def _array(column: Any, kind: pa.DataType) -> pa.Array:  # noqa: ANN401  # an array or a sequence
-    """Make a typed column; a NaN is a cell without a value."""
+    """Make a typed column; NaN becomes null."""
     if not isinstance(column, np.ndarray) or _SAME_BYTES.get(column.dtype) != kind:
         return pa.array(column, kind, from_pandas=True)
-    # pyarrow would look for NaN, and write bits, cell by cell.
+    # pyarrow would look for NaN and write bits cell by cell.
     validity = None
     if column.dtype == np.float64 and np.isnan(np.minimum.reduce(column, initial=0.0)):
         validity = _bits(~np.isnan(column))
@@ -168,12 +167,12 @@ def _array(column: Any, kind: pa.DataType) -> pa.Array:  # noqa: ANN401  # an ar
 
 
 def _bits(cells: BoolArray) -> pa.Buffer:
-    """Write truth values as Arrow does: bits, the lowest of a byte first."""
+    """Pack booleans as Arrow does: least significant bit first."""
     return pa.py_buffer(np.packbits(cells, bitorder="little"))
 
 
 def _kind(name: str, column: Any) -> pa.DataType:  # noqa: ANN401  # an array or a sequence
-    """Tell the type of a column: by its name, by being whole, and `area` is a number or the name of one."""
+    """The type of a column, by its name and by its values: whole or not, and `area` is numbers or names."""
     if not isinstance(column, np.ndarray):
         kinds = set(map(type, column)) - {type(None)}
         if len(kinds) == 1 and (of_cells := _OF_CELLS.get(kinds.pop())):
@@ -191,7 +190,7 @@ _FORMATS: dict[str, Callable[[str], Encoder]] = {
     CSV: _csv_encoder,
     ARROW_STREAM: _arrow_encoder,
 }
-"""{media type: what makes an operation's encoder}, the default first."""
+"""{media type: factory of an operation's encoder}, the default first."""
 
 ENCODERS: dict[tuple[str, str], Encoder] = {
     **{(operation, media_type): make(operation) for operation in TABLES for media_type, make in _FORMATS.items()},
@@ -212,7 +211,7 @@ _NAME_LIST_COLUMNS = {"best", "suppliers"}
 """Columns whose cells are lists of names."""
 
 _OF_CELLS: dict[type, pa.DataType] = {str: pa.string(), bool: pa.bool_(), int: pa.int64()}
-"""{what all cells of a list are: its type}"""
+"""{type of a list's cells: type of the column}"""
 
 _TYPED_COLUMNS: dict[pa.DataType, set[str]] = {
     pa.string(): {"index", "name", "curve", "over", "metric", "method", "reason"},
@@ -226,7 +225,7 @@ _SAME_BYTES: dict[np.dtype[Any], pa.DataType] = {
     np.dtype(np.int64): pa.int64(),
     np.dtype(np.bool_): pa.bool_(),
 }
-"""{what an array holds: the type whose cells have the same bytes, but for truth values}"""
+"""{dtype of an array: Arrow type with the same bytes, except for booleans}"""
 
 
 def _hash(style: str) -> str:
@@ -234,9 +233,9 @@ def _hash(style: str) -> str:
 
 
 PICTURE_POLICY = f"default-src 'none'; style-src {_hash(STYLE)}; frame-ancestors 'none'"
-"""A picture runs nothing and loads nothing; its dark colours are a style, allowed by its hash."""
+"""A picture runs and loads nothing; its style, which has the dark colours, is allowed by its hash."""
 
 
 def _warnings_header(warnings: tuple[CurvesWarning, ...]) -> dict[str, str]:
-    """Write the warnings for a header, which is ASCII as names in them need not be."""
+    """Encode the warnings for a header: ASCII, although names in them may not be."""
     return {"Rocpr-Warnings": json.dumps([asdict(warning) for warning in warnings])}

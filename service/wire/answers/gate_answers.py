@@ -1,4 +1,4 @@
-"""A verdict as one document: what JSON holds, and what reports are laid out from. Knows the gate's result."""
+"""A verdict as one document: the JSON answer, and the source of reports. Knows the gate's result."""
 
 from dataclasses import asdict
 from typing import Any
@@ -10,7 +10,7 @@ from service.inference.rules import Rule
 
 
 def gate_document(gate: Gate) -> dict[str, Any]:
-    """Write a verdict as the contract has it; what does not exist is None."""
+    """Write a verdict as the contract defines it; what does not exist is None."""
     return {
         "passed": gate.passed,
         "status": gate.status,
@@ -21,7 +21,7 @@ def gate_document(gate: Gate) -> dict[str, Any]:
 
 
 def gate_of(document: dict[str, Any]) -> Gate:
-    """Read a verdict back, for a client that has nothing else."""
+    """Read a verdict back, for a client that has only the document."""
     checks = (
         Check(
             **check

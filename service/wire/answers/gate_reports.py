@@ -1,7 +1,7 @@
-"""A verdict for people and for CI servers: Markdown for a job's summary, JUnit's XML for its report of tests.
+"""A verdict for people and CI servers: Markdown for a job's summary, JUnit XML for its test report.
 
-Both are laid out from the JSON answer's document, so that a client that has the document needs no other request. Such a
-client may know what the evaluations are called: `scores` and `baseline` are these names.
+Both are made from the JSON document, so that a client with the document needs no further request. `scores` and
+`baseline` are names of the evaluations, if the client knows them.
 """
 
 import re
@@ -22,7 +22,7 @@ _MARKUP = re.compile(r"[\\`*<>\[\]&@#~]|://|www\.", re.IGNORECASE)
 """What may begin markup in Markdown, or what sites that show it make a link of."""
 
 _NO_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What no XML document may hold (XML 1.0, production 2)."""
+"""Characters that XML forbids (XML 1.0, production 2)."""
 
 _MARKS = {"passed": "✅", "failed": "❌", "undecided": "❔"}
 
@@ -33,17 +33,17 @@ def rule_text(rule: dict[str, Any]) -> str:
 
 
 def has_baseline(document: dict[str, Any]) -> bool:
-    """Whether there was a baseline, as far as the verdict tells."""
+    """Whether there was a baseline, as far as the verdict shows."""
     return bool(document["paired"]) or any(check["baseline"] is not None for check in document["checks"])
 
 
 def xml_text(text: str) -> str:
-    """Replace what no XML document may hold, and no UTF-8."""
+    """Replace characters that XML or UTF-8 forbid."""
     return _NO_XML.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def markdown_report(document: dict[str, Any], scores: str | None = None, baseline: str | None = None) -> str:
-    """Lay out a verdict as a heading, what was compared, a table and the reasons."""
+    """Format a verdict: a heading, what was compared, a table and the reasons."""
     checks = document["checks"]
     lines = [f"### Gate {document['status']} {_MARKS[document['status']]}", ""]
     about = [] if scores is None else [_code(scores)]
@@ -67,7 +67,7 @@ def markdown_report(document: dict[str, Any], scores: str | None = None, baselin
 
 
 def numbers_of(check: dict[str, Any]) -> list[str]:
-    """Write a check's value, interval, baseline, difference and p; a dash where there is none."""
+    """Format a check's value, interval, baseline, difference and p; a dash for each that is missing."""
     interval = check["interval"]
     ends = f"{interval['lower']:.4f} to {interval['upper']:.4f} ({interval['method']})" if interval else "–"
     p_value = "–" if check["p_value"] is None else f"{check['p_value']:.3g}"
@@ -76,9 +76,9 @@ def numbers_of(check: dict[str, Any]) -> list[str]:
 
 
 def junit_report(document: dict[str, Any], scores: str | None = None, baseline: str | None = None) -> bytes:
-    """Lay out a verdict as a suite with a case for each rule; an undecided one is an error.
+    """Format a verdict as a suite with a case for each rule; an undecided rule is an error.
 
-    Of cases of one name readers show the first only, so rules that read alike are numbered.
+    JUnit readers show only the first of several cases with the same name, so equal names are numbered.
     """
     suite = TestSuite(SUITE)
     paired = str(bool(document["paired"])).lower() if baseline is not None or has_baseline(document) else None
@@ -103,20 +103,20 @@ def junit_report(document: dict[str, Any], scores: str | None = None, baseline: 
             f"value {value}, interval{of_what} {ends}, baseline {baseline}, difference {difference}, p {p_value}"
         )
         cases.append(case)
-    suite.add_testcases(cases)  # which counts them once
+    suite.add_testcases(cases)  # all at once: each call recounts
     report = JUnitXml(SUITE)
     report.add_testsuite(suite)
-    report.update_statistics()  # type: ignore[no-untyped-call]  # junitparser's types are not complete
+    report.update_statistics()  # type: ignore[no-untyped-call]  # junitparser's types are incomplete
     written, out = BytesIO(), BytesIO()
     report.write(written)
     written.seek(0)
-    # junitparser writes with lxml where that is installed, which spaces and quotes otherwise.
-    ET.parse(written).write(out, encoding="utf-8", xml_declaration=True)  # noqa: S314  # our own document
+    # With lxml installed, junitparser would space and quote differently.
+    ET.parse(written).write(out, encoding="utf-8", xml_declaration=True)  # noqa: S314  # our document
     return out.getvalue()
 
 
 def _code(name: str) -> str:
-    """Quote a name, in more backticks than it has in a row, so that none of it is markup."""
+    """Quote a name in more backticks than it has in a row, so that none of it becomes markup."""
     text = re.sub(r"\s", " ", xml_text(name))
     fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
     space = " " if "`" in text else ""

@@ -1,6 +1,6 @@
-"""From a result to JSON: everything that was asked for, tables as columns; NaN is null and never appears as a number.
+"""From a result to JSON: everything requested, with tables as columns; NaN becomes null.
 
-Knows the results of the operations and their tables; not who asks.
+Knows the results of the operations and their tables, not the client.
 """
 
 from collections.abc import Callable, Iterator
@@ -33,20 +33,20 @@ from service.wire.columns import Listing
 from service.wire.formats.codings import Piece
 
 _SHORT_COLUMN = 1 << 10
-"""A document whose columns are all this short is written in one call: calls are most of what it costs."""
+"""A document whose columns are all this short is written in one call, since calls are most of its cost."""
 
 _PIECE_ROWS = 1 << 16
-"""How many rows of a longer column are written at once."""
+"""The rows of a longer column written at once."""
 
 _PIECE_LISTS = 1 << 6
-"""How many of a column whose cells are lists of names: one may be of 50 names, 400 bytes each."""
+"""The same for cells that are lists of names: up to 50 names of 400 bytes."""
 
 
 Result = EvaluatedCurves | Tradeoffs | Comparison | Sliced | Classes
 
 
 def json_answer(operation: str, result: Result, charts: dict[str, str] | None = None) -> Iterator[Piece]:
-    """Write a result with its charts, in pieces: a whole answer may take more memory than its evaluation."""
+    """Write a result with its charts in pieces: a whole answer may take more memory than its evaluation."""
     document = {
         **_CONTENTS[operation](result),
         **({"charts": charts} if charts else {}),
@@ -60,10 +60,10 @@ def json_answer(operation: str, result: Result, charts: dict[str, str] | None = 
 
 
 def listing_answer(listing: Listing) -> Iterator[Piece]:
-    """Write what the columns of a table hold, as another table."""
+    """Write the contents of a table's columns, as another table."""
     columns = [found for _, found in listing.columns]
     table = {
-        # A JSON body may name a column by half of a surrogate pair.
+        # In a JSON body a column's name may have half of a surrogate pair.
         "name": [name.encode("utf-8", "replace").decode() for name, _ in listing.columns],
         "type": [found.kind for found in columns],
         "missing": [found.missing for found in columns],
@@ -85,7 +85,7 @@ def _step(column: np.ndarray | list[Any] | tuple[Any, ...]) -> int:
 
 
 def _pieces(value: object) -> Iterator[Piece]:
-    """Write a value: objects and long columns piece by piece, all else by orjson, dataclasses as objects."""
+    """Write a value: objects and long columns in pieces, everything else by orjson, dataclasses as objects."""
     if isinstance(value, Iterator):
         yield from value
     elif isinstance(value, dict) and value:
@@ -111,7 +111,7 @@ def _totals(answer: EvaluatedCurves | Tradeoffs | Comparison) -> dict[str, Any]:
 
 
 def _slices(answer: Sliced) -> dict[str, Any]:
-    """The whole sample as curves have it, and the slices as tables."""
+    """The whole sample as in an answer of curves, and the slices as tables."""
     document = {"overall": _curves(answer.overall), "slices": slice_columns(answer)}
     if answer.operating_points is not None:
         document["operating_points"] = slice_point_columns(answer)
@@ -127,7 +127,7 @@ def _classes(answer: Classes) -> dict[str, Any]:
 
 
 def _curves(answer: EvaluatedCurves) -> dict[str, Any]:
-    """All that was asked for; what was asked for and does not exist is null."""
+    """Everything requested; null for what does not exist."""
     document = _totals(answer)
     curves = answer.curves
     if "auc" in curves.include:
@@ -150,12 +150,13 @@ def _curves(answer: EvaluatedCurves) -> dict[str, Any]:
     read_off = {
         "operating_points": columns_of(curves.operating_points),
         "partial": curves.partial and partial_columns(curves.partial),
+        "costs": columns_of(curves.costs),
     }
     return document | {name: columns for name, columns in read_off.items() if columns}
 
 
 def _points(points: Points | None, *, counted: bool) -> dict[str, Any] | None:
-    """The points, of which recall is tpr: it is written as digits once, since digits are what a long answer costs."""
+    """The points. Recall equals tpr, so its digits are formatted only once: they are most of a long answer's cost."""
     columns = columns_of(points, counted=counted)
     if columns and columns["recall"] is columns["tpr"] and not _is_short(columns["tpr"]):
         columns["tpr"], columns["recall"] = tee(_pieces(columns["tpr"]))
@@ -163,7 +164,7 @@ def _points(points: Points | None, *, counted: bool) -> dict[str, Any] | None:
 
 
 def _tradeoffs(answer: Tradeoffs) -> dict[str, Any]:
-    """One object per index; `at` only where values were to be read off."""
+    """One object per index; `at` only if values were requested."""
     tradeoffs = {}
     for name, tradeoff in answer.tradeoffs.items():
         tradeoffs[name] = {
@@ -177,7 +178,7 @@ def _tradeoffs(answer: Tradeoffs) -> dict[str, Any]:
 
 
 def _comparison(comparison: Comparison) -> dict[str, Any]:
-    """Everything; what does not exist for sets that are no sweep is null."""
+    """Everything; null for what does not exist without a sweep."""
     return _totals(comparison) | {
         "auc": compared_areas(comparison),
         "dominance": columns_of(comparison.dominance),
@@ -195,4 +196,4 @@ _CONTENTS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "slices": _slices,
     "classes": _classes,
 }
-"""{operation: what its answer holds besides the warnings}."""
+"""{operation: the content of its answer besides the warnings}."""

@@ -1,8 +1,8 @@
-"""A picture as PNG, where the extra rocpr[png] is installed and there is a font to write with.
+"""A picture as PNG, if the extra rocpr[png] is installed and there is a font.
 
-resvg keeps Python's lock while it draws, and ends the process for sizes that it cannot hold: a server draws in an
-evaluator process, and nothing is drawn before its size is known. Without a font it leaves texts out and says nothing;
-so a letter is drawn first, in a separate process.
+resvg holds the GIL while it draws, and ends the process for sizes that do not fit in memory, so a server draws in an
+evaluator process, and sizes are checked first. Without a font it silently omits texts, so a letter is drawn first, in a
+separate process.
 """
 
 import re
@@ -16,24 +16,24 @@ from service.charts.svg import FONT
 from service.wire.problems import invalid_value
 
 NEEDS = "PNG needs the extra rocpr[png] and a font, such as DejaVu Sans, where rocpr runs."
-"""What is missing where PNG is not offered."""
+"""What is missing if PNG is not offered."""
 
 MOST_PIXELS = 16_000_000
-"""Of a whole picture; about 90 ns and 8 bytes each."""
+"""Pixels of a whole picture; about 90 ns and 8 bytes each."""
 
 _SANS_SERIF = "DejaVu Sans"
-"""The font if none of those that a picture names is there; resvg itself would look for Arial."""
+"""The fallback if none of a picture's fonts is there; resvg's own is Arial."""
 
 _SECONDS = 20.0
-"""How long the letter may take."""
+"""The time limit for drawing the letter."""
 
 _SIZE = re.compile(r'<svg [^>]*?width="([\d.]+)" height="([\d.]+)"')
 
 
 def png_of(svg: str, scale: int) -> bytes:
-    """Draw one of our pictures with `scale` pixels for each of its own. Raises Problem for one that is too large."""
+    """Draw one of our pictures, `scale` times as large. Raises Problem if it is too large."""
     size = _SIZE.match(svg)
-    assert size is not None, "every picture begins with its size"  # noqa: S101  # ours alone come here
+    assert size is not None, "every picture begins with its size"  # noqa: S101  # pictures are always ours
     wide, high = (round(float(side) * scale) for side in size.groups())
     if wide * high > MOST_PIXELS:
         message = f"The picture would have {wide} x {high} pixels; at most {MOST_PIXELS} in all can be drawn."
@@ -43,7 +43,7 @@ def png_of(svg: str, scale: int) -> bytes:
 
 @cache
 def is_drawn() -> bool:
-    """Whether PNG can be drawn here, texts and all; it takes a tenth of a second once."""
+    """Whether PNG can be drawn here, including text; takes a tenth of a second once."""
     if find_spec("resvg_py") is None:
         return False
     program = f"import sys; from {__name__} import shows_ink; sys.exit(not shows_ink())"
@@ -55,7 +55,7 @@ def is_drawn() -> bool:
 
 
 def shows_ink() -> bool:
-    """Draw a letter, and look whether it is there."""
+    """Draw a letter, and check whether it appears."""
     blank, letter = (
         '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20">'
         f'<text x="2" y="16" font-family="{escape(FONT)}">{content}</text></svg>'

@@ -1,6 +1,6 @@
-"""How much work a result is to write, where only evaluating tells; in the rows of service/curves/budget.py.
+"""The work to write a result whose size only evaluating shows, in the rows of service/curves/budget.py.
 
-Each constant says what was measured for it; `python -m tests.costs` measures again.
+Each constant states its measurements; `python -m tests.costs` repeats them.
 """
 
 import orjson
@@ -20,12 +20,12 @@ _HULL_BYTES = 110
 
 
 def tradeoffs_written(tradeoffs: Tradeoffs) -> int:
-    """Work to write the optimal curves, whose lengths only evaluating tells."""
+    """Work to write the optimal curves, whose lengths only evaluating shows."""
     return sum(each.optimal.lambda_from.size for each in tradeoffs.tradeoffs.values()) * _OPTIMAL_ROW
 
 
 def comparison_written(comparison: Comparison) -> int:
-    """Work to write who is best where: any interval may list the names of all."""
+    """Work to write which curves are best where: any interval may list all names."""
     longest = max(len(orjson.dumps(name)) for name in comparison.names) + 1
     bests: list[Best | None] = [comparison.best_roc, comparison.best_pr, *comparison.best_tradeoff.values()]
     there = [best for best in bests if best is not None]

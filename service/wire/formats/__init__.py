@@ -1,1 +1,1 @@
-"""From bytes to a document of columns: one file a format, content codings, and the table of decoders."""
+"""From bytes to a document of columns: a file for each format, content codings, and the table of decoders."""

@@ -1,6 +1,6 @@
-"""Typed columns of Arrow, whatever they came in, to numbers and labels. Nothing is coerced that a double does not hold.
+"""From typed Arrow columns, of any format, to numbers and labels. Values that a double cannot hold are refused.
 
-Knows which types are read, and that what came from outside is validated before it is touched.
+Knows which types are read, and that data from outside is validated before use.
 """
 
 from bisect import bisect_left
@@ -29,34 +29,33 @@ from service.wire.formats.text_columns import TextColumn, identity_of
 from service.wire.problems import Problem
 
 UNREADABLE = (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError)
-"""What pyarrow raises for bytes that are not what they claim to be; its MemoryError, one of these too, says another
-thing."""
+"""What pyarrow raises for invalid bytes. Its MemoryError is a subclass of one of these, but means something else."""
 
 _LONGEST_TYPE = 60
-"""How many characters of a type's name a problem repeats."""
+"""The characters of a type's name that a problem repeats."""
 
 
 @dataclass(frozen=True, slots=True)
 class ArrowColumn:
-    """A column of typed cells; None where the type is one that is not read. `kind` is what that type is called."""
+    """A column of typed cells; None if its type is not supported. `kind` is the type's name."""
 
     cells: pa.ChunkedArray | None
     kind: str = ""
 
     @property
     def shown_kind(self) -> str:
-        """The type's name as a problem repeats it; there may be anything in it, such as the name of a time zone."""
+        """The type's name for a problem; it may contain any text, such as the name of a time zone."""
         return "".join(filter(str.isprintable, self.kind[:_LONGEST_TYPE]))
 
 
 def is_text(kind: pa.DataType) -> bool:
-    """Whether cells are text, also where each is written once (a dictionary)."""
+    """Whether cells are text, including dictionaries of text."""
     value = _value_type(kind)
     return any(of_type(value) for of_type in (types.is_string, types.is_large_string, types.is_string_view))
 
 
 def is_readable(kind: pa.DataType) -> bool:
-    """Whether numbers or labels may be of this type; a column of nulls alone has one of its own."""
+    """Whether numbers or labels may have this type, or the type of a column of nulls."""
     value = _value_type(kind)
     return is_text(kind) or any(
         of_type(value)
@@ -65,9 +64,9 @@ def is_readable(kind: pa.DataType) -> bool:
 
 
 def validate(columns: Iterable[pa.ChunkedArray], most_bytes: int) -> None:
-    """Look at all of what is to be read.
+    """Validate everything that will be read.
 
-    Raises one of UNREADABLE, and Problem for text that is longer than `most_bytes` where it is shown again and again.
+    Raises one of UNREADABLE, and Problem if text that views repeat is longer than `most_bytes` in total.
     """
     room = most_bytes
     for column in columns:
@@ -77,7 +76,7 @@ def validate(columns: Iterable[pa.ChunkedArray], most_bytes: int) -> None:
                 room = _look_at(chunk, room)
                 continue
             chunk.validate()
-            # Chunks share a dictionary, which is looked at in full once.
+            # Chunks share a dictionary, which is validated in full only once.
             if identity_of(chunk.dictionary) not in looked_at:
                 room = _look_at(chunk.dictionary, room)
                 looked_at.add(identity_of(chunk.dictionary))
@@ -88,7 +87,7 @@ def validate(columns: Iterable[pa.ChunkedArray], most_bytes: int) -> None:
 
 
 def written_out(cells: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Write out a dictionary, validated, of anything but text; one of text goes on holding each text once."""
+    """Decode a validated dictionary, unless it is of text, which stays encoded."""
     if not types.is_dictionary(cells.type) or is_text(cells.type):
         return cells
     return pa.chunked_array([chunk.dictionary_decode() for chunk in cells.chunks], cells.type.value_type)
@@ -99,7 +98,7 @@ def _value_type(kind: pa.DataType) -> pa.DataType:
 
 
 def _look_at(cells: pa.Array, room: int) -> int:
-    """Look at all of an array that is no dictionary, and return what is left of the room for views."""
+    """Validate an array that is not a dictionary, and return the bytes left for views."""
     cells.validate()
     room -= _viewed_bytes(cells)
     if room < 0:
@@ -109,7 +108,7 @@ def _look_at(cells: pa.Array, room: int) -> int:
 
 
 def _viewed_bytes(cells: pa.Array) -> int:
-    """Add up how long the texts are that views show, of which many may show one; a view begins with its length."""
+    """Add up the lengths of the texts of views, many of which may share a text; a view begins with its length."""
     if not types.is_string_view(cells.type) or not len(cells):
         return 0
     views = np.frombuffer(cells.buffers()[1], np.int32, 4 * len(cells), 16 * cells.offset)
@@ -126,7 +125,7 @@ def _(column: ArrowColumn, *, nullable: bool) -> FloatArray:
     if is_text(kind) or types.is_boolean(kind):
         what = "text" if is_text(kind) else "booleans"
         raise ColumnError("not_a_number", f"This is a column of {what}; it must hold numbers.")
-    if types.is_decimal(kind):  # digits, of which the parser of text makes the nearest doubles
+    if types.is_decimal(kind):  # written as digits, which the text parser rounds correctly
         cells = pc.cast(cells, pa.string())
     missing = None
     if cells.null_count:
@@ -165,7 +164,7 @@ def _(column: ArrowColumn, positive_label: object) -> Labels:
 
 
 def _flat(cells: pa.ChunkedArray) -> np.ndarray:
-    """Give one array; a column in one piece is not copied, unless its values are bits."""
+    """Return one array; a column of one chunk is not copied, unless its values are bits."""
     array: np.ndarray = cells.chunk(0).to_numpy(zero_copy_only=False) if cells.num_chunks == 1 else cells.to_numpy()
     return array
 
@@ -173,7 +172,7 @@ def _flat(cells: pa.ChunkedArray) -> np.ndarray:
 def _refuse_inexact(given: np.ndarray, values: FloatArray) -> None:
     rows = np.flatnonzero(np.abs(values) >= LARGEST_EXACT_INTEGER)
     if rows.size:
-        # The largest integers of a type round up to doubles that do not fit into it.
+        # The largest integers of a type round up to doubles beyond its range.
         fits = values[rows] < float(np.iinfo(given.dtype).max)
         exact = np.where(fits, values[rows], 0).astype(given.dtype) == given[rows]
         if not exact.all():
@@ -196,13 +195,13 @@ def _default_labels(values: np.ndarray) -> Labels:
 
 
 def _chosen_labels(values: np.ndarray, text: str) -> Labels:
-    """Tell one label, in type and value, from all others; Python compares exactly."""
+    """Split one label, by type and value, from all others; Python compares exactly."""
     positive = _json_value(text)
     if isinstance(positive, bool) != (values.dtype == np.bool_):
         positive = None
     others = values != values[0]
     second = int(others.argmax())
-    if not (others & (values != values[second])).any():  # two labels need no sorting
+    if not (others & (values != values[second])).any():  # two labels need not be sorted
         for row, of_label in ((0, ~others), (second, others)):
             if values[row].item() == positive and of_label.any():
                 return Labels(of_label)
@@ -213,7 +212,7 @@ def _chosen_labels(values: np.ndarray, text: str) -> Labels:
 
 
 def _place(distinct: np.ndarray, positive: object) -> int | None:
-    """Find a number among sorted ones, told apart exactly."""
+    """Find a number among sorted ones, by exact comparison."""
     if not isinstance(positive, (int, float)):
         return None
     place = bisect_left(distinct, positive, key=lambda value: value.item())
@@ -221,7 +220,7 @@ def _place(distinct: np.ndarray, positive: object) -> int | None:
 
 
 def _json_value(text: str) -> object:
-    """Read a query's text as a value of JSON; None, which is never a label, if it is not JSON."""
+    """Read a query's text as a JSON value; None, which is never a label, if it is not JSON."""
     try:
         return json_or_truth(text)
     except StrictJsonError:

@@ -1,7 +1,7 @@
-"""The file format of Arrow, also called Feather 2: messages, and a footer with the schema and the messages' places.
+"""The Arrow file format, also called Feather 2: messages, and a footer with the schema and the places of messages.
 
-From the footer a stream is made of its schema and its messages, which is read as any other: not all that write files
-leave a whole stream in them. Knows what is refused unseen: messages that share bytes, or are not where the footer says.
+The footer's schema and the messages are turned into a stream and read as such, since not all writers leave a complete
+stream in a file. Files whose messages share bytes, or are not where the footer says, are refused first.
 """
 
 import struct
@@ -19,15 +19,15 @@ _TAIL = 4 + len(_MAGIC)
 """The length of the footer and the magic at the end of a file."""
 
 _SCHEMA, _DICTIONARIES, _BATCHES = 1, 2, 3
-"""Fields of the footer, by their place in Arrow's File.fbs."""
+"""Fields of the footer, by their index in Arrow's File.fbs."""
 
 _BLOCK = np.dtype({"names": ["offset", "metadata", "body"], "formats": ["<i8", "<i4", "<i8"], "offsets": [0, 8, 16]})
 
 _MESSAGE = struct.Struct("<I 5H2x i h B x I 4x")
-"""A flatbuffer of a message: where its table is, the list of the table's three fields, and the table."""
+"""A message's flatbuffer: the offset of its table, the table's list of three fields, and the table."""
 _MESSAGE_TABLE = 16
 _MESSAGE_FIELDS = (10, 12, 4, 6, 8)
-"""The length of that list and of the table; where in it are the version, the kind of the header, and the header."""
+"""The length of that list and of the table; the offsets in it of the version, the header's type, and the header."""
 _V5, _SCHEMA_KIND = 4, 1
 
 
@@ -56,7 +56,7 @@ class ArrowFile:
         self.stream = b"".join([self._first, *parts])
 
     def check(self, counted: Counted) -> None:
-        """Refuse a stream whose messages are not those that the footer names."""
+        """Refuse a stream whose messages are not those in the footer."""
         blocks = self._dictionaries + self._batches
         starts = accumulate((metadata + length for _, metadata, length in blocks), initial=len(self._first))
         places = [(start, metadata, length) for start, (_, metadata, length) in zip(starts, blocks, strict=False)]
@@ -68,13 +68,13 @@ class ArrowFile:
 
 
 def _blocks(root: Flat, field: int) -> list[Place]:
-    """Read where the messages of one kind are."""
+    """Read the places of the messages of one kind."""
     blocks = root.structs(field, _BLOCK)
     return [tuple(block) for block in blocks[: MOST_BATCHES + 1].tolist()]
 
 
 def _check_places(blocks: list[Place], end: int) -> None:
-    """Refuse messages that are not between the beginning of the file and the footer, or share bytes."""
+    """Refuse messages that overlap or are not between the start of the file and the footer."""
     if any(min(block) < 0 for block in blocks):
         raise Problem("malformed_body", "The footer of the Arrow file has negative offsets.")
     bounds = sorted((offset, offset + metadata + length) for offset, metadata, length in blocks)
@@ -86,7 +86,7 @@ def _check_places(blocks: list[Place], end: int) -> None:
 
 
 def _schema_message(footer: bytes, schema: int) -> bytes:
-    """Write the message of a schema that is in a footer: what points in a flatbuffer points from its own place on."""
+    """Write the message of a schema that is in a footer; offsets in a flatbuffer are relative to their own place."""
     place = _MESSAGE_TABLE + _MESSAGE_FIELDS[-1]
     header = _MESSAGE.size + schema - place
     message = _MESSAGE.pack(_MESSAGE_TABLE, *_MESSAGE_FIELDS, _MESSAGE_TABLE - 4, _V5, _SCHEMA_KIND, header)

@@ -1,6 +1,6 @@
-"""Arrow IPC streams and files in: bytes to typed columns, of which those alone are looked at that a request reads.
+"""Reads Arrow IPC streams and files: bytes to typed columns, of which only those that a request reads are validated.
 
-Everything that a stream says of itself is held to the limits before pyarrow makes anything of it.
+Everything that a stream declares is checked against the limits before pyarrow allocates anything.
 """
 
 import pyarrow as pa
@@ -16,7 +16,7 @@ from service.wire.problems import Problem
 
 
 class ArrowTable:
-    """An Arrow stream, perhaps that of a file, whose messages have been counted; columns are read on demand."""
+    """An Arrow stream, perhaps from a file, whose messages have been checked; columns are read on demand."""
 
     header_is = "its columns are"
 
@@ -38,11 +38,11 @@ class ArrowTable:
 
     @property
     def rows(self) -> int:
-        """How many rows the batches announce."""
+        """The number of rows that the batches declare."""
         return self._counted.rows
 
     def read(self, names: list[str]) -> dict[str, ArrowColumn]:
-        """Read the named columns; of types that are neither numbers nor labels nothing."""
+        """Read the named columns, without data if their type is not supported."""
         refuse_duplicate_columns(self.header, names)
         if self._counted.rows == 0:
             raise no_rows("The table has no rows.")

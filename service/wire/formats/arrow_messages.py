@@ -1,8 +1,8 @@
-"""What an Arrow IPC stream says of itself, read from its messages before anything is made of them.
+"""What an Arrow IPC stream declares, read from its messages before anything is allocated for them.
 
-pyarrow verifies each message as a flatbuffer; then a few of its fields are read here, by their place in Arrow's
-Message.fbs and Schema.fbs. Knows what is refused unseen: too many rows, columns or batches, buffers that share their
-bytes or unpack to more than the limit.
+pyarrow verifies each message as a flatbuffer; then a few of its fields are read here, by their index in Arrow's
+Message.fbs and Schema.fbs. Refused at once are too many rows, columns or batches, and buffers that share bytes or
+unpack to more than the limit.
 """
 
 import struct
@@ -19,9 +19,9 @@ from service.wire.limits import Limits
 from service.wire.problems import Problem, invalid_value
 
 MOST_BATCHES = 10_000
-"""Record batches and dictionaries cost time by the piece, however small they are."""
+"""Each record batch or dictionary costs time, however small it is."""
 MOST_PAIRS = 10
-"""How many pairs of custom metadata a message may have: pyarrow copies each, and all of them may be one long text."""
+"""The most pairs of custom metadata in a message: pyarrow copies each, and all may point to one long text."""
 
 _Unpack = Callable[[bytes, int], tuple[int]]
 _READ_UINT8, _READ_UINT16, _READ_INT16, _READ_UINT32, _READ_INT32, _READ_INT64 = (
@@ -40,21 +40,21 @@ _BATCH_LENGTH, _BATCH_BUFFERS, _BATCH_COMPRESSION = 0, 2, 3
 _DICTIONARY_ID, _DATA, _IS_DELTA = 0, 1, 2
 _BUFFER = np.dtype([("offset", "<i8"), ("length", "<i8")])
 _PREFIX = 8
-"""Bytes in front of a compressed buffer that say how long it becomes."""
+"""Bytes in front of a compressed buffer that give its uncompressed length."""
 _NOT_COMPRESSED = -1
-"""What stands there in front of a buffer that is not shorter compressed, and lies as it is."""
+"""The value there for a buffer that is stored uncompressed, because compression would not shorten it."""
 _LISTS_OF_TYPES = {10, 14}
-"""A timestamp's type has a time zone in its second place, a union's the numbers of its types."""
+"""The second field of a timestamp's type is a time zone, that of a union's the numbers of its types."""
 _OVERHEAD = 64
-"""What a field, or a pair of metadata, counts besides its text."""
+"""The bytes counted for a field, or a pair of metadata, besides its text."""
 
 
 class Flat:
-    """A table of a flatbuffer; its fields are known by their place in the format's definition.
+    """A table of a flatbuffer; its fields are identified by their index in the format's definition.
 
-    Before a table stands how far back its list of offsets is: that list's length in bytes, the table's, and for each
-    field where it is in the table, 0 where it is left out. What a field points to is told from its own place on.
-    Nothing is read beyond the buffer: of one that is not verified, the methods raise struct.error.
+    A table begins with the distance back to its vtable: the vtable's length in bytes, the table's, and the offset of
+    each field in the table, 0 if it is omitted. References are relative to the field's own place. Nothing is read
+    beyond the buffer: if it is not verified, the methods raise struct.error.
     """
 
     def __init__(self, buffer: bytes, position: int) -> None:
@@ -69,23 +69,23 @@ class Flat:
         return cls(buffer, _READ_UINT32(buffer, 0)[0])
 
     def has(self, place: int) -> bool:
-        """Whether a field is there."""
+        """Whether a field is present."""
         return self._find(place) is not None
 
     def number(self, place: int, read: _Unpack) -> int:
-        """Read a number, 0 where it is left out."""
+        """Read a number, 0 if it is omitted."""
         found = self._find(place)
         return 0 if found is None else read(self._buffer, found)[0]
 
     def inner(self, place: int) -> Self:
-        """Read a table. Raises Problem where it is left out, which a verified flatbuffer may do."""
+        """Read a table. Raises Problem if it is omitted, which is valid in a flatbuffer."""
         found = self._find(place)
         if found is None:
             raise Problem("malformed_body", "An Arrow message is empty.")
         return self._at(found)
 
     def length(self, place: int) -> int:
-        """Return how long a text or a list is, 0 where it is left out."""
+        """Return the length of a text or a list, 0 if it is omitted."""
         found = self._find(place)
         return 0 if found is None else _READ_UINT32(self._buffer, found + _READ_UINT32(self._buffer, found)[0])[0]
 
@@ -98,7 +98,7 @@ class Flat:
                 yield self._at(start + 4 * position)
 
     def structs(self, place: int, kind: np.dtype[np.void]) -> np.ndarray:
-        """Read a list of structs. Raises ValueError where it is longer than the buffer."""
+        """Read a list of structs. Raises ValueError if it is longer than the buffer."""
         found = self._find(place)
         if found is None:
             return np.empty(0, kind)
@@ -115,15 +115,15 @@ class Flat:
 
 
 Place = tuple[int, int, int]
-"""Where a message begins in its stream, and the bytes of its metadata, with what is before it, and of its body."""
+"""Where a message begins in its stream, and the bytes of its metadata (including the prefix) and of its body."""
 
 
 @dataclass(slots=True)
 class Counted:
-    """What the messages of a stream come to.
+    """The totals of a stream's messages.
 
-    unpacked      how many bytes the buffers become that are compressed.
-    identities    the number of each dictionary.
+    unpacked      the uncompressed bytes of compressed buffers.
+    identities    the id of each dictionary.
     """
 
     rows: int = 0
@@ -134,10 +134,10 @@ class Counted:
 
 
 def count(stream: memoryview, limits: Limits) -> Counted:
-    """Go through all messages of a stream and add up what they hold.
+    """Go through all messages of a stream and add up what they declare.
 
-    A stream ends with its end-of-stream marker or, as the format allows, between two messages without one.
-    Raises Problem for what is no stream, or goes beyond the limits.
+    A stream ends with an end-of-stream marker or, as the format allows, without one after any message. Raises Problem
+    if it is not a stream, or exceeds the limits.
     """
     source = pa.BufferReader(stream)
     reader = pa.ipc.MessageReader.open_stream(source)
@@ -164,7 +164,7 @@ def count(stream: memoryview, limits: Limits) -> Counted:
 def _next(
     reader: pa.ipc.MessageReader, source: pa.BufferReader, stream: memoryview
 ) -> tuple[pa.ipc.Message, Place] | None:
-    """Read a message, unless its metadata is too long to be looked at, or would grow; None at the end."""
+    """Read a message, refusing metadata that is too long or would grow; None at the end."""
     begin = start = source.tell()
     if stream[start : start + len(_CONTINUATION)] == _CONTINUATION:
         start += len(_CONTINUATION)
@@ -183,7 +183,7 @@ def _next(
 
 
 def _check_metadata(message: bytes) -> None:
-    """Refuse metadata of a message's own that pyarrow would copy again and again, when it has yet to verify them."""
+    """Refuse a message's custom metadata that pyarrow would copy many times; it is not verified yet."""
     try:
         pairs = Flat.root(message).length(_MESSAGE_METADATA)
     except struct.error:
@@ -198,7 +198,7 @@ def _root(message: pa.ipc.Message) -> Flat:
 
 def _add(counted: Counted, message: pa.ipc.Message, place: Place) -> None:
     """Count a message: a record batch, or a dictionary, which has no rows of the table."""
-    if message.type not in {"record batch", "dictionary"}:  # pyarrow verifies nothing of a type that it does not know
+    if message.type not in {"record batch", "dictionary"}:  # pyarrow does not verify unknown types
         raise Problem("malformed_body", f"An Arrow stream of a table has no {message.type} after its schema.")
     root = _root(message)
     batch = root.inner(_MESSAGE_HEADER)
@@ -217,18 +217,18 @@ def _add(counted: Counted, message: pa.ipc.Message, place: Place) -> None:
     buffers = batch.structs(_BATCH_BUFFERS, _BUFFER)
     lengths = buffers["length"]
     if (lengths < 0).any() or lengths.sum(dtype=np.float64) > root.number(_MESSAGE_BODY_LENGTH, _READ_INT64):
-        # Each column of a stream that shares buffers would become an array of its own.
+        # If columns share buffers, each would become an array of its own.
         raise Problem("malformed_body", "The buffers of a record batch or a dictionary are longer than its body.")
     is_compressed = batch.has(_BATCH_COMPRESSION)
     if root.number(_MESSAGE_VERSION, _READ_INT16) < _V5 and (is_compressed or root.has(_MESSAGE_METADATA)):
-        # pyarrow would take what is compressed for what it becomes.
+        # pyarrow would read the compressed bytes as values.
         raise _unsupported("The buffers are compressed as they were before Arrow 1.0; write the data again")
     if is_compressed:
         counted.unpacked += _unpacked(buffers[lengths > 0], np.frombuffer(message.body, np.uint8))
 
 
 def _unpacked(buffers: np.ndarray, body: np.ndarray) -> int:
-    """Add up how long compressed buffers say that they become. Raises Problem for one that cannot be so long."""
+    """Add up the declared uncompressed lengths of buffers. Raises Problem for an impossible one."""
     offsets, lengths = buffers["offset"], buffers["length"]
     if (lengths < _PREFIX).any() or (offsets < 0).any() or (offsets > body.size - lengths).any():
         raise Problem("malformed_body", "A compressed buffer lies outside its body.")
@@ -239,7 +239,7 @@ def _unpacked(buffers: np.ndarray, body: np.ndarray) -> int:
 
 
 def _check_schema(schema: Flat) -> None:
-    """Refuse a schema that would grow: many parts of a flatbuffer can name the same one, and each gets a copy."""
+    """Refuse a schema that would grow: many parts of a flatbuffer can refer to one other, and each gets a copy."""
     if schema.number(_ENDIANNESS, _READ_INT16):
         raise _unsupported("The Arrow data is big-endian; send it little-endian")
     if schema.length(_FIELDS) > MOST_COLUMNS:
@@ -252,7 +252,7 @@ def _check_schema(schema: Flat) -> None:
 
 
 def _sizes_of_all(parent: Flat, fields: int, metadata: int) -> Iterator[int]:
-    """Yield what each field below counts, and each pair of metadata."""
+    """Yield the size of each nested field and of each pair of metadata."""
     for pair in parent.each(metadata):
         yield _OVERHEAD + pair.length(_PAIR_KEY) + pair.length(_PAIR_VALUE)
     for field in parent.each(fields):

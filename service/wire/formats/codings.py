@@ -1,7 +1,7 @@
-"""Content codings: a body compressed as gzip members or one Zstandard frame, and back.
+"""Content codings: compresses bodies as gzip or Zstandard, and decompresses gzip members or one Zstandard frame.
 
-Knows bytes and limits; which coding a client wants is for others. A body from outside is decompressed in steps, so
-that not more than the limit is made of a small one.
+Knows bytes and limits, not which coding a client wants. A body is decompressed in steps, so that a small one cannot
+grow beyond the limit.
 """
 
 import sys
@@ -21,43 +21,43 @@ else:
 from service.wire.problems import Problem
 
 Body: TypeAlias = bytes | mmap
-"""A request's body, in memory or in a file; each slice of it is bytes."""
+"""A request's body, in memory or in a file; slices are bytes."""
 
 Piece: TypeAlias = bytes | memoryview
 """A part of an answer's body."""
 
 IDENTITY = "identity"
-"""The name for no coding at all."""
+"""The name of no coding."""
 
 MIN_COMPRESSED_BYTES = 1024
-"""A shorter answer is sent as it is: it fits in a packet either way."""
+"""A shorter answer is not compressed: it fits in a packet either way."""
 
 _CODED_BYTES = 1 << 20
-"""How much is read, and how much is made, at a time."""
+"""Bytes read, and bytes produced, at a time."""
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _GZIP_LEVEL = 1
 _ZSTD_LEVEL = 1
-"""Level 1 makes 0.28 (gzip) and 0.20 (zstd) of the JSON of 1e5 rows; gzip 6 gains 17 % and takes 6 times as long, and
-zstd 3 gains nothing."""
+"""Level 1 compresses the JSON of 1e5 rows to 0.28 (gzip) and 0.20 (zstd) of its size; gzip 6 gains 17 % but takes
+6 times as long, and zstd 3 gains nothing."""
 
 _MEMBER_BYTES = 1 << 16
-"""How much of gzip is read at a time: what follows a member within is copied."""
+"""Bytes of gzip read at a time: what follows a member within them is copied."""
 
 _MOST_MEMBERS = 10_000
-"""A member takes time however short it is. Of blocks of 64 KiB, as bgzip writes, these are 640 MiB."""
+"""Each gzip member takes time, however short. In blocks of 64 KiB, as bgzip writes, this many are 640 MiB."""
 
 _GZIP_FORMAT = 31
-"""zlib's number for a gzip member, of which the header and the checksum are verified, with a window of up to 32 KiB."""
+"""zlib's wbits for a gzip member, with header and checksum verified, and a window of up to 32 KiB."""
 
 _ZSTD_HEADER = 18
 """The longest header of a frame."""
 
 _ZSTD_WINDOW: dict[int, int] = {zstd.DecompressionParameter.window_log_max: 23}
-"""8 MB, the most that a frame may ask for as a content coding (RFC 9659)."""
+"""8 MB, the largest window of a frame used as a content coding (RFC 9659)."""
 
 _ZSTD_LACKS = ("Allocation error", "Unable to create")
-"""What the messages of errors contain if the content is not to blame."""
+"""Errors with this text are not the content's fault."""
 
 
 class _Early(Exception):
@@ -70,11 +70,11 @@ class _Trailing(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Coding:
-    """A content coding: how it and a whole of it are called in sentences, how that begins, and both directions.
+    """A content coding: its name, and that of a complete unit, the unit's first bytes, and both directions.
 
-    decompressed  gives the content in pieces of at most _CODED_BYTES; raises `error`, _Early or _Trailing.
-    told          what words of an error mean, where they mean more than damage.
-    announced     how long the content says that it is, 0 where it does not; what is longer need not be looked at.
+    decompressed  yields the content in pieces of at most _CODED_BYTES; raises `error`, _Early or _Trailing.
+    told          {text in an error: its meaning}, for errors other than damage.
+    announced     the length that the content declares, else 0; if that exceeds the limit, nothing is decompressed.
     """
 
     name: str
@@ -101,8 +101,8 @@ class Coding:
 def decompress(coding: str, body: Body, limit: int) -> Body:
     """Decompress a body.
 
-    Raises Problem body_too_large as soon as there are more than `limit` bytes, malformed_body unless the body is
-    exactly one whole member or frame.
+    Raises Problem body_too_large as soon as there are more than `limit` bytes, and malformed_body unless the body is
+    complete and nothing follows it.
     """
     if coding == IDENTITY:
         return body
@@ -168,7 +168,7 @@ def _gunzipped(body: Body) -> Iterator[bytes]:
                     raise Problem("malformed_body", detail)
                 stream = zlib.decompressobj(_GZIP_FORMAT)
             yield stream.decompress(piece, _CODED_BYTES)
-            # After the end, unconsumed_tail may repeat what is in unused_data.
+            # After the end, unconsumed_tail may repeat unused_data.
             piece = stream.unused_data if stream.eof else stream.unconsumed_tail
     _check_end(eof=stream.eof, unused=b"")
 
@@ -187,7 +187,7 @@ def _unzstd(body: Body) -> Iterator[bytes]:
 
 @contextmanager
 def _as_memory_error() -> Iterator[None]:
-    """Raise MemoryError for a lack of memory, of which Zstandard makes the same error as of damage."""
+    """Raise MemoryError if memory ran out, which Zstandard reports by the same error as damage."""
     try:
         yield
     except zstd.ZstdError as error:
@@ -199,7 +199,7 @@ def _as_memory_error() -> Iterator[None]:
 def _zstd_announced(body: Body) -> int:
     try:
         return zstd.get_frame_info(body[:_ZSTD_HEADER]).decompressed_size or 0
-    except zstd.ZstdError:  # no frame, or not all of its header
+    except zstd.ZstdError:  # not a frame, or an incomplete header
         return 0
 
 

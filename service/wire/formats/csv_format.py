@@ -1,6 +1,6 @@
-"""CSV in (RFC 4180, with a header, in UTF-8) through pyarrow: bytes to columns of text.
+"""Reads CSV (RFC 4180, with a header, in UTF-8) with pyarrow: bytes to columns of text.
 
-Two parameters say what separates columns and what the decimal mark is; neither is guessed.
+Two parameters give the delimiter and the decimal mark; neither is guessed.
 """
 
 import codecs
@@ -37,33 +37,33 @@ _WELL_QUOTED = {
     for delimiter in _DELIMITERS.values()
 }
 _ROW_TEXT = rb'[\r\n]*+(?:[^"\r\n]++|"(?:[^"]++|"")*+")++'
-"""A line that is not blank, of a body that is well quoted."""
+"""A non-blank line of a correctly quoted body."""
 
 _LINE_END = re.compile(rb"[\r\n]")
 _FIRST_LINE = re.compile(rb"[\r\n]*+[^\r\n]*+")
 _FOR_EXCEL = re.compile(rb"sep=([,;\t|])\Z")
-"""A line in front of the header that says to Excel what separates columns."""
+"""A line before the header that tells Excel the delimiter."""
 
 _CHECKED_BYTES = 1 << 20
-"""How many bytes are checked at a time."""
+"""Bytes checked at a time."""
 
 _MEMORY_PER_BYTE = 4
-"""How much memory pyarrow's reader may take for a byte of a body; without it, it ends the process."""
+"""The memory that pyarrow's reader may take per byte of a body; if it gets none, it ends the process."""
 
 _ROW_0 = 2
-"""pyarrow's number of the first row below the header."""
+"""pyarrow's number for the first row below the header."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """What separates columns, and the mark within numbers; `name` is what the delimiter is called."""
+    """The delimiter, its `name`, and the decimal mark."""
 
     name: str
     decimal: str
 
     @property
     def delimiter(self) -> str:
-        """What separates columns."""
+        """The delimiter character."""
         return _DELIMITERS[self.name]
 
     @classmethod
@@ -106,15 +106,15 @@ class CsvTable:
                 "the body is one line (curl -d removes the line breaks of a file, --data-binary keeps them); "
                 "split, it is"
             )
-        if len(self.header) == 1 or self.header[0] == "sep=":  # no table of one column is of use
+        if len(self.header) == 1 or self.header[0] == "sep=":  # a table of one column is useless
             _refuse_other_separators(body, dialect)
         if _has_more_rows(body, limits.max_rows):
             raise Problem("too_many_rows", f"The table has more than {limits.max_rows} rows, the limit.")
 
     def read(self, names: list[str]) -> dict[str, TextColumn]:
-        """Read the named columns as text. Raises Problem when a row is not of the header's width, or none is there."""
+        """Read the named columns as text. Raises Problem for a row of another width, or if there are no rows."""
         refuse_duplicate_columns(self.header, names)
-        # Columns are known by their position: names may be repeated among those that are not read.
+        # Columns are identified by position: names of columns that are not read may repeat.
         positions = {name: str(self.header.index(name)) for name in names}
         ragged: list[arrow_csv.InvalidRow] = []
 
@@ -141,7 +141,7 @@ class CsvTable:
                     strings_can_be_null=False,
                 ),
             )
-        except MemoryError:  # which pyarrow's is, too
+        except MemoryError:  # pyarrow's, too
             raise
         except (pa.ArrowException, OSError):
             if ragged:
@@ -161,7 +161,7 @@ class CsvTable:
 
 
 def _check_text(body: bytes) -> None:
-    """Refuse what is not UTF-8, which pyarrow would tell on standard error, too, for a row that it refuses."""
+    """Refuse text that is not UTF-8; for a row that it refuses, pyarrow would also write to standard error."""
     if body.isascii():
         return
     decoder = codecs.getincrementaldecoder("utf-8")()
@@ -173,7 +173,7 @@ def _check_text(body: bytes) -> None:
 
 
 def _refuse_other_separators(body: bytes, dialect: Dialect) -> None:
-    """Raise Problem for a table whose header has something that separates columns elsewhere, and not what was said."""
+    """Raise Problem if the header contains another usual delimiter, but not the given one."""
     line = _FIRST_LINE.match(body, 0, LONGEST_HEADER)
     header = (line[0] if line else b"").strip(b"\r\n")
     if for_excel := _FOR_EXCEL.match(header):
@@ -196,7 +196,7 @@ def _header(body: bytes, dialect: Dialect) -> list[str]:
     lines = io.TextIOWrapper(io.BytesIO(head), encoding="utf-8", newline="")
     try:
         header = next(csv.reader(lines, delimiter=dialect.delimiter, strict=True), [])
-    except UnicodeDecodeError:  # it goes on, and the body was checked
+    except UnicodeDecodeError:  # cut within a character; the body was checked
         raise too_many_columns() from None
     except csv.Error as error:
         raise Problem("malformed_body", f"The header is not CSV: {error}.") from None
@@ -208,8 +208,8 @@ def _header(body: bytes, dialect: Dialect) -> list[str]:
 
 
 def _has_more_rows(body: bytes, most: int) -> bool:
-    """Tell whether there are more than `most` rows below the header; counts before anything is made of them."""
+    """Whether there are more than `most` rows below the header, counted before any is parsed."""
     if len(body) <= 2 * most or body.count(b"\n") + body.count(b"\r") <= most:  # a row takes two bytes
         return False
-    # Line ends can be within quotes, blank lines do not count, and \r\n is one.
+    # Line ends may be within quotes, blank lines do not count, and \r\n is one line end.
     return re.match(rb"(?:%b){%d}+" % (_ROW_TEXT, most + 2), body) is not None

@@ -1,12 +1,12 @@
-"""From a body and its query parameters to one document of plain values and columns, whatever the media type.
+"""From a body of any media type and its query parameters to one document of plain values and columns.
 
-The document has the shape of the JSON body, so that one schema checks them all. Knows formats; not what is valid.
+The document has the shape of the JSON body, so that one schema checks them all. Knows formats, not what is valid.
 """
 
 from collections.abc import Callable, Mapping
 
 import service.wire.formats.json_lists  # which registers how plain lists are read
-import service.wire.formats.slice_columns  # noqa: F401  # which registers how columns tell slices apart
+import service.wire.formats.slice_columns  # noqa: F401  # registers how columns define slices
 from service.wire.formats.arrow_format import ArrowTable
 from service.wire.formats.codings import Body
 from service.wire.formats.csv_format import CsvTable, Dialect
@@ -20,14 +20,14 @@ from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, JSON, PARQUE
 from service.wire.problems import invalid_value
 
 Decoder = Callable[[Body, Mapping[str, str], TableForm, Limits], Decoded]
-"""From a body, the query parameters, what a table is to the operation, and the limits."""
+"""From a body, the query parameters, the operation's form of a table, and the limits."""
 
 
 def _decode_json_body(body: Body, parameters: Mapping[str, str], form: TableForm, limits: Limits) -> Decoded:
-    """Read the body, and the query's options along with its own."""
+    """Read the body, and add the query's options."""
     form.check(parameters)
     _refuse_dialect(parameters)
-    document = decode_json(bytes(body), limits)  # a copy of what lies in a file: only bytes are searched as text
+    document = decode_json(bytes(body), limits)  # copies a file: only bytes can be searched as text
     refuse_other_shapes(document)
     return form.complete(document, parameters)
 

@@ -1,9 +1,9 @@
-"""Long lists of numbers lifted out of a JSON body and parsed at once; what is left is short, for a strict parser.
+"""Long lists of numbers are lifted out of a JSON body and parsed at once; a strict parser reads the short rest.
 
     {"scores": [0.9, 0.4, ...], "labels": [1, 0, ...]}  becomes  {"scores": -Infinity, "labels": -Infinity}
     and two columns
 
-Knows where a list of numbers begins and ends; not what a body means, nor whether it is JSON.
+Knows where a list of numbers begins and ends, not what a body means, nor whether it is JSON.
 """
 
 import re
@@ -19,32 +19,32 @@ from service.wire.columns import Labels, chosen_labels, first_misfit, items, lab
 from service.wire.problems import Problem
 
 PLACEHOLDER = "-Infinity"
-"""What stands where a list was: no JSON, but a constant that Python's parser reports when it meets one.
+"""The placeholder for a list: not JSON, but a constant that Python's parser reports.
 
-It knows two others, NaN and Infinity, which are more often a part of a name.
+The parser's other two, NaN and Infinity, are more often part of a name.
 """
 
 SHORTEST_LIFTED = 128
-"""Lists of fewer bytes stay where they are: there is nothing to gain."""
+"""Shorter lists, in bytes, stay: there is nothing to gain."""
 
 MOST_LISTS = 1000
-"""How many lists are looked at. The others stay, so that a body of brackets costs no more than another."""
+"""The most lists examined. The others stay, so that a body full of brackets costs no more than others."""
 
 PIECE = 1 << 18
-"""Lists are parsed in pieces of about this many bytes: simdjson takes fifteen bytes of memory for one of text."""
+"""Lists are parsed in pieces of about this many bytes: simdjson needs fifteen bytes of memory per byte of text."""
 
 _BEGINS_WITH_A_NUMBER = re.compile(rb"\[\s*+[-\d]")
 _COMMA, _ZERO, _NINE = np.uint8(ord(",")), np.uint8(ord("0")), np.uint8(9)
 _SEPARATORS = (b",", b", ")
-"""What most writers of JSON put between two values: nothing more than there must be, or a space for those who read."""
+"""What most writers of JSON put between two values: a comma, or a comma and a space."""
 _DEFAULT_LABELS = ({0.0, 1.0}, {-1.0, 1.0})
 
 
 @dataclass(slots=True, eq=False)
 class NumberList:
-    """A list of numbers, (n,) with n > 0, all below 2^53 in size, so that none is an integer that was rounded.
+    """A list of numbers, (n,) with n > 0, all below 2^53 in size, so that no integer was rounded.
 
-    low, high   the least and the greatest of them.
+    low, high   the least and the greatest number.
     """
 
     values: FloatArray
@@ -53,13 +53,13 @@ class NumberList:
 
 
 def lift_columns(body: bytes, longest: int) -> tuple[bytes, list[NumberList]]:
-    """Replace long flat lists of numbers by placeholders, and return the rest with the lists in their order.
+    """Replace long flat lists of numbers by placeholders, and return the rest and the lists in order.
 
-    What is lifted is, by itself, a JSON list of numbers. Whether it is a value of the body, and not a part of a string,
-    shows when the rest is parsed: then each placeholder is met as a constant. From a body that has such a constant
-    already, nothing is lifted. Raises Problem `too_many_rows` for a list of more than `longest` numbers, unparsed.
+    Each lifted text is a valid JSON list of numbers. Parsing the rest shows whether it was a value and not part of a
+    string: only then is its placeholder reported as a constant. Nothing is lifted from a body that already has the
+    constant. Raises Problem `too_many_rows` for a list of more than `longest` numbers, unparsed.
     """
-    parser = simdjson.Parser()  # of this call alone: threads cannot share one
+    parser = simdjson.Parser()  # one per call: threads cannot share it
     rest: list[bytes] = []
     lifted: list[NumberList] = []
     copied = end = 0
@@ -67,7 +67,7 @@ def lift_columns(body: bytes, longest: int) -> tuple[bytes, list[NumberList]]:
         last = body.find(b"]", end)
         if last < 0:
             break
-        # The bracket before this one is no other's: simdjson would read lists in a list as one.
+        # The bracket before this one must not belong to another list: simdjson would flatten lists in a list.
         start = body.rfind(b"[", end, last)
         end = last + 1
         if start < 0 or end - start < SHORTEST_LIFTED:
@@ -85,9 +85,10 @@ def lift_columns(body: bytes, longest: int) -> tuple[bytes, list[NumberList]]:
 
 
 def _number_list(body: bytes, start: int, end: int, longest: int, parser: simdjson.Parser) -> NumberList | None:
-    """Parse the list of numbers between two brackets; None for other text, and where an integer may be rounded.
+    """Parse the list of numbers between two brackets; None for other text, or if an integer may be rounded.
 
-    Numbers hold no comma, so that it is cut at any: its pieces are lists of numbers if, and only if, it is one.
+    Numbers contain no comma, so the text can be cut at any comma: its pieces are lists of numbers if and only if it is
+    one.
     """
     if not _BEGINS_WITH_A_NUMBER.match(body, start):
         return None
@@ -105,11 +106,11 @@ def _number_list(body: bytes, start: int, end: int, longest: int, parser: simdjs
 
 
 def _digits(text: NDArray[np.uint8]) -> FloatArray | None:
-    """Read a list of single digits, as labels mostly are, in a sixth of the time; None for any other text."""
+    """Read a list of single digits, as most labels are, in a sixth of the time; None for any other text."""
     for separator in _SEPARATORS:
         step = 1 + len(separator)
         if text.size % step == 1 and text[1:step].tobytes() == separator:
-            digits = text[::step] - _ZERO  # what is below wraps around to above
+            digits = text[::step] - _ZERO  # characters below '0' wrap around
             rest = all((text[place::step] == mark).all() for place, mark in enumerate(separator, 1))
             return digits.astype(np.float64) if rest and (digits <= _NINE).all() else None
     return None
@@ -123,9 +124,9 @@ def _numbers(body: bytes, start: int, end: int, parser: simdjson.Parser) -> Floa
         cut = body.find(b",", start + PIECE, end)
         cut = end if cut < 0 else cut
         piece = b"".join((b"[", whole[start + 1 : cut], b"]"))
-        try:  # in one expression, since a document that has a name would keep the parser from its next
+        try:  # in one expression: a named document would block the parser's next call
             buffer = parser.parse(piece).as_buffer(of_type="d")  # type: ignore[union-attr]  # a list
-        except (ValueError, TypeError, RuntimeError):  # not JSON; not a number; a number that is out of range
+        except (ValueError, TypeError, RuntimeError):  # not JSON; not a number; out of range
             return None
         pieces.append(np.frombuffer(buffer, np.float64))
         if not pieces[-1].size:
@@ -135,7 +136,7 @@ def _numbers(body: bytes, start: int, end: int, parser: simdjson.Parser) -> Floa
 
 
 @numbers.register
-def _(column: NumberList, *, nullable: bool) -> FloatArray:  # noqa: ARG001  # it has no nulls
+def _(column: NumberList, *, nullable: bool) -> FloatArray:  # noqa: ARG001  # has no nulls
     return column.values
 
 

@@ -1,6 +1,6 @@
-"""Strict JSON in (RFC 8259): bytes to plain objects.
+"""Reads strict JSON (RFC 8259): bytes to plain objects.
 
-Refuses what lenient parsers let pass: NaN and Infinity, numbers beyond a double, a key given twice.
+Refuses what lenient parsers accept: NaN and Infinity, numbers beyond a double, duplicate keys.
 """
 
 import codecs
@@ -20,26 +20,26 @@ from service.wire.limits import Limits
 from service.wire.problems import FieldError, Problem, pointer_token
 
 _OF_PYTHON = {"True": "true", "False": "false", "None": "null"}
-"""Words of Python that str() and repr() write, and what they are in JSON."""
+"""Words that Python's str() and repr() write, and their form in JSON."""
 
 _SEARCHED_BYTES = 1 << 20
-"""How many bytes of a body are searched at a time."""
+"""Bytes of a body searched at a time."""
 
 _DEEPEST = 3
-"""Levels of objects that any schema has."""
+"""The most levels of objects in any schema."""
 
 MOST_PLACES = 1_000_000
-"""How many lists, objects and members are made of a body; a request needs hundreds."""
+"""The most lists, objects and members in a body; a request needs hundreds."""
 
 VALUES_PER_ROW = 4
-"""How many values, times the limit on rows, are made of a body besides the lists that are lifted out of it.
+"""The most values in a body, times the limit on rows, not counting the lists lifted out of it.
 
-A comparison may bring that many columns of strings. A value takes about 64 bytes of memory, and as few as 4 of a body.
+A comparison may have that many columns of strings. A value takes about 64 bytes of memory, and as few as 4 in a body.
 """
 
 
 class StrictJsonError(ValueError):
-    """Text that is not strict JSON; the message is a sentence for the caller, the pointer the place where known."""
+    """Text that is not strict JSON; the message is a sentence for the caller, the pointer gives the place if known."""
 
     def __init__(self, detail: str, pointer: str | None = None) -> None:
         super().__init__(detail)
@@ -47,7 +47,7 @@ class StrictJsonError(ValueError):
 
 
 def parse_json(text: str, lifted: Sequence[NumberList] = ()) -> object:
-    """Parse strict JSON, with placeholders for the lists that were lifted out of it. Raises StrictJsonError."""
+    """Parse strict JSON with placeholders for lists that were lifted out. Raises StrictJsonError."""
     columns = iter(lifted)
 
     def constant(name: str) -> NumberList:
@@ -64,7 +64,7 @@ def parse_json(text: str, lifted: Sequence[NumberList] = ()) -> object:
         raise StrictJsonError("It is nested too deeply.") from None
     except StrictJsonError:
         raise
-    except ValueError:  # Python's bound on the digits of an integer
+    except ValueError:  # Python's limit on the digits of an integer
         raise StrictJsonError("An integer has thousands of digits.") from None
     for pointer in _infinities(document, ""):
         raise StrictJsonError("A number is beyond the range of a double.", pointer)
@@ -74,7 +74,7 @@ def parse_json(text: str, lifted: Sequence[NumberList] = ()) -> object:
 
 
 def _what_is_wrong(error: json.JSONDecodeError) -> str:
-    """Say where a text stops to be JSON, and for what is often sent instead, how to send it."""
+    """Say where a text stops being JSON and, for common mistakes, how to fix it."""
     place, rest = error.pos, error.doc[error.pos : error.pos + 5]
     word = next((each for each in _OF_PYTHON if rest.startswith(each)), None)
     if not rest:
@@ -84,7 +84,7 @@ def _what_is_wrong(error: json.JSONDecodeError) -> str:
     if rest.startswith("'"):
         return f"Character {place} is a single quote; JSON has double quotes, which Python's json.dumps writes."
     follows = rest.startswith(("}", "]")) and error.doc[max(0, place - 80) : place].rstrip().endswith(",")
-    if follows or error.msg.startswith("Illegal trailing comma"):  # as Python 3.13 says
+    if follows or error.msg.startswith("Illegal trailing comma"):  # the message of Python 3.13
         return f"At character {place} a list or object ends with a comma, which JSON does not allow."
     if error.msg == "Extra data" and rest.startswith(("{", "[")):
         return f"At character {place} a second document begins (JSON Lines?); send one object of columns."
@@ -92,9 +92,9 @@ def _what_is_wrong(error: json.JSONDecodeError) -> str:
 
 
 def decode_json(body: bytes, limits: Limits) -> object:
-    """Decode a JSON body; its long lists of numbers become a NumberList each.
+    """Decode a JSON body; each long list of numbers becomes a NumberList.
 
-    Raises Problem `malformed_body`, and `too_many_rows`, `body_too_large` or TooMuchWork before much is made of it.
+    Raises Problem `malformed_body`, and `too_many_rows`, `body_too_large` or TooMuchWork before much is allocated.
     """
     if body.startswith(codecs.BOM_UTF8):
         detail = "The body begins with a byte order mark (EF BB BF), which JSON does not have; send UTF-8 without it."
@@ -103,7 +103,7 @@ def decode_json(body: bytes, limits: Limits) -> object:
     _refuse_many_values(rest, limits)
     _spend_on(rest, body)
     if lifted:
-        # What is wrong is reported below, in terms of the whole body.
+        # The error is reported below, by its place in the whole body.
         with suppress(UnicodeDecodeError, StrictJsonError):
             return parse_json(rest.decode("utf-8"), lifted)
         _refuse_many_values(body, limits)
@@ -123,7 +123,7 @@ def _spend_on(text: bytes, body: bytes) -> None:
 
 
 def _refuse_many_values(text: bytes, limits: Limits) -> None:
-    """Refuse a text of which plain objects would take much more memory than the text does."""
+    """Refuse a text whose plain objects would take much more memory than the text."""
     if _has_more(text, b"[{:", MOST_PLACES):
         detail = f"The body has more than {MOST_PLACES} lists, objects and members."
         raise Problem("body_too_large", detail)
@@ -134,9 +134,9 @@ def _refuse_many_values(text: bytes, limits: Limits) -> None:
 
 
 def _has_more(text: bytes, marks: bytes, most: int) -> bool:
-    """Tell whether marks stand outside of strings more than `most` times, as far as the text is JSON.
+    """Whether marks occur outside of strings more than `most` times, as far as the text is JSON.
 
-    No more of the text is looked at than it takes to tell.
+    Stops reading as soon as the answer is known.
     """
     steps = range(0, len(text), _SEARCHED_BYTES)
     counts = accumulate(text.count(mark, start, start + _SEARCHED_BYTES) for start in steps for mark in marks)
@@ -145,12 +145,12 @@ def _has_more(text: bytes, marks: bytes, most: int) -> bool:
 
 def _outside(text: bytes, marks: bytes) -> Iterator[int]:
     """Count marks outside of strings, step by step."""
-    if b"\\" in text:  # what is escaped is within a string, and no end of it
+    if b"\\" in text:  # escaped characters are within a string and do not end it
         text = text.replace(b"\\\\", b"").replace(b'\\"', b"")
     inside = np.uint8(0)
     for start in range(0, len(text), _SEARCHED_BYTES):
         part = np.frombuffer(text, np.uint8, min(_SEARCHED_BYTES, len(text) - start), start)
-        # An odd number of quotes up to a place means a string.
+        # After an odd number of quotes a place is within a string.
         quotes = np.cumsum(part == ord('"'), dtype=np.uint8)
         quotes += inside
         quotes &= 1
@@ -167,9 +167,9 @@ def _unique_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _infinities(value: object, pointer: str, depth: int = 0) -> Iterator[str]:
-    """Point to numbers that overflowed while parsing; JSON has no other way to write infinity.
+    """Find numbers that overflowed in parsing; JSON has no other way to write infinity.
 
-    Goes as deep as any schema does; what lies deeper is refused for being there.
+    Goes as deep as any schema; deeper values are refused anyway.
     """
     if isinstance(value, float) and math.isinf(value):
         yield pointer
@@ -180,7 +180,7 @@ def _infinities(value: object, pointer: str, depth: int = 0) -> Iterator[str]:
         for infinity in (math.inf, -math.inf):
             if infinity in value:
                 yield f"{pointer}/{value.index(infinity)}"
-        if value and isinstance(value[0], dict):  # a list of objects; a list that mixes them in is refused for that
+        if value and isinstance(value[0], dict):  # a list of objects; mixed lists are refused anyway
             for position, member in enumerate(value):
                 if isinstance(member, dict):
                     yield from _infinities(member, f"{pointer}/{position}", depth)

@@ -43,7 +43,7 @@ _DEFAULT_LABELS = (
 _NEEDS_NO_QUOTES = re.compile(
     r"(?=.{1,24}\Z)(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|[Tt]rue|[Ff]alse)", re.ASCII
 )
-"""Text that is JSON by itself."""
+"""Words that are JSON values."""
 
 
 @numbers.register
@@ -88,7 +88,7 @@ def _(column: list, positive_label: object) -> Labels:  # type: ignore[type-arg]
     ones = column.count(1)
     if kinds - {"number"} or len(column) - ones not in {column.count(0), column.count(-1)}:
         misfit = first_misfit(enumerate(map(_typed, column)), _DEFAULT_LABELS)
-        assert misfit is not None  # noqa: S101  # they are not all in one of these
+        assert misfit is not None  # noqa: S101  # labels do not fit any set
         quoted = _quoted(column[misfit])
         raise (
             ColumnError("not_a_label", f"labels[{misfit}]: {quoted}", misfit)
@@ -99,7 +99,7 @@ def _(column: list, positive_label: object) -> Labels:  # type: ignore[type-arg]
 
 
 def _quoted(value: object) -> str | None:
-    """Say that a value is a number or a truth value in quotes; None if it is not."""
+    """Say that a value is a number or a boolean in quotes; None if it is not."""
     if not isinstance(value, str) or not _NEEDS_NO_QUOTES.fullmatch(value):
         return None
     return f"{shown(value)} is a string; send {value.lower()} without quotes."
@@ -112,14 +112,14 @@ def _other(value: object, wanted: str) -> str:
 
 
 def _typed(value: object) -> tuple[str, object]:
-    """Type and value of a scalar: 1 is not true, and 1 is 1.0, as JSON has one kind of number."""
+    """Type and value of a scalar: 1 is not true, but 1 equals 1.0, as JSON has one type of number."""
     return _VALUE_KINDS[type(value)], value
 
 
 def _at_most_two(column: list[object]) -> bool:
-    """Tell whether a column of one kind has at most two values.
+    """Whether a column of one kind has at most two values.
 
-    It compares: a set of a caller's integers takes time by their square where they are chosen to hash alike.
+    Compares instead of hashing: a set of integers chosen to collide takes quadratic time.
     """
     first = next(iter(column), None)
     second = next(compress(column, map(ne, column, repeat(first))), None)
@@ -127,7 +127,7 @@ def _at_most_two(column: list[object]) -> bool:
 
 
 def _tally(column: list[Any]) -> Tally:
-    """Count labels by type and value; numbers are sorted, as a set of them takes time where they hash alike."""
+    """Count labels by type and value; numbers are sorted, since colliding ones make a set slow."""
     hashed = Counter(value for value in column if isinstance(value, (str, bool)))
     ordered = sorted(value for value in column if not isinstance(value, (str, bool)))
     news = [0, *compress(range(1, len(ordered)), map(ne, ordered[1:], ordered))] if ordered else []
@@ -137,7 +137,7 @@ def _tally(column: list[Any]) -> Tally:
 
 def _as_double(value: object) -> float:
     try:
-        return float(value)  # type: ignore[arg-type]  # numbers only, by then
+        return float(value)  # type: ignore[arg-type]  # only numbers reach this
     except OverflowError:
         return math.inf
 

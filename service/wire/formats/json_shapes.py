@@ -1,6 +1,6 @@
-"""JSON bodies that hold a table in another shape than columns, told by their outline; each refusal says how to send it.
+"""Recognises JSON bodies with a table in another shape than columns; each refusal says how to send it.
 
-Knows what pandas and others write; not what a request means.
+Knows what pandas and other tools write, not what a request means.
 """
 
 from service.curves.exact import FloatArray
@@ -12,20 +12,20 @@ from service.wire.problems import FieldError, invalid_request, invalid_value, po
 
 _COLUMNS = 'send an object of columns, such as {"scores": [0.9, 0.2], "labels": [1, 0]}; with pandas, '
 _FEW = 100
-"""A body of more fields is not looked through."""
+"""A body with more fields is not examined."""
 
 _CALL = 'df.to_dict(orient="list")'
 
 
 def refuse_other_shapes(document: object) -> None:
-    """Refuse what is no object, or is a whole table of pandas; any other object is left to the schema."""
+    """Refuse a body that is not an object, or is a whole table of pandas; any other object is left to the schema."""
     found = _found(document)
     if found:
         raise invalid_value("", "not_an_object", found)
 
 
 def refuse_usual_names(document: object) -> None:
-    """Refuse columns that are called as other libraries call them."""
+    """Refuse columns that have another library's names."""
     if not isinstance(document, dict) or len(document) > _FEW or document.keys() & {"counts", "evaluations"}:
         return
     lists = [name for name, value in document.items() if isinstance(value, (list, NumberList))]
@@ -55,7 +55,7 @@ def _found(document: object) -> str | None:
 
 
 def _text(text: str) -> str:
-    """Say what to do about a body that is a string of JSON, in which another text was packed."""
+    """Say what to do about a body that is a JSON string with other text in it."""
     if text.lstrip().startswith(("{", "[")):
         return "The body is a JSON string that holds JSON: it was encoded twice. Send that text itself as the body."
     if "," in text:

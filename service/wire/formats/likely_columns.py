@@ -1,13 +1,13 @@
-"""Which columns of a table, or fields of a JSON body, may be meant by one that is missing, guessed from their names.
+"""Guesses from names which columns of a table, or fields of a JSON body, stand for missing ones.
 
-For a sentence; no answer depends on it.
+Used in messages only; no answer depends on it.
 """
 
 import re
 from urllib.parse import quote_plus
 
 _LONGEST_NAME = 40
-"""A longer name is no usual one."""
+"""Longer names are not considered."""
 
 _USUAL = {
     "scores": (
@@ -51,13 +51,13 @@ _USUAL = {
         "y",
     ),
 }
-"""{column: what others call it, the likeliest first}"""
+"""{column: other names for it, the likeliest first}"""
 
 _BETWEEN_WORDS = re.compile(r"[^a-z0-9]+")
 
 
 def likely(names: list[str], missing: list[str]) -> dict[str, str]:
-    """Guess which of the names are meant by columns that are missing: {column: name}."""
+    """Guess which names stand for the missing columns: {column: name}."""
     spelled = {_BETWEEN_WORDS.sub("_", name.lower()).strip("_"): name for name in names if len(name) <= _LONGEST_NAME}
     found = {
         key: next((spelled[usual] for usual in _USUAL[key] if usual in spelled), None)
@@ -68,6 +68,6 @@ def likely(names: list[str], missing: list[str]) -> dict[str, str]:
 
 
 def did_you_mean(header: list[str], missing: list[str]) -> str:
-    """Ask whether the parameters are meant that name the missing columns; nothing where no name is a usual one."""
+    """Suggest the parameters that name the missing columns; empty if no name is recognised."""
     parameters = "&".join(f"{key}={quote_plus(name)}" for key, name in likely(header, missing).items())
     return f" Did you mean {parameters}?" if parameters else ""

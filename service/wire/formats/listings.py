@@ -1,6 +1,6 @@
-"""From a table, or a JSON body that is one, to a document that names all its columns, and what each of them holds.
+"""From a table, or a JSON body that is one, to a document of all its columns' names and contents.
 
-Knows the types of columns that decoders give; not which column an operation wants.
+Knows the column types of decoders, not which column an operation wants.
 """
 
 import math
@@ -25,17 +25,17 @@ from service.wire.formats.tables import MOST_COLUMNS, Table, TableForm, too_many
 from service.wire.formats.text_columns import TextColumn, coded
 
 _LONGEST_VALUE = 200
-"""Characters of the longest text that is listed: a longer one is hardly a label."""
+"""The longest text listed, in characters: a longer one is hardly a label."""
 
 _FIRST_ROWS = 1 << 10
-"""How many rows are looked at first for distinct values, and then twice as many each time, until there are enough."""
+"""The rows searched first for distinct values; then twice as many each time, until there are enough values."""
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
-"""Half of a pair, which JSON strings may smuggle in and no UTF-8 has."""
+"""Half of a surrogate pair, which JSON strings may contain but UTF-8 cannot."""
 
 _TRUTH = {"false", "true"}
 _LEAST_INTEGER, _GREATEST_INTEGER = -(1 << 63), (1 << 64) - 1
-"""Integers that readers of JSON know; larger ones are left out."""
+"""Integers that JSON readers handle exactly; larger ones are omitted."""
 
 _JSON_KINDS: dict[type, str] = {
     bool: "boolean",
@@ -49,14 +49,14 @@ _JSON_KINDS: dict[type, str] = {
 }
 
 _TYPED_KINDS = ((types.is_boolean, "boolean"), (types.is_null, "null"))
-"""What typed columns are called that are neither text nor numbers."""
+"""Names of types that are neither text nor numbers."""
 
 _DUPLICATE = ArrowColumn(None, "duplicate")
-"""A column that no operation reads, since another one has its name."""
+"""A column that no operation reads, because its name is not unique."""
 
 
 def every_column() -> TableForm:
-    """Form of a table whose columns are all listed."""
+    """The form of a table all of whose columns are listed."""
     return TableForm(CSV_PARAMETERS, _read_all, complete=_complete_all, answers_tables=False, skips=True)
 
 
@@ -68,7 +68,7 @@ def _read_all(table: Table, _: Mapping[str, str]) -> Decoded:
 
 
 def _complete_all(document: object, _: Mapping[str, str]) -> Decoded:
-    """Take each member of an object for a column; null and [] count as absent."""
+    """Treat each member of an object as a column; null and [] count as absent."""
     members = document.items() if isinstance(document, dict) else ()
     given = [(name, column) for name, column in members if column is not None and column != []]
     if len(given) > MOST_COLUMNS:
@@ -103,7 +103,7 @@ def _(column: NumberList) -> Contents:
 
 @contents.register
 def _(column: TextColumn) -> Contents:
-    """Cells of CSV: an empty one has no value."""
+    """Cells of CSV; an empty one has no value."""
     present = column.cells.filter(pc.not_equal(column.cells, ""))
     values = _first_values(present)
     missing = len(column.cells) - len(present)
@@ -111,7 +111,7 @@ def _(column: TextColumn) -> Contents:
 
 
 def _written_kind(column: TextColumn, values: list[Any]) -> str:
-    """Tell what the cells of a column can be read as, of which these are the first values."""
+    """What the cells of a column can be read as, judged by its first values."""
     if not values:
         return "null"
     if len(values) <= MOST_VALUES and {value.strip().lower() for value in values} <= _TRUTH:
@@ -132,7 +132,7 @@ def _(column: ArrowColumn) -> Contents:
     if cells is None:
         return Contents(column.shown_kind, None, None, (), more=True)
     kind = cells.type
-    if types.is_string_view(kind) or types.is_decimal(kind):  # for some of these pyarrow has no functions
+    if types.is_string_view(kind) or types.is_decimal(kind):  # pyarrow lacks functions for some of these
         cells = pc.cast(cells, pa.large_string())
     present = _present(cells)
     missing = len(cells) - len(present)
@@ -146,7 +146,7 @@ def _(column: ArrowColumn) -> Contents:
 
 
 def _decimal(text: str) -> Decimal | None:
-    """Read a decimal as pyarrow writes it; of a scale beyond its bounds it writes a sentence."""
+    """Read a decimal as pyarrow writes it; for an invalid scale it writes a sentence."""
     try:
         return Decimal(text)
     except InvalidOperation:
@@ -154,7 +154,7 @@ def _decimal(text: str) -> Decimal | None:
 
 
 def _present(cells: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Leave out nulls, those within a dictionary too, and NaN."""
+    """Drop NaN and nulls, including nulls within a dictionary."""
     if types.is_floating(cells.type):
         return cells.filter(pc.invert(pc.is_nan(cells)))
     if not types.is_dictionary(cells.type):
@@ -164,7 +164,7 @@ def _present(cells: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _first_texts(cells: pa.ChunkedArray) -> list[Any]:
-    """List the first distinct texts, of a dictionary without writing it out: its texts may be long."""
+    """List the first distinct texts, without decoding a dictionary: its texts may be long."""
     if not types.is_dictionary(cells.type):
         return _first_values(cells)
     few: dict[Any, None] = {}
@@ -181,7 +181,7 @@ def _first_texts(cells: pa.ChunkedArray) -> list[Any]:
 
 
 def _first_values(cells: pa.ChunkedArray) -> list[Any]:
-    """List the first distinct values of cells without nulls, in their order; one more than MOST_VALUES if there are."""
+    """List the first distinct values of cells without nulls, in order; one more than MOST_VALUES if there are more."""
     found: dict[Any, None] = {}
     start, size = 0, _FIRST_ROWS
     while start < len(cells) and len(found) <= MOST_VALUES:
@@ -197,8 +197,8 @@ def _contents(kind: str, rows: int, missing: int, found: list[Any], *, unread: b
     return Contents(kind, rows, missing, listed, unread or len(listed) < len(found))
 
 
-def _listed(value: Any) -> Value | None:  # noqa: ANN401  # a cell of any column that is read
-    """Write a value as JSON has it, whole numbers without a point; None for one that is too long, or that it lacks."""
+def _listed(value: Any) -> Value | None:  # noqa: ANN401  # a cell of any readable column
+    """Write a value for JSON, whole numbers without a point; None if it is too long or has no JSON form."""
     if isinstance(value, str):
         return value if len(value) <= _LONGEST_VALUE and not _LONE_SURROGATE.search(value) else None
     if isinstance(value, (float, Decimal)):

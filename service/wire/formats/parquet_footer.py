@@ -1,10 +1,9 @@
-"""The footer of a Parquet file: its columns and where they are, and a new footer of those alone that are read.
+"""The footer of a Parquet file: its columns and where they are, and a new footer with only those that are read.
 
-pyarrow never sees the footer that came: one can be made to grow, to name columns that are not what they seem, or to
-end the process (to ask pyarrow 26 for the sizes of an encrypted column does). It gets one that is written here from
-what was understood. Its own limits, of thrift, do not do instead: they bound the footer, and a page unpacks to what
-the page's header says. pyarrow read 110 kB, whose footer announced 10 bytes, in 1.1 GiB of memory.
-Numbers of fields are those of parquet.thrift.
+pyarrow never sees the original footer: a crafted one can grow, misdescribe columns, or end the process (as asking
+pyarrow 26 for the sizes of an encrypted column does). It gets one written here from what was understood. pyarrow's
+thrift limits are no substitute: they bound the footer, but a page unpacks to the size in its own header. pyarrow took
+1.1 GiB for a file of 110 kB whose footer announced 10 bytes. Field numbers are those of parquet.thrift.
 """
 
 from collections.abc import Iterator
@@ -47,9 +46,9 @@ _STRING, _OF_DECIMAL, _INTEGER, _UNKNOWN, _FLOAT16 = 1, 5, 10, 11, 15
 _PHYSICAL_NAMES = ("boolean", "int32", "int64", "int96", "float", "double", "byte_array", "fixed_len_byte_array")
 _LOGICAL_NAMES = {4: "enum", 5: "decimal", 6: "date", 7: "time", 8: "timestamp", 12: "json", 13: "bson", 14: "uuid"}
 _CONVERTED_NAMES = {4: "enum", 5: "decimal", 6: "date", 9: "timestamp", 10: "timestamp", 21: "interval"}
-"""What types are called, for those who sent one that is not read."""
+"""Names of types, for messages about unsupported ones."""
 _LONGEST_DECIMAL = 16
-"""Bytes of the longest decimal that is read, of 38 digits."""
+"""Bytes of the longest supported decimal, of 38 digits."""
 _WIDTHS = {8: 0, 16: 1, 32: 2, 64: 3}
 
 
@@ -57,9 +56,9 @@ _WIDTHS = {8: 0, 16: 1, 32: 2, 64: 3}
 class Column:
     """A column at the top of the schema.
 
-    element      how its schema is written again; None if its type is not supported.
+    element      its rewritten schema; None if its type is not supported.
     kind         what its type is called.
-    leaf         its place among all columns that are stored.
+    leaf         its index among all stored columns.
     """
 
     name: str
@@ -74,7 +73,7 @@ class Column:
 
     @property
     def read_as(self) -> str:
-        """What its cells are read as, if they are read; else what its type is called."""
+        """What its cells are read as, or the name of an unsupported type."""
         if self.element is None:
             return self.kind
         return "text" if self.is_text else "boolean" if self.element[_PHYSICAL] == _BOOLEAN else "number"
@@ -90,7 +89,7 @@ class Chunk:
 
 
 class Footer:
-    """A footer that was understood. Raises LookupError, TypeError, ValueError or Problem for one that was not."""
+    """A parsed footer. Raises LookupError, TypeError, ValueError or Problem if it is invalid."""
 
     def __init__(self, body: Body) -> None:
         self._end = len(body) - _TAIL
@@ -104,7 +103,7 @@ class Footer:
         self.columns = list(_columns(_structs(self._tree, _SCHEMA)))
 
     def chunks(self, columns: list[Column]) -> dict[Column, list[Chunk]]:
-        """Say where columns are, row group by row group; no two share a byte."""
+        """The places of columns, row group by row group, checked not to overlap."""
         found = {column: [self._chunk(group, column) for group in self._groups] for column in columns}
         places = sorted((chunk.start, chunk.end) for chunks in found.values() for chunk in chunks)
         if any(end > start for (_, end), (start, _) in pairwise(places)):
@@ -120,7 +119,7 @@ class Footer:
         return chunk
 
     def of_columns(self, columns: list[Column]) -> bytes:
-        """Write a file that has no more than a footer, of these columns, called 0, 1 and so on."""
+        """Write a file with only a footer, for these columns, named 0, 1 and so on."""
         elements = [
             {**(column.element or {}), _NAME: str(position).encode()} for position, column in enumerate(columns)
         ]
@@ -180,7 +179,7 @@ def _is_encrypted(stored: Struct) -> bool:
 
 
 def _columns(elements: list[Struct]) -> Iterator[Column]:
-    """Go through the schema, a tree written root first; nested columns do not count as the table's."""
+    """Go through the schema, a tree written root first; only columns at its top are the table's."""
     place = leaf = 0
     top = elements[0].get(_CHILDREN, 0)
     if not 0 <= top <= MOST_COLUMNS:
@@ -199,14 +198,14 @@ def _columns(elements: list[Struct]) -> Iterator[Column]:
 
 
 def _logical_type(element: Struct) -> tuple[int | None, Any]:
-    """Tell which member of a union is there, and what it holds."""
+    """The member of a union that is set, and its content."""
     for (field, _), inner in element.get(_LOGICAL, {}).items():
         return field, inner
     return None, {}
 
 
 def _kind(element: Struct) -> str:
-    """Say what a column's type is called, by what it means where that is told."""
+    """The name of a column's type, by its logical type if given."""
     if element.get(_CHILDREN) or element.get(_REPETITION) == _REPEATED:
         return "nested"
     meaning, _ = _logical_type(element)
@@ -215,8 +214,8 @@ def _kind(element: Struct) -> str:
     return told or (_PHYSICAL_NAMES[physical] if 0 <= physical < len(_PHYSICAL_NAMES) else "of an unknown type")
 
 
-def _rewritten(element: Struct) -> Struct | None:  # noqa: PLR0911  # a return for each type that is read
-    """Write a column's type anew, if it is one that is read: numbers, decimals, booleans, text, or nulls alone."""
+def _rewritten(element: Struct) -> Struct | None:  # noqa: PLR0911  # a return for each supported type
+    """Rewrite a column's type if it is supported: numbers, decimals, booleans, text, or only nulls."""
     physical: int = element.get(_PHYSICAL, _NO_TYPE)
     repetition: int = element.get(_REPETITION, _REPEATED)
     if element.get(_CHILDREN) or repetition not in {0, 1}:

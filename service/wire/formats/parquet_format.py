@@ -1,6 +1,7 @@
-"""Parquet files in: bytes to the same typed columns as an Arrow stream gives.
+"""Reads Parquet files: bytes to the same typed columns as from an Arrow stream.
 
-What a file unpacks to is known from the headers of its pages before a page is unpacked, and held to the limits.
+The size to which a file unpacks is read from its page headers and checked against the limits before any page is
+unpacked.
 """
 
 import pyarrow as pa
@@ -16,20 +17,20 @@ from service.wire.limits import Limits
 from service.wire.problems import Problem, invalid_value
 
 MOST_PAGES = 20_000
-"""Pages cost time by the piece, however small they are."""
+"""Each page costs time, however small it is."""
 _BYTES_OF_A_CELL = 8
-"""What a cell may become in memory; a page of few bytes may say that one cell is there many times."""
+"""The bytes that a cell may take in memory; a page of few bytes may repeat a cell many times."""
 
 _PLAIN_DICTIONARY, _DELTA_LENGTH_BYTE_ARRAY, _DELTA_BYTE_ARRAY, _RLE_DICTIONARY = 2, 6, 7, 8
 _DICTIONARIES = {_PLAIN_DICTIONARY, _RLE_DICTIONARY}
 _MISUNDERSTOOD = (KeyError, IndexError, TypeError, ValueError)
-"""What reading a footer or a page's header raises where it is not what it should be."""
+"""What reading an invalid footer or page header raises."""
 
 
 class ParquetTable:
     """A Parquet file whose footer has been read; columns are read on demand.
 
-    skips   whether a column that is refused for its length or its encoding is given as one that is not read.
+    skips   whether a column refused for its length or its encoding is treated as unsupported instead.
     """
 
     header_is = "its columns are"
@@ -49,11 +50,11 @@ class ParquetTable:
 
     @property
     def rows(self) -> int:
-        """How many rows the footer announces."""
+        """The number of rows that the footer declares."""
         return self._footer.rows
 
     def read(self, names: list[str]) -> dict[str, ArrowColumn]:
-        """Read the named columns; of types that are neither numbers nor labels nothing."""
+        """Read the named columns, without data if their type is not supported."""
         refuse_duplicate_columns(self.header, names)
         if self._footer.rows == 0:
             raise no_rows("The table has no rows.")
@@ -85,12 +86,12 @@ class ParquetTable:
         return dict(zip(read, table.columns, strict=True))
 
     def _encodings(self, column: Column, chunks: list[Chunk]) -> set[int] | None:
-        """Return how a column's pages are encoded, which tells something of text; None for one that is skipped."""
+        """Return the encodings of a text column's pages; None for a column that is skipped."""
         before = self._bytes
         try:
             return self._encodings_within_limits(column, chunks)
         except Problem as problem:
-            # Where others wait, a smaller limit stands for being answered elsewhere.
+            # Where others wait, exceeding a smaller limit moves the request elsewhere.
             if not self._skips or (is_bounded() and problem.type.code == "body_too_large"):
                 raise
             self._bytes = before
@@ -101,14 +102,14 @@ class ParquetTable:
         file = parquet.ParquetFile(
             pa.BufferReader(self._body),
             metadata=metadata,
-            read_dictionary=repeating,  # each text is held once, however often it is there
+            read_dictionary=repeating,  # each distinct text is held only once
             pre_buffer=False,
             page_checksum_verification=True,
         )
         return file.read(use_threads=False)
 
     def _encodings_within_limits(self, column: Column, chunks: list[Chunk]) -> set[int]:
-        """Return how the pages of a column of text are encoded, once all of a column unpacks within the limits."""
+        """Return the encodings of a text column's pages, after checking that the column unpacks within the limits."""
         encodings: set[int] = set()
         unpacked = 0
         for chunk in chunks:
@@ -124,7 +125,7 @@ class ParquetTable:
         if self._bytes > self._limits.max_decompressed_bytes:
             most = self._limits.max_decompressed_bytes
             raise Problem("body_too_large", f"The columns unpack to more than {most} bytes, the limit.")
-        # Text by reference to the text before it unpacks to any length; so does a dictionary that is not kept as one.
+        # Text encoded by reference to the text before may unpack to any length; so may a dictionary that is decoded.
         mixed = _DELTA_LENGTH_BYTE_ARRAY in encodings and encodings & _DICTIONARIES
         if _DELTA_BYTE_ARRAY in encodings or mixed:
             detail = f"A column of text is encoded as {'DELTA_LENGTH_BYTE_ARRAY' if mixed else 'DELTA_BYTE_ARRAY'}"

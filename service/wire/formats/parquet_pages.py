@@ -1,6 +1,6 @@
-"""The pages of a Parquet column as their headers announce them: how many there are, how long, in which encoding.
+"""The pages of a Parquet column as their headers declare them: number, lengths and encodings.
 
-A footer can say anything; what is unpacked is what the page headers say.
+A footer can declare anything; unpacking follows the page headers.
 """
 
 from collections.abc import Iterator
@@ -16,15 +16,15 @@ _OWN_HEADER = {
     _DICTIONARY_PAGE: ((7, STRUCT), (2, I32)),
     _DATA_PAGE_V2: ((8, STRUCT), (4, I32)),
 }
-"""{type of a page: (where its own header is, where in that its encoding is)}"""
+"""{type of a page: (field of its specific header, field in that of its encoding)}"""
 _PAGE_VALUES = (1, I32)
 _LONGEST_PAGE_HEADER = 1 << 16
-"""A header may hold the smallest and the largest text of its page; nothing else in it is long."""
+"""Bytes of the longest page header: it may hold the smallest and the largest text of its page."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParquetPage:
-    """What a page announces; the values of a dictionary are not rows of the column."""
+    """What a page declares; the values of a dictionary are not rows of the column."""
 
     rows: int
     header_bytes: int
@@ -35,7 +35,7 @@ class ParquetPage:
 def page_headers(body: Body, start: int, end: int, rows: int) -> Iterator[ParquetPage]:
     """Read the page headers of a column chunk up to its last row.
 
-    Raises KeyError, ValueError (NotThriftError is one) where they are not what they should be.
+    Raises KeyError or ValueError (of which NotThriftError is one) if they are invalid.
     """
     while rows > 0:
         reader = Reader(body, start, min(end, start + _LONGEST_PAGE_HEADER))

@@ -1,6 +1,6 @@
-"""The options of a query: their texts as the values that a JSON body has, and a JSON body completed by them.
+"""The options of a query: converts them to the values of a JSON body, and adds them to a JSON body.
 
-Knows which option is a text, a list or JSON; not what is valid.
+Knows which option is a text, a list or JSON, not what is valid.
 """
 
 from collections.abc import Mapping
@@ -17,13 +17,13 @@ BASELINE = "baseline_scores"
 """The column of a baseline's scores; its labels and weights are the table's."""
 
 SLICES = "slices"
-"""The columns that tell slices apart."""
+"""The columns that define slices."""
 
 COLUMN_PARAMETERS = (*SAMPLE_COLUMNS, BASELINE, SLICES)
 """Parameters that name columns of a table."""
 
 CSV_PARAMETERS = ("delimiter", "decimal")
-"""Parameters of how a CSV file is written."""
+"""Parameters of CSV."""
 
 TOTALS = ("positives", "negatives")
 MEANING = ("positive_label", "lower_is_positive")
@@ -48,20 +48,21 @@ _EXAMPLES = {
     "intervals": '{"level": 0.95}',
     "operating_points": '[{"metric": "recall_at_precision", "at": 0.9}]',
     "partial": '[{"over": "fpr", "to": 0.1}]',
+    "costs": '{"prevalence": [0.01, 0.1], "fn_cost": 5}',
     "side": "320",
     "mark": "0.2,0.8",
     "scale": "2",
     "rules": '[{"metric": "roc", "min": 0.9}]',
 }
-"""{query parameter: a text that it takes}"""
+"""{query parameter: an example of its text}"""
 
 _TRUTH = {"true": True, "false": False}
-"""Python writes them with a capital, R with capitals alone."""
+"""Python capitalises them, R writes them in capitals."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A request as one document; `pointers` renames pointers into it to what the caller knows (a table's columns)."""
+    """A request as one document; `pointers` maps pointers into it to the caller's terms (a table's columns)."""
 
     document: object
     pointers: Mapping[str, str] = field(default_factory=dict)
@@ -75,22 +76,22 @@ class Decoded:
 
 
 def options_of(parameters: Mapping[str, str]) -> dict[str, object]:
-    """Read the parameters that name no columns."""
+    """Read the parameters that do not name columns."""
     return {key: _value(key, text) for key, text in parameters.items() if key not in COLUMN_PARAMETERS}
 
 
 def picture_options(parameters: dict[str, str]) -> dict[str, object]:
-    """Take out of the query what is said of a picture, as the document that a schema reads."""
+    """Remove the picture's options from the query, and return them as a document for its schema."""
     return {key: _value(key, parameters.pop(key)) for key in PICTURE_PARAMETERS if key in parameters}
 
 
 def complete(document: object, parameters: Mapping[str, str]) -> Decoded:
-    """Put the options of a query into a JSON body, each where a body would have it.
+    """Put the options of a query into a JSON body, each in its place.
 
-    Totals belong to the counts, and what labels and scores mean to each of several evaluations. What is no object, or
-    has more evaluations than there may be, stays as it is, for the schema to refuse.
+    Totals go into the counts, and the meaning of labels and scores into each of several evaluations. A body that is not
+    an object, or has too many evaluations, is left to the schema to refuse.
 
-    Raises Problem for an option that the body has, too, and for names of columns.
+    Raises Problem for an option that the body has, too, and for parameters that name columns.
     """
     for key in COLUMN_PARAMETERS:
         if key in parameters:
@@ -117,7 +118,7 @@ def complete(document: object, parameters: Mapping[str, str]) -> Decoded:
 
 
 def names_or_json(text: str) -> object:
-    """Read JSON text, or names between commas, blanks around which are no part of them."""
+    """Read JSON text, or names separated by commas and optional blanks."""
     try:
         return parse_json(text)
     except StrictJsonError:
@@ -125,7 +126,7 @@ def names_or_json(text: str) -> object:
 
 
 def _with(given: dict[str, object], options: Mapping[str, object]) -> dict[str, object]:
-    """Add options to an object of the body, which may not have them already; null and [] count as absent."""
+    """Add options to an object of the body, which must not have them already; null and [] count as absent."""
     for key in options:
         if given.get(key) not in (None, []):
             message = f"The query and the body both have {key}; leave it out of one of them."
@@ -137,7 +138,7 @@ def _with(given: dict[str, object], options: Mapping[str, object]) -> dict[str, 
 
 
 def _label_like(text: str, labels: object) -> object:
-    """Read the text of a label as what the labels of a body are: text as it is, a number or a boolean as JSON."""
+    """Read the text of a label with the type of the body's labels: text unchanged, a number or boolean as JSON."""
     first = labels[0] if isinstance(labels, list) and labels else None
     if not isinstance(labels, NumberList) and not isinstance(first, (bool, int, float)):
         return text
@@ -148,13 +149,13 @@ def _label_like(text: str, labels: object) -> object:
 
 
 def json_or_truth(text: str) -> object:
-    """Read a truth value, or JSON. Raises StrictJsonError."""
+    """Read a boolean, or JSON. Raises StrictJsonError."""
     truth = _TRUTH.get(text.lower())
     return parse_json(text) if truth is None else truth
 
 
 def _value(key: str, text: str) -> object:
-    """Read a parameter: text, a list between commas or as JSON, a truth value, or JSON."""
+    """Read a parameter: text, a list (comma-separated or JSON), a boolean, or JSON."""
     if key in _TEXT_PARAMETERS:
         return text
     if key in _NAME_LIST_PARAMETERS:
@@ -166,8 +167,8 @@ def _value(key: str, text: str) -> object:
 
 
 def _numbers(text: str) -> object:
-    """Read a JSON list of numbers, or numbers between commas, of which there may be one. Raises StrictJsonError."""
-    bare = not text.lstrip().startswith(("[", "{", "n"))  # null is absent, and nothing else begins so
+    """Read a JSON list of numbers, or one or more numbers separated by commas. Raises StrictJsonError."""
+    bare = not text.lstrip().startswith(("[", "{", "n"))  # only null begins with n, and counts as absent
     return parse_json(f"[{text}]" if bare else text)
 
 

@@ -1,7 +1,7 @@
-"""What a body is, told by the bytes that it begins with.
+"""What a body is, recognised by its first bytes.
 
-Looked at where its Content-Type leaves that open, and where it could not be read as what it is said to be: a CSV file
-may begin with anything.
+Used if the Content-Type leaves it open, or if the body could not be read as that type. A CSV file may begin with
+anything.
 """
 
 import re
@@ -15,9 +15,9 @@ from service.wire.problems import Problem
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a body is: its name in a sentence, and the content coding or the media type to say, or what else to do.
+    """What a body is: its name in a sentence, and the content coding or media type to declare, or other advice.
 
-    is_clear   whether nothing else that can be read begins so.
+    is_clear   whether no other supported format begins like this.
     """
 
     name: str
@@ -61,10 +61,10 @@ _FORM = Signature(
 )
 
 _LONGEST = 8
-"""Bytes of the longest beginning."""
+"""Bytes of the longest signature."""
 
 _LOOKED_AT = 4096
-"""Bytes of text that are looked at."""
+"""Bytes of text that are examined."""
 
 _BEGINNING_OF_JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*+[\[{]")
 _BEGINNING_OF_MARKUP = re.compile(rb"(?:\xef\xbb\xbf)?\s*+<")
@@ -73,7 +73,7 @@ _TWO_NAMES = re.compile(rb'\s*+(?:"[^"\r\n]++"|[^",;\t|{\[<\x00-\x1f]++)[,;\t|][
 
 
 def signature_of(body: Body) -> Signature | None:
-    """Tell what a body is; None for what is not known."""
+    """Recognise a body; None if it is unknown."""
     head, tail = body[:_LONGEST], body[-_LONGEST:]
     known = (
         each
@@ -84,9 +84,9 @@ def signature_of(body: Body) -> Signature | None:
 
 
 def media_type_of(body: Body, said: str, content_encoding: str) -> str:
-    """Tell the media type of a body, of which `said` leaves it open: by its first bytes, where these are clear.
+    """The media type of a body whose Content-Type, `said`, leaves it open: by its first bytes, if they are clear.
 
-    Raises Problem unsupported_media_type for any other, with what it looks like.
+    Raises Problem unsupported_media_type for any other, saying what it looks like.
     """
     if said not in GENERAL:
         return said
@@ -107,7 +107,7 @@ def media_type_of(body: Body, said: str, content_encoding: str) -> str:
 
 
 def mislabelled(body: Body, content_type: str, content_encoding: str) -> Problem | None:
-    """Make the problem of a body that is something else than its headers say; None for any other."""
+    """Make the problem of a body that is not what its headers say; None if it is, or is unknown."""
     found = None if content_type in GENERAL else signature_of(body)
     if found is None or found.media_type == content_type:
         return None
@@ -115,7 +115,7 @@ def mislabelled(body: Body, content_type: str, content_encoding: str) -> Problem
 
 
 def _signatures_of_text(head: bytes) -> list[Signature]:
-    """Tell what text is, by its beginning; for want of a better reason CSV, if it has a line of several names."""
+    """Recognise text by its beginning: if nothing else, CSV if its first line has several names."""
     beginnings = (
         (_BEGINNING_OF_JSON, _JSON),
         (_BEGINNING_OF_MARKUP, _MARKUP),

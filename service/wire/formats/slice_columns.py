@@ -1,6 +1,6 @@
-"""Columns that tell slices apart, whatever they came in: numbers of their distinct values, which are put in order.
+"""Columns that define slices, in any format: their distinct values in order, and each row's number among these.
 
-Nothing is coerced: text is text, also where it is digits, and 1 is not true. Knows the types of columns.
+Nothing is coerced: text is text even if it is digits, and 1 is not true. Knows the types of columns.
 """
 
 from typing import Any
@@ -18,7 +18,6 @@ from service.wire.formats.text_columns import TextColumn, coded
 
 _KINDS: dict[type, str] = {bool: "boolean", int: "number", float: "number", str: "text"}
 _LARGEST = 2**63 - 1
-_ABOVE = 2.0**63
 
 
 @categories.register
@@ -51,7 +50,7 @@ def _(column: NumberList) -> Categories:
 
 @categories.register
 def _(column: TextColumn) -> Categories:
-    """Cells of CSV: an empty one has no value."""
+    """Cells of CSV; an empty one has no value."""
     cells = column.cells.combine_chunks()
     return _of_cells(pc.if_else(pc.equal(cells, ""), pa.scalar(None, cells.type), cells))
 
@@ -67,30 +66,28 @@ def _(column: ArrowColumn) -> Categories:
         return _of_dictionary(cells)
     if types.is_null(kind):
         return _of_cells(pa.nulls(len(cells), pa.string()))
-    if types.is_string_view(kind):  # for which pyarrow has no functions
+    if types.is_string_view(kind):  # pyarrow lacks functions for these
         cells = pc.cast(cells, pa.large_string())
     if types.is_uint64(kind) and (most := pc.max(cells).as_py()) is not None and most > _LARGEST:
-        raise ColumnError("not_exact", f"This integer is above {_LARGEST}.", pc.index(cells, most).as_py())
+        raise ColumnError("not_exact", f"An integer is above {_LARGEST} in size.", pc.index(cells, most).as_py())
     return _of_cells(cells.combine_chunks())
 
 
 def _of_doubles(values: np.ndarray) -> Categories:
-    """Numbers of JSON, which must be integers of 64 bits; NaN is a missing value."""
+    """Whole numbers of JSON; NaN is a missing value."""
     missing = np.isnan(values)
     whole = np.floor(values) == values
     if not (whole | missing).all():
         message = "A slice is text, an integer or a boolean; this number is not an integer."
         raise _misfit(message, int((whole | missing).argmin()))
-    huge = (values >= _ABOVE) | (values < -_ABOVE)
-    if huge.any():
-        raise ColumnError(
-            "not_exact", f"This integer is beyond 64 bits: {-_LARGEST - 1} to {_LARGEST}.", int(huge.argmax())
-        )
+    large = (values >= _LARGEST) | (values < -_LARGEST)  # compared as doubles, where _LARGEST is 2^63
+    if large.any():
+        raise ColumnError("not_exact", f"An integer is above {_LARGEST} in size.", int(large.argmax()))
     return _of_cells(pa.array(np.where(missing, 0, values).astype(np.int64), mask=missing))
 
 
 def _of_dictionary(cells: pa.ChunkedArray) -> Categories:
-    """Text that is written once each; nulls may be among the rows, and within the dictionary."""
+    """Dictionary-encoded text; rows and the dictionary may have nulls."""
     valid = [chunk.dictionary.is_valid().take(chunk.indices).fill_null(False) for chunk in cells.chunks]  # noqa: FBT003  # pyarrow's signature
     present = np.concatenate([each.to_numpy(zero_copy_only=False) for each in valid])
     found = np.full(present.size, -1, np.int64)
@@ -109,7 +106,7 @@ def _of_cells(cells: pa.Array) -> Categories:
 
 
 def _in_order(found: IntArray, values: pa.Array) -> Categories:
-    """Number the values in their order; a row of -1 has none."""
+    """Number the values in order; a row of -1 has none."""
     order = pc.sort_indices(values.cast(pa.uint8()) if types.is_boolean(values.type) else values)
     places = np.empty(len(values) + 1, np.int64)
     places[order.to_numpy()] = np.arange(len(values))

@@ -1,6 +1,6 @@
-"""From a body that is a table, and its query parameters, to the document that a JSON body would have been.
+"""From a body that is a table, and its query parameters, to the document of the equivalent JSON body.
 
-A table is one evaluation, or several over shared labels. Knows which columns and parameters mean what; nothing of
+A table is one evaluation, or several over shared labels. Knows the meaning of columns and parameters; nothing of
 formats, nor of what is valid.
 """
 
@@ -29,15 +29,15 @@ from service.wire.problems import Problem, invalid_value, meant, pointer_token
 COUNTS_COLUMNS = ("tp", "fp", "fn", "tn", "threshold")
 
 _SHOWN_HEADER = 200
-"""How many characters of a table's header a problem repeats."""
+"""The characters of a table's header that a problem repeats."""
 
 LONGEST_HEADER = 1 << 20
 MOST_COLUMNS = 10_000
-"""A table costs memory by the column, even by those that are not read."""
+"""Every column of a table costs memory, even one that is not read."""
 
 
 class Table(Protocol):
-    """A body that is a table: its columns' names, and the columns on demand."""
+    """A body that is a table: the names of its columns, and the columns on demand."""
 
     @property
     def header(self) -> list[str]:
@@ -45,11 +45,11 @@ class Table(Protocol):
 
     @property
     def header_is(self) -> str:
-        """What to say before these names."""
+        """The phrase that introduces these names."""
 
     @property
     def rows(self) -> int:
-        """How many rows there are, when columns have been read."""
+        """The number of rows, known once columns have been read."""
 
     def read(self, names: list[str]) -> Mapping[str, object]:
         """Read the named columns."""
@@ -62,10 +62,10 @@ def _complete_request(document: object, parameters: Mapping[str, str]) -> Decode
 
 @dataclass(frozen=True, slots=True)
 class TableForm:
-    """What a table is to an operation: the query parameters that go with it, and how it becomes a document.
+    """How an operation uses a table: the query parameters that go with it, and how it becomes a document.
 
-    drawn           those of pictures within an answer.
-    complete        what a JSON body becomes, with the options in the query.
+    drawn           the parameters of pictures within an answer.
+    complete        adds the options in the query to a JSON body.
     answers_tables  whether the operation also takes the parameter `table`, which is not read here.
     skips           whether a column that cannot be read may be skipped.
     """
@@ -86,29 +86,29 @@ class TableForm:
                 raise invalid_value(f"/{pointer_token(key)}", "unknown_field", message)
 
     def decode(self, table: Table, parameters: Mapping[str, str]) -> Decoded:
-        """Read the table, when its parameters are known."""
+        """Read the table, after checking its parameters."""
         self.check(parameters)
         return self.read(table, parameters)
 
 
 def one_evaluation(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
-    """Form of a table that is one evaluation, a sample or counts, with the given options as query parameters."""
+    """The form of a table that is one evaluation, a sample or counts, with these options as query parameters."""
     return TableForm((*SAMPLE_COLUMNS, *TOTALS, *MEANING, *CSV_PARAMETERS, *options), _read_one, drawn)
 
 
 def evaluation_and_baseline(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
-    """Form of a table that is one evaluation, and where `baseline_scores` names a column, another one of its rows."""
+    """The form of a table that is one evaluation, and a baseline of the same rows if `baseline_scores` is given."""
     parameters = (*SAMPLE_COLUMNS, BASELINE, *TOTALS, *MEANING, *CSV_PARAMETERS, *options)
     return TableForm(parameters, _read_with_baseline, drawn, answers_tables=False)
 
 
 def several_evaluations(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
-    """Form of a table that is several samples: `scores` names their columns, labels and weights are shared."""
+    """The form of a table of several samples: `scores` names their columns, labels and weights are shared."""
     return TableForm((*SAMPLE_COLUMNS, *MEANING, *CSV_PARAMETERS, *options), _read_several, drawn)
 
 
 def one_sample_in_slices(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
-    """Form of a table that is one sample, and the columns that `slices` names tell its slices apart."""
+    """The form of a table that is one sample; `slices` names the columns that define its slices."""
     return TableForm((*SAMPLE_COLUMNS, SLICES, *MEANING, *CSV_PARAMETERS, *options), _read_slices, drawn)
 
 
@@ -145,7 +145,7 @@ def _distinct_columns(table: Table, key: str, text: str) -> list[str]:
 
 
 def _read_slices(table: Table, parameters: Mapping[str, str]) -> Decoded:
-    """Read a sample, and the columns that tell its slices apart."""
+    """Read a sample, and the columns that define its slices."""
     if SLICES not in parameters:
         message = f"slices names the columns that tell slices apart, as in slices=country,model; {_header(table)}."
         raise invalid_value(f"/{SLICES}", "missing", message)
@@ -234,7 +234,7 @@ def _read_several(table: Table, parameters: Mapping[str, str]) -> Decoded:
 
 
 def _names(text: str, header: list[str]) -> list[str]:
-    """Split names at commas, a name with commas being there in a JSON list; blanks around one are no part of it."""
+    """Split names at commas, ignoring blanks around them; names with commas can be given in a JSON list."""
     try:
         listed = parse_json(text)
     except StrictJsonError:
@@ -245,7 +245,7 @@ def _names(text: str, header: list[str]) -> list[str]:
 
 
 def _columns(table: Table, parameters: Mapping[str, str], keys: tuple[str, ...]) -> dict[str, str]:
-    """Tell what the columns are called that are there, by their own name or by a parameter."""
+    """The names of the columns that exist, under their own name or one given by a parameter."""
     chosen = {key: parameters.get(key, key) for key in keys if key in parameters or key in table.header}
     for key, name in chosen.items():
         _check_column(table, key, name)
@@ -272,23 +272,23 @@ def _counts_columns(table: Table) -> list[str]:
 
 
 def refuse_duplicate_columns(header: list[str], names: list[str]) -> None:
-    """Refuse a column whose name another one has, too; among those that are not read it does not matter."""
+    """Refuse a column whose name is not unique; names of columns that are not read may repeat."""
     for name in names:
         if header.count(name) > 1:
             raise invalid_value(f"/{pointer_token(name)}", "duplicate", "Two columns of the table have this name.")
 
 
 def no_rows(detail: str) -> Problem:
-    """Make the problem of a table that has columns alone."""
+    """Make the problem of a table without rows."""
     return invalid_value("", "no_rows", detail)
 
 
 def too_many_rows(rows: int, most: int) -> Problem:
-    """Make the problem of a table that is longer than the limit."""
+    """Make the problem of a table with more rows than the limit."""
     return Problem("too_many_rows", f"The table has {rows} rows; the limit is {most}.")
 
 
 def too_many_columns() -> Problem:
-    """Make the problem of a table whose columns alone cost too much."""
+    """Make the problem of a table with too many columns or too long a header."""
     detail = f"The header or schema is longer than {LONGEST_HEADER} bytes or {MOST_COLUMNS} columns."
     return invalid_value("", "too_many_columns", detail)

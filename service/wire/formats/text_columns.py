@@ -1,7 +1,6 @@
-"""Columns of text: what is written in the cells, to numbers and labels. CSV has no others; Arrow and Parquet may.
+"""From columns of text to numbers and labels. All columns of CSV are text; those of Arrow and Parquet may be.
 
-Nothing is inferred: pyarrow's parser reads decimal numbers, in which the decimal mark is a point unless it is said to
-be a comma.
+Nothing is inferred: pyarrow's parser reads decimal numbers; the decimal mark is a point unless a comma is requested.
 """
 
 import re
@@ -33,12 +32,12 @@ _SPACES = " \t"
 
 _FALSE, _TRUE, _OTHER = 2, 3, 4
 _DEFAULT_LABELS = ({0, 1}, {-1, 1}, {_FALSE, _TRUE})
-"""What labels are without a positive one; 1 and _TRUE are positive."""
+"""The sets of labels allowed without a positive label; 1 and _TRUE are positive."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextColumn:
-    """A column of cells as they were written; nothing is read into them yet. `decimal` is the mark within numbers."""
+    """A column of cells as written, not yet parsed. `decimal` is the decimal mark."""
 
     cells: pa.ChunkedArray
     decimal: str = "."
@@ -72,12 +71,12 @@ def _(column: TextColumn, *, nullable: bool) -> FloatArray:
 
 
 def _with_points(cells: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Write decimal commas as points; what has a point already stays no number."""
+    """Replace decimal commas by points; what has a point already stays invalid."""
     return pc.replace_substring(pc.replace_substring(cells, ".", "_"), ",", ".")
 
 
 def _not_a_number(cells: pa.ChunkedArray, points: pa.ChunkedArray, decimal: str) -> ColumnError:
-    """Make the error of the first cell that is no number; `points` has them with decimal points."""
+    """Make the error of the first cell that is not a number; `points` are the cells with decimal points."""
     good = pc.fill_null(pc.match_substring_regex(points, _DECIMAL), True)  # noqa: FBT003  # pyarrow's signature
     row = pc.index(good, False).as_py()
     text = cells[row].as_py()
@@ -95,7 +94,7 @@ def _(column: TextColumn, positive_label: object) -> Labels:
     if positive_label is None:
         return _default_labels(codes, texts, column.decimal)
     label = str(positive_label)
-    # Half a surrogate pair equals no text.
+    # Half of a surrogate pair equals no text.
     found = pc.index(texts.cast(pa.binary()), pa.scalar(label.encode("utf-8", "surrogatepass"), pa.binary())).as_py()
     positive: BoolArray = codes == found
     if found >= 0 and len(texts) <= 2:  # noqa: PLR2004  # two classes
@@ -104,9 +103,9 @@ def _(column: TextColumn, positive_label: object) -> Labels:
 
 
 def coded(cells: pa.ChunkedArray) -> tuple[IntArray, pa.Array]:
-    """Number the texts, (n,), and list them, each once. Raises ColumnError for a null within a dictionary.
+    """Number the texts, (n,), and list the distinct ones. Raises ColumnError for a null within a dictionary.
 
-    Chunks may have dictionaries of their own or share them, and a dictionary may have a text more than once.
+    Chunks may share dictionaries or have their own, and a dictionary may repeat a text.
     """
     if not types.is_dictionary(cells.type):
         cells = cells.dictionary_encode()
@@ -135,13 +134,13 @@ def coded(cells: pa.ChunkedArray) -> tuple[IntArray, pa.Array]:
 
 
 def identity_of(array: pa.Array) -> object:
-    """Tell an array from others that live: chunks name the same one again and again."""
+    """The identity of a live array: chunks often share the same one."""
     addresses = tuple(None if buffer is None else buffer.address for buffer in array.buffers())
     return array.offset, len(array), addresses
 
 
 def _default_labels(codes: IntArray, texts: pa.Array, decimal: str) -> Labels:
-    """Read 0 and 1, false and true, or -1 and 1; blanks around them, and capitals, do not matter."""
+    """Read 0 and 1, false and true, or -1 and 1, ignoring surrounding blanks and case."""
     kinds = _kinds(pc.utf8_lower(pc.ascii_trim(texts, _SPACES)), decimal)
     if any(set(np.unique(kinds).tolist()) <= allowed for allowed in _DEFAULT_LABELS):
         return Labels(((kinds == 1) | (kinds == _TRUE))[codes])
@@ -151,7 +150,7 @@ def _default_labels(codes: IntArray, texts: pa.Array, decimal: str) -> Labels:
 
 
 def _kinds(texts: pa.Array, decimal: str) -> IntArray:
-    """Tell what each text is as a label: -1, 0, 1, _FALSE, _TRUE or _OTHER."""
+    """Classify each text as a label: -1, 0, 1, _FALSE, _TRUE or _OTHER."""
     points = texts if decimal == "." else _with_points(texts)
     number = pc.match_substring_regex(points, _DECIMAL)
     values = pc.cast(pc.if_else(number, points, pa.scalar(None, pa.string())), pa.float64())

@@ -1,7 +1,7 @@
-"""Thrift's compact protocol, as much as Parquet's footers and page headers need: bytes to plain structs and back.
+"""The part of Thrift's compact protocol that Parquet's footers and page headers use: bytes to plain structs and back.
 
-A struct is a dict from (number of the field, kind) to its value, so that a field of an unexpected kind is one that is
-not there. Reading is strict: whatever a lenient reader could take another way is refused.
+A struct is a dict from (field number, kind) to value, so that a field of an unexpected kind is absent. Reading is
+strict: bytes that a lenient reader could interpret differently are refused.
 """
 
 from collections.abc import Mapping
@@ -11,23 +11,23 @@ from service.wire.formats.codings import Body
 
 STOP, TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, SET, MAP, STRUCT = range(13)
 BOOL = TRUE
-"""The kind of a truth value, whichever it is."""
+"""The kind of a boolean, either value."""
 
 Struct = Mapping[tuple[int, int], Any]
-"""{(field, kind): value}; a list's value is the pair of its items' kind and the items."""
+"""{(field, kind): value}; a list's value is the pair of its items' kind and its items."""
 
 _BITS = {I16: 16, I32: 32, I64: 64}
 _DEEPEST = 12
 _LONG_FORM = 15
-"""In place of a list's length or a field's step: it does not fit into four bits."""
+"""Marks a list's length or a field's step that does not fit into four bits."""
 
 
 class NotThriftError(ValueError):
-    """Bytes that are no struct of the compact protocol."""
+    """Bytes that are not a struct of the compact protocol."""
 
 
 class Reader:
-    """Reads structs from `position` on, and nothing from `end` on."""
+    """Reads structs from `position`, stopping before `end`."""
 
     def __init__(self, body: Body, position: int, end: int) -> None:
         self._body = body
@@ -62,7 +62,7 @@ class Reader:
         if kind == LIST:
             head = self._byte()
             length = self._varint() if head >> 4 == _LONG_FORM else head >> 4
-            if length > self._end - self.position:  # every item takes a byte
+            if length > self._end - self.position:  # every item takes at least a byte
                 raise NotThriftError
             kind = head & 0x0F
             return kind, [self._value(kind, depth + 1) for _ in range(length)]
@@ -102,7 +102,7 @@ def written(struct: Struct) -> bytes:
     out = bytearray()
     last = 0
     for (field, kind), value in sorted(struct.items(), key=lambda item: item[0]):
-        out.append((field - last) << 4 | kind)  # Parquet's fields are near each other
+        out.append((field - last) << 4 | kind)  # Parquet's field numbers are close together
         out += _written(kind, value)
         last = field
     out.append(STOP)

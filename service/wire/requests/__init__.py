@@ -1,1 +1,1 @@
-"""From documents to domain objects: fields, faults, one file of schemas an operation, and a request's work."""
+"""From documents to domain objects: fields, faults, a file of schemas for each operation, and a request's work."""

@@ -20,14 +20,14 @@ from service.wire.requests.work import classes_work
 
 FEWEST_CLASSES, MOST_CLASSES = 2, 100
 _NAME = Text(minimum=1, maximum=100)
-"""What the name of a class has to be."""
+"""The names that a class may have."""
 
 _SHOWN_NAMES = 5
-"""How many names of classes a problem lists."""
+"""The most names of classes that a problem lists."""
 
 
 class _ByClass(fields.Field[dict[str, Any]]):
-    """An object with a column for each class, by its name."""
+    """An object of columns, one for each class, by name."""
 
     def __init__(self, column: fields.Field[Any], example: str) -> None:
         super().__init__()
@@ -46,16 +46,21 @@ class _ByClass(fields.Field[dict[str, Any]]):
         for name, column in value.items():
             try:
                 _NAME.deserialize(name)
-                read[name] = self.column.deserialize(column)
+                read[name] = self._column(column)
             except ValidationError as error:
                 errors[name] = error.messages
         if errors:
             raise ValidationError(errors)
         return read
 
+    def _column(self, column: object) -> object:
+        if column is None or column == []:
+            raise ValidationError([Fault("not_a_column", "Must be a list with a value for each row.")])
+        return self.column.deserialize(column)
+
 
 class _ClassLabels(fields.Field[Any]):
-    """A column that names the class of each row; or an object of columns that say which rows are of a class."""
+    """A column that names the class of each row, or an object with a column of memberships for each class."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -87,7 +92,7 @@ class ClassesRequest:
 
     @property
     def work(self) -> int:
-        """What the tables of the classes and their pairs take."""
+        """The work of the tables of the classes and their pairs."""
         given = self.given
         return classes_work(given.rows, len(given.names), weighted=given.weights is not None, exclusive=given.exclusive)
 
@@ -102,7 +107,7 @@ class ClassesRequestSchema(ClassesCharts):
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> ClassesRequest:
-        """Build the request, when every class has scores, and every column as many rows."""
+        """Build the request, if every class has scores and all columns have equal length."""
         for name in ("scores", "labels"):
             if name not in data:
                 message = (
@@ -142,7 +147,7 @@ def _check_lengths(given: dict[str, Any], rows: int, within: str | None = None) 
 
 
 def _of_names(labels: columns.Categories, names: list[str]) -> dict[str, BoolArray]:
-    """Match labels with classes by name: 3 is the class "3", true the class "true"."""
+    """Match labels with classes by name: 3 means the class "3", true the class "true"."""
     places = {_text(value): number for number, value in enumerate(labels.values) if value is not None}
     unknown = [number for text, number in places.items() if text not in names]
     if None in labels.values:

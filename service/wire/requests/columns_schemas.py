@@ -1,6 +1,6 @@
-"""The schema of a request to list the columns of a table: any columns, of equal length.
+"""The schema of a request to list a table's columns, of any kind and equal length.
 
-Knows columns; nothing of what an operation wants of them.
+Knows columns; nothing of what operations need from them.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from service.wire.requests.fields import Fault, invalid
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ColumnsRequest:
-    """A checked table, whose columns have been looked at."""
+    """A checked table, with the contents of its columns."""
 
     listing: Listing
     charts: Pictures = ()
@@ -34,7 +34,7 @@ class ColumnsRequest:
 
 
 class ContentsList(fields.Field[tuple[tuple[str, Contents], ...]]):
-    """Columns with their names, each to what it holds."""
+    """Columns with their names, deserialised to their contents."""
 
     def _deserialize(  # as marshmallow calls it
         self, value: list[tuple[str, object]], *_: object, **__: object
@@ -54,14 +54,14 @@ class ContentsList(fields.Field[tuple[tuple[str, Contents], ...]]):
 
 
 class ColumnsRequestSchema(ObjectSchema):
-    """A request to list columns: the table's, and how many rows it has where its format says so."""
+    """A request to list columns: the table's columns, and its number of rows if the format declares it."""
 
     columns = ContentsList()
     rows = fields.Raw()
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> ColumnsRequest:
-        """Build the request, when the columns have as many rows as the table, or else as the first of them."""
+        """Build the request, if the columns have as many rows as the table, or as the first column."""
         if "columns" not in data:
             raise invalid("missing", "Give columns, lists of equal length; null and [] count as absent.", "columns")
         columns: tuple[tuple[str, Contents], ...] = data["columns"]

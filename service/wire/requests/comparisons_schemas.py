@@ -19,12 +19,12 @@ from service.wire.requests.picture_schemas import ComparisonsCharts, charts_of
 from service.wire.requests.work import comparisons_work
 
 LONGEST_CURVE_NAME = 100
-"""How many characters the name of an evaluation has."""
+"""The most characters in the name of an evaluation."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ComparisonsRequest:
-    """A checked request for a comparison: the evaluations by name, in their order."""
+    """A checked request for a comparison: the evaluations by name, in order."""
 
     evaluations: dict[str, Sample | Counts]
     indices: frozenset[str]
@@ -37,7 +37,7 @@ class ComparisonsRequest:
 
     @property
     def work(self) -> int:
-        """What its tables take, and comparing every curve with every other."""
+        """The work of its tables, and of comparing every curve with every other."""
         return comparisons_work(self.evaluations)
 
 
@@ -62,7 +62,7 @@ class ComparisonsRequestSchema(ComparisonsCharts):
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> ComparisonsRequest:
-        """Build the request, when the names are distinct."""
+        """Build the request, if the names are distinct."""
         if "evaluations" not in data:
             raise invalid("missing", "Give a list of evaluations; null and [] count as absent.", "evaluations")
         evaluations: dict[str, Sample | Counts] = {}

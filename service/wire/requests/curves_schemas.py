@@ -1,4 +1,4 @@
-"""The schema of a request for curves: an evaluation, and what is asked of it.
+"""The schema of a request for curves: an evaluation and options.
 
 Knows the options of curves; nothing of bytes.
 """
@@ -9,6 +9,7 @@ from typing import Any
 from marshmallow import fields, post_load, pre_load
 
 from service.charts.picture import Pictures
+from service.curves.costs import LARGEST_COST, CostOptions
 from service.curves.counts import Counts
 from service.curves.evaluation import INCLUDES, KEEPS, CurvesOptions
 from service.curves.pr import AtRecall, Every
@@ -37,12 +38,33 @@ class InterpolationSchema(ObjectSchema):
 
 
 MOST_PARTIAL = 100
-"""How many partial areas one request asks for."""
+"""The most partial areas in one request."""
+
+
+MOST_PREVALENCES = 1000
+"""At how many prevalences one request asks for costs."""
+
+
+class CostsSchema(ObjectSchema):
+    """What errors cost, and at which prevalences."""
+
+    prevalence = NumberColumn(minimum=0, maximum=1)
+    fn_cost = Number(exclusive_minimum=0, maximum=LARGEST_COST)
+    fp_cost = Number(exclusive_minimum=0, maximum=LARGEST_COST)
+
+    @post_load
+    def build(self, data: dict[str, Any], **_: object) -> CostOptions:
+        """Build the options; {} asks for errors that cost the same, at the prevalence of the data."""
+        prevalences = data.get("prevalence", ())
+        if len(prevalences) > MOST_PREVALENCES:
+            message = f"There are {len(prevalences)} prevalences; the limit is {MOST_PREVALENCES}."
+            raise invalid("wrong_length", message, "prevalence")
+        return CostOptions(**data)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CurvesRequest:
-    """A checked request for curves, and for intervals of their areas where it has options of those."""
+    """A checked request for curves, and for intervals of their areas if it has options for those."""
 
     evaluation: Sample | Counts
     options: CurvesOptions
@@ -57,7 +79,7 @@ class CurvesRequest:
 
     @property
     def work(self) -> int:
-        """What its tables, its points and its resamples take."""
+        """The work of its tables, its points and its resamples."""
         return curves_work(self.evaluation, self.options, self.intervals)
 
 
@@ -71,18 +93,19 @@ class CurvesRequestSchema(CurvesCharts, EvaluationSchema):
     tuning = fields.Nested(SampleSchema)
     intervals = fields.Nested(IntervalsSchema)
     operating_points = ObjectList(OperatingPointSchema(), minimum=0, maximum=MOST_OPERATING_POINTS)
-    partial = ObjectList(PartialSchema(), minimum=0, maximum=MOST_PARTIAL)  # type: ignore[assignment]  # a field, which marshmallow takes out of the class
+    partial = ObjectList(PartialSchema(), minimum=0, maximum=MOST_PARTIAL)  # type: ignore[assignment]  # marshmallow removes fields from the class
+    costs = fields.Nested(CostsSchema)
     sample_only = (*EvaluationSchema.sample_only, "thresholds", "tuning")
 
     @pre_load
     def drop_absent(self, data: Any, **kwargs: object) -> Any:  # noqa: ANN401  # anything that JSON can hold
-        """Let a tuning sample inherit what labels and scores mean."""
+        """Let a tuning sample inherit the meaning of labels and scores."""
         data = super().drop_absent(data, **kwargs)
         return inheriting(data, "tuning") if isinstance(data, dict) else data
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> CurvesRequest:
-        """Build the request, when its fields go together."""
+        """Build the request, if its fields are compatible."""
         evaluation = self.evaluation(data)
         tuning: Sample | None = data.get("tuning")
         if tuning is not None and "thresholds" in data:
@@ -90,6 +113,6 @@ class CurvesRequestSchema(CurvesCharts, EvaluationSchema):
         if tuning is not None and tuning.lower_is_positive != evaluation.lower_is_positive:
             message = "The tuning sample's thresholds cannot be applied to scores that rank the other way."
             raise invalid("exclusive", message, "tuning")
-        names = ("include", "keep", "interpolation", "thresholds", "tuning", "operating_points", "partial")
+        names = ("include", "keep", "interpolation", "thresholds", "tuning", "operating_points", "partial", "costs")
         options = CurvesOptions(**{name: data[name] for name in names if name in data})
         return CurvesRequest(evaluation, options, data.get("intervals"), charts_of("curves", data))

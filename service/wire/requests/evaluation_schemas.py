@@ -1,7 +1,7 @@
-"""The schemas of what every operation takes: a sample, or counts.
+"""The schemas of the input of every operation: a sample, or counts.
 
-A loaded schema is the domain object. Every field is optional in itself, and null or [] reads as absent, so that a
-generated client may send either. Knows the domain's constructors; nothing of bytes.
+A loaded schema is the domain object. Every field is optional on its own, and null or [] count as absent, so that
+generated clients may send them. Knows the domain's constructors; nothing of bytes.
 """
 
 from dataclasses import replace
@@ -17,21 +17,21 @@ from service.wire.requests.faults import FACT_CODES
 from service.wire.requests.fields import Fault, Flag, LabelColumn, Number, NumberColumn, Scalar, invalid
 
 _MEANING: dict[str, tuple[type, ...]] = {"positive_label": (str, int, float), "lower_is_positive": (bool,)}
-"""What labels and scores mean: fields, and the kinds of their values; a bool is an int."""
+"""Fields for the meaning of labels and scores, and the types of their values; a bool is an int."""
 
 _COUNTED = (("tp", "fn", "positives"), ("fp", "tn", "negatives"))
-"""Of each class: what was called positive, what was not, and how many there are."""
+"""For each class: the number called positive, the number not, and the total."""
 
 
 _UNKNOWN_FIELD = Fault("unknown_field", "Unknown field.")
 
 
 class ObjectSchema(Schema):
-    """An object that takes its own fields only, and reads null and [] as absent."""
+    """An object that takes only its own fields, and treats null and [] as absent."""
 
     def __init__(self, **options: Any) -> None:  # noqa: ANN401  # marshmallow's, passed on
         super().__init__(partial=True, **options)  # no field is required: absent ones need no visit
-        self.error_messages |= {  # typed as text, passed on as they are
+        self.error_messages |= {  # typed as text, but passed on unchanged
             "unknown": _UNKNOWN_FIELD,  # type: ignore[dict-item]
             "type": Fault("not_an_object", "Must be an object."),  # type: ignore[dict-item]
         }
@@ -42,7 +42,7 @@ class ObjectSchema(Schema):
         unknown = RAISE
 
     def handle_error(self, error: ValidationError, *_: object, **__: object) -> None:
-        """Say of unknown fields which may be meant."""
+        """Suggest names for unknown fields."""
         for name, faults in error.messages.items() if isinstance(error.messages, dict) else ():
             if faults == [_UNKNOWN_FIELD]:
                 advice = meant(str(name), [*self.fields])
@@ -50,7 +50,7 @@ class ObjectSchema(Schema):
 
     @pre_load
     def drop_absent(self, data: Any, **_: object) -> Any:  # noqa: ANN401  # anything that JSON can hold
-        """Leave out known fields that read as absent, and unknown ones beyond those that a problem lists."""
+        """Drop known fields that count as absent, and unknown ones beyond those that a problem lists."""
         if not isinstance(data, dict):
             return data
         surplus = set([key for key in data if key not in self.fields][MAX_ERRORS:])
@@ -86,7 +86,7 @@ class CountsSchema(ObjectSchema):
 
 
 class SampleFields(ObjectSchema):
-    """What a sample is made of."""
+    """The fields of a sample."""
 
     scores = NumberColumn()
     labels = LabelColumn()
@@ -96,7 +96,7 @@ class SampleFields(ObjectSchema):
 
 
 class SampleSchema(SampleFields):
-    """A sample in its own right: the tuning sample."""
+    """A sample that is never counts: the tuning sample."""
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> Sample:
@@ -105,14 +105,14 @@ class SampleSchema(SampleFields):
 
 
 class EvaluationSchema(SampleFields):
-    """What every operation takes: a sample's fields, or counts."""
+    """The input of every operation: a sample's fields, or counts."""
 
     counts = fields.Nested(CountsSchema)
     sample_only: tuple[str, ...] = ("scores", "labels", "weights", "positive_label")
 
     @pre_load
     def drop_absent(self, data: Any, **kwargs: object) -> Any:  # noqa: ANN401  # anything that JSON can hold
-        """Refuse a sample's fields next to counts, whatever they hold."""
+        """Refuse a sample's fields next to counts, whatever their values."""
         data = super().drop_absent(data, **kwargs)
         if isinstance(data, dict) and "counts" in data:
             for name in self.sample_only:
@@ -121,7 +121,7 @@ class EvaluationSchema(SampleFields):
         return data
 
     def evaluation(self, data: dict[str, Any]) -> Sample | Counts:
-        """Build the one that is given."""
+        """Build the sample or the counts, whichever is given."""
         if "counts" in data:
             counts: Counts = data["counts"]
             return replace(counts, lower_is_positive=data.get("lower_is_positive", False))
@@ -131,11 +131,11 @@ class EvaluationSchema(SampleFields):
 
 
 def inheriting(data: dict[str, Any], name: str) -> dict[str, Any]:
-    """Let an evaluation within a request inherit what labels and scores mean, unless it says so itself."""
+    """Let an evaluation within a request inherit the meaning of labels and scores, unless it has its own."""
     inner = data.get(name)
     if not isinstance(inner, dict):
         return data
-    # Each mistake is reported once, where it is.
+    # Each mistake is reported once, in its place.
     meaning = {key: data[key] for key, kinds in _MEANING.items() if isinstance(data.get(key), kinds)}
     given = {key: value for key, value in inner.items() if not (key in meaning and _is_absent(value))}
     if not _is_absent(given.get("counts")):
@@ -164,7 +164,7 @@ def _sample(data: dict[str, Any]) -> Sample:
 
 
 def _fault_of(fact: CurvesError, data: dict[str, Any]) -> ValidationError:
-    """Write a fact of the mathematics as a fault of the field that it blames; a total may be none that was given."""
+    """Turn a fact of the mathematics into a fault of its field; a total may not have been given."""
     field = fact.column if fact.column in data else "_schema"
     return ValidationError({field: [Fault(FACT_CODES[type(fact)], fact.detail, fact.row)]})
 

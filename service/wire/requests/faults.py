@@ -1,6 +1,6 @@
-"""From what is wrong to the errors of a problem, each with its code and its JSON pointer.
+"""From faults and facts to the errors of a problem, each with its code and its JSON pointer.
 
-It translates two things: marshmallow's tree of messages, and facts of the mathematics that no schema can find.
+Translates marshmallow's tree of messages, and facts of the mathematics, which no schema can find.
 """
 
 from collections.abc import Callable, Iterator
@@ -40,11 +40,11 @@ FACT_POINTERS: dict[type[CurvesError], str] = {
     TooManyPoints: "/interpolation",
     NoRowMeets: "/min_precision",
 }
-"""Where the facts point that only evaluating finds out; the others are found while building the request's objects."""
+"""The pointers of facts found only by evaluating; the others are found while building the request's objects."""
 
 
 def fact_error(fact: CurvesError, document: object, rename: Callable[[str], str]) -> FieldError:
-    """Write a fact that evaluating a document found; `rename` turns a pointer into it to the caller's."""
+    """The error for a fact found by evaluating a document; `rename` maps a pointer into it to the caller's."""
     evaluation = f"/evaluations/{fact.evaluation}" if isinstance(fact.evaluation, int) else f"/{fact.evaluation}"
     if fact.evaluation is None or _only_beside_it(fact, document):
         evaluation = ""
@@ -54,22 +54,22 @@ def fact_error(fact: CurvesError, document: object, rename: Callable[[str], str]
 
 
 def _only_beside_it(fact: CurvesError, document: object) -> bool:
-    """Whether of two evaluations that differ only the other one was given the column, which is weights."""
+    """Whether, of two evaluations with different weights, only the other one was given weights."""
     inner = document.get(fact.evaluation) if isinstance(document, dict) else None
     given = inner.get(fact.column) if isinstance(inner, dict) else None
     return isinstance(fact, NotPaired) and (given is None or (isinstance(given, list) and not given))
 
 
 def field_errors(error: ValidationError, rename: Callable[[str], str]) -> list[FieldError]:
-    """List the faults of a failed load by pointer; `rename` turns a pointer into the document to the caller's."""
-    # marshmallow walks unknown fields in the order of a set, which changes from process to process.
+    """List the faults of a failed load by pointer; `rename` maps a pointer into the document to the caller's."""
+    # marshmallow visits unknown fields in the order of a set, which differs between processes.
     faults = sorted(_faults(error.messages_dict, ""), key=lambda pair: _place(pair[0]))
-    # Faults of a column that several evaluations share are one.
+    # Report a fault once for a column that several evaluations share.
     return list(dict.fromkeys(FieldError(rename(pointer), fault.code, fault.detail) for pointer, fault in faults))
 
 
 def _place(pointer: str) -> list[tuple[bool, int, str]]:
-    """Where a pointer stands among others: rows by their number, names by their letters."""
+    """The sort key of a pointer: rows by number, names alphabetically."""
     return [(False, int(token), "") if token.isdecimal() else (True, 0, token) for token in pointer.split("/")]
 
 
@@ -88,7 +88,7 @@ def _faults(messages: object, pointer: str) -> Iterator[tuple[str, Fault]]:
 
 
 def _is_unknown(messages: object) -> bool:
-    """Whether these are the messages of an unknown field, which may be called as marshmallow calls the whole object."""
+    """Whether these are messages of an unknown field, whose name may be marshmallow's name for the whole object."""
     return isinstance(messages, list) and any(
         isinstance(fault, Fault) and fault.code == "unknown_field" for fault in messages
     )

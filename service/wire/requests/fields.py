@@ -1,4 +1,4 @@
-"""marshmallow fields that check a value, or a whole column at once, and never coerce.
+"""marshmallow fields that check a value or a whole column, and never coerce.
 
 A wrong value is a ValidationError whose message is a Fault, so that its code and row survive to the problem.
 """
@@ -24,7 +24,7 @@ _NOT_TEXT = {"Cc", "Cs"}
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What is wrong with a value: a stable code, a sentence, and the row when the value is a column."""
+    """What is wrong with a value: a stable code, a sentence, and the row if the value is a column."""
 
     code: str
     detail: str
@@ -37,9 +37,9 @@ def invalid(code: str, detail: str, field: str = "_schema") -> ValidationError:
 
 
 class NumberColumn(fields.Field[FloatArray]):
-    """A list of finite numbers: to float64, without rounding an integer. Items may have bounds, or be null.
+    """A list of finite numbers, read as float64 without rounding integers. Items may have bounds, or be null.
 
-    `length` is how many there must be, where that is fixed.
+    `length` is the required number of items, if fixed.
     """
 
     def __init__(
@@ -61,10 +61,10 @@ class NumberColumn(fields.Field[FloatArray]):
             column = columns.numbers(value, nullable=self.nullable)
         except columns.ColumnError as error:
             raise ValidationError([Fault(error.code, error.detail, error.row)]) from None
-        least, most = (np.fmin, np.fmax) if self.nullable else (np.minimum, np.maximum)  # NaN is no value
+        least, most = (np.fmin, np.fmax) if self.nullable else (np.minimum, np.maximum)  # NaN is a missing value
         lowest = least.reduce(column, initial=np.inf)
         if not lowest > 0 and (column.view(np.int64) == _NEGATIVE_ZERO).any():
-            column = column + 0.0  # -0.0 is 0.0, in a copy: the column is the caller's
+            column = column + 0.0  # turns -0.0 into 0.0, in a copy: the column is the caller's
         if self.length is not None and column.size != self.length:
             raise ValidationError([Fault("wrong_length", f"Must have {self.length} numbers, not {column.size}.")])
         if self.minimum is not None and lowest < self.minimum:
@@ -75,7 +75,7 @@ class NumberColumn(fields.Field[FloatArray]):
 
 
 class LabelColumn(fields.Field[columns.Labels]):
-    """A list of labels, to True for a positive, with the sibling `positive_label` where given."""
+    """A list of labels, read as True for a positive; uses the sibling `positive_label` if given."""
 
     def _deserialize(
         self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object
@@ -146,7 +146,7 @@ class Whole(fields.Field[int]):
 
 
 class Flag(fields.Field[bool]):
-    """true or false, and nothing that resembles them."""
+    """true or false, and nothing similar."""
 
     def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> bool:
         if not isinstance(value, bool):
@@ -176,9 +176,9 @@ class Text(fields.Field[str]):
 
 
 class ObjectList(fields.Field[list[Any]]):
-    """A list of `minimum` to `maximum` objects, each to what a schema makes of it.
+    """A list of `minimum` to `maximum` objects, each loaded by a schema.
 
-    It ends where more is wrong than a problem lists.
+    Stops after as many errors as a problem lists.
     """
 
     def __init__(self, schema: Schema, *, minimum: int, maximum: int) -> None:
@@ -222,7 +222,7 @@ class Choice(fields.Field[str]):
 
 
 class ChoiceSet(fields.Field[frozenset[str]]):
-    """A list of some names, in any order; a repetition changes nothing."""
+    """A list of some names, in any order; repetitions are ignored."""
 
     def __init__(self, choices: tuple[str, ...]) -> None:
         super().__init__()

@@ -1,6 +1,6 @@
 """The schema of a gate's request: an evaluation, perhaps a baseline, and rules.
 
-Knows which bounds and places go with which metric; nothing of bytes, nor of verdicts.
+Knows which bounds and places each metric takes; nothing of bytes, nor of verdicts.
 """
 
 from collections.abc import Mapping
@@ -36,10 +36,10 @@ from service.wire.requests.partial_schemas import RangeSchema, range_of
 from service.wire.requests.picture_schemas import GatesCharts, charts_of
 
 MOST_RULES = 100
-"""How many rules a gate has."""
+"""The most rules in a gate."""
 
 FAIL_STATUSES = (409, 412, 424)
-"""What a failed gate may be answered with, so that a client that knows only statuses stops."""
+"""The statuses with which a failed gate may be answered, for clients that only look at statuses."""
 
 _NUMBERS = ("at", "at_threshold", *BOUNDS)
 
@@ -72,11 +72,11 @@ _CALLED_HERE = {
     "sensitivity": "recall",
     "ppv": "precision",
 }
-"""What others call some of the metrics, and what they are called here."""
+"""{other names of metrics: our names}"""
 
 
 class MetricName(Choice):
-    """The name of a metric; for a name that other libraries use, or a misspelled one, the error gives ours."""
+    """The name of a metric; for a name from other libraries, or a misspelled one, the error gives ours."""
 
     def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **kwargs: object) -> str:
         try:
@@ -96,7 +96,7 @@ def _meant(value: object, names: tuple[str, ...]) -> str | None:
 
 
 class RuleSchema(RangeSchema):
-    """One rule; what belongs together depends on the metric."""
+    """One rule; which fields it takes depends on the metric."""
 
     metric = MetricName(METRIC_NAMES)
     at = Number(minimum=0, maximum=1)
@@ -109,7 +109,7 @@ class RuleSchema(RangeSchema):
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> Rule:
-        """Build the rule, when its parts go together."""
+        """Build the rule, if its fields are compatible."""
         if "metric" not in data:
             raise invalid("missing", "A rule needs a metric.", "metric")
         _check_place(data)
@@ -148,7 +148,7 @@ def _part_of(data: dict[str, Any]) -> PartialRange | None:
 
 
 def _check_place(data: dict[str, Any]) -> None:
-    """Refuse a metric without its place, and a place that the metric does not have."""
+    """Refuse a metric without its place, and a place that the metric does not take."""
     metric = data["metric"]
     needed = {"at_threshold"} if metric in RATES else set() if metric in (*AREAS, PARTIAL) else {"at"}
     allowed = needed | ({"at_threshold"} if metric in INDICES else set())
@@ -161,7 +161,7 @@ def _check_place(data: dict[str, Any]) -> None:
 
 
 def _check_levels(options: GateOptions) -> None:
-    """Refuse more confidence than resamples can show."""
+    """Refuse a higher confidence than the resamples can support."""
     resamples = options.how.resamples
     for row, rule in enumerate(options.rules):
         if options.takes_resamples(rule) and not resamples_show(options.level(rule), resamples):
@@ -172,7 +172,7 @@ def _check_levels(options: GateOptions) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GatesRequest:
-    """A checked request for a verdict; `fail_status` is the status of one that is not passed."""
+    """A checked request for a verdict; `fail_status` is the HTTP status if it is not passed."""
 
     evaluation: Sample | Counts
     baseline: Sample | Counts | None
@@ -187,7 +187,7 @@ class GatesRequest:
 
     @property
     def work(self) -> int:
-        """What its tables, its rules and their resamples take."""
+        """The work of its tables, its rules and their resamples."""
         return gates_work(self.evaluation, self.baseline, self.options)
 
 
@@ -201,7 +201,7 @@ class BaselineSchema(EvaluationSchema):
 
 
 class GatesRequestSchema(GatesCharts, EvaluationSchema):
-    """A request for a verdict: an evaluation and what it has to meet side by side."""
+    """A request for a verdict: an evaluation, with its rules and options beside it."""
 
     baseline = fields.Nested(BaselineSchema)
     paired = Flag()
@@ -211,13 +211,13 @@ class GatesRequestSchema(GatesCharts, EvaluationSchema):
 
     @pre_load
     def drop_absent(self, data: Any, **kwargs: object) -> Any:  # noqa: ANN401  # anything that JSON can hold
-        """Let the baseline inherit what labels and scores mean."""
+        """Let the baseline inherit the meaning of labels and scores."""
         data = super().drop_absent(data, **kwargs)
         return inheriting(data, "baseline") if isinstance(data, dict) else data
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> GatesRequest:
-        """Build the request, when its fields go together."""
+        """Build the request, if its fields are compatible."""
         evaluation, baseline = self.evaluation(data), data.get("baseline")
         if "rules" not in data:
             raise invalid("missing", "Give a list of rules; null and [] count as absent.", "rules")

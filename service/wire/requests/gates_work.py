@@ -1,7 +1,7 @@
-"""How much work a gate is, told by its rules, before it is evaluated; in the rows of service/curves/budget.py.
+"""The work of a gate, estimated from its rules before it is evaluated, in the rows of service/curves/budget.py.
 
-Constants say what was measured, the most that hostile requests made of it; `python -m tests.costs` measures again.
-Knows rules and evaluations; nothing of how a rule is checked.
+Constants state their measurements, up to those of hostile requests; `python -m tests.costs` repeats them. Knows rules
+and evaluations, not how a rule is checked.
 """
 
 from service.curves.counts import Counts
@@ -21,7 +21,7 @@ _INTERVAL = 200
 """An interval without resamples: 60 to 100 µs."""
 
 _METRIC_INTERVAL_ROW = 1 / 50
-"""A row of the evaluations on the way to such an interval: 5 to 10 ns."""
+"""A row of the evaluations for such an interval: 5 to 10 ns."""
 
 _PARTIAL_INTERVAL, _PARTIAL_INTERVAL_ROW = 500, 0.7
 """What that of a partial area takes besides: 0.15 to 0.4 ms; and each row: 0.1 to 0.3 µs."""
@@ -33,17 +33,17 @@ _AT_THRESHOLD = 100
 """A metric of the row of a threshold: 10 to 50 µs."""
 
 _ON_CURVE, _CURVE_ROW = 130, 1 / 30
-"""A value of a curve at a place, 60 µs, and each row of that curve: 6 ns."""
+"""A value of a curve at a place: 60 µs, plus 6 ns for each row of the curve."""
 
 _INDEX, _INDEX_ROW = 1000, 1 / 20
-"""The same of an index, whose envelope is made for it: 0.35 to 0.5 ms; 15 ns."""
+"""The same for an index, which needs its envelope: 0.35 to 0.5 ms, plus 15 ns for each row."""
 
 _SPLIT = 50_000
-"""A difference, of paired examples, of what is made of two shares, with its p-value: 25 to 190 ms."""
+"""A difference, for paired examples, of a function of two proportions, with its p-value: 25 to 190 ms."""
 
 
 def gates_work(evaluation: Sample | Counts, baseline: Sample | Counts | None, options: GateOptions) -> int:
-    """Work of a verdict: reading both tables, each metric of both, its interval, and resamples."""
+    """Work of a verdict: both tables, each metric of both, its interval, and resamples."""
     tables = [evaluation] if baseline is None else [evaluation, baseline]
     rows = sum(table.rows for table in tables)
     work = sum(map(table_work, tables)) + len(options.rules) * _RULE
@@ -58,7 +58,7 @@ def gates_work(evaluation: Sample | Counts, baseline: Sample | Counts | None, op
 
 
 def _metric_work(metric: Metric, tables: list[Sample | Counts]) -> float:
-    """Work to read a metric off tables that are there already."""
+    """Work to read a metric off existing tables."""
     if metric.name in AREAS:
         return 0
     if metric.part is not None:
@@ -70,14 +70,14 @@ def _metric_work(metric: Metric, tables: list[Sample | Counts]) -> float:
 
 
 def _splits(options: GateOptions) -> int:
-    """How many intervals there are of differences of what is made of two shares."""
+    """The number of intervals of differences of functions of two proportions."""
     drops = [rule for rule in options.rules if rule.kind == "max_drop" and options.wants_interval(rule)]
     of_two = [rule for rule in drops if rule.at_threshold is not None and rule.metric not in SHARES]
     return len({(rule.of, options.level(rule)) for rule in of_two})
 
 
 def _resampling_work(tables: list[Sample | Counts], options: GateOptions) -> float:
-    """Work of the resamples: an evaluation's own intervals take those of it, differences those of both."""
+    """Work of the resamples: the evaluation's intervals need its own, differences those of both."""
     drawn = [rule for rule in options.rules if options.takes_resamples(rule)]
     work = 0.0
     for difference in (False, True):

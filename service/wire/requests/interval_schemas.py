@@ -1,4 +1,4 @@
-"""The schemas of what a request asks of its statistics: intervals, and the points to read a curve at.
+"""The schemas of a request's statistics: intervals, and the points at which to read a curve.
 
 A loaded schema is the domain's object. Knows the options of the statistics; nothing of bytes.
 """
@@ -14,12 +14,12 @@ from service.wire.requests.evaluation_schemas import ObjectSchema
 from service.wire.requests.fields import Choice, Number, Whole, invalid
 
 FEWEST_RESAMPLES, MOST_RESAMPLES = 100, 10_000
-"""With fewer the ends of a 95 % interval are the least and the greatest resample, or nearly: noise, not an interval."""
+"""With fewer, the ends of a 95 % interval are nearly the least and the greatest resample: noise, not an interval."""
 
 LARGEST_SEED = 2**32 - 1
 
 MOST_OPERATING_POINTS = 1_000
-"""How many operating points one request reads."""
+"""The most operating points in one request."""
 
 
 class Level(Number):
@@ -30,7 +30,7 @@ class Level(Number):
 
 
 class IntervalsSchema(ObjectSchema):
-    """How sure intervals are to be, and how they are made."""
+    """The level and the method of intervals."""
 
     level = Level()
     method = Choice(INTERVAL_METHODS)
@@ -39,7 +39,7 @@ class IntervalsSchema(ObjectSchema):
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> IntervalOptions:
-        """Build the options, if that many resamples can show the level; {} asks for the default."""
+        """Build the options, if that many resamples support the level; {} requests the defaults."""
         options = IntervalOptions(**data)
         if options.method in RESAMPLED_METHODS and not resamples_show(options.level, options.resamples):
             raise invalid("out_of_range", too_sure(options.resamples), "level")
@@ -47,7 +47,7 @@ class IntervalsSchema(ObjectSchema):
 
 
 def too_sure(resamples: int) -> str:
-    """Say that a level is higher than that many resamples can show."""
+    """Say that a level is higher than that many resamples support."""
     most = 1 - 2 / (resamples + 1)
     return f"{resamples} resamples allow a level of at most {most:.6g}; lower level or raise resamples."
 

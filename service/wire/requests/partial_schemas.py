@@ -1,6 +1,6 @@
-"""The schema of a range of a rate, over which a curve is integrated: in requests for curves, and in rules.
+"""The schema of a range of a rate over which a curve is integrated, in requests for curves and in rules.
 
-Knows ranges; nothing of what is asked of them.
+Knows ranges, not what they are used for.
 """
 
 from typing import Any, ClassVar
@@ -20,13 +20,13 @@ class RangeSchema(ObjectSchema):
     min_tpr = Number(minimum=0, exclusive_maximum=1)
 
     class Meta(ObjectSchema.Meta):
-        """The field that no class can name."""
+        """The field whose name is a Python keyword."""
 
         include: ClassVar = {"from": Number(minimum=0, maximum=1)}
 
 
 class PartialSchema(RangeSchema):
-    """A range of a rate: all of it but for what `from` and `to` say."""
+    """A range of a rate, from 0 to 1 unless `from` and `to` are given."""
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> PartialRange:
@@ -35,7 +35,7 @@ class PartialSchema(RangeSchema):
 
 
 def range_of(data: dict[str, Any]) -> PartialRange:
-    """Build a range, which is over something and not empty."""
+    """Build a range, if it has `over` and is not empty."""
     if "over" not in data:
         raise invalid("missing", "A partial area needs over: fpr, tpr or recall.", "over")
     start, end, over, least = data.get("from", 0.0), data.get("to", 1.0), data["over"], data.get("min_tpr")

@@ -1,4 +1,4 @@
-"""The schemas of how pictures are asked for: one as an answer, by query parameters, or several within a JSON answer.
+"""The schemas of picture options: for one picture as the answer, by query parameters, or several within a JSON answer.
 
 Knows the options of pictures; nothing of results.
 """
@@ -27,10 +27,10 @@ from service.wire.requests.faults import field_errors
 from service.wire.requests.fields import Choice, ChoiceSet, NumberColumn, Text, Whole, invalid
 
 LONGEST_TITLE = 120
-"""How many characters the title of a picture has."""
+"""The most characters in the title of a picture."""
 
 WIDEST_DRAWN = 2_000
-"""How many pixels of a PNG a plane may be wide: 4 million in all."""
+"""The widest plane in a PNG, in pixels: 4 million in all."""
 
 
 class _PictureSchema(ObjectSchema):
@@ -47,22 +47,22 @@ class _MarkedSchema(_DrawnSchema):
 
 
 class _MarkedPictureSchema(_MarkedSchema):
-    """How a picture with marks is drawn."""
+    """The options of a picture with marks."""
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> dict[str, Any]:
-        """Count the marks."""
+        """Refuse too many marks."""
         return data | {"marks": _marks(data.pop("mark", ()))}
 
 
 class _PngSchema(_DrawnSchema):
-    """How any picture is drawn in pixels."""
+    """The options of any picture in pixels."""
 
     scale = Whole(minimum=1, maximum=LARGEST_SCALE)
 
     @post_load
     def scaled(self, data: dict[str, Any], **_: object) -> dict[str, Any]:
-        """Refuse what is too large before anything is evaluated."""
+        """Refuse a picture that is too large before anything is evaluated."""
         side = data.get("side", USUAL_SIDE)
         scale = data.setdefault("scale", min(USUAL_SCALE, WIDEST_DRAWN // side))
         if side * scale > WIDEST_DRAWN:
@@ -79,7 +79,7 @@ _DRAWN: dict[str, tuple[type[ObjectSchema], type[ObjectSchema]]] = {
     SVG: (_DrawnSchema, _MarkedPictureSchema),
     PNG: (_PngSchema, _MarkedPngSchema),
 }
-"""{media type: how a picture is drawn, and one that has marks, which is that of curves}"""
+"""{media type: (options of a picture, options of a picture with marks, for curves)}"""
 
 
 def _picture_schema(operation: str, base: type[ObjectSchema]) -> ObjectSchema:
@@ -95,7 +95,7 @@ PICTURE_SCHEMAS: dict[tuple[str, str], ObjectSchema] = {
         for operation in CHARTS
     },
 }
-"""{(operation, media type): how its picture is asked for}"""
+"""{(operation, media type): schema of its picture's options}"""
 
 
 class CurvesCharts(_MarkedSchema):
@@ -139,7 +139,7 @@ _HOW = tuple(_MarkedSchema().fields)
 
 
 def charts_of(operation: str, data: dict[str, Any]) -> Pictures:
-    """Build the pictures that a request asks for within its answer. Raises ValidationError."""
+    """Build the pictures requested within an answer. Raises ValidationError."""
     how = [name for name in _HOW if name in data]
     if "charts" not in data:
         for name in how:
@@ -158,7 +158,7 @@ def _marks(marks: Iterable[float]) -> tuple[float, ...]:
 
 
 def checked_picture(operation: str, media_type: str, document: dict[str, object]) -> Picture:
-    """Check how a picture is asked for. Raises Problem."""
+    """Check the options of a picture. Raises Problem."""
     try:
         options = PICTURE_SCHEMAS[operation, media_type].load(document)
     except ValidationError as error:

@@ -1,7 +1,6 @@
-"""How much work resamples are, in the rows of service/curves/budget.py: draws, and what is read off each resample.
+"""The work of resamples, in the rows of service/curves/budget.py: draws, and what is read off each resample.
 
-Constants say what was measured, the most that hostile requests made of it. Knows evaluations and the options of
-intervals.
+Constants state their measurements, up to those of hostile requests. Knows evaluations and the options of intervals.
 """
 
 from collections.abc import Sequence
@@ -16,25 +15,25 @@ _RESAMPLE = 4
 """A resample, however short: 1 to 2 µs."""
 
 _DRAWN = 1 / 50
-"""An example that is drawn: 8 ns."""
+"""A drawn example: 8 ns."""
 
 _KIND = 8
-"""Counts of many equal examples are drawn kind by kind; so many examples take as long as one kind, 0.08 µs."""
+"""Counts of many equal examples are drawn by kind; this many single examples take as long as one kind, 0.08 µs."""
 
 _AREA_ROW = 1 / 30
-"""A row of a resample's table on its way to an area: 10 to 17 ns."""
+"""A row of a resample's table, for an area: 10 to 17 ns."""
 
 _RESAMPLE_READING, _RESAMPLE_READING_ROW = 30, 1 / 50
-"""A value of a resample's curve, 10 to 15 µs; and a row of that curve, 5 ns."""
+"""A value of a resample's curve: 10 to 15 µs, plus 5 ns for each row of the curve."""
 
 _SORTED = 1 / 5
-"""A value among a metric's replicates, which are sorted for each interval: 0.1 µs."""
+"""A replicate of a metric, as replicates are sorted for each interval: 0.1 µs."""
 
 
 def resampling_work(
     evaluations: Sequence[Sample | Counts], how: IntervalOptions, *, areas: int, readings: int = 0, intervals: int = 0
 ) -> float:
-    """Work of so many areas and values of curves of every resample of each evaluation, and of so many intervals."""
+    """Work of this many areas and values of curves for every resample of each evaluation, and this many intervals."""
     each = sum(
         _RESAMPLE
         + _drawn(evaluation) * _DRAWN
@@ -48,7 +47,7 @@ def resampling_work(
 
 
 def _drawn(evaluation: Sample | Counts) -> float:
-    """About how many examples each resample has: those of counts are drawn one by one unless a kind has many."""
+    """The approximate draws per resample: examples of counts are drawn singly unless a kind has many."""
     if isinstance(evaluation, Sample):
         return evaluation.rows
     kinds = evaluation.rows + 1

@@ -1,4 +1,4 @@
-"""The schema of a request for slices: a sample, the columns that tell its slices apart, and what is asked of each.
+"""The schema of a request for slices: a sample, the columns that define its slices, and the options for each slice.
 
 Knows samples and slices; nothing of bytes.
 """
@@ -28,7 +28,7 @@ from service.wire.requests.work import slices_work
 MOST_SLICES = 100_000
 MOST_SLICE_COLUMNS = 10
 MOST_SLICE_POINTS = 20
-"""How many operating points are read of every slice."""
+"""The most operating points read for every slice."""
 
 OWN_COLUMNS = (
     "rows",
@@ -44,16 +44,16 @@ OWN_COLUMNS = (
     "tp",
     "fp",
 )
-"""Columns of the answer beside those that tell slices apart."""
+"""Columns of the answer besides those that define slices."""
 
 _DENSE = 1 << 22
-"""Up to so many combinations of values are counted; more are sorted."""
+"""Up to this many combinations of values are counted in a table; more are sorted."""
 
 CLOSED_METHODS = tuple(method for method in INTERVAL_METHODS if method not in RESAMPLED_METHODS)
 
 
 class SliceColumns(fields.Field[Slicing]):
-    """Columns by name, all of one length, to the slices that they tell apart."""
+    """Columns by name, all of one length, read as the slices that they define."""
 
     def _deserialize(self, value: object, *_: object, **__: object) -> Slicing:
         if not isinstance(value, dict):
@@ -68,7 +68,7 @@ class SliceColumns(fields.Field[Slicing]):
             try:
                 if name in OWN_COLUMNS:
                     message = "The answer itself has a column of this name; rename this one."
-                    raise ColumnError("duplicate", message)  # noqa: TRY301  # as what the column says of itself
+                    raise ColumnError("duplicate", message)  # noqa: TRY301  # like an error of the column itself
                 read[name] = categories(column)
             except ColumnError as error:
                 errors[name] = [Fault(error.code, error.detail, error.row)]
@@ -83,7 +83,7 @@ class SliceColumns(fields.Field[Slicing]):
 
 
 def _combined(read: dict[str, Categories]) -> Slicing:
-    """Number the combinations of values that rows have, in the order of the columns and their values."""
+    """Number the combinations of values that occur, in the order of the columns and their values."""
     combined: IntArray = np.zeros(next(iter(read.values())).numbers.size, np.int64)
     places = np.zeros((1, 1), np.int64)
     for found in read.values():
@@ -104,7 +104,7 @@ def _combined(read: dict[str, Categories]) -> Slicing:
 
 
 def _compact(numbers: IntArray, most: int) -> tuple[IntArray, IntArray]:
-    """The numbers below `most` that occur, ascending, and the place of each row's among them."""
+    """The numbers below `most` that occur, ascending, and each row's index among them."""
     if most > _DENSE:
         return np.unique(numbers, return_inverse=True)
     used = np.flatnonzero(np.bincount(numbers, minlength=most))
@@ -116,14 +116,14 @@ def _compact(numbers: IntArray, most: int) -> tuple[IntArray, IntArray]:
 
 
 class SliceIntervalsSchema(ObjectSchema):
-    """How sure intervals of slices are to be; none is resampled."""
+    """The level and the method of slices' intervals; none is resampled."""
 
     level = Level()
     method = Choice(CLOSED_METHODS)
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> IntervalOptions:
-        """Build the options; {} asks for the default."""
+        """Build the options; {} requests the defaults."""
         return IntervalOptions(**data)
 
 
@@ -144,7 +144,7 @@ class SlicesRequest:
 
     @property
     def work(self) -> int:
-        """What the tables take, and what is read of each slice."""
+        """The work of the tables, and of what is read for each slice."""
         slices, columns = self.slicing.count, len(self.slicing.keys)
         return slices_work(self.sample, slices, columns, len(self.points), intervals=self.intervals is not None)
 
@@ -158,7 +158,7 @@ class SlicesRequestSchema(SampleSchema, SlicesCharts):
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> SlicesRequest:
-        """Build the request, when slices are told of every row."""
+        """Build the request, if the slices cover every row."""
         if "slices" not in data:
             message = 'Give the columns that define the slices, such as {"country": ["DE", "FR"]}.'
             raise invalid("missing", message, "slices")

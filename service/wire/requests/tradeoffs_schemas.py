@@ -51,7 +51,7 @@ class TradeoffsRequest:
 
     @property
     def work(self) -> int:
-        """What its table takes, and what is read off."""
+        """The work of its table and of the values read off."""
         return tradeoffs_work(self.evaluation, self.options)
 
 

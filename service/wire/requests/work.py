@@ -1,8 +1,8 @@
-"""How much work a request is, told by what it asks for before it is evaluated, in the rows of service/curves/budget.py.
+"""The work of a request, estimated before it is evaluated, in the rows of service/curves/budget.py.
 
-A row is 0.5 µs of one processor, or 40 bytes of an answer. Each constant says what was measured for it, the most that
-hostile requests made of it; `python -m tests.costs` measures again. What only the counts themselves show is spent on
-the way. Knows what requests ask for; nothing of how it is evaluated.
+A row is 0.5 µs of one processor, or 40 bytes of an answer. Each constant states its measurements, up to those of
+hostile requests; `python -m tests.costs` repeats them. What depends on the counts themselves is spent during
+evaluation. Knows the content of requests, not how they are evaluated.
 """
 
 from collections.abc import Mapping
@@ -25,52 +25,55 @@ _SAMPLE_ROW, _WEIGHTED_ROW = 0.25, 0.7
 """A row of a sample, from its score to the areas: 0.1 µs; one with a weight, or of counts: 0.2 to 0.35 µs."""
 
 _POINT, _WIDE_POINT = 4, 6
-"""A row of `points`: 105 to 145 bytes, or, with fractional or huge counts, up to 210; and 0.2 µs."""
+"""A row of `points`: 0.2 µs and 105 to 145 bytes, or up to 210 with fractional or huge counts."""
 
 _INTERPOLATED, _RATIONAL = 3, 8
-"""A point of an interpolated curve: 65 to 95 bytes, 0.1 µs; in rational numbers 3.5 µs more."""
+"""A point of an interpolated curve: 65 to 95 bytes, 0.1 µs; 3.5 µs more in rational numbers."""
 
 _AT_RECALL = 12
-"""A point at a recall, which hardly ever is a whole count: 6 µs."""
+"""A point at a recall, which is rarely a whole count: 6 µs."""
 
 _AREA_INTERVAL_ROW = 0.3
-"""A row on the way to the intervals of the areas: 0.05 to 0.2 µs."""
+"""A row, for the intervals of the areas: 0.05 to 0.2 µs."""
 
 _OPERATING_POINT = 60
 """An operating point, in fractions: 25 µs, and its check."""
 
 _PARTIAL, _PARTIAL_ROW = 600, 0.15
-"""An area of a part of a curve, most of it fractions: 0.25 ms; and each row: 0.05 µs."""
+"""An area of a part of a curve, mostly fractions: 0.25 ms, plus 0.05 µs for each row."""
 
 _STATISTICS, _STATISTICS_ROW = 800, 1.4
-"""Statistics of curves: 0.35 ms; and each row, in pairs of doubles: 0.6 µs."""
+"""Statistics of curves: 0.35 ms, plus 0.6 µs for each row, in pairs of doubles."""
 
 _POOL = 3
-"""A row of `calibration`, of which there are as many as the hull has segments: 90 bytes, 0.1 µs."""
+"""A row of `calibration`, one for each segment of the hull: 90 bytes, 0.1 µs."""
+
+_PREVALENCE = 300
+"""The best row for a prevalence, in fractions: 60 to 150 µs."""
 
 _AT_LAMBDA = 2
 """An index read off at a λ: 0.5 µs and 50 bytes."""
 
 _SLICES, _SLICE_COLUMN, _SLICED_ROW, _SLICE = 2_000, 600, 0.4, 7
-"""What slices take together: 1 ms; a column of theirs: 0.3 ms; a row: 0.1 to 0.2 µs; a slice: 2 µs, and 200 bytes."""
+"""The fixed cost of slices: 1 ms; each of their columns: 0.3 ms; a row: 0.1 to 0.2 µs; a slice: 2 µs, and 200 bytes."""
 
 _WEIGHTED_SLICE, _SLICE_POINTS, _SLICE_INTERVALS = 1_000, 600, 500
-"""A slice with weights: 0.1 ms, or 0.45 ms alone; one that is read at points: 0.3 ms; with intervals: 0.2 ms."""
+"""A slice with weights: 0.1 ms, or 0.45 ms alone; the points of a slice: 0.3 ms; its intervals: 0.2 ms."""
 
 _CLASS, _PAIRED_ROW, _PAIR, _WEIGHTED_PAIR = 600, 0.3, 4, 150
 """A class: 0.2 ms; a row, by its scores for one class: 0.1 µs; a pair: 1 µs, 60 bytes; with weights: 0.05 ms."""
 
 _COMPARED, _COMPARED_ROW = 800, 0.3
-"""One of several evaluations: 0.25 to 0.4 ms; and each of its rows beside each other evaluation: 0.1 µs."""
+"""One of several evaluations: 0.25 to 0.4 ms, plus 0.1 µs for each of its rows and each other evaluation."""
 
 _MOST_DEFAULT_POINTS, _MOST_DEFAULT_STEPS = 2_000, 1_000
-"""What the default interpolation has at every whole true positive, and else (service/curves/pr.py)."""
+"""The rows of the default interpolation at every whole true positive, and otherwise (service/curves/pr.py)."""
 
 _ROUNDED = 1e-6
-"""How far a whole total may be from one, which is a sum of doubles."""
+"""How far a whole total, a sum of doubles, may be from an integer."""
 
 MOST_POINTS = 10**9
-"""More than any server lets one ask for; keeps an estimate of work a number."""
+"""More than any server allows; keeps an estimate of work finite."""
 
 
 def table_work(evaluation: Sample | Counts) -> float:
@@ -92,6 +95,8 @@ def curves_work(evaluation: Sample | Counts, options: CurvesOptions, intervals: 
     if "points" in options.include:
         plain = isinstance(evaluation, Sample) and evaluation.weights is None
         work += rows * (_POINT if plain else _WIDE_POINT)
+    if options.costs is not None:
+        work += _PREVALENCE * (1 if options.costs.prevalence is None else options.costs.prevalence.size)
     if "calibration" in options.include:
         work += rows * _POOL
     if "statistics" in options.include:
@@ -113,7 +118,7 @@ def partial_work(ranges: int, rows: int) -> float:
 
 
 def slices_work(sample: Sample, slices: int, columns: int, points: int, *, intervals: bool) -> int:
-    """Work of slices: the tables of all together, and what is read of each; with weights each has its own."""
+    """Work of slices: one table of all, and what is read for each slice; with weights each slice has a table."""
     each = _SLICE + (0 if sample.weights is None else _WEIGHTED_SLICE) + (_SLICE_INTERVALS if intervals else 0)
     each += _SLICE_POINTS + points * _OPERATING_POINT if points else 0
     together = _SLICES + columns * _SLICE_COLUMN + sample.rows * _SLICED_ROW
@@ -143,7 +148,7 @@ def _interpolation_work(evaluation: Sample | Counts, options: CurvesOptions, row
 
 
 def _is_rational(evaluation: Sample | Counts, every: float | None) -> bool:
-    """Whether points are worked in rational numbers, as far as the totals tell: where they are whole, but not small."""
+    """Whether points are computed in rational numbers, judged by the totals: whole, but not small."""
     positives, negatives = evaluation.positives, _negatives(evaluation)
     if not (positives.is_integer() and negatives.is_integer() and max(positives, negatives) <= LARGEST_EXACT_INTEGER):
         return False
@@ -159,13 +164,13 @@ def _negatives(evaluation: Sample | Counts) -> float:
 
 
 def tradeoffs_work(evaluation: Sample | Counts, options: TradeoffOptions) -> int:
-    """Work of trade-offs: reading the table, and values to read off."""
+    """Work of trade-offs: the table, and the values read off."""
     read = 0 if options.at_lambda is None else options.at_lambda.size
     return int(table_work(evaluation) + read * len(options.indices) * _AT_LAMBDA)
 
 
 def comparisons_work(named: Mapping[str, Sample | Counts]) -> int:
-    """Work of a comparison: reading the tables, every curve against every other, and the names of every pair."""
+    """Work of a comparison: the tables, every curve against every other, and the names of every pair."""
     evaluations = named.values()
     rows = len(evaluations) * sum(evaluation.rows for evaluation in evaluations)
     names = 2 * len(evaluations) * len(orjson.dumps(list(named)))

@@ -4,7 +4,7 @@ import pytest
 
 from service.operations import OPERATIONS
 from service.settings import Settings
-from service.wire.requests.curves_schemas import MOST_PARTIAL
+from service.wire.requests.curves_schemas import MOST_PARTIAL, MOST_PREVALENCES
 from service.wire.requests.gates_schemas import MOST_RULES
 from service.wire.requests.interval_schemas import MOST_OPERATING_POINTS
 from tests.costs.tables import counts, sample
@@ -91,6 +91,15 @@ def test_parts_of_curves_are_work():
     one, many = ({"partial": [part] * size} for size in (1, MOST_PARTIAL))
     assert curves(sample(4), auc, one) < BIG < curves(sample(4), auc, many)
     assert curves(sample(10_000), auc, {"partial": [part] * 10}) > curves(sample(4), auc, {"partial": [part] * 10})
+
+
+def test_costs_are_work():
+    auc, one, many = {"include": ["auc"]}, [0.5], [0.5] * MOST_PREVALENCES
+    assert (
+        curves(sample(4), auc, {"costs": {"prevalence": one}})
+        < BIG
+        < curves(sample(4), auc, {"costs": {"prevalence": many}})
+    )
 
 
 @pytest.mark.parametrize("method", ["bootstrap", "bca"])

@@ -1,0 +1,73 @@
+"""What the errors of the best row cost where positives are as frequent as asked. Knows the table and its hull.
+
+Source: Drummond & Holte 2006, "Cost curves: an improved method for visualizing classifier performance".
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from service.curves.confusion import ConfusionTable
+from service.curves.exact import FloatArray
+from service.curves.hull import RocHull
+
+LARGEST_COST = 1e150
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CostOptions:
+    """What a false negative and a false positive cost, both above 0 and at most 1e150, and where.
+
+    prevalence   (n,) shares of positives; None for the one of the data.
+    """
+
+    prevalence: FloatArray | None = None
+    fn_cost: float = 1.0
+    fp_cost: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Costs:
+    """The least cost at each prevalence, as columns (n,) in the order asked for, and the row that has it.
+
+    cost              of an example, on average.
+    normalized_cost   cost over that of being wrong about every example.
+    threshold         NaN where the row has none.
+    """
+
+    prevalence: FloatArray
+    cost: FloatArray
+    normalized_cost: FloatArray
+    threshold: FloatArray
+    tp: FloatArray
+    fp: FloatArray
+
+
+def costs(table: ConfusionTable, hull: RocHull, options: CostOptions) -> Costs:
+    """Choose the best row for each prevalence π; of two the one that calls less positive.
+
+    cost = π fn_cost fnr + (1 - π) fp_cost fpr      normalized_cost = cost/(π fn_cost + (1 - π) fp_cost)
+
+    The best of all rows lies on the hull, where costs are decided without rounding; each number is rounded once.
+    """
+    positives, negatives = Fraction(table.positives), Fraction(table.negatives)
+    asked = options.prevalence
+    shares = [positives / (positives + negatives)] if asked is None else list(map(Fraction, asked.tolist()))
+    rows, cost, normalized = [], [], []
+    for share in shares:
+        of_missed, of_false = share * Fraction(options.fn_cost), (1 - share) * Fraction(options.fp_cost)
+        row = hull.best(of_missed / positives, of_false / negatives)
+        missed, false = 1 - Fraction(table.tp[row]) / positives, Fraction(table.fp[row]) / negatives
+        least = of_missed * missed + of_false * false
+        rows.append(row)
+        cost.append(float(least))
+        normalized.append(float(least / (of_missed + of_false)))
+    return Costs(
+        np.array(list(map(float, shares))),
+        np.array(cost),
+        np.array(normalized),
+        table.thresholds[rows],
+        table.tp[rows],
+        table.fp[rows],
+    )
