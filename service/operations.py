@@ -27,6 +27,7 @@ from service.wire.formats.tables import (
     evaluation_and_baseline,
     one_column_a_class,
     one_evaluation,
+    one_evaluation_with_soft_labels,
     one_sample_in_slices,
     several_evaluations,
 )
@@ -162,7 +163,7 @@ _DRAWN = ("charts", "side", "theme", "title")
 OPERATIONS = {
     "curves": Operation(
         CurvesRequestSchema(),
-        one_evaluation(
+        one_evaluation_with_soft_labels(
             *("include", "keep", "interpolation", "thresholds", "intervals", "operating_points", "partial", "costs"),
             drawn=(*_DRAWN, "mark"),
         ),

@@ -106,6 +106,7 @@ _ALSO = ("calibration", "statistics")
 @click.command()
 @click.argument("file", type=click.File("rb"))
 @evaluation_options
+@click.option("--soft-labels", metavar="NAME", help="Column of probabilities of being positive, instead of labels.")
 @click.option("--thresholds", metavar="JSON", help="Evaluate only these thresholds: '[0.5, 0.9]'.")
 @click.option("--intervals", metavar="JSON", help="""How certain the areas are: '{}' or '{"level": 0.9}'.""")
 @click.option(

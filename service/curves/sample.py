@@ -31,6 +31,32 @@ class Sample:
     lower_is_positive: bool = False
     rest: str | None = None
 
+    @classmethod
+    def soft(
+        cls,
+        scores: FloatArray,
+        shares: FloatArray,
+        weights: FloatArray | None = None,
+        *,
+        lower_is_positive: bool = False,
+    ) -> "Sample":
+        """Make a sample of soft labels, (n,) in [0, 1]: of each row a positive that weighs y and a negative, 1 - y.
+
+        Times its weight, if it has one. Raises as a sample does; what is wrong with labels is wrong with `soft_labels`.
+        """
+        for name, column in (("soft_labels", shares), ("weights", weights)):
+            if column is not None and column.size != scores.size:
+                raise LengthsDiffer(f"{name} has {column.size} rows but scores has {scores.size}.", name)
+        masses = np.concatenate((shares, 1 - shares))
+        if weights is not None:
+            masses *= np.tile(weights, 2)
+        try:
+            return cls(np.tile(scores, 2), np.arange(masses.size) < shares.size, masses, lower_is_positive)
+        except (OneClassLabels, TotalOutOfRange) as fact:
+            if weights is None or isinstance(fact, OneClassLabels):
+                fact.column = "soft_labels"
+            raise
+
     @property
     def rows(self) -> int:
         """How many rows there are, n."""

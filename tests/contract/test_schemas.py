@@ -53,7 +53,7 @@ NAMES: dict[type[Schema], str] = {
 
 EVALUATIONS = {found.path.removeprefix(EVALUATION_PREFIX): found for found in evaluations()}
 """{operation at run time: operation of the document}"""
-TEXT = {"scores", "labels", "slices", "weights", "baseline_scores", "positive_label"}
+TEXT = {"scores", "labels", "soft_labels", "slices", "weights", "baseline_scores", "positive_label"}
 """Parameters that are text: the names of columns, and a label."""
 NUMBER_LISTS = {"thresholds", "lambda_range", "at_lambda", "mark"}
 """Parameters whose text is numbers with commas between, or JSON."""

@@ -54,7 +54,7 @@ QUERIES: dict[str, dict[str, str]] = {
 }
 """{operation: a query for TABLE}"""
 
-COLUMNS = ("scores", "labels", "weights")
+COLUMNS = ("scores", "labels", "soft_labels", "weights")
 
 EVALUATING = [operation for operation in OPERATIONS if operation not in {"columns", "slices", "classes"}]
 """The operations whose body is an evaluation, or several. Columns of a table, slices and classes may have any name:

@@ -16,10 +16,13 @@ SAMPLE_COLUMNS = ("scores", "labels", "weights")
 BASELINE = "baseline_scores"
 """The column of a baseline's scores; its labels and weights are the table's."""
 
+SOFT_LABELS = "soft_labels"
+"""The column of soft labels."""
+
 SLICES = "slices"
 """The columns that define slices."""
 
-COLUMN_PARAMETERS = (*SAMPLE_COLUMNS, BASELINE, SLICES)
+COLUMN_PARAMETERS = (*SAMPLE_COLUMNS, SOFT_LABELS, BASELINE, SLICES)
 """Parameters that name columns of a table."""
 
 CSV_PARAMETERS = ("delimiter", "decimal")

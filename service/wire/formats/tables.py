@@ -19,6 +19,7 @@ from service.wire.formats.query_options import (
     MEANING,
     SAMPLE_COLUMNS,
     SLICES,
+    SOFT_LABELS,
     TOTALS,
     Decoded,
     complete,
@@ -94,6 +95,12 @@ class TableForm:
 def one_evaluation(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
     """The form of a table that is one evaluation, a sample or counts, with these options as query parameters."""
     return TableForm((*SAMPLE_COLUMNS, *TOTALS, *MEANING, *CSV_PARAMETERS, *options), _read_one, drawn)
+
+
+def one_evaluation_with_soft_labels(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
+    """Form of the same, where a sample may have a column of soft labels instead of labels."""
+    parameters = (*SAMPLE_COLUMNS, SOFT_LABELS, *TOTALS, *MEANING, *CSV_PARAMETERS, *options)
+    return TableForm(parameters, _read_hard_or_soft, drawn)
 
 
 def evaluation_and_baseline(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
@@ -178,11 +185,23 @@ def _read_with_baseline(table: Table, parameters: Mapping[str, str]) -> Decoded:
     return Decoded(document | shared | {"baseline": {"scores": scores} | shared}, {**decoded.pointers, **pointers})
 
 
+def _read_hard_or_soft(table: Table, parameters: Mapping[str, str]) -> Decoded:
+    """Read one evaluation, with soft labels if a parameter names them, or if there are no others."""
+    if SOFT_LABELS in parameters and "labels" in parameters:
+        raise invalid_value(f"/{SOFT_LABELS}", "exclusive", "Name a column of labels or one of soft labels, not both.")
+    has_labels = "labels" in parameters or "labels" in table.header
+    soft = SOFT_LABELS in parameters or (SOFT_LABELS in table.header and not has_labels)
+    return _read_one(table, parameters, ("scores", SOFT_LABELS, "weights") if soft else SAMPLE_COLUMNS)
+
+
 def _read_one(table: Table, parameters: Mapping[str, str], sample: tuple[str, ...] = SAMPLE_COLUMNS) -> Decoded:
-    """Read the columns from the table, a sample's before counts, and everything else from the query parameters."""
+    """Read the columns from the table, a sample's before counts, and everything else from the query parameters.
+
+    The first two columns of a sample are its scores and its labels, which it needs.
+    """
     chosen = _columns(table, parameters, sample)
     counts = _counts_columns(table) if "scores" not in parameters else []
-    missing = [key for key in ("scores", "labels") if key not in chosen]
+    missing = [key for key in sample[:2] if key not in chosen]
     if not counts and len(missing) == 1:
         raise _without(table, missing[0])
     if not counts and missing:

@@ -86,6 +86,7 @@ class CurvesRequest:
 class CurvesRequestSchema(CurvesCharts, EvaluationSchema):
     """A request for curves: an evaluation and its options side by side."""
 
+    soft_labels = NumberColumn(minimum=0, maximum=1)
     include = ChoiceSet(INCLUDES)
     keep = Choice(KEEPS)
     interpolation = fields.Nested(InterpolationSchema)
@@ -95,7 +96,7 @@ class CurvesRequestSchema(CurvesCharts, EvaluationSchema):
     operating_points = ObjectList(OperatingPointSchema(), minimum=0, maximum=MOST_OPERATING_POINTS)
     partial = ObjectList(PartialSchema(), minimum=0, maximum=MOST_PARTIAL)  # type: ignore[assignment]  # marshmallow removes fields from the class
     costs = fields.Nested(CostsSchema)
-    sample_only = (*EvaluationSchema.sample_only, "thresholds", "tuning")
+    sample_only = (*EvaluationSchema.sample_only, "soft_labels", "thresholds", "tuning")
 
     @pre_load
     def drop_absent(self, data: Any, **kwargs: object) -> Any:  # noqa: ANN401  # anything that JSON can hold
@@ -106,7 +107,11 @@ class CurvesRequestSchema(CurvesCharts, EvaluationSchema):
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> CurvesRequest:
         """Build the request, if its fields are compatible."""
-        evaluation = self.evaluation(data)
+        soft = "soft_labels" in data
+        evaluation = self.soft_sample(data) if soft else self.evaluation(data)
+        if soft and "intervals" in data:
+            message = "Soft labels are expectations, not examples: they have no intervals."
+            raise invalid("exclusive", message, "intervals")
         tuning: Sample | None = data.get("tuning")
         if tuning is not None and "thresholds" in data:
             raise invalid("exclusive", "Give thresholds or a tuning sample, not both.", "thresholds")

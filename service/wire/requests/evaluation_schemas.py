@@ -129,6 +129,20 @@ class EvaluationSchema(SampleFields):
             raise invalid("missing", "Give scores and labels, or counts; null and [] count as absent.")
         return _sample(data)
 
+    @staticmethod
+    def soft_sample(data: dict[str, Any]) -> Sample:
+        """Build a sample of soft labels."""
+        for name in ("labels", "positive_label"):
+            if name in data:
+                raise invalid("exclusive", "This is for labels, but soft_labels are given too.", name)
+        if "scores" not in data:
+            raise invalid("missing", "A sample needs scores and soft_labels; null and [] count as absent.", "scores")
+        lower = data.get("lower_is_positive", False)
+        try:
+            return Sample.soft(data["scores"], data["soft_labels"], data.get("weights"), lower_is_positive=lower)
+        except CurvesError as fact:
+            raise _fault_of(fact, data) from None
+
 
 def inheriting(data: dict[str, Any], name: str) -> dict[str, Any]:
     """Let an evaluation within a request inherit the meaning of labels and scores, unless it has its own."""
