@@ -22,6 +22,7 @@ RULES = [
     {"metric": "pr", "min": 0.5, "confidence": 0.9},
     {"metric": "roc", "max_drop": 0.1, "confidence": 0.9},
     {"metric": "precision", "at_threshold": 0.4, "min": 0.1, "confidence": 0.9},
+    {"metric": "partial", "over": "fpr", "to": 0.3, "max_drop": 0.1, "confidence": 0.9},
 ]
 OPTIONS: dict[str, list[dict[str, Any]]] = {
     "curves": [
@@ -29,7 +30,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"intervals": {"method": "bca", "resamples": 100, "seed": 1}, "include": ["auc"]},
         {"keep": "corners", "interpolation": {"at_recall": [0.1, 0.35, 0.9]}},
         {"keep": "drawn", "thresholds": [0.2, 0.4, 0.8]},
-        {"include": ["calibration", "statistics"]},
+        {"include": ["calibration", "statistics"], "costs": {"fn_cost": 3}, "partial": [{"over": "recall", "to": 0.4}]},
     ],
     "tradeoffs": [{"at_lambda": [0.3, 0.7]}, {"lambda_density": {"a": 2, "b": 3}, "min_recall": 0.2}],
     "slices": [{"slices": {"slice": [row % 40 for row in range(ROWS)]}, "intervals": {}}],

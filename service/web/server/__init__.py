@@ -1,37 +1,37 @@
-"""The server: how bytes of many clients become whole requests, and how answers reach those who read them.
+"""The server: turns the bytes of many clients into complete requests, and sends answers to clients at their own speed.
 
-One process is one worker of gunicorn, with one event loop. Nothing a client does holds a thread: everything that waits
-for a client (its head, its body, its reading) waits on the loop as a few kilobytes of state with a deadline. Threads
-evaluate, and do nothing else. So what one client costs another is evaluation alone, which is bounded and shared fairly.
+One process is one worker of gunicorn, with one event loop. Nothing a client does blocks a thread: everything that waits
+for a client (its head, its body, its reading) is a few kilobytes of state on the loop, with a deadline. Threads only
+evaluate. So clients cost each other nothing but evaluation time, which is bounded and shared fairly.
 
-**Who reads.** `accepting.py` takes connections, one an event; a process that has more connections than another stands
-back for a moment. `connection.py` is a connection: a phase, and the deadline of that phase. `reading.py` makes requests
-of bytes, with gunicorn's parser for heads and chunks, and `head.py` checks what the parser lets pass. All connections
-of a process read into one buffer, in short pieces where bytes cost time. A body stays in memory while it is short and
-then goes to a file without a name (`incoming_body.py`).
+**Who reads.** `accepting.py` accepts connections, one per event; a process with more connections than another stands
+back for a moment. `connection.py` is a connection: a phase, and its deadline. `reading.py` turns bytes into requests,
+with gunicorn's parser for heads and chunks, and `head.py` checks what the parser accepts. All connections of a process
+read into one buffer, in short pieces where each byte costs time. A short body stays in memory; a longer one goes to an
+unnamed file (`incoming_body.py`).
 
-**Passes.** The application (Flask) is called with whole requests, and sometimes more than once for one: passes.py, one
-floor up, says how. A long body is preceded by a pass without it, so that who has no key, or asks for what there is
-not, learns that before the upload. What turns out to be long work in the pass for small requests is moved to the one
-for big ones. `exchange.py` is a request on its way through its passes.
+**Passes.** The application (Flask) is called with complete requests, sometimes several times for one; see ../passes.py.
+A long body is preceded by a pass without it, so that a missing key or an unknown path is refused before the upload.
+Work that turns out to be long in the pass for small requests moves to the one for big ones. `exchange.py` is a request
+on its way through its passes.
 
-**Who waits where.** A request that is ready waits in a lane (`lane.py`), which is a queue and threads:
+**Who waits where.** A complete request waits in a lane (`lane.py`), which is a queue with threads:
 
     small      heads and small requests: one thread, because a process uses one processor at a time
     columnar   small Arrow and Parquet bodies: one thread, which hands them to an evaluator process
     big        all other work: a thread for each slot; slots are counted over all processes
 
 The queues are fair (`queues.py`): between owners, that is API keys or else addresses, and then between connections.
-Whoever has used less time lately goes first, and whoever waits gains on all others. A queue that is full turns away the
-last request of whoever has most in it, and a turn that does not come in time is over: both are 503 with Retry-After. In
-the big lane (`lanes/fair_slots.py`) no owner who already has a slot gets the last free one while others have asked for
-one, and of several processes the one that has waited longest gets the next. A request whose client has gone is taken
-out of its queue, and the evaluator process that works on it is ended.
+Those who have recently used less time go first, and waiting raises priority. A full queue turns away the last request
+of the owner with the most in it, and a request that waits too long is dropped: both get 503 with Retry-After. In the
+big lane (`lanes/fair_slots.py`) an owner who already has a slot cannot get the last free one while others want one, and
+the process that has waited longest gets the next. A request whose client has gone is removed from its queue, and the
+evaluator process that works on it is ended.
 
-**Who sends.** `sending.py` gives the loop's transport one piece of an answer after the other, as the client reads them:
-from memory, from the file that an evaluator wrote, or from a generator whose thread waits for room. After the last
-answer of a connection its sending side is closed, and what the client still sends is dropped for a few seconds: closing
-at once would reset the connection, and may destroy the answer before it is read.
+**Who sends.** `sending.py` feeds the loop's transport with pieces of an answer as the client reads them: from memory,
+from the file that an evaluator wrote, or from a generator whose thread waits for room. After the last answer of a
+connection its sending side is closed, and further input is dropped for a few seconds: closing at once would reset the
+connection, and might destroy the answer before it is read.
 
 **What bounds what.**
 
@@ -45,6 +45,6 @@ at once would reset the connection, and may destroy the answer before it is read
     the queues                 256 small, 256 columnar and 64 big requests a process, ROCPR_QUEUE_SECONDS
     evaluation                 ROCPR_BIG_WORK in the small lanes; ROCPR_BIG_SECONDS and ROCPR_SLOTS in the big one
 
-A sweep once a second (`sweep.py`) ends what is past its deadline. The worker then tells gunicorn's master that the
-process is well, unless the thread for small requests is stuck; then the master replaces the process.
+A sweep once a second (`sweep.py`) ends what is past its deadline. The worker then sends gunicorn's master a heartbeat,
+unless the thread for small requests is stuck; the master then replaces the process.
 """

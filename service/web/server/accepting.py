@@ -1,6 +1,6 @@
-"""How connections are accepted: one at a time, by the process that has fewest, and as many as there may be.
+"""How connections are accepted: one at a time, by the process with the fewest, up to the limit.
 
-Knows listeners and sockets; what happens on a connection is connection.py's.
+Knows listeners and sockets; connection.py knows what happens on a connection.
 """
 
 import asyncio
@@ -19,25 +19,25 @@ from service.web.server.server import Server
 from service.web.server.sweep import evict
 
 STAND_BACK_SECONDS = 0.002
-"""How long a process that has more connections than another leaves a new one to that."""
+"""How long a process with more connections than another leaves a new one to that."""
 
 EVEN_ENOUGH = 16
-"""A process stands back only where it has over a sixteenth more than another.
+"""A process stands back only if it has over a sixteenth more than another.
 
-A pause after each connection of a crowd would leave those of the others in the backlog for most of a second.
+In a rush, a pause after each connection would leave the others in the backlog for most of a second.
 """
 
 PAUSE_SECONDS = 0.1
-"""How long a process waits that cannot open another connection, so that it does not only try."""
+"""How long a process that cannot open another connection pauses, so that it does not spin."""
 
 WARN_SECONDS = 60.0
-"""How often that is worth a line in the log."""
+"""How often that is logged."""
 
 SEND_BUFFER_BYTES = 1 << 17
-"""What the system may keep of an answer for a client that does not read: by itself it takes up to 4 MB."""
+"""Bytes that the system may buffer for a client that does not read; the default is up to 4 MB."""
 
 DEAD_CLIENT_MS = 30_000
-"""How long the system tries to send to a client that acknowledges nothing."""
+"""How long the system keeps sending to a client that acknowledges nothing."""
 
 _NO_FILES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 _NO_CONNECTION = frozenset({errno.EAGAIN, errno.ECONNABORTED, errno.EINTR})
@@ -48,8 +48,8 @@ _LOG = logging.getLogger("service")
 class Listeners:
     """The sockets on which this process accepts connections.
 
-    most         how many there may be at once.
-    spare_files  how many descriptors are kept for what is not a connection.
+    most         the most connections at once.
+    spare_files  descriptors reserved for other files.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Listeners:
             self._listen(listener)
 
     def count(self) -> int:
-        """Count connections, and those that asyncio is still making; tell the other processes."""
+        """Count connections, including those that asyncio is still setting up, and tell the other processes."""
         connections = self._server.connections
         count = len(connections) + sum(one not in connections for one in self._tasks.values())
         if self._is_open:
@@ -83,7 +83,7 @@ class Listeners:
         return count
 
     def close(self) -> None:
-        """Take no more connections."""
+        """Accept no more connections."""
         self._is_open = False
         self._board.retire()
         for listener in self._sockets:
@@ -100,7 +100,7 @@ class Listeners:
         self._loop.call_later(seconds, then, listener)
 
     def _accept(self, listener: socket.socket) -> None:
-        """Accept one connection, unless another process has fewer, which then has a moment to be first."""
+        """Accept one connection; if another process has fewer, give it a moment to be first."""
         fewest = self._board.fewest_connections()
         if self.count() > fewest + fewest // EVEN_ENOUGH:
             self._pause(listener, STAND_BACK_SECONDS, self._accept_after_all)
@@ -131,7 +131,7 @@ class Listeners:
         task.add_done_callback(self._tasks.pop)
 
     def _make_way(self, listener: socket.socket) -> None:
-        """End connections that can be missed, and accept again when they are gone."""
+        """End dispensable connections, and accept again when they are gone."""
         now = time.monotonic()
         if now - self._warned >= WARN_SECONDS:
             self._warned = now
@@ -141,19 +141,19 @@ class Listeners:
 
 
 def _prepare(client: socket.socket) -> None:
-    """Bound what the system keeps for a client, and for how long it tries to reach one."""
+    """Limit how much the system buffers for a client, and how long it tries to reach one."""
     client.setblocking(False)  # noqa: FBT003  # the library's signature
     client.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
     if client.family != socket.AF_UNIX and hasattr(socket, "TCP_USER_TIMEOUT"):  # Linux
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, DEAD_CLIENT_MS)
 
 
-def _host_and_port(address: Any) -> tuple[str, str]:  # noqa: ANN401  # what Python has for an address depends on its family
+def _host_and_port(address: Any) -> tuple[str, str]:  # noqa: ANN401  # Python's type of an address depends on its family
     return (address[0], str(address[1])) if isinstance(address, tuple) else ("", "")
 
 
 def _descriptors_left() -> int:
-    """Tell how many descriptors this process may still open."""
+    """The number of descriptors that this process may still open."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     try:
         used = len(list(Path("/proc/self/fd").iterdir()))

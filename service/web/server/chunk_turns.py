@@ -1,6 +1,6 @@
-"""Whose small chunks are read next: each chunk takes the loop time, whatever its length, so connections take turns.
+"""Turns in reading small chunks: each chunk takes time on the loop, whatever its length, so connections take turns.
 
-Knows connections and time; what is in a chunk is reading.py's.
+Knows connections and time; reading.py knows chunks.
 """
 
 import asyncio
@@ -11,16 +11,16 @@ from service.web.server.connection import Connection, Phase
 from service.web.server.sweep import has_gone
 
 TURN_SECONDS = 0.005
-"""How often one connection whose body comes in small chunks is read; each time takes about a millisecond."""
+"""Seconds between reads of a connection whose body comes in small chunks; a read takes about a millisecond."""
 
 GONE_AT_ONCE = 100
-"""How many clients that have gone are passed over in one turn; to look for one takes some 10 µs."""
+"""The most departed clients skipped in one turn; checking one takes 10 µs."""
 
 
 class ChunkTurns:
-    """The connections that wait for their turn; all together have a fifth of the loop's time.
+    """The connections that wait for their turn; together they get a fifth of the loop's time.
 
-    Turns go round by address, so that a crowd of one address delays its own.
+    Turns alternate between addresses, so that many connections from one address delay only each other.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -29,7 +29,7 @@ class ChunkTurns:
         self._timer: asyncio.TimerHandle | None = None
 
     def put(self, connection: Connection) -> None:
-        """Read nothing more of a connection before its turn."""
+        """Stop reading from a connection until its turn."""
         connection.transport.pause_reading()
         self._waiting.setdefault(connection.client[0], deque()).append((connection, time.monotonic()))
         self._go_on()

@@ -1,7 +1,7 @@
-"""One client's connection: what happens on it when, and for how long.
+"""One client's connection: its phases and their deadlines.
 
-Knows its phases and asyncio's transport; how a request is read is reading.py's, what becomes of it exchange.py's, how
-an answer is sent sending.py's. Every method runs on the loop and returns at once.
+Knows its phases and asyncio's transport. reading.py reads requests, exchange.py passes them to the application,
+sending.py sends answers. Every method runs on the loop and returns at once.
 """
 
 import asyncio
@@ -27,22 +27,22 @@ if TYPE_CHECKING:
     from service.web.server.server import Server
 
 PATIENCE_SECONDS = 10.0
-"""How long a head may take; a body beyond its bytes at ROCPR_MIN_BODY_RATE; and how long its client may be silent."""
+"""Seconds allowed for a head, for a body beyond its bytes at ROCPR_MIN_BODY_RATE, and for silence."""
 
 LINGER_SECONDS = 5.0
-"""How long an ended connection still takes (and drops) what the client is sending, so that it reads its answer."""
+"""How long an ended connection still drops input, so that the client can read its answer."""
 
 AHEAD_BYTES = 64 * 1024
-"""How much of the requests that follow is taken while one is answered."""
+"""Bytes of following requests that are read while one is answered."""
 
 DENSE_BYTES = 4 * 1024
-"""How much of a body in small chunks is read at once."""
+"""Bytes of a body in small chunks that are read at once."""
 
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
 class Phase(Enum):
-    """Where a connection is; sweep.py ends what stays there for too long."""
+    """The phase of a connection; sweep.py ends connections that stay in one too long."""
 
     IDLE = "no byte of a request has come"
     HEAD = "a head is coming"
@@ -57,10 +57,10 @@ class Connection(asyncio.BufferedProtocol):
     """One connection of a Server.
 
     client, listener            (host, port) of both ends.
-    use                         what its requests have used of the lanes lately.
-    phase, since, deadline      where it is, since when, and until when where that depends on the client alone.
-    reader, exchange, sending   of the request that is under way: how it is read, answered, and its answer sent.
-    ahead                       what has come and was not taken yet: the rest of a body, and requests that follow.
+    use                         the lane time that its requests have recently used.
+    phase, since, deadline      the phase, its start, and its deadline if it depends only on the client.
+    reader, exchange, sending   the current request: its reader, its exchange, and the sending of its answer.
+    ahead                       input received but not yet consumed: the rest of a body, and following requests.
     """
 
     __slots__ = (
@@ -83,12 +83,12 @@ class Connection(asyncio.BufferedProtocol):
         self._enter(Phase.IDLE, server.bounds.keepalive)
 
     def _enter(self, phase: Phase, seconds: float = 0.0) -> None:
-        """Begin a phase; if it depends on the client alone, it may last this many seconds."""
+        """Begin a phase, with a limit in seconds if it depends only on the client."""
         self.phase = phase
         self.since = time.monotonic()
         self.deadline = self.since + seconds
 
-    # What asyncio tells.
+    # Callbacks of asyncio.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin."""
@@ -96,7 +96,7 @@ class Connection(asyncio.BufferedProtocol):
         self._server.connections.add(self)
 
     def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002  # asyncio's signature
-        """Lend the server's one buffer, which is emptied before the next read."""
+        """Lend the server's shared buffer, which is emptied before the next read."""
         if self.phase is Phase.LINGERING or self._reads_content():
             return self._server.buffer
         is_dense = self.reader is not None and self.reader.is_dense
@@ -114,7 +114,7 @@ class Connection(asyncio.BufferedProtocol):
                 self.transport.pause_reading()
 
     def eof_received(self) -> bool:
-        """Note that the client sends nothing more; it may still read, so the sending side stays open."""
+        """Note that the client will send nothing more; it may still read, so the sending side stays open."""
         self._half_closed = True
         if self.phase in {Phase.IDLE, Phase.HEAD, Phase.BODY}:
             problem = None if self.reader is None else self.reader.end()
@@ -126,16 +126,16 @@ class Connection(asyncio.BufferedProtocol):
             self.transport.close()
         return True
 
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  # it does not matter why
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  # the reason does not matter
         """Drop everything."""
         self._enter(Phase.CLOSED)
         self._server.connections.discard(self)
         self._leave_request()
 
     def resume_writing(self) -> None:
-        """Go on soon: the client has read what it was sent.
+        """Continue sending soon: the client has read what it was sent.
 
-        Not at once: asyncio calls this while it writes, and would end a transport twice that is closed meanwhile.
+        Not at once: asyncio calls this while writing, and would end a transport twice if it were closed now.
         """
         asyncio.get_running_loop().call_soon(self._go_on_sending)
 
@@ -179,7 +179,7 @@ class Connection(asyncio.BufferedProtocol):
             self._want_body(self._server.likely_pass(head))
 
     def _want_body(self, next_pass: Pass) -> None:
-        """Read the body, if there is any that was not read yet, before that pass."""
+        """Read the rest of the body, if any, before that pass."""
         reader = cast("RequestReader", self.reader)
         self._next_pass = next_pass
         if reader.is_whole:
@@ -191,13 +191,13 @@ class Connection(asyncio.BufferedProtocol):
         self._read_ahead()
 
     def read_on(self, waited: float) -> None:
-        """Read again after a pause for other connections, whose seconds do not count against the client."""
+        """Resume reading after a pause for other connections, which does not count against the client."""
         self.deadline += waited
         if not self._is_full:
             self.transport.resume_reading()
 
     def _read_ahead(self) -> None:
-        """Take what has come already; and let more come."""
+        """Consume buffered input, and resume reading."""
         ahead, self.ahead = self.ahead, b""
         if ahead:
             self._read(ahead)
@@ -210,7 +210,7 @@ class Connection(asyncio.BufferedProtocol):
     # The application.
 
     def _ask(self, for_pass: Pass) -> None:
-        """Let the request wait for a pass."""
+        """Queue the request for a pass."""
         self._enter(Phase.ANSWERING)
         try:
             cast("Exchange", self.exchange).ask(for_pass, cast("RequestReader", self.reader).body)
@@ -218,7 +218,7 @@ class Connection(asyncio.BufferedProtocol):
             self.refuse(problem)
 
     def moved(self, following: Pass, *, has_body: bool) -> None:
-        """The application asks for another pass."""
+        """The application requests another pass."""
         if self.phase is not Phase.ANSWERING:
             return
         if has_body:
@@ -241,7 +241,7 @@ class Connection(asyncio.BufferedProtocol):
         self._send(self.sending.go_on)
 
     def failed(self) -> None:
-        """The application has not answered, or not to the end."""
+        """The application has failed to answer, or to finish its answer."""
         if self.phase is Phase.ANSWERING:
             self.refuse(Problem("internal_error", "The server failed unexpectedly."))
         else:
@@ -253,7 +253,7 @@ class Connection(asyncio.BufferedProtocol):
             self._send(partial(self.sending.add, piece))
 
     def probe(self) -> None:
-        """Send a client that sends nothing more an interim answer, once."""
+        """Send an interim answer, once, to a client that has closed its sending side."""
         if self._half_closed and not self._was_probed and cast("RequestReader", self.reader).reads_interim():
             self._was_probed = True
             self.transport.write(_CONTINUE)
@@ -263,7 +263,7 @@ class Connection(asyncio.BufferedProtocol):
     def _send(self, send: Callable[[], bool]) -> None:
         try:
             is_sent = send()
-        except OSError:  # the file that the answer is in; a part was sent
+        except OSError:  # the answer's file; part of it was sent
             self.transport.abort()
             return
         if is_sent:
@@ -283,7 +283,7 @@ class Connection(asyncio.BufferedProtocol):
         self._end()
 
     def _leave_request(self) -> None:
-        """Let go of the request, and of its answer."""
+        """Release the request and its answer."""
         if self.sending is not None:
             self.sending.close()
         if self.exchange is not None:
@@ -294,7 +294,7 @@ class Connection(asyncio.BufferedProtocol):
         self._was_probed = False
 
     def _end(self) -> None:
-        """Close the sending side, and drop what still comes until the client closes its own: see LINGER_SECONDS."""
+        """Close the sending side, and drop input until the client closes its own: see LINGER_SECONDS."""
         self.ahead = b""
         self._enter(Phase.LINGERING, LINGER_SECONDS)
         if self._half_closed:
@@ -302,5 +302,5 @@ class Connection(asyncio.BufferedProtocol):
             return
         if self._is_full:
             self.transport.resume_reading()
-        with suppress(OSError):  # the client has gone, which the transport finds out next
+        with suppress(OSError):  # the client has gone, which the transport will notice
             self.transport.write_eof()

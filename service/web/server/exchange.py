@@ -1,4 +1,4 @@
-"""One request on its way through the application: its environ, its passes, and what becomes of them.
+"""One request on its way through the application: its environ, its passes, and their results.
 
 Knows WSGI, passes.py and lanes; nothing of sockets. `run` is called on a thread of a lane, everything else on the loop.
 """
@@ -28,34 +28,34 @@ _WITHOUT_CONTENT = frozenset({"204", "304"})
 
 Fields = list[tuple[str, str]]
 Then = Callable[[], object]
-"""What is to be called on the loop."""
+"""A callback for the loop."""
 
 
 class Receiver(Protocol):
-    """What an exchange reports to, on the loop: the connection."""
+    """The receiver of an exchange's reports, on the loop: the connection."""
 
     def moved(self, following: Pass, *, has_body: bool) -> None:
-        """The application asks for another pass."""
+        """The application requests another pass."""
 
     def replied(self, reply: Reply) -> None:
         """The application has answered."""
 
     def failed(self) -> None:
-        """The application has not answered, or not to the end."""
+        """The application has failed to answer, or to finish its answer."""
 
     def take_piece(self, piece: bytes | None) -> None:
-        """Here is a piece of a stream; None after the last."""
+        """Receive a piece of a stream; None after the last."""
 
     def refuse(self, problem: Problem) -> None:
-        """The server has no place for the request."""
+        """The server has no room for the request."""
 
 
 class Exchange:
-    """One request, from its head until its answer was sent or is no longer wanted.
+    """One request, from its head until its answer was sent or is no longer needed.
 
-    owner, use   on whose account it is served (queues.py).
-    began        when its head had come (time.monotonic).
-    has_body     whether it has the request's body, and closes it in the end.
+    owner, use   who is charged for it (queues.py).
+    began        when its head was complete (time.monotonic).
+    has_body     whether it owns the request's body, and must close it.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class Exchange:
         self._client = Client()
         self._until_sent = ExitStack()
         self._lane: Lane | None = None
-        """Where it is, until the application has answered."""
+        """The current pass, until the application has answered."""
         self._waits_since = 0.0
         environ |= {
             STARTED: time.perf_counter(),
@@ -92,9 +92,9 @@ class Exchange:
         }
 
     def ask(self, for_pass: Pass, body: IncomingBody | None) -> None:
-        """Wait for a pass; in all but the first the application reads the body, which is closed with the exchange.
+        """Queue for a pass; in all but the first the application reads the body, which is closed with the exchange.
 
-        Raises Problem overloaded where there is no room for the body.
+        Raises Problem overloaded if there is no room for the body.
         """
         if for_pass is not Pass.HEAD:
             self._give(body)
@@ -104,23 +104,23 @@ class Exchange:
         self._lane.put(self)
 
     def misses_its_turn(self, seconds: float) -> bool:
-        """Whether it has waited for so long in vain; then it waits no more."""
+        """Whether it has waited longer than this; if so, it is removed from the queue."""
         return time.monotonic() - self._waits_since > seconds and self.withdraw()
 
     def withdraw(self) -> bool:
-        """Wait no more; whether it did, and was not begun."""
+        """Stop waiting; returns whether it was waiting and had not begun."""
         if self._lane is None or not self._lane.withdraw(self):
             return False
         self._lane = None
         return True
 
     def turn_away(self) -> None:
-        """Hear that too many wait for their turn."""
+        """Refuse the request because too many wait."""
         self._lane = None
         self._receiver.refuse(Problem("overloaded", "Too many requests are waiting already."))
 
     def leave(self) -> None:
-        """End what is done for it, and give back what it holds as soon as no thread works on it."""
+        """Stop work on it, and release what it holds as soon as no thread works on it."""
         self._client.leave()
         if self._lane is None:
             self.dispose()
@@ -129,12 +129,12 @@ class Exchange:
             self.dispose()
 
     def dispose(self) -> None:
-        """Give back what it holds; not while a thread works on it."""
-        with suppress(Exception):  # it is closed as far as it can be
+        """Release what it holds; not while a thread works on it."""
+        with suppress(Exception):  # closed as far as possible
             self._until_sent.close()
 
     def run(self) -> Then:
-        """Call the application for the pass, on a thread; return what tells the receiver of it."""
+        """Call the application for the pass, on a thread; return the callback that reports the result."""
         if self._client.gone:
             count_abandoned("waiting")
             return self.dispose
@@ -142,12 +142,12 @@ class Exchange:
         self._environ[WAITED] = waited + time.monotonic() - self._waits_since
         try:
             return partial(self._report, self._called())
-        except BaseException as error:  # noqa: BLE001  # a thread of a lane must not end, whatever an application raises
+        except BaseException as error:  # noqa: BLE001  # a lane's thread must survive any error of the application
             _LOG.error("Unexpected failure", exc_info=error)
             return partial(self._report, self._receiver.failed)
 
     def _report(self, report: Then) -> None:
-        """Tell the receiver, unless it has left meanwhile."""
+        """Report to the receiver, unless it has left."""
         self._lane = None
         if self._client.gone:
             self.dispose()
@@ -191,7 +191,7 @@ class Exchange:
             if isinstance(body, FileBody) and (extent := body.extent()) is not None:
                 length = extent[1] if announced is None else announced
                 reply = Reply(written_head(status, fields, length), body, length)
-                here.pop_all()  # it is closed when it was sent
+                here.pop_all()  # closed after sending
                 return partial(self._receiver.replied, reply)
             if announced is None and self._environ[PASS] is Pass.BIG:
                 return self._streamed(status, fields, body)
@@ -203,7 +203,7 @@ class Exchange:
             )
 
     def _streamed(self, status: str, fields: Fields, body: Iterable[bytes]) -> Then:
-        """Hand over a body piece by piece, as the client reads it, until it leaves."""
+        """Pass on a body piece by piece as the client reads it, until it leaves."""
         stream, is_chunked = Stream(), self._environ["SERVER_PROTOCOL"] == "HTTP/1.1"
         if is_chunked:
             fields = [*fields, ("Transfer-Encoding", "chunked")]
@@ -213,11 +213,11 @@ class Exchange:
                 if not stream.wait_for_room():
                     return self.dispose
                 self._call_on_loop(self._receiver.take_piece, piece)
-        except Exception as error:  # noqa: BLE001  # a part was sent; the connection ends, so that it is not mistaken for the whole answer
+        except Exception as error:  # noqa: BLE001  # part was sent; the connection ends, so that nobody takes it for the whole answer
             _LOG.error("Unexpected failure", exc_info=error)
             return self._receiver.failed
         return partial(self._receiver.take_piece, None)
 
 
-def _no_write(_: bytes) -> Any:  # noqa: ANN401  # it never returns
+def _no_write(_: bytes) -> Any:  # noqa: ANN401  # never returns
     raise RuntimeError("this server takes bodies as iterables only")

@@ -1,4 +1,4 @@
-"""The head of a request: what gunicorn's parser does not ask of it, and the WSGI environ that it becomes.
+"""The head of a request: checks that gunicorn's parser omits, and the WSGI environ.
 
 Knows RFC 9112 and PEP 3333; nothing of sockets.
 """
@@ -22,7 +22,7 @@ _ABSOLUTE = re.compile(rb"[Hh][Tt][Tt][Pp][Ss]?://([^/?#]*)(.*)", re.DOTALL)
 """The absolute form of a target: its authority, and the rest."""
 
 _IGNORED = frozenset({b"upgrade", b"transfer-encoding", b"connection", b"expect"})
-"""Fields that are the server's business. No other protocol is spoken here, and Upgrade may be ignored."""
+"""Fields that the server handles. It speaks no other protocol, so Upgrade is ignored."""
 
 _OF_THEIR_OWN = {"content-type": "CONTENT_TYPE", "content-length": "CONTENT_LENGTH"}
 
@@ -30,13 +30,13 @@ _OF_THEIR_OWN = {"content-type": "CONTENT_TYPE", "content-length": "CONTENT_LENG
 class Head:
     """A request's line and header fields.
 
-    length         what Content-Length says; 0 without it; None of a chunked body.
-    asks_to_close  whether no other request follows on this connection.
-    expects_100    whether the client waits for a word before it sends the body.
+    length         the Content-Length; 0 without it; None for a chunked body.
+    asks_to_close  whether this is the last request of the connection.
+    expects_100    whether the client waits for 100 Continue before it sends the body.
     """
 
     def __init__(self, parser: PythonProtocol) -> None:
-        """Check the head that the parser has read. Raises ParseError."""
+        """Check a parsed head. Raises ParseError."""
         fields: list[tuple[bytes, bytes]] = parser.headers
         self.method: str = parser.method.decode("ascii")
         self.version: tuple[int, int] = parser.http_version
@@ -50,11 +50,11 @@ class Head:
         self.asks_to_close = self._asks_to_close()
 
     def values(self, wanted: bytes) -> list[bytes]:
-        """Return the values of the fields of that name, which is in lower case."""
+        """Return the values of the fields with this lower-case name."""
         return [value for name, value in self.fields if name == wanted]
 
     def _check_host(self, hosts: list[bytes], authority: bytes) -> None:
-        """Check the Host field, which HTTP/1.1 must have, also where the target names the host (RFC 9112, 3.2)."""
+        """Check the Host field, which HTTP/1.1 requires even if the target names the host (RFC 9112, 3.2)."""
         if not hosts and self.version >= (1, 1):
             raise InvalidHeader("Host")
         if not all(_HOST.fullmatch(host) for host in (*hosts, authority)):
@@ -71,7 +71,7 @@ class Head:
         return b"close" in options or (self.version < (1, 1) and b"keep-alive" not in options)
 
     def environ(self, client: tuple[str, str], server: tuple[str, str]) -> dict[str, Any]:
-        """Write the environ, but for the body."""
+        """Make the environ, except for the body."""
         path, _, query = self.target.partition(b"?")
         environ: dict[str, Any] = {
             "REQUEST_METHOD": self.method,
@@ -95,7 +95,7 @@ class Head:
         if self.length is None:
             environ["HTTP_TRANSFER_ENCODING"] = "chunked"
         for name, value in self.fields:
-            if b"_" in name or name in _IGNORED:  # with - for _ it would be another field
+            if b"_" in name or name in _IGNORED:  # would be confused with the field spelled with -
                 continue
             text = name.decode("ascii")
             key = _OF_THEIR_OWN.get(text) or "HTTP_" + text.upper().replace("-", "_")
@@ -105,7 +105,7 @@ class Head:
 
 
 def _origin_form(target: bytes) -> tuple[bytes, bytes]:
-    """Take the path and query of a target, and its authority, empty where it has none (RFC 9112, 3.2.2)."""
+    """The path and query of a target, and its authority or the empty text (RFC 9112, 3.2.2)."""
     absolute = None if target.startswith(b"/") else _ABSOLUTE.fullmatch(target)
     if absolute is None:
         return target, b""

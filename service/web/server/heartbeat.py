@@ -1,4 +1,4 @@
-"""The sign of life of a worker, in a file without a directory: gunicorn's lies in one, which may be full or read-only.
+"""A worker's heartbeat in an anonymous file: gunicorn's needs a directory, which may be full or read-only.
 
 Knows files and clocks, and the methods that gunicorn calls.
 """
@@ -17,7 +17,7 @@ class _Configuration(Protocol):
 
 
 class Heartbeat:
-    """gunicorn's WorkerTmp, in memory; made in the master, kept by the master and by the worker.
+    """gunicorn's WorkerTmp in memory; created by the master, and shared with the worker.
 
     The worker sets the file's time, and the master replaces a worker whose file is too old.
     """
@@ -25,15 +25,15 @@ class Heartbeat:
     def __init__(self, cfg: _Configuration) -> None:
         self._descriptor = os.memfd_create("rocpr-heartbeat")
         if (cfg.uid, cfg.gid) != (os.geteuid(), os.getegid()):
-            os.fchown(self._descriptor, cfg.uid, cfg.gid)  # only a file's owner sets its times
+            os.fchown(self._descriptor, cfg.uid, cfg.gid)  # only a file's owner can set its times
 
     def notify(self) -> None:
-        """Say that the worker lives now."""
+        """Record that the worker is alive now."""
         now = time.monotonic()
         os.utime(self._descriptor, (now, now))
 
     def last_update(self) -> float:
-        """Return when the worker said so last, on the monotonic clock, which all processes share; seconds."""
+        """Return the time of the last notify, in seconds of the monotonic clock, which all processes share."""
         return os.fstat(self._descriptor).st_mtime
 
     def fileno(self) -> int:
@@ -46,6 +46,6 @@ class Heartbeat:
 
 
 def beat_in_memory() -> None:
-    """Let gunicorn's workers, of any class, have such heartbeats, where the system has files without a directory."""
+    """Give gunicorn's workers, of any class, such heartbeats, if the system supports anonymous files."""
     if sys.platform == "linux":
         gunicorn.workers.base.WorkerTmp = Heartbeat

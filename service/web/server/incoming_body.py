@@ -1,4 +1,4 @@
-"""The body of a request while it comes: in memory while it is short, in a file without a name when it is not.
+"""The body of a request while it arrives: in memory if short, else in an unnamed file.
 
 Knows bytes, files and limits; nothing of HTTP.
 """
@@ -12,12 +12,12 @@ from service.web.body import too_large
 
 
 class IncomingBody:
-    """A body that is being received.
+    """A body being received.
 
-    limit        the most bytes that are taken.
-    in_memory    the most bytes that are kept in memory.
-    spool        opens a file for more.
-    is_spooled   whether it lies in a file.
+    limit        the most bytes accepted.
+    in_memory    the most bytes kept in memory.
+    spool        opens a file for a longer body.
+    is_spooled   whether it is in a file.
     """
 
     def __init__(self, limit: int, in_memory: int, spool: Callable[[], BinaryIO]) -> None:
@@ -29,7 +29,7 @@ class IncomingBody:
         self.is_spooled = False
 
     def write(self, data: bytes | memoryview) -> None:
-        """Take what has come. Raises Problem body_too_large; OSError when there is no room for it."""
+        """Append bytes. Raises Problem body_too_large; OSError without room."""
         self.length += len(data)
         if self.length > self._limit:
             raise too_large(self._limit)
@@ -41,12 +41,12 @@ class IncomingBody:
         self._file.write(data)
 
     def whole(self) -> BinaryIO:
-        """Give the body to be read. Raises OSError when there is no room for the last of it."""
+        """Return the body, ready to be read. Raises OSError without room for the last of it."""
         self._file.flush()
         self._file.seek(0)
         return self._file
 
     def close(self) -> None:
         """Drop it."""
-        with suppress(OSError):  # what is not written yet finds no room; the file is closed all the same
+        with suppress(OSError):  # no room for unwritten bytes; the file is closed anyway
             self._file.close()

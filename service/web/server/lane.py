@@ -1,6 +1,6 @@
-"""A lane: a fair queue, and the threads that call the application for what stands first in it.
+"""A lane: a fair queue, and threads that call the application for the first request in it.
 
-Knows threads and the loop; nothing of HTTP. Everything but `_serve` runs on the loop.
+Knows threads and the loop; nothing of HTTP. Everything except `_serve` runs on the loop.
 """
 
 import threading
@@ -14,38 +14,38 @@ from typing import Protocol
 from service.web.server.queues import FairQueue, Waiting
 
 RETRY_SECONDS = 0.01
-"""How soon a lane looks again for a slot that another process may have given back."""
+"""How soon a lane tries again for a slot that another process may have released."""
 
 
 class Work(Waiting, Protocol):
-    """A request that can be done on a thread."""
+    """A request to process on a thread."""
 
     def run(self) -> Callable[[], object]:
-        """Do it, on a thread of the lane; return what is to be called on the loop then."""
+        """Process it, on a thread of the lane; return a callback for the loop."""
 
     def turn_away(self) -> None:
-        """Hear that too many wait."""
+        """Refuse it, because too many wait."""
 
 
 Admit = Callable[[str], Callable[[], object] | None]
-"""From an owner to what gives back what was taken for them; None when they may have nothing now. Raises NobodyNow."""
+"""Takes what an owner needs and returns its release; None if this owner must wait. Raises NobodyNow."""
 
 
 class NobodyNow(Exception):
-    """There is nothing for any owner now."""
+    """No owner can be admitted now."""
 
 
 def always(_owner: str) -> Callable[[], object]:
-    """Admit everybody; there is nothing to give back."""
+    """Admit everybody; nothing needs releasing."""
     return lambda: None
 
 
 class Lane:
-    """Threads that do one request each at a time.
+    """Threads that each process one request at a time.
 
-    ahead    how many requests more than threads are handed over, so that no thread waits for the loop.
-    most     how many may wait.
-    admit    what a request needs besides a thread.
+    ahead    requests handed over in addition to one per thread, so that no thread waits for the loop.
+    most     the most requests that may wait.
+    admit    takes what a request needs besides a thread.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Lane:
             threading.Thread(target=self._serve, name=f"{name}-{number}", daemon=True).start()
 
     def put(self, work: Work) -> None:
-        """Let a request wait for its turn; where too many wait, the last of whoever has most is turned away."""
+        """Queue a request; if too many wait, the last of the owner with the most is turned away."""
         self.queue.put(work)
         self._dispatch()
         if len(self.queue) > self._most:
@@ -81,16 +81,16 @@ class Lane:
             worst.turn_away()
 
     def withdraw(self, work: Work) -> bool:
-        """Take a request out of the queue; whether it still waited there."""
+        """Remove a request from the queue; returns whether it was still there."""
         return self.queue.remove(work)
 
     def longest(self) -> float:
-        """Tell for how many seconds the request that was begun first has been worked on; 0 without one."""
+        """The seconds since the oldest running request began; 0 without one."""
         now = time.monotonic()
         return now - min(tuple(self._started.values()), default=now)
 
     def _dispatch(self) -> None:
-        """Hand over what stands first, while there are threads, and whatever else it needs."""
+        """Hand over the first requests, while there are threads and whatever else they need."""
         while self._under_way < self._places and len(self.queue):
             owner, give_back = self._admitted()
             if owner is None or give_back is None:
@@ -100,7 +100,7 @@ class Lane:
             self._hand_over(self.queue.take(owner), give_back)
 
     def _admitted(self) -> tuple[str | None, Callable[[], object] | None]:
-        """Find the first owner who may have something now, and take it for them."""
+        """Find the first owner who can be admitted now, and admit them."""
         with suppress(NobodyNow):
             for owner in self.queue.owners():
                 give_back = self._admit(owner)
@@ -117,7 +117,7 @@ class Lane:
         self._handed.put((work, give_back))
 
     def _serve(self) -> None:
-        """Do one request after the other, for ever; on a thread."""
+        """Process requests for ever, on a thread."""
         me = threading.get_ident()
         while True:
             work, give_back = self._handed.get()

@@ -1,6 +1,6 @@
-"""gunicorn's parser, with two of its checks as regular expressions: of a long head they took most of the time.
+"""gunicorn's parser, with two of its checks as regular expressions: for a long head they took most of the time.
 
-Knows the parser's inside, for which gunicorn is held below 28; the malformed corpus of the tests holds it to the rules.
+Depends on the parser's internals, so gunicorn is pinned below 28; the tests' corpus of malformed requests checks it.
 """
 
 import re
@@ -13,7 +13,7 @@ _TOKEN = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 """RFC 9110, 5.6.2."""
 
 _NOT_IN_A_FIELD = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
-"""What no value of a field may hold (RFC 9110, 5.5)."""
+"""Characters forbidden in field values (RFC 9110, 5.5)."""
 
 
 class Parser(PythonProtocol):

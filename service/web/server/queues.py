@@ -1,6 +1,6 @@
-"""Where requests wait for their turn: fair between owners, and between the connections of one owner.
+"""The queues of requests: fair between owners, and between the connections of one owner.
 
-Knows who owns a request and how long others of theirs took; nothing of HTTP. All of it is the loop's: no locks.
+Knows a request's owner and how long the owner's others took; nothing of HTTP. Runs on the loop, without locks.
 """
 
 import time
@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
 PENALTY, MOST_PENALTY = 4.0, 10.0
-"""How many seconds of waiting a second of lately used time counts for; and all of it together, at most."""
+"""The seconds of waiting that a second of recent use counts for, and the most that all of it counts for."""
 
 
 class Use:
-    """How many seconds somebody has used lately: what they used long ago counts for less and less."""
+    """The seconds recently used, with exponential decay."""
 
     __slots__ = ("_seconds", "_since")
 
@@ -21,7 +21,7 @@ class Use:
         self._since = 0.0
 
     def add(self, seconds: float, half_life: float) -> None:
-        """Count seconds that were used until now."""
+        """Add seconds used until now."""
         self._seconds = self.lately(half_life) + seconds
         self._since = time.monotonic()
 
@@ -31,12 +31,12 @@ class Use:
         return self._seconds * 0.5 ** min(age / half_life, 64.0) if self._seconds else 0.0
 
     def penalty(self, half_life: float) -> float:
-        """Return how many seconds of waiting that counts for."""
+        """Return the penalty in seconds of waiting."""
         return min(PENALTY * self.lately(half_life), MOST_PENALTY)
 
 
 class Waiting(Protocol):
-    """What may wait: a request."""
+    """A waiting request."""
 
     owner: str
     use: Use
@@ -48,7 +48,7 @@ T = TypeVar("T", bound=Waiting)
 
 @dataclass(slots=True)
 class _Line(Generic[T]):
-    """The requests of one owner; `since` is when its present first request, or one that left, came to be first."""
+    """The requests of one owner; `since` is when the current first request, or one that left, became first."""
 
     items: list[tuple[float, T]] = field(default_factory=list)
     since: float = 0.0
@@ -56,12 +56,11 @@ class _Line(Generic[T]):
 
 
 class FairQueue(Generic[T]):
-    """Requests that wait, each in the line of its owner.
+    """Waiting requests, each in its owner's line.
 
-    The owner goes first whose line has stood longest, less a penalty for what the owner has used lately, so that
-    nobody's hundredth request stands before another's first. Within a line requests go by when they came, plus the
-    penalty for what their connection had used by then. Every waiting request moves up with time, so none waits
-    for ever.
+    The owner whose line has waited longest, less a penalty for recent use, goes first, so that nobody's hundredth
+    request comes before another's first. Within a line requests are ordered by arrival, plus a penalty for what their
+    connection had used by then. Every waiting request moves up with time, so none waits for ever.
     """
 
     def __init__(self, half_life: float) -> None:
@@ -82,7 +81,7 @@ class FairQueue(Generic[T]):
         self._count += 1
 
     def remove(self, item: T) -> bool:
-        """Take a request out of its line; whether it was there."""
+        """Remove a request from its line; returns whether it was there."""
         line = self._lines.get(item.owner)
         place = next((at for at, (_, found) in enumerate(line.items) if found is item), None) if line else None
         if line is None or place is None:
@@ -92,7 +91,7 @@ class FairQueue(Generic[T]):
         return True
 
     def owners(self) -> list[str]:
-        """Return the owners who wait, in the order of their turns."""
+        """Return the waiting owners, in the order of their turns."""
         waiting = [(owner, line) for owner, line in self._lines.items() if line.items]
         if len(waiting) == 1:
             return [waiting[0][0]]
@@ -109,7 +108,7 @@ class FairQueue(Generic[T]):
         return item
 
     def worst(self) -> T:
-        """Tell who has to leave a queue that is too long: the last of the longest line; of several, of the youngest."""
+        """The request to turn away: the last of the longest line, or of the youngest of several."""
         longest = max(self._lines.values(), key=lambda line: (len(line.items), line.since))
         return max(longest.items, key=lambda entry: entry[0])[1]
 
@@ -119,7 +118,7 @@ class FairQueue(Generic[T]):
         self._lines.setdefault(item.owner, _Line()).use.add(seconds, self._half_life)
 
     def forget_the_idle(self) -> None:
-        """Drop owners who neither wait nor have used anything that counts."""
+        """Drop owners who neither wait nor have recent use."""
         idle = [
             owner
             for owner, line in self._lines.items()
@@ -130,4 +129,4 @@ class FairQueue(Generic[T]):
 
 
 _FORGOTTEN = 1e-3
-"""Seconds of use that are forgotten."""
+"""Seconds of use below which an owner is forgotten."""

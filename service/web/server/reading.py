@@ -1,7 +1,7 @@
-"""One request as it is read: bytes in, a head and a body out, or a problem. It knows no socket and no clock.
+"""Reads one request: bytes in, a head and a body or a problem out. Knows no socket and no clock.
 
-gunicorn's parser reads the head and the chunks; it is strict, and keeps to its limits. What it does not bound is here:
-the head as a whole, empty lines before it, and chunks of a few bytes. A body of known length goes past it.
+gunicorn's parser reads heads and chunks, strictly and within its limits. This adds the limits that it lacks: on the
+whole head, empty lines before it, and chunks of a few bytes. A body of known length bypasses it.
 """
 
 from collections.abc import Callable
@@ -16,33 +16,33 @@ from service.web.server.transport import IncompleteHead, TinyChunks, incomplete_
 from service.wire.problems import Problem, no_room
 
 HEAD_BYTES = 32 * 1024
-"""The longest head: its line, all fields, and empty lines before it together. A longer one is 431."""
+"""The longest head: request line, all fields, and empty lines before it. A longer one gets 431."""
 
 FRAMING_BYTES, FRAMING_OF_CONTENT = 8192, 1.25
-"""How much of a chunked body may be sizes, extensions and trailers: in all, and for each byte of content. Chunks of 4
-bytes need no more; each chunk takes as long to read as hundreds of bytes."""
+"""The bytes of sizes, extensions and trailers that a chunked body may have: in all, and per byte of
+content. Chunks of 4 bytes need no more; reading a chunk takes as long as hundreds of bytes."""
 
 FRAMING_OF_TINY_CHUNKS = 16
-"""The most of it that chunks of one byte have for a byte; what is more comes from extensions or trailers."""
+"""The most of it per byte that chunks of one byte need; more than this comes from extensions or trailers."""
 
 DENSE_PIECES = 128
-"""More chunks than this at once are many; each takes some 2 µs."""
+"""More chunks than this at once are many; each takes 2 µs."""
 
 _HEAD_END = b"\r\n\r\n"
 
 NewParser = Callable[[Callable[[], bool], Callable[[bytes], None]], PythonProtocol]
-"""Makes a parser with the server's limits, from what it calls after the head, and for each piece of a chunked body."""
+"""Makes a parser with the server's limits, given its callbacks after the head and for each piece of a chunked body."""
 
 
 class RequestReader:
     """Reads one request.
 
-    head      what was read of it; None before it is whole.
+    head      the head; None until complete.
     body      the part of the body that has arrived; None if there is none.
-    is_whole  whether the request was read to its end.
-    begun     whether a byte of it has come.
-    taken     how many bytes of it have come.
-    is_dense  whether what came last was a great many chunks, each of which takes time.
+    is_whole  whether the request is complete.
+    begun     whether any byte has arrived.
+    taken     how many bytes have arrived.
+    is_dense  whether the last input had very many chunks, each of which takes time.
     """
 
     def __init__(self, new_parser: NewParser, new_body: Callable[[], IncomingBody]) -> None:
@@ -58,34 +58,34 @@ class RequestReader:
         self._before = b""
         self._head_bytes = 0
         self._tail = b""
-        """The last bytes of the head so far, in which its end may begin."""
+        """The last bytes of the head so far, which may contain the start of its end."""
         self._of_chunks = 0
-        """How many bytes of a chunked body have come, its sizes, extensions and trailers included."""
+        """The bytes of a chunked body that have arrived, including sizes, extensions and trailers."""
 
     @property
     def method(self) -> str:
-        """The method, as far as it is known."""
+        """The method, if known."""
         return (self._parser.method or b"").decode("latin-1")
 
     @property
     def path(self) -> str:
-        """The decoded path, as far as it is known."""
+        """The decoded path, if known."""
         known: bytes = (self._parser.path or b"") if self.head is None else self.head.target
         target = unquote(known.decode("latin-1").partition("?")[0])
         return target if target.startswith("/") else "/"
 
     def awaits_100(self) -> bool:
-        """Whether the client waits for a word before it sends the body, of which nothing has come."""
+        """Whether the client waits for 100 Continue and has sent nothing of the body."""
         return self.head is not None and self.head.expects_100 and (self.body is None or self.body.length == 0)
 
     def reads_interim(self) -> bool:
-        """Whether the client knows interim answers (RFC 9110, 15.2), as HTTP/1.0 does not."""
+        """Whether the client understands interim answers (RFC 9110, 15.2), which HTTP/1.0 lacks."""
         return self.head is not None and self.head.version >= (1, 1)
 
     def feed(self, data: bytes | memoryview) -> bytes:
-        """Take bytes; return those that were not taken: nothing is left over until the head, or the request, is whole.
+        """Consume bytes; return the rest, which is empty unless the head, or the request, is complete.
 
-        Raises Problem; the reader is of no use then.
+        Raises Problem; the reader is then unusable.
         """
         self._pieces = 0
         try:
@@ -99,15 +99,15 @@ class RequestReader:
         return rest
 
     def end(self) -> Problem | None:
-        """The connection has ended: say what is wrong with what has come; None where nothing had begun."""
+        """The problem of a connection that ends now; None if no request had begun."""
         if self.head is not None:
             return incomplete_body()
         return transport_problem(IncompleteHead()) if self.begun else None
 
     def close(self, *, keep_body: bool) -> None:
-        """Drop the parser, and the body unless another closes it.
+        """Drop the parser, and the body unless something else closes it.
 
-        The parser knows this reader: together they would keep what has come until the garbage collector finds them.
+        The parser refers to this reader: the cycle would keep the input until the garbage collector runs.
         """
         del self._parser
         if self.body is not None and not keep_body:
@@ -129,7 +129,7 @@ class RequestReader:
         self._head_bytes += len(data)
         try:
             self._parser.feed(data[:room])
-        except ValueError as error:  # a Content-Length of more digits than Python reads
+        except ValueError as error:  # a Content-Length with more digits than Python reads
             raise InvalidHeader("Content-Length") from error
         if self.head is None:
             if self._head_bytes >= HEAD_BYTES:
@@ -157,7 +157,7 @@ class RequestReader:
         return data
 
     def _head_complete(self) -> bool:
-        """Check the head. True tells the parser to stop here: it reads chunks, and no other body."""
+        """Check the head. True tells the parser to stop: it reads no bodies except chunked ones."""
         self.head = Head(self._parser)
         if self.head.length == 0:
             return True
@@ -179,7 +179,7 @@ class RequestReader:
         return rest
 
     def _took_chunks(self, size: int) -> None:
-        """Count bytes of a chunked body. Raises TinyChunks or LimitRequestHeaders where too few are its content."""
+        """Count bytes of a chunked body. Raises TinyChunks or LimitRequestHeaders if too few of them are content."""
         self._of_chunks += size
         content = 0 if self.body is None else self.body.length
         framing = self._of_chunks - content
@@ -187,6 +187,6 @@ class RequestReader:
             raise TinyChunks if framing <= FRAMING_OF_TINY_CHUNKS * content else LimitRequestHeaders
 
     def _piece(self, piece: bytes) -> None:
-        """Take the content of a chunk, or of a part of one."""
+        """Add the content of a chunk, or of part of one."""
         cast("IncomingBody", self.body).write(piece)
         self._pieces += 1

@@ -1,4 +1,4 @@
-"""An answer as the loop sends it: its head as bytes, and a body in memory, in a file, or still being made.
+"""An answer as the loop sends it: its head as bytes, and a body in memory, in a file, or still being produced.
 
 Knows PEP 3333 and how a head is written; nothing of requests.
 """
@@ -27,7 +27,7 @@ class FileBody:
         self.file.close()
 
     def extent(self) -> tuple[int, int] | None:
-        """Tell where in the file the body begins and how long it is; None for what is no real file."""
+        """The offset and length of the body in the file; None if it is not a real file."""
         try:
             descriptor, start = self.file.fileno(), self.file.tell()
             return start, os.fstat(descriptor).st_size - start
@@ -36,14 +36,14 @@ class FileBody:
 
 
 class Stream:
-    """A body that a thread makes piece by piece, each when the loop has room for it."""
+    """A body that a thread produces piece by piece, as the loop has room."""
 
     def __init__(self) -> None:
         self._room = Event()
         self._is_wanted = True
 
     def wait_for_room(self) -> bool:
-        """Wait until the loop has room for a piece; whether anybody still wants one. On the thread."""
+        """Wait until the loop has room for a piece; returns whether one is still wanted. On the thread."""
         self._room.wait()
         self._room.clear()
         return self._is_wanted
@@ -60,9 +60,9 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer: its status line and fields but for Connection, and its body.
+    """An answer: its status line, its fields except Connection, and its body.
 
-    length      of the body; None where the last chunk, or the end of the connection, tells its end.
+    length      of the body; None if the last chunk, or the end of the connection, marks its end.
     is_chunked  whether the body is written in chunks.
     """
 
@@ -72,7 +72,7 @@ class Reply:
     is_chunked: bool = False
 
     def drop(self) -> None:
-        """Let the body go: it will not be sent, or was."""
+        """Release the body, sent or not."""
         if isinstance(self.body, FileBody):
             self.body.close()
         elif isinstance(self.body, Stream):
@@ -80,16 +80,16 @@ class Reply:
 
 
 def close_body(body: Iterable[bytes]) -> None:
-    """Close a body as PEP 3333 wants it."""
+    """Close a body as PEP 3333 requires."""
     close = getattr(body, "close", None)
     if close is not None:
         close()
 
 
 def written_head(status: str, fields: Iterable[tuple[str, str]], length: int | None = None) -> bytes:
-    """Write the status line and the fields; a length is added where the fields do not tell it.
+    """Write the status line and the fields, adding a length if they lack it.
 
-    Raises ValueError for a field that would be more than one line.
+    Raises ValueError for a field with a line break.
     """
     lines = [f"HTTP/1.1 {status}", f"Date: {util.http_date()}"]
     tells_length = False

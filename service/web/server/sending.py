@@ -1,6 +1,6 @@
-"""An answer on its way to a client that may read slowly, or not at all.
+"""Sends an answer to a client that may read slowly, or not at all.
 
-Knows a transport, files and time; nothing of HTTP but how a chunk is written.
+Knows a transport, files and time; of HTTP only how a chunk is written.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ import time
 from service.web.server.reply import FileBody, Reply, Stream
 
 PIECE_BYTES = 1 << 18
-"""How much is given to the transport at once, and about as much as it holds of an answer."""
+"""Bytes given to the transport at once, about as many as it buffers of an answer."""
 
 STALLED_SECONDS = 30.0
 """How long a client may read nothing of its answer."""
@@ -20,7 +20,7 @@ _CLOSE, _KEEP = b"Connection: close\r\n\r\n", b"Connection: keep-alive\r\n\r\n"
 
 
 class Sending:
-    """One answer. The connection says when its transport has room, and asks whether the client still reads."""
+    """One answer. The connection reports when its transport has room, and asks whether the client still reads."""
 
     def __init__(self, transport: asyncio.Transport, reply: Reply, *, is_last: bool) -> None:
         self._transport = transport
@@ -28,7 +28,7 @@ class Sending:
         self._body = reply.body
         self._is_chunked = reply.is_chunked
         self._ended = not isinstance(reply.body, Stream)
-        """Whether nothing is to be added to the answer any more."""
+        """Whether the answer is complete."""
         self._at = self._left = 0
         if isinstance(reply.body, FileBody):
             self._at, self._left = reply.body.extent() or (0, 0)
@@ -38,14 +38,14 @@ class Sending:
         self._began = self._moved = time.monotonic()
         self._unsent_then = 0
         self.bytes = 0
-        """How many bytes of the body were given to the transport."""
+        """The bytes of the body given to the transport."""
         transport.set_write_buffer_limits(PIECE_BYTES, PIECE_BYTES // 4)
         transport.write(reply.head + (_CLOSE if is_last else _KEEP))
 
     def go_on(self) -> bool:
-        """Send while there is room; whether the last byte has left the transport.
+        """Send while there is room; returns whether the last byte has left the transport.
 
-        Raises OSError when a file ends before its answer does.
+        Raises OSError if a file ends before its answer.
         """
         while self._left and self._has_room():
             piece = self._next_piece()
@@ -56,14 +56,14 @@ class Sending:
             self._body.make_room()
         if self._left or not self._ended:
             return False
-        self._transport.set_write_buffer_limits(0)  # from here on it tells when the last byte has left it
+        self._transport.set_write_buffer_limits(0)  # now it reports when the last byte has left
         return not self._transport.get_write_buffer_size()
 
     def _has_room(self) -> bool:
         return self._transport.get_write_buffer_size() <= PIECE_BYTES and not self._transport.is_closing()
 
     def add(self, piece: bytes | None) -> bool:
-        """Send a piece of a stream, its end when it is None; the rest as go_on."""
+        """Send a piece of a stream, or its end if None; otherwise like go_on."""
         if piece is None:
             self._ended = True
             self._transport.write(b"0\r\n\r\n" if self._is_chunked else b"")
@@ -73,27 +73,27 @@ class Sending:
         return self.go_on()
 
     def unsent_in_memory(self) -> int:
-        """Tell how many bytes in memory wait for the client to read."""
+        """The bytes in memory that wait for the client to read."""
         return self._transport.get_write_buffer_size() + (self._left if isinstance(self._body, bytes) else 0)
 
     def unsent_in_file(self) -> int:
-        """Tell how many bytes in a file do."""
+        """The bytes in a file that wait for the client to read."""
         return self._left if isinstance(self._body, FileBody) else 0
 
     def is_stalled(self) -> bool:
-        """Whether the client has read nothing for too long; asked about once a second."""
+        """Whether the client has read nothing for too long; called about once a second."""
         now, unsent = time.monotonic(), self.unsent_in_memory() + self.unsent_in_file()
         if unsent != self._unsent_then or not self._transport.get_write_buffer_size():
             self._unsent_then, self._moved = unsent, now
         return now - self._moved > STALLED_SECONDS
 
     def rate(self) -> float:
-        """Tell how many bytes a second the client reads."""
+        """The client's reading speed, in bytes per second."""
         taken = max(0, self.bytes - self._transport.get_write_buffer_size())
         return taken / max(time.monotonic() - self._began, 1.0)
 
     def close(self) -> None:
-        """Let the body go."""
+        """Release the body."""
         self._reply.drop()
 
     def _next_piece(self) -> bytes | memoryview:

@@ -1,4 +1,4 @@
-"""What the connections of one process share: bounds, a buffer, lanes, and the sweep that looks after all of them.
+"""What the connections of one process share: limits, a buffer, lanes, and the sweep over all of them.
 
 Knows connections and lanes; nothing of gunicorn, signals or listeners.
 """
@@ -31,25 +31,25 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger("service")
 
 SHORT_BYTES = 16 * 1024
-"""How much of a head, or of chunks, is read at once: each byte of those takes time in which nothing else happens."""
+"""Bytes of a head, or of chunks, read at once: parsing them blocks the loop."""
 
 UNASKED_BYTES = 32 * 1024
-"""A body up to this length is read before the application is asked whether it wants it: so the connection lasts."""
+"""A body up to this length is read before the application can refuse it, so that the connection stays usable."""
 
 SWEPT_AT_ONCE = 200
-"""How many connections are looked after before others have their turn; to end one takes some 50 µs."""
+"""Connections swept before other events get their turn; ending one takes 50 µs."""
 
 BODY_IN_MEMORY = 256 * 1024
-"""How much of a body is kept in memory; what is longer goes to a file."""
+"""The most bytes of a body kept in memory; a longer one goes to a file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What one process gives to its clients; all times in seconds.
+    """The limits of one process; times are in seconds.
 
-    body_bytes     the longest body that is read.
-    held           the most that is kept of bodies and unread answers together.
-    min_body_rate  bytes a second, see ROCPR_MIN_BODY_RATE.
+    body_bytes     the longest body.
+    held           the most bytes kept of bodies and unread answers together.
+    min_body_rate  bytes per second, see ROCPR_MIN_BODY_RATE.
     """
 
     body_bytes: int
@@ -89,17 +89,17 @@ class Server:
         self._routes = routes
         self._columnar_types = columnar_types
         self.stopping_since: float | None = None
-        """When the process had to stop taking connections."""
+        """When the process stopped taking connections."""
         self._chunk_turns = ChunkTurns(loop)
         self._has_room = True
-        """Whether no more is held for clients than may be."""
+        """Whether the bytes held for clients are within the limit."""
 
     def new_reader(self) -> RequestReader:
-        """Begin to read a request."""
+        """Make the reader of a request."""
         return RequestReader(self._new_parser, self._new_body)
 
     def new_exchange(self, connection: Connection, head: Head) -> Exchange:
-        """Begin to answer a request whose head has come."""
+        """Make the exchange of a request whose head is complete."""
         environ = head.environ(connection.client, connection.listener)
         return Exchange(
             self._application,
@@ -112,41 +112,41 @@ class Server:
         )
 
     def refused(self, reader: RequestReader | None, seconds: float) -> Refused:
-        """Say what is known of a request that is refused so long after it began."""
+        """The facts of a request that is refused this long after it began."""
         if reader is None:
             return Refused(seconds=seconds)
         route = reader.path if reader.path in self._routes else UNMATCHED
         return Refused(reader.path, reader.method, route, seconds)
 
     def slow_down(self, connection: Connection) -> None:
-        """Let a body in small chunks wait for its turn."""
+        """Make a body in small chunks wait for its turn."""
         self._chunk_turns.put(connection)
 
     def must_ask(self, head: Head) -> bool:
-        """Whether the application is to be asked for its opinion of a head before the body is read."""
+        """Whether the application must see the head before the body is read."""
         longest = min(UNASKED_BYTES, self.bounds.body_bytes)
         return head.length is None or head.length > longest or (head.expects_100 and head.length > 0)
 
     def likely_pass(self, head: Head) -> Pass:
-        """Guess from its Content-Type which pass answers a request with a short body; it may name another one."""
+        """Guess from the Content-Type which pass answers a request with a short body; that pass may request another."""
         media_types = [value.partition(b";")[0].strip().lower() for value in head.values(b"content-type")]
         is_columnar = any(media_type.decode("latin-1") in self._columnar_types for media_type in media_types)
         return Pass.COLUMNAR if is_columnar else Pass.SMALL
 
     def sweep(self) -> None:
-        """Look after all connections; once a second, and more often once the process is to stop."""
+        """Sweep all connections: once a second, and more often once the process must stop."""
         self._look_after(tuple(self.connections))
         self._has_room = sweep.make_room(self.connections, self.bounds.held)
         for lane in set(self.lanes.values()):
             lane.queue.forget_the_idle()
 
     def _look_after(self, connections: Sequence[Connection]) -> None:
-        """Look after some connections now, and after the rest when others have had their turn: ends take time."""
+        """Sweep some connections now, and the rest after other events: ending them takes time."""
         now = time.monotonic()
         for connection in connections[:SWEPT_AT_ONCE]:
             try:
                 sweep.look_after(connection, now, self.bounds.queue_seconds, self.stopping_since)
-            except Exception as error:  # noqa: BLE001  # one connection must not keep the others from being looked after
+            except Exception as error:  # noqa: BLE001  # an error on one connection must not stop the sweep
                 _LOG.error("Unexpected failure", exc_info=error)
                 connection.transport.abort()
         if rest := connections[SWEPT_AT_ONCE:]:

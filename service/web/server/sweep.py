@@ -1,6 +1,6 @@
-"""What happens by time and by scarcity: connections that take too long, keep too much, or are too many.
+"""Ends connections that take too long, hold too much, or are too many.
 
-Knows connections and their phases; what happens on a connection by itself is connection.py's.
+Knows connections and their phases; connection.py knows what happens on a single connection.
 """
 
 import select
@@ -15,29 +15,29 @@ from service.web.server.transport import too_slow
 from service.wire.problems import Problem, no_room
 
 LAST_SECONDS = 1.0
-"""How long an idle connection still waits for a request once the process is to stop, and an ended one for its end."""
+"""Once the process must stop: how long an idle connection still waits for a request, and an ended one for its end."""
 
 LAST_REQUEST_SECONDS = 10.0
-"""Once the process is to stop: how long a request may still take to arrive."""
+"""Once the process must stop: how long a request may still take to arrive."""
 
 LAST_TURN_SECONDS = 20.0
-"""Once the process is to stop: how long a request may still wait for its turn."""
+"""Once the process must stop: how long a request may still wait for its turn."""
 
 YOUNG_SECONDS = 2.0
-"""Before that, a client's speed is unknown."""
+"""Seconds before which a client's speed is unknown."""
 
 PROBE_SECONDS = 1.0
-"""How long a request is worked on before it is looked whether its client still reads."""
+"""How long a request is worked on before its client is checked."""
 
 EVICTED_AT_ONCE = 64
-"""How many connections are ended together where there are too many: to choose them takes a look at all."""
+"""Connections ended together if there are too many, as choosing them means examining all."""
 
 _WITHOUT_REQUEST = frozenset({Phase.IDLE, Phase.HEAD, Phase.LINGERING})
 _READING = frozenset({Phase.HEAD, Phase.BODY})
 
 
 def look_after(connection: Connection, now: float, queue_seconds: float, stopping_since: float | None) -> None:
-    """End what has taken too long; where the process is to stop, since that time, what would keep it from its end."""
+    """End what has taken too long and, if the process must stop (since this time), what would delay it."""
     if stopping_since is not None:
         queue_seconds = min(queue_seconds, max(0.0, stopping_since + LAST_TURN_SECONDS - connection.since))
         _hurry(connection, stopping_since)
@@ -58,7 +58,7 @@ def _look_after_request(connection: Connection, now: float, queue_seconds: float
 
 
 def _end_phase(connection: Connection) -> None:
-    """End a phase that depends on the client alone, and has lasted as long as it may."""
+    """End a phase that depends only on the client and has reached its limit."""
     if connection.phase is Phase.IDLE:
         connection.transport.close()
     elif connection.phase is Phase.LINGERING:
@@ -68,7 +68,7 @@ def _end_phase(connection: Connection) -> None:
 
 
 def _hurry(connection: Connection, stopping_since: float) -> None:
-    """Let nothing that depends on the client alone last long."""
+    """Shorten the limits of phases that depend only on the client."""
     if connection.phase in {Phase.IDLE, Phase.LINGERING}:
         last = max(stopping_since, connection.since) + LAST_SECONDS
     else:
@@ -79,8 +79,8 @@ def _hurry(connection: Connection, stopping_since: float) -> None:
 def _look_for_client(connection: Connection) -> None:
     """End the work for a client that has gone.
 
-    One that has closed its sending side may still read. It gets an interim answer, which clients skip; the system of
-    one that has gone refuses that, and the socket knows it from then on.
+    A client that has closed its sending side may still read. It gets an interim answer, which clients skip; the system
+    of a departed client rejects it, which then shows on the socket.
     """
     if has_gone(connection):
         connection.transport.abort()
@@ -89,15 +89,15 @@ def _look_for_client(connection: Connection) -> None:
 
 
 def has_gone(connection: Connection) -> bool:
-    """Whether the system knows that a client is gone, also one whose bytes are not read now."""
+    """Whether the system knows that a client is gone, even if its bytes are not being read."""
     poll = select.poll()
     poll.register(connection.transport.get_extra_info("socket").fileno(), 0)
-    return bool(poll.poll(0))  # what is told unasked: a hang-up, an error
+    return bool(poll.poll(0))  # reported unrequested: a hang-up or an error
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """How many bytes are kept for a client: of the body that it sends, and of the answer that it has not read."""
+    """The bytes kept for a client: of the body that it sends, and of its unread answer."""
 
     in_memory: int
     in_files: int
@@ -123,7 +123,7 @@ def held_for(connection: Connection) -> Held:
 
 
 def rate_of(connection: Connection) -> float | None:
-    """Tell how many bytes a second the client sends or reads, too few of what is YOUNG; None where it does neither."""
+    """The bytes per second that the client sends or reads, underestimated while YOUNG; None if it does neither."""
     if connection.sending is not None:
         return connection.sending.rate()
     if connection.phase in _READING and connection.reader is not None:
@@ -132,10 +132,10 @@ def rate_of(connection: Connection) -> float | None:
 
 
 def make_room(connections: Collection[Connection], most: Held) -> bool:
-    """End the slowest clients while more is kept than may be, then requests that wait; whether that was enough.
+    """End the slowest clients, then waiting requests, while too much is kept; returns whether that was enough.
 
-    Clients for whom less is kept than for most, or that have just begun, come last. The requests are those of the owner
-    for whom most is kept, the last first.
+    Clients that hold less than most, or have just begun, come last. The requests are those of the owner who holds the
+    most, the last first.
     """
     held = {one: size for one in connections if (size := held_for(one)) != Held(0, 0)}
     in_memory, in_files = sum(size.in_memory for size in held.values()), sum(size.in_files for size in held.values())
@@ -151,7 +151,7 @@ def make_room(connections: Collection[Connection], most: Held) -> bool:
         for connection, exchange in _waiting_of_the_greediest(held):
             if in_memory <= most.in_memory and in_files <= most.in_files:
                 break
-            if not exchange.withdraw():  # it is worked on
+            if not exchange.withdraw():  # already being processed
                 continue
             in_memory -= held[connection].in_memory
             in_files -= held[connection].in_files
@@ -160,7 +160,7 @@ def make_room(connections: Collection[Connection], most: Held) -> bool:
 
 
 def _waiting_of_the_greediest(held: Mapping[Connection, Held]) -> list[tuple[Connection, Exchange]]:
-    """List the requests of the owner for whom most is kept, the last first."""
+    """The waiting requests of the owner who holds the most, the last first."""
     waiting = [(one, one.exchange) for one in held if one.phase is Phase.ANSWERING and one.exchange is not None]
     kept = Counter[str]()
     for connection, exchange in waiting:
@@ -171,9 +171,9 @@ def _waiting_of_the_greediest(held: Mapping[Connection, Held]) -> list[tuple[Con
 
 
 def evict(connections: Collection[Connection]) -> bool:
-    """End some connections, because there may be no more; whether there were any that can be missed.
+    """End some connections to make room for others; returns whether any could be ended.
 
-    Those of one address, if it has most of all: those without a request, the oldest first, else the slowest.
+    Of one address, if it has the most: those without a request, oldest first, else the slowest.
     """
     rates = {one: rate_of(one) for one in connections}
     missed = [one for one, rate in rates.items() if rate is not None or one.phase in _WITHOUT_REQUEST]

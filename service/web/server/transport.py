@@ -1,6 +1,6 @@
-"""What is wrong with a message at the level of HTTP itself, as a problem, and how the server answers with one.
+"""Problems at the level of HTTP itself, and the server's answers with them.
 
-Knows the errors of gunicorn's parser. What the application refuses it answers itself.
+Knows the errors of gunicorn's parser. The application answers what it refuses itself.
 """
 
 from dataclasses import dataclass
@@ -15,11 +15,11 @@ from service.wire.problems import PROBLEM_JSON, Problem, instance_of, problem_do
 
 
 class ExpectationFailed(http.ParseError):
-    """The request expects something else than 100-continue."""
+    """The request expects something other than 100-continue."""
 
 
 class TinyChunks(http.ParseError):
-    """The body comes in chunks that are shorter than what stands between them."""
+    """The body's chunks are shorter than their framing."""
 
 
 class IncompleteHead(http.ParseError):
@@ -47,31 +47,31 @@ _KINDS: tuple[tuple[type[Exception], str, str], ...] = (
     (IncompleteHead, "malformed_request", "The request ended before its header fields did."),
     (http.ParseError, "malformed_request", "The request is not valid HTTP/1.1."),
 )
-"""(error, problem, detail), the specific before the general."""
+"""(error, problem, detail), specific errors before general ones."""
 
 
 def transport_problem(error: Exception) -> Problem:
-    """Name the problem of an error that was raised while a request was read."""
+    """The problem of an error raised while reading a request."""
     return next(Problem(code, detail) for kind, code, detail in _KINDS if isinstance(error, kind))
 
 
 def too_slow() -> Problem:
-    """Make the problem of a request that does not arrive."""
+    """Make the problem of a request that arrives too slowly."""
     return Problem("request_timeout", "The request arrived too slowly.")
 
 
 def incomplete_body() -> Problem:
-    """Make the problem of a body that the connection did not bring whole."""
+    """Make the problem of a body that was cut off by the end of its connection."""
     return Problem("incomplete_body", "The connection ended before the body did.")
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """What is known of a request that the server refuses.
+    """The known facts of a request that the server refuses.
 
-    path      the decoded path, as far as it is known.
-    route     the path when it is one of the application's; else UNMATCHED.
-    seconds   since the request began.
+    path      the decoded path, if known.
+    route     the path if the application has it, else UNMATCHED.
+    seconds   seconds since the request began.
     """
 
     path: str = "/"
@@ -81,7 +81,7 @@ class Refused:
 
 
 def refusal(problem: Problem, refused: Refused, retry_after: int) -> bytes:
-    """Write the answer of a server that does not ask the application and ends the connection; log and count it."""
+    """Write an answer without calling the application, which ends the connection; log and count it."""
     status = HTTPStatus(problem.type.status)
     body = problem_document(problem, instance_of(refused.path))
     request_id = refused_by_server(status.value, problem.type.code, refused.route, refused.method)

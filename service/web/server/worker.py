@@ -1,7 +1,7 @@
-"""gunicorn's worker of rocpr: a process with one event loop, which reads and sends, and lanes, which evaluate.
+"""rocpr's gunicorn worker: a process with an event loop, which reads and sends, and lanes, which evaluate.
 
-Knows gunicorn, signals and listeners. gunicorn stays the manager of the processes: it starts them, watches their
-heartbeat, and tells them to stop.
+Knows gunicorn, signals and listeners. gunicorn manages the processes: it starts them, watches their heartbeats, and
+tells them to stop.
 """
 
 import asyncio
@@ -34,31 +34,31 @@ from service.web.server.sweep import Held
 from service.wire.media_types import COLUMNAR
 
 SWEEP_SECONDS = 1.0
-"""How often the process looks after its connections, and tells the master that it is well."""
+"""Seconds between sweeps of the connections, and between heartbeats."""
 
 STOP_SWEEP_SECONDS = 0.1
-"""The same once it is to stop."""
+"""The same once the process must stop."""
 
 STUCK_SECONDS = 60.0
-"""How long a small request may take; then the master hears nothing more and replaces the process."""
+"""How long a small request may take before heartbeats stop and the master replaces the process."""
 
 SMALL_WAITING, BIG_WAITING = 256, 64
-"""How many requests may wait in each process: for the thread of small ones, and for a slot."""
+"""The most requests that may wait in each process: for the thread of small ones, and for a slot."""
 
 SWITCH_SECONDS = 0.0005
-"""How long a thread may keep the interpreter from the loop, which lets go of it at each system call.
+"""How long a thread may hold the GIL while the loop waits for it; the loop releases it at each system call.
 
-Python's own 5 ms, for each of a crowd's connections, are what the others would wait.
+With Python's default, 5 ms for each connection would delay all others.
 """
 
 SMALL_HALF_LIFE, BIG_HALF_LIFE = 1.0, 10.0
-"""In how many seconds what somebody used of a lane counts half."""
+"""The half-life of used lane time, in seconds."""
 
 SPARE_FILES = 24
-"""How many descriptors are kept for what is not a connection: bodies, pipes to evaluators; and one for each slot."""
+"""Descriptors reserved for bodies, pipes to evaluators and the like, besides one for each slot."""
 
 HELD_IN_MEMORY_BYTES = 128 << 20
-"""What a process may keep in memory of bodies and unread answers of all clients."""
+"""The most bytes that a process keeps in memory of all clients' bodies and unread answers."""
 
 _LOG = logging.getLogger("service")
 
@@ -75,17 +75,17 @@ class Worker(BaseWorker):
 
     @classmethod
     def check_config(cls, cfg: Any, log: Any) -> None:  # noqa: ANN401, ARG003  # gunicorn has no types
-        """Refuse to serve in the clear where TLS is asked for."""
+        """Refuse to serve in clear text if TLS is configured."""
         if cfg.is_ssl:
             sys.exit("rocpr: the server does not serve TLS; put a proxy such as nginx in front (deploy/nginx.conf)")
 
-    signals: "SimpleQueue[int]"  # what the master was sent, and after the fork this process; see init_signals
+    signals: "SimpleQueue[int]"  # signals sent to the master, and after the fork to this process; see init_signals
 
     def init_signals(self) -> None:
-        """Handle signals from here on, and those that came since the fork.
+        """Handle signals from now on, and those received since the fork.
 
-        Until here the handlers are the master's, whose copy in this process only queues: a master that is stopped while
-        it starts a worker would wait its whole graceful timeout for one that has not heard of it.
+        Until now the handlers are copies of the master's, which only queue signals here: a master stopped while
+        starting a worker would wait its whole graceful timeout for that worker.
         """
         super().init_signals()
         with suppress(Empty):
@@ -94,7 +94,7 @@ class Worker(BaseWorker):
                     signal.raise_signal(sig)
 
     def run(self) -> None:
-        """Serve until the process has to stop."""
+        """Serve until the process must stop."""
         settings = read_settings()
         sys.setswitchinterval(SWITCH_SECONDS)
         self._loop = asyncio.new_event_loop()
@@ -167,7 +167,7 @@ class Worker(BaseWorker):
             self._stop_listening()
 
     def _stop(self) -> None:
-        """Stop gracefully, the first time only after the drain, during which every answer ends its connection."""
+        """Stop gracefully; the first call begins the drain, during which every answer ends its connection."""
         drains = self._drain_seconds and not DRAINING.is_set()
         DRAINING.set()
         if drains:
@@ -176,7 +176,7 @@ class Worker(BaseWorker):
             self._stop_listening()
 
     def _stop_listening(self) -> None:
-        """Take no more connections, and end when those that there are have their answers."""
+        """Take no more connections, and end when the existing ones have their answers."""
         DRAINING.set()
         if self._stops_at is None:
             self._server.stopping_since = time.monotonic()
@@ -197,7 +197,7 @@ class Worker(BaseWorker):
         self._loop.stop()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Note a stop that comes before the loop runs."""
+        """Note a stop signal that comes before the loop runs."""
         DRAINING.set()
         super().handle_exit(sig, frame)
 
@@ -211,5 +211,5 @@ def _admit(slots: FairSlots, owner: str) -> Callable[[], object] | None:
 
 
 def _log_failure(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Log what asyncio caught, by its type and frames alone."""
+    """Log an error that asyncio caught, by its type and frames only."""
     _LOG.error("Unexpected failure", exc_info=context.get("exception"))
