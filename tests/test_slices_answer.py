@@ -164,6 +164,7 @@ def test_slices_may_be_called_as_columns_of_other_tables() -> None:
         ([10, 9, -1, 9.0], [-1, 9, 10]),
         ([None] * 4, [None]),
         ([2**53, -(2**53), 0, 1], [-(2**53), 0, 1, 2**53]),
+        ([2**62, -(2**63), 1e18, -0.0], [-(2**63), 0, 10**18, 2**62]),
     ],
 )
 def test_values_are_in_order(column: list[Any], expected: list[Any]) -> None:
@@ -199,6 +200,8 @@ SMALL = {"scores": [0.9, 0.2, 0.4], "labels": [1, 0, 1]}
         ({"slices": {"a": ["x", "\ud800", "y"]}}, [("/slices/a/1", "not_a_slice")]),
         ({"slices": {"a": "country"}}, [("/slices/a", "not_a_column")]),
         ({"slices": {"a": [2**53 + 1, 1, 1]}}, [("/slices/a/0", "not_exact")]),
+        ({"slices": {"a": [1, 2**63, 1]}}, [("/slices/a/1", "not_exact")]),
+        ({"slices": {"a": [1, None, -1e30]}}, [("/slices/a/2", "not_exact")]),
         ({"slices": {"a": [1, 1]}}, [("/slices", "lengths_differ")]),
         ({"slices": {"a": [1, 1, 1], "b": [1]}}, [("/slices/b", "lengths_differ")]),
         ({"slices": {"roc": [1, 1, 1]}}, [("/slices/roc", "duplicate")]),

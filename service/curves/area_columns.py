@@ -43,6 +43,13 @@ class AreaColumns:
         self.pr[number], self.pr_achievable[number] = pr_area(table), pr_area(hull)
         self.average_precision[number] = average_precision(table)
 
+    def set_undefined(self, number: int, part: "Undefined") -> None:
+        """Set the totals of what has no areas, and the reason."""
+        self.positives[number], self.negatives[number] = part.totals
+        self.reason[number] = part.reason
+        for name in SHARED_AREAS:
+            getattr(self, name)[number] = np.nan
+
 
 @dataclass(frozen=True, slots=True)
 class Undefined:
@@ -76,8 +83,7 @@ def areas_of_each(parts: Iterable[Sample | Undefined], count: int) -> tuple[Area
             found.positives[number], found.negatives[number] = table.positives, table.negatives
             found.set(number, table)
         else:
-            found.positives[number], found.negatives[number] = part.totals
-            found.reason[number] = part.reason
+            found.set_undefined(number, part)
         tables.append(table)
     np.maximum(found.pr_achievable, found.pr, out=found.pr_achievable)
     return found, tables

@@ -138,14 +138,16 @@ def _distinct(table: ConfusionTable, rows: IntArray) -> IntArray:
     return out
 
 
-def prune(points: PlanePoints, chain: IntArray, candidates: IntArray) -> IntArray:
+def prune(points: PlanePoints, chain: IntArray, candidates: IntArray, rounds: float = math.inf) -> IntArray:
     """Add to a chain of vertices, which has the first and the last, all candidates that may be vertices, too.
 
     Rows that lie on or under a chord between two others are dropped (Quickhull, all edges at once); vertices never are.
 
     Each round adds the highest row above each edge of the chain found so far and drops the rows under the new edges.
+    Rows that are undecided after the last round are kept.
     """
-    while candidates.size:
+    while candidates.size and rounds:
+        rounds -= 1
         edge = np.searchsorted(chain, candidates)
         height = points.orientation(chain[edge - 1], candidates, chain[edge])
         above = height > 0
@@ -157,4 +159,4 @@ def prune(points: PlanePoints, chain: IntArray, candidates: IntArray) -> IntArra
         highest = height == np.repeat(np.maximum.reduceat(height, starts), lengths)
         chain = np.sort(np.concatenate((chain, candidates[highest])), kind="stable")
         candidates = candidates[~highest]
-    return chain
+    return np.sort(np.concatenate((chain, candidates)), kind="stable")

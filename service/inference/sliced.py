@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from service.curves.area_columns import AreaColumns, areas_of_each
+from service.curves.area_columns import AreaColumns
 from service.curves.areas import Areas
 from service.curves.confusion import ConfusionTable
 from service.curves.evaluation import CurvesOptions, CurvesWarning
@@ -16,6 +16,7 @@ from service.curves.exact import FloatArray, IntArray
 from service.curves.operating_points import OperatingPoint, OperatingPoints, operating_points
 from service.curves.sample import Sample
 from service.curves.slicing import rows_by_slice, slice_samples, sliced_areas, sliced_tables
+from service.curves.weighted_slicing import WeightedSlices
 from service.inference.curves_with_intervals import EvaluatedCurves, evaluate_with_intervals
 from service.inference.evidence import Evidence
 from service.inference.intervals import IntervalOptions
@@ -76,11 +77,11 @@ def evaluate_slices(
     if sample.weights is None:
         together = sliced_tables(sample, order, bounds)
         areas = sliced_areas(together)
-        tables: Iterable[ConfusionTable | None] = (
-            None if reason else together.table(number) for number, reason in enumerate(areas.reason)
-        )
     else:
-        areas, tables = areas_of_each(slice_samples(sample, order, bounds), slicing.count)
+        slices = WeightedSlices(sample, sample.weights, order, bounds)
+        together = slices.tables()
+        areas = slices.areas(together)
+    tables = (None if reason else together.table(number) for number, reason in enumerate(areas.reason))
     found, read, warnings = None, None, list(overall.warnings)
     if points or intervals:
         found, read, more = _each(tables, slice_samples(sample, order, bounds), areas, points, intervals)

@@ -4,6 +4,7 @@ A row's ratio is how many times faster we are where more is better (>=), and how
 is better (<=); a row in bytes has no peer and its ratio is the bytes.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal, Self
 
@@ -44,9 +45,8 @@ class Row:
         return replace(self, reach=None)
 
 
-def tiny(rows: int) -> int:
-    """The rows that are left of so many for a quick run."""
-    return max(rows // 1_000, 100)
+TINY = 1_000
+"""How many rows the inputs of a quick run have."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Sized(Row):
         return (self.rows,)
 
     def quick(self) -> Self:
-        return replace(super().quick(), rows=tiny(self.rows))
+        return replace(super().quick(), rows=TINY)
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class Scaling(Row):
         return self.sizes
 
     def quick(self) -> Self:
-        return replace(super().quick(), sizes=tuple(sorted({tiny(rows) for rows in self.sizes})))
+        return replace(super().quick(), sizes=(TINY // 10, TINY))
 
 
 @dataclass(frozen=True)
@@ -215,3 +215,12 @@ ROWS: tuple[Row, ...] = (
     *_rates(1_000, 6.6),
     *_rates(10_000, 11.4),
 )
+
+
+def quick_rows(rows: Iterable[Row]) -> list[Row]:
+    """These rows on tiny inputs, without those that then are the same as an earlier one."""
+    found: dict[Row, Row] = {}
+    for row in rows:
+        quick = row.quick()
+        found.setdefault(replace(quick, what="", sign="<="), quick)
+    return [*found.values()]

@@ -25,8 +25,14 @@ _OF_PARAMETER = frozenset({"name", "in", "required", "schema"})
 
 def breaks(old: Tree, new: Tree) -> list[str]:
     """What in the new contract breaks clients of the old one; empty if it is compatible."""
+    return list(dict.fromkeys(each_break(old, new)))
+
+
+def each_break(old: Tree, new: Tree) -> Iterator[str]:
+    """The same, one after the other, some of them twice."""
     comparison = _Comparison(old, new)
-    return list(dict.fromkeys([*comparison.of_names(), *comparison.of_operations()]))
+    yield from comparison.of_names()
+    yield from comparison.of_operations()
 
 
 def _gone(before: Any, after: Any, what: str) -> Iterator[str]:
@@ -53,13 +59,17 @@ def _operations(document: Tree) -> dict[str, Tree]:
 
 def _problem_types(node: Any) -> set[str]:
     """The types of problems that examples show; a test of the contract sees to it that each has one."""
-    if isinstance(node, list):
-        return set().union(*map(_problem_types, node))
-    if not isinstance(node, dict):
-        return set()
-    here = node.get("type")
-    shown = {here} if isinstance(here, str) and here.startswith("/problems/") else set()
-    return shown.union(*map(_problem_types, node.values()))
+    found, waiting = set(), [node]
+    while waiting:
+        here = waiting.pop()
+        if isinstance(here, dict):
+            shown = here.get("type")
+            if isinstance(shown, str) and shown.startswith("/problems/"):
+                found.add(shown)
+            waiting += here.values()
+        elif isinstance(here, list):
+            waiting += here
+    return found
 
 
 def _codes(document: Tree) -> set[str]:

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.curves import hull, slicing
-from service.curves.area_columns import SHARED_AREAS, AreaColumns, areas_of_each
+from service.curves.area_columns import SHARED_AREAS, AreaColumns
 from service.curves.confusion import ConfusionTable
 from service.curves.exact import LARGEST_EXACT_INTEGER
 from service.curves.hull import roc_convex_hull
+from service.curves.orientation import CountSpace
 from service.curves.sample import Sample
 from service.curves.slicing import (
     hull_vertices,
@@ -22,6 +23,7 @@ from service.curves.slicing import (
     sliced_areas,
     sliced_tables,
 )
+from service.curves.weighted_slicing import WeightedSlices
 from tests import reference
 from tests.reference_slices import exact, has_both_classes, parts, single
 from tests.strategies import Data, examples, plain_weights, samples
@@ -33,7 +35,8 @@ def areas_of(data: Data, numbers: list[int]) -> list[dict[str, Any]]:
     if sample.weights is None:
         found = sliced_areas(sliced_tables(sample, order, bounds))
     else:
-        found, _ = areas_of_each(slice_samples(sample, order, bounds), bounds.size - 1)
+        slices = WeightedSlices(sample, sample.weights, order, bounds)
+        found = slices.areas(slices.tables())
     columns = {name: getattr(found, name).tolist() for name in SHARED_AREAS}
     return [
         {name: None if np.isnan(column[row]) else column[row] for name, column in columns.items()}
@@ -157,7 +160,7 @@ def test_hostile_hulls(monkeypatch: pytest.MonkeyPatch, kind: str, passes: int) 
     monkeypatch.setattr(slicing, "_PASSES", passes)
     pruned = []
     real = hull.prune
-    monkeypatch.setattr(slicing, "prune", lambda *rows: pruned.append(rows) or real(*rows))
+    monkeypatch.setattr(slicing, "prune", lambda *rows, **how: pruned.append(rows) or real(*rows, **how))
     labels = np.array(hostile(400, kind) * 5 + [True, False])
     numbers = np.repeat(np.arange(6), [400] * 5 + [2])
     order, bounds = rows_by_slice(numbers, 6)
@@ -188,3 +191,59 @@ def test_slices_that_are_no_samples_say_why() -> None:
     assert (one.reason, one.totals) == ("one_class", (3.0, 0.0))
     assert (light.reason, light.totals) == ("total_out_of_range", (1e-200, 1.0))
     assert isinstance(right, Sample)
+
+
+WEIGHTS = {
+    "lognormal": lambda random, rows: np.exp(random.normal(size=rows)),
+    "integers": lambda random, rows: random.integers(0, 4, rows) * 1.0,
+    "integers whose sums no double holds": lambda random, rows: random.integers(0, 2**52, rows) * 1.0,
+    "powers of two": lambda random, rows: 2.0 ** random.integers(-300, 300, rows),
+    "some too light to count": lambda random, rows: random.choice([1.0, 1e-17, 0.1], rows),
+    "slices of unlike weight": lambda random, rows: random.random(rows) * 10.0 ** random.choice([-120, 0, 120], rows),
+}
+
+
+@pytest.mark.parametrize("kind", WEIGHTS)
+@pytest.mark.parametrize("levels", [None, 3])
+def test_many_slices_with_weights(monkeypatch: pytest.MonkeyPatch, kind: str, levels: int | None) -> None:
+    alone: list[int] = []
+    real = AreaColumns.set
+    monkeypatch.setattr(
+        AreaColumns, "set", lambda found, number, table: alone.append(number) or real(found, number, table)
+    )
+    plain, numbers = many(40, 2_000, levels)
+    weights = WEIGHTS[kind](np.random.default_rng(7), len(numbers)).tolist()
+    data = Data(plain.scores, plain.labels, weights)
+    assert areas_of(data, numbers) == [single(part) for part in parts(data, numbers)]
+    if kind in ("lognormal", "integers"):
+        assert not alone
+
+
+def test_tables_with_weights_are_those_of_single_calls() -> None:
+    plain, numbers = many(20, 500, levels=4)
+    weights = np.random.default_rng(8).choice([0.0, 0.5, 3.0, 1e-20], len(numbers))
+    data = Data(plain.scores, plain.labels, weights.tolist())
+    tables = WeightedSlices(data.sample(), weights, *rows_by_slice(np.array(numbers), 20)).tables()
+    for number, part in enumerate(parts(data, numbers)):
+        if has_both_classes(part):
+            found, alone = tables.table(number), ConfusionTable.from_sample(part.sample())
+            assert found.thresholds[1:].tolist() == alone.thresholds[1:].tolist()
+            assert (found.tp.tolist(), found.fp.tolist()) == (alone.tp.tolist(), alone.fp.tolist())
+
+
+def test_hulls_that_are_pruned_row_by_row_are_looked_at_by_neighbours_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A square root of powers of 2 gives pruning one vertex a round; stairs under a jump give neighbours one a pass."""
+    looked_at = []
+    real = CountSpace.orientation
+    monkeypatch.setattr(
+        CountSpace, "orientation", lambda self, *rows: looked_at.append(rows[0].size) or real(self, *rows)
+    )
+    root = [weight for power in range(-200, 0) for weight in (2.0**power, 4.0**power)]
+    stairs = [weight for step in range(1, 21) for weight in (1e-3, 1e-2 * step)]
+    weights = [*root, *stairs, 10.0, 0.1]
+    data = Data([-float(row) for row in range(len(weights))], [row % 2 == 0 for row in range(len(weights))], weights)
+    assert areas_of(data, [0] * len(weights)) == [single(data)]
+    looked_at.clear()
+    both = WeightedSlices(data.sample(), np.array(weights), np.arange(len(weights)), np.array([0, len(weights)]))
+    hull_vertices(both.tables())
+    assert sum(looked_at) < 25 * len(weights)

@@ -31,13 +31,13 @@ def _(column: list) -> Categories:  # type: ignore[type-arg]  # singledispatch t
             for row, cell in enumerate(column)
             if cell is not None and (first == "" or _KINDS.get(type(cell)) != first)
         )
-        raise _misfit("A slice is told by text, an integer or a boolean, all of one kind.", row)
+        raise _misfit("The values of this column must be text, integers or booleans, all of one kind.", row)
     if names == {"text"}:
         try:
             return _of_cells(pa.array(column, pa.large_string()))
         except UnicodeEncodeError:
             row = next(row for row, cell in enumerate(column) if cell is not None and not _is_unicode(cell))
-            raise _misfit("This is no Unicode text: it has half of a surrogate pair.", row) from None
+            raise _misfit("This text is not valid Unicode: it has half of a surrogate pair.", row) from None
     if names == {"boolean"}:
         return _of_cells(pa.array(column, pa.bool_()))
     return _of_doubles(numbers(column, nullable=True))
@@ -61,7 +61,7 @@ def _(column: ArrowColumn) -> Categories:
     kind = None if cells is None else cells.type
     if cells is None or not (is_text(kind) or types.is_integer(kind) or types.is_boolean(kind) or types.is_null(kind)):
         name = column.shown_kind or str(kind)
-        raise _misfit(f"This column is {name}; slices are told by text, integers or booleans.")
+        raise _misfit(f"This column is {name}; it must be text, integers or booleans to define slices.")
     if types.is_dictionary(kind):
         return _of_dictionary(cells)
     if types.is_null(kind):
@@ -78,7 +78,8 @@ def _of_doubles(values: np.ndarray) -> Categories:
     missing = np.isnan(values)
     whole = np.floor(values) == values
     if not (whole | missing).all():
-        raise _misfit("A number that is not whole tells no slice apart.", int((whole | missing).argmin()))
+        message = "A slice is text, an integer or a boolean; this number is not an integer."
+        raise _misfit(message, int((whole | missing).argmin()))
     large = (values >= _LARGEST) | (values < -_LARGEST)  # compared as doubles, where _LARGEST is 2^63
     if large.any():
         raise ColumnError("not_exact", f"An integer is above {_LARGEST} in size.", int(large.argmax()))
