@@ -18,6 +18,7 @@ from tests.costs.families import BIG_BODY_BYTES, Family
 from tests.costs.measure import Cost, largest, measured
 from tests.costs.other_families import comparisons_families, gates_families
 from tests.costs.picture_families import picture_families
+from tests.costs.slices_families import slices_families
 
 MOST_SECONDS, MOST_BYTES = 0.02, 1_100_000
 
@@ -51,6 +52,7 @@ def families() -> Iterator[Family]:
         tradeoffs_families(),
         comparisons_families(),
         gates_families(),
+        slices_families(),
         picture_families(),
         columns_families(),
         body_families(),

@@ -56,6 +56,8 @@ BIG = [
     ("comparisons: crossings of 3 rows, short names, all charts", 40),
     ("gates: undecided rules, all charts", 100),
     ("columns: CSV, 1 rows of 1", 500),
+    ("slices: rows, 2 each, 20 points", 20),
+    ("slices: wide weights, 10 each, intervals", 20),
     ("columns: CSV, 30 rows of a", 80),
     # Longer ones.
     ("curves: counts, no sweep, all charts", 4000),

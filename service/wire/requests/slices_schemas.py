@@ -49,6 +49,9 @@ OWN_COLUMNS = (
 _DENSE = 1 << 22
 """Up to this many combinations of values are counted in a table; more are sorted."""
 
+_SPARSE = 16
+"""Sorting the rows' combinations is faster than counting where there are more than this many for each row."""
+
 CLOSED_METHODS = tuple(method for method in INTERVAL_METHODS if method not in RESAMPLED_METHODS)
 
 
@@ -105,7 +108,7 @@ def _combined(read: dict[str, Categories]) -> Slicing:
 
 def _compact(numbers: IntArray, most: int) -> tuple[IntArray, IntArray]:
     """The numbers below `most` that occur, ascending, and each row's index among them."""
-    if most > _DENSE:
+    if most > min(_DENSE, _SPARSE * numbers.size):
         return np.unique(numbers, return_inverse=True)
     used = np.flatnonzero(np.bincount(numbers, minlength=most))
     if used.size == most:
