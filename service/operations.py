@@ -91,7 +91,8 @@ def _evaluate_curves(checked: CurvesRequest, shown: Shown, limits: Limits) -> Ev
     options = replace(checked.options, max_interpolated_rows=limits.max_interpolated_rows)
     intervals = checked.intervals
     if isinstance(shown, Picture):
-        options = replace(options, include=frozenset({"auc"}), partial=(), costs=None)
+        costs = options.costs if shown.chart == "costs" else None
+        options = replace(options, include=frozenset({"auc"}), partial=(), costs=costs)
     elif isinstance(table := shown, str):
         _check_curves_table(checked, table)
         points = options.operating_points if table == "operating_points" else ()
@@ -105,8 +106,11 @@ def _evaluate_curves(checked: CurvesRequest, shown: Shown, limits: Limits) -> Ev
 
 def _drawing(shown: Shown) -> DrawingOptions | None:
     """The options for drawing; the pictures of one answer differ only in their chart."""
-    picture = shown[0] if isinstance(shown, tuple) else shown
-    return DrawingOptions(picture.side, picture.marks) if isinstance(picture, Picture) else None
+    pictures = (shown,) if isinstance(shown, Picture) else shown
+    if not isinstance(pictures, tuple):
+        return None
+    calibration = any(picture.chart == "calibration" for picture in pictures)
+    return DrawingOptions(pictures[0].side, pictures[0].marks, calibration=calibration)
 
 
 def _check_curves_table(checked: CurvesRequest, table: str) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 from service.charts.legend import Entry, listed, put_legend, put_title, put_warnings
 from service.charts.picture import Picture
 from service.charts.plane import BOTTOM, LEFT, RIGHT, TOP, Plane
+from service.charts.probabilities import PROBABILITIES
 from service.charts.svg import Sheet
 from service.curves.drawing import CurvesDrawing, DrawnTable
 from service.curves.thinning import Line
@@ -47,6 +48,8 @@ def curves_picture(result: EvaluatedCurves, picture: Picture) -> str:
     drawing = result.drawing
     if drawing is None:
         raise ValueError("An evaluation is drawn with the drawing that it was asked for.")
+    if picture.chart in PROBABILITIES:
+        return PROBABILITIES[picture.chart](result, drawing, picture)
     column = LEFT + picture.side + RIGHT
     sheet = Sheet(picture.theme, column * len(picture.planes))
     top = put_title(sheet, picture.title)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 CHARTS = {
-    "curves": ("both", "roc", "pr"),
+    "curves": ("both", "roc", "pr", "calibration", "costs"),
     "tradeoffs": ("tradeoffs",),
     "comparisons": ("both", "roc", "pr", "best_tradeoff"),
     "gates": ("gate",),
@@ -11,6 +11,9 @@ CHARTS = {
     "classes": ("both", "roc", "pr"),
 }
 """{operation: its charts}, the default first."""
+
+IN_TEXT = ("both", "roc", "pr")
+"""The charts of curves that a terminal shows, too."""
 
 THEMES = ("auto", "light", "dark")
 NARROWEST, WIDEST = 160, 1200

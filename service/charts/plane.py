@@ -1,5 +1,6 @@
 """A plane with its axes: the place of its points on the sheet, its grid, ticks and names."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,12 +60,19 @@ class Plane:
         """Draw dots."""
         self.sheet.dots(name, self.x(x), self.y(y), wide)
 
-    def axes(self, heading: str, level: str, upright: str, ticks: tuple[float, ...] | None = None) -> None:
-        """Draw the grid, the ticks, and the names of the axes."""
+    def axes(
+        self,
+        heading: str,
+        level: str,
+        upright: str,
+        ticks: tuple[float, ...] | None = None,
+        named: Callable[[float], str] = "{:g}".format,
+    ) -> None:
+        """Draw the grid, the ticks, and the names of the axes; `named` writes the ticks of the horizontal one."""
         sheet, ticks = self.sheet, ticks or (_FIFTHS if self.wide >= _ROOM_FOR_FIFTHS else _QUARTERS)
         for tick in ticks:
             self.line("grid", [tick, tick], [0, 1])
-            sheet.text("soft", (self.at(tick, 0)[0], self.bottom + 15), f"{tick:g}", anchor="middle", size=_TICK_SIZE)
+            sheet.text("soft", (self.at(tick, 0)[0], self.bottom + 15), named(tick), anchor="middle", size=_TICK_SIZE)
         for tick in ticks if self.high >= _ROOM_FOR_FIFTHS / 2 else _HALVES:
             self.line("grid", [0, 1], [tick, tick])
             sheet.text("soft", (self.left - 7, self.at(0, tick)[1] + 4), f"{tick:g}", anchor="end", size=_TICK_SIZE)

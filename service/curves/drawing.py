@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from service.curves.calibration import Calibration, calibration
 from service.curves.confusion import ConfusionTable
 from service.curves.counts import Counts
-from service.curves.exact import IntArray
+from service.curves.exact import FloatArray, IntArray
 from service.curves.operating_points import row_at_threshold
 from service.curves.roc import fpr, tpr
 from service.curves.sample import Sample
@@ -50,6 +51,7 @@ class DrawingOptions:
 
     side: float
     marks: Sequence[float] = ()
+    calibration: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,7 @@ class CurvesDrawing:
     curve: DrawnTable
     hull: DrawnTable
     marks: tuple[Mark, ...]
+    calibration: Line | None = None
 
 
 def curves_drawing(
@@ -75,7 +78,33 @@ def curves_drawing(
     """Draw the table of an evaluation, and the vertices of its hull."""
     hull = table.select(vertices)
     marks = tuple(Mark(threshold, _counts(table, evaluation, threshold)) for threshold in options.marks)
-    return CurvesDrawing(DrawnTable.of(table, options.side), DrawnTable.of(hull, options.side), marks)
+    calibrated = None
+    if options.calibration and table.sweep:
+        calibrated = _calibration_line(calibration(table, vertices), options.side)
+    return CurvesDrawing(DrawnTable.of(table, options.side), DrawnTable.of(hull, options.side), marks, calibrated)
+
+
+def _calibration_line(found: Calibration, side: float) -> Line | None:
+    """The calibrated score over the score, of the points in a quarter of a pixel the first; None without thresholds."""
+    ends = np.stack((found.score_from, found.score_to), axis=1).ravel()
+    if np.isnan(ends).any():
+        return None
+    calibrated = found.calibrated.repeat(2)
+    cells = np.stack([np.floor(4 * side * values) for values in (along(ends, ends), calibrated)])
+    kept = np.concatenate(([True], (np.diff(cells) != 0).any(axis=0)))
+    kept[-1] = True
+    return Line(ends[kept], calibrated[kept])
+
+
+def along(values: FloatArray, scores: FloatArray) -> FloatArray:
+    """Where values lie between 0 and 1 if all scores do, else between the least score and the greatest, as a share."""
+    low, high = float(scores.min()), float(scores.max())
+    if low >= 0 and high <= 1:
+        return values
+    if low == high:
+        return np.full(values.size, 0.5)
+    out: FloatArray = (values / 2 - low / 2) / (high / 2 - low / 2)  # halves, as a difference may overflow
+    return out
 
 
 def _counts(table: ConfusionTable, evaluation: Sample | Counts, threshold: float) -> tuple[float, float] | None:

@@ -90,7 +90,8 @@ class Points:
 class Curves:
     """The answer: what `include` did not request, or does not exist, is None.
 
-    counted   whether the counts of the points are known to be integers without checking.
+    counted        whether the counts of the points are known to be integers without checking.
+    cost_options   what `costs` was asked with.
     """
 
     include: frozenset[str]
@@ -108,6 +109,7 @@ class Curves:
     operating_points: OperatingPoints | None
     partial: PartialAreas | None
     costs: Costs | None
+    cost_options: CostOptions | None
     warnings: tuple[CurvesWarning, ...]
 
 
@@ -166,6 +168,7 @@ def curves_of(
         operating_points=operating_points(table, options.operating_points) if options.operating_points else None,
         partial=partial_areas(table, options.partial) if options.partial else None,
         costs=costs(table, hull, options.costs) if options.costs else None,
+        cost_options=options.costs,
         warnings=_warnings(table, options),
     )
 

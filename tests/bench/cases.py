@@ -6,6 +6,7 @@ A case is made from a number of rows and a seed, so that two processes make the 
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from service.curves.classes import ClassScores, evaluate_classes
 from service.curves.confusion import ConfusionTable
 from service.curves.counts import Counts
 from service.curves.evaluation import CurvesOptions, evaluate_curves
+from service.curves.exact import IntArray
 from service.curves.hull import roc_convex_hull
 from service.curves.sample import Sample
 from service.inference.gate import Gate, GateOptions, evaluate_gate
@@ -186,14 +188,15 @@ def request(rows: int) -> Case:
     return Case({OURS: lambda: post("/v1/curves"), "constant": lambda: post("/constant")}, check)
 
 
-def slices(rows: int) -> Case:
+def slices(rows: int, *, weighted: bool = False) -> Case:
     """Distinct scores in slices of 500 rows each, in no order, and a loop over them."""
     random = np.random.default_rng(10)
     count = max(rows // 500, 2)
     numbers = random.permutation(np.arange(rows) % count)
     scores = random.random(rows)
     labels = labelled(scores, scores, random)
-    sample, slicing = Sample(scores, labels), Slicing(numbers, {"slice": range(count)})
+    weights = random.lognormal(size=rows) if weighted else None
+    sample, slicing = Sample(scores, labels, weights), Slicing(numbers, {"slice": range(count)})
 
     def theirs() -> list[list[float]]:
         from sklearn.metrics import average_precision_score, roc_auc_score
@@ -201,7 +204,11 @@ def slices(rows: int) -> Case:
         order = np.argsort(numbers, kind="stable")
         parts = np.split(order, np.cumsum(np.bincount(numbers))[:-1])
         metrics = (roc_auc_score, average_precision_score)
-        return [[metric(labels[part], scores[part]) for part in parts] for metric in metrics]
+
+        def of(metric: Callable[..., float], part: IntArray) -> float:
+            return metric(labels[part], scores[part], sample_weight=None if weights is None else weights[part])
+
+        return [[of(metric, part) for part in parts] for metric in metrics]
 
     def check() -> int:
         found = evaluate_slices(sample, slicing).areas
@@ -269,6 +276,7 @@ CASES: dict[str, Callable[[int], Case]] = {
     "request": request,
     "gate": gate,
     "slices": slices,
+    "slices with weights": partial(slices, weighted=True),
     "classes": classes,
     "bootstrap": bootstrap,
     "bootstrap, one in ten positive": lambda rows: bootstrap(rows, share=0.1),

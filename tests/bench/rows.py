@@ -194,6 +194,7 @@ ROWS: tuple[Row, ...] = (
         for theirs, reach in ((SCIPY, 8), (VECTORISED, None))
     ),
     _against_sklearn("two areas or five, 1e6 rows in 2,000 slices", "slices", 1_000_000, 10),
+    _against_sklearn("two areas or five, 1e6 weighted rows in 2,000 slices", "slices with weights", 1_000_000, 10),
     _against_sklearn("two areas or five and all pairs, 1e5 rows of 10 classes", "classes", 100_000, 4),
     Timed(f"paired gate on roc, 1e6 rows of either model, against {CURVES}", "<=", 4, 1_000_000, "gate", CURVES),
     Timed("100 rows, areas only, in process, against a constant answer", "<=", 3.5, 100, "request", "constant"),

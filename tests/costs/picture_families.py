@@ -36,7 +36,7 @@ def _drawn(operation: str, name: str, make: Any, most: int) -> Iterator[Family]:
     """Each chart alone, and all of them in an answer, as large as they may be."""
     for chart in CHARTS[operation]:
         query = [("chart", chart), ("side", str(WIDEST))]
-        yield family(operation, f"{name}, {chart}", make, most, accept=SVG, query=query)
+        yield family(operation, f"{name}, chart {chart}", make, most, accept=SVG, query=query)
     charts = {"charts": [*CHARTS[operation]], "side": WIDEST}
     yield family(operation, f"{name}, all charts", lambda size: make(size) | charts, most)
 

@@ -10,6 +10,7 @@ from marshmallow import ValidationError, post_load
 
 from service.charts.picture import (
     CHARTS,
+    IN_TEXT,
     LARGEST_SCALE,
     MOST_MARKS,
     NARROWEST,
@@ -82,15 +83,15 @@ _DRAWN: dict[str, tuple[type[ObjectSchema], type[ObjectSchema]]] = {
 """{media type: (options of a picture, options of a picture with marks, for curves)}"""
 
 
-def _picture_schema(operation: str, base: type[ObjectSchema]) -> ObjectSchema:
-    schema: ObjectSchema = base.from_dict({"chart": Choice(CHARTS[operation])})()  # type: ignore[assignment]  # of base
+def _picture_schema(charts: tuple[str, ...], base: type[ObjectSchema]) -> ObjectSchema:
+    schema: ObjectSchema = base.from_dict({"chart": Choice(charts)})()  # type: ignore[assignment]  # of base
     return schema
 
 
 PICTURE_SCHEMAS: dict[tuple[str, str], ObjectSchema] = {
-    ("curves", TEXT): _picture_schema("curves", _PictureSchema),
+    ("curves", TEXT): _picture_schema(IN_TEXT, _PictureSchema),
     **{
-        (operation, media_type): _picture_schema(operation, marked if operation == "curves" else plain)
+        (operation, media_type): _picture_schema(CHARTS[operation], marked if operation == "curves" else plain)
         for media_type, (plain, marked) in _DRAWN.items()
         for operation in CHARTS
     },
