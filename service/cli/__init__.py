@@ -1,1 +1,1 @@
-"""The command line `rocpr`: one file per command, each registered in main.py."""
+"""The command line `rocpr`: one file per command, each registered in commands.py."""

@@ -1,4 +1,4 @@
-"""Asks answer.py as a server would, and tells a reader what is wrong when it answers a problem."""
+"""Calls answer.py as a server would, and explains a problem to the reader."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -21,27 +21,27 @@ from service.wire.problems import MAX_ERRORS
 NAME_COLUMNS = "If the columns have other names, give them with --scores and --labels."
 NAME_LABEL = "--positive-label names the positive one."
 _LONGEST, _FEW = 40, 3
-"""How many characters of a column's name, or of a value, are shown, and how many of its values."""
+"""The characters shown of a column's name or a value, and the number of values shown."""
 
 _TITLES = {"/problems/invalid_request": "This cannot be used", "/problems/malformed_body": "This cannot be read"}
-"""What is said of a file where the service speaks of a request and its body."""
+"""{the service's title, of a request or its body: the title for a file}"""
 
 
 def ask(operation: str, media_type: str, parameters: dict[str, str], body: bytes, accept: str = JSON) -> Answer:
-    """Evaluate under the limits that a server would have; the length of the body is not limited."""
+    """Evaluate under a server's limits, except for the length of the body."""
     use_compiled()
     query = tuple(parameters.items())
     return answer(Request(operation, f"/v1/{operation}", media_type, accept, query, body), limits())
 
 
 def limits() -> Limits:
-    """Read the limits that a server would have."""
+    """Read the limits of a server."""
     settings = _settings()
     return Limits(settings.max_rows, settings.max_interpolated_rows, settings.max_decompressed_bytes)
 
 
 def use_compiled() -> None:
-    """Use the compiled loops as a server would; NumPy gives the same numbers where they cannot be used."""
+    """Use the compiled loops as a server would; without them NumPy code gives the same numbers."""
     if _settings().compiled == "auto" and KERNEL.path is None:
         try:
             KERNEL.use_installed()
@@ -50,7 +50,7 @@ def use_compiled() -> None:
 
 
 def _settings() -> Settings:
-    """Read what a server would read; a setting that cannot be used is reported and ends the command."""
+    """Read a server's settings; an invalid setting is reported and ends the command."""
     try:
         return read_settings()
     except SettingsError as error:
@@ -60,7 +60,7 @@ def _settings() -> Settings:
 def ask_about(
     operation: str, file: InputFile, typed: dict[str, str], others: Mapping[str, str], accept: str = JSON
 ) -> bytes:
-    """Evaluate one file, with the options that were typed and others, and return the answer.
+    """Evaluate one file, with the typed options and others, and return the answer.
 
     A problem is printed and ends the command.
     """
@@ -72,9 +72,10 @@ def ask_about(
 
 
 def as_options(errors: Iterable[dict[str, Any]], typed: Mapping[str, object]) -> list[dict[str, Any]]:
-    """Point to options as they were typed, where an error is in what one of them says.
+    """Replace pointers by options as typed, if the error is in an option's value.
 
-    One that names a column is wrong where there is no such column. What has the name of a column may be the column.
+    An option that names a column is wrong if there is no such column. A pointer with a column's name may mean the
+    column.
     """
     columns = {typed.get(key, key) for key in SAMPLE_COLUMNS}
     renamed = []
@@ -88,9 +89,9 @@ def as_options(errors: Iterable[dict[str, Any]], typed: Mapping[str, object]) ->
 def lines_of_file(
     problem: dict[str, Any], file: InputFile, body: bytes, given: dict[str, str], typed: dict[str, str]
 ) -> Iterable[str]:
-    """Lay out the problem of one file, or what else the file is than its name says.
+    """Format the problem of one file, or say what the file is, if not what its name says.
 
-    Of the options that were given to it some may have been `typed`.
+    `typed` are those of its options that were typed.
     """
     advice = file.advice(body)
     if advice is not None:
@@ -108,7 +109,7 @@ def lines_of_file(
 
 
 def _listed_columns(file: InputFile, body: bytes, given: Mapping[str, str]) -> Iterable[str]:
-    """List what the columns of a table are, to choose from, and some of their values."""
+    """List the columns of a table, to choose from, with some of their values."""
     reading = {key: text for key, text in given.items() if key in CSV_PARAMETERS}
     result = ask("columns", file.media_type_of(body), reading, body)
     if is_problem(result):
@@ -125,13 +126,13 @@ def _listed_columns(file: InputFile, body: bytes, given: Mapping[str, str]) -> I
 
 
 def _some(values: list[Any], *, more: bool) -> str:
-    """Write the first values of a column."""
+    """Format the first values of a column."""
     texts = [*map(_plain, values[:_FEW])]
     return ", ".join([*texts, *(["..."] if more or len(values) > _FEW else [])])
 
 
 def _plain(value: object) -> str:
-    """Write what stands in a file, the beginning of it."""
+    """Format text from a file, cut if long."""
     return harmless(str(value))[:_LONGEST]
 
 
@@ -141,7 +142,7 @@ def is_problem(result: Answer) -> bool:
 
 
 def wants_label(errors: Iterable[dict[str, Any]]) -> bool:
-    """Whether it is left open which label is the positive one."""
+    """Whether the problem is that no positive label was chosen."""
     codes = {"not_a_label", "one_class"}
     return any(error["code"] in codes and "positive_label" in error["detail"] for error in errors)
 
@@ -153,7 +154,7 @@ def label_lines(file: InputFile) -> Iterable[str]:
 
 
 def problem_lines(problem: dict[str, Any], name: str) -> Iterable[str]:
-    """Lay out a problem document for a reader, with a pointer to each wrong value."""
+    """Format a problem document for a reader, with a pointer to each wrong value."""
     errors = problem.get("errors", [])
     of_options = bool(errors) and all(_is_option(error) for error in errors)
     title = "The request cannot be made" if of_options else _TITLES.get(str(problem.get("type")), problem["title"])
@@ -166,7 +167,7 @@ def problem_lines(problem: dict[str, Any], name: str) -> Iterable[str]:
 
 
 def note_lines(problem: dict[str, Any], of_files: Iterable[dict[str, Any]]) -> Iterable[str]:
-    """Say, below the problems of all files, how the errors are to be read; some of them are of files with rows."""
+    """Explain, below the problems of all files, how to read the errors; some may be of files with rows."""
     if any(error["pointer"].rpartition("/")[2].isdecimal() and not _is_option(error) for error in of_files):
         yield "  Rows are counted from 0."
     if len(problem.get("errors", [])) >= MAX_ERRORS:

@@ -1,6 +1,6 @@
 """`rocpr classes FILE --scores cat,dog --labels y`: each class against the rest, and the averages, without a server.
 
-Knows the command's options and how a summary is laid out; what is valid and what the numbers are is answer.py's.
+Knows the command's options and the layout of its summary; answer.py checks and evaluates.
 """
 
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""How a command ends that cannot do what it was asked: a message on standard error, and exit status 2."""
+"""How a failing command ends: with a message on standard error, and exit status 2."""
 
 from collections.abc import Iterable
 from typing import IO, Any, NoReturn

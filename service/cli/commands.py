@@ -1,4 +1,4 @@
-"""The commands of `rocpr`; knows which there are, nothing of what they do."""
+"""The list of commands of `rocpr`; knows nothing of what they do."""
 
 import click
 

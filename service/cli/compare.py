@@ -1,6 +1,6 @@
 """`rocpr compare NAME=FILE NAME=FILE ...`: which classifier is best where, without a server.
 
-Knows the command's options and how a summary is laid out; what is valid and what the numbers are is answer.py's.
+Knows the command's options and the layout of its summary; answer.py checks and evaluates.
 """
 
 from collections.abc import Iterable
@@ -33,7 +33,7 @@ from service.wire.formats.query_options import Decoded, names_or_json
 from service.wire.media_types import JSON
 
 _SHORT_NAME = 11
-"""How long a name may be that stands in the line of its areas."""
+"""The longest name that is in the same line as its areas."""
 
 
 _HULL: CellTexts = {
@@ -88,7 +88,7 @@ def _answer(decoded: Decoded, accept: str) -> Answer:
 
 
 def summary_lines(document: dict[str, Any], files: dict[str, InputFile]) -> Iterable[str]:
-    """Lay out an answer for a reader."""
+    """Format an answer for a reader."""
     yield "Evaluations"
     yield from table_lines([[name, file.name] for name, file in files.items()], "<<")
     yield ""
@@ -113,7 +113,7 @@ def summary_lines(document: dict[str, Any], files: dict[str, InputFile]) -> Iter
 
 
 def _area_lines(auc: dict[str, list[Any]]) -> Iterable[str]:
-    """Lay out the areas, a row for each curve, under names that are broken before their last word."""
+    """Format the areas, a row for each curve, with column names broken before their last word."""
     areas = {key: values for key, values in auc.items() if key != "name"}
     heads = [key.rpartition("_") for key in areas]
     rows = [["", *(first + line for first, line, _ in heads)], ["", *(last for _, _, last in heads)]]
@@ -124,7 +124,7 @@ def _area_lines(auc: dict[str, list[Any]]) -> Iterable[str]:
         rows += [[name, *cells] for name, cells in zip(auc["name"], lines, strict=True)]
         yield from table_lines(rows, "<" + ">" * len(columns))
         return
-    # Long names stand on lines of their own, so that the table keeps to the width of a terminal.
+    # Long names have lines of their own, so that the table fits a terminal.
     first, second, *numbers = table_lines([*rows, *(["", *cells] for cells in lines)], "<" + ">" * len(columns))
     yield from (first, second)
     for name, line in zip(auc["name"], numbers, strict=True):
@@ -133,13 +133,13 @@ def _area_lines(auc: dict[str, list[Any]]) -> Iterable[str]:
 
 
 def _starred(values: list[float | None]) -> list[str]:
-    """Write a column, the greatest value with a star; missing values are ignored."""
+    """Format a column, with a star at the greatest value; missing values are ignored."""
     greatest = max((value for value in values if value is not None), default=None)
     return [f"{'*' if value is not None and value == greatest else ''}{fraction(value)}" for value in values]
 
 
 def _dominance_lines(dominance: dict[str, list[Any]], names: list[str]) -> Iterable[str]:
-    """Say of each curve which it dominates; one that is the same curve is marked."""
+    """List the curves that each one dominates, marking identical ones."""
     pairs = zip(dominance["curve"], dominance["over"], dominance["dominates"], strict=True)
     over = {(curve, other) for curve, other, dominates in pairs if dominates}
     yield "Dominance: never more false positives at the same recall"
@@ -153,7 +153,7 @@ def _dominance_lines(dominance: dict[str, list[Any]], names: list[str]) -> Itera
 
 
 def _best_lines(title: str, best: dict[str, list[Any]]) -> Iterable[str]:
-    """Lay out intervals, each with the curves that are best there."""
+    """Format intervals, each with the curves that are best there."""
     rows = list(range(len(best["best"])))
     shown = chosen_rows(rows)
     yield f"{title}: {how_many(shown, rows, 'interval')}"
@@ -163,7 +163,7 @@ def _best_lines(title: str, best: dict[str, list[Any]]) -> Iterable[str]:
 
 
 def _hull_lines(hull: dict[str, list[Any]]) -> Iterable[str]:
-    """Lay out the joint hull with the curves that supply each of its rows."""
+    """Format the joint hull, with the curves that supply each row."""
     rows = list(range(len(hull["tp"])))
     shown = chosen_rows(rows)
     yield f"Convex hull of all ROC curves together: {how_many(shown, rows, 'row')}"

@@ -1,6 +1,6 @@
-"""`rocpr curves FILE`: evaluates a file without a server, through the same answer.py, and prints what came out.
+"""`rocpr curves FILE`: evaluates a file without a server, through the same answer.py, and prints the result.
 
-Knows the command's options and how a summary is laid out; what is valid and what the numbers are is answer.py's.
+Knows the command's options and the layout of its summary; answer.py checks and evaluates.
 """
 
 from collections.abc import Iterable
@@ -36,7 +36,7 @@ AREA_MEANINGS = {
     "pr_achievable": "the precision-recall curve of the hull's rows",
     "average_precision": "each rise in recall times the precision there",
 }
-"""What each area lies under, in the order of the summary."""
+"""{area: its meaning}, in the order of the summary."""
 
 _HULL: CellTexts = {
     "threshold": in_full,
@@ -96,7 +96,7 @@ _INTERVALS: CellTexts = {
 }
 
 SUMMARY = {"include": "auc,points", "keep": "corners"}
-"""What the summary of a table asks for; a JSON file says itself what it asks for."""
+"""What the summary of a table requests; a JSON file has its own options."""
 
 
 _ALSO = ("calibration", "statistics")
@@ -161,7 +161,7 @@ def curves(
 
 
 def _summarised(names: str | None) -> str:
-    """Name what a summary asks for: always the areas and the hull. Raises UsageError for what it does not show."""
+    """The parts that a summary requests: always areas and hull. Raises UsageError for those it does not show."""
     more = [name.strip() for name in (names or "").split(",") if name.strip()]
     for name in more:
         if name not in _ALSO:
@@ -170,7 +170,7 @@ def _summarised(names: str | None) -> str:
 
 
 def summary_lines(document: dict[str, Any], name: str) -> Iterable[str]:
-    """Lay out an answer for a reader; what the answer does not have is left out."""
+    """Format an answer for a reader, omitting what it does not have."""
     yield name
     yield ""
     yield from total_lines(document)
@@ -212,7 +212,7 @@ def summary_lines(document: dict[str, Any], name: str) -> Iterable[str]:
 
 
 def _interval_lines(intervals: dict[str, dict[str, Any] | None]) -> Iterable[str]:
-    """Lay out the areas' intervals; of an area that has none, its name."""
+    """Format the areas' intervals; an area without one has only its name."""
     rows = [
         [area, *("-" if interval is None else write(interval[key]) for key, write in _INTERVALS.items())]
         for area, interval in intervals.items()
@@ -222,7 +222,7 @@ def _interval_lines(intervals: dict[str, dict[str, Any] | None]) -> Iterable[str
 
 
 def _calibration_lines(pools: dict[str, list[Any]]) -> Iterable[str]:
-    """Lay out the pools of scores, or some of them from end to end."""
+    """Format the pools of scores, or some of them from end to end."""
     rows = list(range(len(pools["calibrated"])))
     shown = chosen_rows(rows)
     yield f"Calibrated scores: {how_many(shown, rows, 'row')}"
@@ -230,7 +230,7 @@ def _calibration_lines(pools: dict[str, list[Any]]) -> Iterable[str]:
 
 
 def _hull_lines(points: dict[str, list[Any]]) -> Iterable[str]:
-    """Lay out the rows on the hull, or some of them from end to end."""
+    """Format the rows on the hull, or some of them from end to end."""
     rows = [row for row, on_hull in enumerate(points["on_hull"]) if on_hull]
     shown = chosen_rows(rows)
     yield f"Convex hull of the ROC curve: {how_many(shown, rows, 'row')}"

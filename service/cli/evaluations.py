@@ -1,7 +1,7 @@
-"""Files that are given as NAME=FILE, each one evaluation, and the one request that they make together.
+"""Files given as NAME=FILE, each an evaluation, and the request that they form.
 
-A table is decoded as it would be over HTTP, so that numbers and labels mean the same; a problem of the request is
-told of the file that it came from.
+Tables are decoded as over HTTP, so that numbers and labels mean the same; a problem of the request is reported for the
+file that caused it.
 """
 
 import math
@@ -48,7 +48,7 @@ def named_files(context: click.Context, parameter: click.Parameter, words: tuple
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """One evaluation of a request: its name, its file, and what the file holds."""
+    """One evaluation of a request: its name, its file, and the file's content."""
 
     name: str
     file: InputFile
@@ -56,7 +56,7 @@ class Evaluation:
 
 
 def read_evaluations(files: dict[str, InputFile], given: dict[str, str]) -> list[Evaluation]:
-    """Read every file, the tables with the options given; a problem of a file is printed and ends the command."""
+    """Read every file, tables with the given options; a file's problem is printed and ends the command."""
     form = one_evaluation()
     return [
         Evaluation(name, file, read_evaluation(file, given, given, form, plain=False)) for name, file in files.items()
@@ -66,10 +66,9 @@ def read_evaluations(files: dict[str, InputFile], given: dict[str, str]) -> list
 def read_evaluation(
     file: InputFile, given: dict[str, str], typed: dict[str, str], form: TableForm, *, plain: bool
 ) -> Decoded:
-    """Read a file, a table with the options given, of which some were typed.
+    """Read a file, a table with the given options, some of which were typed.
 
-    A problem of it is printed and ends the command. A table's columns become lists, as JSON takes them, if they are
-    to be `plain`.
+    A problem is printed and ends the command. With `plain` a table's columns become lists, as in JSON.
     """
     body = file.content
     given, typed = file.taken(given), file.taken(typed)
@@ -88,7 +87,7 @@ def request_of(evaluations: Iterable[Evaluation], options: dict[str, object]) ->
 def lines_of_problem(
     problem: dict[str, Any], evaluations: list[Evaluation], options: dict[str, object]
 ) -> Iterator[str]:
-    """Lay out a problem of the request, file by file, and of its options."""
+    """Format a problem of the request, file by file, and of its options."""
     others: list[dict[str, Any]] = []
     by_file: dict[int, list[dict[str, Any]]] = {}
     for error in problem.get("errors", []):
@@ -151,6 +150,6 @@ def _plain(decoded: Decoded) -> Decoded:
 
 
 def _named(evaluation: Evaluation) -> object:
-    """Give the evaluation its name; what is no object stays as it is, for the service to refuse."""
+    """Give the evaluation its name; anything but an object is left for the service to refuse."""
     document = evaluation.decoded.document
     return document | {"name": evaluation.name} if isinstance(document, dict) else document

@@ -1,4 +1,4 @@
-"""The files that commands read: what each is called, its format, its bytes."""
+"""The files that commands read: names, formats and bytes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from service.wire.formats.signatures import signature_of
 from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, JSON, PARQUET
 
 FORMATS = {"json": JSON, "csv": CSV, "arrow": ARROW_STREAM, "parquet": PARQUET}
-"""{what a file is said to be: its media type}; both formats of Arrow have one name; their bytes tell them apart."""
+"""{name of a format: its media type}; both Arrow formats have one name, and are recognised by their bytes."""
 
 SUFFIXES = {**FORMATS, "arrows": ARROW_STREAM, "feather": ARROW_STREAM}
 _NAMED = {name: {media_type} for name, media_type in FORMATS.items()} | {"arrow": {ARROW_STREAM, ARROW_FILE}}
@@ -21,13 +21,13 @@ _UNPACKED_BY = {"gz": "gzip", "zst": "zstd"}
 
 
 def suffix_of(name: str) -> str:
-    """Return what a name ends in behind its last dot, in small letters."""
+    """Return the suffix of a name after its last dot, in lower case."""
     return PurePath(name).suffix.lower().removeprefix(".")
 
 
 @dataclass(frozen=True)
 class InputFile:
-    """A file that is open and not read yet; `name` is what messages call it."""
+    """An open file that has not been read yet; `name` is its name in messages."""
 
     name: str
     media_type: str
@@ -35,7 +35,7 @@ class InputFile:
 
     @classmethod
     def of(cls, stream: BinaryIO, format_name: str | None) -> Self:
-        """Find the format by the name unless it is given. Raises UsageError when neither shows it."""
+        """Find the format, by the name unless it is given. Raises UsageError if neither shows it."""
         name: str = getattr(stream, "name", "<stdin>")
         name = "standard input" if name == "<stdin>" else name
         suffix = format_name or suffix_of(name)
@@ -50,27 +50,27 @@ class InputFile:
 
     @property
     def is_table(self) -> bool:
-        """Whether the file holds columns only, so that options say the rest."""
+        """Whether the file holds only columns, so that options give the rest."""
         return self.media_type != JSON
 
     @cached_property
     def content(self) -> bytes:
-        """All that is in it."""
+        """The whole content."""
         return self.stream.read()
 
     def media_type_of(self, body: bytes) -> str:
-        """Return the media type of what was read: of Arrow, a stream or a file."""
+        """Return the media type of the content: Arrow may be a stream or a file."""
         found = signature_of(body) if self.media_type == ARROW_STREAM else None
         return ARROW_FILE if found is not None and found.media_type == ARROW_FILE else self.media_type
 
     def taken(self, given: Mapping[str, str]) -> dict[str, str]:
-        """Keep of the options given those that the file takes: a JSON file none, and some none but CSV."""
+        """The given options that the file takes: JSON files take none, and some are for CSV only."""
         if not self.is_table:
             return {}
         return {key: text for key, text in given.items() if self.media_type == CSV or key not in CSV_PARAMETERS}
 
     def advice(self, body: bytes) -> str | None:
-        """Say what to do with a file that could not be read because it is of another format; None for any other."""
+        """Say what to do with a file of another format than declared; None if that is not the problem."""
         found = signature_of(body)
         if found is None or found.media_type in {self.media_type, self.media_type_of(body)}:
             return None

@@ -1,4 +1,4 @@
-"""`rocpr guide`: prints the user's guide; what it says is in service/guide."""
+"""`rocpr guide`: prints the user's guide, which is in service/guide."""
 
 import click
 

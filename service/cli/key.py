@@ -1,4 +1,4 @@
-"""`rocpr key`: API keys for a server; knows the file's lines, which service/web/access/keys.py makes and reads."""
+"""`rocpr key`: makes API keys for a server; service/web/access/keys.py defines the lines of the file."""
 
 import os
 from pathlib import Path
@@ -50,7 +50,7 @@ def new(name: str, path: Path | None) -> None:
 
 
 def _append(path: Path, name: str, line: str) -> None:
-    """Add a line to the file in one write, so that a server that reads meanwhile sees all of it or nothing."""
+    """Append a line to the file in one write, so that a server that reads it concurrently sees all of it or nothing."""
     try:
         old = path.read_bytes() if path.exists() else b""
         if name in names_in(old):

@@ -1,6 +1,6 @@
-"""How answers are laid out for a reader: aligned tables, numbers, totals and warnings.
+"""The layout of answers: aligned tables, numbers, totals and warnings.
 
-Knows what a terminal holds; nothing of any command.
+Knows the width of a terminal; nothing of any command.
 """
 
 import shutil
@@ -9,33 +9,33 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 MOST_ROWS = 20
-"""How many rows of a long table are shown."""
+"""The most rows of a table that are shown."""
 
 CellTexts = dict[str, Callable[[Any], str]]
-"""{column of an answer that is shown: how a cell of it is written}."""
+"""{column of an answer: function that formats its cells}."""
 
 _NARROWEST_SCREEN = 40
 _NARROWEST = 30
-"""What the last column of a table gets at least, however wide the others are."""
+"""The least width of a table's last column, however wide the others are."""
 
 
 def width() -> int:
-    """How many characters a line may have: as the terminal has, or 80 where there is none."""
+    """The characters in a line: those of the terminal, or 80 without one."""
     return max(shutil.get_terminal_size().columns, _NARROWEST_SCREEN)
 
 
 def text_lines(text: str) -> Iterable[str]:
-    """Break a sentence into lines, indented by two, and by four from the second on."""
+    """Wrap a sentence, indented by two, and by four from the second line on."""
     return textwrap.wrap(text, width(), initial_indent="  ", subsequent_indent="    ")
 
 
 def harmless(text: str) -> str:
-    """Write text that came with the data so that it does nothing to a terminal."""
+    """Make text from the data harmless to a terminal."""
     return text if text.isprintable() else ascii(text)
 
 
 def table_lines(rows: list[list[str]], sides: str) -> Iterable[str]:
-    """Align columns to the left (<) or right (>), two spaces apart; a left-aligned last column goes on below itself."""
+    """Align columns to the left (<) or right (>), two spaces apart; a left-aligned last column wraps within itself."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     indent = sum(widths[:-1]) + 2 * len(widths)
     for row in rows:
@@ -52,7 +52,7 @@ def table_lines(rows: list[list[str]], sides: str) -> Iterable[str]:
 def column_lines(
     table: dict[str, list[Any]], columns: CellTexts, rows: Iterable[int], left: Collection[str] = ()
 ) -> Iterable[str]:
-    """Lay out some columns of an answer's table, names above; thresholds are left out where the table has none."""
+    """Format some columns of an answer's table under their names; thresholds are omitted if the table has none."""
     if all(threshold is None for threshold in table.get("threshold", ())):
         columns = {key: write for key, write in columns.items() if key != "threshold"}
     cells = [[write(table[key][row]) for key, write in columns.items()] for row in rows]
@@ -61,7 +61,7 @@ def column_lines(
 
 
 def chosen_rows(rows: list[int]) -> list[int]:
-    """Choose MOST_ROWS of more rows, evenly from end to end."""
+    """Choose at most MOST_ROWS rows, evenly from end to end."""
     if len(rows) <= MOST_ROWS:
         return rows
     step = (len(rows) - 1) / (MOST_ROWS - 1)
@@ -69,7 +69,7 @@ def chosen_rows(rows: list[int]) -> list[int]:
 
 
 def sorted_rows(column: list[Any]) -> list[int]:
-    """Order rows by a column, the least first; those without a value are last."""
+    """Sort rows by a column, the least first; those without a value are last."""
     return sorted(
         range(len(column)), key=lambda row: (column[row] is None, column[row] if column[row] is not None else 0)
     )
@@ -83,14 +83,14 @@ def how_many(shown: list[int], rows: list[int], noun: str) -> str:
 
 
 def total_lines(document: dict[str, Any]) -> Iterable[str]:
-    """Lay out how many examples an answer is about."""
+    """Format the totals of an answer's examples."""
     positives, negatives = document["positives"], document["negatives"]
     data = [[key, count_text(document[key])] for key in ("positives", "negatives")]
     yield from table_lines([*data, ["prevalence", f"{positives / (positives + negatives):.6g}"]], "<>")
 
 
 def warning_lines(document: dict[str, Any]) -> Iterable[str]:
-    """Lay out an answer's warnings, after an empty line, if it has any."""
+    """Format an answer's warnings, after an empty line, if it has any."""
     if document["warnings"]:
         yield ""
         yield "Warnings"
@@ -99,15 +99,15 @@ def warning_lines(document: dict[str, Any]) -> Iterable[str]:
 
 
 def count_text(number: float | None) -> str:
-    """Write a count; it need not be whole."""
+    """Format a count, which need not be whole."""
     return "-" if number is None else str(number) if isinstance(number, int) else f"{number:.8g}"
 
 
 def fraction(number: float | None) -> str:
-    """Write a number in [0, 1] to six decimals."""
+    """Format a number in [0, 1] to six decimals."""
     return "-" if number is None else f"{number:.6f}"
 
 
 def in_full(number: float | None) -> str:
-    """Write a number in all its digits, so that it can be used: a threshold, say."""
+    """Format a number with all its digits, for use elsewhere, such as a threshold."""
     return "-" if number is None else str(number)

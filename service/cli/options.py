@@ -1,6 +1,6 @@
-"""The options that commands share: how a file is read and which of its columns are meant.
+"""Options that commands share: how a file is read, and which columns to use.
 
-They have the names of the service's query parameters, and their texts are passed on as they are.
+They have the names of the service's query parameters, and their texts are passed on unchanged.
 """
 
 from collections.abc import Callable, Iterable
@@ -38,20 +38,20 @@ indices_option = click.option(
 
 
 def evaluation_options(command: _Command) -> _Command:
-    """Add the options that tell how an evaluation is read, and --json."""
+    """Add the options for reading an evaluation, and --json."""
     for option in reversed(_EVALUATION):
         command = option(command)
     return command
 
 
 def given_texts(options: dict[str, str | bool | None]) -> dict[str, str]:
-    """Keep the options that were given, as the texts that a query would have."""
+    """The options that were given, as the texts of a query."""
     texts = {name: "true" if value is True else value for name, value in options.items()}
     return {name: text for name, text in texts.items() if isinstance(text, str)}
 
 
 def refuse_without_table(given: Iterable[str], files: Iterable[InputFile]) -> None:
-    """Refuse options that no file takes. Raises UsageError."""
+    """Refuse options that none of the files takes. Raises UsageError."""
     kinds = {file.media_type for file in files}
     for name in given:
         if name in CSV_PARAMETERS and CSV not in kinds:
@@ -62,5 +62,5 @@ def refuse_without_table(given: Iterable[str], files: Iterable[InputFile]) -> No
 
 
 def flag(name: str) -> str:
-    """Write an option as it is typed."""
+    """Write an option as typed."""
     return f"--{name.replace('_', '-')}"

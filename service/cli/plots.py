@@ -1,6 +1,6 @@
 """`--plot FILE` and `--show`: the picture of an answer in a file, and the curves in characters on a terminal.
 
-Knows files and terminals; what a picture shows is answer.py's.
+Knows files and terminals; answer.py draws the pictures.
 """
 
 import sys
@@ -19,9 +19,9 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 def new_file(_context: click.Context, _parameter: click.Parameter, path: Path | None) -> Path | None:
-    """Refuse a file in a directory that is not there before anything is evaluated, and remove an old one.
+    """Before anything is evaluated, refuse a file in a missing directory, and remove an old one.
 
-    What another run wrote must not be taken for that of this run, which may end before it has anything to write.
+    An old file must not be taken for this run's, which may end before it writes anything.
     """
     if path is not None and not path.parent.is_dir():
         raise click.BadParameter(f"{path.parent} is not a directory.")
@@ -66,9 +66,9 @@ def show_option(command: _Command) -> _Command:
 
 
 def write_plot(path: Path | None, picture: Callable[[str], bytes]) -> None:
-    """Write a picture, made from its media type, where one is asked for.
+    """Write a picture, made for its media type, if one is requested.
 
-    One that cannot be written is reported and ends the command.
+    A picture that cannot be written is reported and ends the command.
     """
     if path is None:
         return
@@ -80,7 +80,7 @@ def write_plot(path: Path | None, picture: Callable[[str], bytes]) -> None:
 
 
 def print_curves(text: str) -> None:
-    """Print curves in characters, in plain ones where the terminal's encoding has no others."""
+    """Print curves in characters, in ASCII if the terminal's encoding has no others."""
     try:
         text.encode(sys.stdout.encoding or "ascii")
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""`rocpr serve`: becomes a gunicorn that runs the service with the configuration that ships with it."""
+"""`rocpr serve`: replaces itself with gunicorn, running the service with the configuration shipped with it."""
 
 import os
 import sys
@@ -32,4 +32,4 @@ def serve(host: str, port: int) -> None:
     address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     command = [sys.executable, "-m", "gunicorn", "--config", configuration, "--bind", address]
     # This process becomes the server, so that signals reach it and nothing is left behind.
-    os.execv(sys.executable, command)  # noqa: S606  # our own interpreter, without a shell
+    os.execv(sys.executable, command)  # noqa: S606  # our interpreter, without a shell

@@ -1,6 +1,6 @@
 """`rocpr slices FILE --slices country,model`: the areas of every slice of a sample, the worst first, without a server.
 
-Knows the command's options and how a summary is laid out; what is valid and what the numbers are is answer.py's.
+Knows the command's options and the layout of its summary; answer.py checks and evaluates.
 """
 
 from collections.abc import Iterable
@@ -30,7 +30,7 @@ from service.cli.plots import plot_option, write_plot
 
 _COUNTS = ("rows", "positives", "negatives")
 _SHOWN = (*_COUNTS, "roc", "roc_lower", "roc_upper", "pr", "pr_lower", "pr_upper", "average_precision")
-"""Columns of the answer that a summary shows, where it has them, after those that tell slices apart."""
+"""Columns of the answer that a summary shows, if it has them, after those that define slices."""
 
 
 @click.command()
@@ -78,7 +78,7 @@ def slices(
 
 
 def summary_lines(document: dict[str, Any], name: str, sort: str) -> Iterable[str]:
-    """Lay out an answer for a reader."""
+    """Format an answer for a reader."""
     overall, table = document["overall"], document["slices"]
     yield name
     yield ""
@@ -95,7 +95,7 @@ def summary_lines(document: dict[str, Any], name: str, sort: str) -> Iterable[st
 
 
 def _keys(table: dict[str, list[Any]]) -> Iterable[str]:
-    """The columns that tell slices apart: they come first."""
+    """The columns that define slices, which come first."""
     for name in table:
         if name == "rows":
             return
@@ -125,7 +125,7 @@ def _slice_lines(table: dict[str, list[Any]], overall: dict[str, Any], shown: li
 
 
 def _point_lines(points: dict[str, list[Any]], keys: list[str], shown: list[int]) -> Iterable[str]:
-    """Lay out the operating points of the slices that are shown."""
+    """Format the operating points of the slices shown."""
     each = len(points["metric"]) // max(len(set(zip(*(points[key] for key in keys), strict=True))), 1)
     rows = [[*keys, "metric", "at", "value", "threshold", "tp", "fp"]]
     for row in (place for number in shown for place in range(number * each, (number + 1) * each)):

@@ -1,6 +1,6 @@
 """`rocpr tradeoffs FILE`: which threshold is best for each weight of recall against precision, without a server.
 
-Knows the command's options and how a summary is laid out; what is valid and what the numbers are is answer.py's.
+Knows the command's options and the layout of its summary; answer.py checks and evaluates.
 """
 
 from collections.abc import Iterable
@@ -70,7 +70,7 @@ def tradeoffs(
 
 
 def summary_lines(document: dict[str, Any], name: str) -> Iterable[str]:
-    """Lay out an answer for a reader."""
+    """Format an answer for a reader."""
     yield name
     yield ""
     yield from total_lines(document)
@@ -81,7 +81,7 @@ def summary_lines(document: dict[str, Any], name: str) -> Iterable[str]:
 
 
 def _index_lines(index: str, tradeoff: dict[str, Any]) -> Iterable[str]:
-    """Lay out one index: its area, the intervals of lambda, what it says of calling all positive, and the readings."""
+    """Format one index: area, intervals of lambda, where calling everything positive is best, and readings."""
     optimal = tradeoff["optimal"]
     rows = list(range(len(optimal["tp"])))
     shown = chosen_rows(rows)

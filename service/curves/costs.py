@@ -1,4 +1,4 @@
-"""What the errors of the best row cost where positives are as frequent as asked. Knows the table and its hull.
+"""The cost of errors at the best row, for given prevalences. Knows the table and its hull.
 
 Source: Drummond & Holte 2006, "Cost curves: an improved method for visualizing classifier performance".
 """
@@ -17,9 +17,9 @@ LARGEST_COST = 1e150
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CostOptions:
-    """What a false negative and a false positive cost, both above 0 and at most 1e150, and where.
+    """The costs of a false negative and a false positive, both above 0 and at most 1e150, and the prevalences.
 
-    prevalence   (n,) shares of positives; None for the one of the data.
+    prevalence   (n,) shares of positives; None for that of the data.
     """
 
     prevalence: FloatArray | None = None
@@ -29,10 +29,10 @@ class CostOptions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Costs:
-    """The least cost at each prevalence, as columns (n,) in the order asked for, and the row that has it.
+    """The least cost at each prevalence, as columns (n,) in the order requested, and its row.
 
     cost              of an example, on average.
-    normalized_cost   cost over that of being wrong about every example.
+    normalized_cost   cost divided by the cost of misjudging every example.
     threshold         NaN where the row has none.
     """
 
@@ -45,11 +45,11 @@ class Costs:
 
 
 def costs(table: ConfusionTable, hull: RocHull, options: CostOptions) -> Costs:
-    """Choose the best row for each prevalence π; of two the one that calls less positive.
+    """Choose the best row for each prevalence π; of equally good ones, the one that calls fewer positive.
 
     cost = π fn_cost fnr + (1 - π) fp_cost fpr      normalized_cost = cost/(π fn_cost + (1 - π) fp_cost)
 
-    The best of all rows lies on the hull, where costs are decided without rounding; each number is rounded once.
+    The best row lies on the hull, where costs are compared without rounding; each number is rounded once.
     """
     positives, negatives = Fraction(table.positives), Fraction(table.negatives)
     asked = options.prevalence

@@ -1,1 +1,1 @@
-"""`rocpr gate`: a file of rules, the question made of it, who is asked (this process, or a server), and the verdict."""
+"""`rocpr gate`: reads rules, builds the request, asks this process or a server, and shows the verdict."""

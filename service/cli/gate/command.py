@@ -1,6 +1,6 @@
 """`rocpr gate RULES.toml SCORES`: does the model meet the rules? For people, and for CI servers by its exit status.
 
-Knows the command's options and statuses; what the verdict is, is answer.py's or the server's.
+Knows the command's options and statuses; answer.py or the server decides the verdict.
 """
 
 import os
@@ -24,11 +24,11 @@ from service.cli.plots import NEW_FILE, new_file, plot_option
 from service.wire.formats.query_options import CSV_PARAMETERS, SAMPLE_COLUMNS
 
 EXIT_STATUSES = {"passed": 0, "failed": 1, "undecided": 2}
-"""A failed gate is a 1 and nothing else is: whatever keeps the gate from a verdict is a 2."""
+"""Exit status 1 means a failed gate and nothing else; 2 means no verdict."""
 
 
 class GateCommand(click.Command):
-    """A command of which no defect, and no Ctrl-C, looks like a failed gate."""
+    """A command whose defects, or Ctrl-C, cannot look like a failed gate."""
 
     def invoke(self, context: click.Context) -> object:
         """Run it; a status of 1 is a verdict."""
@@ -38,7 +38,7 @@ class GateCommand(click.Command):
             raise
         except (KeyboardInterrupt, click.Abort):
             click.echo("Aborted!", err=True)
-        except Exception:  # noqa: BLE001  # a traceback by itself would end with status 1
+        except Exception:  # noqa: BLE001  # an uncaught exception would end with status 1
             traceback.print_exc()
         sys.exit(EXIT_STATUSES["undecided"])
 
@@ -119,7 +119,7 @@ def gate(
 
 
 def _refuse_other_order(rules: str, scores: str) -> None:
-    """Refuse scores in place of the rules, and the other way round. Raises UsageError."""
+    """Refuse scores and rules in the wrong order. Raises UsageError."""
     for name, wrong in ((rules, suffix_of(rules) in SUFFIXES), (scores, suffix_of(scores) == "toml")):
         if wrong:
             raise click.UsageError(f"RULES.toml comes first, then SCORES; {name} ends in .{suffix_of(name)}.")
@@ -149,5 +149,5 @@ def _print(text: str | bytes) -> None:
     try:
         click.echo(text, nl=False, color=False if plain else None)
     except BrokenPipeError:
-        # Python would try once more at its end, and complain.
+        # Python would try again at exit, and complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""A first file of rules, made from today's numbers: what holds today, with room for another draw of the same data.
+"""A first file of rules, made from today's numbers, with a margin for another sample of the same data.
 
 Knows which rules suit most models, and how TOML is written; the numbers come from the gate itself.
 """
@@ -14,10 +14,10 @@ LEVEL = 0.95
 FPR = 0.1
 """The false-positive rate of the operating point."""
 CHANCE = 0.5
-"""The area under the ROC curve of scores that say nothing."""
+"""The area under the ROC curve of useless scores."""
 
 PROBE: dict[str, Any] = {
-    "intervals": {"level": LEVEL, "resamples": 500},  # enough for an end that is rounded to a thousandth
+    "intervals": {"level": LEVEL, "resamples": 500},  # enough for ends rounded to a thousandth
     "rules": [
         {"metric": "roc", "min": 0},
         {"metric": "average_precision", "min": 0},
@@ -25,10 +25,10 @@ PROBE: dict[str, Any] = {
         {"metric": "roc_hull", "min": 0},
     ],
 }
-"""What the numbers are asked for with; every model passes it that has them."""
+"""The request for the numbers; every model that has them passes."""
 
 _STEPS = 1000
-"""Bounds are whole thousandths: below today's numbers, and easy to read."""
+"""Bounds are rounded down to thousandths: below today's numbers, and easy to read."""
 
 _HEAD = """\
 # What a model has to meet, for rocpr gate. Made from {name}: every rule below holds for it.
@@ -68,7 +68,7 @@ _DEPLOYED = """
 
 
 def rules_text(document: dict[str, Any], name: str, reading: dict[str, Any]) -> str:
-    """Write RULES.toml from the answer to PROBE; `reading` are the keys that tell how the file is read."""
+    """Write RULES.toml from the answer to PROBE; `reading` are the keys for reading the file."""
     kept, left_out = _chosen(document)
     lines = [_HEAD.format(name=json.dumps(name, ensure_ascii=False), percent=percent(LEVEL))]
     lines += [f"{key} = {_toml(value)}\n" for key, value in reading.items()]
@@ -88,10 +88,10 @@ def rules_json(document: dict[str, Any]) -> str:
 
 
 def _chosen(document: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Choose the checks of the answer that become rules, at least one; and those that would say nothing."""
+    """Choose the checks that become rules, at least one, and those that would be trivial."""
     checks = [check for check in document["checks"] if check["value"] is not None]
     if len(checks) > 1:
-        checks = [check for check in checks if check["rule"]["metric"] != "roc_hull"]  # for want of another rule alone
+        checks = [check for check in checks if check["rule"]["metric"] != "roc_hull"]  # only if there is no other rule
     kept = [check for check in checks if _lowest(check) > 0] or checks[:1]
     return kept, [check for check in checks if check not in kept]
 
@@ -113,12 +113,12 @@ def _about(check: dict[str, Any]) -> Iterator[str]:
 
 
 def _lowest(check: dict[str, Any]) -> float:
-    """What another test set hardly falls below: two estimates lie √2 times as far apart as either from the truth."""
+    """A bound that another test set hardly falls below: two estimates differ by √2 times the error of one."""
     value, interval = check["value"], check["interval"]
     lowest: float = value if interval is None else value - math.sqrt(2) * max(value - interval["lower"], 0.0)
     return math.floor(max(lowest, 0.0) * _STEPS) / _STEPS
 
 
 def _toml(value: object) -> str:
-    """Write a text, a number or a boolean: as in JSON, but for a character that TOML alone wants escaped."""
+    """Write a text, a number or a boolean: as in JSON, except for a character that only TOML escapes."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

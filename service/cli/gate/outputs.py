@@ -1,6 +1,6 @@
-"""What a gate writes into files: a JUnit report, Markdown, a picture, and the summary of a job on GitHub.
+"""The files that a gate writes: a JUnit report, Markdown, a picture, and a job's summary on GitHub.
 
-A gate that could not be decided is reported as that, so that no report of an earlier run stands for it.
+An undecided gate is reported, too, so that no report of an earlier run is mistaken for it.
 """
 
 import os
@@ -23,12 +23,12 @@ from service.wire.answers.gate_reports import SUITE, junit_report, markdown_repo
 from service.wire.problems import Problem
 
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
-"""The variable in which GitHub names a file whose Markdown it shows with the job."""
+"""GitHub's variable for the file whose Markdown it shows with the job."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outputs:
-    """The files to write; None for those that were not asked for."""
+    """The files to write; None for those not requested."""
 
     junit: Path | None
     markdown: Path | None
@@ -42,7 +42,7 @@ class Outputs:
 
     @contextmanager
     def of_errors(self) -> Iterator[None]:
-        """Report what ends the command, and let it go on to end it."""
+        """Report the error that ends the command, and reraise it."""
         try:
             yield
         except click.ClickException as error:
@@ -70,7 +70,7 @@ class Outputs:
 def _picture(document: dict[str, Any], media_type: str) -> bytes:
     try:
         encoded = ENCODERS["gates", media_type](gate_of(document), Picture("gate"))
-    except Problem as problem:  # there are more rules than a PNG has room for
+    except Problem as problem:  # more rules than fit into a PNG
         fail([f"Error: {problem.errors[0].detail}"])
     return b"".join(encoded.pieces)
 
@@ -82,13 +82,13 @@ def _undecided_junit(message: str) -> bytes:
     suite.add_testcase(case)
     report = JUnitXml(SUITE)
     report.add_testsuite(suite)
-    report.update_statistics()  # type: ignore[no-untyped-call]  # it has types, but for this
+    report.update_statistics()  # type: ignore[no-untyped-call]  # has types, except for this
     out = BytesIO()
     report.write(out)
     return out.getvalue()
 
 
 def _undecided_markdown(message: str) -> str:
-    """Lay a message out as it is, indented, which Markdown takes for text without markup."""
+    """Indent a message, so that Markdown shows it verbatim."""
     lines = "\n".join(f"    {line}" for line in message.splitlines())
     return f"### Gate not decided ❔\n\n{lines}\n"

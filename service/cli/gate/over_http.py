@@ -1,8 +1,8 @@
 """Asks a server for a verdict, over HTTP.
 
-A server that is busy, or not up yet, is asked again: the service keeps nothing of a request, so one that is sent twice
-does no harm. Every wait has an end. Knows HTTP and its failures; nothing of rules. It is imported where it is used: its
-libraries are a fifth of the command's start.
+Retries if a server is busy or not up yet: the service is stateless, so repeating a request does no harm. Every wait has
+a limit. Knows HTTP and its failures; nothing of rules. Imported only where it is used: its libraries take a fifth of
+the command's start.
 """
 
 import sys
@@ -17,7 +17,7 @@ import orjson
 import requests
 from requests.adapters import HTTPAdapter
 from requests.auth import AuthBase
-from tqdm import tqdm  # type: ignore[import-untyped]  # it has no types
+from tqdm import tqdm  # type: ignore[import-untyped]  # has no types
 from urllib3.exceptions import MaxRetryError
 from urllib3.util.retry import Retry
 
@@ -33,18 +33,18 @@ ANSWER_SECONDS = 300
 """How long to wait for a connection, and for the next bytes of an answer."""
 
 ASK_AGAIN_SECONDS = 120
-"""For how long a request is sent again to a server that is busy."""
+"""How long requests to a busy server are repeated."""
 
 MOST_TRIES = 30
 MOST_LOST_CONNECTIONS = 4
-"""How often a request is sent again; and how often of these after a connection that failed or broke."""
+"""The most repetitions of a request, and the most of these after a failed or broken connection."""
 
 LONGEST_ANSWER = 16 << 20
-"""More than any verdict; where more comes, no rocpr answers."""
+"""More bytes than any verdict; a longer answer is not rocpr's."""
 
 _COMPRESSED_FROM = 256 << 10
 _SHOWN_FROM = 1 << 20
-"""From which length on a body is compressed, and its way shown on a terminal."""
+"""The length from which a body is compressed, and its progress shown on a terminal."""
 
 _AGAIN = (429, 503)
 _UNAUTHORIZED, _NOT_FOUND = 401, 404
@@ -53,7 +53,7 @@ _ADDRESS = "--server takes the address without /v1/gates"
 
 @dataclass(frozen=True, slots=True)
 class GateReply:
-    """What a server answered: a verdict, or a problem."""
+    """A server's answer: a verdict, or a problem."""
 
     body: bytes
     document: dict[str, Any]
@@ -61,9 +61,9 @@ class GateReply:
 
 
 def post_gate(server: ServerAddress, media_type: str, parameters: Mapping[str, str], body: bytes) -> GateReply:
-    """Ask for a verdict; a server that gives no answer is reported and ends the command."""
+    """Request a verdict; a server without an answer is reported and ends the command."""
     headers = {"Content-Type": media_type, "Accept": JSON}
-    if len(body) > _COMPRESSED_FROM and media_type != PARQUET:  # which is compressed within
+    if len(body) > _COMPRESSED_FROM and media_type != PARQUET:  # already compressed
         body = b"".join(compressed("zstd", [body]))
         headers["Content-Encoding"] = "zstd"
     end = time.monotonic() + ASK_AGAIN_SECONDS
@@ -87,7 +87,7 @@ def post_gate(server: ServerAddress, media_type: str, parameters: Mapping[str, s
 
 
 class _KeyHeader(AuthBase):
-    """The key, in its header; requests would take one from ~/.netrc otherwise."""
+    """Adds the key's header; otherwise requests would take credentials from ~/.netrc."""
 
     def __init__(self, key: str | None) -> None:
         self._key = key
@@ -99,7 +99,7 @@ class _KeyHeader(AuthBase):
 
 
 class _Patience(Retry):
-    """Tries again until a point in time, and never waits beyond it."""
+    """Retries until a point in time, and never waits beyond it."""
 
     def __init__(self, *, end: float, **options: Any) -> None:  # noqa: ANN401  # those of Retry
         usual: dict[str, Any] = {
@@ -120,7 +120,7 @@ class _Patience(Retry):
         return super().new(end=self.end, **options)
 
     def increment(self, *arguments: Any, **options: Any) -> Self:  # noqa: ANN401  # those of Retry
-        """Count a try; the next one has to begin before the end."""
+        """Count a try; the next one must begin before the end."""
         left = super().increment(*arguments, **options)
         response = options.get("response")
         wait = response and self.get_retry_after(response)
@@ -131,7 +131,7 @@ class _Patience(Retry):
 
 
 class _Shown(BytesIO):
-    """A body that shows how much of it was read, also when it is read again."""
+    """A body that shows how much of it has been read, even when read again."""
 
     def __init__(self, body: bytes, bar: "tqdm[Any]") -> None:
         super().__init__(body)
@@ -145,7 +145,7 @@ class _Shown(BytesIO):
 
 @contextmanager
 def _upload(body: bytes) -> Iterator[bytes | BytesIO]:
-    """Show the way of a long body where somebody watches."""
+    """Show the progress of a long body on a terminal."""
     if len(body) < _SHOWN_FROM or not sys.stderr.isatty():
         yield body
         return
@@ -154,7 +154,7 @@ def _upload(body: bytes) -> Iterator[bytes | BytesIO]:
 
 
 def _content(server: ServerAddress, response: requests.Response) -> bytes:
-    """Read an answer that is no longer, and takes no longer, than one of rocpr's."""
+    """Read an answer, within the length and time of one of rocpr's."""
     end = time.monotonic() + ANSWER_SECONDS
     content = b""
     for piece in response.iter_content(1 << 16):
@@ -184,7 +184,7 @@ def _reply(server: ServerAddress, response: requests.Response, content: bytes) -
 
 
 def advice_on(problem: dict[str, Any], server: ServerAddress) -> Iterator[str]:
-    """Say what to do about a problem that is the server's or the key's."""
+    """Give advice on a problem with the server or the key."""
     status = problem.get("status")
     if status == _UNAUTHORIZED and server.variable is None:
         yield "  Put the key into an environment variable and name that: --api-key-env NAME"
@@ -197,7 +197,7 @@ def advice_on(problem: dict[str, Any], server: ServerAddress) -> Iterator[str]:
 
 
 def _cause(error: BaseException) -> str:
-    """Find the words of the innermost error, that of the system where there is one."""
+    """The message of the innermost error, which is the system's if there is one."""
     while True:
         inner = getattr(error, "reason", None) or error.__cause__ or error.__context__ or next(iter(error.args), None)
         if isinstance(error, OSError) and error.strerror and not isinstance(error, requests.RequestException):

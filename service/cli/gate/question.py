@@ -1,7 +1,7 @@
-"""One gate's question, made of a file of rules, a file of scores and perhaps one of a baseline, and who is asked it.
+"""A gate's question, from a file of rules, a file of scores and perhaps one of a baseline, and the one who answers it.
 
-Without a server answer.py is asked, with the files as they were decoded. A server gets a table without a baseline as
-it is, and anything else as one JSON body. A problem names the file that it came from.
+Without a server answer.py gets the decoded files. A server gets a table without a baseline unchanged, and anything else
+as one JSON body. A problem names the file that caused it.
 """
 
 import json
@@ -38,10 +38,9 @@ _OWN_OPTIONS = tuple(f"/{name}" for name in GATE_OPTIONS)
 
 @dataclass(slots=True)
 class Question:
-    """What is asked; `given` are the options of the command line, which go before those of the rules.
+    """The question; `given` are the options of the command line, which override those of the rules.
 
-    A JSON file has its own options: it takes only the meaning of labels and scores from those of both files, unless it
-    gives them itself.
+    A JSON file has its own options: it takes from these only the meaning of labels and scores, unless it has its own.
     """
 
     rules: Rules
@@ -73,7 +72,7 @@ class Question:
         return result.body
 
     def _by(self, server: ServerAddress) -> bytes:
-        from service.cli.gate.over_http import advice_on, post_gate  # noqa: PLC0415  # slow to import, and seldom needed
+        from service.cli.gate.over_http import advice_on, post_gate  # noqa: PLC0415  # slow to import, rarely needed
 
         parameters = self.scores.taken(self._texts) | {
             key: json.dumps(value) for key, value in self.rules.options.items()
@@ -83,7 +82,7 @@ class Question:
             reply = post_gate(server, self.scores.media_type_of(body), parameters, body)
             lines = self._lines_of_scores(reply.document, body) if reply.is_problem else []
         else:
-            # Not orjson, which takes no integer beyond 64 bits: the service is to say what it takes.
+            # Not orjson, which refuses integers beyond 64 bits: the service should report them.
             body = json.dumps(self._document(plain=True), default=items).encode()
             reply = post_gate(server, JSON, {}, body)
             lines = list(self._lines_of_problem(reply.document)) if reply.is_problem else []
@@ -98,13 +97,13 @@ class Question:
 
     @property
     def _meaning(self) -> dict[str, Any]:
-        """What labels and scores mean in a JSON file that does not say so itself."""
+        """The meaning of labels and scores in a JSON file that does not give it."""
         given = {key: self.given[key] for key in ("positive_label",) if key in self.given}
         lower = {"lower_is_positive": True} if "lower_is_positive" in self.given else {}
         return self.rules.meaning | given | lower
 
     def _document(self, *, plain: bool) -> object:
-        """Put the files and the options together; what is no object stays as it is, for the service to refuse."""
+        """Combine the files and the options; anything but an object is left for the service to refuse."""
         form = OPERATIONS["gates"].form if self.baseline is None else one_evaluation()
         self._decoded = read_evaluation(self.scores, self._texts, self.given, form, plain=plain)
         document = _with_meaning(self.scores, self._decoded.document, self._meaning)
@@ -120,7 +119,7 @@ class Question:
         return document | self.rules.options
 
     def _refuse_options(self, document: dict[str, Any]) -> None:
-        """A JSON file of scores is an evaluation, not a whole request whose rules would be lost."""
+        """Refuse a JSON file of scores that is a whole request, whose rules would be lost."""
         if self.scores.is_table:
             return
         for key in (*GATE_OPTIONS, "baseline"):
@@ -129,13 +128,13 @@ class Question:
                 fail([f"Error: {self.scores.name}: {key} belongs {place}; this file may hold an evaluation only."])
 
     def _lines_of_scores(self, problem: dict[str, Any], body: bytes) -> list[str]:
-        """Lay out a problem of a table that was sent as it is."""
+        """Format a problem of a table that was sent unchanged."""
         if any(_is_of_rules(error["pointer"]) for error in problem.get("errors", [])):
             return list(self._lines_of_problem(problem))
         return list(lines_of_file(problem, self.scores, body, self._texts, self.given))
 
     def _lines_of_problem(self, problem: dict[str, Any]) -> Iterator[str]:
-        """Lay out a problem, file by file."""
+        """Format a problem, file by file."""
         of_rules, of_scores, of_baseline = [], [], []
         for error in problem.get("errors", []):
             pointer: str = error["pointer"]
@@ -165,7 +164,7 @@ def _about_labels(errors: list[dict[str, Any]], file: InputFile) -> Iterator[str
 
 
 def _with_meaning(file: InputFile, document: object, meaning: dict[str, Any]) -> Any:  # noqa: ANN401  # any JSON value
-    """Say in a JSON file's evaluation what labels and scores mean, unless it does itself."""
+    """Add the meaning of labels and scores to a JSON file's evaluation, unless it has its own."""
     if file.is_table or not isinstance(document, dict):
         return document
     usable = {key: value for key, value in meaning.items() if key != "positive_label" or "counts" not in document}

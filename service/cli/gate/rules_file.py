@@ -1,7 +1,7 @@
-"""A file of rules, RULES.toml: what a gate has to meet, and how the files of scores are read.
+"""A file of rules, RULES.toml: the rules of a gate, and how the files of scores are read.
 
-Its keys are the fields of a request to POST /v1/gates. Whether their values go together is the service's to say; what
-is reported here is what only the file's reader can know: the TOML itself, unknown keys, and the line of each.
+Its keys are the fields of a request to POST /v1/gates. The service checks their values; reported here is what only the
+file's reader knows: invalid TOML, unknown keys, and line numbers.
 """
 
 import json
@@ -26,7 +26,7 @@ COLUMNS = (*SAMPLE_COLUMNS, BASELINE)
 """Keys that name the columns of a table."""
 
 GATE_OPTIONS = tuple(key for key in KEYS if key not in {*COLUMNS, *TOTALS, *MEANING, *CSV_PARAMETERS})
-"""Keys that are a gate's own."""
+"""Keys of the gate itself."""
 
 _TABLE_LINE = re.compile(r"\s*(\[\[?)\s*([\w.-]+)\s*\]\]?\s*(?:#.*)?$")
 _KEY_LINE = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([\w-]+))\s*[=.]""")
@@ -34,7 +34,7 @@ _KEY_LINE = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([\w-]+))\s*[=.]""")
 
 @dataclass(frozen=True, slots=True)
 class FileFault:
-    """What is wrong with a file of rules, and where: a JSON pointer into it."""
+    """An error in a file of rules, and a JSON pointer to its place."""
 
     pointer: str
     detail: str
@@ -42,7 +42,7 @@ class FileFault:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """A file of rules: its name, the line of each of its keys by JSON pointer, and what it holds."""
+    """A file of rules: its name, the line of each key by JSON pointer, and its content."""
 
     name: str
     lines: Mapping[str, int]
@@ -50,7 +50,7 @@ class Rules:
 
     @classmethod
     def read(cls, stream: BinaryIO) -> Self:
-        """Read a file; what is wrong with it is printed and ends the command."""
+        """Read a file; an error in it is printed and ends the command."""
         name: str = getattr(stream, "name", "<stdin>")
         name = "standard input" if name == "<stdin>" else name
         try:
@@ -71,12 +71,12 @@ class Rules:
 
     @property
     def options(self) -> dict[str, Any]:
-        """What the request asks for besides its evaluations."""
+        """The request's fields besides its evaluations."""
         return {key: self.document[key] for key in GATE_OPTIONS if key in self.document}
 
     @property
     def meaning(self) -> dict[str, Any]:
-        """What labels and scores mean in files that do not say so themselves."""
+        """The meaning of labels and scores in files that do not give it."""
         return {key: self.document[key] for key in MEANING if key in self.document}
 
     @property
@@ -85,7 +85,7 @@ class Rules:
         return {key: _text(self.document[key]) for key in KEYS if key in self.document and key not in GATE_OPTIONS}
 
     def place(self, pointer: str) -> str:
-        """Write where a pointer leads in the file, as `line 12: `; as nothing where that is not known."""
+        """Write the line of a pointer, as `line 12: `; empty if unknown."""
         while pointer:
             if pointer in self.lines:
                 return f"line {self.lines[pointer]}: "
@@ -112,8 +112,8 @@ def _faults(document: Mapping[str, Any]) -> Iterator[FileFault]:
 
 
 def _unknown(table: object, known: tuple[str, ...], pointer: str) -> Iterator[FileFault]:
-    """Report the unknown keys of a table, each with what may be meant."""
-    for key in table if isinstance(table, dict) else ():  # what is no table is the service's to refuse
+    """Report the unknown keys of a table, each with a suggestion."""
+    for key in table if isinstance(table, dict) else ():  # the service refuses anything but a table
         if key in known:
             continue
         if pointer and key in KEYS:
@@ -128,7 +128,7 @@ def _unknown(table: object, known: tuple[str, ...], pointer: str) -> Iterator[Fi
 
 
 def _no_json(value: object, pointer: str) -> Iterator[FileFault]:
-    """Point to what TOML has and JSON has not."""
+    """Report values that TOML has and JSON lacks."""
     if isinstance(value, dict):
         for key, member in value.items():
             yield from _no_json(member, f"{pointer}/{key}")
@@ -142,7 +142,7 @@ def _no_json(value: object, pointer: str) -> Iterator[FileFault]:
 
 
 def _lines_by_pointer(text: str) -> dict[str, int]:
-    """Find the line of each key, as far as a look at single lines tells."""
+    """Find the line of each key, as far as single lines show it."""
     lines: dict[str, int] = {}
     tables: dict[str, int] = {}
     prefix = ""
@@ -162,5 +162,5 @@ def _lines_by_pointer(text: str) -> dict[str, int]:
 
 
 def _text(value: object) -> str:
-    """Write a value as a query has it: text as it is, anything else as JSON."""
+    """Write a value as in a query: text unchanged, anything else as JSON."""
     return value if isinstance(value, str) else json.dumps(value)

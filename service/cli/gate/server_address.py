@@ -1,4 +1,4 @@
-"""Where a server is, and who asks it. Knows addresses and keys; nothing of HTTP, which over_http.py speaks."""
+"""A server's address, and the key for it. Knows addresses and keys; nothing of HTTP, which over_http.py speaks."""
 
 import os
 import re
@@ -10,14 +10,14 @@ from urllib.parse import urlencode, urlsplit
 from service.cli.command_error import fail
 
 LONGEST_QUERY = 4_000
-"""How long a query is at most, in characters; a proxy may refuse a longer one."""
+"""The longest query, in characters; a proxy may refuse a longer one."""
 
 _KEY_TEXT = re.compile(r"[\x21-\x7e]+")
 
 
 @dataclass(frozen=True, slots=True)
 class ServerAddress:
-    """Where a server is, and the key for it; `variable` is where the key comes from."""
+    """A server's address, and the key for it; `variable` is the source of the key."""
 
     url: str
     variable: str | None = None
@@ -25,7 +25,7 @@ class ServerAddress:
 
     @classmethod
     def of(cls, url: str, variable: str | None) -> Self:
-        """Check an address, and read the key from a variable of the environment; what is wrong ends the command."""
+        """Check an address, and read the key from an environment variable; an error ends the command."""
         try:
             parts = urlsplit(url)
             usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
@@ -49,7 +49,7 @@ class ServerAddress:
             return cls(url)
         key = os.environ.get(variable, "").strip()
         if not key:
-            # What is no name may be the key itself, and does not belong in a log.
+            # An invalid name may be the key itself, which does not belong in a log.
             called = f" {variable}" if variable.isupper() else ""
             fail(
                 [
@@ -72,5 +72,5 @@ class ServerAddress:
 
 
 def fits_a_query(parameters: Mapping[str, str]) -> bool:
-    """Tell whether options are short enough to be sent in the address."""
+    """Whether options are short enough for a query."""
     return len(urlencode(parameters)) <= LONGEST_QUERY

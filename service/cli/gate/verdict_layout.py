@@ -1,6 +1,6 @@
-"""How a verdict is laid out for a reader: a table of the checks, the reasons, the warnings, and the verdict last.
+"""The layout of a verdict: a table of the checks, the reasons, the warnings, and the verdict last.
 
-Knows the answer of POST /v1/gates. Text is coloured; whoever prints it takes the colours out where they do not belong.
+Knows the answer of POST /v1/gates. Text is coloured; the printing code removes colours where necessary.
 """
 
 import sys
@@ -14,13 +14,13 @@ from service.inference.rules import Rule, percent
 from service.wire.answers.gate_reports import has_baseline
 
 STATUSES = {"passed": "green", "failed": "red", "undecided": "yellow"}
-"""What a check, and the whole, may come to, and the colour of each."""
+"""{status of a check or of the gate: its colour}"""
 
 _SIGNS = {"min": ">=", "max": "<=", "max_drop": "drop <="}
 
 
 def verdict_lines(document: dict[str, Any], scores: str, baseline: str | None) -> Iterator[str]:
-    """Lay out an answer; `scores` and `baseline` are the names of the files."""
+    """Format an answer; `scores` and `baseline` are the names of the files."""
     yield scores
     if baseline is not None or has_baseline(document):
         yield f"against {baseline or 'a baseline'}, {'paired' if document['paired'] else 'not paired'}"
@@ -38,9 +38,9 @@ def verdict_lines(document: dict[str, Any], scores: str, baseline: str | None) -
 
 
 def _check_lines(checks: list[dict[str, Any]]) -> Iterable[str]:
-    """Lay out the checks without the columns that are empty.
+    """Format the checks, without empty columns.
 
-    If lines get long, each name has its own line; if a terminal would still break them, each cell has.
+    If lines get long, each name has its own line; if they would still not fit a terminal, each cell has.
     """
     names = [str(Rule.read(check["rule"]).of) for check in checks]
     columns = {
@@ -82,7 +82,7 @@ def _length(lines: list[str]) -> int:
 
 
 def _bound(rule: Rule) -> str:
-    """Write what is asked of the metric."""
+    """Format the bound of a metric."""
     proven = [] if rule.prove is None else ["unless proven"]
     sure = [] if rule.confidence is None else [f"{percent(rule.confidence)} %"]
     how = f" ({', '.join(proven + sure)})" if sure else ""
