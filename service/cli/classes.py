@@ -68,7 +68,7 @@ def summary_lines(document: dict[str, Any], name: str) -> Iterable[str]:
     yield ""
     rows = sorted_rows(table["roc"])
     shown = rows[:MOST_ROWS]
-    yield f"{how_many(shown, rows, 'class')} against the rest, the least roc first"
+    yield f"{how_many(shown, rows, 'class')} against the rest, lowest roc first"
     reasons: CellTexts = {"reason": lambda reason: reason or ""} if any(table["reason"][row] for row in shown) else {}
     yield from column_lines(table, _CLASSES | reasons, shown, left=("name", "reason"))
     if "pairs" in document:
@@ -76,6 +76,6 @@ def summary_lines(document: dict[str, Any], name: str) -> Iterable[str]:
         rows = sorted_rows(pairs["roc"])
         shown = rows[:_MOST_PAIRS]
         yield ""
-        yield f"{how_many(shown, rows, 'pair')}, by the scores for the first, the least roc first"
+        yield f"{how_many(shown, rows, 'pair')}, by the scores for the first, lowest roc first"
         yield from column_lines(pairs, _PAIRS, shown, left=("name", "against"))
     yield from warning_lines(document)

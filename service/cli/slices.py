@@ -86,7 +86,7 @@ def summary_lines(document: dict[str, Any], name: str, sort: str) -> Iterable[st
     yield ""
     rows = sorted_rows(table[sort])
     shown = rows[:MOST_ROWS]
-    yield f"{how_many(shown, rows, 'slice')}, the least {sort} first"
+    yield f"{how_many(shown, rows, 'slice')}, lowest {sort} first"
     yield from _slice_lines(table, overall, shown)
     if "operating_points" in document:
         yield ""

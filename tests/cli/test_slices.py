@@ -45,7 +45,7 @@ def first_columns(run: Result) -> list[str]:
 def test_the_worst_slice_comes_first(file: Path) -> None:
     run = rocpr(file, "--slices", "country")
     assert first_columns(run) == ["-", "DE", "FR", "all"]
-    assert "3 slices, the least roc first" in run.stdout
+    assert "3 slices, lowest roc first" in run.stdout
 
 
 def test_another_column_sorts_too(file: Path) -> None:
