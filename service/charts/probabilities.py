@@ -57,7 +57,7 @@ def costs_picture(result: EvaluatedCurves, drawing: CurvesDrawing, picture: Pict
     plane = _plane(picture)
     plane.axes("Cost curve", "Probability cost of a positive", "Normalized cost")
     plane.line("soft", [0, 0.5, 1], [0, 0.5, 0], dash="1 4")
-    curve = envelope(drawing.hull.roc)
+    curve = lowest_lines(drawing.hull.roc)
     plane.line("s0", curve.x, curve.y, wide=2.25)
     entries = [
         Entry("Least cost of any threshold", "s0", wide=2.25),
@@ -70,7 +70,7 @@ def costs_picture(result: EvaluatedCurves, drawing: CurvesDrawing, picture: Pict
     return _finished(plane, result, picture, entries, told)
 
 
-def envelope(hull: Line) -> Line:
+def lowest_lines(hull: Line) -> Line:
     """The lowest of the lines x (1 - tpr) + (1 - x) fpr of the vertices of a hull, from x = 0 to 1.
 
     The lines of two neighbours cross at x = Δfpr/(Δfpr + Δtpr).

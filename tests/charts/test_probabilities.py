@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from service.charts.probabilities import envelope
+from service.charts.probabilities import lowest_lines
 from service.curves.confusion import ConfusionTable
 from service.curves.drawing import DrawingOptions, along, curves_drawing
 from service.curves.hull import RocHull
@@ -34,7 +34,7 @@ def test_the_envelope_is_the_least_of_all_rows() -> None:
     table = ConfusionTable.from_sample(Sample(SCORES, LABELS))
     fpr, tpr = table.fp / table.negatives, table.tp / table.positives
     hull = RocHull.of(table).vertices
-    found = envelope(Line(fpr[hull], tpr[hull]))
+    found = lowest_lines(Line(fpr[hull], tpr[hull]))
     x = np.linspace(0, 1, 201)[:, np.newaxis]
     least = (x * (1 - tpr) + (1 - x) * fpr).min(axis=1)
     np.testing.assert_allclose(np.interp(x[:, 0], found.x, found.y), least, atol=1e-12)
