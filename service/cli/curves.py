@@ -32,9 +32,9 @@ AREA_MEANINGS = {
     "roc": "the ROC curve; a tie counts one half",
     "roc_hull": "the convex hull of the ROC curve",
     "pr": "the precision-recall curve, linear in counts",
-    "pr_trapezoid": "the same by trapezoids at whole true positives",
+    "pr_trapezoid": "the same, by trapezoids at whole true positives",
     "pr_achievable": "the precision-recall curve of the hull's rows",
-    "average_precision": "each rise in recall times the precision there",
+    "average_precision": "mean precision, weighted by each rise in recall",
 }
 """{area: its meaning}, in the order of the summary."""
 
