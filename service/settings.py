@@ -205,7 +205,7 @@ class Settings:
         2 * 1024**3,
         1024**2,
         2**50,
-        "Bytes of bodies and answers that all workers together keep for slow clients; beyond that the slowest are dropped.",
+        "Bytes of bodies and answers that all workers keep for slow clients; beyond that the slowest are dropped.",
     )
 
 
