@@ -114,7 +114,7 @@ _ALSO = ("calibration", "statistics")
     metavar="JSON",
     help="""Points to read off a curve: '[{"metric": "precision_at_recall", "at": 0.9}]'.""",
 )
-@click.option("--partial", metavar="JSON", help="""Areas of parts of the curves: '[{"over": "fpr", "to": 0.1}]'.""")
+@click.option("--partial", metavar="JSON", help="""Partial areas: '[{"over": "fpr", "to": 0.1}]'.""")
 @click.option("--costs", metavar="JSON", help="""What errors cost: '{"prevalence": [0.01, 0.1], "fn_cost": 5}'.""")
 @click.option(
     "--include",
