@@ -28,7 +28,7 @@ def strata_of(scores: list[float], labels: list[bool], weights: list[float]) -> 
 @pytest.mark.parametrize("weight", [5e-324, 1e-320, 1e-308, 1e-200])
 @pytest.mark.parametrize("label", [True, False])
 @pytest.mark.parametrize("area", AREAS, ids=str)
-def test_an_example_of_next_to_no_weight_changes_nothing(area: Area, label: bool, weight: float) -> None:
+def test_an_example_of_next_to_no_weight_changes_nothing(area: Area, *, label: bool, weight: float) -> None:
     """It scores highest, so the curve begins with it."""
     whole = strata_of([1.0, *SCORES], [label, *LABELS], [weight] + [1.0] * 8)
     assert standard_error(whole, area=area) == pytest.approx(
