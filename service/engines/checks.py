@@ -13,7 +13,7 @@ from service.curves.errors import OneClassLabels
 from service.curves.exact import BoolArray, IntArray
 from service.engines import sql
 from service.engines.engine import Engine, Kind
-from service.engines.errors import ColumnRefused
+from service.engines.failures import ColumnRefused
 from service.engines.nodes import Label
 
 ReadLabels = Callable[[list[Label], IntArray], tuple[BoolArray, str | None]]
@@ -21,7 +21,7 @@ ReadLabels = Callable[[list[Label], IntArray], tuple[BoolArray, str | None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class RowColumns:
     """The columns of an evaluation by name, and what they mean."""
 
     scores: str = "scores"
@@ -32,7 +32,7 @@ class Columns:
     lower_is_positive: bool = False
 
 
-def checked_kinds(engine: Engine, columns: Columns) -> dict[str, Kind]:
+def checked_kinds(engine: Engine, columns: RowColumns) -> dict[str, Kind]:
     """Look up the columns by name. Raises ColumnRefused for one that is missing or holds no numbers."""
     there = engine.kinds()
     names = {"scores": columns.scores, "labels": columns.labels}
@@ -53,7 +53,7 @@ def checked_kinds(engine: Engine, columns: Columns) -> dict[str, Kind]:
     return kinds
 
 
-def with_labels(engine: Engine, rows: sql.Rows, read_labels: ReadLabels) -> tuple[sql.Rows, str | None]:
+def with_labels(engine: Engine, rows: sql.RowSource, read_labels: ReadLabels) -> tuple[sql.RowSource, str | None]:
     """Find the positive labels among those that there are. Raises ColumnRefused and OneClassLabels."""
     table = engine.rows(sql.labels_text(rows), "labels")
     counts = np.asarray(table["rows"], dtype=np.int64)
@@ -74,7 +74,7 @@ def with_labels(engine: Engine, rows: sql.Rows, read_labels: ReadLabels) -> tupl
     return replace(rows, positive=chosen), rest
 
 
-def probed(engine: Engine, rows: sql.Rows, kinds: dict[str, Kind]) -> dict[str, float]:
+def probed(engine: Engine, rows: sql.RowSource, kinds: dict[str, Kind]) -> dict[str, float]:
     """Look at scores and weights. Raises ColumnRefused if any cannot be used."""
     table = engine.rows(sql.probe_text(rows, whole=kinds["scores"].name == "integer"), "range")
     firsts = {name: column.tolist()[0] for name, column in table.items()}

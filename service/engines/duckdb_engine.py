@@ -15,8 +15,8 @@ from typing import Self
 import duckdb
 
 from service.engines.duckdb_files import Files, kind_of_column
-from service.engines.engine import Kind, Table
-from service.engines.errors import EngineFailed, Interrupted
+from service.engines.engine import Kind, NamedArrays
+from service.engines.failures import EngineFailed, Interrupted
 from service.engines.search import MOST_BINS
 
 Progress = Callable[[str, float], None]
@@ -91,9 +91,9 @@ class DuckDB:
         pairs = zip(described["column_name"].tolist(), described["column_type"].tolist(), strict=True)
         return {name: kind_of_column(of_type) for name, of_type in pairs}
 
-    def rows(self, text: str, step: str) -> Table:
+    def rows(self, text: str, step: str) -> NamedArrays:
         """Run a query and return its columns. Raises EngineFailed and Interrupted."""
-        answers: list[Table] = []
+        answers: list[NamedArrays] = []
         failures: list[BaseException] = []
         finished = threading.Event()  # a thread that is joined while Ctrl-C comes may pass for dead
 
@@ -117,7 +117,7 @@ class DuckDB:
                 raise failure
         return answers[0]
 
-    def keep(self, name: str, columns: Table) -> None:
+    def keep(self, name: str, columns: NamedArrays) -> None:
         """Make a table of numbers that queries can join. Raises EngineFailed."""
         with _explained():
             self._connection.register("kept", columns)

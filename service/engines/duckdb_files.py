@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import Any
 
 from service.engines.engine import Kind
-from service.engines.errors import EngineFailed
+from service.engines.failures import EngineFailed
 
 KINDS = ("parquet", "csv", "arrow")
 
@@ -55,7 +55,7 @@ class Files:
     def reader(self, columns: Collection[str] = ()) -> str:
         """The text that reads them; `columns` are the columns of CSV files, as far as they are known.
 
-        Columns go together by name, and have a type that holds the values of all files.
+        RowColumns go together by name, and have a type that holds the values of all files.
         """
         kind = self.found_kind
         options = {"union_by_name": "true"}

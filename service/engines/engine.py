@@ -4,7 +4,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-Table = dict[str, np.ndarray[Any, Any]]
+NamedArrays = dict[str, np.ndarray[Any, Any]]
 """Columns by name; numbers are float64 or int64, other cells Python objects."""
 
 
@@ -31,11 +31,11 @@ class Engine(Protocol):
         """What the columns of the table hold, by name. Raises EngineFailed."""
         ...
 
-    def rows(self, text: str, step: str) -> Table:
+    def rows(self, text: str, step: str) -> NamedArrays:
         """Run a query and return its columns; `step` names it for a reader. Raises EngineFailed and Interrupted."""
         ...
 
-    def keep(self, name: str, columns: Table) -> None:
+    def keep(self, name: str, columns: NamedArrays) -> None:
         """Make a small table of numbers that queries can join. Raises EngineFailed."""
         ...
 

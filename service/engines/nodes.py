@@ -17,25 +17,25 @@ def case_when(met: exp.Expr, value: exp.Expr, otherwise: exp.Expr | None = None)
     return case if otherwise is None else case.else_(otherwise)
 
 
-def count(value: exp.Expr | None = None) -> exp.Count:
+def count_of(value: exp.Expr | None = None) -> exp.Count:
     """COUNT of the values that are not null, or of all rows."""
     return exp.Count(this=exp.Star() if value is None else value)
 
 
-def double(number: float) -> exp.Expr:
+def double_literal(number: float) -> exp.Expr:
     """A literal with an exponent, which engines read as a double, with all its digits."""
     literal = exp.Literal.number(f"{abs(number):.16e}")
     return exp.Neg(this=literal) if number < 0 else literal
 
 
-def literal(value: Label) -> exp.Expr:
+def label_literal(value: Label) -> exp.Expr:
     """A label as a literal."""
     if isinstance(value, bool):
         return exp.true() if value else exp.false()
     if isinstance(value, str):
         return exp.Literal.string(value)
     if isinstance(value, float):
-        return double(value)
+        return double_literal(value)
     return exp.Neg(this=exp.Literal.number(-value)) if value < 0 else exp.Literal.number(value)
 
 
@@ -47,7 +47,7 @@ def floor_bin(score: str | exp.Expr, low: exp.Expr, scale: exp.Expr) -> exp.Expr
 
 def within(name: str, size: float) -> exp.Between:
     """BETWEEN -size AND size; false for NaN."""
-    return exp.Between(this=column(name), low=literal(-size), high=literal(size))
+    return exp.Between(this=column(name), low=label_literal(-size), high=label_literal(size))
 
 
 def is_finite(name: str) -> exp.Between:
@@ -55,7 +55,7 @@ def is_finite(name: str) -> exp.Between:
     return within(name, sys.float_info.max)
 
 
-def named(expression: exp.Expr, name: str) -> exp.Alias:
+def aliased(expression: exp.Expr, name: str) -> exp.Alias:
     """An expression under a name of ours."""
     return exp.Alias(this=expression, alias=identifier(name))
 

@@ -8,10 +8,10 @@ import math
 from dataclasses import dataclass, field
 
 from service.engines import sql
-from service.engines.checks import Columns, ReadLabels, checked_kinds, probed, with_labels
-from service.engines.engine import Engine, Table
-from service.engines.errors import EngineFailed
-from service.engines.refining import Groups
+from service.engines.checks import ReadLabels, RowColumns, checked_kinds, probed, with_labels
+from service.engines.engine import Engine, NamedArrays
+from service.engines.failures import EngineFailed
+from service.engines.refining import RowGroups
 from service.engines.search import FIRST_BINS, MOST_BINS, Search, Width, groups_of
 
 _LOGARITHMIC = 1e6
@@ -29,16 +29,16 @@ class Found:
     passes   how many times the engine read them, after the two that look at labels and range.
     """
 
-    groups: Groups
+    groups: RowGroups
     rows: int
     passes: int
     rest: str | None = None
-    slices: Table = field(default_factory=dict)
+    slices: NamedArrays = field(default_factory=dict)
 
 
 def found(
     engine: Engine,
-    columns: Columns,
+    columns: RowColumns,
     read_labels: ReadLabels,
     *,
     tolerance: float | None = None,
@@ -53,7 +53,7 @@ def found(
     Raises ColumnRefused, OneClassLabels, EngineFailed, Interrupted, and what `read_labels` raises.
     """
     kinds = checked_kinds(engine, columns)
-    rows = sql.Rows(
+    rows = sql.RowSource(
         engine.table,
         columns.scores,
         columns.labels,
@@ -67,7 +67,7 @@ def found(
     probe = probed(engine, rows, kinds)
     bins = min(FIRST_BINS, most_bins)
     first = None if columns.by or probe["rows"] <= bins else _first_bins(probe, bins)
-    slices: Table = {}
+    slices: NamedArrays = {}
     if tolerance is None or first is None:
         table = engine.rows(sql.exact_text(rows), "grouping by score")
         slices = {name: table[name] for name in columns.by}

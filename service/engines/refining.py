@@ -19,7 +19,7 @@ _LEFT, _REACHED = 0.1, 0.6
 """The parts of a goal that may stay open in groups that are not divided, and in those that are."""
 
 
-class Groups(NamedTuple):
+class RowGroups(NamedTuple):
     """Groups of rows: columns (m,).
 
     score_from, score_to   the least and the greatest score of the rows of each.
@@ -32,18 +32,18 @@ class Groups(NamedTuple):
     masses: dict[str, FloatArray]
     rows: FloatArray
 
-    def take(self, places: IntArray | np.ndarray[tuple[int], np.dtype[np.bool_]]) -> "Groups":
+    def take(self, places: IntArray | np.ndarray[tuple[int], np.dtype[np.bool_]]) -> "RowGroups":
         """Select groups."""
         masses = {name: column[places] for name, column in self.masses.items()}
-        return Groups(self.score_from[places], self.score_to[places], masses, self.rows[places])
+        return RowGroups(self.score_from[places], self.score_to[places], masses, self.rows[places])
 
 
-def concatenated(parts: list[Groups]) -> Groups:
+def concatenated(parts: list[RowGroups]) -> RowGroups:
     """Put groups together, in the order of the parts."""
     if len(parts) == 1:
         return parts[0]
     masses = {name: np.concatenate([part.masses[name] for part in parts]) for name in parts[0].masses}
-    return Groups(
+    return RowGroups(
         np.concatenate([part.score_from for part in parts]),
         np.concatenate([part.score_to for part in parts]),
         masses,
@@ -51,7 +51,7 @@ def concatenated(parts: list[Groups]) -> Groups:
     )
 
 
-def united(groups: Groups) -> Groups:
+def united(groups: RowGroups) -> RowGroups:
     """Sort groups by score, and unite those that have scores in common.
 
     No rounding of an engine can then put a tie into two groups, whatever it did with FLOOR and LN.
@@ -64,10 +64,10 @@ def united(groups: Groups) -> Groups:
         return groups
     masses = {name: np.add.reduceat(column, starts) for name, column in groups.masses.items()}
     ends = np.maximum.reduceat(groups.score_to, starts)
-    return Groups(groups.score_from[starts], ends, masses, np.add.reduceat(groups.rows, starts))
+    return RowGroups(groups.score_from[starts], ends, masses, np.add.reduceat(groups.rows, starts))
 
 
-def openness(groups: Groups, *, lower_is_positive: bool = False) -> tuple[FloatArray, FloatArray]:
+def openness(groups: RowGroups, *, lower_is_positive: bool = False) -> tuple[FloatArray, FloatArray]:
     """How far each group leaves the ROC area and average precision open, (m,) each; 0 for an exact group.
 
     ROC: p n / (P N). Average precision: (p (tp + p) / (tp + p + fp) - ∫ t / (t + fp + n) dt from tp to tp + p) / P,
@@ -107,7 +107,7 @@ def divided(openings: FloatArray, rows: FloatArray, goal: float, most: int) -> t
     return widest, np.minimum(bins, _FINEST * rows[widest] + 2)
 
 
-def scales(groups: Groups, bins: FloatArray) -> FloatArray:
+def scales(groups: RowGroups, bins: FloatArray) -> FloatArray:
     """Bins per unit of score, finite whatever the width of a group."""
     with np.errstate(over="ignore", divide="ignore"):
         return np.clip(bins / (groups.score_to - groups.score_from), _LEAST_SCALE, _LARGEST_SCALE)

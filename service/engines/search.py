@@ -8,8 +8,8 @@ import numpy as np
 
 from service.curves.exact import FloatArray, IntArray
 from service.engines import sql
-from service.engines.engine import Engine, Table
-from service.engines.refining import Groups, concatenated, divided, openness, scales, united
+from service.engines.engine import Engine, NamedArrays
+from service.engines.refining import RowGroups, concatenated, divided, openness, scales, united
 
 MOST_BINS = 2**22
 """The most bins of a pass; an engine needs some 230 bytes for each."""
@@ -20,7 +20,7 @@ FIRST_BINS = 2**15
 _MOST_PASSES = 5
 """After so many passes what is still too wide is grouped by score."""
 
-Width = Callable[[Groups], float]
+Width = Callable[[RowGroups], float]
 """How far the bounds of the areas are apart, at most."""
 
 
@@ -29,7 +29,7 @@ class _Block(NamedTuple):
 
     levels: tuple[str, ...]
     bins: IntArray
-    groups: Groups
+    groups: RowGroups
 
     def take(self, places: IntArray) -> "_Block":
         return _Block(self.levels, self.bins[places], self.groups.take(places))
@@ -46,7 +46,7 @@ class Search:
     """
 
     engine: Engine
-    rows: sql.Rows
+    rows: sql.RowSource
     first: sql.FirstBins
     tolerance: float
     most_bins: int = MOST_BINS
@@ -54,19 +54,20 @@ class Search:
     lower_is_positive: bool = False
     passes: int = 0
 
-    def run(self) -> Groups:
+    def run(self) -> RowGroups:
         """Divide bins until the width is within the tolerance. Raises EngineFailed and Interrupted."""
         blocks = [self._bins(())]
         goal = self.tolerance
         while True:
             groups = concatenated([block.groups for block in blocks])
             each = openness(groups, lower_is_positive=self.lower_is_positive)
-            if max(float(openings.sum()) for openings in each) <= goal:
+            widest = max(float(openings.sum()) for openings in each)
+            if widest <= goal:
                 narrow = united(groups)
-                exact = not np.maximum(*each).any()
-                if exact or self.width is None or self.width(narrow) <= self.tolerance:
+                width = 0.0 if self.width is None or widest == 0 else self.width(narrow)
+                if width <= self.tolerance:
                     return narrow
-                goal /= 4
+                goal = widest * self.tolerance / width / 2  # these bounds are wider than the openings
             else:
                 blocks = [*self._divided(blocks, np.maximum(*each), goal)]
 
@@ -109,7 +110,7 @@ class Search:
         return _Block(levels, np.asarray(table["bin"], dtype=np.int64), groups_of(table, self.rows))
 
 
-def groups_of(table: Table, rows: sql.Rows) -> Groups:
+def groups_of(table: NamedArrays, rows: sql.RowSource) -> RowGroups:
     """Read the groups of a query's columns."""
     names = ["positives", "negatives"]
     if rows.weights is not None:
@@ -118,8 +119,8 @@ def groups_of(table: Table, rows: sql.Rows) -> Groups:
     counted = masses["positives"] + masses["negatives"] if rows.weights is None else _doubles(table["rows"])
     if "score" in table:
         score = _doubles(table.pop("score"))
-        return Groups(score, score, masses, counted)
-    return Groups(_doubles(table["score_from"]), _doubles(table["score_to"]), masses, counted)
+        return RowGroups(score, score, masses, counted)
+    return RowGroups(_doubles(table["score_from"]), _doubles(table["score_to"]), masses, counted)
 
 
 def _doubles(column: np.ndarray) -> FloatArray:

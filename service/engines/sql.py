@@ -13,16 +13,16 @@ from sqlglot import exp
 
 from service.engines.nodes import (
     Label,
+    aliased,
     case_when,
     column,
     column_of,
-    count,
-    double,
+    count_of,
+    double_literal,
     floor_bin,
     identifier,
     is_finite,
-    literal,
-    named,
+    label_literal,
     relation,
     table_of,
     within,
@@ -56,7 +56,7 @@ _EXACT_INTEGER = 2**53
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class RowSource:
     """The rows of an evaluation: a table and its columns, by name.
 
     table, scores, labels, weights   names as in `dialect`, which may be quoted; other characters than letters need
@@ -88,18 +88,18 @@ class FirstBins(NamedTuple):
     logarithmic: bool = False
 
 
-def labels_text(rows: Rows) -> str:
+def labels_text(rows: RowSource) -> str:
     """List the distinct labels, at most MOST_LABELS + 1, the most frequent first: columns label, rows."""
     label = column_of(rows.labels, rows.dialect)
     query = (
-        exp.select(named(label, "label"), named(count(), "rows"))
+        exp.select(aliased(label, "label"), aliased(count_of(), "rows"))
         .from_(table_of(rows.table, rows.dialect))
         .group_by(label.copy())
     )
     return _text(query.order_by(exp.Ordered(this=column("rows"), desc=True)).limit(MOST_LABELS + 1), rows)
 
 
-def probe_text(rows: Rows, *, whole: bool = False) -> str:
+def probe_text(rows: RowSource, *, whole: bool = False) -> str:
     """Count what is there, in one row: rows, scores (not null), finite_scores, and low and high of the finite ones.
 
     With weights also weights, finite_weights, lowest_weight and weighty (not 0). With `whole`, for a column of
@@ -107,27 +107,27 @@ def probe_text(rows: Rows, *, whole: bool = False) -> str:
     inexact_scores: how many are above 2^53 or below -2^53.
     """
     counted = [("score", "scores", "finite_scores"), ("weight", "weights", "finite_weights")]
-    columns = [named(count(), "rows")]
+    columns = [aliased(count_of(), "rows")]
     for name, given, finite in counted[: 1 if rows.weights is None else 2]:
         columns += [
-            named(count(column(name)), given),
-            named(count(case_when(is_finite(name), exp.Literal.number(1))), finite),
+            aliased(count_of(column(name)), given),
+            aliased(count_of(case_when(is_finite(name), exp.Literal.number(1))), finite),
         ]
     finite_score = case_when(is_finite("score"), column("score"))
-    columns += [named(exp.Min(this=finite_score), "low"), named(exp.Max(this=finite_score.copy()), "high")]
+    columns += [aliased(exp.Min(this=finite_score), "low"), aliased(exp.Max(this=finite_score.copy()), "high")]
     if whole:
         exact = within("given", _EXACT_INTEGER)
-        columns.append(named(count(case_when(exp.not_(exact), exp.Literal.number(1))), "inexact_scores"))
+        columns.append(aliased(count_of(case_when(exp.not_(exact), exp.Literal.number(1))), "inexact_scores"))
     if rows.weights is not None:
-        columns.append(named(exp.Min(this=case_when(is_finite("weight"), column("weight"))), "lowest_weight"))
+        columns.append(aliased(exp.Min(this=case_when(is_finite("weight"), column("weight"))), "lowest_weight"))
         weighs = exp.NEQ(this=column("weight"), expression=exp.Literal.number(0))
-        columns.append(named(count(case_when(weighs, exp.Literal.number(1))), "weighty"))
+        columns.append(aliased(count_of(case_when(weighs, exp.Literal.number(1))), "weighty"))
     return _text(
         exp.select(*columns).from_(_examples(rows, plain=True, whole=whole).subquery(identifier("examples"))), rows
     )
 
 
-def exact_text(rows: Rows, *, checked: bool = False) -> str:
+def exact_text(rows: RowSource, *, checked: bool = False) -> str:
     """Group by score: the columns of `by`, score and the sums: positives, negatives.
 
     Of weights also positives_squared, negatives_squared, and rows.
@@ -135,20 +135,22 @@ def exact_text(rows: Rows, *, checked: bool = False) -> str:
     With `checked`, rows is left out, and negatives is null in a group with a row whose label is neither positive nor
     negative, or whose weight is null or below 0: no reader of groups takes that for a number.
     """
-    query = exp.select(*_slices(rows), named(column("score"), "score"), *_sums(rows, checked=checked))
+    query = exp.select(*_slices(rows), aliased(column("score"), "score"), *_sums(rows, checked=checked))
     query = query.from_(_examples(rows).subquery(identifier("examples")))
     return _text(query.group_by(*_slice_names(rows), column("score")), rows)
 
 
-def free_bins_text(rows: Rows, bins: int) -> str:
+def free_bins_text(rows: RowSource, bins: int) -> str:
     """Group into bins of equal width between the least and the greatest score, checked as `exact_text` can be.
 
     The columns of `by`, score_from, score_to and the sums. One text that needs no probe.
     """
-    ends = exp.select(named(exp.Min(this=column("score")), "low"), named(exp.Max(this=column("score")), "high"))
+    ends = exp.select(aliased(exp.Min(this=column("score")), "low"), aliased(exp.Max(this=column("score")), "high"))
     width = exp.paren(exp.Sub(this=column("high"), expression=column("low")))
-    scale = exp.paren(exp.Div(this=double(bins), expression=exp.Nullif(this=width, expression=double(0))))
-    binned = exp.select(*map(column, _carried(rows)), named(floor_bin("score", column("low"), scale), "bin"))
+    scale = exp.paren(
+        exp.Div(this=double_literal(bins), expression=exp.Nullif(this=width, expression=double_literal(0)))
+    )
+    binned = exp.select(*map(column, _carried(rows)), aliased(floor_bin("score", column("low"), scale), "bin"))
     query = exp.select(*_slices(rows), *_ends(), *_sums(rows, checked=True)).from_(
         binned.from_(relation("examples")).join(relation("ends"), join_type="cross").subquery(identifier("binned"))
     )
@@ -157,41 +159,41 @@ def free_bins_text(rows: Rows, bins: int) -> str:
     return _text(query.with_(identifier("ends"), as_=ends.from_(relation("examples"))), rows)
 
 
-def bins_text(rows: Rows, first: FirstBins, levels: Sequence[str] = ()) -> str:
+def bins_text(rows: RowSource, first: FirstBins, levels: Sequence[str] = ()) -> str:
     """Group into bins: bin, score_from, score_to and the sums of `exact_text`.
 
     `levels` are tables that divide bins further, each those of the level above. Their columns: bin, start, low and
     scale;
     the bins that a bin is divided into have numbers from `start` on.
     """
-    query = exp.select(named(column("bin"), "bin"), *_ends(), *_sums(rows))
+    query = exp.select(aliased(column("bin"), "bin"), *_ends(), *_sums(rows))
     query = query.from_(_descended(rows, first, levels).subquery(identifier("examples")))
     return _text(query.group_by(column("bin")), rows)
 
 
-def exact_part_text(rows: Rows, first: FirstBins, levels: Sequence[str]) -> str:
+def exact_part_text(rows: RowSource, first: FirstBins, levels: Sequence[str]) -> str:
     """Group by score, as `exact_text`, the rows in bins that the last of the `levels` names."""
-    query = exp.select(named(column("score"), "score"), *_sums(rows))
+    query = exp.select(aliased(column("score"), "score"), *_sums(rows))
     query = query.from_(_descended(rows, first, levels).subquery(identifier("examples")))
     return _text(query.group_by(column("score")), rows)
 
 
-def _examples(rows: Rows, *, plain: bool = False, whole: bool = False) -> exp.Select:
+def _examples(rows: RowSource, *, plain: bool = False, whole: bool = False) -> exp.Select:
     """The rows as columns score, positive (1, 0 or null), weight and those of slices, without rows of weight 0.
 
     If `plain`, all rows, and only score and weight; if `whole`, also given, the score before it is a double.
     """
     number = column_of(rows.scores, rows.dialect)
     text = exp.cast(number, "text") if rows.through_text else number
-    columns = [named(exp.Add(this=exp.cast(text, "double"), expression=exp.Literal.number("0.0")), "score")]
+    columns = [aliased(exp.Add(this=exp.cast(text, "double"), expression=exp.Literal.number("0.0")), "score")]
     if whole:
-        columns.append(named(number.copy(), "given"))
+        columns.append(aliased(number.copy(), "given"))
     if not plain:
-        columns.append(named(_positive(rows), "positive"))
+        columns.append(aliased(_positive(rows), "positive"))
     if rows.weights is not None:
         decimals = rows.weight_decimals
         kind = "double" if decimals is None or plain else f"decimal(18, {decimals})"
-        columns.append(named(exp.cast(column_of(rows.weights, rows.dialect), kind), "weight"))
+        columns.append(aliased(exp.cast(column_of(rows.weights, rows.dialect), kind), "weight"))
     query = exp.select(*columns, *([] if plain else _slices(rows, rows.dialect))).from_(
         table_of(rows.table, rows.dialect)
     )
@@ -202,55 +204,57 @@ def _examples(rows: Rows, *, plain: bool = False, whole: bool = False) -> exp.Se
     return query
 
 
-def _descended(rows: Rows, first: FirstBins, levels: Sequence[str]) -> exp.Select:
+def _descended(rows: RowSource, first: FirstBins, levels: Sequence[str]) -> exp.Select:
     """The rows of the bins that the levels name, with the bins that these are divided into."""
     score = exp.Ln(this=column("score")) if first.logarithmic else "score"
-    bin_ = floor_bin(score, double(first.low), double(first.scale))
+    bin_ = floor_bin(score, double_literal(first.low), double_literal(first.scale))
     carried = _carried(rows)
-    query = exp.select(*map(column, carried), named(bin_, "bin")).from_(_examples(rows).subquery(identifier("scored")))
+    query = exp.select(*map(column, carried), aliased(bin_, "bin")).from_(
+        _examples(rows).subquery(identifier("scored"))
+    )
     for level in levels:
         start, low, scale = (column(name, level) for name in ("start", "low", "scale"))
         finer = exp.Add(this=start, expression=floor_bin(column("score", "rows"), low, scale))
-        columns = [*(named(column(name, "rows"), name) for name in carried), named(finer, "bin")]
+        columns = [*(aliased(column(name, "rows"), name) for name in carried), aliased(finer, "bin")]
         met = exp.EQ(this=column("bin", "rows"), expression=column("bin", level))
         query = exp.select(*columns).from_(query.subquery(identifier("rows"))).join(relation(level), on=met)
     return query
 
 
-def _sums(rows: Rows, *, checked: bool = False) -> Iterator[exp.Expr]:
+def _sums(rows: RowSource, *, checked: bool = False) -> Iterator[exp.Expr]:
     """The aggregates of a group: counts, or sums of weights and of their squares."""
     of_class = {name: exp.EQ(this=column("positive"), expression=exp.Literal.number(flag)) for name, flag in _CLASSES}
     value = exp.Literal.number(1) if rows.weights is None else column("weight")
-    counts = {name: count(case_when(met, value)) for name, met in of_class.items()}
+    counts = {name: count_of(case_when(met, value)) for name, met in of_class.items()}
     sums: dict[str, exp.Expr] = dict(counts)
     if rows.weights is not None:
         sums = {name: _total(met, column("weight"), rows) for name, met in of_class.items()}
     if checked:
         both = exp.Add(this=counts["positives"].copy(), expression=counts["negatives"].copy())
-        right: exp.Expr = exp.EQ(this=count(), expression=both)
+        right: exp.Expr = exp.EQ(this=count_of(), expression=both)
         if rows.weights is not None:
             lowest = exp.Min(this=column("weight"))
             right = exp.and_(right, exp.GTE(this=lowest, expression=exp.Literal.number(0)))
         sums["negatives"] = case_when(right, sums["negatives"])
-    yield from (named(each, name) for name, each in sums.items())
+    yield from (aliased(each, name) for name, each in sums.items())
     if rows.weights is not None:
         if not checked:
-            yield named(count(), "rows")
+            yield aliased(count_of(), "rows")
         square: exp.Expr = exp.Mul(this=column("weight"), expression=column("weight"))
         if rows.weight_decimals is not None:
             square = exp.cast(square, f"decimal(38, {rows.weight_decimals})")
-        yield from (named(_total(met, square, rows), f"{name}_squared") for name, met in of_class.items())
+        yield from (aliased(_total(met, square, rows), f"{name}_squared") for name, met in of_class.items())
 
 
 _CLASSES = (("positives", 1), ("negatives", 0))
 
 
-def _total(met: exp.Expr, value: exp.Expr, rows: Rows) -> exp.Expr:
+def _total(met: exp.Expr, value: exp.Expr, rows: RowSource) -> exp.Expr:
     summed = exp.Sum(this=case_when(met, value, exp.Literal.number(0)))
     return summed if rows.weight_decimals is None else exp.cast(summed, "double")
 
 
-def _positive(rows: Rows) -> exp.Case:
+def _positive(rows: RowSource) -> exp.Case:
     label = column_of(rows.labels, rows.dialect)
     case = exp.Case().when(_is_one_of(label, rows.positive), exp.Literal.number(1))
     others = exp.not_(exp.Is(this=label.copy(), expression=exp.null()))
@@ -259,31 +263,32 @@ def _positive(rows: Rows) -> exp.Case:
 
 
 def _is_one_of(label: exp.Expr, values: Sequence[Label]) -> exp.Expr:
-    return exp.or_(*(exp.EQ(this=label.copy(), expression=literal(value)) for value in values))
+    return exp.or_(*(exp.EQ(this=label.copy(), expression=label_literal(value)) for value in values))
 
 
 def _ends() -> tuple[exp.Expr, ...]:
     score = column("score")
-    return named(exp.Min(this=score), "score_from"), named(exp.Max(this=score.copy()), "score_to")
+    return aliased(exp.Min(this=score), "score_from"), aliased(exp.Max(this=score.copy()), "score_to")
 
 
-def _carried(rows: Rows) -> tuple[str, ...]:
+def _carried(rows: RowSource) -> tuple[str, ...]:
     weight = () if rows.weights is None else ("weight",)
     return ("score", "positive", *weight, *(f"slice_{place}" for place in range(len(rows.by))))
 
 
-def _slices(rows: Rows, dialect: str | None = None) -> Iterator[exp.Expr]:
+def _slices(rows: RowSource, dialect: str | None = None) -> Iterator[exp.Expr]:
     """The columns of slices: with a dialect those of the table, named slice_0 and so on, else these by their names."""
     for place, name in enumerate(rows.by):
         if dialect is None:
-            yield named(column(f"slice_{place}"), name)
+            yield aliased(column(f"slice_{place}"), name)
         else:
-            yield named(column_of(name, dialect), f"slice_{place}")
+            yield aliased(column_of(name, dialect), f"slice_{place}")
 
 
-def _slice_names(rows: Rows) -> Iterator[exp.Expr]:
+def _slice_names(rows: RowSource) -> Iterator[exp.Expr]:
     return (column(f"slice_{place}") for place in range(len(rows.by)))
 
 
-def _text(query: exp.Query, rows: Rows) -> str:
-    return query.sql(dialect=rows.dialect, pretty=True)
+def _text(query: exp.Query, rows: RowSource) -> str:
+    text: str = query.sql(dialect=rows.dialect, pretty=True)
+    return text

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from service.engines.refining import Groups
+    from service.engines.refining import RowGroups
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -20,7 +20,7 @@ def read_labels(values: list[Any], _: np.ndarray) -> tuple[np.ndarray, None]:
     ), None
 
 
-def check(groups: Groups, scores: np.ndarray, labels: np.ndarray, weights: np.ndarray | None = None) -> None:
+def check(groups: RowGroups, scores: np.ndarray, labels: np.ndarray, weights: np.ndarray | None = None) -> None:
     """Check that every row is in one group, whose ends are scores of its rows and whose sums are theirs."""
     masses = np.ones(scores.size) if weights is None else weights.astype(np.float64)
     there = masses > 0
@@ -48,5 +48,5 @@ def check(groups: Groups, scores: np.ndarray, labels: np.ndarray, weights: np.nd
             assert np.array_equal(groups.masses[name], sums), name
 
 
-def is_exact(groups: Groups) -> bool:
+def is_exact(groups: RowGroups) -> bool:
     return np.array_equal(groups.score_from, groups.score_to)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from service.engines.engine import Kind, Table
+from service.engines.engine import Kind, NamedArrays
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 KINDS = {"p": Kind("number"), "y": Kind("integer"), "w": Kind("number")}
 
 
-def columns_of(names: list[str], cells: list[tuple[Any, ...]]) -> Table:
+def columns_of(names: list[str], cells: list[tuple[Any, ...]]) -> NamedArrays:
     return {
         name: np.array(column) if all(cell is not None for cell in column) else np.array(column, dtype=object)
         for name, column in zip(names, zip(*cells, strict=True) if cells else [()] * len(names), strict=True)
@@ -32,7 +32,7 @@ def columns_of(names: list[str], cells: list[tuple[Any, ...]]) -> Table:
 
 
 class SQLite:
-    """Rows p, y, w in memory."""
+    """RowSource p, y, w in memory."""
 
     table = "t"
     dialect = "sqlite"
@@ -44,11 +44,11 @@ class SQLite:
     def kinds(self) -> dict[str, Kind]:
         return KINDS
 
-    def rows(self, text: str, _step: str = "") -> Table:
+    def rows(self, text: str, _step: str = "") -> NamedArrays:
         cursor = self.connection.execute(text)
         return columns_of([name for name, *_ in cursor.description], cursor.fetchall())
 
-    def keep(self, name: str, columns: Table) -> None:
+    def keep(self, name: str, columns: NamedArrays) -> None:
         self.connection.execute(f"CREATE TABLE {name} ({', '.join(columns)})")
         marks = ", ".join("?" * len(columns))
         cells = zip(*(column.tolist() for column in columns.values()), strict=True)
@@ -89,18 +89,18 @@ class Postgres:
     def kinds(self) -> dict[str, Kind]:
         return KINDS
 
-    def rows(self, text: str, _step: str = "") -> Table:
+    def rows(self, text: str, _step: str = "") -> NamedArrays:
         names, *cells = csv.reader(io.StringIO(self._psql(text)))
         return columns_of(names, [tuple(float(cell) if cell else None for cell in row) for row in cells])
 
-    def keep(self, name: str, columns: Table) -> None:
+    def keep(self, name: str, columns: NamedArrays) -> None:
         types = {name: "double precision" if name in {"low", "scale"} else "bigint" for name in columns}
         self._copy(name, columns, types)
 
     def interrupt(self) -> None:
         raise NotImplementedError
 
-    def _copy(self, name: str, columns: Table, types: dict[str, str]) -> None:
+    def _copy(self, name: str, columns: NamedArrays, types: dict[str, str]) -> None:
         spelled = ", ".join(f"{column} {types[column]}" for column in columns)
         cells = zip(*(column.tolist() for column in columns.values()), strict=True)
         lines = "\n".join(",".join("" if cell is None else str(cell) for cell in row) for row in cells)

@@ -16,10 +16,10 @@ import pytest
 from pyarrow import csv, feather, parquet
 
 from service.curves.errors import OneClassLabels
-from service.engines.checks import Columns
+from service.engines.checks import RowColumns
 from service.engines.duckdb_engine import DuckDB
 from service.engines.duckdb_files import Files
-from service.engines.errors import ColumnRefused, EngineFailed, Interrupted
+from service.engines.failures import ColumnRefused, EngineFailed, Interrupted
 from service.engines.plan import found
 from service.engines.refining import openness
 from tests.engines.checking import check, is_exact, read_labels
@@ -37,11 +37,11 @@ SCORES = 1 / (1 + np.exp(-LOGITS))
 WEIGHTS = RANDOM.integers(0, 5, SIZE) / 4
 
 
-def grouped(table: pa.Table | dict[str, Any], path: Path, columns: Columns | None = None, **options: Any) -> Found:
+def grouped(table: pa.Table | dict[str, Any], path: Path, columns: RowColumns | None = None, **options: Any) -> Found:
     file = path / "rows.parquet"
     parquet.write_table(table if isinstance(table, pa.Table) else pa.table(table), file)
     with DuckDB(Files([str(file)]), threads=2, spill=path) as engine:
-        return found(engine, columns or Columns("p", "y"), read_labels, **options)
+        return found(engine, columns or RowColumns("p", "y"), read_labels, **options)
 
 
 def decimals(digits: int, places: int) -> pa.Array:
@@ -83,7 +83,7 @@ def test_scores_of_every_kind(kind: str, tmp_path: Path) -> None:
     check(bounded.groups, scores, LABELS)
     assert max(each.sum() for each in openness(bounded.groups)) <= 1e-4
     assert bounded.passes <= (6 if kind == "very small" else 4)
-    weighted = grouped(table, tmp_path, Columns("p", "y", "w", lower_is_positive=True), tolerance=1e-3)
+    weighted = grouped(table, tmp_path, RowColumns("p", "y", "w", lower_is_positive=True), tolerance=1e-3)
     check(weighted.groups, scores, LABELS, WEIGHTS)
     assert max(each.sum() for each in openness(weighted.groups, lower_is_positive=True)) <= 1e-3
 
@@ -108,7 +108,7 @@ def test_labels_of_every_kind(labels: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize("tolerance", [1e-6, 1e-9])
 def test_skewed_scores_need_few_passes(tolerance: float, tmp_path: Path) -> None:
     random = np.random.default_rng(8)
-    labels = random.random(400_000) < 0.1
+    labels = random.random(200_000) < 0.1
     scores = np.where(labels, random.beta(3, 2, labels.size), random.beta(2, 3, labels.size)) ** 8
     result = grouped({"p": scores, "y": labels}, tmp_path, tolerance=tolerance)
     check(result.groups, scores, labels)
@@ -124,19 +124,19 @@ def test_what_the_caller_measures_has_the_last_word(tmp_path: Path) -> None:
     asked = []
 
     def width(groups: Any) -> float:
-        asked.append(float(((groups.score_to - groups.score_from) * (groups.masses["positives"] > 0)).max()))
+        asked.append(300 * max(float(each.sum()) for each in openness(groups)))
         return asked[-1]
 
-    result = grouped({"p": SCORES, "y": LABELS}, tmp_path, tolerance=1e-5, width=width)
+    result = grouped({"p": SCORES, "y": LABELS}, tmp_path, tolerance=0.01, width=width)
     check(result.groups, SCORES, LABELS)
     assert len(asked) > 1
-    assert asked[-1] <= 1e-5
+    assert asked[-1] <= 0.01
 
 
 def test_slices(tmp_path: Path) -> None:
     countries = np.array(["DE", "FR", "it's"])[RANDOM.integers(0, 3, SIZE)]
     table = {"p": SCORES.round(2), "y": LABELS, "a country": countries, "big": LOGITS > 0}
-    result = grouped(table, tmp_path, Columns("p", "y", by=("a country", "big")), tolerance=1e-6)
+    result = grouped(table, tmp_path, RowColumns("p", "y", by=("a country", "big")), tolerance=1e-6)
     for country in ("DE", "FR", "it's"):
         for big in (True, False):
             groups = result.groups.take((result.slices["a country"] == country) & (result.slices["big"] == big))
@@ -149,7 +149,7 @@ def test_sums_of_rounded_weights_do_not_depend_on_the_order(tmp_path: Path) -> N
     results = []
     for order in (np.arange(SIZE), RANDOM.permutation(SIZE)):
         table = {"p": SCORES.round(1)[order], "y": LABELS[order], "w": weights[order]}
-        groups = grouped(table, tmp_path, Columns("p", "y", "w", weight_decimals=6)).groups
+        groups = grouped(table, tmp_path, RowColumns("p", "y", "w", weight_decimals=6)).groups
         results.append(groups.take(np.argsort(groups.score_from)))
     first, second = results
     for name, column in first.masses.items():
@@ -188,13 +188,13 @@ def test_files_of_every_kind_and_any_partition(tmp_path: Path) -> None:
 
     for name, options in files.items():
         with DuckDB(Files([str(tmp_path / name)], **options), spill=tmp_path) as engine:
-            result = found(engine, Columns("p", "y"), read_labels)
+            result = found(engine, RowColumns("p", "y"), read_labels)
         check(result.groups, scores if "part" in name else SCORES, LABELS)
         assert result.rows == SIZE
     with DuckDB(
         Files([str(tmp_path / "part-0.parquet"), str(tmp_path / "part-[123].parquet")]), spill=tmp_path
     ) as engine:
-        check(found(engine, Columns("p", "y"), read_labels).groups, scores, LABELS)
+        check(found(engine, RowColumns("p", "y"), read_labels).groups, scores, LABELS)
     assert not list(tmp_path.glob("rocpr-*"))
 
 
@@ -232,7 +232,7 @@ def test_what_cannot_be_used_is_refused(columns: dict[str, Any], code: str, deta
     table = {"p": [0.9, 0.5, 0.2], "y": [1, 0, 0], "w": [1.0, 2.0, 0.0]} | columns
     with pytest.raises(ColumnRefused) as refused:
         grouped(
-            {name: cells for name, cells in table.items() if cells}, tmp_path, Columns("p", "y", "w"), tolerance=0.1
+            {name: cells for name, cells in table.items() if cells}, tmp_path, RowColumns("p", "y", "w"), tolerance=0.1
         )
     assert (refused.value.code, refused.value.detail) == (code, detail)
 
@@ -258,7 +258,7 @@ def test_files_that_cannot_be_read(name: str, detail: str, tmp_path: Path) -> No
     (tmp_path / "words.csv").write_text("p,y\n0.5,1\nmuch,0\n")
     files = Files([str(tmp_path / name)], texts=["y"], numbers=["p"])
     with pytest.raises(EngineFailed, match=detail), DuckDB(files, spill=tmp_path) as engine:
-        found(engine, Columns("p", "y"), read_labels)
+        found(engine, RowColumns("p", "y"), read_labels)
     assert not list(tmp_path.glob("rocpr-*"))
 
 
@@ -278,7 +278,7 @@ def test_interrupts_stop_a_query_at_once(tmp_path: Path) -> None:
             with pytest.raises(raised):
                 engine.rows(ENDLESS, "without end")
             assert time.monotonic() - began < 2
-        check(found(engine, Columns("p", "y"), read_labels).groups, SCORES, LABELS)  # it can still be used
+        check(found(engine, RowColumns("p", "y"), read_labels).groups, SCORES, LABELS)  # it can still be used
     assert told[0][0] == "without end"
     assert all(0 <= done <= 1 for _, done in told)
 
@@ -287,7 +287,7 @@ FULL_DISK = """
 import resource, signal, sys
 from service.engines.duckdb_engine import DuckDB
 from service.engines.duckdb_files import Files
-from service.engines.errors import EngineFailed
+from service.engines.failures import EngineFailed
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))
 with DuckDB(Files([sys.argv[1]]), memory="100MB", threads=2, spill=sys.argv[2]) as engine:

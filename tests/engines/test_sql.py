@@ -15,10 +15,10 @@ import sqlglot
 from sqlglot import exp
 
 from service.engines import sql
-from service.engines.checks import Columns
+from service.engines.checks import RowColumns
 from service.engines.plan import found
 from service.engines.refining import openness
-from service.engines.sql import DIALECTS, FirstBins, Rows
+from service.engines.sql import DIALECTS, FirstBins, RowSource
 from tests.engines.checking import check, is_exact, read_labels
 from tests.engines.engines import Postgres, SQLite
 
@@ -55,7 +55,7 @@ def engine(request: pytest.FixtureRequest) -> Any:
 def test_the_plan_runs_on_other_engines(engine: Any, weights: str | None) -> None:
     given = None if weights is None else WEIGHTS
     for tolerance in (None, 1e-4):
-        result = found(engine, Columns("p", "y", weights), read_labels, tolerance=tolerance, most_bins=1024)
+        result = found(engine, RowColumns("p", "y", weights), read_labels, tolerance=tolerance, most_bins=1024)
         check(result.groups, SCORES, LABELS == 1, given)
         assert max(each.sum() for each in openness(result.groups)) <= (tolerance or 0)
         assert is_exact(result.groups) == (tolerance is None)
@@ -74,7 +74,7 @@ BAD = [
 def test_bad_rows_show_in_printed_groups(engine: Any, bad: dict[str, list[Any]]) -> None:
     """Nobody has looked at the rows before, so that a group with a bad row must not look like one."""
     table = {"p": [0.1, 0.2, 0.3, 0.3], "y": [0, 1, 1, 0], "w": [1.0, 2.0, 1.0, 0.0]}
-    rows = Rows("t", "p", "y", "w", negative=(0,), dialect=engine.dialect)
+    rows = RowSource("t", "p", "y", "w", negative=(0,), dialect=engine.dialect)
     for columns in (table, table | bad):
         if isinstance(engine, SQLite):
             engine.connection.execute("DROP TABLE t")
@@ -88,7 +88,7 @@ def test_bad_rows_show_in_printed_groups(engine: Any, bad: dict[str, list[Any]])
 
 
 def test_free_bins_hold_all_rows(engine: Any) -> None:
-    groups = engine.rows(sql.free_bins_text(Rows("t", "p", "y", dialect=engine.dialect), 500))
+    groups = engine.rows(sql.free_bins_text(RowSource("t", "p", "y", dialect=engine.dialect), 500))
     place = np.argsort(groups["score_from"])
     low, high = groups["score_from"][place], groups["score_to"][place]
     assert 20 < low.size <= 501
@@ -97,7 +97,7 @@ def test_free_bins_hold_all_rows(engine: Any) -> None:
     assert groups["negatives"].sum() == SIZE - LABELS.sum()
 
 
-def texts(rows: Rows) -> list[str]:
+def texts(rows: RowSource) -> list[str]:
     first = FirstBins(-1.5, 2.0**15, logarithmic=True)
     return [
         sql.labels_text(rows),
@@ -113,7 +113,7 @@ def texts(rows: Rows) -> list[str]:
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_every_dialect_reads_its_text(dialect: str) -> None:
-    rows = Rows("shop.order", "score", "group", "weight", ("it's \\ %s",), by=("a country",), dialect=dialect)
+    rows = RowSource("shop.order", "score", "group", "weight", ("it's \\ %s",), by=("a country",), dialect=dialect)
     for text in texts(rows):
         (tree,) = sqlglot.parse(text, dialect=dialect, error_level=sqlglot.ErrorLevel.RAISE)
         assert isinstance(tree, exp.Query)
@@ -138,7 +138,7 @@ def test_every_dialect_reads_its_text(dialect: str) -> None:
     ],
 )
 def test_names_are_quoted_as_the_dialect_would_fold_them(dialect: str, name: str, column: str) -> None:
-    assert f"CAST({column} AS" in sql.exact_text(Rows("t", name, "y", dialect=dialect))
+    assert f"CAST({column} AS" in sql.exact_text(RowSource("t", name, "y", dialect=dialect))
 
 
 def test_bins_that_an_engine_mixes_up_are_united() -> None:
@@ -149,7 +149,7 @@ def test_bins_that_an_engine_mixes_up_are_united() -> None:
             super().__init__(TABLE)
             self.connection.create_function("FLOOR", 1, lambda number: None if number is None else int(number * 7) % 50)
 
-    result = found(Careless(), Columns("p", "y"), read_labels, tolerance=1e-3, most_bins=1024)
+    result = found(Careless(), RowColumns("p", "y"), read_labels, tolerance=1e-3, most_bins=1024)
     check(result.groups, SCORES, LABELS == 1)
 
 
@@ -157,8 +157,8 @@ def test_duckdb_runs_the_printed_text() -> None:
     connection = duckdb.connect()
     connection.register("t", {"p": SCORES, "y": LABELS == 1})
     for text in (
-        sql.exact_text(Rows("t", "p", "y", positive=(True,)), checked=True),
-        sql.free_bins_text(Rows("t", "p", "y", positive=(True,)), 2**16),
+        sql.exact_text(RowSource("t", "p", "y", positive=(True,)), checked=True),
+        sql.free_bins_text(RowSource("t", "p", "y", positive=(True,)), 2**16),
     ):
         groups = connection.execute(text).fetchnumpy()
         assert groups["positives"].sum() == LABELS.sum()

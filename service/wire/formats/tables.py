@@ -154,7 +154,7 @@ def _distinct_columns(table: Table, key: str, text: str) -> list[str]:
 def _read_slices(table: Table, parameters: Mapping[str, str]) -> Decoded:
     """Read a sample, and the columns that define its slices."""
     if SLICES not in parameters:
-        message = f"slices names the columns that tell slices apart, as in slices=country,model; {_header(table)}."
+        message = f"slices names the columns that define the slices, as in slices=country,model; {_header(table)}."
         raise invalid_value(f"/{SLICES}", "missing", message)
     names = _distinct_columns(table, SLICES, parameters[SLICES])
     chosen = _columns(table, parameters, SAMPLE_COLUMNS)
