@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from service.curves.confusion import ConfusionTable
-from service.curves.counts import Counts
+from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.density import BetaDensity
 from service.curves.envelope import Envelope, Frontier, envelope, read_off
 from service.curves.errors import NoRowMeets
@@ -18,7 +17,6 @@ from service.curves.exact import FloatArray, IntArray
 from service.curves.indices import INDICES, Index, Rows
 from service.curves.pieces import Pieces
 from service.curves.roc import tpr
-from service.curves.sample import Sample
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,7 +76,7 @@ class Tradeoffs:
     warnings: tuple[CurvesWarning, ...] = ()
 
 
-def evaluate_tradeoffs(evaluation: Sample | Counts, options: TradeoffOptions | None = None) -> Tradeoffs:
+def evaluate_tradeoffs(evaluation: Evaluation, options: TradeoffOptions | None = None) -> Tradeoffs:
     """Evaluate a sample or counts. Raises NoRowMeets, and RisingThresholds for counts."""
     options = options or TradeoffOptions()
     table = ConfusionTable.of(evaluation)

@@ -7,11 +7,10 @@ only if its data show that it does not. Knows rules and evidence, not how eviden
 
 from dataclasses import dataclass
 
-from service.curves.counts import Counts
+from service.curves.confusion import Evaluation
 from service.curves.errors import NotPaired
 from service.curves.evaluation import CurvesWarning, one_vs_rest
 from service.curves.indices import INDICES
-from service.curves.sample import Sample
 from service.inference.evidence import Evidence
 from service.inference.intervals import Interval, IntervalOptions
 from service.inference.methods import is_resampled
@@ -100,7 +99,7 @@ class Gate:
         return next((status for status in ("failed", "undecided") if status in statuses), "passed")
 
 
-def evaluate_gate(evaluation: Sample | Counts, baseline: Sample | Counts | None, options: GateOptions) -> Gate:
+def evaluate_gate(evaluation: Evaluation, baseline: Evaluation | None, options: GateOptions) -> Gate:
     """Check all rules. Raises NotPaired, and RisingThresholds for counts."""
     pair = None if baseline is None else Pair.of(evaluation, baseline, paired=options.paired)
     subject = Subject.of(evaluation) if pair is None else pair.current
@@ -116,7 +115,7 @@ def evaluate_gate(evaluation: Sample | Counts, baseline: Sample | Counts | None,
     return Gate(all(check.status == "passed" for check in checks), options.paired, checks, warnings)
 
 
-def _may_be_pairs(evaluation: Sample | Counts, baseline: Sample | Counts) -> bool:
+def _may_be_pairs(evaluation: Evaluation, baseline: Evaluation) -> bool:
     """Whether two evaluations look like the same examples."""
     if evaluation.rows < _FEWEST_PAIRS:
         return False

@@ -74,7 +74,7 @@ def interval_columns(intervals: Mapping[str, Interval | None]) -> Columns:
 def partial_columns(partial: PartialAreas) -> Columns:
     """Return the areas of parts of curves, a row for each range."""
     ranges = partial.ranges
-    return {
+    columns = {
         "over": [each.over for each in ranges],
         "from": np.array([each.start for each in ranges], dtype=np.float64),
         "to": np.array([each.end for each in ranges], dtype=np.float64),
@@ -83,6 +83,8 @@ def partial_columns(partial: PartialAreas) -> Columns:
         "mean": partial.mean,
         "mcclish": partial.mcclish,
     }
+    bounds = [each.name for each in fields(partial) if each.name not in {"ranges", *columns}]
+    return columns | {name: getattr(partial, name) for name in bounds}
 
 
 def _whole(column: np.ndarray) -> np.ndarray | list[int | None]:

@@ -145,9 +145,9 @@ def _curves(answer: EvaluatedCurves) -> dict[str, Any]:
         document["statistics"] = curves.statistics
     if curves.selected_thresholds is not None:
         document["selected_thresholds"] = curves.selected_thresholds
-    if answer.intervals is not None:
-        document["intervals"] = dict(answer.intervals)
     read_off = {
+        "bounds": answer.bounds if "auc" in curves.include else None,
+        "intervals": answer.intervals and dict(answer.intervals),
         "operating_points": columns_of(curves.operating_points),
         "partial": curves.partial and partial_columns(curves.partial),
         "costs": columns_of(curves.costs),
