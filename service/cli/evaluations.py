@@ -21,7 +21,8 @@ from service.curves.comparison import MOST_EVALUATIONS
 from service.wire.columns import ColumnError, SharedColumn, labels, numbers
 from service.wire.formats.decoders import DECODERS
 from service.wire.formats.query_options import SAMPLE_COLUMNS, Decoded
-from service.wire.formats.tables import COUNTS_COLUMNS, TableForm, one_evaluation
+from service.wire.formats.table_columns import COUNTS_COLUMNS
+from service.wire.formats.tables import TableForm, one_evaluation
 from service.wire.problems import FieldError, Problem, invalid_request, problem_document
 
 _FEWEST = 2

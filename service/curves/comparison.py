@@ -15,9 +15,10 @@ from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.crossings import Leads, leads
 from service.curves.drawing import DrawingOptions, DrawnTable
 from service.curves.envelope import Frontier, envelope
-from service.curves.errors import CurvesError, TotalsDiffer
+from service.curves.errors import CurvesError, NeedsExactGroups, TotalsDiffer
 from service.curves.evaluation import TRAPEZOID_OMITTED, CurvesWarning, one_vs_rest
 from service.curves.exact import BoolArray, FloatArray, IntArray
+from service.curves.grouped import Grouped
 from service.curves.hull import corners, roc_convex_hull
 from service.curves.indices import INDICES
 from service.curves.roc import fpr, tpr
@@ -116,6 +117,8 @@ def _tables(evaluations: Iterable[Evaluation]) -> list[ConfusionTable]:
     tables: list[ConfusionTable] = []
     for number, evaluation in enumerate(evaluations):
         try:
+            if isinstance(evaluation, Grouped) and not evaluation.is_exact:
+                raise NeedsExactGroups("Curves are compared row by row: groups need one score each.", "groups")
             table = ConfusionTable.of(evaluation)
             first = tables[0] if tables else table
             if (table.positives, table.negatives) != (first.positives, first.negatives):

@@ -4,7 +4,7 @@ Knows what makes groups one data set, and merges them; nothing of curves.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -17,6 +17,68 @@ CLOSED = ("both", "left", "right")
 
 _SQUARES_TOLERANCE = 2.0**-40
 """How far the sum of squares may be above the square of the sum, relatively: an engine rounds every addition."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupColumns:
+    """Groups as they are given, in any order, of which several may have equal ends: columns (n,).
+
+    score_from, score_to   the ends of each, finite; equal if all of its examples have one score.
+    positives, negatives   how many there are, or the sums of their weights, >= 0.
+    positives_squared, negatives_squared   the sums of their squared weights; None if not given.
+    closed                 which ends of an open group belong to it.
+    lower_is_positive      whether lower scores are more positive.
+    """
+
+    score_from: FloatArray
+    score_to: FloatArray
+    positives: FloatArray
+    negatives: FloatArray
+    positives_squared: FloatArray | None = None
+    negatives_squared: FloatArray | None = None
+    closed: str = "both"
+    lower_is_positive: bool = False
+
+    @property
+    def rows(self) -> int:
+        """How many groups are given, n."""
+        return self.score_from.size
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether no group is open."""
+        return bool((self.score_from == self.score_to).all())
+
+    def take(self, rows: IntArray) -> "GroupColumns":
+        """Some of the groups."""
+        of_positives, of_negatives = self.positives_squared, self.negatives_squared
+        return GroupColumns(
+            self.score_from.take(rows),
+            self.score_to.take(rows),
+            self.positives.take(rows),
+            self.negatives.take(rows),
+            None if of_positives is None else of_positives.take(rows),
+            None if of_negatives is None else of_negatives.take(rows),
+            self.closed,
+            self.lower_is_positive,
+        )
+
+    def check(self) -> None:
+        """Raise LengthsDiffer, EndsReversed or ContradictingSquares."""
+        columns = {field.name: getattr(self, field.name) for field in fields(self)}
+        for name, column in columns.items():
+            if isinstance(column, np.ndarray) and column.size != self.rows:
+                raise LengthsDiffer(f"{name} has {column.size} rows but there are {self.rows} scores.", name)
+        back = np.flatnonzero(self.score_to < self.score_from)
+        if back.size:
+            row = int(back[0])
+            least = self.score_from[row]
+            detail = f"score_to is {self.score_to[row]:.17g} here, below score_from, which is {least:.17g}."
+            raise EndsReversed(detail, "score_to", row)
+        for name, of_class in (("positives", self.positives), ("negatives", self.negatives)):
+            squares = columns[f"{name}_squared"]
+            if squares is not None:
+                _check_squares(of_class, squares, f"{name}_squared")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,48 +101,38 @@ class Grouped:
     lower_is_positive: bool = False
 
     @classmethod
-    def of(
-        cls,
-        ends: tuple[FloatArray, FloatArray],
-        masses: tuple[FloatArray, FloatArray],
-        squares: tuple[FloatArray, FloatArray] | None = None,
-        *,
-        closed: str = "both",
-    ) -> "Grouped":
-        """Merge groups in any order; those of equal ends add up, and empty ones are left out.
+    def of(cls, given: GroupColumns) -> "Grouped":
+        """Merge groups; those of equal ends add up, and empty ones are left out.
 
-        `closed` says which ends of an open group belong to it. Raises LengthsDiffer, EndsReversed, GroupsOverlap,
-        ContradictingSquares, OneClassLabels and TotalOutOfRange.
+        Raises LengthsDiffer, EndsReversed, GroupsOverlap, ContradictingSquares, OneClassLabels and TotalOutOfRange.
         """
-        _check_columns(ends, masses, squares)
-        there = np.flatnonzero((masses[0] > 0) | (masses[1] > 0))
-        low, high = (column.take(there) + 0.0 for column in ends)  # turns -0.0 into 0.0
+        given.check()
+        there = np.flatnonzero((given.positives > 0) | (given.negatives > 0))
+        low, high = (column.take(there) + 0.0 for column in (given.score_from, given.score_to))  # -0.0 is 0.0
         are_open = low < high
-        if closed == "left":
+        if given.closed == "left":
             high = np.where(are_open, np.nextafter(high, -np.inf), high)
-        elif closed == "right":
+        elif given.closed == "right":
             low = np.where(are_open, np.nextafter(low, np.inf), low)
         order = np.lexsort((high, low))
         low, high, there = low.take(order), high.take(order), there.take(order)
         changes = (low[1:] != low[:-1]) | (high[1:] != high[:-1])
         _check_apart(low, high, changes, there)
-        starts = np.append(0, np.flatnonzero(changes) + 1)
-        merged = _merged(masses, there, starts)
-        for name, column in zip(("positives", "negatives"), merged, strict=True):
+        starts = np.append(0, np.flatnonzero(changes) + 1)[: low.size]
+        turn = slice(None, None, 1 if given.lower_is_positive else -1)
+        positives, negatives = (_sums(column[there], starts)[turn] for column in (given.positives, given.negatives))
+        for name, column in (("positives", positives), ("negatives", negatives)):
             total = _sum(column)
             if total == 0:
                 raise OneClassLabels(f"There are no {name}; a curve needs both classes.", name)
             check_total(name, total)
-        summed = None if squares is None else _merged(squares, there, starts)
-        ascending = cls(low.take(starts), high.take(starts), merged, summed, ends[0].size, lower_is_positive=True)
-        return ascending.turned()
-
-    def turned(self) -> "Grouped":
-        """The same groups, with the other direction of scores."""
-        positives, negatives = (column[::-1] for column in self.masses)
-        squares = self.squares and (self.squares[0][::-1], self.squares[1][::-1])
-        direction = not self.lower_is_positive
-        return Grouped(self.low[::-1], self.high[::-1], (positives, negatives), squares, self.rows, direction)
+        squares = None
+        if given.positives_squared is not None and given.negatives_squared is not None:
+            both = given.positives_squared, given.negatives_squared
+            of_positives, of_negatives = (_sums(column[there], starts)[turn] for column in both)
+            squares = of_positives, of_negatives
+        ends = low[starts][turn], high[starts][turn]
+        return cls(*ends, (positives, negatives), squares, given.rows, given.lower_is_positive)
 
     @property
     def ends(self) -> FloatArray:
@@ -126,34 +178,15 @@ class Grouped:
         return bool((inside & self.is_open).any())
 
 
-def _check_columns(
-    ends: tuple[FloatArray, FloatArray],
-    masses: tuple[FloatArray, FloatArray],
-    squares: tuple[FloatArray, FloatArray] | None,
-) -> None:
-    rows = ends[0].size
-    columns = {"score_to": ends[1], "positives": masses[0], "negatives": masses[1]}
-    if squares is not None:
-        columns |= {"positives_squared": squares[0], "negatives_squared": squares[1]}
-    for name, column in columns.items():
-        if column.size != rows:
-            raise LengthsDiffer(f"{name} has {column.size} rows but there are {rows} scores.", name)
-    back = np.flatnonzero(ends[1] < ends[0])
-    if back.size:
-        row = int(back[0])
-        detail = f"score_to is {ends[1][row]:.17g} here, below score_from, which is {ends[0][row]:.17g}."
-        raise EndsReversed(detail, "score_to", row)
-    for name, column, total in zip(("positives", "negatives"), squares or (), masses, strict=False):
-        with np.errstate(over="ignore"):
-            most = total * total * (1 + _SQUARES_TOLERANCE)
-        wrong = np.flatnonzero(((column > 0) != (total > 0)) | (column > most))
-        if wrong.size:
-            row = int(wrong[0])
-            raise ContradictingSquares(
-                f"The squares of weights that add up to {total[row]:.17g} cannot add up to {column[row]:.17g}.",
-                f"{name}_squared",
-                row,
-            )
+def _check_squares(total: FloatArray, squares: FloatArray, name: str) -> None:
+    """Refuse sums of squares that no weights >= 0 of this sum have: Σ w² is at most (Σ w)², and 0 only if Σ w is."""
+    with np.errstate(over="ignore"):
+        most = total * total * (1 + _SQUARES_TOLERANCE)
+    wrong = np.flatnonzero(((squares > 0) != (total > 0)) | (squares > most))
+    if wrong.size:
+        row = int(wrong[0])
+        detail = f"Weights that add up to {total[row]:.17g} cannot have squares that add up to {squares[row]:.17g}."
+        raise ContradictingSquares(detail, name, row)
 
 
 def _check_apart(low: FloatArray, high: FloatArray, changes: BoolArray, rows: IntArray) -> None:
@@ -166,12 +199,6 @@ def _check_apart(low: FloatArray, high: FloatArray, changes: BoolArray, rows: In
             "closed that one of their ends is not theirs."
         )
         raise GroupsOverlap(detail, "score_from", second)
-
-
-def _merged(columns: tuple[FloatArray, FloatArray], rows: IntArray, starts: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Sum columns over runs of these rows."""
-    first, second = (_sums(column.take(rows), starts) for column in columns)
-    return first, second
 
 
 def _sums(column: FloatArray, starts: IntArray) -> FloatArray:

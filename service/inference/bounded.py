@@ -30,6 +30,14 @@ BOUNDED = CurvesWarning(
 _OF_SINGLE_SCORES = ("calibration", "statistics")
 
 
+def extremes(evaluation: Evaluation) -> tuple[Evaluation | Arranged, Evaluation | Arranged]:
+    """The evaluation at worst and at best: the same, unless it has open groups."""
+    if not isinstance(evaluation, Grouped) or evaluation.is_exact:
+        return evaluation, evaluation
+    best, worst = best_and_worst(evaluation)
+    return worst, best
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class BoundedPoints(OperatingPoints):
     """Operating points with the bounds of their values, (n,); `threshold`, tp and fp are of a row at a group's end."""

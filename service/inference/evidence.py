@@ -37,7 +37,8 @@ and from this many wrongly ranked examples of it, m (1 - A); `mover` needs this 
 _INSIDE = 10
 """Intervals of means over a range hold it from this many effective examples in the range, and above `min_tpr`."""
 
-_NOT_DRAWN = "counts and groups that are fractional, or above 2^53, are not resampled"
+_NOT_DRAWN = "counts that are fractional, or above 2^53, are not resampled"
+_NOT_SINGLE = "sums of weights do not identify single examples, so they are not resampled"
 _NOT_TOLD = "in some resamples there is no value, or all values lie on one side of it"
 _FOR_ROC = "the method delong is for roc only"
 _NARROW = ("delong", "mover", *RESAMPLED_METHODS)
@@ -219,6 +220,7 @@ class Evidence:
         if method_of(metric, self._options.method, difference=difference) is not None:
             subjects = self._subjects if difference else [self._subject]
             why = _NOT_TOLD if all(can_resample(subject.strata) for subject in subjects) else _NOT_DRAWN
+            why = why if all(subject.strata.drawn for subject in subjects) else _NOT_SINGLE
         self._omitted.setdefault(why, []).append(what)
 
 

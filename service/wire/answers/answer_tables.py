@@ -3,7 +3,7 @@
 Knows the results of the operations; nothing of formats. Names are those of the contract.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from service.curves.area_columns import SHARED_AREAS, AreaColumns
 from service.curves.areas import Areas
+from service.curves.bounds import Bounds
 from service.curves.calibration import Calibration
 from service.curves.classes import AVERAGES, Classes, ClassPairs
 from service.curves.comparison import Best, Comparison, Dominance
@@ -99,7 +100,10 @@ def _whole(column: np.ndarray) -> np.ndarray | list[int | None]:
 
 
 def _one_row_of_areas(answer: EvaluatedCurves) -> Columns:
-    return {area.name: [getattr(answer.curves.auc, area.name)] for area in fields(Areas)}
+    columns: Columns = {area.name: [getattr(answer.curves.auc, area.name)] for area in fields(Areas)}
+    for name, bounds in (answer.bounds or {}).items():
+        columns |= _bound_columns(name, [bounds])
+    return columns
 
 
 def class_columns(answer: Classes) -> Columns:
@@ -156,11 +160,19 @@ def _or_no_rows(table: object | None, kind: type[Any], *, counted: bool = False)
 
 
 def _index_areas(answer: Tradeoffs) -> Columns:
-    return {
+    tradeoffs = answer.tradeoffs.values()
+    columns = {
         "index": list(answer.tradeoffs),
-        "area": [tradeoff.area for tradeoff in answer.tradeoffs.values()],
-        "uninformative_from": [tradeoff.uninformative_from for tradeoff in answer.tradeoffs.values()],
+        "area": [tradeoff.area for tradeoff in tradeoffs],
+        "uninformative_from": [tradeoff.uninformative_from for tradeoff in tradeoffs],
     }
+    bounds = [tradeoff.bounds for tradeoff in tradeoffs if tradeoff.bounds is not None]
+    return columns | ({} if not bounds else _bound_columns("area", bounds))
+
+
+def _bound_columns(name: str, bounds: Sequence[Bounds | None]) -> Columns:
+    """The lower and the upper bounds of a column."""
+    return {f"{name}_{end}": [each and getattr(each, end) for each in bounds] for end in ("lower", "upper")}
 
 
 def _best_or_no_rows(best: Best | None, rate: str) -> Columns:

@@ -12,7 +12,7 @@ from marshmallow import RAISE, Schema, ValidationError, fields, post_load, pre_l
 from service.curves.confusion import Evaluation
 from service.curves.counts import Counts, total
 from service.curves.errors import CurvesError
-from service.curves.grouped import CLOSED, Grouped
+from service.curves.grouped import CLOSED, GroupColumns, Grouped
 from service.curves.sample import Sample
 from service.wire.problems import MAX_ERRORS, meant
 from service.wire.requests.faults import FACT_CODES
@@ -103,34 +103,32 @@ class GroupsSchema(ObjectSchema):
     closed = Choice(CLOSED)
 
     @post_load
-    def build(self, data: dict[str, Any], **_: object) -> Grouped:
-        """Build the Grouped; the request knows the direction of the scores."""
-        return _grouped(data)
+    def build(self, data: dict[str, Any], **_: object) -> GroupColumns:
+        """Build the columns; the request merges them, as it knows the direction of the scores."""
+        for name in ("positives", "negatives"):
+            if name not in data:
+                raise invalid("missing", "Groups need positives and negatives; null and [] count as absent.", name)
+        ends = {name: data[name] for name in ("score_from", "score_to") if name in data}
+        if "score" in data and ends:
+            raise invalid("exclusive", "Give score, or score_from and score_to, not both.", "score")
+        if "score" in data:
+            ends = dict.fromkeys(("score_from", "score_to"), data.pop("score"))
+        for name in ("score_from", "score_to"):
+            if name not in ends:
+                raise invalid("missing", "Groups need score, or score_from and score_to.", name if ends else "score")
+        squares = [name for name in _SQUARES if name not in data]
+        if len(squares) == 1:
+            raise invalid("missing", "Give the sums of squared weights of both classes, or of none.", squares[0])
+        return GroupColumns(**(data | ends))
 
 
-def _grouped(data: dict[str, Any]) -> Grouped:
-    for name in ("positives", "negatives"):
-        if name not in data:
-            raise invalid("missing", "Groups need positives and negatives; null and [] count as absent.", name)
-    ends = [data[name] for name in ("score_from", "score_to") if name in data]
-    if "score" in data and ends:
-        raise invalid("exclusive", "Give score, or score_from and score_to, not both.", "score")
-    if "score" not in data and len(ends) < len(CLOSED[1:]):
-        raise invalid("missing", "Groups need score, or score_from and score_to.", "score")
-    squares = [data[name] for name in _SQUARES if name in data]
-    if len(squares) == 1:
-        name = next(name for name in _SQUARES if name not in data)
-        raise invalid("missing", "Give the sums of squared weights of both classes, or of none.", name)
-    low, high = ends or (data["score"], data["score"])
+def merged(columns: GroupColumns) -> Grouped:
+    """Merge the groups of a request; what is wrong with them is wrong with its field `groups`."""
     try:
-        return Grouped.of(
-            (low, high),
-            (data["positives"], data["negatives"]),
-            (squares[0], squares[1]) if squares else None,
-            closed=data.get("closed", "both"),
-        )
+        return Grouped.of(columns)
     except CurvesError as fact:
-        raise _fault_of(fact, data) from None
+        fault = Fault(FACT_CODES[type(fact)], fact.detail, fact.row)
+        raise ValidationError({"groups": {fact.column or "_schema": [fault]}}) from None
 
 
 class SampleFields(ObjectSchema):
@@ -179,8 +177,8 @@ class EvaluationSchema(SampleFields):
             counts: Counts = data["counts"]
             return replace(counts, lower_is_positive=lower)
         if "groups" in data:
-            groups: Grouped = data["groups"]
-            return groups.turned() if lower else groups
+            groups: GroupColumns = data["groups"]
+            return merged(replace(groups, lower_is_positive=lower))
         if not any(name in data for name in self.sample_only):
             raise invalid("missing", "Give scores and labels, or counts, or groups; null and [] count as absent.")
         return _sample(data)

@@ -13,6 +13,7 @@ from service.curves.budget import BYTES_PER_ROW
 from service.curves.confusion import Evaluation
 from service.curves.evaluation import CurvesOptions
 from service.curves.exact import LARGEST_EXACT_INTEGER
+from service.curves.grouped import GroupColumns
 from service.curves.pr import AtRecall
 from service.curves.sample import Sample
 from service.curves.tradeoff import TradeoffOptions
@@ -76,7 +77,7 @@ MOST_POINTS = 10**9
 """More than any server allows; keeps an estimate of work finite."""
 
 
-def table_work(evaluation: Evaluation) -> float:
+def table_work(evaluation: Evaluation | GroupColumns) -> float:
     """Work from an evaluation to its table and areas."""
     plain = isinstance(evaluation, Sample) and evaluation.weights is None
     return evaluation.rows * (_SAMPLE_ROW if plain else _WEIGHTED_ROW)
@@ -117,9 +118,13 @@ def partial_work(ranges: int, rows: int) -> float:
     return ranges * (_PARTIAL + rows * _PARTIAL_ROW)
 
 
-def slices_work(sample: Sample, slices: int, columns: int, points: int, *, intervals: bool) -> int:
+def slices_work(sample: Sample | GroupColumns, slices: int, columns: int, points: int, *, intervals: bool) -> int:
     """Work of slices: one table of all, and what is read for each slice; with weights each slice has a table."""
-    each = _SLICE + (0 if sample.weights is None else _WEIGHTED_SLICE) + (_SLICE_INTERVALS if intervals else 0)
+    each = (
+        _SLICE
+        + (0 if isinstance(sample, Sample) and sample.weights is None else _WEIGHTED_SLICE)
+        + (_SLICE_INTERVALS if intervals else 0)
+    )
     each += _SLICE_POINTS + points * _OPERATING_POINT if points else 0
     together = _SLICES + columns * _SLICE_COLUMN + sample.rows * _SLICED_ROW
     return int(table_work(sample) + together + slices * each)
