@@ -3,7 +3,7 @@
 Knows the results of the operations; nothing of formats. Names are those of the contract.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, fields
 from typing import Any
 
@@ -100,10 +100,12 @@ def _whole(column: np.ndarray) -> np.ndarray | list[int | None]:
 
 
 def _one_row_of_areas(answer: EvaluatedCurves) -> Columns:
-    columns: Columns = {area.name: [getattr(answer.curves.auc, area.name)] for area in fields(Areas)}
-    for name, bounds in (answer.bounds or {}).items():
-        columns |= _bound_columns(name, [bounds])
-    return columns
+    return {area.name: [getattr(answer.curves.auc, area.name)] for area in fields(Areas)}
+
+
+def bound_columns(bounds: Mapping[str, Bounds | None]) -> Columns:
+    """Return the bounds, a row for each area."""
+    return {"area": list(bounds)} | _ends_of(bounds.values())
 
 
 def class_columns(answer: Classes) -> Columns:
@@ -167,12 +169,13 @@ def _index_areas(answer: Tradeoffs) -> Columns:
         "uninformative_from": [tradeoff.uninformative_from for tradeoff in tradeoffs],
     }
     bounds = [tradeoff.bounds for tradeoff in tradeoffs if tradeoff.bounds is not None]
-    return columns | ({} if not bounds else _bound_columns("area", bounds))
+    return columns | (_ends_of(bounds) if bounds else {})
 
 
-def _bound_columns(name: str, bounds: Sequence[Bounds | None]) -> Columns:
-    """The lower and the upper bounds of a column."""
-    return {f"{name}_{end}": [each and getattr(each, end) for each in bounds] for end in ("lower", "upper")}
+def _ends_of(bounds: Iterable[Bounds | None]) -> Columns:
+    """The lower and the upper bounds, as columns."""
+    listed = list(bounds)
+    return {end: [each and getattr(each, end) for each in listed] for end in ("lower", "upper")}
 
 
 def _best_or_no_rows(best: Best | None, rate: str) -> Columns:
@@ -201,6 +204,7 @@ TABLES: dict[str, dict[str, Callable[[Any], Columns]]] = {
         "achievable_pr": lambda answer: _or_no_rows(answer.curves.achievable_pr, PrCurve),
         "calibration": lambda answer: _or_no_rows(answer.curves.calibration, Calibration),
         "statistics": _one_row_of_statistics,
+        "bounds": lambda answer: bound_columns(answer.bounds or {}),
         "intervals": lambda answer: interval_columns(answer.intervals or {}),
         "operating_points": lambda answer: _or_no_rows(answer.curves.operating_points, OperatingPoints),
         "partial": lambda answer: partial_columns(answer.curves.partial),
