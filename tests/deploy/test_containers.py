@@ -160,10 +160,10 @@ def test_workflow(root: Path) -> None:
     assert f"sh deploy/sbom.sh >{BILL}" in commands
     assert bill == [BILL]
     named = {path for command in commands for path in re.findall(r"(?<![\w/])deploy/[\w./-]+", command)}
-    scripts = {f"deploy/{name}.sh" for name in ("test", "image", "setup", "sbom", "contract", "clients")}
+    scripts = {f"deploy/{name}.sh" for name in ("test", "image", "setup", "sbom", "spark", "contract", "clients")}
     assert named == {*scripts, BILL}
     assert all((root / path).is_file() for path in named - {BILL})
     assert all(job["timeout-minutes"] for job in workflow["jobs"].values())
-    installed = re.findall(r"nginx-light slowhttptest", " ".join(commands))
-    assert installed
-    assert installed[0] in (root / ".ci/run").read_text()
+    for installed in ("nginx-light slowhttptest", "default-jre-headless", "sh deploy/spark.sh"):
+        assert installed in " ".join(commands)
+        assert installed in (root / ".ci/run").read_text()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.deploy.locks import read_lock
+from tests.deploy.locks import LOCKS, read_lock
 
 IMAGE = re.compile(r"[\w./-]+:[\w.-]+@sha256:[0-9a-f]{64}")
 """With the tag, which says what it is."""
@@ -136,7 +136,7 @@ def test_renovate_knows_every_kind_of_file(root: Path, renovate: dict[str, Any])
         assert all(any(fnmatchcase(path, pattern) for pattern in patterns) for path in paths), manager
 
 
-@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])
+@pytest.mark.parametrize("name", [Path(lock).name for lock in LOCKS])
 def test_renovate_can_repeat_how_a_lock_is_made(root: Path, name: str) -> None:
     """It runs the command at the head, and refuses one that is not uv's or has options without an equals sign."""
     lock = root / "deploy" / name
