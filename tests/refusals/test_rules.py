@@ -39,6 +39,18 @@ WRONG_RULES: list[tuple[dict[str, Any], str, str, str]] = [
         "The range is empty: from has to be below to.",
     ),
     (
+        {"metric": "partial", "over": "recall", "to": 5e-324, "max_drop": 0.5, "confidence": 0.9},
+        "/to",
+        "out_of_range",
+        "The range is narrower than 1e-09, too narrow for a rule.",
+    ),
+    (
+        {"metric": "partial", "over": "fpr", "from": 0.9999999999, "min": 0.5},
+        "/from",
+        "out_of_range",
+        "The range is narrower than 1e-09, too narrow for a rule.",
+    ),
+    (
         {"metric": "partial", "over": "recall", "min_tpr": 0.5, "min": 0.5},
         "/min_tpr",
         "exclusive",

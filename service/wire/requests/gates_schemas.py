@@ -37,6 +37,9 @@ from service.wire.requests.picture_schemas import GatesCharts, charts_of
 MOST_RULES = 100
 """The most rules in a gate."""
 
+NARROWEST_RANGE = 1e-9
+"""The least width of a rule's range; below it, the cuts at both ends have too few digits for an interval."""
+
 FAIL_STATUSES = (409, 412, 424)
 """The statuses with which a failed gate may be answered, for clients that only look at statuses."""
 
@@ -140,7 +143,11 @@ def _part_of(data: dict[str, Any]) -> PartialRange | None:
     """Take the range of a partial area out of a rule, and refuse one that another metric has."""
     given = {name: data.pop(name) for name in RANGE_KEYS if name in data}
     if data["metric"] == PARTIAL:
-        return range_of(given)
+        part = range_of(given)
+        if part.end - part.start < NARROWEST_RANGE:
+            message = f"The range is narrower than {NARROWEST_RANGE:g}, too narrow for a rule."
+            raise invalid("out_of_range", message, "to" if "to" in given else "from")
+        return part
     for name in given:
         raise invalid("exclusive", f"{data['metric']} does not take {name}; partial does.", name)
     return None
