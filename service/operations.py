@@ -15,7 +15,7 @@ from service.curves.classes import Classes, evaluate_classes
 from service.curves.comparison import Comparison, evaluate_comparison
 from service.curves.drawing import DrawingOptions
 from service.curves.tradeoff import Tradeoffs, evaluate_tradeoffs
-from service.inference.bounded import is_bounded
+from service.inference.bounded import has_bounds
 from service.inference.curves_with_intervals import EvaluatedCurves, evaluate_with_intervals
 from service.inference.gate import Gate, evaluate_gate
 from service.inference.sliced import Sliced, evaluate_slices
@@ -123,7 +123,7 @@ def _check_curves_table(checked: CurvesRequest, table: str) -> None:
         "costs": options.costs,
         "intervals": checked.intervals,
     }
-    if table == "bounds" and not is_bounded(checked.evaluation, options):
+    if table == "bounds" and not has_bounds(checked.evaluation, options):
         raise invalid_value("/table", "missing", "This table needs open groups, whose score_from is below score_to.")
     table = "auc" if table == "bounds" else table
     if table in asked_for and not asked_for[table]:

@@ -22,7 +22,7 @@ _WITHIN = 2.0**-50
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class Enclosure:
     """The least and the greatest that a number can be."""
 
     lower: float
@@ -60,18 +60,18 @@ def best_and_worst(groups: Grouped) -> tuple[Arranged, Arranged]:
     return at_best, Arranged(groups, worst, rows, _rounded(found, 1 - _WITHIN, worst))
 
 
-def bounded_areas(groups: Grouped) -> dict[str, Bounds | None]:
+def bounded_areas(groups: Grouped) -> dict[str, Enclosure | None]:
     """The bounds of every area; None for an area that is omitted. Those of exact groups are equal, up to rounding."""
     best, worst = best_and_worst(groups)
     return between(worst.areas, best.areas)
 
 
-def between(worst: Areas, best: Areas) -> dict[str, Bounds | None]:
+def between(worst: Areas, best: Areas) -> dict[str, Enclosure | None]:
     """The bounds of every area from the worst and the best."""
-    found: dict[str, Bounds | None] = {}
+    found: dict[str, Enclosure | None] = {}
     for name in Areas.__slots__:
         lower, upper = getattr(worst, name), getattr(best, name)
-        found[name] = None if lower is None or upper is None else Bounds(min(lower, upper), max(lower, upper))
+        found[name] = None if lower is None or upper is None else Enclosure(min(lower, upper), max(lower, upper))
     return found
 
 

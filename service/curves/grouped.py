@@ -12,7 +12,7 @@ from service.curves.errors import ContradictingSquares, EndsReversed, GroupsOver
 from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray, are_integers
 from service.curves.sample import check_total
 
-CLOSED = ("both", "left", "right")
+CLOSED_SIDES = ("both", "left", "right")
 """Which ends of a group belong to it."""
 
 _SQUARES_TOLERANCE = 2.0**-40

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from service.curves.bounds import Bounds, best_and_worst
+from service.curves.bounds import Enclosure, best_and_worst
 from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.density import BetaDensity
 from service.curves.envelope import Envelope, Frontier, envelope, read_off
@@ -29,7 +29,7 @@ BOUNDED_TRADEOFFS = CurvesWarning(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TradeoffOptions:
-    """What to answer: which indices, which rows take part, and the range and weights of λ. Bounds are inclusive."""
+    """What to answer: which indices, which rows take part, and the range and weights of λ. Enclosure are inclusive."""
 
     indices: frozenset[str] = frozenset(INDICES)
     min_precision: float = 0.0
@@ -73,7 +73,7 @@ class Tradeoff:
     area: float
     uninformative_from: float | None
     at: TradeoffReading | None
-    bounds: Bounds | None = None
+    bounds: Enclosure | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,7 +100,7 @@ def evaluate_tradeoffs(evaluation: Evaluation, options: TradeoffOptions | None =
         best, _ = best_and_worst(evaluation)
         for name, upper in _tradeoffs(best.table, replace(options, at_lambda=None)).items():
             lower = tradeoffs[name].area
-            bounds = Bounds(lower, max(lower, upper.area))
+            bounds = Enclosure(lower, max(lower, upper.area))
             tradeoffs[name] = replace(tradeoffs[name], area=bounds.middle, bounds=bounds)
         warnings += (BOUNDED_TRADEOFFS,)
     return Tradeoffs(table.positives, table.negatives, tradeoffs, warnings)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from service.curves.areas import Areas
-from service.curves.bounds import Arranged, Bounds, best_and_worst, between
+from service.curves.bounds import Arranged, Enclosure, best_and_worst, between
 from service.curves.confusion import Evaluation
 from service.curves.errors import NeedsExactGroups
 from service.curves.evaluation import Curves, CurvesOptions, CurvesWarning
@@ -60,12 +60,12 @@ class BoundedParts(PartialAreas):
 class BoundedCurves:
     """What open groups add to the curves of the rows at their ends."""
 
-    bounds: dict[str, Bounds | None]
+    bounds: dict[str, Enclosure | None]
     intervals: Mapping[str, Interval | None] | None
     warnings: tuple[CurvesWarning, ...]
 
 
-def is_bounded(evaluation: Evaluation, options: CurvesOptions) -> bool:
+def has_bounds(evaluation: Evaluation, options: CurvesOptions) -> bool:
     """Whether an evaluation gives bounds only: it has open groups, and is not cut at thresholds between them.
 
     Raises NeedsExactGroups for a threshold or a result that open groups do not tell.

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from service.curves.areas import areas
-from service.curves.bounds import Bounds
+from service.curves.bounds import Enclosure
 from service.curves.confusion import Evaluation
 from service.curves.drawing import CurvesDrawing, DrawingOptions, curves_drawing
 from service.curves.evaluation import Curves, CurvesOptions, CurvesWarning, curves_of, evaluated_table, one_vs_rest
 from service.curves.grouped import Grouped
 from service.curves.hull import RocHull
-from service.inference.bounded import bound_curves, is_bounded
+from service.inference.bounded import bound_curves, has_bounds
 from service.inference.evidence import Evidence
 from service.inference.intervals import Interval, IntervalOptions
 from service.inference.rules import AREAS_WITH_INTERVALS, Metric
@@ -32,7 +32,7 @@ class EvaluatedCurves:
     intervals: Mapping[str, Interval | None] | None = None
     interval_warnings: tuple[CurvesWarning, ...] = ()
     drawing: CurvesDrawing | None = None
-    bounds: dict[str, Bounds | None] | None = None
+    bounds: dict[str, Enclosure | None] | None = None
 
     @property
     def positives(self) -> float:
@@ -61,7 +61,7 @@ def evaluate_with_intervals(
     If the table is cut at thresholds, the intervals are those of the binned scores. They hold for these cuts; that the
     cuts were chosen on other data does not matter.
     """
-    bounded = is_bounded(evaluation, options)
+    bounded = has_bounds(evaluation, options)
     table, selected = evaluated_table(evaluation, options)
     hull = RocHull.of(table)
     curves = curves_of(table, selected, options, hull)

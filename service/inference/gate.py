@@ -7,7 +7,7 @@ only if its data show that it does not. Knows rules and evidence, not how eviden
 
 from dataclasses import dataclass
 
-from service.curves.bounds import Arranged, Bounds
+from service.curves.bounds import Arranged, Enclosure
 from service.curves.confusion import Evaluation
 from service.curves.errors import NotPaired
 from service.curves.evaluation import CurvesWarning, one_vs_rest
@@ -85,7 +85,7 @@ class Check:
     difference: float | None
     p_value: float | None
     reason: str
-    bounds: Bounds | None = None
+    bounds: Enclosure | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,11 +163,11 @@ def agreed(one: Check, other: Check) -> Check:
     )
 
 
-def _range(one: float | None, other: float | None) -> Bounds | None:
-    return None if one is None or other is None else Bounds(min(one, other), max(one, other))
+def _range(one: float | None, other: float | None) -> Enclosure | None:
+    return None if one is None or other is None else Enclosure(min(one, other), max(one, other))
 
 
-def _middle(bounds: Bounds | None) -> float | None:
+def _middle(bounds: Enclosure | None) -> float | None:
     return None if bounds is None else bounds.middle
 
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.curves.bounds import Bounds, bounded_areas
+from service.curves.bounds import Enclosure, bounded_areas
 from service.curves.grouped import GroupColumns, Grouped
 from tests import reference, reference_pr
 from tests.asking import answered, ask
@@ -165,7 +165,7 @@ def test_bounds_hold_the_sample_whatever_the_partition(draw: st.DataObject, data
         assert narrow[area].upper <= wide[area].upper * (1 + 2**-48)
 
 
-def areas_of(scores: list[float], starts: list[int], data: Data) -> dict[str, Bounds | None]:
+def areas_of(scores: list[float], starts: list[int], data: Data) -> dict[str, Enclosure | None]:
     """The bounds of a sample whose distinct scores are grouped from each start to the next."""
     parts = [scores[a:b] for a, b in zip([0, *starts], [*starts, len(scores)], strict=True) if scores[a:b]]
     rows = list(zip(data.scores, data.labels, strict=True))

@@ -11,7 +11,7 @@ import numpy as np
 
 from service.curves.area_columns import SHARED_AREAS, AreaColumns
 from service.curves.areas import Areas
-from service.curves.bounds import Bounds
+from service.curves.bounds import Enclosure
 from service.curves.calibration import Calibration
 from service.curves.classes import AVERAGES, Classes, ClassPairs
 from service.curves.comparison import Best, Comparison, Dominance
@@ -103,7 +103,7 @@ def _one_row_of_areas(answer: EvaluatedCurves) -> Columns:
     return {area.name: [getattr(answer.curves.auc, area.name)] for area in fields(Areas)}
 
 
-def bound_columns(bounds: Mapping[str, Bounds | None]) -> Columns:
+def bound_columns(bounds: Mapping[str, Enclosure | None]) -> Columns:
     """Return the bounds, a row for each area."""
     return {"area": list(bounds)} | _ends_of(bounds.values())
 
@@ -172,7 +172,7 @@ def _index_areas(answer: Tradeoffs) -> Columns:
     return columns | (_ends_of(bounds) if bounds else {})
 
 
-def _ends_of(bounds: Iterable[Bounds | None]) -> Columns:
+def _ends_of(bounds: Iterable[Enclosure | None]) -> Columns:
     """The lower and the upper bounds, as columns."""
     listed = list(bounds)
     return {end: [each and getattr(each, end) for each in listed] for end in ("lower", "upper")}

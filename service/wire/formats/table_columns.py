@@ -41,7 +41,7 @@ class Table(Protocol):
         """Read the named columns."""
 
 
-def names_in(text: str, header: list[str]) -> list[str]:
+def listed_names(text: str, header: list[str]) -> list[str]:
     """Split names at commas, ignoring blanks around them; names with commas can be given in a JSON list."""
     try:
         listed = parse_json(text)
@@ -114,7 +114,7 @@ def group_columns(table: Table) -> list[str]:
 
 def distinct_columns(table: Table, key: str, text: str) -> list[str]:
     """Split the names of columns that a parameter gives, each once."""
-    names = names_in(text, table.header)
+    names = listed_names(text, table.header)
     if len(set(names)) < len(names):
         raise invalid_value(f"/{key}", "duplicate", "A column is named twice.")
     for name in names:

@@ -13,7 +13,7 @@ from service.wire.formats.json_shapes import refuse_usual_names
 from service.wire.formats.likely_columns import did_you_mean
 from service.wire.formats.query_options import (
     BASELINE,
-    CLOSED,
+    CLOSED_ENDS,
     CSV_PARAMETERS,
     MEANING,
     SAMPLE_COLUMNS,
@@ -34,8 +34,8 @@ from service.wire.formats.table_columns import (
     distinct_columns,
     group_columns,
     header_of,
+    listed_names,
     named_columns,
-    names_in,
     no_column,
 )
 from service.wire.problems import invalid_value, meant, pointer_token
@@ -79,18 +79,18 @@ class TableForm:
 
 def one_evaluation(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
     """The form of a table that is one evaluation, a sample or counts, with these options as query parameters."""
-    return TableForm((*SAMPLE_COLUMNS, *TOTALS, *MEANING, CLOSED, *CSV_PARAMETERS, *options), _read_one, drawn)
+    return TableForm((*SAMPLE_COLUMNS, *TOTALS, *MEANING, CLOSED_ENDS, *CSV_PARAMETERS, *options), _read_one, drawn)
 
 
 def one_evaluation_with_soft_labels(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
     """Form of the same, where a sample may have a column of soft labels instead of labels."""
-    parameters = (*SAMPLE_COLUMNS, SOFT_LABELS, *TOTALS, *MEANING, CLOSED, *CSV_PARAMETERS, *options)
+    parameters = (*SAMPLE_COLUMNS, SOFT_LABELS, *TOTALS, *MEANING, CLOSED_ENDS, *CSV_PARAMETERS, *options)
     return TableForm(parameters, _read_hard_or_soft, drawn)
 
 
 def evaluation_and_baseline(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
     """The form of a table that is one evaluation, and a baseline of the same rows if `baseline_scores` is given."""
-    parameters = (*SAMPLE_COLUMNS, BASELINE, *TOTALS, *MEANING, CLOSED, *CSV_PARAMETERS, *options)
+    parameters = (*SAMPLE_COLUMNS, BASELINE, *TOTALS, *MEANING, CLOSED_ENDS, *CSV_PARAMETERS, *options)
     return TableForm(parameters, _read_with_baseline, drawn, answers_tables=False)
 
 
@@ -101,7 +101,7 @@ def several_evaluations(*options: str, drawn: tuple[str, ...] = ()) -> TableForm
 
 def one_sample_in_slices(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
     """The form of a table that is one sample; `slices` names the columns that define its slices."""
-    return TableForm((*SAMPLE_COLUMNS, SLICES, *MEANING, CLOSED, *CSV_PARAMETERS, *options), _read_slices, drawn)
+    return TableForm((*SAMPLE_COLUMNS, SLICES, *MEANING, CLOSED_ENDS, *CSV_PARAMETERS, *options), _read_slices, drawn)
 
 
 def one_column_a_class(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
@@ -139,6 +139,7 @@ def _read_slices(table: Table, parameters: Mapping[str, str]) -> Decoded:
         return _read_groups(table, parameters, groups, names)
     for key in missing:
         raise no_column(table, key)
+    _refuse_closed(parameters)
     columns = table.read([*dict.fromkeys([*chosen.values(), *names])])
     document: dict[str, object] = {key: columns[name] for key, name in chosen.items()}
     document[SLICES] = {name: columns[name] for name in names}
@@ -192,9 +193,8 @@ def _read_one(table: Table, parameters: Mapping[str, str], sample: tuple[str, ..
         )
         advice = " If your columns have other names, give them with scores= and labels=."
         raise invalid_value("", "missing", f"{message}{did_you_mean(table.header, missing) or advice}")
+    _refuse_closed(parameters)
     options = options_of(parameters)
-    if CLOSED in options:
-        raise invalid_value(f"/{CLOSED}", "exclusive", "This is for groups; this table has none.")
     totals = {key: options.pop(key) for key in TOTALS if key in options}
     if totals and not counts:
         message = "Totals are for counts; this table is a sample."
@@ -208,6 +208,12 @@ def _read_one(table: Table, parameters: Mapping[str, str], sample: tuple[str, ..
     return Decoded(document | options, pointers)
 
 
+def _refuse_closed(parameters: Mapping[str, str]) -> None:
+    """Refuse an option of groups where a table has none."""
+    if CLOSED_ENDS in parameters:
+        raise invalid_value(f"/{CLOSED_ENDS}", "exclusive", "This is for groups; this table has none.")
+
+
 def _read_groups(table: Table, parameters: Mapping[str, str], groups: list[str], slices: Iterable[str]) -> Decoded:
     """Read the columns of groups, those that define slices, and everything else from the query parameters."""
     for key in (*SAMPLE_COLUMNS, SOFT_LABELS, BASELINE, *TOTALS):
@@ -215,11 +221,11 @@ def _read_groups(table: Table, parameters: Mapping[str, str], groups: list[str],
             raise invalid_value(f"/{key}", "exclusive", "This is not for groups, which this table has.")
     columns = table.read([*dict.fromkeys([*groups, *slices])])
     options = options_of(parameters)
-    closed = {key: options.pop(key) for key in (CLOSED,) if key in options}
+    closed = {key: options.pop(key) for key in (CLOSED_ENDS,) if key in options}
     document: dict[str, object] = {"groups": {key: columns[key] for key in groups} | closed}
     if slices:
         document[SLICES] = {name: columns[name] for name in slices}
-    pointers = {f"/groups/{key}": f"/{key}" for key in (*GROUP_ENDS, *GROUP_MASSES, CLOSED)}
+    pointers = {f"/groups/{key}": f"/{key}" for key in (*GROUP_ENDS, *GROUP_MASSES, CLOSED_ENDS)}
     pointers |= {f"/{SLICES}/{pointer_token(name)}": f"/{pointer_token(name)}" for name in slices}
     return Decoded(document | options, pointers | {"/groups": ""})
 
@@ -231,7 +237,7 @@ def _read_several(table: Table, parameters: Mapping[str, str]) -> Decoded:
         missing = [key for key in ("labels",) if key not in parameters and key not in table.header]
         message += did_you_mean(table.header, missing)
         raise invalid_value("/scores", "missing", message)
-    names = names_in(parameters["scores"], table.header)
+    names = listed_names(parameters["scores"], table.header)
     if len(names) > MOST_EVALUATIONS:
         message = f"At most {MOST_EVALUATIONS} columns can be compared, not {len(names)}."
         raise invalid_value("/scores", "wrong_length", message)

@@ -12,7 +12,7 @@ from marshmallow import RAISE, Schema, ValidationError, fields, post_load, pre_l
 from service.curves.confusion import Evaluation
 from service.curves.counts import Counts, total
 from service.curves.errors import CurvesError
-from service.curves.grouped import CLOSED, GroupColumns, Grouped
+from service.curves.grouped import CLOSED_SIDES, GroupColumns, Grouped
 from service.curves.sample import Sample
 from service.wire.problems import MAX_ERRORS, meant
 from service.wire.requests.faults import FACT_CODES
@@ -100,7 +100,7 @@ class GroupsSchema(ObjectSchema):
     negatives = NumberColumn(minimum=0)
     positives_squared = NumberColumn(minimum=0)
     negatives_squared = NumberColumn(minimum=0)
-    closed = Choice(CLOSED)
+    closed = Choice(CLOSED_SIDES)
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> GroupColumns:
