@@ -264,7 +264,7 @@ def _unique(parameters: tuple[tuple[str, str], ...]) -> dict[str, str]:
     unique: dict[str, str] = {}
     for key, text in parameters:
         if key in unique:
-            message = "This query parameter is given twice; write a list in one, separated by commas."
+            message = "This query parameter is given twice; give a list once, with commas between its items."
             raise invalid_value(f"/{pointer_token(key)}", "duplicate", message)
         unique[key] = text
     return unique

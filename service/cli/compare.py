@@ -60,7 +60,7 @@ def compare(
     plot: Path | None,
     **options: str | bool | None,
 ) -> None:
-    """Say which of 2 to 50 evaluations is best where.
+    """Say which of 2 to 50 classifiers is best, and where.
 
     All must be of the same data, with equal numbers of positives and negatives. Each FILE is one evaluation: a table
     as rocpr curves takes it, or a JSON file with the fields of an evaluation. The options for columns apply to all

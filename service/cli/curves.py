@@ -119,9 +119,12 @@ _ALSO = ("calibration", "statistics")
 @click.option(
     "--include",
     metavar="NAMES",
-    help="Also calibration,statistics. With --json: of these and auc,points,interpolated_pr,achievable_pr.",
+    help=(
+        "Also show calibration,statistics. With --json: show only the parts named here, also of "
+        "auc,points,interpolated_pr,achievable_pr."
+    ),
 )
-@click.option("--keep", metavar="NAME", help="With --json: which points: all, corners or hull.")
+@click.option("--keep", metavar="NAME", help="With --json: the points to keep: all, corners, drawn or hull.")
 @click.option("--interpolation", metavar="JSON", help="""With --json: '{"every": 10}' or '{"at_recall": [0.5]}'.""")
 @plot_option
 @show_option

@@ -202,10 +202,10 @@ def test_calibration_and_statistics_are_laid_out() -> None:
 def test_a_wrong_option_is_pointed_to(named: Path) -> None:
     run = rocpr(named, "--scores", "score", "--labels", "y", "--positive-label", "spam", "--intervals", '{"level": 2}')
     assert run.exit_code == 2
-    assert run.stderr.startswith(f"Error: {named}: The request cannot be made.\n  --intervals/level: ")
+    assert run.stderr.startswith(f"Error: {named}: These options cannot be used.\n  --intervals/level: ")
     run = rocpr(named, "--scores", "prob", "--labels", "y")
     assert run.stderr.startswith(
-        f"Error: {named}: The request cannot be made.\n  --scores: There is no column 'prob'; "
+        f"Error: {named}: These options cannot be used.\n  --scores: There is no column 'prob'; "
     )
 
 

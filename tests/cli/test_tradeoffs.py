@@ -122,7 +122,7 @@ def test_a_wrong_option_is_told_as_it_was_typed(options: dict[str, str], place: 
     run = rocpr("-", "--format", "csv", *flags(options), given="scores,labels\n2,0\n1,1\n")
     assert (run.exit_code, run.stdout) == (2, "")
     assert re.fullmatch(
-        rf"Error: standard input: The request cannot be made\.\n  {place}: .* \({code}\)\n", run.stderr
+        rf"Error: standard input: These options cannot be used\.\n  {place}: .* \({code}\)\n", run.stderr
     ), run.stderr
 
 

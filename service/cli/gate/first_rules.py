@@ -59,7 +59,7 @@ _DROP = """
 """
 
 _DEPLOYED = """
-# At the threshold that you deploy; precision, recall, fpr and the trade-off indices can be asked for there.
+# At the threshold that you deploy; precision, recall, fpr and the trade-off indices can be checked there.
 #[[rules]]
 #metric = "precision"
 #at_threshold = 0.5

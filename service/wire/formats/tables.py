@@ -129,7 +129,7 @@ def _read_classes(table: Table, parameters: Mapping[str, str]) -> Decoded:
 def _read_slices(table: Table, parameters: Mapping[str, str]) -> Decoded:
     """Read a sample, and the columns that define its slices."""
     if SLICES not in parameters:
-        message = f"slices names the columns that tell slices apart, as in slices=country,model; {header_of(table)}."
+        message = f"slices names the columns that define the slices, as in slices=country,model; {header_of(table)}."
         raise invalid_value(f"/{SLICES}", "missing", message)
     names = distinct_columns(table, SLICES, parameters[SLICES])
     chosen = named_columns(table, parameters, SAMPLE_COLUMNS)

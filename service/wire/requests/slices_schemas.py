@@ -96,7 +96,7 @@ def _combined(read: dict[str, Categories]) -> Slicing:
         used, combined = _compact(combined, len(places) * size)
         places = np.column_stack((places[used // size], used % size))
         if len(places) > MOST_SLICES:
-            message = f"These columns tell {len(places)} slices apart or more; the limit is {MOST_SLICES}."
+            message = f"These columns define at least {len(places)} slices; the limit is {MOST_SLICES}."
             raise ValidationError([Fault("too_many_slices", message)])
     return Slicing(
         combined,
