@@ -1,5 +1,5 @@
 #!/bin/sh
-# Writes the locks, requirements.txt and requirements-dev.txt, anew from pyproject.toml and the .in files beside them.
+# Writes the locks, requirements*.txt, anew from pyproject.toml and the .in files beside them.
 # Needs the environment of deploy/test.sh; further options go to uv, for example --upgrade.
 set -eu
 cd "$(dirname "$0")/.."
@@ -10,5 +10,10 @@ lock() {
 }
 
 lock "$@" --extra=png --output-file=deploy/requirements.txt pyproject.toml deploy/requirements.in
-lock "$@" --extra=png --output-file=deploy/requirements-dev.txt --constraint=deploy/requirements.txt \
-    pyproject.toml deploy/requirements.in deploy/requirements-dev.in
+lock "$@" --output-file=deploy/requirements-build.txt deploy/requirements-build.in
+lock "$@" --extra=png --extra=duckdb --extra=spark --output-file=deploy/requirements-engines.txt \
+    --constraint=deploy/requirements.txt pyproject.toml deploy/requirements.in
+lock "$@" --extra=png --extra=duckdb --extra=spark --output-file=deploy/requirements-dev.txt \
+    --constraint=deploy/requirements-engines.txt pyproject.toml deploy/requirements.in deploy/requirements-build.in \
+    deploy/requirements-dev.in
+lock "$@" --output-file=deploy/requirements-spark.txt --constraint=deploy/requirements-build.txt deploy/requirements-spark.in

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Makes .venv from a lock, unless it is there and right; writes nothing outside the checkout but pip's temporary files.
 # .venv holds what the lock names and the package, no pip and no setuptools but those of the lock.
+# All of it is wheels but pyspark-client, of the tests, which has none; setuptools, locked, builds it.
 #
 #   sh deploy/setup.sh [run]         what the service needs; an environment for tests will do
 #   sh deploy/setup.sh dev           that and what the tests need
@@ -63,7 +64,10 @@ installer=.venv/installer
 rm -rf "$installer"
 python3 -m venv "$installer"
 pip="env PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 $installer/bin/python -m pip --quiet --python .venv/bin/python"
-$pip install --require-hashes --only-binary :all: -r "$lock"
+if [ "$kind" = dev ]; then
+    $pip install --require-hashes --only-binary :all: -r deploy/requirements-build.txt
+fi
+$pip install --require-hashes --only-binary :all: --no-binary pyspark-client --no-build-isolation -r "$lock"
 $pip install --no-deps --no-build-isolation -e .
 [ -e service/curves/kernel/kernel.so ] || echo "rocpr: no C compiler was used; the slow loops run in NumPy (deploy/README.md)" >&2
 rm -rf "$installer"

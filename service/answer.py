@@ -23,7 +23,7 @@ from service.wire.formats.codings import IDENTITY, MIN_COMPRESSED_BYTES, Body, P
 from service.wire.formats.decoders import DECODERS
 from service.wire.formats.query_options import PICTURE_PARAMETERS, Decoded, picture_options
 from service.wire.formats.signatures import media_type_of, mislabelled
-from service.wire.formats.tables import too_many_rows
+from service.wire.formats.table_columns import too_many_rows
 from service.wire.limits import Limits
 from service.wire.media_types import JSON, PNG
 from service.wire.problems import PROBLEM_JSON, Problem, invalid_request, invalid_value, pointer_token, problem_document
@@ -264,7 +264,7 @@ def _unique(parameters: tuple[tuple[str, str], ...]) -> dict[str, str]:
     unique: dict[str, str] = {}
     for key, text in parameters:
         if key in unique:
-            message = "This query parameter is given twice; write a list in one, separated by commas."
+            message = "This query parameter is given twice; give a list once, with commas between its items."
             raise invalid_value(f"/{pointer_token(key)}", "duplicate", message)
         unique[key] = text
     return unique

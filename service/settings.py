@@ -76,14 +76,14 @@ class Settings:
         "Largest body after decompression, in bytes; a larger one gets 413.",
     )
     max_rows: int = _setting(
-        "ROCPR_MAX_ROWS", 5_000_000, 1, 2**40, "Most rows in a sample or a table of counts; more get 413."
+        "ROCPR_MAX_ROWS", 5_000_000, 1, 2**40, "Maximum number of rows in a sample or a table of counts; more get 413."
     )
     max_interpolated_rows: int = _setting(
         "ROCPR_MAX_INTERPOLATED_ROWS",
         100_000,
         2_000,  # what the default interpolation may need
         2**40,
-        "Most rows in one interpolated curve; more get 422.",
+        "Maximum number of rows in one interpolated curve; more get 422.",
     )
     slots: int = _setting(
         "ROCPR_SLOTS", 2, 1, 256, "How many big requests all workers together evaluate at once; others wait."
@@ -101,8 +101,8 @@ class Settings:
         1,
         2**40,
         (
-            "A request is also big above this much work, in rows: 0.5 µs of a processor or 40 bytes of "
-            "answer count as one."
+            "A request is also big if it is more work than this, in rows: one row is 0.5 µs of processor time or "
+            "40 bytes of answer."
         ),
     )
     big_seconds: int = _setting(
@@ -124,7 +124,7 @@ class Settings:
         32 * 1024,
         1,
         2**40,
-        "Least average speed of a body, in bytes per second, after the first ten seconds; a slower one gets 408.",
+        "Lowest average speed of a body, in bytes per second, after the first ten seconds; a slower one gets 408.",
     )
     retry_after_seconds: int = _setting(
         "ROCPR_RETRY_AFTER_SECONDS", 2, 1, 86_400, "Retry-After of 429 and 503 answers, in seconds."
@@ -134,7 +134,7 @@ class Settings:
         0,
         0,
         3_600,
-        "How long a stopping server still takes requests, in seconds, while /health/ready already answers 503.",
+        "How long a stopping server still accepts requests, in seconds, while /health/ready already answers 503.",
     )
     key_concurrency: int = _setting(
         "ROCPR_KEY_CONCURRENCY",
@@ -151,7 +151,7 @@ class Settings:
     trusted_proxies: str = _text(
         "ROCPR_TRUSTED_PROXIES",
         "",
-        "Proxies whose X-Forwarded-For names the client: addresses, networks or unix, separated by commas.",
+        "Proxies whose X-Forwarded-For is trusted: addresses, networks or the word unix, separated by commas.",
     )
     cors_origins: str = _text(
         "ROCPR_CORS_ORIGINS", "", "Origins whose pages may read answers in a browser, separated by commas."
@@ -191,7 +191,7 @@ class Settings:
         10_000,
         16,
         1_000_000,
-        ("How many connections one process keeps open; beyond that it closes the idlest."),
+        ("How many connections one process keeps open; beyond that it closes those idle longest."),
     )
     queue_seconds: int = _setting(
         "ROCPR_QUEUE_SECONDS",

@@ -157,7 +157,7 @@ def problem_lines(problem: dict[str, Any], name: str) -> Iterable[str]:
     """Format a problem document for a reader, with a pointer to each wrong value."""
     errors = problem.get("errors", [])
     of_options = bool(errors) and all(_is_option(error) for error in errors)
-    title = "The request cannot be made" if of_options else _TITLES.get(str(problem.get("type")), problem["title"])
+    title = "These options cannot be used" if of_options else _TITLES.get(str(problem.get("type")), problem["title"])
     yield f"Error: {name}: {title}."
     if not errors:
         yield f"  {problem['detail']}"

@@ -60,7 +60,7 @@ def compare(
     plot: Path | None,
     **options: str | bool | None,
 ) -> None:
-    """Say which of 2 to 50 evaluations is best where.
+    """Say which of 2 to 50 classifiers is best, and where.
 
     All must be of the same data, with equal numbers of positives and negatives. Each FILE is one evaluation: a table
     as rocpr curves takes it, or a JSON file with the fields of an evaluation. The options for columns apply to all
@@ -101,14 +101,14 @@ def summary_lines(document: dict[str, Any], files: dict[str, InputFile]) -> Iter
     else:
         yield from _dominance_lines(document["dominance"], list(files))
         yield ""
-        yield from _best_lines("The most true positives at each false-positive rate", document["best_roc"])
+        yield from _best_lines("Most true positives at each false-positive rate", document["best_roc"])
         yield ""
-        yield from _best_lines("The greatest precision at each recall", document["best_pr"])
+        yield from _best_lines("Highest precision at each recall", document["best_pr"])
     yield ""
     yield from _hull_lines(document["joint_hull"])
     for index, best in document["best_tradeoff"].items():
         yield ""
-        yield from _best_lines(f"The best {index} at each weight of recall", best)
+        yield from _best_lines(f"Best {index} at each weight of recall", best)
     yield from warning_lines(document)
 
 
@@ -119,7 +119,7 @@ def _area_lines(auc: dict[str, list[Any]]) -> Iterable[str]:
     rows = [["", *(first + line for first, line, _ in heads)], ["", *(last for _, _, last in heads)]]
     columns = [_starred(values) for values in areas.values()]
     lines = list(zip(*columns, strict=True))
-    yield "Areas; * marks the greatest of each column"
+    yield "Areas; * marks the largest in each column"
     if max(map(len, auc["name"])) <= _SHORT_NAME:
         rows += [[name, *cells] for name, cells in zip(auc["name"], lines, strict=True)]
         yield from table_lines(rows, "<" + ">" * len(columns))

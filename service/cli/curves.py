@@ -32,9 +32,9 @@ AREA_MEANINGS = {
     "roc": "the ROC curve; a tie counts one half",
     "roc_hull": "the convex hull of the ROC curve",
     "pr": "the precision-recall curve, linear in counts",
-    "pr_trapezoid": "the same by trapezoids at whole true positives",
+    "pr_trapezoid": "the same, by trapezoids at whole true positives",
     "pr_achievable": "the precision-recall curve of the hull's rows",
-    "average_precision": "each rise in recall times the precision there",
+    "average_precision": "mean precision, weighted by each rise in recall",
 }
 """{area: its meaning}, in the order of the summary."""
 
@@ -114,14 +114,17 @@ _ALSO = ("calibration", "statistics")
     metavar="JSON",
     help="""Points to read off a curve: '[{"metric": "precision_at_recall", "at": 0.9}]'.""",
 )
-@click.option("--partial", metavar="JSON", help="""Areas of parts of the curves: '[{"over": "fpr", "to": 0.1}]'.""")
+@click.option("--partial", metavar="JSON", help="""Partial areas: '[{"over": "fpr", "to": 0.1}]'.""")
 @click.option("--costs", metavar="JSON", help="""What errors cost: '{"prevalence": [0.01, 0.1], "fn_cost": 5}'.""")
 @click.option(
     "--include",
     metavar="NAMES",
-    help="Also calibration,statistics. With --json: of these and auc,points,interpolated_pr,achievable_pr.",
+    help=(
+        "Also show calibration,statistics. With --json: show only the parts named here, also of "
+        "auc,points,interpolated_pr,achievable_pr."
+    ),
 )
-@click.option("--keep", metavar="NAME", help="With --json: which points: all, corners or hull.")
+@click.option("--keep", metavar="NAME", help="With --json: the points to keep: all, corners, drawn or hull.")
 @click.option("--interpolation", metavar="JSON", help="""With --json: '{"every": 10}' or '{"at_recall": [0.5]}'.""")
 @plot_option
 @show_option

@@ -23,7 +23,7 @@ _EVALUATION = (
     click.option("--labels", metavar="NAME", help="Column of the labels.  [default: labels]"),
     click.option("--weights", metavar="NAME", help="Column of the weights.  [default: weights, if there is one]"),
     click.option("--positive-label", metavar="TEXT", help="The positive label, unless labels are 0/1 or the like."),
-    click.option("--lower-is-positive", is_flag=True, help="Low scores are positive."),
+    click.option("--lower-is-positive", is_flag=True, help="Low scores mean positive."),
     click.option(
         "--delimiter", metavar="MARK", help="Separator in CSV: comma, semicolon, tab or pipe.  [default: comma]"
     ),

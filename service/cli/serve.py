@@ -22,7 +22,7 @@ from service.settings import SettingsError, read_settings, shipped_file
 def serve(host: str, port: int) -> None:
     """Serve the REST API until Ctrl-C.
 
-    The settings are variables of the environment, ROCPR_*; deploy/README.md lists them. The log goes to standard error.
+    Settings are environment variables, ROCPR_*; deploy/README.md lists them. The log goes to standard error.
     """
     try:
         read_settings()

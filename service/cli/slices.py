@@ -57,10 +57,11 @@ def slices(
 ) -> None:
     """Say how good a classifier is in every slice, the worst first.
 
-    FILE is a table with the columns scores and labels, and those that --slices names: a slice is all rows that agree in
-    them. Or it is a JSON file, a body as POST /v1/slices takes it. FILE may be - for standard input, with --format.
+    FILE is a table with the columns scores and labels, and those that --slices names: a slice is all rows with the same
+    values there. Or it is a JSON file, a body as POST /v1/slices takes it. FILE can be - for standard input, with
+    --format.
 
-    All slices are evaluated in one pass: ten thousand of 500 rows take half a second, where a call for each takes ten.
+    All slices are evaluated in one pass: ten thousand of 500 rows take half a second; a call for each would take ten.
     """
     given = given_texts({**options, "slices": slices_})
     source = InputFile.of(file, format_name)

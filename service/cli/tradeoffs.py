@@ -89,7 +89,7 @@ def _index_lines(index: str, tradeoff: dict[str, Any]) -> Iterable[str]:
     yield from column_lines(optimal, _OPTIMAL, shown)
     start = tradeoff["uninformative_from"]
     if start is None:
-        yield "  Calling everything positive is best nowhere."
+        yield "  Calling everything positive is never best."
     elif len(rows) == 1:
         yield "  Calling everything positive is best everywhere: no threshold does better."
     else:

@@ -19,7 +19,7 @@ Influences: TypeAlias = tuple[tuple[FloatArray, float], tuple[FloatArray, float]
 """Influences of positives and of negatives: (K,) for the rows of a table, and their divisor."""
 
 _FEW, _MOST = 0.01, 1e300
-"""Up to the first growth of a step, four terms of a series are used; growth is capped at the second."""
+"""Up to the first growth of a step, four terms of a series are used; from the second on, it starts from nothing."""
 
 
 def _roc(table: ConfusionTable) -> Influences:
@@ -50,8 +50,8 @@ def _pr(table: ConfusionTable) -> Influences:
     to negatives above it, and -(N/P) Δt ∫ s t/q² ds to those at its row.
     """
     start = table.tp[:-1] + table.fp[:-1]
-    from_none = start == 0  # precision is constant along such a step, and nothing is above it
     growth = table.tp[1:] + table.fp[1:] - start
+    from_none = start <= growth / _MOST  # precision is constant along such a step, and next to nothing is above it
     unit = np.where(from_none, np.where(growth > 0, growth, 1.0), start)
     t, f = table.tp[:-1] / unit, table.fp[:-1] / unit
     climb, losses = np.diff(table.tp) / unit, np.diff(table.fp) / unit
@@ -74,7 +74,8 @@ INFLUENCES: Mapping[str, Callable[[ConfusionTable], Influences]] = MappingProxyT
 
 def _means(growth: FloatArray) -> tuple[FloatArray, ...]:
     """The integrals of 1/q, s/q, 1/q², s/q² and s²/q² over s from 0 to 1, with q = 1 + s growth."""
-    few, x = growth < _FEW, growth
+    few = growth < _FEW
+    x = np.where(few, growth, 0.0)
     series = (
         1 - x / 2 + x**2 / 3 - x**3 / 4,
         1 / 2 - x / 3 + x**2 / 4 - x**3 / 5,
@@ -82,7 +83,7 @@ def _means(growth: FloatArray) -> tuple[FloatArray, ...]:
         1 / 2 - 2 * x / 3 + 3 * x**2 / 4 - 4 * x**3 / 5,
         1 / 3 - 2 * x / 4 + 3 * x**2 / 5 - 4 * x**3 / 6,
     )
-    x = np.where(few, 1.0, np.minimum(growth, _MOST))
+    x = np.where(few, 1.0, growth)
     mean, square = np.log1p(x) / x, 1 / (1 + x)
     first, of_square = (1 - mean) / x, (mean - square) / x
     whole = mean, first, square, of_square, (first - of_square) / x

@@ -40,7 +40,7 @@ def partial_influences(table: ConfusionTable, part: PartialRange) -> Influences:
         none = np.zeros(table.tp.size), 1.0
         return none, none
     (positives, unit), (negatives, other) = INFLUENCES["pr" if part.over == "recall" else "roc"](cut.part(table))
-    return (cut.on_rows(positives), unit * _box(part)), (cut.on_rows(negatives), other * _box(part))
+    return (cut.on_rows(positives) / _box(part), unit), (cut.on_rows(negatives) / _box(part), other)
 
 
 def partial_mean(tp: FloatArray, fp: FloatArray, part: PartialRange) -> float:

@@ -44,7 +44,10 @@ class Spread:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Moves:
-    """How far each kind of a class moves an area: `by` (n,) for one of its `examples`, in units of `unit`."""
+    """How far each kind of a class moves an area: `by` (n,) for one of its `examples`, in units of `unit`.
+
+    The largest is between 1/2 and 1, unless all are 0; then so is `unit`.
+    """
 
     by: FloatArray
     examples: FloatArray
@@ -108,7 +111,10 @@ def _moves_of(kinds: Stratum, influences: FloatArray, unit: float) -> _Moves:
     # Equal influences must deviate by exactly 0, although their mean is rounded.
     deviations = influences - influences.min()
     deviations -= float((masses * deviations).sum()) / total
-    return _Moves(deviations * weights, kinds.examples, 1 / total / abs(unit), kinds.effective)
+    by = deviations * weights
+    largest, exponent = math.frexp(float(np.abs(by).max()))
+    scale = math.ldexp(1 / total / abs(unit), exponent) if largest > 0 else 0.0
+    return _Moves(np.ldexp(by, -exponent), kinds.examples, scale, kinds.effective)
 
 
 def _largest(moves: Sequence[_Moves]) -> float:

@@ -7,16 +7,15 @@ const policy = window.trustedTypes?.createPolicy("rocpr-picture", {createHTML: t
 const FIELDS = ["scores", "labels", "positive_label", "weights"];
 const ARROW = "application/vnd.apache.arrow.file";
 const TYPES = {parquet: "application/vnd.apache.parquet", arrow: ARROW, feather: ARROW};
-const LEFT = 50, TOP = 28, SIDE = Math.min(360, innerWidth - 110);
+const LEFT = 50, TOP = 36, SIDE = Math.min(360, innerWidth - 110);
 const METRICS = {roc: "ROC area", pr: "PR area", average_precision: "average precision", recall: "recall", precision: "precision", fpr: "false positive rate", f_measure: "F1"};
 const AREAS = ["roc", "pr", "average_precision"];
 const POINTS = [["f_measure", 0.5, "highest F1"]];
 for (const at of [0.8, 0.9, 0.95]) POINTS.push(["precision_at_recall", at, `recall ${at}`], ["recall_at_precision", at, `precision ${at}`]);
 for (const at of [0.01, 0.05, 0.1]) POINTS.push(["tpr_at_fpr", at, `${METRICS.fpr} ${at}`]);
 
-const timers = {};
-const requests = new Set();
-let data, found, model, row, run = 0, judging = 0, answers = {};
+const timers = {}, requests = new Set();
+let data, found, model, row, unclear, run = 0, judging = 0, answers = {};
 const shown = () => answers[model];
 
 function make(tag, properties, ...children) {
@@ -63,7 +62,7 @@ function ask(path, query, body, type) {
 		asked.onload = () => {
 			let answer;
 			if (mine !== run) return;
-			try {answer = JSON.parse(asked.responseText);} catch {}
+			try {answer = JSON.parse(asked.response);} catch {}
 			asked.status === 200 ? resolve(answer) : reject(new Refused(`The server answered ${asked.status}.`, answer));
 		};
 		asked.onerror = () => reject(new Refused("No connection."));
@@ -155,9 +154,9 @@ async function take(body, name) {
 	write("source", `${name}, ${size(body.size)}`);
 	found = null;
 	await busy(async () => {
-		const answer = await table("/v1/columns", {});
-		found = answer.columns;
-		$("source").append(`, ${many(answer.rows)} rows`);
+		const {columns, rows} = await table("/v1/columns");
+		found = columns;
+		$("source").append(`, ${many(rows)} rows`);
 		choose(found);
 		await evaluate();
 	});
@@ -173,7 +172,7 @@ function choose({name, type, values, more}, given) {
 	const scores = (numbers.length ? numbers : others).filter(at => at !== weight);
 	const named = scores.filter(at => /scor|prob|pred|model|logit/i.test(name[at]));
 	const varied = scores.filter(at => !two(at) && !/^(|.*\bid|index|row|unnamed.*|.*_id)$/i.test(name[at]));
-	const shares = varied.filter(at => values[at].every(each => each >= 0 && each <= 1));
+	const shares = varied.filter(at => values[at].every(each => (each = `${each}`.replace(",", ".")) >= 0 && each <= 1));
 	const chosen = [named, shares, varied, scores].find(list => list.length)?.slice(0, 8) || [];
 	fill("labels", ...name.map(each => option(each)));
 	$("labels").value = name[label];
@@ -187,19 +186,19 @@ function choose({name, type, values, more}, given) {
 const tick = (type, value, checked) => make("label", {}, make("input", {type, name: type, value, checked}), ` ${value}`);
 
 function offer() {
-	const texts = found.values[found.name.indexOf($("labels").value)].map(String);
-	const plain = texts.every(each => /^(-?1|0|true|false)$/i.test(each));
-	const likely = texts.find(each => /^(y|t|pos|spam|fraud|bad|malignant|churn|case|sick|event)/i.test(each));
-	fill("positive_label", option("", plain ? "1 or true" : "Choose"), ...texts.map(each => option(each)));
-	$("positive_label").value = plain ? "" : likely ?? "";
+	const texts = found.values[$("labels").selectedIndex].map(String);
+	unclear = !texts.every(each => /^(-?1|0|true|false)$/i.test(each));
+	fill("positive_label", option("", unclear ? "Choose" : "1 or true"), ...texts.map(each => option(each)));
+	$("positive_label").value = unclear && texts.find(each => /^(y|t|pos|spam|fraud|bad|malignant|churn|case|sick|event)/i.test(each)) || "";
 }
 
 async function evaluate() {
 	const chosen = models();
 	if (!chosen.length) throw new Refused("Choose a column of scores.");
+	if (unclear && !$("positive_label").value) throw new Refused("", {errors: [{pointer: "/positive_label", detail: "Which label is positive?"}]});
 	answers = {};
 	if (!chosen.includes(model)) model = chosen.at(-1);
-	fill("models", $("models").firstElementChild, ...(chosen.length > 1 ? chosen : []).map(each => tick("radio", each, each === model)));
+	fill("models", ...(chosen.length > 1 ? chosen : []).map(each => tick("radio", each, each === model)));
 	fill("baseline", ...chosen.map(each => option(each)));
 	await all();
 }
@@ -233,7 +232,7 @@ function move(place, exact) {
 	const {points, rows, positives, negatives} = shown(), at = rows[place];
 	const {threshold, tp, fp} = (row = exact ?? {threshold: points.threshold[at], tp: points.tp[at], fp: points.fp[at]});
 	$("slider").value = place;
-	$("slider").setAttribute("aria-valuetext", threshold);
+	$("slider").ariaValueText = threshold;
 	write("threshold", threshold);
 	for (const [name, count] of Object.entries({tp, fn: positives - tp, fp, tn: negatives - fp})) write(name, many(count));
 	const values = {recall: tp / positives, precision: tp / (tp + fp), fpr: fp / negatives, f_measure: 2 * tp / (positives + tp + fp)};
@@ -272,8 +271,7 @@ function intervals(values) {
 async function jump(at) {
 	const answer = shown();
 	if (!answer) return;
-	const points = POINTS.map(([metric, at]) => ({metric, at}));
-	answer.there ??= (await table("/v1/curves", {...columns(), scores: model, include: "auc", operating_points: points})).operating_points;
+	answer.there ??= (await table("/v1/curves", {...columns(), scores: model, include: "auc", operating_points: POINTS.map(([metric, at]) => ({metric, at}))})).operating_points;
 	const {threshold, tp, fp} = answer.there;
 	if (answer !== shown() || threshold[at] == null) return;
 	move(nearest(each => Math.abs(answer.points.threshold[each] - threshold[at])), {threshold: threshold[at], tp: tp[at], fp: fp[at]});
@@ -363,7 +361,7 @@ function copies() {
 	const chosen = {...columns(), scores: model}, file = quoted(/\.\w+$/.test(data.name) ? data.name : "data.csv");
 	const key = $("key").value && ' -H "Authorization: Bearer $KEY"';
 	const flags = values => Object.entries(values).map(([name, value]) => ` --${name.replaceAll("_", "-")}${name === "lower_is_positive" ? "" : ` ${quoted(value)}`}`).join("");
-	const typed = found.values[found.name.indexOf(chosen.labels)].find(value => String(value) === chosen.positive_label);
+	const typed = found.values[$("labels").selectedIndex].find(value => String(value) === chosen.positive_label);
 	const text = (name, value) => value === "true" ? value : JSON.stringify(name === "positive_label" ? typed : value);
 	const toml = values => Object.entries(values).map(([name, value]) => `${name} = ${text(name, value)}`).join("\n");
 	const texts = {

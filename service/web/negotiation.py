@@ -95,7 +95,7 @@ def response_media_type(
     bare_ranges = MIMEAccept([(name.partition(";")[0].strip(), quality) for name, quality in ranges])
     best = max(supported, key=bare_ranges.quality)
     if not bare_ranges.quality(best) > 0:
-        detail = f"Accept allows none of the media types that can be answered: {', '.join(supported)}."
+        detail = f"Accept allows none of the media types that this path offers: {', '.join(supported)}."
         missing = [needs for media_type, needs in unsupported.items() if bare_ranges.quality(media_type) > 0]
         raise Problem("not_acceptable", " ".join([detail, *missing]))
     return best

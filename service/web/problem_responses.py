@@ -76,7 +76,7 @@ def _nearest_path() -> str | None:
 
 
 def _lack_of_memory_response(_error: MemoryError) -> Response:
-    return problem_response(Problem("overloaded", "The server has too little memory for this request now."))
+    return problem_response(Problem("overloaded", "The server has too little memory for this request right now."))
 
 
 def _failure_response(error: Exception) -> Response:

@@ -65,12 +65,12 @@ class Problem(Exception):
 
 def no_more_files() -> Problem:
     """Make the problem of a server that cannot open more files for now."""
-    return Problem("overloaded", "The server cannot open another file now.")
+    return Problem("overloaded", "The server cannot open another file right now.")
 
 
 def no_room() -> Problem:
     """Make the problem of a server that has no room for more bodies and answers for now."""
-    return Problem("overloaded", "The server has no room for the body or its answer now.")
+    return Problem("overloaded", "The server has no room for the body or its answer right now.")
 
 
 def invalid_value(pointer: str, code: str, detail: str) -> Problem:
@@ -144,7 +144,7 @@ PROBLEM_TYPES = {
             400,
             "The body cannot be parsed",
             "The body is not what its Content-Type and Content-Encoding say. JSON must be strict: UTF-8, no NaN or "
-            "Infinity, no number beyond the range of a double, no key twice in one object.",
+            "Infinity, no number beyond the range of a double, no duplicate key in an object.",
         ),
         ProblemType(
             "incomplete_body",
@@ -233,14 +233,14 @@ PROBLEM_TYPES = {
             "too_many_requests",
             429,
             "Too many requests at once",
-            "The API key already has as many requests in progress as it may (ROCPR_KEY_CONCURRENCY); so has the "
-            "client's address, where a proxy limits that. Wait for them, and at least as long as Retry-After says.",
+            "The API key, or the client's address at a proxy that limits these, already has as many requests in "
+            "progress as it may (ROCPR_KEY_CONCURRENCY). Wait for them, and at least as long as Retry-After says.",
         ),
         ProblemType(
             "headers_too_large",
             431,
             "The header fields are too large",
-            "A header field or all of them together are longer than the server reads, or there are too many.",
+            "A header field, or all of them together, is longer than the server reads, or there are too many fields.",
         ),
         ProblemType(
             "internal_error",
@@ -252,8 +252,8 @@ PROBLEM_TYPES = {
             "unavailable",
             503,
             "The service cannot be reached",
-            "The proxy in front of the service got no answer from it. Send the request again after the seconds in "
-            "Retry-After.",
+            "The proxy in front of the service got no answer from it. Send the request again after as many seconds as "
+            "Retry-After says.",
         ),
         ProblemType(
             "overloaded",
@@ -261,14 +261,14 @@ PROBLEM_TYPES = {
             "The server is busy with other requests",
             "Too many requests are waiting, this one waited too long for its turn (ROCPR_QUEUE_SECONDS), there is no "
             "room for another body or answer, or the server cannot open another file. Send the request again after "
-            "the seconds in Retry-After.",
+            "as many seconds as Retry-After says.",
         ),
         ProblemType(
             "deadline_exceeded",
             503,
             "The evaluation took too long",
-            "The server stopped the work at its deadline (ROCPR_BIG_SECONDS). Try a smaller request, or again when "
-            "the server is less busy.",
+            "The server stopped the work at its deadline (ROCPR_BIG_SECONDS). Send a smaller request, or try again "
+            "when the server is less busy.",
         ),
         ProblemType(
             "helper_died",
@@ -280,7 +280,7 @@ PROBLEM_TYPES = {
             "not_ready",
             503,
             "The server is about to stop",
-            "It still finishes and accepts requests for a short while, but should get no new clients.",
+            "For a short while, it still accepts and finishes requests, but new clients should go elsewhere.",
         ),
     )
 }

@@ -41,6 +41,13 @@ def loaded(page: Page, name: str, content: bytes) -> Page:
     return ready(page)
 
 
+def axis_of(page: Page, plane: str) -> tuple[float, float, float]:
+    """Where a picture has its vertical axis: x, and y of 0 and of 1."""
+    start, end = (page.locator(f"#{plane} polyline.grid").first.get_attribute("points") or "").split()
+    (left, bottom), (_, top) = (map(float, corner.split(",")) for corner in (start, end))
+    return left, bottom, top
+
+
 def table(rows: int = 200) -> pa.Table:
     random = np.random.default_rng(3)
     labels = np.arange(rows) % 4 == 0
@@ -109,14 +116,23 @@ class TestData:
         page = loaded(ready(visit("/")), "named.csv", rows.encode())
         assert text_of(page, "#totals") == "score, of 2026: 20 positives, 20 negatives"
 
-    def test_of_two_unknown_labels_one_has_to_be_chosen(self, visit: Visit, said: list[str]) -> None:
+    def test_probabilities_with_decimal_commas_are_the_models(self, visit: Visit) -> None:
+        """Neither the numbers of customers nor their limits are."""
+        rows = [
+            "customer;limit;y;old;new",
+            *(f"{7000 + n};{500 * n};{n % 2};0,{3 + n % 5};0,{10 + n}" for n in range(20)),
+        ]
+        page = loaded(ready(visit("/")), "export.csv", "\n".join(rows).encode())
+        assert [box.get_attribute("value") for box in page.locator("#scores :checked").all()] == ["old", "new"]
+
+    def test_of_two_unknown_labels_one_has_to_be_chosen(self, visit: Visit) -> None:
         page = ready(visit("/"))
         rows = "kind,score\nA,0.9\nB,0.2\nA,0.4\nB,0.1\n"
         page.set_input_files("#file", {"name": "two.csv", "mimeType": "", "buffer": rows.encode()})
-        until(lambda: "positive_label" in text_of(page, "#labels-problem"), "the question")
+        until(lambda: text_of(page, "#positive_label-problem") == "Which label is positive?", "the question")
+        assert page.locator("#results").is_hidden()
         page.locator("#positive_label").select_option("B")
         until(lambda: text_of(page, "#totals") == "score: 2 positives, 2 negatives", "the answer")
-        said.clear()  # the browser itself notes the status
 
     def test_many_columns_take_little_room(self, visit: Visit) -> None:
         names = [f"feature_{number}" for number in range(60)]
@@ -187,14 +203,17 @@ class TestThreshold:
     @pytest.mark.parametrize(("plane", "x", "y"), [("roc", 0.5, 0.99), ("pr", 0.5, 0.9)])
     def test_by_a_click_on_a_curve(self, visit: Visit, plane: str, x: float, y: float) -> None:
         page = ready(visit("/"))
-        page.locator(f"#{plane} svg").click(position={"x": 50 + 360 * x, "y": 28 + 360 * (1 - y)})
+        left, bottom, top = axis_of(page, plane)
+        page.locator(f"#{plane} svg").click(position={"x": left + 360 * x, "y": top + 360 * (1 - y)})
         recall, precision, fpr = (
             float(text_of(page, f"#rates tr:nth-child({row}) td:nth-child(2)")) for row in (1, 2, 3)
         )
         there = (fpr, recall) if plane == "roc" else (recall, precision)
         assert there == pytest.approx((x, y), abs=0.1)
         mark = page.locator(f"#{plane} .mark")
-        assert float(mark.get_attribute("cx")) == pytest.approx(50 + 360 * there[0], abs=1)
+        assert float(mark.get_attribute("cx")) == pytest.approx(left + 360 * there[0], abs=0.1)
+        assert float(mark.get_attribute("cy")) == pytest.approx(bottom - 360 * there[1], abs=0.1)
+        assert bottom - top == 360
 
     def test_by_what_it_should_reach(self, visit: Visit) -> None:
         page = ready(visit("/"))

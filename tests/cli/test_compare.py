@@ -28,7 +28,7 @@ def test_the_summary_as_a_whole(tmp_path: Path) -> None:
         "  negatives         2000",
         "  prevalence  0.00990099",
         "",
-        "Areas; * marks the greatest of each column",
+        "Areas; * marks the largest in each column",
         "                       roc_                   pr_         pr_   average_",
         "             roc       hull         pr  trapezoid  achievable  precision",
         "  one   0.812500   0.812500  *0.519836  *0.537295   *0.519836  *0.506579",
@@ -38,13 +38,13 @@ def test_the_summary_as_a_whole(tmp_path: Path) -> None:
         "  one  dominates none",
         "  two  dominates none",
         "",
-        "The most true positives at each false-positive rate: 3 intervals",
+        "Most true positives at each false-positive rate: 3 intervals",
         "  fpr_from    fpr_to  best",
         "  0.000000  0.150000  one",
         "  0.150000  0.750000  two",
         "  0.750000  1.000000  one, two",
         "",
-        "The greatest precision at each recall: 2 intervals",
+        "Highest precision at each recall: 2 intervals",
         "  recall_from  recall_to  best",
         "     0.000000   0.600000  one",
         "     0.600000   1.000000  two",
@@ -56,7 +56,7 @@ def test_the_summary_as_a_whole(tmp_path: Path) -> None:
         "  20   500  1.000000  0.250000  two",
         "  20  2000  1.000000  1.000000  one, two",
         "",
-        "The best kulczynski at each weight of recall: 2 intervals",
+        "Best kulczynski at each weight of recall: 2 intervals",
         "  lambda_from  lambda_to  best",
         "     0.000000   0.657895  one",
         "     0.657895   1.000000  two",
@@ -74,9 +74,9 @@ def test_the_summary_has_the_numbers_of_the_answer() -> None:
         stars = ["*" * (area == max(document["auc"][key])) for key, area in areas.items()]
         assert cells == [f"{star}{area:.6f}" for star, area in zip(stars, areas.values(), strict=True)]
     tables = {
-        "The most true positives at each": document["best_roc"],
-        "The greatest precision at each": document["best_pr"],
-        **{f"The best {index} at": best for index, best in document["best_tradeoff"].items()},
+        "Most true positives at each": document["best_roc"],
+        "Highest precision at each": document["best_pr"],
+        **{f"Best {index} at": best for index, best in document["best_tradeoff"].items()},
     }
     assert len(tables) == 6
     for title, table in tables.items():
@@ -173,7 +173,7 @@ def test_what_is_no_sweep_is_said_in_words(tmp_path: Path) -> None:
     assert run.exit_code == 0
     assert "\nDominance and the best curves are omitted: see " in run.stdout
     assert "\nWarnings\n  not_a_sweep: " in run.stdout
-    assert "The most true positives" not in run.stdout
+    assert "Most true positives" not in run.stdout
     (name, *areas), (other, *others) = (line.split() for line in section(run.stdout, "Areas")[3:])
     assert (name, other) == ("one", "set")
     assert [area == "-" for area in others] == [True, False, True, True, False, True]
@@ -190,7 +190,7 @@ def test_long_lists_are_shortened_and_many_names_wrapped(tmp_path: Path) -> None
     names = [f"equal_{number}" for number in range(30)]
     run = rocpr(*written(tmp_path, turns=turns, **dict.fromkeys(names, straight)), "--indices", "jaccard")
     assert run.exit_code == 0
-    head, _, *lines = section(run.stdout, "The most true positives")
+    head, _, *lines = section(run.stdout, "Most true positives")
     assert re.fullmatch(rf" at each false-positive rate: {MOST_ROWS} of \d\d intervals", head)
     starts = [line for line in lines if re.match(r" +\d", line)]
     assert len(starts) == MOST_ROWS

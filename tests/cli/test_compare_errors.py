@@ -38,10 +38,12 @@ def test_what_the_service_finds_wrong_is_told_of_the_file(tmp_path: Path) -> Non
     assert re.search(r"one\.json: .*\n  .* \(not_an_object\)\n", run.stderr)
     run = rocpr(ALL, TEN, "--indices", "f1")
     assert re.fullmatch(
-        r"Error: these files: The request cannot be made\.\n  --indices/0: .* \(not_one_of\)\n", run.stderr
+        r"Error: these files: These options cannot be used\.\n  --indices/0: .* \(not_one_of\)\n", run.stderr
     )
     run = rocpr(ALL, TEN, "--scores", "prob")
-    assert re.match(r"Error: \S+csv: The request cannot be made\.\n  --scores: There is no column 'prob'; ", run.stderr)
+    assert re.match(
+        r"Error: \S+csv: These options cannot be used\.\n  --scores: There is no column 'prob'; ", run.stderr
+    )
 
 
 def test_options_of_columns_need_a_table(tmp_path: Path) -> None:

@@ -51,9 +51,9 @@ def test_the_summary_as_a_whole(tmp_path: Path) -> None:
         "  roc                0.875000  the ROC curve; a tie counts one half",
         "  roc_hull           0.875000  the convex hull of the ROC curve",
         "  pr                 0.038462  the precision-recall curve, linear in counts",
-        "  pr_trapezoid       0.038462  the same by trapezoids at whole true positives",
+        "  pr_trapezoid       0.038462  the same, by trapezoids at whole true positives",
         "  pr_achievable      0.038462  the precision-recall curve of the hull's rows",
-        "  average_precision  0.038462  each rise in recall times the precision there",
+        "  average_precision  0.038462  mean precision, weighted by each rise in recall",
         "",
         "Convex hull of the ROC curve: 3 rows",
         "  threshold  tp    fp    recall       fpr  precision",
@@ -202,10 +202,10 @@ def test_calibration_and_statistics_are_laid_out() -> None:
 def test_a_wrong_option_is_pointed_to(named: Path) -> None:
     run = rocpr(named, "--scores", "score", "--labels", "y", "--positive-label", "spam", "--intervals", '{"level": 2}')
     assert run.exit_code == 2
-    assert run.stderr.startswith(f"Error: {named}: The request cannot be made.\n  --intervals/level: ")
+    assert run.stderr.startswith(f"Error: {named}: These options cannot be used.\n  --intervals/level: ")
     run = rocpr(named, "--scores", "prob", "--labels", "y")
     assert run.stderr.startswith(
-        f"Error: {named}: The request cannot be made.\n  --scores: There is no column 'prob'; "
+        f"Error: {named}: These options cannot be used.\n  --scores: There is no column 'prob'; "
     )
 
 

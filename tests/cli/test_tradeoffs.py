@@ -71,7 +71,7 @@ def test_what_is_said_of_calling_everything_positive() -> None:
     """Best at the end, everywhere (one score for all), or nowhere (no negative below the last positive)."""
     totals = ["--format", "csv", "--indices", "f_measure", "--positives", 20, "--negatives", 2000]
     assert "\n  From lambda 0.990099 on, calling" in rocpr("-", *totals, given="tp,fp\n10,0\n").stdout
-    assert "\n  Calling everything positive is best nowhere.\n" in rocpr("-", *totals, given="tp,fp\n20,9\n").stdout
+    assert "\n  Calling everything positive is never best.\n" in rocpr("-", *totals, given="tp,fp\n20,9\n").stdout
     run = rocpr("-", "--format", "csv", "--indices", "jaccard", given="scores,labels\n1,1\n1,0\n")
     assert "1 interval, area" in run.stdout
     assert "\n  Calling everything positive is best everywhere: no threshold does better.\n" in run.stdout
@@ -122,7 +122,7 @@ def test_a_wrong_option_is_told_as_it_was_typed(options: dict[str, str], place: 
     run = rocpr("-", "--format", "csv", *flags(options), given="scores,labels\n2,0\n1,1\n")
     assert (run.exit_code, run.stdout) == (2, "")
     assert re.fullmatch(
-        rf"Error: standard input: The request cannot be made\.\n  {place}: .* \({code}\)\n", run.stderr
+        rf"Error: standard input: These options cannot be used\.\n  {place}: .* \({code}\)\n", run.stderr
     ), run.stderr
 
 

@@ -61,8 +61,8 @@ def markdown(found: list[Coverage], sets: int, resamples: int) -> str:
     """Lay out the coverages: a row for each population, a column for each area and method."""
     columns = [(area, method) for area, methods in METHODS.items() for method in methods]
     about = (
-        f"Of {sets:,} simulated data sets, the share whose 95 % interval holds the true area, in per cent (so that "
-        f"figures near 95 have a standard error of {100 * (0.95 * 0.05 / sets) ** 0.5:.2f}); {resamples:,} resamples."
+        f"The percentage of {sets:,} simulated data sets whose 95 % interval contains the true area (near 95, its "
+        f"standard error is {100 * (0.95 * 0.05 / sets) ** 0.5:.2f}); {resamples:,} resamples."
     )
     lines = [
         about,

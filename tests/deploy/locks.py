@@ -7,6 +7,13 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+RUN = "deploy/requirements.txt"
+BUILD = "deploy/requirements-build.txt"
+ENGINES = "deploy/requirements-engines.txt"
+DEV = "deploy/requirements-dev.txt"
+SPARK = "deploy/requirements-spark.txt"
+LOCKS = (RUN, BUILD, ENGINES, DEV, SPARK)
+
 
 @dataclass(frozen=True)
 class Requirement:

@@ -49,7 +49,7 @@ def test_scripts(root: Path) -> None:
 
 
 def test_dockerfile(root: Path) -> None:
-    run("hadolint", "--failure-threshold", "style", "deploy/Dockerfile", root=root)
+    run("hadolint", "--failure-threshold", "style", "deploy/Dockerfile", "deploy/spark/Dockerfile", root=root)
 
 
 def test_the_image_gets_what_it_copies(root: Path) -> None:
@@ -140,7 +140,7 @@ def test_compose_restricts_and_limits(compose: dict[str, Any]) -> None:
 def test_compose_has_one_network_in_which_the_files_are_right(root: Path, compose: dict[str, Any]) -> None:
     """The service listens on loopback alone, where nginx.conf and prometheus.yml look for it."""
     services = compose["services"]
-    assert {services[name]["network_mode"] for name in ("nginx", "prometheus")} == {"service:rocpr"}
+    assert {services[name]["network_mode"] for name in ("nginx", "prometheus", "spark")} == {"service:rocpr"}
     assert services["rocpr"]["command"] == ["serve", "--host", "127.0.0.1", "--port", "8000"]
     assert "server 127.0.0.1:8000;" in (root / "deploy/nginx.conf").read_text()
     (job,) = load(root / "deploy/prometheus/prometheus.yml")["scrape_configs"]
@@ -160,10 +160,10 @@ def test_workflow(root: Path) -> None:
     assert f"sh deploy/sbom.sh >{BILL}" in commands
     assert bill == [BILL]
     named = {path for command in commands for path in re.findall(r"(?<![\w/])deploy/[\w./-]+", command)}
-    scripts = {f"deploy/{name}.sh" for name in ("test", "image", "setup", "sbom", "contract", "clients")}
+    scripts = {f"deploy/{name}.sh" for name in ("test", "image", "setup", "sbom", "spark", "contract", "clients")}
     assert named == {*scripts, BILL}
     assert all((root / path).is_file() for path in named - {BILL})
     assert all(job["timeout-minutes"] for job in workflow["jobs"].values())
-    installed = re.findall(r"nginx-light slowhttptest", " ".join(commands))
-    assert installed
-    assert installed[0] in (root / ".ci/run").read_text()
+    for installed in ("nginx-light slowhttptest", "default-jre-headless", "sh deploy/spark.sh"):
+        assert installed in " ".join(commands)
+        assert installed in (root / ".ci/run").read_text()

@@ -49,7 +49,8 @@ DOCUMENTS = "/usr/share/doc/rocpr"
 def context(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The checkout with a bill of materials, as deploy/sbom.sh says to make one."""
     copy = tmp_path_factory.mktemp("context") / "rocpr"
-    shutil.copytree(root, copy, ignore=shutil.ignore_patterns(".venv", ".git", ".*_cache", ".hypothesis", "tests"))
+    ignored = shutil.ignore_patterns(".venv", ".spark", ".git", ".*_cache", ".hypothesis", "tests")
+    shutil.copytree(root, copy, ignore=ignored)
     (copy / "deploy/requirements.cdx.json").write_text(build_bill(root))
     return copy
 

@@ -18,10 +18,8 @@ from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 from packaging.utils import canonicalize_name
 
-from tests.deploy.locks import build_bill, read_lock, with_our_programs
+from tests.deploy.locks import DEV, ENGINES, LOCKS, RUN, SPARK, build_bill, read_lock, with_our_programs
 
-RUN = "deploy/requirements.txt"
-DEV = "deploy/requirements-dev.txt"
 LIST = """
 import importlib.metadata, json
 print(json.dumps([[found.name, found.version] for found in importlib.metadata.distributions()]))
@@ -30,10 +28,18 @@ print(json.dumps([[found.name, found.version] for found in importlib.metadata.di
 
 def test_everything_locked_has_hashes(root: Path) -> None:
     """The tests run with what the service runs with; no lock has the address of a registry."""
-    run, dev = (set(read_lock(root / lock)) for lock in (RUN, DEV))
-    assert run < dev
-    assert all(requirement.hashes for requirement in dev)
-    assert "://" not in (root / RUN).read_text() + (root / DEV).read_text()
+    run, build, engines, dev, spark = (set(read_lock(root / lock)) for lock in LOCKS)
+    assert run < engines < dev
+    assert build < dev
+    assert all(requirement.hashes for requirement in dev | spark)
+    assert not any("://" in (root / lock).read_text() for lock in LOCKS)
+
+
+def test_the_server_and_the_client_of_spark_are_never_in_one_environment(root: Path) -> None:
+    """Their packages have the same name in Python."""
+    names = {lock: {one.name for one in read_lock(root / lock)} for lock in LOCKS}
+    assert [lock for lock in LOCKS if "pyspark" in names[lock]] == [SPARK]
+    assert [lock for lock in LOCKS if "pyspark-client" in names[lock]] == [ENGINES, DEV]
 
 
 def test_the_bill_names_every_requirement(root: Path) -> None:
@@ -97,7 +103,7 @@ def audit(root: Path) -> list[str]:
     return shlex.split(command)
 
 
-@pytest.mark.parametrize(("known", "status"), [(None, 0), ("numpy", 1), ("pytest", 1)])
+@pytest.mark.parametrize(("known", "status"), [(None, 0), ("numpy", 1), ("pytest", 1), ("pyspark", 1)])
 def test_the_audit_asks_about_what_is_locked_for_this_python(
     root: Path, audit: list[str], advisories: str, tmp_path: Path, *, known: str | None, status: int
 ) -> None:
@@ -116,7 +122,7 @@ def test_the_audit_asks_about_what_is_locked_for_this_python(
     )
     assert done.returncode == status, done.stderr
     assert ("MADE-UP-1" in done.stdout) == (known is not None)
-    locked = {(one.name, one.version) for one in read_lock(root / DEV)}
+    locked = {(one.name, one.version) for lock in LOCKS for one in read_lock(root / lock)}
     assert Advisories.asked <= locked
     assert {name for name, _ in Advisories.asked} == {name for name, _ in locked} - {"colorama"}  # of another system
 

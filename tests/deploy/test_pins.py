@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.deploy.locks import read_lock
+from tests.deploy.locks import LOCKS, read_lock
 
 IMAGE = re.compile(r"[\w./-]+:[\w.-]+@sha256:[0-9a-f]{64}")
 """With the tag, which says what it is."""
@@ -19,6 +19,7 @@ NAMED_ACTION = re.compile(rf"uses: ({ACTION.pattern}) # v\d+\.\d+\.\d+$", re.MUL
 """With the release of that commit, which Renovate reads, too."""
 EXCEPTIONS = {
     "rocpr": "built from this checkout by deploy/Dockerfile; a cluster names its own copy in kustomization.yaml",
+    "rocpr-spark": "built by deploy/spark/Dockerfile",
     "$ROCPR_IMAGE": "that copy, in a registry which only the reader knows",
     "./.github/workflows/ci.yml": "of the same commit as the workflow that uses it",
 }
@@ -127,7 +128,9 @@ def test_renovate_knows_every_kind_of_file(root: Path, renovate: dict[str, Any])
     assert set(renovate["enabledManagers"]) == MANAGERS
     assert "config:best-practices" in renovate["extends"]  # pins the digests of images and actions
     for manager, expected in {
-        "kubernetes": sorted((root / "deploy/kubernetes").iterdir()),
+        "kubernetes": [
+            path for folder in ("kubernetes", "spark") for path in (root / "deploy" / folder).glob("*.yaml")
+        ],
         "pip-compile": sorted((root / "deploy").glob("requirements*.txt")),
     }.items():
         patterns = renovate[manager]["managerFilePatterns"]
@@ -136,7 +139,7 @@ def test_renovate_knows_every_kind_of_file(root: Path, renovate: dict[str, Any])
         assert all(any(fnmatchcase(path, pattern) for pattern in patterns) for path in paths), manager
 
 
-@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])
+@pytest.mark.parametrize("name", [Path(lock).name for lock in LOCKS])
 def test_renovate_can_repeat_how_a_lock_is_made(root: Path, name: str) -> None:
     """It runs the command at the head, and refuses one that is not uv's or has options without an equals sign."""
     lock = root / "deploy" / name

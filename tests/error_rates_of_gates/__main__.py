@@ -70,8 +70,8 @@ def right(rates: Rates) -> bool:
 def markdown(found: list[Rates]) -> str:
     """The errors alone, as tests/README.md shows them."""
     about = (
-        f"Of {found[0].sets:,} simulated pairs of data sets, the share in per cent whose verdict with 90 % confidence "
-        f"is wrong by chance. {100 * TAIL:g} are promised, with a standard error of {100 * found[0].error:.1f} here."
+        f"The percentage of {found[0].sets:,} simulated pairs of data sets whose verdict with 90 % confidence is wrong "
+        f"by chance. The nominal value is {100 * TAIL:g}; the standard error here is {100 * found[0].error:.1f}."
     )
     lines = [
         about,

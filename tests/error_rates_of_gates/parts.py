@@ -80,8 +80,8 @@ def markdown(found: list[Found]) -> str:
     """A row for each cell, four figures for each range."""
     sets = found[0].sets
     about = (
-        f"As above, of the mean height over ranges, {sets:,} pairs of data sets in each cell: the last of four figures "
-        f"is how many in a hundred are warned of. Standard errors are {100 * sqrt(0.05 * 0.95 / sets):.1f}."
+        f"The same three figures for the mean height over ranges, from {sets:,} pairs of data sets in each cell; a "
+        f"fourth is the percentage with a warning. Standard errors are {100 * sqrt(0.05 * 0.95 / sets):.1f}."
     )
     lines = [
         about,

@@ -36,13 +36,25 @@ WRONG_RULES: list[tuple[dict[str, Any], str, str, str]] = [
         {"metric": "partial", "over": "fpr", "from": 0.5, "to": 0.5, "min": 0.5},
         "/to",
         "not_rising",
-        "The range is empty: from has to be below to.",
+        "The range is empty: from must be below to.",
+    ),
+    (
+        {"metric": "partial", "over": "recall", "to": 5e-324, "max_drop": 0.5, "confidence": 0.9},
+        "/to",
+        "out_of_range",
+        "The range is narrower than 1e-09, too narrow for a rule.",
+    ),
+    (
+        {"metric": "partial", "over": "fpr", "from": 0.9999999999, "min": 0.5},
+        "/from",
+        "out_of_range",
+        "The range is narrower than 1e-09, too narrow for a rule.",
     ),
     (
         {"metric": "partial", "over": "recall", "min_tpr": 0.5, "min": 0.5},
         "/min_tpr",
         "exclusive",
-        "min_tpr goes with a range over fpr.",
+        "min_tpr needs a range over fpr.",
     ),
     ({"metric": "roc", "to": 0.5, "min": 0.5}, "/to", "exclusive", "roc does not take to; partial does."),
     ({"metric": "tpr_at_fpr", "min": 0.5}, "/at", "missing", "tpr_at_fpr needs at."),
@@ -101,7 +113,7 @@ def test_a_rule(rule: dict[str, Any], pointer: str, code: str, sentence: str) ->
     assert asking.errors("gates", TABLE, content_type="text/csv", **query) == [expected]
 
 
-F1 = "f_measure with at 0.5, and at_threshold where one is deployed"
+F1 = "f_measure with at 0.5, and at_threshold if you deploy one"
 
 
 @pytest.mark.parametrize(

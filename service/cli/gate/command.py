@@ -46,7 +46,7 @@ class GateCommand(click.Command):
 @click.command(cls=GateCommand)
 @click.argument("files", metavar="RULES.toml SCORES", nargs=-1)
 @evaluation_options
-@click.option("--baseline", metavar="OLD", help="The scores of the model before, for max_drop.")
+@click.option("--baseline", metavar="OLD", help="The previous model's scores, for max_drop.")
 @click.option("--server", metavar="URL", help="Ask this server instead of evaluating the files here.")
 @click.option("--api-key-env", metavar="NAME", help="The environment variable that holds the server's key.")
 @click.option("--junit", type=NEW_FILE, callback=new_file, metavar="F", is_eager=True, help="Write a JUnit report.")
@@ -57,7 +57,7 @@ class GateCommand(click.Command):
 @click.option(
     "--init",
     is_flag=True,
-    help="Print a first RULES.toml that SCORES meets; give no other file. With --json: a RULES.json.",
+    help="Print a first RULES.toml that SCORES meets, which is then the only file. With --json: a RULES.json.",
 )
 @click.pass_context
 def gate(
@@ -83,7 +83,7 @@ def gate(
 
     The exit status is 0 if every rule is met, 1 if one is not, and 2 if that cannot be decided: a rule is undecided
     and none failed, or something went wrong. To get a first RULES.toml: rocpr gate --init SCORES >RULES.toml.
-    The scripts gate.sh and gate.mjs take the list of its rules as RULES.json.
+    With --json, that prints the list of rules that the scripts gate.sh and gate.mjs take as RULES.json.
 
     On GitHub, a report in Markdown is added to the job's summary.
     """

@@ -44,13 +44,13 @@ _HEAD = """\
 
 _MEANINGS = {
     "roc": "The area under the ROC curve.",
-    "average_precision": "Average precision: each rise in recall times the precision there.",
-    "tpr_at_fpr": "The true-positive rate at the false-positive rate that can be afforded.",
+    "average_precision": "Average precision: mean precision, weighted by each rise in recall.",
+    "tpr_at_fpr": "The true-positive rate at the highest false-positive rate you can afford.",
     "roc_hull": "The area under the convex hull of the ROC curve.",
 }
 
 _DROP = """
-# Against the model before, with --baseline OLD. paired = true, above the first rule, where both have the same rows.
+# Against the previous model, with --baseline OLD. If both have the same rows, put paired = true above the first rule.
 # With few rows this fails even for a model that is as good: pair the rows, add more, or allow a larger drop.
 #[[rules]]
 #metric = "roc"
@@ -59,7 +59,7 @@ _DROP = """
 """
 
 _DEPLOYED = """
-# At the threshold that you deploy; precision, recall, fpr and the trade-off indices can be asked for there.
+# At the threshold that you deploy; precision, recall, fpr and the trade-off indices can be checked there.
 #[[rules]]
 #metric = "precision"
 #at_threshold = 0.5

@@ -57,7 +57,7 @@ class Rules:
             text = stream.read().decode("utf-8-sig")
             document = tomllib.loads(text)
         except UnicodeDecodeError as error:
-            fail([f"Error: {name}: This is not UTF-8 at byte {error.start}."])
+            fail([f"Error: {name}: This is not UTF-8: byte {error.start} is invalid."])
         except tomllib.TOMLDecodeError as error:
             fail([f"Error: {name}: This is not valid TOML.", f"  {error}"])
         except RecursionError:

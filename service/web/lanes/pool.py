@@ -115,7 +115,7 @@ class EvaluatorPool:
                     raise ClientGone from None
                 self._on_end("died")
                 if attempt == TRIES and isinstance(error, EvaluatorNotStarted):
-                    raise Problem("overloaded", "No process can be started for the evaluation now.") from error
+                    raise Problem("overloaded", "No process can be started for the evaluation right now.") from error
             except DeadlineExceeded:
                 self._on_end("deadline")
                 detail = f"The evaluation took longer than {self._seconds:g} seconds, the limit."

@@ -60,7 +60,7 @@ class _Metrics:
         self.requests = _counter("requests_total", "Requests that were answered.", "route", "method", "status")
         self.request_seconds = _histogram(
             "request_seconds",
-            "Time from a request's head to its answer, in seconds; sending it apart.",
+            "Time from a request's head to its answer, in seconds, without sending it.",
             "route",
             _SECONDS,
         )
@@ -144,7 +144,7 @@ def count_sizes(operation: str, rows: int | None, bytes_in: int | None, bytes_ou
 def count_abandoned(state: str) -> None:
     """Count a request whose client left while it was in one of STATES."""
     if state not in STATES:
-        message = f"{state!r} is none of {', '.join(STATES)}"
+        message = f"{state!r} is not one of {', '.join(STATES)}"
         raise ValueError(message)
     _metrics().abandoned.labels(state).inc()
 
@@ -152,7 +152,7 @@ def count_abandoned(state: str) -> None:
 def helper_ended(reason: str) -> None:
     """Count a helper process that ended before its answer: "died" or "deadline"."""
     if reason not in DEATHS:
-        message = f"{reason!r} is none of {', '.join(DEATHS)}"
+        message = f"{reason!r} is not one of {', '.join(DEATHS)}"
         raise ValueError(message)
     _metrics().helper_deaths.labels(reason).inc()
 
@@ -199,7 +199,7 @@ class _Now(Collector):
         self._slots = slots
         self._spool = spool
         self._build = GaugeMetricFamily(
-            "rocpr_build_info", "1, for the version that runs.", labels=["version", "python", "compiled"]
+            "rocpr_build_info", "Always 1; the labels name the version.", labels=["version", "python", "compiled"]
         )
         self._build.add_metric([version("rocpr"), platform.python_version(), "yes" if compiled else "no"], 1)
 
@@ -210,4 +210,4 @@ class _Now(Collector):
         if available is not None:
             yield GaugeMetricFamily("rocpr_spool_available_bytes", "Room for bodies of big requests.", available)
         yield GaugeMetricFamily("rocpr_slots", "Big requests that may be served at once.", self._slots.count)
-        yield GaugeMetricFamily("rocpr_slots_in_use", "Big requests that are served now.", self._slots.in_use())
+        yield GaugeMetricFamily("rocpr_slots_in_use", "Big requests being served now.", self._slots.in_use())

@@ -111,7 +111,7 @@ def decode_json(body: bytes, limits: Limits) -> object:
     try:
         return parse_json(body.decode("utf-8"))
     except UnicodeDecodeError as error:
-        raise Problem("malformed_body", f"The body is not UTF-8 at byte {error.start}.") from None
+        raise Problem("malformed_body", f"The body is not UTF-8: byte {error.start} is invalid.") from None
     except StrictJsonError as error:
         errors = [] if error.pointer is None else [FieldError(error.pointer, "not_finite", str(error))]
         raise Problem("malformed_body", f"The body is not strict JSON. {error}", errors) from None

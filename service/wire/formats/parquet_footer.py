@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from service.wire.formats.codings import Body
-from service.wire.formats.tables import LONGEST_HEADER, MOST_COLUMNS, too_many_columns
+from service.wire.formats.table_columns import LONGEST_HEADER, MOST_COLUMNS, too_many_columns
 from service.wire.formats.thrift_compact import BINARY, BOOL, BYTE, I32, I64, LIST, STRUCT, Reader, Struct, written
 from service.wire.problems import Problem, invalid_value
 
@@ -139,7 +139,7 @@ class Footer:
     def _stored_as(self, group: Struct, column: Column, place: int) -> Struct:
         meta = _structs(group, _COLUMNS)[column.leaf][_META_DATA]
         if meta[_CODEC] not in _CODECS or column.element is None or meta[_PHYSICAL] != column.element[_PHYSICAL]:
-            raise ValueError("A column is stored as another type than its own, or with an unknown codec.")
+            raise ValueError("A column is not stored as the type in its schema, or its codec is unknown.")
         kept = (_PHYSICAL, _CODEC, _VALUES, _UNCOMPRESSED, _COMPRESSED, _DATA_OFFSET, _DICTIONARY_OFFSET)
         new = {key: meta[key] for key in kept if key in meta}
         new |= {(2, LIST): (I32, [0]), (3, LIST): (BINARY, [str(place).encode()])}
@@ -161,7 +161,7 @@ def _tree(body: Body) -> Struct:
         raise ValueError("The footer is longer than the file.")
     if size > LONGEST_HEADER:
         advice = "write fewer row groups, or only the columns that are needed"
-        detail = f"The footer of the Parquet file is {size} bytes long, the limit is {LONGEST_HEADER}: {advice}."
+        detail = f"The footer of the Parquet file is {size} bytes long; the limit is {LONGEST_HEADER}: {advice}."
         raise invalid_value("", "too_many_columns", detail)
     return Reader(body, end - size, end).struct()
 
@@ -169,7 +169,7 @@ def _tree(body: Body) -> Struct:
 def _structs(parent: Struct, key: tuple[int, int]) -> list[Struct]:
     kind, items = parent[key]
     if items and kind != STRUCT:
-        raise ValueError("A list declares another type than its items have.")
+        raise ValueError("A list declares a type that is not that of its items.")
     found: list[Struct] = items
     return found
 

@@ -11,10 +11,9 @@ from typing import Any
 from marshmallow import ValidationError, fields, post_load, pre_load
 
 from service.charts.picture import Pictures
-from service.curves.counts import Counts
+from service.curves.confusion import Evaluation
 from service.curves.indices import INDICES
 from service.curves.partial_areas import PartialRange
-from service.curves.sample import Sample
 from service.inference.gate import GateOptions
 from service.inference.intervals import resamples_show
 from service.inference.rules import (
@@ -37,6 +36,9 @@ from service.wire.requests.picture_schemas import GatesCharts, charts_of
 
 MOST_RULES = 100
 """The most rules in a gate."""
+
+NARROWEST_RANGE = 1e-9
+"""The least width of a rule's range; below it, the cuts at both ends have too few digits for an interval."""
 
 FAIL_STATUSES = (409, 412, 424)
 """The statuses with which a failed gate may be answered, for clients that only look at statuses."""
@@ -66,8 +68,8 @@ _CALLED_HERE = {
     "auprc": "pr",
     "pr_auc": "pr",
     "auc_pr": "pr",
-    "f1": "f_measure with at 0.5, and at_threshold where one is deployed",
-    "f1_score": "f_measure with at 0.5, and at_threshold where one is deployed",
+    "f1": "f_measure with at 0.5, and at_threshold if you deploy one",
+    "f1_score": "f_measure with at 0.5, and at_threshold if you deploy one",
     "tpr": "recall",
     "sensitivity": "recall",
     "ppv": "precision",
@@ -141,7 +143,11 @@ def _part_of(data: dict[str, Any]) -> PartialRange | None:
     """Take the range of a partial area out of a rule, and refuse one that another metric has."""
     given = {name: data.pop(name) for name in RANGE_KEYS if name in data}
     if data["metric"] == PARTIAL:
-        return range_of(given)
+        part = range_of(given)
+        if part.end - part.start < NARROWEST_RANGE:
+            message = f"The range is narrower than {NARROWEST_RANGE:g}, too narrow for a rule."
+            raise invalid("out_of_range", message, "to" if "to" in given else "from")
+        return part
     for name in given:
         raise invalid("exclusive", f"{data['metric']} does not take {name}; partial does.", name)
     return None
@@ -174,8 +180,8 @@ def _check_levels(options: GateOptions) -> None:
 class GatesRequest:
     """A checked request for a verdict; `fail_status` is the HTTP status if it is not passed."""
 
-    evaluation: Sample | Counts
-    baseline: Sample | Counts | None
+    evaluation: Evaluation
+    baseline: Evaluation | None
     options: GateOptions
     fail_status: int
     charts: Pictures
@@ -195,7 +201,7 @@ class BaselineSchema(EvaluationSchema):
     """The evaluation that drops are measured from."""
 
     @post_load
-    def build(self, data: dict[str, Any], **_: object) -> Sample | Counts:
+    def build(self, data: dict[str, Any], **_: object) -> Evaluation:
         """Build the evaluation."""
         return self.evaluation(data)
 

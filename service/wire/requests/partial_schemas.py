@@ -40,7 +40,7 @@ def range_of(data: dict[str, Any]) -> PartialRange:
         raise invalid("missing", "A partial area needs over: fpr, tpr or recall.", "over")
     start, end, over, least = data.get("from", 0.0), data.get("to", 1.0), data["over"], data.get("min_tpr")
     if start >= end:
-        raise invalid("not_rising", "The range is empty: from has to be below to.", "to" if "to" in data else "from")
+        raise invalid("not_rising", "The range is empty: from must be below to.", "to" if "to" in data else "from")
     if least is not None and over != "fpr":
-        raise invalid("exclusive", "min_tpr goes with a range over fpr.", "min_tpr")
+        raise invalid("exclusive", "min_tpr needs a range over fpr.", "min_tpr")
     return PartialRange(over, start, end, least)

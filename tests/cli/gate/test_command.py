@@ -241,7 +241,7 @@ def test_a_column_that_is_not_there_is_told_where_it_was_asked_for(tmp_path: Pat
     """As an option only where it is one; what it says goes before what the rules say."""
     told = "There is no column 'prob'; "
     run = rocpr(written(tmp_path, PASSING), ALL, "--scores", "prob")
-    assert run.stderr.startswith(f"Error: {ALL}: The request cannot be made.\n  --scores: {told}")
+    assert run.stderr.startswith(f"Error: {ALL}: These options cannot be used.\n  --scores: {told}")
     run = rocpr(written(tmp_path, f"scores = 'prob'\n{PASSING}"), ALL)
     assert run.stderr.startswith(f"Error: {ALL}: This cannot be used.\n  /scores: {told}")
 

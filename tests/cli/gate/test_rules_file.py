@@ -131,7 +131,7 @@ def test_several_mistakes_are_told_at_once() -> None:
     [
         (b"a = ", "This is not valid TOML.\n  Invalid value (at "),
         (b"scores = 'p'\nscores = 'q'", "This is not valid TOML.\n  Cannot overwrite a value (at "),
-        (b"\xff", "This is not UTF-8 at byte 0."),
+        (b"\xff", "This is not UTF-8: byte 0 is invalid."),
         (b"a = " + b"[" * 100_000, "This is nested too deeply."),
         (b'{"rules": []}', "This is not valid TOML."),
     ],

@@ -231,5 +231,5 @@ class TestNotes:
         assert line.keys() == ANSWERED | {"key"}
 
     def test_of_helpers_have_two_reasons(self) -> None:
-        with pytest.raises(ValueError, match="none of died, deadline"):
+        with pytest.raises(ValueError, match="not one of died, deadline"):
             helper_ended("bored")

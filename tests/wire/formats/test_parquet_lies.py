@@ -103,10 +103,10 @@ FOOTERS = {
     "row groups that are one": (same_row_groups, "share their pages"),
     "columns that are one": (same_columns, "share their pages"),
     "columns that overlap": (overlap, "share their pages"),
-    "no codec": (lie(codec=8), "as another type than its own, or with an unknown codec"),
-    "a negative codec": (lie(codec=-1), "as another type than its own, or with an unknown codec"),
-    "another physical type": (lie(1, physical=2), "as another type than its own, or with an unknown codec"),
-    "row groups of bytes": (groups_of_bytes, "declares another type than its items"),
+    "no codec": (lie(codec=8), "not stored as the type in its schema, or its codec is unknown"),
+    "a negative codec": (lie(codec=-1), "not stored as the type in its schema, or its codec is unknown"),
+    "another physical type": (lie(1, physical=2), "not stored as the type in its schema, or its codec is unknown"),
+    "row groups of bytes": (groups_of_bytes, "declares a type that is not that of its items"),
 }
 
 
