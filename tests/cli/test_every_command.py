@@ -41,7 +41,8 @@ def fed(command: str) -> list[str]:
 )
 def test_the_options_are_the_query_parameters(command: str, parameters: set[str], others: set[str]) -> None:
     names = {parameter.name for parameter in commands.commands[command].params}
-    assert names - {"format_name", "as_json", "plot", *others} == set(parameters)
+    of_engines = {"engine", "tolerance", "memory", "spill", "weight_decimals"}
+    assert names - {"format_name", "as_json", "plot", *of_engines, *others} == set(parameters) - {"closed"}
 
 
 @pytest.mark.parametrize(
