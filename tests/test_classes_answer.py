@@ -181,3 +181,10 @@ def test_many_pairs_are_much_work() -> None:
     request = Asked("classes", "/v1/classes", "application/json", "application/json", (), json.dumps(body).encode())
     with pytest.raises(TooMuchWork):
         answer(request, LIMITS, Effort(20_000, 1 << 20))
+
+
+def test_a_label_in_quotes_is_told_once_with_its_place() -> None:
+    body = {"scores": FEW["scores"], "labels": {"cat": ["1", "0"], "dog": [0, 1]}}
+    problem = json.loads(ask("classes", body).body)
+    assert problem["detail"] == "labels.cat[0]: '1' is a string; send 1 without quotes."
+    assert problem["errors"][0]["detail"] == "'1' is a string; send 1 without quotes."
