@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from math import fsum
 from typing import Any
 
 import numpy as np
@@ -102,6 +103,14 @@ def test_what_is_undefined_is_null_with_a_warning() -> None:
     assert answer["averages"]["roc"][2] is not None
     assert answer["hand_till"] is None
     assert [warning["code"] for warning in answer["warnings"]] == ["undefined_classes"]
+
+
+def test_totals_of_a_class_with_every_row_are_the_nearest_doubles() -> None:
+    weights = np.random.default_rng(6).random(300).tolist()
+    for given in (weights, weights[::-1]):
+        body = {"scores": {"cat": [0.5] * 300, "dog": [0.5] * 300}, "labels": ["cat"] * 300, "weights": given}
+        found = answered("classes", body)["classes"]
+        assert (found["positives"], found["negatives"]) == ([fsum(weights), 0], [0, fsum(weights)])
 
 
 def test_totals_beyond_all_doubles_are_null() -> None:
