@@ -163,7 +163,7 @@ def test_what_is_wrong_of_a_table_is_refused(query: dict[str, str], pointer: str
     assert refusals("classes", text, content_type=CSV, **query) == [(pointer, code)]
 
 
-def test_pairs_that_do_not_exist_are_no_table() -> None:
+def test_missing_pairs_are_not_a_table() -> None:
     body = {"scores": FEW["scores"], "labels": {"cat": [1, 0], "dog": [0, 1]}}
     assert refusals("classes", body, accept=CSV, table="pairs") == [("/table", "missing")]
 

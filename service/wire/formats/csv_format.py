@@ -15,7 +15,7 @@ import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
 from service.curves.budget import is_bounded, spend
-from service.environment import look_for_memory
+from service.environment import require_memory
 from service.wire.formats.reading_work import csv_work
 from service.wire.formats.tables import (
     LONGEST_HEADER,
@@ -122,7 +122,7 @@ class CsvTable:
             ragged.append(row)
             return "error"
 
-        look_for_memory(_MEMORY_PER_BYTE * len(self._body))
+        require_memory(_MEMORY_PER_BYTE * len(self._body))
         try:
             table = arrow_csv.read_csv(
                 io.BytesIO(self._body),

@@ -11,7 +11,7 @@ from typing import Protocol
 from service.curves.comparison import MOST_EVALUATIONS
 from service.wire.columns import SharedColumn
 from service.wire.formats.json_format import StrictJsonError, parse_json
-from service.wire.formats.json_shapes import refuse_usual_names
+from service.wire.formats.json_shapes import refuse_names_of_other_libraries
 from service.wire.formats.likely_columns import did_you_mean
 from service.wire.formats.query_options import (
     BASELINE,
@@ -57,7 +57,7 @@ class Table(Protocol):
 
 
 def _complete_request(document: object, parameters: Mapping[str, str]) -> Decoded:
-    refuse_usual_names(document)
+    refuse_names_of_other_libraries(document)
     return complete(document, parameters)
 
 
