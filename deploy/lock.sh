@@ -12,7 +12,7 @@ lock() {
 lock "$@" --extra=png --output-file=deploy/requirements.txt pyproject.toml deploy/requirements.in
 lock "$@" --output-file=deploy/requirements-build.txt deploy/requirements-build.in
 lock "$@" --extra=png --extra=duckdb --extra=spark --output-file=deploy/requirements-engines.txt \
-    --constraint=deploy/requirements.txt pyproject.toml deploy/requirements.in deploy/requirements-build.in
+    --constraint=deploy/requirements.txt pyproject.toml deploy/requirements.in
 lock "$@" --extra=png --extra=duckdb --extra=spark --output-file=deploy/requirements-dev.txt \
     --constraint=deploy/requirements-engines.txt pyproject.toml deploy/requirements.in deploy/requirements-build.in \
     deploy/requirements-dev.in

@@ -23,7 +23,7 @@ from service.wire.formats.codings import IDENTITY, MIN_COMPRESSED_BYTES, Body, P
 from service.wire.formats.decoders import DECODERS
 from service.wire.formats.query_options import PICTURE_PARAMETERS, Decoded, picture_options
 from service.wire.formats.signatures import media_type_of, mislabelled
-from service.wire.formats.tables import too_many_rows
+from service.wire.formats.table_columns import too_many_rows
 from service.wire.limits import Limits
 from service.wire.media_types import JSON, PNG
 from service.wire.problems import PROBLEM_JSON, Problem, invalid_request, invalid_value, pointer_token, problem_document

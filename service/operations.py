@@ -15,6 +15,7 @@ from service.curves.classes import Classes, evaluate_classes
 from service.curves.comparison import Comparison, evaluate_comparison
 from service.curves.drawing import DrawingOptions
 from service.curves.tradeoff import Tradeoffs, evaluate_tradeoffs
+from service.inference.bounded import has_bounds
 from service.inference.curves_with_intervals import EvaluatedCurves, evaluate_with_intervals
 from service.inference.gate import Gate, evaluate_gate
 from service.inference.sliced import Sliced, evaluate_slices
@@ -98,7 +99,7 @@ def _evaluate_curves(checked: CurvesRequest, shown: Shown, limits: Limits) -> Ev
         points = options.operating_points if table == "operating_points" else ()
         ranges = options.partial if table == "partial" else ()
         costs = options.costs if table == "costs" else None
-        include = options.include & {table}
+        include = options.include & {"auc" if table == "bounds" else table}
         options = replace(options, include=include, operating_points=points, partial=ranges, costs=costs)
         intervals = intervals if table == "intervals" else None
     return evaluate_with_intervals(checked.evaluation, options, intervals, _drawing(shown))
@@ -122,6 +123,9 @@ def _check_curves_table(checked: CurvesRequest, table: str) -> None:
         "costs": options.costs,
         "intervals": checked.intervals,
     }
+    if table == "bounds" and not has_bounds(checked.evaluation, options):
+        raise invalid_value("/table", "missing", "This table needs open groups, whose score_from is below score_to.")
+    table = "auc" if table == "bounds" else table
     if table in asked_for and not asked_for[table]:
         raise invalid_value("/table", "missing", f"This table needs the option {table}.")
     if table not in asked_for and table not in options.include:

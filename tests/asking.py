@@ -70,8 +70,11 @@ def tables(whole: dict[str, Any]) -> dict[str, Columns]:
     if "overall" in found:
         overall = found["overall"]
         found["overall"] = {"positives": overall["positives"], "negatives": overall["negatives"]} | overall["auc"]
+    if "bounds" in found:
+        found["bounds"] = _area_rows(found["bounds"], ("lower", "upper"))
     if "intervals" in found:
-        found["intervals"] = _interval_rows(found["intervals"])
+        keys = ("lower", "upper", "level", "method", "standard_error")
+        found["intervals"] = _area_rows(found["intervals"], keys)
     if "best_tradeoff" in found:
         found["best_tradeoff"] = _stacked(found["best_tradeoff"], lambda one: one)
     return {
@@ -98,10 +101,9 @@ def _stacked(indices: dict[str, Any], columns_of: Callable[[Any], Columns]) -> C
     return {"index": names} | {key: [value for columns in parts.values() for value in columns[key]] for key in first}
 
 
-def _interval_rows(intervals: dict[str, dict[str, Any] | None]) -> Columns:
-    """One row for each area; of an interval that is null the area alone."""
-    keys = ("lower", "upper", "level", "method", "standard_error")
-    return {"area": list(intervals)} | {key: [one and one[key] for one in intervals.values()] for key in keys}
+def _area_rows(found: dict[str, dict[str, Any] | None], keys: tuple[str, ...]) -> Columns:
+    """One row for each area; of what is null the area alone."""
+    return {"area": list(found)} | {key: [one and one[key] for one in found.values()] for key in keys}
 
 
 def _cell(text: str) -> Any:

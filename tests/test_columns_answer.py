@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from service.answer import Effort, Request, TooMuchWork, answer, response_media_types
 from service.wire.columns import MOST_VALUES
-from service.wire.formats.tables import MOST_COLUMNS
+from service.wire.formats.table_columns import MOST_COLUMNS
 from service.wire.limits import Limits
 from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, JSON, PARQUET, SVG
 from tests import asking

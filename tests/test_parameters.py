@@ -22,7 +22,7 @@ WITH = {
     "gates": {"scores": "new", "baseline_scores": "old", "rules": '[{"metric": "roc", "min": 0.5}]'},
 }
 OTHERS = {*SAMPLE_COLUMNS, "baseline_scores", "positive_label", "keep", "include", "indices", "delimiter", "decimal"}
-OTHERS |= {"slices", "soft_labels", "charts", "theme", "title"}
+OTHERS |= {"slices", "soft_labels", "charts", "theme", "title", "closed"}
 """Parameters whose text is a name, or names."""
 
 

@@ -114,9 +114,7 @@ def _plane(picture: Picture) -> Plane:
     return Plane.square(sheet, 0, put_title(sheet, picture.title), picture.side)
 
 
-def _finished(
-    plane: Plane, result: EvaluatedCurves, picture: Picture, entries: list[Entry], texts: list[str]
-) -> str:
+def _finished(plane: Plane, result: EvaluatedCurves, picture: Picture, entries: list[Entry], texts: list[str]) -> str:
     """Put the legend and the warnings; the first of the texts is the name of the picture."""
     sheet = plane.sheet
     end = put_legend(sheet, 16, plane.bottom + BOTTOM + 6, sheet.width - 32, entries)

@@ -21,7 +21,8 @@ from service.curves.comparison import MOST_EVALUATIONS
 from service.wire.columns import ColumnError, SharedColumn, labels, numbers
 from service.wire.formats.decoders import DECODERS
 from service.wire.formats.query_options import SAMPLE_COLUMNS, Decoded
-from service.wire.formats.tables import COUNTS_COLUMNS, TableForm, one_evaluation
+from service.wire.formats.table_columns import COUNTS_COLUMNS
+from service.wire.formats.tables import TableForm, one_evaluation
 from service.wire.problems import FieldError, Problem, invalid_request, problem_document
 
 _FEWEST = 2
@@ -47,7 +48,7 @@ def named_files(context: click.Context, parameter: click.Parameter, words: tuple
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluation:
+class EvaluationFile:
     """One evaluation of a request: its name, its file, and the file's content."""
 
     name: str
@@ -55,11 +56,12 @@ class Evaluation:
     decoded: Decoded
 
 
-def read_evaluations(files: dict[str, InputFile], given: dict[str, str]) -> list[Evaluation]:
+def read_evaluations(files: dict[str, InputFile], given: dict[str, str]) -> list[EvaluationFile]:
     """Read every file, tables with the given options; a file's problem is printed and ends the command."""
     form = one_evaluation()
     return [
-        Evaluation(name, file, read_evaluation(file, given, given, form, plain=False)) for name, file in files.items()
+        EvaluationFile(name, file, read_evaluation(file, given, given, form, plain=False))
+        for name, file in files.items()
     ]
 
 
@@ -79,13 +81,13 @@ def read_evaluation(
         fail(lines_of_file(orjson.loads(problem_document(problem, "")), file, body, given, typed))
 
 
-def request_of(evaluations: Iterable[Evaluation], options: dict[str, object]) -> Decoded:
+def request_of(evaluations: Iterable[EvaluationFile], options: dict[str, object]) -> Decoded:
     """Put the evaluations and the options together."""
     return Decoded({"evaluations": [_named(evaluation) for evaluation in evaluations], **options})
 
 
 def lines_of_problem(
-    problem: dict[str, Any], evaluations: list[Evaluation], options: dict[str, object]
+    problem: dict[str, Any], evaluations: list[EvaluationFile], options: dict[str, object]
 ) -> Iterator[str]:
     """Format a problem of the request, file by file, and of its options."""
     others: list[dict[str, Any]] = []
@@ -149,7 +151,7 @@ def _plain(decoded: Decoded) -> Decoded:
     return Decoded(document, decoded.pointers)
 
 
-def _named(evaluation: Evaluation) -> object:
+def _named(evaluation: EvaluationFile) -> object:
     """Give the evaluation its name; anything but an object is left for the service to refuse."""
     document = evaluation.decoded.document
     return document | {"name": evaluation.name} if isinstance(document, dict) else document

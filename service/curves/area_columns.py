@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from service.curves.areas import average_precision, pr_area, roc_area
-from service.curves.confusion import ConfusionTable
-from service.curves.errors import OneClassLabels, TotalOutOfRange
+from service.curves.confusion import ConfusionTable, Evaluation
+from service.curves.errors import CurvesError, OneClassLabels, TotalOutOfRange
 from service.curves.exact import BoolArray, FloatArray
+from service.curves.grouped import GroupColumns, Grouped
 from service.curves.hull import RocHull
 from service.curves.sample import Sample
 
@@ -59,6 +60,15 @@ class Undefined:
     reason: str
 
 
+def groups_or_reason(columns: GroupColumns) -> Grouped | Undefined:
+    """Merge groups, or say why they are undefined."""
+    try:
+        return Grouped.of(columns)
+    except (OneClassLabels, TotalOutOfRange) as fact:
+        with np.errstate(over="ignore"):
+            return _undefined(fact, float(columns.positives.sum()), float(columns.negatives.sum()))
+
+
 def sample_or_reason(
     scores: FloatArray, labels: BoolArray, weights: FloatArray | None, *, lower_is_positive: bool
 ) -> Sample | Undefined:
@@ -68,22 +78,28 @@ def sample_or_reason(
     except (OneClassLabels, TotalOutOfRange) as fact:
         each = np.ones(labels.size) if weights is None else weights
         with np.errstate(over="ignore"):
-            totals = tuple(float(total) if total < np.inf else math.nan for total in (each @ labels, each @ ~labels))
-        return Undefined(totals, ONE_CLASS if isinstance(fact, OneClassLabels) else TOTAL_OUT_OF_RANGE)
+            return _undefined(fact, float(each @ labels), float(each @ ~labels))
 
 
-def areas_of_each(parts: Iterable[Sample | Undefined], count: int) -> tuple[AreaColumns, list[ConfusionTable | None]]:
-    """All areas of samples, one at a time, and the tables of the samples that have areas."""
+def _undefined(fact: CurvesError, *totals: float) -> Undefined:
+    known = tuple(total if total < np.inf else math.nan for total in totals)
+    return Undefined(known, ONE_CLASS if isinstance(fact, OneClassLabels) else TOTAL_OUT_OF_RANGE)
+
+
+def areas_of_each(
+    parts: Iterable[Evaluation | Undefined], count: int
+) -> tuple[AreaColumns, list[ConfusionTable | None]]:
+    """All areas of evaluations, one at a time, and the tables of those that have areas."""
     found = AreaColumns(*np.full((7, count), np.nan))
     tables: list[ConfusionTable | None] = []
     for number, part in enumerate(parts):
         table = None
-        if isinstance(part, Sample):
-            table = ConfusionTable.from_sample(part)
+        if isinstance(part, Undefined):
+            found.set_undefined(number, part)
+        else:
+            table = ConfusionTable.of(part)
             found.positives[number], found.negatives[number] = table.positives, table.negatives
             found.set(number, table)
-        else:
-            found.set_undefined(number, part)
         tables.append(table)
     np.maximum(found.pr_achievable, found.pr, out=found.pr_achievable)
     return found, tables

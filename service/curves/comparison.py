@@ -11,18 +11,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from service.curves.areas import Areas, areas, has_trapezoid
-from service.curves.confusion import ConfusionTable
-from service.curves.counts import Counts
+from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.crossings import Leads, leads
 from service.curves.drawing import DrawingOptions, DrawnTable
 from service.curves.envelope import Frontier, envelope
-from service.curves.errors import CurvesError, TotalsDiffer
+from service.curves.errors import CurvesError, NeedsExactGroups, TotalsDiffer
 from service.curves.evaluation import TRAPEZOID_OMITTED, CurvesWarning, one_vs_rest
 from service.curves.exact import BoolArray, FloatArray, IntArray
+from service.curves.grouped import Grouped
 from service.curves.hull import corners, roc_convex_hull
 from service.curves.indices import INDICES
 from service.curves.roc import fpr, tpr
-from service.curves.sample import Sample
 
 Names = tuple[str, ...]
 
@@ -86,7 +85,7 @@ class Comparison:
 
 
 def evaluate_comparison(
-    evaluations: Mapping[str, Sample | Counts],
+    evaluations: Mapping[str, Evaluation],
     indices: frozenset[str] = frozenset(INDICES),
     drawn: DrawingOptions | None = None,
 ) -> Comparison:
@@ -113,11 +112,13 @@ def evaluate_comparison(
     )
 
 
-def _tables(evaluations: Iterable[Sample | Counts]) -> list[ConfusionTable]:
+def _tables(evaluations: Iterable[Evaluation]) -> list[ConfusionTable]:
     """Build the tables, which must have equal totals. An error about one of them gets its number."""
     tables: list[ConfusionTable] = []
     for number, evaluation in enumerate(evaluations):
         try:
+            if isinstance(evaluation, Grouped) and not evaluation.is_exact:
+                raise NeedsExactGroups("Curves are compared row by row: groups need one score each.", "groups")
             table = ConfusionTable.of(evaluation)
             first = tables[0] if tables else table
             if (table.positives, table.negatives) != (first.positives, first.negatives):

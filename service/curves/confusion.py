@@ -6,6 +6,7 @@ is read off it. Source: Davis & Goadrich 2006, section 2 and theorem 3.1; Fawcet
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 
@@ -13,9 +14,13 @@ from service.curves.budget import EXACT_PRECISION, one_by_one
 from service.curves.compiled import KERNEL, CompiledTable, Sums
 from service.curves.counts import Counts
 from service.curves.errors import RisingThresholds
-from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray, are_integers
+from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray, are_integers, class_sums
+from service.curves.grouped import Grouped
 from service.curves.groups import Groups, groups, numbered_groups
 from service.curves.sample import Sample
+
+Evaluation: TypeAlias = Sample | Counts | Grouped
+"""What a table is built from."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,9 +115,11 @@ class ConfusionTable:
         return KERNEL.table(self.tp, self.fp)
 
     @classmethod
-    def of(cls, evaluation: Sample | Counts) -> "ConfusionTable":
-        """Build the table of either kind of evaluation. Raises RisingThresholds for counts."""
-        return cls.from_counts(evaluation) if isinstance(evaluation, Counts) else cls.from_sample(evaluation)
+    def of(cls, evaluation: Evaluation) -> "ConfusionTable":
+        """Build the table of any kind of evaluation; of groups, their ends. Raises RisingThresholds for counts."""
+        if isinstance(evaluation, Counts):
+            return cls.from_counts(evaluation)
+        return cls.from_groups(evaluation) if isinstance(evaluation, Grouped) else cls.from_sample(evaluation)
 
     @classmethod
     def from_sample(cls, sample: Sample) -> "ConfusionTable":
@@ -145,6 +152,26 @@ class ConfusionTable:
             counted=counted,
             one_by_one=counted and rows.tp.size == positives + negatives + 1,  # each group has an example
             of_scores=True,
+        )
+
+    @classmethod
+    def from_groups(cls, groups: Grouped) -> "ConfusionTable":
+        """Sweep the threshold down over groups: one row per group, which calls all of it positive.
+
+        Exact groups of examples give the very table of the sample that they group.
+        """
+        counted = groups.is_counted
+        tp, fp = map(np.cumsum, groups.masses) if counted else running_sums(*groups.masses)
+        return cls(
+            np.append(np.nan, groups.ends),
+            np.append(0.0, tp),
+            np.append(0.0, fp),
+            float(tp[-1]),
+            float(fp[-1]),
+            groups.lower_is_positive,
+            counted=counted,
+            one_by_one=counted and tp.size == tp[-1] + fp[-1],
+            of_scores=groups.is_exact,
         )
 
     @classmethod
@@ -196,6 +223,13 @@ class ConfusionTable:
             tp=np.concatenate((first, self.tp, last * self.positives)),
             fp=np.concatenate((first, self.fp, last * self.negatives)),
         )
+
+
+def running_sums(positives: FloatArray, negatives: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The positives and the negatives up to and including each group, within one ulp, of groups in any order so far."""
+    both = np.stack((positives, negatives), axis=1).ravel()
+    hits, misses = class_sums(both, np.arange(both.size) % 2 == 0)
+    return hits[1::2], misses[1::2]
 
 
 def _check_order(ranks: FloatArray, order: IntArray, *, lower_is_positive: bool) -> None:

@@ -9,12 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from service.curves.calibration import Calibration, calibration
-from service.curves.confusion import ConfusionTable
-from service.curves.counts import Counts
+from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.exact import FloatArray, IntArray
 from service.curves.operating_points import row_at_threshold
 from service.curves.roc import fpr, tpr
-from service.curves.sample import Sample
 from service.curves.thinning import Line, pr_line, roc_line
 
 _DOT = 4
@@ -73,7 +71,7 @@ class CurvesDrawing:
 
 
 def curves_drawing(
-    table: ConfusionTable, vertices: IntArray, evaluation: Sample | Counts, options: DrawingOptions
+    table: ConfusionTable, vertices: IntArray, evaluation: Evaluation, options: DrawingOptions
 ) -> CurvesDrawing:
     """Draw the table of an evaluation, and the vertices of its hull."""
     hull = table.select(vertices)
@@ -107,6 +105,6 @@ def along(values: FloatArray, scores: FloatArray) -> FloatArray:
     return out
 
 
-def _counts(table: ConfusionTable, evaluation: Sample | Counts, threshold: float) -> tuple[float, float] | None:
+def _counts(table: ConfusionTable, evaluation: Evaluation, threshold: float) -> tuple[float, float] | None:
     row = row_at_threshold(table, evaluation, threshold)
     return None if row is None else (float(table.tp[row]), float(table.fp[row]))

@@ -52,3 +52,19 @@ class TotalsDiffer(CurvesError):
 
 class NotPaired(CurvesError):
     """Two evaluations are not of the same examples in the same order."""
+
+
+class EndsReversed(CurvesError):
+    """A group of scores ends before it begins."""
+
+
+class GroupsOverlap(CurvesError):
+    """Two groups have scores in common, so that a tie might be in both."""
+
+
+class ContradictingSquares(CurvesError):
+    """No weights have this sum and this sum of squares."""
+
+
+class NeedsExactGroups(CurvesError):
+    """The answer depends on single scores, which open groups do not tell."""

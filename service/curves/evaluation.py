@@ -11,9 +11,8 @@ import numpy as np
 
 from service.curves.areas import Areas, areas, has_trapezoid
 from service.curves.calibration import Calibration, calibration
-from service.curves.confusion import ConfusionTable
+from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.costs import CostOptions, Costs, costs
-from service.curves.counts import Counts
 from service.curves.curve_statistics import CurveStatistics, curve_statistics
 from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray
 from service.curves.hull import RocHull, corners
@@ -113,19 +112,19 @@ class Curves:
     warnings: tuple[CurvesWarning, ...]
 
 
-def one_vs_rest(*evaluations: Sample | Counts | None) -> tuple[CurvesWarning, ...]:
+def one_vs_rest(*evaluations: Evaluation | None) -> tuple[CurvesWarning, ...]:
     """Warn of each sample whose negatives have several labels; equal warnings only once."""
     rests = [each.rest for each in evaluations if isinstance(each, Sample) and each.rest is not None]
     return tuple(CurvesWarning("one_vs_rest", rest) for rest in [*dict.fromkeys(rests)][:_MOST_RESTS])
 
 
-def evaluate_curves(evaluation: Sample | Counts, options: CurvesOptions | None = None) -> Curves:
+def evaluate_curves(evaluation: Evaluation, options: CurvesOptions | None = None) -> Curves:
     """Evaluate a sample or counts. Raises TooManyPoints, and RisingThresholds for counts."""
     options = options or CurvesOptions()
     return curves_of(*evaluated_table(evaluation, options), options)
 
 
-def evaluated_table(evaluation: Sample | Counts, options: CurvesOptions) -> tuple[ConfusionTable, FloatArray | None]:
+def evaluated_table(evaluation: Evaluation, options: CurvesOptions) -> tuple[ConfusionTable, FloatArray | None]:
     """Build the table that everything is read off, and return the thresholds that a tuning sample chose.
 
     It is cut at the given thresholds, or at those of the tuning sample's hull (D&G, end of section 3), if there are

@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from service.curves.confusion import ConfusionTable
+from service.curves.bounds import Arranged
+from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.counts import Counts
 from service.curves.envelope import Frontier, envelope, read_off
 from service.curves.exact import FloatArray
+from service.curves.grouped import Grouped
 from service.curves.indices import INDICES, Rows
 from service.curves.roc import fpr, tpr
-from service.curves.sample import Sample
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +85,14 @@ def value_of(metric: str, at: float, tp: FloatArray, fp: FloatArray) -> float:
     return _ON_CURVES[metric].value(_View(table), at, float)
 
 
-def row_at_threshold(table: ConfusionTable, evaluation: Sample | Counts, threshold: float) -> int | None:
+def row_at_threshold(table: ConfusionTable, evaluation: Evaluation | Arranged, threshold: float) -> int | None:
     """The row that calls positive what scores at or beyond a threshold; for counts, a row with this very threshold.
 
-    None if counts list no such row, or rows that differ.
+    None if counts list no such row, or rows that differ, and if the threshold divides a group.
     """
-    if isinstance(evaluation, Sample):
+    if isinstance(evaluation, Grouped) and evaluation.divides(threshold):
+        return None
+    if not isinstance(evaluation, Counts):
         direction = 1.0 if table.lower_is_positive else -1.0
         return int(np.searchsorted(direction * table.thresholds[1:], direction * threshold, side="right"))
     rows = np.flatnonzero(table.thresholds == threshold)
@@ -98,7 +101,7 @@ def row_at_threshold(table: ConfusionTable, evaluation: Sample | Counts, thresho
 
 
 def at_threshold(
-    table: ConfusionTable, evaluation: Sample | Counts, threshold: float, metric: str, at: float | None = None
+    table: ConfusionTable, evaluation: Evaluation | Arranged, threshold: float, metric: str, at: float | None = None
 ) -> tuple[float, int | None]:
     """A metric at a deployed threshold, and its row; NaN if there is none. `at` is the λ of an index."""
     row = row_at_threshold(table, evaluation, threshold)

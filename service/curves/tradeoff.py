@@ -4,26 +4,32 @@ Filters the rows that take part, and reads intervals, areas and values off their
 sections 4 and 5; its section 6 leaves areas over a range or under a density to future work.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from service.curves.confusion import ConfusionTable
-from service.curves.counts import Counts
+from service.curves.bounds import Enclosure, best_and_worst
+from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.density import BetaDensity
 from service.curves.envelope import Envelope, Frontier, envelope, read_off
 from service.curves.errors import NoRowMeets
 from service.curves.evaluation import CurvesWarning, one_vs_rest
 from service.curves.exact import FloatArray, IntArray
+from service.curves.grouped import Grouped
 from service.curves.indices import INDICES, Index, Rows
 from service.curves.pieces import Pieces
 from service.curves.roc import tpr
-from service.curves.sample import Sample
+
+BOUNDED_TRADEOFFS = CurvesWarning(
+    "bounded",
+    "Some groups do not tell the order of their examples: each area is half way between its bounds, and the intervals "
+    "and values are those of the rows at the ends of groups, which may be less than the best.",
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TradeoffOptions:
-    """What to answer: which indices, which rows take part, and the range and weights of λ. Bounds are inclusive."""
+    """What to answer: which indices, which rows take part, and the range and weights of λ. Enclosure are inclusive."""
 
     indices: frozenset[str] = frozenset(INDICES)
     min_precision: float = 0.0
@@ -60,12 +66,14 @@ class Tradeoff:
     """The trade-off by one index. `area` is the mean of the optimal curve over the range.
 
     uninformative_from  the start of the last interval if its row calls everything positive, else None.
+    bounds              of the area, if open groups give them: that of the known rows, and that of the best.
     """
 
     optimal: OptimalCurve
     area: float
     uninformative_from: float | None
     at: TradeoffReading | None
+    bounds: Enclosure | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,18 +86,30 @@ class Tradeoffs:
     warnings: tuple[CurvesWarning, ...] = ()
 
 
-def evaluate_tradeoffs(evaluation: Sample | Counts, options: TradeoffOptions | None = None) -> Tradeoffs:
-    """Evaluate a sample or counts. Raises NoRowMeets, and RisingThresholds for counts."""
+def evaluate_tradeoffs(evaluation: Evaluation, options: TradeoffOptions | None = None) -> Tradeoffs:
+    """Evaluate any kind of evaluation. Raises NoRowMeets, and RisingThresholds for counts.
+
+    The rows at the ends of open groups are rows of all the samples that these may stand for, and a row of the best
+    order dominates each other row of any; so the areas of both bound that of every such sample.
+    """
     options = options or TradeoffOptions()
     table = ConfusionTable.of(evaluation)
+    tradeoffs = _tradeoffs(table, options)
+    warnings = one_vs_rest(evaluation)
+    if isinstance(evaluation, Grouped) and not evaluation.is_exact:
+        best, _ = best_and_worst(evaluation)
+        for name, upper in _tradeoffs(best.table, replace(options, at_lambda=None)).items():
+            lower = tradeoffs[name].area
+            bounds = Enclosure(lower, max(lower, upper.area))
+            tradeoffs[name] = replace(tradeoffs[name], area=bounds.middle, bounds=bounds)
+        warnings += (BOUNDED_TRADEOFFS,)
+    return Tradeoffs(table.positives, table.negatives, tradeoffs, warnings)
+
+
+def _tradeoffs(table: ConfusionTable, options: TradeoffOptions) -> dict[str, Tradeoff]:
     frontier = Frontier.of(_taking_part(table, options))
     chosen = {name: index for name, index in INDICES.items() if name in options.indices}
-    return Tradeoffs(
-        positives=table.positives,
-        negatives=table.negatives,
-        tradeoffs={name: _tradeoff(frontier, index, options) for name, index in chosen.items()},
-        warnings=one_vs_rest(evaluation),
-    )
+    return {name: _tradeoff(frontier, index, options) for name, index in chosen.items()}
 
 
 def _taking_part(table: ConfusionTable, options: TradeoffOptions) -> ConfusionTable:

@@ -41,7 +41,7 @@ class LeftOut:
 
 def can_resample(strata: Strata) -> bool:
     """Whether examples can be drawn: a whole number of each kind, and at most 2^53 in total."""
-    return all(
+    return strata.drawn and all(
         bool((np.floor(each.examples) == each.examples).all()) and each.size <= LARGEST_EXACT_INTEGER
         for each in (strata.positives, strata.negatives)
     )

@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from service.curves.areas import areas
-from service.curves.counts import Counts
+from service.curves.bounds import Enclosure
+from service.curves.confusion import Evaluation
 from service.curves.drawing import CurvesDrawing, DrawingOptions, curves_drawing
 from service.curves.evaluation import Curves, CurvesOptions, CurvesWarning, curves_of, evaluated_table, one_vs_rest
+from service.curves.grouped import Grouped
 from service.curves.hull import RocHull
-from service.curves.sample import Sample
+from service.inference.bounded import bound_curves, has_bounds
 from service.inference.evidence import Evidence
 from service.inference.intervals import Interval, IntervalOptions
 from service.inference.rules import AREAS_WITH_INTERVALS, Metric
@@ -23,12 +25,14 @@ class EvaluatedCurves:
     """The answer: the curves, and the intervals of areas if requested; None for an area without one.
 
     drawing   what a picture draws, if one was requested.
+    bounds    the bounds of every area, if groups do not tell the order of all examples.
     """
 
     curves: Curves
     intervals: Mapping[str, Interval | None] | None = None
     interval_warnings: tuple[CurvesWarning, ...] = ()
     drawing: CurvesDrawing | None = None
+    bounds: dict[str, Enclosure | None] | None = None
 
     @property
     def positives(self) -> float:
@@ -47,16 +51,17 @@ class EvaluatedCurves:
 
 
 def evaluate_with_intervals(
-    evaluation: Sample | Counts,
+    evaluation: Evaluation,
     options: CurvesOptions,
     intervals: IntervalOptions | None = None,
     drawn: DrawingOptions | None = None,
 ) -> EvaluatedCurves:
-    """Evaluate a sample or counts. Raises TooManyPoints, and RisingThresholds for counts.
+    """Evaluate a sample, counts or groups. Raises TooManyPoints, RisingThresholds for counts, NeedsExactGroups.
 
     If the table is cut at thresholds, the intervals are those of the binned scores. They hold for these cuts; that the
     cuts were chosen on other data does not matter.
     """
+    bounded = has_bounds(evaluation, options)
     table, selected = evaluated_table(evaluation, options)
     hull = RocHull.of(table)
     curves = curves_of(table, selected, options, hull)
@@ -65,12 +70,15 @@ def evaluate_with_intervals(
     if drawn is not None:
         drawing = curves_drawing(table, hull.vertices, evaluation, drawn)
         curves.auc = curves.auc or areas(table, table.select(hull.vertices))  # a picture always shows them
+    if bounded and isinstance(evaluation, Grouped):
+        found = bound_curves(curves, evaluation, options, intervals)
+        return EvaluatedCurves(curves, found.intervals, found.warnings, drawing, found.bounds)
     if intervals is None:
         return EvaluatedCurves(curves, drawing=drawing)
     estimates = curves.auc or areas(table, table.select(hull.vertices))
     metrics = [Metric(name) for name in AREAS_WITH_INTERVALS]
     evidence = Evidence(Subject(evaluation, table, known=estimates), intervals, [(metric, False) for metric in metrics])
-    found = {metric.name: evidence.interval(metric, intervals.level) for metric in metrics}
+    of_areas = {metric.name: evidence.interval(metric, intervals.level) for metric in metrics}
     # The areas already carry the warning that rows are not a sweep.
     warnings = tuple(warning for warning in evidence.warnings if warning not in curves.warnings)
-    return EvaluatedCurves(curves, found, warnings, drawing)
+    return EvaluatedCurves(curves, of_areas, warnings, drawing)

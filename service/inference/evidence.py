@@ -19,6 +19,11 @@ from service.inference.subject import ENDS, Subject
 TOO_FEW_EXAMPLES = CurvesWarning(
     "too_few_examples", "Intervals are null: they need at least two positives and two negatives, counted by weight."
 )
+UNKNOWN_EXAMPLES = CurvesWarning(
+    "unknown_examples",
+    "Intervals are null: positives and negatives are sums of weights, which tell how many examples they are of only "
+    "together with positives_squared and negatives_squared.",
+)
 FEW_EFFECTIVE_EXAMPLES = CurvesWarning(
     "few_effective_examples",
     "Most of the weight is on few examples: one class has an effective sample size below 10, so "
@@ -33,6 +38,7 @@ _INSIDE = 10
 """Intervals of means over a range hold it from this many effective examples in the range, and above `min_tpr`."""
 
 _NOT_DRAWN = "counts that are fractional, or above 2^53, are not resampled"
+_NOT_SINGLE = "sums of weights do not identify single examples, so they are not resampled"
 _NOT_TOLD = "in some resamples there is no value, or all values lie on one side of it"
 _FOR_ROC = "the method delong is for roc only"
 _NARROW = ("delong", "mover", *RESAMPLED_METHODS)
@@ -175,7 +181,8 @@ class Evidence:
         if not metric.has_interval or not all(subject.table.sweep for subject in subjects):
             return False
         if not all(subject.strata.enough for subject in subjects):
-            self._warnings.append(TOO_FEW_EXAMPLES)
+            known = all(subject.strata.given for subject in subjects)
+            self._warnings.append(TOO_FEW_EXAMPLES if known else UNKNOWN_EXAMPLES)
             return False
         if any(kinds.effective < _FEW <= kinds.size for each in subjects for kinds in each.strata.classes):
             self._warnings.append(FEW_EFFECTIVE_EXAMPLES)
@@ -213,6 +220,7 @@ class Evidence:
         if method_of(metric, self._options.method, difference=difference) is not None:
             subjects = self._subjects if difference else [self._subject]
             why = _NOT_TOLD if all(can_resample(subject.strata) for subject in subjects) else _NOT_DRAWN
+            why = why if all(subject.strata.drawn for subject in subjects) else _NOT_SINGLE
         self._omitted.setdefault(why, []).append(what)
 
 

@@ -7,16 +7,17 @@ only if its data show that it does not. Knows rules and evidence, not how eviden
 
 from dataclasses import dataclass
 
-from service.curves.counts import Counts
+from service.curves.bounds import Arranged, Enclosure
+from service.curves.confusion import Evaluation
 from service.curves.errors import NotPaired
 from service.curves.evaluation import CurvesWarning, one_vs_rest
 from service.curves.indices import INDICES
-from service.curves.sample import Sample
+from service.inference.bounded import BOUNDED, extremes, spanning
 from service.inference.evidence import Evidence
 from service.inference.intervals import Interval, IntervalOptions
 from service.inference.methods import is_resampled
 from service.inference.pairs import Pair, check_paired
-from service.inference.reasons import dropped, missed, no_interval, no_value, out_of_reach
+from service.inference.reasons import dropped, missed, no_interval, no_value, out_of_reach, straddling
 from service.inference.rules import Rule, plain
 from service.inference.subject import Subject
 
@@ -72,6 +73,8 @@ class Check:
     difference  value - baseline.
     p_value     two-sided, of the difference.
     reason      one sentence; empty if it passed.
+    bounds      of the value, or of the difference for max_drop, if groups do not tell the order of all examples; the
+                numbers are then half way, and the interval includes those at both ends.
     """
 
     rule: Rule
@@ -82,6 +85,7 @@ class Check:
     difference: float | None
     p_value: float | None
     reason: str
+    bounds: Enclosure | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,14 +104,23 @@ class Gate:
         return next((status for status in ("failed", "undecided") if status in statuses), "passed")
 
 
-def evaluate_gate(evaluation: Sample | Counts, baseline: Sample | Counts | None, options: GateOptions) -> Gate:
-    """Check all rules. Raises NotPaired, and RisingThresholds for counts."""
-    pair = None if baseline is None else Pair.of(evaluation, baseline, paired=options.paired)
-    subject = Subject.of(evaluation) if pair is None else pair.current
-    wanted = [(rule.of, rule.kind == "max_drop") for rule in options.rules if options.wants_interval(rule)]
-    evidence = Evidence(subject, options.how, wanted, pair)
+def evaluate_gate(evaluation: Evaluation, baseline: Evaluation | None, options: GateOptions) -> Gate:
+    """Check all rules. Raises NotPaired, and RisingThresholds for counts.
+
+    If open groups bound the metrics, each rule is checked at both ends: the worst of the evaluation against the best of
+    the baseline, and the reverse. It is undecided unless both agree.
+    """
+    worst, best = extremes(evaluation)
+    worst_baseline, best_baseline = (None, None) if baseline is None else extremes(baseline)
+    evidence, pair = _evidence(worst, best_baseline, options)
     checks = tuple(_check(rule, evidence, options) for rule in options.rules)
-    warnings = one_vs_rest(evaluation, baseline) + evidence.warnings
+    warnings = evidence.warnings
+    if worst is not best or worst_baseline is not best_baseline:
+        other, _ = _evidence(best, worst_baseline, options)
+        ends = zip(checks, (_check(rule, other, options) for rule in options.rules), strict=True)
+        checks = tuple(agreed(one, two) for one, two in ends)
+        warnings = tuple(dict.fromkeys((BOUNDED, *warnings, *other.warnings)))
+    warnings = one_vs_rest(evaluation, baseline) + warnings
     warnings += tuple(_loose(rule) for rule in options.rules if _is_loose(rule))
     if pair is not None and pair.have_same_scores:
         warnings += (SAME_SCORES,)
@@ -116,7 +129,49 @@ def evaluate_gate(evaluation: Sample | Counts, baseline: Sample | Counts | None,
     return Gate(all(check.status == "passed" for check in checks), options.paired, checks, warnings)
 
 
-def _may_be_pairs(evaluation: Sample | Counts, baseline: Sample | Counts) -> bool:
+def _evidence(
+    evaluation: Evaluation | Arranged, baseline: Evaluation | Arranged | None, options: GateOptions
+) -> tuple[Evidence, Pair | None]:
+    """What the data say about the metrics of all rules."""
+    pair = None if baseline is None else Pair.of(evaluation, baseline, paired=options.paired)
+    subject = Subject.of(evaluation) if pair is None else pair.current
+    wanted = [(rule.of, rule.kind == "max_drop") for rule in options.rules if options.wants_interval(rule)]
+    return Evidence(subject, options.how, wanted, pair), pair
+
+
+def agreed(one: Check, other: Check) -> Check:
+    """The outcome of a rule from its checks at both ends of what open groups bound."""
+    values, drops = _range(one.value, other.value), _range(one.difference, other.difference)
+    baselines = _range(one.baseline, other.baseline)
+    bounds = drops if one.rule.kind == "max_drop" else values
+    worse = min(one, other, key=lambda check: ("undecided", "failed", "passed").index(check.status))
+    status, reason = worse.status, worse.reason
+    if worse.status == "failed":
+        status, reason = other.status, other.reason
+        if one.status != other.status and bounds is not None:
+            status, reason = "undecided", straddling(one.rule, bounds)
+    return Check(
+        one.rule,
+        status,
+        value=_middle(values),
+        interval=spanning(one.interval, other.interval),
+        baseline=_middle(baselines),
+        difference=_middle(drops),
+        p_value=None,
+        reason=reason,
+        bounds=bounds,
+    )
+
+
+def _range(one: float | None, other: float | None) -> Enclosure | None:
+    return None if one is None or other is None else Enclosure(min(one, other), max(one, other))
+
+
+def _middle(bounds: Enclosure | None) -> float | None:
+    return None if bounds is None else bounds.middle
+
+
+def _may_be_pairs(evaluation: Evaluation, baseline: Evaluation) -> bool:
     """Whether two evaluations look like the same examples."""
     if evaluation.rows < _FEWEST_PAIRS:
         return False

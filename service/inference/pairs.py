@@ -10,7 +10,8 @@ from functools import cached_property
 
 import numpy as np
 
-from service.curves.counts import Counts
+from service.curves.bounds import Arranged
+from service.curves.confusion import Evaluation
 from service.curves.errors import CurvesError, NotPaired
 from service.curves.sample import Sample
 from service.inference.intervals import (
@@ -44,7 +45,7 @@ class Pair:
     paired: bool
 
     @classmethod
-    def of(cls, evaluation: Sample | Counts, baseline: Sample | Counts, *, paired: bool) -> "Pair":
+    def of(cls, evaluation: Evaluation | Arranged, baseline: Evaluation | Arranged, *, paired: bool) -> "Pair":
         """Make their tables. Raises NotPaired, and RisingThresholds for counts."""
         if paired:
             check_paired(evaluation, baseline)
@@ -171,10 +172,10 @@ class Pair:
         return shares[0], shares[1]
 
 
-def check_paired(evaluation: Sample | Counts, baseline: Sample | Counts | None) -> None:
+def check_paired(evaluation: Evaluation | Arranged, baseline: Evaluation | Arranged | None) -> None:
     """Raise NotPaired unless both are samples with the same labels and weights, row by row."""
     if not isinstance(evaluation, Sample) or not isinstance(baseline, Sample):
-        raise NotPaired("Counts do not identify single examples, so they cannot be paired.", "paired")
+        raise NotPaired("Counts and groups do not identify single examples, so they cannot be paired.", "paired")
     if evaluation.rows != baseline.rows:
         detail = (
             f"The evaluation has {evaluation.rows} rows and the baseline {baseline.rows}, so they cannot be paired."

@@ -1,7 +1,8 @@
 """Why a rule is not met, in one sentence with its numbers. Knows rules and intervals only."""
 
+from service.curves.bounds import Enclosure
 from service.inference.intervals import Interval
-from service.inference.rules import Rule, percent
+from service.inference.rules import Rule, percent, plain
 
 _SIGNIFICANT = 4
 _MOST_SIGNIFICANT = 17
@@ -50,6 +51,16 @@ def _not_risen(rule: Rule, from_to: str, texts: tuple[str, str], interval: Inter
         return f"{rule.of} {from_to}, which is {asked}."
     end = "at most" if rule.prove else "perhaps only"
     return f"{rule.of} {from_to}; with {_percent(interval)} confidence that is {end} {rise} more, {asked}."
+
+
+def straddling(rule: Rule, bounds: Enclosure) -> str:
+    """Say that the bound is met at one end of what open groups allow, and not at the other."""
+    what = f"The difference of {rule.of}" if rule.kind == "max_drop" else f"{rule.of}"
+    lower, upper = _apart(bounds.lower, bounds.upper) if bounds.lower < bounds.upper else (_short(bounds.lower),) * 2
+    return (
+        f"{what} is from {lower} to {upper}, as far as the groups tell: bounded. At one end {rule.kind} "
+        f"{plain(rule.bound)} is met, at the other it is not."
+    )
 
 
 def no_value(rule: Rule, value: float | None) -> str:

@@ -5,14 +5,16 @@ Knows the curves, the areas of slices and the intervals; nothing of how any is c
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
-from service.curves.area_columns import AreaColumns
+from service.curves.area_columns import AreaColumns, Undefined, areas_of_each, groups_or_reason
 from service.curves.areas import Areas
-from service.curves.confusion import ConfusionTable
+from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.evaluation import CurvesOptions, CurvesWarning
 from service.curves.exact import FloatArray, IntArray
+from service.curves.grouped import GroupColumns, Grouped
 from service.curves.operating_points import OperatingPoint, OperatingPoints, operating_points
 from service.curves.sample import Sample
 from service.curves.slicing import rows_by_slice, slice_samples, sliced_areas, sliced_tables
@@ -62,18 +64,36 @@ class Sliced:
 
 
 def evaluate_slices(
-    sample: Sample,
+    sample: Sample | GroupColumns,
     slicing: Slicing,
     points: Sequence[OperatingPoint] = (),
     intervals: IntervalOptions | None = None,
 ) -> Sliced:
-    """Evaluate a sample as a whole and in slices, each exactly as if that slice were the sample.
+    """Evaluate a sample, or exact groups, as a whole and in slices, each exactly as if that slice were all there is.
 
     A slice of one class has NaN and a reason. `intervals` take methods in closed form only, no resampling.
     """
     options = CurvesOptions(include=frozenset({"auc"}), operating_points=points)
-    overall = evaluate_with_intervals(sample, options, intervals)
+    whole = Grouped.of(sample) if isinstance(sample, GroupColumns) else sample
+    overall = evaluate_with_intervals(whole, options, intervals)
     order, bounds = rows_by_slice(slicing.numbers, slicing.count)
+    areas, tables, parts = _in_slices(sample, order, bounds)
+    found, read, warnings = None, None, list(overall.warnings)
+    if points or intervals:
+        found, read, more = _each(tables, parts, areas, points, intervals)
+        warnings += more
+    warnings += _undefined(areas.reason)
+    unique = tuple(dict.fromkeys(warnings))
+    return Sliced(overall, slicing.keys, bounds[1:] - bounds[:-1], areas, found, read, unique)
+
+
+def _in_slices(
+    sample: Sample | GroupColumns, order: IntArray, bounds: IntArray
+) -> tuple[AreaColumns, Iterable[ConfusionTable | None], Iterable[Evaluation | Undefined]]:
+    """The areas of slices, with their tables and the slices themselves, each of which is made when it is needed."""
+    if isinstance(sample, GroupColumns):
+        parts = [groups_or_reason(sample.take(order[start:stop])) for start, stop in pairwise(bounds.tolist())]
+        return *areas_of_each(parts, len(parts)), parts
     if sample.weights is None:
         together = sliced_tables(sample, order, bounds)
         areas = sliced_areas(together)
@@ -82,18 +102,12 @@ def evaluate_slices(
         together = slices.tables()
         areas = slices.areas(together)
     tables = (None if reason else together.table(number) for number, reason in enumerate(areas.reason))
-    found, read, warnings = None, None, list(overall.warnings)
-    if points or intervals:
-        found, read, more = _each(tables, slice_samples(sample, order, bounds), areas, points, intervals)
-        warnings += more
-    warnings += _undefined(areas.reason)
-    unique = tuple(dict.fromkeys(warnings))
-    return Sliced(overall, slicing.keys, bounds[1:] - bounds[:-1], areas, found, read, unique)
+    return areas, tables, slice_samples(sample, order, bounds)
 
 
 def _each(
     tables: Iterable[ConfusionTable | None],
-    samples: Iterable[object],
+    samples: Iterable[Evaluation | Undefined],
     areas: AreaColumns,
     points: Sequence[OperatingPoint],
     options: IntervalOptions | None,
@@ -104,7 +118,7 @@ def _each(
     columns = np.full((4, count, len(points)), np.nan)
     warnings: dict[CurvesWarning, None] = {}
     for number, (table, part) in enumerate(zip(tables, samples, strict=True)):
-        if table is None or not isinstance(part, Sample):
+        if table is None or isinstance(part, Undefined):
             continue
         if points:
             read = operating_points(table, points)

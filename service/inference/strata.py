@@ -10,9 +10,10 @@ from functools import cached_property
 
 import numpy as np
 
-from service.curves.confusion import ConfusionTable
-from service.curves.counts import Counts
+from service.curves.bounds import Arranged
+from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.exact import BoolArray, FloatArray, IntArray
+from service.curves.grouped import Grouped
 from service.curves.groups import ordered
 from service.curves.sample import Sample
 
@@ -73,11 +74,17 @@ class Stratum:
 
 @dataclass(frozen=True, eq=False)
 class Strata:
-    """The examples of both classes, and the table of each evaluation."""
+    """The examples of both classes, and the table of each evaluation.
+
+    given   whether it is known how many examples there are; sums of weights alone do not tell.
+    drawn   whether single examples are known, from which resamples can be drawn.
+    """
 
     positives: Stratum
     negatives: Stratum
     tables: tuple[ConfusionTable, ...]
+    given: bool = True
+    drawn: bool = True
 
     @property
     def table_rows(self) -> tuple[int, ...]:
@@ -92,7 +99,7 @@ class Strata:
     @property
     def enough(self) -> bool:
         """Whether both classes have enough examples to estimate a spread."""
-        return min(self.effective) >= FEWEST
+        return self.given and min(self.effective) >= FEWEST
 
     @cached_property
     def effective(self) -> tuple[float, float]:
@@ -100,14 +107,35 @@ class Strata:
         return self.positives.effective, self.negatives.effective
 
 
-def strata(evaluation: Sample | Counts, table: ConfusionTable) -> Strata:
+def strata(evaluation: Evaluation | Arranged, table: ConfusionTable) -> Strata:
     """Split one evaluation by class; its table must be a sweep."""
+    if isinstance(evaluation, Arranged):
+        return _grouped(evaluation.groups, table, evaluation.rows)
+    if isinstance(evaluation, Grouped):
+        rows = _rows_of_groups(evaluation, table)
+        return _grouped(evaluation, table, (rows, rows))
     if isinstance(evaluation, Sample) and evaluation.weights is not None:
         at = (rows_of(evaluation, table),)
         positives, negatives = (_kinds(at, rows, evaluation.weights, (table,)) for rows in _classes(evaluation))
     else:
         positives, negatives = (_counted(np.diff(column)) for column in (table.tp, table.fp))
     return Strata(positives, negatives, (table,))
+
+
+def _grouped(groups: Grouped, table: ConfusionTable, rows: tuple[IntArray, IntArray]) -> Strata:
+    """Split groups by class. Of weights only Σ w and Σ w² are known, as of (Σ w)²/Σ w² examples of weight Σ w²/Σ w.
+
+    A group's examples are at one row, so every effective number and every standard error is that of the true weights.
+    """
+    if groups.squares is None:
+        positives, negatives = (_counted(np.diff(column)) for column in (table.tp, table.fp))
+        return Strata(positives, negatives, (table,), given=groups.has_examples, drawn=groups.has_examples)
+    classes = []
+    for masses, squares, at in zip(groups.masses, groups.squares, rows, strict=True):
+        there = masses > 0
+        of_each = squares[there] / masses[there]
+        classes.append(Stratum((at[there],), masses[there] / of_each, of_each))
+    return Strata(classes[0], classes[1], (table,), drawn=False)
 
 
 def paired_strata(
@@ -138,6 +166,14 @@ def rows_of(sample: Sample, table: ConfusionTable) -> IntArray:
     if descending:
         scores, thresholds = -scores, -thresholds
     return np.minimum(np.searchsorted(thresholds, scores) + 1, table.tp.size - 1).take(ranks)
+
+
+def _rows_of_groups(groups: Grouped, table: ConfusionTable) -> IntArray:
+    """The row of a table, which may be cut at thresholds between groups, at which each is called positive, (m,)."""
+    ends, thresholds = groups.ends, table.thresholds[1:]
+    if not groups.lower_is_positive:
+        ends, thresholds = -ends, -thresholds
+    return np.minimum(np.searchsorted(thresholds, ends) + 1, table.tp.size - 1)
 
 
 def _classes(sample: Sample) -> tuple[IntArray, IntArray]:

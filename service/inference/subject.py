@@ -10,8 +10,8 @@ from functools import cached_property
 import numpy as np
 
 from service.curves.areas import Areas, areas, roc_area
-from service.curves.confusion import ConfusionTable
-from service.curves.counts import Counts
+from service.curves.bounds import Arranged
+from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.exact import IntArray
 from service.curves.hull import RocHull
 from service.curves.operating_points import OperatingPoint, at_threshold, operating_points, value_of
@@ -48,16 +48,18 @@ class Subject:
     known  the areas, if already computed.
     """
 
-    evaluation: Sample | Counts
+    evaluation: Evaluation | Arranged
     table: ConfusionTable
     rows: IntArray | None = None
     known: Areas | None = None
 
     @classmethod
-    def of(cls, evaluation: Sample | Counts, *, paired: bool = False) -> "Subject":
+    def of(cls, evaluation: Evaluation | Arranged, *, paired: bool = False) -> "Subject":
         """Build the table and, if `paired`, the rows of a sample. Raises RisingThresholds for counts."""
         if paired and isinstance(evaluation, Sample):
             return cls(evaluation, *ConfusionTable.with_rows(evaluation))
+        if isinstance(evaluation, Arranged):
+            return cls(evaluation, evaluation.table, known=evaluation.areas)
         return cls(evaluation, ConfusionTable.of(evaluation))
 
     @cached_property

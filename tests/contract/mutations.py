@@ -151,7 +151,7 @@ ADDITIONS: list[tuple[str, Any]] = [
     ("parameters Table schema enum", plus("hull")),
     ("parameters Table schema description", "In other words."),
     ("schemas Slice", {"type": "object"}),
-    ("schemas CurvesRequest properties groups", {"type": ["object", "null"], "maxProperties": 3}),
+    ("schemas CurvesRequest properties strata", {"type": ["object", "null"], "maxProperties": 3}),
     ("schemas ComparisonsRequest properties evaluations minItems", 1),
     ("schemas ComparisonsRequest properties evaluations maxItems", GONE),
     ("schemas LambdaDensity properties a minimum", GONE),

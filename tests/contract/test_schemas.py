@@ -15,7 +15,7 @@ from service.wire.media_types import PNG
 from service.wire.requests import fields as own
 from service.wire.requests.comparisons_schemas import ComparisonsRequestSchema, NamedEvaluationSchema
 from service.wire.requests.curves_schemas import CostsSchema, CurvesRequestSchema, InterpolationSchema
-from service.wire.requests.evaluation_schemas import CountsSchema, SampleSchema
+from service.wire.requests.evaluation_schemas import CountsSchema, GroupsSchema, SampleSchema
 from service.wire.requests.faults import FACT_CODES
 from service.wire.requests.gates_schemas import BaselineSchema, FailStatus, GatesRequestSchema, MetricName, RuleSchema
 from service.wire.requests.interval_schemas import IntervalsSchema, Level, OperatingPointSchema
@@ -33,6 +33,7 @@ from tests.contract.document import EVALUATION_PREFIX, PATH, Tree, evaluations, 
 NAMES: dict[type[Schema], str] = {
     CurvesRequestSchema: "CurvesRequest",
     CountsSchema: "Counts",
+    GroupsSchema: "Groups",
     SampleSchema: "TuningSample",
     InterpolationSchema: "Interpolation",
     IntervalsSchema: "IntervalOptions",

@@ -49,7 +49,7 @@ def test_scripts(root: Path) -> None:
 
 
 def test_dockerfile(root: Path) -> None:
-    run("hadolint", "--failure-threshold", "style", "deploy/Dockerfile", root=root)
+    run("hadolint", "--failure-threshold", "style", "deploy/Dockerfile", "deploy/spark/Dockerfile", root=root)
 
 
 def test_the_image_gets_what_it_copies(root: Path) -> None:
@@ -140,7 +140,7 @@ def test_compose_restricts_and_limits(compose: dict[str, Any]) -> None:
 def test_compose_has_one_network_in_which_the_files_are_right(root: Path, compose: dict[str, Any]) -> None:
     """The service listens on loopback alone, where nginx.conf and prometheus.yml look for it."""
     services = compose["services"]
-    assert {services[name]["network_mode"] for name in ("nginx", "prometheus")} == {"service:rocpr"}
+    assert {services[name]["network_mode"] for name in ("nginx", "prometheus", "spark")} == {"service:rocpr"}
     assert services["rocpr"]["command"] == ["serve", "--host", "127.0.0.1", "--port", "8000"]
     assert "server 127.0.0.1:8000;" in (root / "deploy/nginx.conf").read_text()
     (job,) = load(root / "deploy/prometheus/prometheus.yml")["scrape_configs"]

@@ -19,6 +19,7 @@ NAMED_ACTION = re.compile(rf"uses: ({ACTION.pattern}) # v\d+\.\d+\.\d+$", re.MUL
 """With the release of that commit, which Renovate reads, too."""
 EXCEPTIONS = {
     "rocpr": "built from this checkout by deploy/Dockerfile; a cluster names its own copy in kustomization.yaml",
+    "rocpr-spark": "built by deploy/spark/Dockerfile",
     "$ROCPR_IMAGE": "that copy, in a registry which only the reader knows",
     "./.github/workflows/ci.yml": "of the same commit as the workflow that uses it",
 }
@@ -127,7 +128,9 @@ def test_renovate_knows_every_kind_of_file(root: Path, renovate: dict[str, Any])
     assert set(renovate["enabledManagers"]) == MANAGERS
     assert "config:best-practices" in renovate["extends"]  # pins the digests of images and actions
     for manager, expected in {
-        "kubernetes": sorted((root / "deploy/kubernetes").iterdir()),
+        "kubernetes": [
+            path for folder in ("kubernetes", "spark") for path in (root / "deploy" / folder).glob("*.yaml")
+        ],
         "pip-compile": sorted((root / "deploy").glob("requirements*.txt")),
     }.items():
         patterns = renovate[manager]["managerFilePatterns"]

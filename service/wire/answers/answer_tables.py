@@ -3,7 +3,7 @@
 Knows the results of the operations; nothing of formats. Names are those of the contract.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, fields
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from service.curves.area_columns import SHARED_AREAS, AreaColumns
 from service.curves.areas import Areas
+from service.curves.bounds import Enclosure
 from service.curves.calibration import Calibration
 from service.curves.classes import AVERAGES, Classes, ClassPairs
 from service.curves.comparison import Best, Comparison, Dominance
@@ -74,7 +75,7 @@ def interval_columns(intervals: Mapping[str, Interval | None]) -> Columns:
 def partial_columns(partial: PartialAreas) -> Columns:
     """Return the areas of parts of curves, a row for each range."""
     ranges = partial.ranges
-    return {
+    columns = {
         "over": [each.over for each in ranges],
         "from": np.array([each.start for each in ranges], dtype=np.float64),
         "to": np.array([each.end for each in ranges], dtype=np.float64),
@@ -83,6 +84,8 @@ def partial_columns(partial: PartialAreas) -> Columns:
         "mean": partial.mean,
         "mcclish": partial.mcclish,
     }
+    bounds = [each.name for each in fields(partial) if each.name not in {"ranges", *columns}]
+    return columns | {name: getattr(partial, name) for name in bounds}
 
 
 def _whole(column: np.ndarray) -> np.ndarray | list[int | None]:
@@ -98,6 +101,11 @@ def _whole(column: np.ndarray) -> np.ndarray | list[int | None]:
 
 def _one_row_of_areas(answer: EvaluatedCurves) -> Columns:
     return {area.name: [getattr(answer.curves.auc, area.name)] for area in fields(Areas)}
+
+
+def bound_columns(bounds: Mapping[str, Enclosure | None]) -> Columns:
+    """Return the bounds, a row for each area."""
+    return {"area": list(bounds)} | _ends_of(bounds.values())
 
 
 def class_columns(answer: Classes) -> Columns:
@@ -154,11 +162,20 @@ def _or_no_rows(table: object | None, kind: type[Any], *, counted: bool = False)
 
 
 def _index_areas(answer: Tradeoffs) -> Columns:
-    return {
+    tradeoffs = answer.tradeoffs.values()
+    columns = {
         "index": list(answer.tradeoffs),
-        "area": [tradeoff.area for tradeoff in answer.tradeoffs.values()],
-        "uninformative_from": [tradeoff.uninformative_from for tradeoff in answer.tradeoffs.values()],
+        "area": [tradeoff.area for tradeoff in tradeoffs],
+        "uninformative_from": [tradeoff.uninformative_from for tradeoff in tradeoffs],
     }
+    bounds = [tradeoff.bounds for tradeoff in tradeoffs if tradeoff.bounds is not None]
+    return columns | (_ends_of(bounds) if bounds else {})
+
+
+def _ends_of(bounds: Iterable[Enclosure | None]) -> Columns:
+    """The lower and the upper bounds, as columns."""
+    listed = list(bounds)
+    return {end: [each and getattr(each, end) for each in listed] for end in ("lower", "upper")}
 
 
 def _best_or_no_rows(best: Best | None, rate: str) -> Columns:
@@ -187,6 +204,7 @@ TABLES: dict[str, dict[str, Callable[[Any], Columns]]] = {
         "achievable_pr": lambda answer: _or_no_rows(answer.curves.achievable_pr, PrCurve),
         "calibration": lambda answer: _or_no_rows(answer.curves.calibration, Calibration),
         "statistics": _one_row_of_statistics,
+        "bounds": lambda answer: bound_columns(answer.bounds or {}),
         "intervals": lambda answer: interval_columns(answer.intervals or {}),
         "operating_points": lambda answer: _or_no_rows(answer.curves.operating_points, OperatingPoints),
         "partial": lambda answer: partial_columns(answer.curves.partial),

@@ -43,4 +43,5 @@ def _check(check: Check) -> dict[str, Any]:
         "difference": check.difference,
         "p_value": check.p_value,
         "reason": check.reason,
+        **({} if check.bounds is None else {"bounds": asdict(check.bounds)}),
     }

@@ -145,9 +145,9 @@ def _curves(answer: EvaluatedCurves) -> dict[str, Any]:
         document["statistics"] = curves.statistics
     if curves.selected_thresholds is not None:
         document["selected_thresholds"] = curves.selected_thresholds
-    if answer.intervals is not None:
-        document["intervals"] = dict(answer.intervals)
     read_off = {
+        "bounds": answer.bounds if "auc" in curves.include else None,
+        "intervals": answer.intervals and dict(answer.intervals),
         "operating_points": columns_of(curves.operating_points),
         "partial": curves.partial and partial_columns(curves.partial),
         "costs": columns_of(curves.costs),
@@ -165,13 +165,15 @@ def _points(points: Points | None, *, counted: bool) -> dict[str, Any] | None:
 
 def _tradeoffs(answer: Tradeoffs) -> dict[str, Any]:
     """One object per index; `at` only if values were requested."""
-    tradeoffs = {}
+    tradeoffs: dict[str, dict[str, Any]] = {}
     for name, tradeoff in answer.tradeoffs.items():
         tradeoffs[name] = {
             "optimal": columns_of(tradeoff.optimal),
             "area": tradeoff.area,
             "uninformative_from": tradeoff.uninformative_from,
         }
+        if tradeoff.bounds is not None:
+            tradeoffs[name]["bounds"] = tradeoff.bounds
         if tradeoff.at is not None:
             tradeoffs[name]["at"] = columns_of(tradeoff.at)
     return _totals(answer) | {"tradeoffs": tradeoffs}

@@ -11,7 +11,7 @@ import numpy as np
 
 from service.wire.formats.arrow_messages import MOST_BATCHES, Counted, Flat, Place
 from service.wire.formats.codings import Body
-from service.wire.formats.tables import LONGEST_HEADER, too_many_columns
+from service.wire.formats.table_columns import LONGEST_HEADER, too_many_columns
 from service.wire.problems import Problem
 
 _BEGIN, _MAGIC = b"ARROW1\0\0", b"ARROW1"

@@ -10,7 +10,7 @@ from service.wire.formats.arrow_columns import UNREADABLE, ArrowColumn, is_reada
 from service.wire.formats.arrow_file import ArrowFile
 from service.wire.formats.arrow_messages import count
 from service.wire.formats.codings import Body
-from service.wire.formats.tables import no_rows, refuse_duplicate_columns
+from service.wire.formats.table_columns import no_rows, refuse_duplicate_columns
 from service.wire.limits import Limits
 from service.wire.problems import Problem
 

@@ -14,7 +14,7 @@ from typing import Self
 import numpy as np
 import pyarrow as pa
 
-from service.wire.formats.tables import LONGEST_HEADER, MOST_COLUMNS, too_many_columns, too_many_rows
+from service.wire.formats.table_columns import LONGEST_HEADER, MOST_COLUMNS, too_many_columns, too_many_rows
 from service.wire.limits import Limits
 from service.wire.problems import Problem, invalid_value
 

@@ -17,7 +17,7 @@ from pyarrow import csv as arrow_csv
 from service.curves.budget import is_bounded, spend
 from service.environment import require_memory
 from service.wire.formats.reading_work import csv_work
-from service.wire.formats.tables import (
+from service.wire.formats.table_columns import (
     LONGEST_HEADER,
     MOST_COLUMNS,
     no_rows,

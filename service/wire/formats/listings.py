@@ -21,7 +21,8 @@ from service.wire.formats.arrow_columns import ArrowColumn, is_text
 from service.wire.formats.json_columns import NumberList
 from service.wire.formats.query_options import CSV_PARAMETERS, Decoded
 from service.wire.formats.reading_work import listing_work
-from service.wire.formats.tables import MOST_COLUMNS, Table, TableForm, too_many_columns
+from service.wire.formats.table_columns import MOST_COLUMNS, Table, too_many_columns
+from service.wire.formats.tables import TableForm
 from service.wire.formats.text_columns import TextColumn, coded
 
 _LONGEST_VALUE = 200

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from service.wire.formats.codings import Body
-from service.wire.formats.tables import LONGEST_HEADER, MOST_COLUMNS, too_many_columns
+from service.wire.formats.table_columns import LONGEST_HEADER, MOST_COLUMNS, too_many_columns
 from service.wire.formats.thrift_compact import BINARY, BOOL, BYTE, I32, I64, LIST, STRUCT, Reader, Struct, written
 from service.wire.problems import Problem, invalid_value
 

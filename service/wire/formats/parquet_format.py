@@ -12,7 +12,7 @@ from service.wire.formats.arrow_columns import UNREADABLE, ArrowColumn, validate
 from service.wire.formats.codings import Body
 from service.wire.formats.parquet_footer import Chunk, Column, Footer
 from service.wire.formats.parquet_pages import page_headers
-from service.wire.formats.tables import LONGEST_HEADER, no_rows, refuse_duplicate_columns, too_many_rows
+from service.wire.formats.table_columns import LONGEST_HEADER, no_rows, refuse_duplicate_columns, too_many_rows
 from service.wire.limits import Limits
 from service.wire.problems import Problem, invalid_value
 

@@ -28,13 +28,16 @@ COLUMN_PARAMETERS = (*SAMPLE_COLUMNS, SOFT_LABELS, BASELINE, SLICES)
 CSV_PARAMETERS = ("delimiter", "decimal")
 """Parameters of CSV."""
 
+CLOSED_ENDS = "closed"
+"""Which ends of a group belong to it."""
+
 TOTALS = ("positives", "negatives")
 MEANING = ("positive_label", "lower_is_positive")
 
 PICTURE_PARAMETERS = ("chart", "side", "theme", "title", "mark", "scale")
 """The query parameters that go with a picture, whatever the body is."""
 
-_TEXT_PARAMETERS = ("positive_label", "keep", "chart", "theme", "title")
+_TEXT_PARAMETERS = ("positive_label", CLOSED_ENDS, "keep", "chart", "theme", "title")
 _NAME_LIST_PARAMETERS = ("include", "indices", "charts")
 _NUMBER_LIST_PARAMETERS = ("thresholds", "at_lambda", "lambda_range", "mark")
 _EXAMPLES = {
@@ -106,6 +109,12 @@ def complete(document: object, parameters: Mapping[str, str]) -> Decoded:
     totals = {key: options.pop(key) for key in TOTALS if key in options}
     completed: dict[str, object] = dict(document)
     pointers: dict[str, str] = {}
+    if CLOSED_ENDS in options:
+        groups = document.get("groups")
+        if not isinstance(groups, dict):
+            raise invalid_value(f"/{CLOSED_ENDS}", "exclusive", "This is for groups; this body has none.")
+        completed["groups"] = _with(groups, {CLOSED_ENDS: options.pop(CLOSED_ENDS)})
+        pointers |= {f"/groups/{CLOSED_ENDS}": f"/{CLOSED_ENDS}"}
     if totals:
         counts = document.get("counts")
         if not isinstance(counts, dict):

@@ -6,15 +6,14 @@ formats, nor of what is valid.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
 from service.curves.comparison import MOST_EVALUATIONS
 from service.wire.columns import SharedColumn
-from service.wire.formats.json_format import StrictJsonError, parse_json
 from service.wire.formats.json_shapes import refuse_names_of_other_libraries
 from service.wire.formats.likely_columns import did_you_mean
 from service.wire.formats.query_options import (
     BASELINE,
+    CLOSED_ENDS,
     CSV_PARAMETERS,
     MEANING,
     SAMPLE_COLUMNS,
@@ -25,35 +24,21 @@ from service.wire.formats.query_options import (
     complete,
     options_of,
 )
-from service.wire.problems import Problem, invalid_value, meant, pointer_token
-
-COUNTS_COLUMNS = ("tp", "fp", "fn", "tn", "threshold")
-
-_SHOWN_HEADER = 200
-"""The characters of a table's header that a problem repeats."""
-
-LONGEST_HEADER = 1 << 20
-MOST_COLUMNS = 10_000
-"""Every column of a table costs memory, even one that is not read."""
-
-
-class Table(Protocol):
-    """A body that is a table: the names of its columns, and the columns on demand."""
-
-    @property
-    def header(self) -> list[str]:
-        """The names of all columns."""
-
-    @property
-    def header_is(self) -> str:
-        """The phrase that introduces these names."""
-
-    @property
-    def rows(self) -> int:
-        """The number of rows, known once columns have been read."""
-
-    def read(self, names: list[str]) -> Mapping[str, object]:
-        """Read the named columns."""
+from service.wire.formats.table_columns import (
+    COUNTS_COLUMNS,
+    GROUP_ENDS,
+    GROUP_MASSES,
+    Table,
+    check_column,
+    counts_columns,
+    distinct_columns,
+    group_columns,
+    header_of,
+    listed_names,
+    named_columns,
+    no_column,
+)
+from service.wire.problems import invalid_value, meant, pointer_token
 
 
 def _complete_request(document: object, parameters: Mapping[str, str]) -> Decoded:
@@ -94,18 +79,18 @@ class TableForm:
 
 def one_evaluation(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
     """The form of a table that is one evaluation, a sample or counts, with these options as query parameters."""
-    return TableForm((*SAMPLE_COLUMNS, *TOTALS, *MEANING, *CSV_PARAMETERS, *options), _read_one, drawn)
+    return TableForm((*SAMPLE_COLUMNS, *TOTALS, *MEANING, CLOSED_ENDS, *CSV_PARAMETERS, *options), _read_one, drawn)
 
 
 def one_evaluation_with_soft_labels(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
     """Form of the same, where a sample may have a column of soft labels instead of labels."""
-    parameters = (*SAMPLE_COLUMNS, SOFT_LABELS, *TOTALS, *MEANING, *CSV_PARAMETERS, *options)
+    parameters = (*SAMPLE_COLUMNS, SOFT_LABELS, *TOTALS, *MEANING, CLOSED_ENDS, *CSV_PARAMETERS, *options)
     return TableForm(parameters, _read_hard_or_soft, drawn)
 
 
 def evaluation_and_baseline(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
     """The form of a table that is one evaluation, and a baseline of the same rows if `baseline_scores` is given."""
-    parameters = (*SAMPLE_COLUMNS, BASELINE, *TOTALS, *MEANING, *CSV_PARAMETERS, *options)
+    parameters = (*SAMPLE_COLUMNS, BASELINE, *TOTALS, *MEANING, CLOSED_ENDS, *CSV_PARAMETERS, *options)
     return TableForm(parameters, _read_with_baseline, drawn, answers_tables=False)
 
 
@@ -116,7 +101,7 @@ def several_evaluations(*options: str, drawn: tuple[str, ...] = ()) -> TableForm
 
 def one_sample_in_slices(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
     """The form of a table that is one sample; `slices` names the columns that define its slices."""
-    return TableForm((*SAMPLE_COLUMNS, SLICES, *MEANING, *CSV_PARAMETERS, *options), _read_slices, drawn)
+    return TableForm((*SAMPLE_COLUMNS, SLICES, *MEANING, CLOSED_ENDS, *CSV_PARAMETERS, *options), _read_slices, drawn)
 
 
 def one_column_a_class(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
@@ -127,12 +112,12 @@ def one_column_a_class(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
 def _read_classes(table: Table, parameters: Mapping[str, str]) -> Decoded:
     """Read the scores for each class, and one column of labels."""
     if "scores" not in parameters:
-        message = f"scores names a column for each class, as in scores=cat,dog; {_header(table)}."
+        message = f"scores names a column for each class, as in scores=cat,dog; {header_of(table)}."
         raise invalid_value("/scores", "missing", message)
-    names = _distinct_columns(table, "scores", parameters["scores"])
-    others = _columns(table, parameters, ("labels", "weights"))
+    names = distinct_columns(table, "scores", parameters["scores"])
+    others = named_columns(table, parameters, ("labels", "weights"))
     if "labels" not in others:
-        raise _without(table, "labels")
+        raise no_column(table, "labels")
     columns = table.read([*dict.fromkeys([*names, *others.values()])])
     document: dict[str, object] = {key: columns[name] for key, name in others.items()}
     document["scores"] = {name: columns[name] for name in names}
@@ -141,26 +126,20 @@ def _read_classes(table: Table, parameters: Mapping[str, str]) -> Decoded:
     return Decoded(document | options_of(parameters), pointers)
 
 
-def _distinct_columns(table: Table, key: str, text: str) -> list[str]:
-    """Split the names of columns that a parameter gives, each once."""
-    names = _names(text, table.header)
-    if len(set(names)) < len(names):
-        raise invalid_value(f"/{key}", "duplicate", "A column is named twice.")
-    for name in names:
-        _check_column(table, key, name)
-    return names
-
-
 def _read_slices(table: Table, parameters: Mapping[str, str]) -> Decoded:
     """Read a sample, and the columns that define its slices."""
     if SLICES not in parameters:
-        message = f"slices names the columns that define the slices, as in slices=country,model; {_header(table)}."
+        message = f"slices names the columns that define the slices, as in slices=country,model; {header_of(table)}."
         raise invalid_value(f"/{SLICES}", "missing", message)
-    names = _distinct_columns(table, SLICES, parameters[SLICES])
-    chosen = _columns(table, parameters, SAMPLE_COLUMNS)
-    for key in ("scores", "labels"):
-        if key not in chosen:
-            raise _without(table, key)
+    names = distinct_columns(table, SLICES, parameters[SLICES])
+    chosen = named_columns(table, parameters, SAMPLE_COLUMNS)
+    missing = [key for key in ("scores", "labels") if key not in chosen]
+    groups = group_columns(table) if missing and "scores" not in parameters else []
+    if groups:
+        return _read_groups(table, parameters, groups, names)
+    for key in missing:
+        raise no_column(table, key)
+    _refuse_closed(parameters)
     columns = table.read([*dict.fromkeys([*chosen.values(), *names])])
     document: dict[str, object] = {key: columns[name] for key, name in chosen.items()}
     document[SLICES] = {name: columns[name] for name in names}
@@ -199,15 +178,22 @@ def _read_one(table: Table, parameters: Mapping[str, str], sample: tuple[str, ..
 
     The first two columns of a sample are its scores and its labels, which it needs.
     """
-    chosen = _columns(table, parameters, sample)
-    counts = _counts_columns(table) if "scores" not in parameters else []
+    chosen = named_columns(table, parameters, sample)
+    counts = counts_columns(table) if "scores" not in parameters else []
     missing = [key for key in sample[:2] if key not in chosen]
+    groups = group_columns(table) if missing and not counts and "scores" not in parameters else []
+    if groups:
+        return _read_groups(table, parameters, groups, ())
     if not counts and len(missing) == 1:
-        raise _without(table, missing[0])
+        raise no_column(table, missing[0])
     if not counts and missing:
-        message = f"There are no columns scores and labels, nor tp and fp; {_header(table)}."
+        message = (
+            "There are no columns scores and labels, nor tp and fp, nor score, positives and negatives; "
+            f"{header_of(table)}."
+        )
         advice = " If your columns have other names, give them with scores= and labels=."
         raise invalid_value("", "missing", f"{message}{did_you_mean(table.header, missing) or advice}")
+    _refuse_closed(parameters)
     options = options_of(parameters)
     totals = {key: options.pop(key) for key in TOTALS if key in options}
     if totals and not counts:
@@ -222,24 +208,46 @@ def _read_one(table: Table, parameters: Mapping[str, str], sample: tuple[str, ..
     return Decoded(document | options, pointers)
 
 
+def _refuse_closed(parameters: Mapping[str, str]) -> None:
+    """Refuse an option of groups where a table has none."""
+    if CLOSED_ENDS in parameters:
+        raise invalid_value(f"/{CLOSED_ENDS}", "exclusive", "This is for groups; this table has none.")
+
+
+def _read_groups(table: Table, parameters: Mapping[str, str], groups: list[str], slices: Iterable[str]) -> Decoded:
+    """Read the columns of groups, those that define slices, and everything else from the query parameters."""
+    for key in (*SAMPLE_COLUMNS, SOFT_LABELS, BASELINE, *TOTALS):
+        if key in parameters:
+            raise invalid_value(f"/{key}", "exclusive", "This is not for groups, which this table has.")
+    columns = table.read([*dict.fromkeys([*groups, *slices])])
+    options = options_of(parameters)
+    closed = {key: options.pop(key) for key in (CLOSED_ENDS,) if key in options}
+    document: dict[str, object] = {"groups": {key: columns[key] for key in groups} | closed}
+    if slices:
+        document[SLICES] = {name: columns[name] for name in slices}
+    pointers = {f"/groups/{key}": f"/{key}" for key in (*GROUP_ENDS, *GROUP_MASSES, CLOSED_ENDS)}
+    pointers |= {f"/{SLICES}/{pointer_token(name)}": f"/{pointer_token(name)}" for name in slices}
+    return Decoded(document | options, pointers | {"/groups": ""})
+
+
 def _read_several(table: Table, parameters: Mapping[str, str]) -> Decoded:
     """Read one sample per column that `scores` names; the columns that they share are checked once."""
     if "scores" not in parameters:
-        message = f"scores names the columns to compare, as in scores=a,b; {_header(table)}."
+        message = f"scores names the columns to compare, as in scores=a,b; {header_of(table)}."
         missing = [key for key in ("labels",) if key not in parameters and key not in table.header]
         message += did_you_mean(table.header, missing)
         raise invalid_value("/scores", "missing", message)
-    names = _names(parameters["scores"], table.header)
+    names = listed_names(parameters["scores"], table.header)
     if len(names) > MOST_EVALUATIONS:
         message = f"At most {MOST_EVALUATIONS} columns can be compared, not {len(names)}."
         raise invalid_value("/scores", "wrong_length", message)
     if len(set(names)) < len(names):
         raise invalid_value("/scores", "duplicate", "A column is named twice.")
     for name in names:
-        _check_column(table, "scores", name)
-    shared = _columns(table, parameters, ("labels", "weights"))
+        check_column(table, "scores", name)
+    shared = named_columns(table, parameters, ("labels", "weights"))
     if "labels" not in shared:
-        raise _without(table, "labels")
+        raise no_column(table, "labels")
     columns = table.read([*dict.fromkeys([*names, *shared.values()])])
     options = options_of(parameters)
     common: dict[str, object] = {key: SharedColumn(columns[name]) for key, name in shared.items()}
@@ -250,64 +258,3 @@ def _read_several(table: Table, parameters: Mapping[str, str]) -> Decoded:
         pointers |= {f"/evaluations/{position}/{key}": f"/{pointer_token(new)}" for key, new in renamed.items()}
     evaluations = [{"name": name, "scores": columns[name]} | common for name in names]
     return Decoded({"evaluations": evaluations} | options, pointers | {"/evaluations": "/scores"})
-
-
-def _names(text: str, header: list[str]) -> list[str]:
-    """Split names at commas, ignoring blanks around them; names with commas can be given in a JSON list."""
-    try:
-        listed = parse_json(text)
-    except StrictJsonError:
-        listed = None
-    names = listed if isinstance(listed, list) and all(isinstance(name, str) for name in listed) else text.split(",")
-    known = frozenset(header)
-    return [name if name in known else name.strip() for name in names]
-
-
-def _columns(table: Table, parameters: Mapping[str, str], keys: tuple[str, ...]) -> dict[str, str]:
-    """The names of the columns that exist, under their own name or one given by a parameter."""
-    chosen = {key: parameters.get(key, key) for key in keys if key in parameters or key in table.header}
-    for key, name in chosen.items():
-        _check_column(table, key, name)
-    return chosen
-
-
-def _check_column(table: Table, key: str, name: str) -> None:
-    if name not in table.header:
-        raise invalid_value(f"/{key}", "missing", f"There is no column {name[:_SHOWN_HEADER]!r}; {_header(table)}.")
-
-
-def _without(table: Table, key: str) -> Problem:
-    message = f"There is no column {key}; if it has another name, give it with {key}=; {_header(table)}."
-    return invalid_value(f"/{key}", "missing", f"{message}{did_you_mean(table.header, [key])}")
-
-
-def _header(table: Table) -> str:
-    return f"{table.header_is}: {', '.join(map(repr, table.header))[:_SHOWN_HEADER]}"
-
-
-def _counts_columns(table: Table) -> list[str]:
-    present = [key for key in COUNTS_COLUMNS if key in table.header]
-    return present if {"tp", "fp"} & set(present) else []
-
-
-def refuse_duplicate_columns(header: list[str], names: list[str]) -> None:
-    """Refuse a column whose name is not unique; names of columns that are not read may repeat."""
-    for name in names:
-        if header.count(name) > 1:
-            raise invalid_value(f"/{pointer_token(name)}", "duplicate", "Two columns of the table have this name.")
-
-
-def no_rows(detail: str) -> Problem:
-    """Make the problem of a table without rows."""
-    return invalid_value("", "no_rows", detail)
-
-
-def too_many_rows(rows: int, most: int) -> Problem:
-    """Make the problem of a table with more rows than the limit."""
-    return Problem("too_many_rows", f"The table has {rows} rows; the limit is {most}.")
-
-
-def too_many_columns() -> Problem:
-    """Make the problem of a table with too many columns or too long a header."""
-    detail = f"The header or schema is longer than {LONGEST_HEADER} bytes or {MOST_COLUMNS} columns."
-    return invalid_value("", "too_many_columns", detail)

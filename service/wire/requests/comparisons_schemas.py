@@ -10,9 +10,8 @@ from marshmallow import ValidationError, post_load
 
 from service.charts.picture import Pictures
 from service.curves.comparison import MOST_EVALUATIONS
-from service.curves.counts import Counts
+from service.curves.confusion import Evaluation
 from service.curves.indices import INDICES
-from service.curves.sample import Sample
 from service.wire.requests.evaluation_schemas import EvaluationSchema
 from service.wire.requests.fields import ChoiceSet, Fault, ObjectList, Text, invalid
 from service.wire.requests.picture_schemas import ComparisonsCharts, charts_of
@@ -26,7 +25,7 @@ LONGEST_CURVE_NAME = 100
 class ComparisonsRequest:
     """A checked request for a comparison: the evaluations by name, in order."""
 
-    evaluations: dict[str, Sample | Counts]
+    evaluations: dict[str, Evaluation]
     indices: frozenset[str]
     charts: Pictures
 
@@ -47,7 +46,7 @@ class NamedEvaluationSchema(EvaluationSchema):
     name = Text(minimum=1, maximum=LONGEST_CURVE_NAME)
 
     @post_load
-    def build(self, data: dict[str, Any], **_: object) -> tuple[str, Sample | Counts]:
+    def build(self, data: dict[str, Any], **_: object) -> tuple[str, Evaluation]:
         """Build the evaluation, with its name."""
         if "name" not in data:
             raise invalid("missing", "When there are several evaluations, each needs a name.", "name")
@@ -65,7 +64,7 @@ class ComparisonsRequestSchema(ComparisonsCharts):
         """Build the request, if the names are distinct."""
         if "evaluations" not in data:
             raise invalid("missing", "Give a list of evaluations; null and [] count as absent.", "evaluations")
-        evaluations: dict[str, Sample | Counts] = {}
+        evaluations: dict[str, Evaluation] = {}
         for position, (name, evaluation) in enumerate(data["evaluations"]):
             if name in evaluations:
                 earlier = list(evaluations).index(name)

@@ -9,8 +9,8 @@ from typing import Any
 from marshmallow import fields, post_load, pre_load
 
 from service.charts.picture import Pictures
+from service.curves.confusion import Evaluation
 from service.curves.costs import LARGEST_COST, CostOptions
-from service.curves.counts import Counts
 from service.curves.evaluation import INCLUDES, KEEPS, CurvesOptions
 from service.curves.pr import AtRecall, Every
 from service.curves.sample import Sample
@@ -66,7 +66,7 @@ class CostsSchema(ObjectSchema):
 class CurvesRequest:
     """A checked request for curves, and for intervals of their areas if it has options for those."""
 
-    evaluation: Sample | Counts
+    evaluation: Evaluation
     options: CurvesOptions
     intervals: IntervalOptions | None = None
     charts: Pictures = ()
@@ -97,6 +97,7 @@ class CurvesRequestSchema(CurvesCharts, EvaluationSchema):
     partial = ObjectList(PartialSchema(), minimum=0, maximum=MOST_PARTIAL)  # type: ignore[assignment]  # marshmallow removes fields from the class
     costs = fields.Nested(CostsSchema)
     sample_only = (*EvaluationSchema.sample_only, "soft_labels", "thresholds", "tuning")
+    not_of_groups = (*EvaluationSchema.not_of_groups, "soft_labels")
 
     @pre_load
     def drop_absent(self, data: Any, **kwargs: object) -> Any:  # noqa: ANN401  # anything that JSON can hold

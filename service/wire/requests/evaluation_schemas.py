@@ -1,4 +1,4 @@
-"""The schemas of the input of every operation: a sample, or counts.
+"""The schemas of the input of every operation: a sample, counts, or groups.
 
 A loaded schema is the domain object. Every field is optional on its own, and null or [] count as absent, so that
 generated clients may send them. Knows the domain's constructors; nothing of bytes.
@@ -9,12 +9,14 @@ from typing import Any
 
 from marshmallow import RAISE, Schema, ValidationError, fields, post_load, pre_load
 
+from service.curves.confusion import Evaluation
 from service.curves.counts import Counts, total
 from service.curves.errors import CurvesError
+from service.curves.grouped import CLOSED_SIDES, GroupColumns, Grouped
 from service.curves.sample import Sample
 from service.wire.problems import MAX_ERRORS, meant
 from service.wire.requests.faults import FACT_CODES
-from service.wire.requests.fields import Fault, Flag, LabelColumn, Number, NumberColumn, Scalar, invalid
+from service.wire.requests.fields import Choice, Fault, Flag, LabelColumn, Number, NumberColumn, Scalar, invalid
 
 _MEANING: dict[str, tuple[type, ...]] = {"positive_label": (str, int, float), "lower_is_positive": (bool,)}
 """Fields for the meaning of labels and scores, and the types of their values; a bool is an int."""
@@ -85,6 +87,50 @@ class CountsSchema(ObjectSchema):
             raise _fault_of(fact, data) from None
 
 
+_SQUARES = ("positives_squared", "negatives_squared")
+
+
+class GroupsSchema(ObjectSchema):
+    """Columns of groups: the score, or the ends, of each, with its positives and negatives."""
+
+    score = NumberColumn()
+    score_from = NumberColumn()
+    score_to = NumberColumn()
+    positives = NumberColumn(minimum=0)
+    negatives = NumberColumn(minimum=0)
+    positives_squared = NumberColumn(minimum=0)
+    negatives_squared = NumberColumn(minimum=0)
+    closed = Choice(CLOSED_SIDES)
+
+    @post_load
+    def build(self, data: dict[str, Any], **_: object) -> GroupColumns:
+        """Build the columns; the request merges them, as it knows the direction of the scores."""
+        for name in ("positives", "negatives"):
+            if name not in data:
+                raise invalid("missing", "Groups need positives and negatives; null and [] count as absent.", name)
+        ends = {name: data[name] for name in ("score_from", "score_to") if name in data}
+        if "score" in data and ends:
+            raise invalid("exclusive", "Give score, or score_from and score_to, not both.", "score")
+        if "score" in data:
+            ends = dict.fromkeys(("score_from", "score_to"), data.pop("score"))
+        for name in ("score_from", "score_to"):
+            if name not in ends:
+                raise invalid("missing", "Groups need score, or score_from and score_to.", name if ends else "score")
+        squares = [name for name in _SQUARES if name not in data]
+        if len(squares) == 1:
+            raise invalid("missing", "Give the sums of squared weights of both classes, or of none.", squares[0])
+        return GroupColumns(**(data | ends))
+
+
+def merged(columns: GroupColumns) -> Grouped:
+    """Merge the groups of a request; what is wrong with them is wrong with its field `groups`."""
+    try:
+        return Grouped.of(columns)
+    except CurvesError as fact:
+        fault = Fault(FACT_CODES[type(fact)], fact.detail, fact.row)
+        raise ValidationError({"groups": {fact.column or "_schema": [fault]}}) from None
+
+
 class SampleFields(ObjectSchema):
     """The fields of a sample."""
 
@@ -105,28 +151,36 @@ class SampleSchema(SampleFields):
 
 
 class EvaluationSchema(SampleFields):
-    """The input of every operation: a sample's fields, or counts."""
+    """The input of every operation: a sample's fields, counts, or groups."""
 
     counts = fields.Nested(CountsSchema)
+    groups = fields.Nested(GroupsSchema)
     sample_only: tuple[str, ...] = ("scores", "labels", "weights", "positive_label")
+    not_of_groups: tuple[str, ...] = sample_only
 
     @pre_load
     def drop_absent(self, data: Any, **kwargs: object) -> Any:  # noqa: ANN401  # anything that JSON can hold
-        """Refuse a sample's fields next to counts, whatever their values."""
+        """Refuse a sample's fields next to counts or groups, whatever their values."""
         data = super().drop_absent(data, **kwargs)
-        if isinstance(data, dict) and "counts" in data:
-            for name in self.sample_only:
-                if name in data:
-                    raise invalid("exclusive", "This is for a sample, but counts are given too.", name)
+        if isinstance(data, dict):
+            for kind, others in (("counts", (*self.sample_only, "groups")), ("groups", self.not_of_groups)):
+                for name in others:
+                    if kind in data and name in data:
+                        what = "is for a sample" if name != "groups" else "is another evaluation"
+                        raise invalid("exclusive", f"This {what}, but {kind} are given too.", name)
         return data
 
-    def evaluation(self, data: dict[str, Any]) -> Sample | Counts:
-        """Build the sample or the counts, whichever is given."""
+    def evaluation(self, data: dict[str, Any]) -> Evaluation:
+        """Build the sample, the counts or the groups, whichever is given."""
+        lower = data.get("lower_is_positive", False)
         if "counts" in data:
             counts: Counts = data["counts"]
-            return replace(counts, lower_is_positive=data.get("lower_is_positive", False))
+            return replace(counts, lower_is_positive=lower)
+        if "groups" in data:
+            groups: GroupColumns = data["groups"]
+            return merged(replace(groups, lower_is_positive=lower))
         if not any(name in data for name in self.sample_only):
-            raise invalid("missing", "Give scores and labels, or counts; null and [] count as absent.")
+            raise invalid("missing", "Give scores and labels, or counts, or groups; null and [] count as absent.")
         return _sample(data)
 
     @staticmethod
@@ -152,7 +206,7 @@ def inheriting(data: dict[str, Any], name: str) -> dict[str, Any]:
     # Each mistake is reported once, in its place.
     meaning = {key: data[key] for key, kinds in _MEANING.items() if isinstance(data.get(key), kinds)}
     given = {key: value for key, value in inner.items() if not (key in meaning and _is_absent(value))}
-    if not _is_absent(given.get("counts")):
+    if not _is_absent(given.get("counts")) or not _is_absent(given.get("groups")):
         meaning.pop("positive_label", None)
     return data | {name: meaning | given}
 

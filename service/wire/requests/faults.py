@@ -8,9 +8,13 @@ from collections.abc import Callable, Iterator
 from marshmallow import ValidationError
 
 from service.curves.errors import (
+    ContradictingSquares,
     ContradictingTotals,
     CurvesError,
+    EndsReversed,
+    GroupsOverlap,
     LengthsDiffer,
+    NeedsExactGroups,
     NoRowMeets,
     NotPaired,
     OneClassLabels,
@@ -32,6 +36,10 @@ FACT_CODES: dict[type[CurvesError], str] = {
     NoRowMeets: "no_row_meets",
     TotalsDiffer: "totals_differ",
     NotPaired: "not_paired",
+    EndsReversed: "not_rising",
+    GroupsOverlap: "groups_overlap",
+    ContradictingSquares: "contradicting_squares",
+    NeedsExactGroups: "needs_exact_groups",
 }
 """The one place where a fact of the mathematics gets the code that clients see."""
 

@@ -11,10 +11,9 @@ from typing import Any
 from marshmallow import ValidationError, fields, post_load, pre_load
 
 from service.charts.picture import Pictures
-from service.curves.counts import Counts
+from service.curves.confusion import Evaluation
 from service.curves.indices import INDICES
 from service.curves.partial_areas import PartialRange
-from service.curves.sample import Sample
 from service.inference.gate import GateOptions
 from service.inference.intervals import resamples_show
 from service.inference.rules import (
@@ -181,8 +180,8 @@ def _check_levels(options: GateOptions) -> None:
 class GatesRequest:
     """A checked request for a verdict; `fail_status` is the HTTP status if it is not passed."""
 
-    evaluation: Sample | Counts
-    baseline: Sample | Counts | None
+    evaluation: Evaluation
+    baseline: Evaluation | None
     options: GateOptions
     fail_status: int
     charts: Pictures
@@ -202,7 +201,7 @@ class BaselineSchema(EvaluationSchema):
     """The evaluation that drops are measured from."""
 
     @post_load
-    def build(self, data: dict[str, Any], **_: object) -> Sample | Counts:
+    def build(self, data: dict[str, Any], **_: object) -> Evaluation:
         """Build the evaluation."""
         return self.evaluation(data)
 

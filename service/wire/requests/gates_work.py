@@ -4,9 +4,8 @@ Constants state their measurements, up to those of hostile requests; `python -m 
 and evaluations, not how a rule is checked.
 """
 
-from service.curves.counts import Counts
+from service.curves.confusion import Evaluation
 from service.curves.indices import INDICES
-from service.curves.sample import Sample
 from service.inference.gate import GateOptions
 from service.inference.methods import is_resampled
 from service.inference.pairs import SHARES
@@ -42,7 +41,7 @@ _SPLIT = 50_000
 """A difference, for paired examples, of a function of two proportions, with its p-value: 25 to 190 ms."""
 
 
-def gates_work(evaluation: Sample | Counts, baseline: Sample | Counts | None, options: GateOptions) -> int:
+def gates_work(evaluation: Evaluation, baseline: Evaluation | None, options: GateOptions) -> int:
     """Work of a verdict: both tables, each metric of both, its interval, and resamples."""
     tables = [evaluation] if baseline is None else [evaluation, baseline]
     rows = sum(table.rows for table in tables)
@@ -57,7 +56,7 @@ def gates_work(evaluation: Sample | Counts, baseline: Sample | Counts | None, op
     return int(work + _resampling_work(tables, options))
 
 
-def _metric_work(metric: Metric, tables: list[Sample | Counts]) -> float:
+def _metric_work(metric: Metric, tables: list[Evaluation]) -> float:
     """Work to read a metric off existing tables."""
     if metric.name in AREAS:
         return 0
@@ -76,7 +75,7 @@ def _splits(options: GateOptions) -> int:
     return len({(rule.of, options.level(rule)) for rule in of_two})
 
 
-def _resampling_work(tables: list[Sample | Counts], options: GateOptions) -> float:
+def _resampling_work(tables: list[Evaluation], options: GateOptions) -> float:
     """Work of the resamples: the evaluation's intervals need its own, differences those of both."""
     drawn = [rule for rule in options.rules if options.takes_resamples(rule)]
     work = 0.0

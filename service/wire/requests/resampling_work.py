@@ -5,7 +5,7 @@ Constants state their measurements, up to those of hostile requests. Knows evalu
 
 from collections.abc import Sequence
 
-from service.curves.counts import Counts
+from service.curves.confusion import Evaluation
 from service.curves.sample import Sample
 from service.inference.bootstrap import MOST_LEFT_OUT
 from service.inference.draws import CROWD
@@ -31,7 +31,7 @@ _SORTED = 1 / 5
 
 
 def resampling_work(
-    evaluations: Sequence[Sample | Counts], how: IntervalOptions, *, areas: int, readings: int = 0, intervals: int = 0
+    evaluations: Sequence[Evaluation], how: IntervalOptions, *, areas: int, readings: int = 0, intervals: int = 0
 ) -> float:
     """Work of this many areas and values of curves for every resample of each evaluation, and this many intervals."""
     each = sum(
@@ -46,7 +46,7 @@ def resampling_work(
     return count * each + intervals * how.resamples * _SORTED
 
 
-def _drawn(evaluation: Sample | Counts) -> float:
+def _drawn(evaluation: Evaluation) -> float:
     """The approximate draws per resample: examples of counts are drawn singly unless a kind has many."""
     if isinstance(evaluation, Sample):
         return evaluation.rows

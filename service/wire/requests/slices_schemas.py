@@ -3,7 +3,7 @@
 Knows samples and slices; nothing of bytes.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from marshmallow import ValidationError, fields, post_load
 from service.charts.picture import Pictures
 from service.curves.area_columns import SHARED_AREAS
 from service.curves.exact import IntArray
+from service.curves.grouped import GroupColumns
 from service.curves.operating_points import OperatingPoint
 from service.curves.sample import Sample
 from service.inference.intervals import IntervalOptions
@@ -19,7 +20,7 @@ from service.inference.methods import INTERVAL_METHODS, RESAMPLED_METHODS
 from service.inference.rules import AREAS_WITH_INTERVALS
 from service.inference.sliced import Slicing
 from service.wire.columns import Categories, ColumnError, categories
-from service.wire.requests.evaluation_schemas import ObjectSchema, SampleSchema
+from service.wire.requests.evaluation_schemas import EvaluationSchema, GroupsSchema, ObjectSchema, SampleSchema, merged
 from service.wire.requests.fields import Choice, Fault, ObjectList, invalid
 from service.wire.requests.interval_schemas import Level, OperatingPointSchema
 from service.wire.requests.picture_schemas import SlicesCharts, charts_of
@@ -134,7 +135,7 @@ class SliceIntervalsSchema(ObjectSchema):
 class SlicesRequest:
     """A checked request for slices."""
 
-    sample: Sample
+    sample: Sample | GroupColumns
     slicing: Slicing
     points: tuple[OperatingPoint, ...] = ()
     intervals: IntervalOptions | None = None
@@ -142,7 +143,7 @@ class SlicesRequest:
 
     @property
     def rows(self) -> int:
-        """The rows of the sample."""
+        """The rows of the sample, or the groups."""
         return self.sample.rows
 
     @property
@@ -153,8 +154,9 @@ class SlicesRequest:
 
 
 class SlicesRequestSchema(SampleSchema, SlicesCharts):
-    """A request for slices: a sample, and its options beside it."""
+    """A request for slices: a sample or groups, and its options beside it."""
 
+    groups = fields.Nested(GroupsSchema)
     slices = SliceColumns()
     operating_points = ObjectList(OperatingPointSchema(), minimum=0, maximum=MOST_SLICE_POINTS)
     intervals = fields.Nested(SliceIntervalsSchema)
@@ -165,10 +167,24 @@ class SlicesRequestSchema(SampleSchema, SlicesCharts):
         if "slices" not in data:
             message = 'Give the columns that define the slices, such as {"country": ["DE", "FR"]}.'
             raise invalid("missing", message, "slices")
-        sample = super().build(data)
+        sample = self._groups(data) if "groups" in data else super().build(data)
         slicing: Slicing = data["slices"]
         if slicing.numbers.size != sample.rows:
-            message = f"The columns of slices have {slicing.numbers.size} rows but scores has {sample.rows}."
+            others = "there are {} groups" if "groups" in data else "scores has {}"
+            message = f"The columns of slices have {slicing.numbers.size} rows but {others.format(sample.rows)}."
             raise invalid("lengths_differ", message, "slices")
         points = tuple(data.get("operating_points", ()))
         return SlicesRequest(sample, slicing, points, data.get("intervals"), charts_of("slices", data))
+
+    @staticmethod
+    def _groups(data: dict[str, Any]) -> GroupColumns:
+        """Check groups, which are merged within each slice."""
+        for name in EvaluationSchema.not_of_groups:
+            if name in data:
+                raise invalid("exclusive", "This is for a sample, but groups are given too.", name)
+        given: GroupColumns = data["groups"]
+        columns = replace(given, lower_is_positive=data.get("lower_is_positive", False))
+        merged(columns)
+        if not columns.is_exact:
+            raise invalid("needs_exact_groups", "Slices need groups of one score each.", "groups")
+        return columns

@@ -10,10 +10,9 @@ from typing import Any
 from marshmallow import fields, post_load
 
 from service.charts.picture import Pictures
-from service.curves.counts import Counts
+from service.curves.confusion import Evaluation
 from service.curves.density import BetaDensity
 from service.curves.indices import INDICES
-from service.curves.sample import Sample
 from service.curves.tradeoff import TradeoffOptions
 from service.wire.requests.evaluation_schemas import EvaluationSchema, ObjectSchema
 from service.wire.requests.fields import ChoiceSet, Number, NumberColumn, invalid
@@ -40,7 +39,7 @@ class LambdaDensitySchema(ObjectSchema):
 class TradeoffsRequest:
     """A checked request for trade-offs."""
 
-    evaluation: Sample | Counts
+    evaluation: Evaluation
     options: TradeoffOptions
     charts: Pictures
 

@@ -10,9 +10,10 @@ from collections.abc import Mapping
 import orjson
 
 from service.curves.budget import BYTES_PER_ROW
-from service.curves.counts import Counts
+from service.curves.confusion import Evaluation
 from service.curves.evaluation import CurvesOptions
 from service.curves.exact import LARGEST_EXACT_INTEGER
+from service.curves.grouped import GroupColumns
 from service.curves.pr import AtRecall
 from service.curves.sample import Sample
 from service.curves.tradeoff import TradeoffOptions
@@ -76,13 +77,13 @@ MOST_POINTS = 10**9
 """More than any server allows; keeps an estimate of work finite."""
 
 
-def table_work(evaluation: Sample | Counts) -> float:
+def table_work(evaluation: Evaluation | GroupColumns) -> float:
     """Work from an evaluation to its table and areas."""
     plain = isinstance(evaluation, Sample) and evaluation.weights is None
     return evaluation.rows * (_SAMPLE_ROW if plain else _WEIGHTED_ROW)
 
 
-def curves_work(evaluation: Sample | Counts, options: CurvesOptions, intervals: IntervalOptions | None) -> int:
+def curves_work(evaluation: Evaluation, options: CurvesOptions, intervals: IntervalOptions | None) -> int:
     """Work of curves: reading the tables, the points of each curve, readings and resamples."""
     work = table_work(evaluation) + len(options.operating_points) * _OPERATING_POINT
     rows = evaluation.rows + 2
@@ -117,9 +118,13 @@ def partial_work(ranges: int, rows: int) -> float:
     return ranges * (_PARTIAL + rows * _PARTIAL_ROW)
 
 
-def slices_work(sample: Sample, slices: int, columns: int, points: int, *, intervals: bool) -> int:
+def slices_work(sample: Sample | GroupColumns, slices: int, columns: int, points: int, *, intervals: bool) -> int:
     """Work of slices: one table of all, and what is read for each slice; with weights each slice has a table."""
-    each = _SLICE + (0 if sample.weights is None else _WEIGHTED_SLICE) + (_SLICE_INTERVALS if intervals else 0)
+    each = (
+        _SLICE
+        + (0 if isinstance(sample, Sample) and sample.weights is None else _WEIGHTED_SLICE)
+        + (_SLICE_INTERVALS if intervals else 0)
+    )
     each += _SLICE_POINTS + points * _OPERATING_POINT if points else 0
     together = _SLICES + columns * _SLICE_COLUMN + sample.rows * _SLICED_ROW
     return int(table_work(sample) + together + slices * each)
@@ -133,7 +138,7 @@ def classes_work(rows: int, classes: int, *, weighted: bool, exclusive: bool) ->
     return int(tables + classes * _CLASS + exclusive * classes * classes * (_WEIGHTED_PAIR if weighted else _PAIR))
 
 
-def _interpolation_work(evaluation: Sample | Counts, options: CurvesOptions, rows: int) -> float:
+def _interpolation_work(evaluation: Evaluation, options: CurvesOptions, rows: int) -> float:
     """Work of one interpolated curve of a table of this many rows."""
     at, positives = options.interpolation, evaluation.positives
     if isinstance(at, AtRecall):
@@ -147,7 +152,7 @@ def _interpolation_work(evaluation: Sample | Counts, options: CurvesOptions, row
     return min(points, MOST_POINTS) * (_INTERPOLATED + rational)
 
 
-def _is_rational(evaluation: Sample | Counts, every: float | None) -> bool:
+def _is_rational(evaluation: Evaluation, every: float | None) -> bool:
     """Whether points are computed in rational numbers, judged by the totals: whole, but not small."""
     positives, negatives = evaluation.positives, _negatives(evaluation)
     if not (positives.is_integer() and negatives.is_integer() and max(positives, negatives) <= LARGEST_EXACT_INTEGER):
@@ -155,21 +160,21 @@ def _is_rational(evaluation: Sample | Counts, every: float | None) -> bool:
     return positives * (positives + negatives) > LARGEST_EXACT_INTEGER or not (every is None or every.is_integer())
 
 
-def _negatives(evaluation: Sample | Counts) -> float:
-    if isinstance(evaluation, Counts):
+def _negatives(evaluation: Evaluation) -> float:
+    if not isinstance(evaluation, Sample):
         return evaluation.negatives
     if evaluation.weights is None:
         return evaluation.rows - evaluation.positives
     return float(evaluation.weights @ ~evaluation.labels)
 
 
-def tradeoffs_work(evaluation: Sample | Counts, options: TradeoffOptions) -> int:
+def tradeoffs_work(evaluation: Evaluation, options: TradeoffOptions) -> int:
     """Work of trade-offs: the table, and the values read off."""
     read = 0 if options.at_lambda is None else options.at_lambda.size
     return int(table_work(evaluation) + read * len(options.indices) * _AT_LAMBDA)
 
 
-def comparisons_work(named: Mapping[str, Sample | Counts]) -> int:
+def comparisons_work(named: Mapping[str, Evaluation]) -> int:
     """Work of a comparison: the tables, every curve against every other, and the names of every pair."""
     evaluations = named.values()
     rows = len(evaluations) * sum(evaluation.rows for evaluation in evaluations)

@@ -14,7 +14,7 @@ from service.wire.formats import arrow_format, parquet_format
 from service.wire.formats.arrow_format import ArrowTable
 from service.wire.formats.arrow_messages import MOST_BATCHES
 from service.wire.formats.parquet_format import ParquetTable
-from service.wire.formats.tables import MOST_COLUMNS
+from service.wire.formats.table_columns import MOST_COLUMNS
 from service.wire.limits import Limits
 from service.wire.problems import Problem
 from tests.properties.bodies import arrow_body, chunked

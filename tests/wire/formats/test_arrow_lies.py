@@ -10,7 +10,7 @@ import pytest
 from service.wire.formats import arrow_columns
 from service.wire.formats.arrow_format import ArrowTable
 from service.wire.formats.arrow_messages import MOST_PAIRS
-from service.wire.formats.tables import MOST_COLUMNS
+from service.wire.formats.table_columns import MOST_COLUMNS
 from service.wire.limits import Limits
 from service.wire.problems import Problem
 from tests.properties.bodies import arrow_body

@@ -10,7 +10,7 @@ import pytest
 from service.wire.columns import ColumnError, labels, numbers
 from service.wire.formats import csv_format
 from service.wire.formats.csv_format import CsvTable, Dialect
-from service.wire.formats.tables import LONGEST_HEADER
+from service.wire.formats.table_columns import LONGEST_HEADER
 from service.wire.formats.text_columns import TextColumn
 from service.wire.problems import Problem
 from tests.asking import LIMITS, ask

@@ -13,7 +13,7 @@ from service.wire.formats import parquet_format
 from service.wire.formats.arrow_columns import ArrowColumn
 from service.wire.formats.parquet_footer import Footer
 from service.wire.formats.parquet_format import ParquetTable
-from service.wire.formats.tables import LONGEST_HEADER
+from service.wire.formats.table_columns import LONGEST_HEADER
 from service.wire.formats.thrift_compact import I64, LIST, STRUCT, Reader, written
 from service.wire.limits import Limits
 from service.wire.problems import Problem

@@ -1,0 +1,122 @@
+"""What open groups of scores tell of a curve: the best and the worst of it, whatever the order within each group.
+
+Three tables enclose every sample that the groups may stand for. The *known* one has the ends of groups, which are rows
+of all these samples. In the *best* one the positives of each open group come first, in the *worst* one the negatives.
+At equal tp, fp is nowhere lower than in the best table, nor higher than in the worst, so whatever rises as fp falls
+lies between: the areas, their parts, and what is read off the curves at one place.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from service.curves.areas import Areas, areas
+from service.curves.confusion import ConfusionTable, running_sums
+from service.curves.exact import IntArray, exact_quotient, power_of_two_scale
+from service.curves.grouped import Grouped
+from service.curves.hull import RocHull
+from service.curves.positive_steps import PositiveSteps
+
+_WITHIN = 2.0**-50
+"""Rounding moves an area, or an engine's sum, by less than this share of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Enclosure:
+    """The least and the greatest that a number can be."""
+
+    lower: float
+    upper: float
+
+    @property
+    def middle(self) -> float:
+        """The number half way between them."""
+        return self.lower / 2 + self.upper / 2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Arranged:
+    """Groups in one order of the examples within each, with the areas that bound those of all orders.
+
+    rows   for each class, the row of the table at which the examples of each group are called positive, (m,).
+    """
+
+    groups: Grouped
+    table: ConfusionTable
+    rows: tuple[IntArray, IntArray]
+    areas: Areas
+
+
+def best_and_worst(groups: Grouped) -> tuple[Arranged, Arranged]:
+    """Arrange groups as well as possible, and as badly."""
+    best, rows = _table(groups, positives_first=True)
+    hull = best.select(RocHull.of(best).vertices)
+    upper = _rounded(areas(best, hull), 1 + _WITHIN, best)
+    at_best = Arranged(groups, best, rows, upper)
+    worst, rows = _table(groups, positives_first=False)
+    hull = worst.select(RocHull.of(worst).vertices)
+    found = areas(worst, hull)
+    found.average_precision = _least_average_precision(groups, worst, rows[0])
+    return at_best, Arranged(groups, worst, rows, _rounded(found, 1 - _WITHIN, worst))
+
+
+def bounded_areas(groups: Grouped) -> dict[str, Enclosure | None]:
+    """The bounds of every area; None for an area that is omitted. Those of exact groups are equal, up to rounding."""
+    best, worst = best_and_worst(groups)
+    return between(worst.areas, best.areas)
+
+
+def between(worst: Areas, best: Areas) -> dict[str, Enclosure | None]:
+    """The bounds of every area from the worst and the best."""
+    found: dict[str, Enclosure | None] = {}
+    for name in Areas.__slots__:
+        lower, upper = getattr(worst, name), getattr(best, name)
+        found[name] = None if lower is None or upper is None else Enclosure(min(lower, upper), max(lower, upper))
+    return found
+
+
+def _table(groups: Grouped, *, positives_first: bool) -> tuple[ConfusionTable, tuple[IntArray, IntArray]]:
+    """The table in which one class of each open group comes first, and the rows of `Arranged`."""
+    split = groups.is_open
+    last = (1 + split).cumsum()
+    first = last - split
+    rows = (first, last) if positives_first else (last, first)
+    lower = groups.lower_is_positive
+    thresholds = np.full(int(last[-1]) + 1, np.nan)
+    # What calls the first class of a group positive lies beyond the near end of its scores.
+    thresholds[first] = groups.low if lower else groups.high
+    thresholds[last] = groups.ends
+    gains = np.zeros((2, last[-1]))
+    for gain, mass, at in zip(gains, groups.masses, rows, strict=True):
+        gain[at - 1] = mass
+    counted = groups.is_counted
+    tp, fp = np.cumsum(gains, axis=1) if counted else running_sums(*gains)
+    tp, fp = np.append(0.0, tp), np.append(0.0, fp)
+    table = ConfusionTable(thresholds, tp, fp, float(tp[-1]), float(fp[-1]), lower, counted=counted)
+    return table, rows
+
+
+def _least_average_precision(groups: Grouped, worst: ConfusionTable, rows: IntArray) -> float:
+    """The infimum of the average precision, for the worst table and the rows of each group's positives.
+
+    An exact group is one step, Δtp tp/(tp + fp). The positives of an open one come last and one by one, and the fewer
+    each weighs, the nearer their steps come to ∫ t/(t + fp) dt from below the step to its end.
+    """
+    up = power_of_two_scale(worst.positives)
+    parts: list[float] = []
+    for are_open in (False, True):
+        at = rows[groups.is_open == are_open]
+        at = at[worst.tp[at] > worst.tp[at - 1]]
+        if at.size:
+            steps = PositiveSteps(worst.tp[at - 1], worst.tp[at], worst.fp[at - 1], worst.fp[at])
+            parts += steps.integral(up) if are_open else steps.fractional_average(up)
+    return min(exact_quotient(parts, worst.positives * up), 1.0)
+
+
+def _rounded(found: Areas, factor: float, table: ConfusionTable) -> Areas:
+    """Move areas outwards by as much as rounding may have moved them inwards; those in whole numbers are exact."""
+    for name in Areas.__slots__:
+        value = getattr(found, name)
+        if value is not None and not (name in {"roc", "roc_hull"} and table.whole):
+            setattr(found, name, min(value * factor, 1.0))
+    return found

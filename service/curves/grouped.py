@@ -1,0 +1,218 @@
+"""Examples in groups of equal or similar scores, as a database's GROUP BY or a histogram gives them.
+
+Knows what makes groups one data set, and merges them; nothing of curves.
+"""
+
+import math
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from service.curves.errors import ContradictingSquares, EndsReversed, GroupsOverlap, LengthsDiffer, OneClassLabels
+from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray, are_integers
+from service.curves.sample import check_total
+
+CLOSED_SIDES = ("both", "left", "right")
+"""Which ends of a group belong to it."""
+
+_SQUARES_TOLERANCE = 2.0**-40
+"""How far the sum of squares may be above the square of the sum, relatively: an engine rounds every addition."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupColumns:
+    """Groups as they are given, in any order, of which several may have equal ends: columns (n,).
+
+    score_from, score_to   the ends of each, finite; equal if all of its examples have one score.
+    positives, negatives   how many there are, or the sums of their weights, >= 0.
+    positives_squared, negatives_squared   the sums of their squared weights; None if not given.
+    closed                 which ends of an open group belong to it.
+    lower_is_positive      whether lower scores are more positive.
+    """
+
+    score_from: FloatArray
+    score_to: FloatArray
+    positives: FloatArray
+    negatives: FloatArray
+    positives_squared: FloatArray | None = None
+    negatives_squared: FloatArray | None = None
+    closed: str = "both"
+    lower_is_positive: bool = False
+
+    @property
+    def rows(self) -> int:
+        """How many groups are given, n."""
+        return self.score_from.size
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether no group is open."""
+        return bool((self.score_from == self.score_to).all())
+
+    def take(self, rows: IntArray) -> "GroupColumns":
+        """Some of the groups."""
+        of_positives, of_negatives = self.positives_squared, self.negatives_squared
+        return GroupColumns(
+            self.score_from.take(rows),
+            self.score_to.take(rows),
+            self.positives.take(rows),
+            self.negatives.take(rows),
+            None if of_positives is None else of_positives.take(rows),
+            None if of_negatives is None else of_negatives.take(rows),
+            self.closed,
+            self.lower_is_positive,
+        )
+
+    def check(self) -> None:
+        """Raise LengthsDiffer, EndsReversed or ContradictingSquares."""
+        columns = {field.name: getattr(self, field.name) for field in fields(self)}
+        for name, column in columns.items():
+            if isinstance(column, np.ndarray) and column.size != self.rows:
+                raise LengthsDiffer(f"{name} has {column.size} rows but there are {self.rows} scores.", name)
+        back = np.flatnonzero(self.score_to < self.score_from)
+        if back.size:
+            row = int(back[0])
+            least = self.score_from[row]
+            detail = f"score_to is {self.score_to[row]:.17g} here, below score_from, which is {least:.17g}."
+            raise EndsReversed(detail, "score_to", row)
+        for name, of_class in (("positives", self.positives), ("negatives", self.negatives)):
+            squares = columns[f"{name}_squared"]
+            if squares is not None:
+                _check_squares(of_class, squares, f"{name}_squared")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grouped:
+    """Groups of examples, merged and in the order of the sweep, the most positive scores first: columns (m,).
+
+    low, high      the least and the greatest score that an example of the group may have, finite, low <= high. A group
+                   is exact if both are equal, and open otherwise: its examples may lie anywhere between.
+    masses         the positives and the negatives of each group, or the sums of their weights.
+    squares        the sums of their squared weights, of both classes; None if no weights are known.
+    rows           how many groups were given.
+    lower_is_positive   whether lower scores are more positive.
+    """
+
+    low: FloatArray
+    high: FloatArray
+    masses: tuple[FloatArray, FloatArray]
+    squares: tuple[FloatArray, FloatArray] | None
+    rows: int
+    lower_is_positive: bool = False
+
+    @classmethod
+    def of(cls, given: GroupColumns) -> "Grouped":
+        """Merge groups; those of equal ends add up, and empty ones are left out.
+
+        Raises LengthsDiffer, EndsReversed, GroupsOverlap, ContradictingSquares, OneClassLabels and TotalOutOfRange.
+        """
+        given.check()
+        there = np.flatnonzero((given.positives > 0) | (given.negatives > 0))
+        low, high = (column.take(there) + 0.0 for column in (given.score_from, given.score_to))  # -0.0 is 0.0
+        are_open = low < high
+        if given.closed == "left":
+            high = np.where(are_open, np.nextafter(high, -np.inf), high)
+        elif given.closed == "right":
+            low = np.where(are_open, np.nextafter(low, np.inf), low)
+        order = np.lexsort((high, low))
+        low, high, there = low.take(order), high.take(order), there.take(order)
+        changes = (low[1:] != low[:-1]) | (high[1:] != high[:-1])
+        _check_apart(low, high, changes, there)
+        starts = np.append(0, np.flatnonzero(changes) + 1)[: low.size]
+        turn = slice(None, None, 1 if given.lower_is_positive else -1)
+        positives, negatives = (_sums(column[there], starts)[turn] for column in (given.positives, given.negatives))
+        for name, column in (("positives", positives), ("negatives", negatives)):
+            total = _sum(column)
+            if total == 0:
+                raise OneClassLabels(f"There are no {name}; a curve needs both classes.", name)
+            check_total(name, total)
+        squares = None
+        if given.positives_squared is not None and given.negatives_squared is not None:
+            both = given.positives_squared, given.negatives_squared
+            of_positives, of_negatives = (_sums(column[there], starts)[turn] for column in both)
+            squares = of_positives, of_negatives
+        ends = low[starts][turn], high[starts][turn]
+        return cls(*ends, (positives, negatives), squares, given.rows, given.lower_is_positive)
+
+    @property
+    def ends(self) -> FloatArray:
+        """The threshold that calls all of each group positive, and no other, (m,)."""
+        return self.high if self.lower_is_positive else self.low
+
+    @property
+    def is_open(self) -> BoolArray:
+        """Whether the examples of each group may have different scores, (m,)."""
+        out: BoolArray = self.low < self.high
+        return out
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether all groups are exact."""
+        return bool((self.low == self.high).all())
+
+    @property
+    def positives(self) -> float:
+        """The total P, up to rounding."""
+        return _sum(self.masses[0])
+
+    @property
+    def negatives(self) -> float:
+        """The total N, up to rounding."""
+        return _sum(self.masses[1])
+
+    @property
+    def has_examples(self) -> bool:
+        """Whether positives and negatives are numbers of examples, not sums of weights."""
+        return self.squares is None and all(map(are_integers, self.masses))
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether these are numbers of examples whose total is exact in a double, up to 2^53."""
+        return self.has_examples and self.positives + self.negatives <= LARGEST_EXACT_INTEGER
+
+    def divides(self, threshold: float) -> bool:
+        """Whether a threshold falls within an open group, so that what it calls positive is not known."""
+        inside = (self.low < threshold) & (threshold <= self.high)
+        if self.lower_is_positive:
+            inside = (self.low <= threshold) & (threshold < self.high)
+        return bool((inside & self.is_open).any())
+
+
+def _check_squares(total: FloatArray, squares: FloatArray, name: str) -> None:
+    """Refuse sums of squares that no weights >= 0 of this sum have: Σ w² is at most (Σ w)², and 0 only if Σ w is."""
+    with np.errstate(over="ignore"):
+        most = total * total * (1 + _SQUARES_TOLERANCE)
+    wrong = np.flatnonzero(((squares > 0) != (total > 0)) | (squares > most))
+    if wrong.size:
+        row = int(wrong[0])
+        detail = f"Weights that add up to {total[row]:.17g} cannot have squares that add up to {squares[row]:.17g}."
+        raise ContradictingSquares(detail, name, row)
+
+
+def _check_apart(low: FloatArray, high: FloatArray, changes: BoolArray, rows: IntArray) -> None:
+    """Refuse different groups that have a score in common; if any have, then two neighbours."""
+    touching = np.flatnonzero(changes & (low[1:] <= high[:-1]))
+    if touching.size:
+        first, second = sorted(rows[touching[0] : touching[0] + 2].tolist())
+        detail = (
+            f"This group and that of row {first}, counting from 0, have scores in common. Unite them, or say with "
+            "closed that one of their ends is not theirs."
+        )
+        raise GroupsOverlap(detail, "score_from", second)
+
+
+def _sums(column: FloatArray, starts: IntArray) -> FloatArray:
+    """Sum over runs; each sum is rounded once, so that it does not depend on the order."""
+    if starts.size >= column.size:
+        return column
+    sums: FloatArray = np.add.reduceat(column, starts)
+    if not are_integers(column) or _sum(column) > LARGEST_EXACT_INTEGER:
+        stops = np.append(starts[1:], column.size)
+        for run in np.flatnonzero(stops - starts > 1):
+            sums[run] = math.fsum(column[starts[run] : stops[run]].tolist())
+    return sums
+
+
+def _sum(column: FloatArray) -> float:
+    with np.errstate(over="ignore"):
+        return float(column.sum())

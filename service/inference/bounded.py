@@ -1,0 +1,151 @@
+"""Curves and intervals of groups that do not tell the order of all examples: everything twice, at best and at worst.
+
+Knows the two arrangements of groups, and what is read off each; nothing of how either is made.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from service.curves.areas import Areas
+from service.curves.bounds import Arranged, Enclosure, best_and_worst, between
+from service.curves.confusion import Evaluation
+from service.curves.errors import NeedsExactGroups
+from service.curves.evaluation import Curves, CurvesOptions, CurvesWarning
+from service.curves.exact import FloatArray
+from service.curves.grouped import Grouped
+from service.curves.operating_points import OperatingPoint, OperatingPoints, operating_points
+from service.curves.partial_areas import PartialAreas, PartialRange, partial_areas
+from service.inference.evidence import Evidence
+from service.inference.intervals import Interval, IntervalOptions
+from service.inference.rules import AREAS_WITH_INTERVALS, Metric
+from service.inference.subject import Subject
+
+BOUNDED = CurvesWarning(
+    "bounded",
+    "Some groups do not tell the order of their examples: values are half way between the bounds given with them, and "
+    "all tables have the rows at the ends of groups only.",
+)
+_OF_SINGLE_SCORES = ("calibration", "statistics")
+
+
+def extremes(evaluation: Evaluation) -> tuple[Evaluation | Arranged, Evaluation | Arranged]:
+    """The evaluation at worst and at best: the same, unless it has open groups."""
+    if not isinstance(evaluation, Grouped) or evaluation.is_exact:
+        return evaluation, evaluation
+    best, worst = best_and_worst(evaluation)
+    return worst, best
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoundedPoints(OperatingPoints):
+    """Operating points with the bounds of their values, (n,); `threshold`, tp and fp are of a row at a group's end."""
+
+    value_lower: FloatArray
+    value_upper: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoundedParts(PartialAreas):
+    """Areas of parts of curves with the bounds of area and mean, (n,)."""
+
+    area_lower: FloatArray
+    area_upper: FloatArray
+    mean_lower: FloatArray
+    mean_upper: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoundedCurves:
+    """What open groups add to the curves of the rows at their ends."""
+
+    bounds: dict[str, Enclosure | None]
+    intervals: Mapping[str, Interval | None] | None
+    warnings: tuple[CurvesWarning, ...]
+
+
+def has_bounds(evaluation: Evaluation, options: CurvesOptions) -> bool:
+    """Whether an evaluation gives bounds only: it has open groups, and is not cut at thresholds between them.
+
+    Raises NeedsExactGroups for a threshold or a result that open groups do not tell.
+    """
+    if not isinstance(evaluation, Grouped) or evaluation.is_exact:
+        return False
+    for name in _OF_SINGLE_SCORES:
+        if name in options.include:
+            raise NeedsExactGroups(f"{name} needs groups of one score each, so that score_from is score_to.", "include")
+    for name in ("costs", "tuning"):
+        if getattr(options, name) is not None:
+            raise NeedsExactGroups(f"{name} needs groups of one score each, so that score_from is score_to.", name)
+    if options.thresholds is None:
+        return True
+    for row, threshold in enumerate(options.thresholds.tolist()):
+        if evaluation.divides(threshold):
+            raise NeedsExactGroups(f"{threshold!r} divides a group; only its ends are known.", "thresholds", row)
+    return False
+
+
+def bound_curves(
+    curves: Curves, groups: Grouped, options: CurvesOptions, intervals: IntervalOptions | None
+) -> BoundedCurves:
+    """Put the middle of each bound into the curves of the rows at the ends of groups, and give all bounds."""
+    best, worst = best_and_worst(groups)
+    bounds = between(worst.areas, best.areas)
+    if curves.auc is not None:
+        curves.auc = Areas(**{name: each and each.middle for name, each in bounds.items()})  # type: ignore[arg-type]  # hulls have bounds
+    if curves.operating_points is not None:
+        curves.operating_points = _points(curves.operating_points, options.operating_points, (worst, best))
+    if curves.partial is not None:
+        curves.partial = _parts(options.partial, (worst, best))
+    found, warnings = None, [BOUNDED]
+    if intervals is not None:
+        found, more = _intervals((worst, best), intervals)
+        warnings += more
+    return BoundedCurves(bounds, found, tuple(dict.fromkeys(warnings)))
+
+
+def _points(known: OperatingPoints, asked: Sequence[OperatingPoint], extremes: Sequence[Arranged]) -> BoundedPoints:
+    one, other = (operating_points(each.table, asked).value for each in extremes)
+    lower, upper = np.minimum(one, other), np.maximum(one, other)
+    return BoundedPoints(
+        known.metric, known.at, _middle(lower, upper), known.threshold, known.tp, known.fp, lower, upper
+    )
+
+
+def _parts(asked: Sequence[PartialRange], extremes: Sequence[Arranged]) -> BoundedParts:
+    worst, best = (partial_areas(each.table, asked) for each in extremes)
+    return BoundedParts(
+        worst.ranges,
+        _middle(worst.area, best.area),
+        _middle(worst.mean, best.mean),
+        _middle(worst.mcclish, best.mcclish),
+        worst.area,
+        best.area,
+        worst.mean,
+        best.mean,
+    )
+
+
+def _middle(lower: FloatArray, upper: FloatArray) -> FloatArray:
+    return lower / 2 + upper / 2
+
+
+def _intervals(
+    extremes: Sequence[Arranged], options: IntervalOptions
+) -> tuple[dict[str, Interval | None], tuple[CurvesWarning, ...]]:
+    """The intervals of areas, from the lower end at worst to the upper end at best; no standard error is of both."""
+    metrics = [Metric(name) for name in AREAS_WITH_INTERVALS]
+    worst, best = (Evidence(Subject.of(each), options, [(metric, False) for metric in metrics]) for each in extremes)
+    found: dict[str, Interval | None] = {}
+    for metric in metrics:
+        low, high = (each.interval(metric, options.level) for each in (worst, best))
+        found[metric.name] = spanning(low, high)
+    return found, worst.warnings + best.warnings
+
+
+def spanning(one: Interval | None, other: Interval | None) -> Interval | None:
+    """The interval that includes two of one level, without a standard error; None if one of them is."""
+    if one is None or other is None:
+        return None
+    return Interval(min(one.lower, other.lower), max(one.upper, other.upper), one.level, one.method, None)

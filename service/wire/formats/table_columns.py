@@ -1,0 +1,122 @@
+"""The columns of a body that is a table: which there are, which are named, and what is said of one that is missing.
+
+Knows names of columns and what they are for; nothing of formats, nor of documents.
+"""
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from service.wire.formats.json_format import StrictJsonError, parse_json
+from service.wire.formats.likely_columns import did_you_mean
+from service.wire.problems import Problem, invalid_value, pointer_token
+
+COUNTS_COLUMNS = ("tp", "fp", "fn", "tn", "threshold")
+GROUP_ENDS = ("score", "score_from", "score_to")
+GROUP_MASSES = ("positives", "negatives", "positives_squared", "negatives_squared")
+
+_SHOWN_HEADER = 200
+"""The characters of a table's header that a problem repeats."""
+
+LONGEST_HEADER = 1 << 20
+MOST_COLUMNS = 10_000
+"""Every column of a table costs memory, even one that is not read."""
+
+
+class Table(Protocol):
+    """A body that is a table: the names of its columns, and the columns on demand."""
+
+    @property
+    def header(self) -> list[str]:
+        """The names of all columns."""
+
+    @property
+    def header_is(self) -> str:
+        """The phrase that introduces these names."""
+
+    @property
+    def rows(self) -> int:
+        """The number of rows, known once columns have been read."""
+
+    def read(self, names: list[str]) -> Mapping[str, object]:
+        """Read the named columns."""
+
+
+def listed_names(text: str, header: list[str]) -> list[str]:
+    """Split names at commas, ignoring blanks around them; names with commas can be given in a JSON list."""
+    try:
+        listed = parse_json(text)
+    except StrictJsonError:
+        listed = None
+    names = listed if isinstance(listed, list) and all(isinstance(name, str) for name in listed) else text.split(",")
+    known = frozenset(header)
+    return [name if name in known else name.strip() for name in names]
+
+
+def named_columns(table: Table, parameters: Mapping[str, str], keys: tuple[str, ...]) -> dict[str, str]:
+    """The names of the columns that exist, under their own name or one given by a parameter."""
+    chosen = {key: parameters.get(key, key) for key in keys if key in parameters or key in table.header}
+    for key, name in chosen.items():
+        check_column(table, key, name)
+    return chosen
+
+
+def check_column(table: Table, key: str, name: str) -> None:
+    """Refuse the name of a column that the table does not have."""
+    if name not in table.header:
+        raise invalid_value(f"/{key}", "missing", f"There is no column {name[:_SHOWN_HEADER]!r}; {header_of(table)}.")
+
+
+def no_column(table: Table, key: str) -> Problem:
+    """Make the problem of a column that is needed, with a guess at its name."""
+    message = f"There is no column {key}; if it has another name, give it with {key}=; {header_of(table)}."
+    return invalid_value(f"/{key}", "missing", f"{message}{did_you_mean(table.header, [key])}")
+
+
+def header_of(table: Table) -> str:
+    """The names of the columns, as a problem shows them."""
+    return f"{table.header_is}: {', '.join(map(repr, table.header))[:_SHOWN_HEADER]}"
+
+
+def counts_columns(table: Table) -> list[str]:
+    """The columns of counts that a table has; none if it has neither tp nor fp."""
+    present = [key for key in COUNTS_COLUMNS if key in table.header]
+    return present if {"tp", "fp"} & set(present) else []
+
+
+def refuse_duplicate_columns(header: list[str], names: list[str]) -> None:
+    """Refuse a column whose name is not unique; names of columns that are not read may repeat."""
+    for name in names:
+        if header.count(name) > 1:
+            raise invalid_value(f"/{pointer_token(name)}", "duplicate", "Two columns of the table have this name.")
+
+
+def no_rows(detail: str) -> Problem:
+    """Make the problem of a table without rows."""
+    return invalid_value("", "no_rows", detail)
+
+
+def too_many_rows(rows: int, most: int) -> Problem:
+    """Make the problem of a table with more rows than the limit."""
+    return Problem("too_many_rows", f"The table has {rows} rows; the limit is {most}.")
+
+
+def too_many_columns() -> Problem:
+    """Make the problem of a table with too many columns or too long a header."""
+    detail = f"The header or schema is longer than {LONGEST_HEADER} bytes or {MOST_COLUMNS} columns."
+    return invalid_value("", "too_many_columns", detail)
+
+
+def group_columns(table: Table) -> list[str]:
+    """The columns of groups that a table has; none if it has no ends or no masses."""
+    ends, masses = ([key for key in keys if key in table.header] for keys in (GROUP_ENDS, GROUP_MASSES))
+    return [*ends, *masses] if ends and masses else []
+
+
+def distinct_columns(table: Table, key: str, text: str) -> list[str]:
+    """Split the names of columns that a parameter gives, each once."""
+    names = listed_names(text, table.header)
+    if len(set(names)) < len(names):
+        raise invalid_value(f"/{key}", "duplicate", "A column is named twice.")
+    for name in names:
+        check_column(table, key, name)
+    return names
