@@ -88,7 +88,7 @@ def measure(rows: list[Row], scale: Scale) -> Iterator[Result]:
             if not isinstance(row, Served | Rate):
                 yield done.setdefault(row.what, _in_process(row, mathematics, done))
     if one_by_one := [row for row in rows if isinstance(row, Served)]:
-        with single_workers(compiled=compiled) as connections:
+        with single_workers(scale, compiled=compiled) as connections:
             for row in one_by_one:
                 yield _over_http(row, lambda row: served(row, scale, connections))
     if under_load := [row for row in rows if isinstance(row, Rate)]:

@@ -22,10 +22,12 @@ class Scale:
     """A single timing repeats its call until it takes about so long."""
     load_seconds: float
     """How long a server is measured under load each time, at least."""
+    settle_seconds: float
+    """How long servers that listen are left alone: they still start processes for big requests."""
 
 
-FULL = Scale(repeats=7, seconds=0.05, load_seconds=1.0)
-QUICK = Scale(repeats=3, seconds=0.0, load_seconds=0.02)
+FULL = Scale(repeats=7, seconds=0.05, load_seconds=1.0, settle_seconds=10.0)
+QUICK = Scale(repeats=1, seconds=0.0, load_seconds=0.02, settle_seconds=0.0)
 PATIENCE = 3.0
 """Calls that take longer than this, in seconds, are timed 5 times."""
 

@@ -49,7 +49,7 @@ class Rates:
     @contextmanager
     def of_servers(cls, scale: Scale) -> Iterator[Self]:
         """Start the servers, and end them."""
-        with servers((OURS, PEER, CONSTANT), WORKERS) as connections:
+        with servers((OURS, PEER, CONSTANT), WORKERS, scale.settle_seconds) as connections:
             yield cls(scale, connections)
 
     def rate(self, row: Rate) -> Result:

@@ -24,6 +24,7 @@ from tests.bench.measure import ROOT, Scale, Timing, medians
 from tests.bench.pinning import pin
 from tests.bench.report import Result
 from tests.bench.rows import ARROW, CONSTANT, JSON, NUMPY, OURS, PEER, PLAIN, SERVER, Served
+from tests.soak.servers import free_port
 
 PATH = "/v1/curves"
 COMMANDS = {
@@ -44,8 +45,6 @@ OWN = {
 }
 """Settings of the servers with the service's configuration, which sets all else itself."""
 
-SETTLE_SECONDS = 10
-"""How long servers that listen are busy with what they start beside, such as the processes for big requests."""
 START_SECONDS = 60
 STOP_SECONDS = 20
 ANSWER_SECONDS = 300
@@ -113,9 +112,36 @@ class Connection:
         return time_loops
 
 
+@dataclass(frozen=True)
+class Server:
+    """A process that listens on this port, or soon will."""
+
+    port: int
+    process: subprocess.Popen[bytes]
+
+    def wait(self) -> None:
+        """Wait until it listens."""
+        end = time.monotonic() + START_SECONDS
+        while time.monotonic() < end and self.process.poll() is None:
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), timeout=1):
+                return
+            time.sleep(0.05)
+        raise RuntimeError(f"{self.process.args} did not start")
+
+    @contextlib.contextmanager
+    def connection(self) -> Iterator[Connection]:
+        """Connect once it listens; tell it to stop in the end, and do not wait for that."""
+        self.wait()
+        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=ANSWER_SECONDS)) as wire:
+            try:
+                yield Connection(wire)
+            finally:
+                self.process.terminate()
+
+
 @contextlib.contextmanager
-def serving(name: str, workers: int, *, pinned: bool) -> Iterator[Connection]:
-    """Start a server, connect once it listens, end it whatever happens.
+def starting(name: str, workers: int, *, pinned: bool) -> Iterator[Server]:
+    """Start a server, do not wait until it listens, end it whatever happens.
 
     Those with the service's configuration set their environment themselves; the others get the same one.
     """
@@ -128,9 +154,7 @@ def serving(name: str, workers: int, *, pinned: bool) -> Iterator[Connection]:
         try:
             if pinned:
                 pin(-1, process.pid)
-            _wait(port, process)
-            with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=ANSWER_SECONDS)) as wire:
-                yield Connection(wire)
+            yield Server(port, process)
         finally:
             process.terminate()
             try:
@@ -144,36 +168,27 @@ def serving(name: str, workers: int, *, pinned: bool) -> Iterator[Connection]:
                 print(text, file=sys.stderr)
 
 
-def _wait(port: int, process: subprocess.Popen[bytes]) -> None:
-    end = time.monotonic() + START_SECONDS
-    while time.monotonic() < end and process.poll() is None:
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-            return
-        time.sleep(0.05)
-    raise RuntimeError(f"{process.args} did not start")
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 @contextlib.contextmanager
-def servers(names: Iterable[str], workers: int, *, pinned: bool = False) -> Iterator[dict[str, Connection]]:
-    """Start these servers, each with so many workers: on one processor, the same for all, or wherever there is one."""
+def servers(
+    names: Iterable[str], workers: int, settle_seconds: float, *, pinned: bool = False
+) -> Iterator[dict[str, Connection]]:
+    """Start these servers, each with so many workers: on one processor, the same for all, or wherever there is one.
+
+    All start at once and stop at once, which takes as long as for the slowest of them.
+    """
     with contextlib.ExitStack() as stack:
-        connections = {name: stack.enter_context(serving(name, workers, pinned=pinned)) for name in names}
-        time.sleep(SETTLE_SECONDS)
+        begun = {name: stack.enter_context(starting(name, workers, pinned=pinned)) for name in names}
+        connections = {name: stack.enter_context(server.connection()) for name, server in begun.items()}
+        time.sleep(settle_seconds)
         yield connections
 
 
 @contextlib.contextmanager
-def single_workers(*, compiled: bool) -> Iterator[dict[str, Connection]]:
+def single_workers(scale: Scale, *, compiled: bool) -> Iterator[dict[str, Connection]]:
     """Start all servers with one worker, on one processor; this process has the other one, where there are two."""
     before = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
     names = (OURS, PEER, CONSTANT, NUMPY) if compiled else (OURS, PEER, CONSTANT)
-    with servers(names, workers=1, pinned=True) as connections:
+    with servers(names, 1, scale.settle_seconds, pinned=True) as connections:
         pin(0)
         try:
             yield connections

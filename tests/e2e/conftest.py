@@ -66,12 +66,12 @@ def rocpr_serve(root: Path, log: Path, **variables: str) -> Iterator[Server]:
 
 
 @pytest.fixture(scope="session")
-def server(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def server(root: Path, tmp_path_factory: pytest.TempPathFactory, measured: dict[str, str]) -> Iterator[Server]:
     """One with a low body limit, and a setting that is none."""
     limits = {
         "ROCPR_MAX_BODY_BYTES": str(MAX_BODY_BYTES),
         "ROCPR_MAX_DECOMPRESSED_BYTES": str(MAX_DECOMPRESSED_BYTES),
     }
-    with rocpr_serve(root, tmp_path_factory.mktemp("server") / "log", **limits, ROCPR_SLOTZ="7") as server:
+    with rocpr_serve(root, tmp_path_factory.mktemp("server") / "log", **limits, **measured, ROCPR_SLOTZ="7") as server:
         yield server
     assert '"level":"error"' not in server.log.read_text()
