@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from math import fsum
 from typing import Any
 
 import numpy as np
@@ -269,6 +270,19 @@ def test_the_order_of_rows_does_not_matter() -> None:
     columns = {name: [column[row] for row in order] for name, column in BODY["slices"].items()}
     whole = ask("slices", BODY | {"operating_points": POINTS}).body
     assert ask("slices", shuffled | {"slices": columns, "operating_points": POINTS}).body == whole
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-120])
+def test_totals_of_one_class_are_the_nearest_doubles_in_any_order(scale: float) -> None:
+    """A sum that is rounded as it grows is units off, and another one for other orders."""
+    weights = [scale * weight for weight in np.random.default_rng(6).random(300).tolist()]
+    for given in (weights, weights[::-1]):
+        columns = {"scores": SCORES[:1] * 303, "weights": [*given, scale, scale, scale]}
+        labels = [*[1] * 300, 0, 1, 0]
+        found = answered("slices", columns | {"labels": labels, "slices": {"a": [*[1] * 300, 2, 2, 3]}})["slices"]
+        assert (found["positives"][0], found["negatives"][0]) == (fsum(weights), 0)
+        assert (found["positives"][2], found["negatives"][2]) == (0, scale)
+        assert found["reason"] == ["one_class", None, "one_class"]
 
 
 def test_too_few_examples_are_warned_of_once() -> None:

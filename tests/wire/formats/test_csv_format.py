@@ -87,9 +87,10 @@ ROWS = b"scores,labels\n" + b"0.5,1\n" * 2_000
 
 @pytest.mark.parametrize("end", [b"0.5,1,\xfa\n", b"\xfa\n", b"0.5,\xc3", b"0.5,\xc3\n1,1\n"])
 def test_text_that_is_not_utf8_is_reported_wherever_it_is(end, monkeypatch, capfd):
-    for step in (7, 1 << 20):
+    place = len(ROWS) + next(at for at, byte in enumerate(end) if byte > 0x7F)
+    for step in (1, 7, 1 << 20):
         monkeypatch.setattr(csv_format, "_CHECKED_BYTES", step)
-        with pytest.raises(Problem, match="The body is not UTF-8"):
+        with pytest.raises(Problem, match=f"The body is not UTF-8: byte {place} is invalid. Save it as CSV UTF-8."):
             CsvTable(ROWS + end, LIMITS).read(["scores", "labels"])
     assert capfd.readouterr().err == ""
 
