@@ -53,7 +53,7 @@ def no_sweep(rows: int) -> Table:
 
 
 def line(rows: int) -> Table:
-    """Rows on a straight line whose distance from a vertex, its first row, is not a double: orientations in integers."""
+    """Rows on a straight line whose distance from its first row, a vertex, is not a double: integers decide."""
     fp = np.append(4.1 - 4, 1024 + 8.0 * np.arange(rows))
     return counts(np.append(4.1, fp[1:] + 4), fp)
 
