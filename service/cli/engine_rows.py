@@ -13,7 +13,6 @@ from typing import Any, BinaryIO, TypeVar, cast
 import click
 import numpy as np
 import pyarrow as pa
-from tqdm import tqdm  # type: ignore[import-untyped]  # has no types
 
 from service.answer import Answer, Request, answer_decoded
 from service.cli.asking import NAME_COLUMNS, NAME_LABEL, as_options, limits, problem_lines, use_compiled, wants_label
@@ -26,6 +25,7 @@ from service.wire.columns import ColumnError
 from service.wire.formats.arrow_columns import ArrowColumn
 from service.wire.formats.distinct_labels import distinct_labels
 from service.wire.formats.query_options import (
+    CLOSED_ENDS,
     COLUMN_PARAMETERS,
     CSV_PARAMETERS,
     PICTURE_PARAMETERS,
@@ -150,7 +150,7 @@ class EngineRows:
 
     def decoded(self, given: Mapping[str, str]) -> Decoded:
         """The groups and the options that do not name columns, as one document; a failure ends the command."""
-        for name in (SOFT_LABELS, *TOTALS):
+        for name in (SOFT_LABELS, CLOSED_ENDS, *TOTALS):
             if name in given:
                 raise click.UsageError(f"{flag(name)} cannot be combined with --engine.")
         try:
@@ -246,12 +246,14 @@ class _Bars:
     """A bar for each step of an engine, on a terminal."""
 
     def __init__(self) -> None:
-        self._bar: tqdm[Any] | None = None
+        self._bar: Any = None
         self._step = ""
 
     def show(self, step: str, done: float) -> None:
         """Show how much of a step is done."""
         if step != self._step:
+            from tqdm import tqdm  # type: ignore[import-untyped] # noqa: PLC0415  # has no types; takes time to import
+
             self.close()
             self._step = step
             self._bar = tqdm(total=100, desc=step, unit="%", disable=None, bar_format="{desc:<22} {bar:30} {n:3.0f} %")

@@ -67,9 +67,9 @@ def test_exact_answers_are_those_of_the_rows(lake: Path, words: list[str]) -> No
 def test_weights(lake: Path) -> None:
     wanted = json.loads(run("curves", lake / "all.parquet", "--json", "--weights", "w").stdout)
     words = ["--json", "--weights", "w", "--weight-decimals", 1, *DUCKDB]
-    assert json.loads(run("curves", lake / "part-*.parquet", *words).stdout)["auc"] == pytest.approx(
-        wanted["auc"], rel=1e-12
-    )
+    found = json.loads(run("curves", lake / "part-*.parquet", *words).stdout)
+    for area, value in wanted["auc"].items():
+        assert found["auc"][area] == (None if value is None else pytest.approx(value, rel=1e-12))
 
 
 def test_comparisons_and_gates(lake: Path, tmp_path: Path) -> None:
