@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from math import fsum
 from typing import Any
 
 import numpy as np
@@ -104,6 +105,14 @@ def test_what_is_undefined_is_null_with_a_warning() -> None:
     assert [warning["code"] for warning in answer["warnings"]] == ["undefined_classes"]
 
 
+def test_totals_of_a_class_with_every_row_are_the_nearest_doubles() -> None:
+    weights = np.random.default_rng(6).random(300).tolist()
+    for given in (weights, weights[::-1]):
+        body = {"scores": {"cat": [0.5] * 300, "dog": [0.5] * 300}, "labels": ["cat"] * 300, "weights": given}
+        found = answered("classes", body)["classes"]
+        assert (found["positives"], found["negatives"]) == ([fsum(weights), 0], [0, fsum(weights)])
+
+
 def test_totals_beyond_all_doubles_are_null() -> None:
     body = FEW | {"labels": ["cat", "cat"], "weights": [1e308, 1e308]}
     answer = answered("classes", body)
@@ -163,7 +172,7 @@ def test_what_is_wrong_of_a_table_is_refused(query: dict[str, str], pointer: str
     assert refusals("classes", text, content_type=CSV, **query) == [(pointer, code)]
 
 
-def test_pairs_that_do_not_exist_are_no_table() -> None:
+def test_missing_pairs_are_not_a_table() -> None:
     body = {"scores": FEW["scores"], "labels": {"cat": [1, 0], "dog": [0, 1]}}
     assert refusals("classes", body, accept=CSV, table="pairs") == [("/table", "missing")]
 
@@ -181,3 +190,10 @@ def test_many_pairs_are_much_work() -> None:
     request = Asked("classes", "/v1/classes", "application/json", "application/json", (), json.dumps(body).encode())
     with pytest.raises(TooMuchWork):
         answer(request, LIMITS, Effort(20_000, 1 << 20))
+
+
+def test_a_label_in_quotes_is_told_once_with_its_place() -> None:
+    body = {"scores": FEW["scores"], "labels": {"cat": ["1", "0"], "dog": [0, 1]}}
+    problem = json.loads(ask("classes", body).body)
+    assert problem["detail"] == "labels.cat[0]: '1' is a string; send 1 without quotes."
+    assert problem["errors"][0]["detail"] == "'1' is a string; send 1 without quotes."

@@ -206,7 +206,7 @@ class TestBaseline:
         )
         assert (check["baseline"], check["status"]) == (1.0, "passed")
 
-    def test_it_is_shown_beside_any_rule(self):
+    def test_it_is_shown_next_to_any_rule(self):
         (check,) = checked(NEW | {"baseline": OLD}, ROC)
         assert (check["baseline"], check["difference"]) == (0.7, pytest.approx(0.12))
 

@@ -76,7 +76,7 @@ class TestAnswer:
         ("body", "code"),
         [(NO_SWEEP, "not_a_sweep"), ({"scores": [3, 2, 1], "labels": [1, 0, 0]}, "too_few_examples")],
     )
-    def test_is_null_where_there_are_none_and_says_why(self, body, code):
+    def test_is_null_if_there_are_none_and_says_why(self, body, code):
         answer = curves(body | {"intervals": {}})
         assert answer["intervals"] == dict.fromkeys(AREAS)
         assert [warning["code"] for warning in answer["warnings"]] == [code]

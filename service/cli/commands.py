@@ -8,6 +8,7 @@ from service.cli.curves import curves
 from service.cli.gate.command import gate
 from service.cli.guide import guide
 from service.cli.key import key
+from service.cli.merge import merge
 from service.cli.serve import serve
 from service.cli.slices import slices
 from service.cli.tradeoffs import tradeoffs
@@ -25,6 +26,7 @@ rocpr.add_command(compare)
 rocpr.add_command(slices)
 rocpr.add_command(classes)
 rocpr.add_command(gate)
+rocpr.add_command(merge)
 rocpr.add_command(serve)
 rocpr.add_command(key)
 rocpr.add_command(guide)

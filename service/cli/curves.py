@@ -182,6 +182,9 @@ def summary_lines(document: dict[str, Any], name: str) -> Iterable[str]:
         yield "Areas"
         areas = document["auc"]
         yield from table_lines([[key, fraction(areas[key]), meaning] for key, meaning in AREA_MEANINGS.items()], "<><")
+    if "bounds" in document:
+        yield ""
+        yield from _bound_lines(document["bounds"])
     if "intervals" in document:
         yield ""
         yield from _interval_lines(document["intervals"])
@@ -189,12 +192,14 @@ def summary_lines(document: dict[str, Any], name: str) -> Iterable[str]:
         yield ""
         yield "Operating points"
         points = document["operating_points"]
-        yield from column_lines(points, _OPERATING_POINTS, range(len(points["metric"])), left=["metric"])
+        columns = _OPERATING_POINTS | {key: fraction for key in points if key not in _OPERATING_POINTS}
+        yield from column_lines(points, columns, range(len(points["metric"])), left=["metric"])
     if "partial" in document:
         yield ""
         yield "Partial areas"
         parts = document["partial"]
-        yield from column_lines(parts, _PARTIAL, range(len(parts["over"])), left=["over"])
+        columns = _PARTIAL | {key: fraction for key in parts if key not in _PARTIAL}
+        yield from column_lines(parts, columns, range(len(parts["over"])), left=["over"])
     if "costs" in document:
         yield ""
         yield "Costs"
@@ -212,6 +217,17 @@ def summary_lines(document: dict[str, Any], name: str) -> Iterable[str]:
         yield ""
         yield from _hull_lines(document["points"])
     yield from warning_lines(document)
+
+
+def _bound_lines(bounds: dict[str, dict[str, float] | None]) -> Iterable[str]:
+    """Format the bounds of areas, with the digits that tell narrow ones apart, and how far they are from each other."""
+    rows = [
+        [area, f"{each['lower']:.9f}", f"{each['upper']:.9f}", f"{each['upper'] - each['lower']:.1e}"]
+        for area, each in bounds.items()
+        if each is not None
+    ]
+    yield "Bounds of the areas"
+    yield from table_lines([["", "lower", "upper", "apart"], *rows], "<>>>")
 
 
 def _interval_lines(intervals: dict[str, dict[str, Any] | None]) -> Iterable[str]:

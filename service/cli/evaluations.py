@@ -21,7 +21,7 @@ from service.curves.comparison import MOST_EVALUATIONS
 from service.wire.columns import ColumnError, SharedColumn, labels, numbers
 from service.wire.formats.decoders import DECODERS
 from service.wire.formats.query_options import SAMPLE_COLUMNS, Decoded
-from service.wire.formats.table_columns import COUNTS_COLUMNS
+from service.wire.formats.table_columns import COUNTS_COLUMNS, GROUP_ENDS, GROUP_MASSES
 from service.wire.formats.tables import TableForm, one_evaluation
 from service.wire.problems import FieldError, Problem, invalid_request, problem_document
 
@@ -146,6 +146,10 @@ def _plain(decoded: Decoded) -> Decoded:
         counts = document["counts"]
         columns = {key: plain(key, counts[key], f"/counts/{key}") for key in COUNTS_COLUMNS if key in counts}
         document["counts"] = counts | columns
+    if "groups" in document:
+        groups = document["groups"]
+        names = [key for key in (*GROUP_ENDS, *GROUP_MASSES) if key in groups]
+        document["groups"] = groups | {key: plain(key, groups[key], f"/groups/{key}") for key in names}
     if errors:
         raise invalid_request(errors)
     return Decoded(document, decoded.pointers)

@@ -28,6 +28,7 @@ _EVALUATION = (
         "--delimiter", metavar="MARK", help="Separator in CSV: comma, semicolon, tab or pipe.  [default: comma]"
     ),
     click.option("--decimal", metavar="MARK", help="Decimal mark in CSV: point or comma.  [default: point]"),
+    click.option("--closed", metavar="NAME", help="Ends that belong to groups: both, left or right.  [default: both]"),
     click.option("--positives", metavar="NUMBER", help="Total of counts that have no column fn."),
     click.option("--negatives", metavar="NUMBER", help="Total of counts that have no column tn."),
 )

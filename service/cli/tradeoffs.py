@@ -87,6 +87,9 @@ def _index_lines(index: str, tradeoff: dict[str, Any]) -> Iterable[str]:
     shown = chosen_rows(rows)
     yield f"Best {index} for each lambda: {how_many(shown, rows, 'interval')}, area {fraction(tradeoff['area'])}"
     yield from column_lines(optimal, _OPTIMAL, shown)
+    if "bounds" in tradeoff:
+        lower, upper = (fraction(tradeoff["bounds"][end]) for end in ("lower", "upper"))
+        yield f"  The area is between {lower} and {upper}, as far as the groups tell."
     start = tradeoff["uninformative_from"]
     if start is None:
         yield "  Calling everything positive is never best."

@@ -44,6 +44,18 @@ class AreaColumns:
         self.pr[number], self.pr_achievable[number] = pr_area(table), pr_area(hull)
         self.average_precision[number] = average_precision(table)
 
+    def set_one_class(self, within: tuple[float, float] = (0.0, math.inf)) -> BoolArray:
+        """Undo the areas of samples of one class whose total is `within` these; which ones they are, (s,)."""
+        totals = self.positives + self.negatives
+        alone: BoolArray = (
+            (np.minimum(self.positives, self.negatives) == 0) & (within[0] <= totals) & (totals <= within[1])
+        )
+        for number in alone.nonzero()[0].tolist():
+            self.reason[number] = ONE_CLASS
+        for name in SHARED_AREAS:
+            getattr(self, name)[alone] = np.nan
+        return alone
+
     def set_undefined(self, number: int, part: "Undefined") -> None:
         """Set the totals of what has no areas, and the reason."""
         self.positives[number], self.negatives[number] = part.totals
@@ -65,8 +77,7 @@ def groups_or_reason(columns: GroupColumns) -> Grouped | Undefined:
     try:
         return Grouped.of(columns)
     except (OneClassLabels, TotalOutOfRange) as fact:
-        with np.errstate(over="ignore"):
-            return _undefined(fact, float(columns.positives.sum()), float(columns.negatives.sum()))
+        return _undefined(fact, columns.positives, columns.negatives)
 
 
 def sample_or_reason(
@@ -77,13 +88,20 @@ def sample_or_reason(
         return Sample(scores, labels, weights, lower_is_positive)
     except (OneClassLabels, TotalOutOfRange) as fact:
         each = np.ones(labels.size) if weights is None else weights
-        with np.errstate(over="ignore"):
-            return _undefined(fact, float(each @ labels), float(each @ ~labels))
+        return _undefined(fact, each[labels], each[~labels])
 
 
-def _undefined(fact: CurvesError, *totals: float) -> Undefined:
-    known = tuple(total if total < np.inf else math.nan for total in totals)
-    return Undefined(known, ONE_CLASS if isinstance(fact, OneClassLabels) else TOTAL_OUT_OF_RANGE)
+def _undefined(fact: CurvesError, *classes: FloatArray) -> Undefined:
+    totals = tuple(map(_total, classes))
+    return Undefined(totals, ONE_CLASS if isinstance(fact, OneClassLabels) else TOTAL_OUT_OF_RANGE)
+
+
+def _total(weights: FloatArray) -> float:
+    """The sum, rounded once whatever the order of the rows; NaN beyond all doubles."""
+    try:
+        return math.fsum(weights)
+    except OverflowError:
+        return math.nan
 
 
 def areas_of_each(

@@ -4,7 +4,9 @@ Knows what makes groups one data set, and merges them; nothing of curves.
 """
 
 import math
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 
@@ -81,6 +83,47 @@ class GroupColumns:
                 _check_squares(of_class, squares, f"{name}_squared")
 
 
+def concatenated(parts: Sequence[GroupColumns]) -> GroupColumns:
+    """All groups of several parts, which have squares in all of them or in none. Raises what the checks of each do."""
+    columns: dict[str, Any] = {}
+    for part in parts:
+        part.check()
+    for field in fields(GroupColumns):
+        given = [getattr(_inclusive(part), field.name) for part in parts]
+        columns[field.name] = np.concatenate(given) if isinstance(given[0], np.ndarray) else given[0]
+    return GroupColumns(**columns)
+
+
+def united(given: GroupColumns) -> GroupColumns:
+    """The groups in ascending order, those that have a score in common as one. Sums are rounded once."""
+    groups = _inclusive(given)
+    groups = groups.take(np.lexsort((groups.score_to, groups.score_from)))
+    reach = np.maximum.accumulate(groups.score_to)
+    starts = np.append(0, np.flatnonzero(groups.score_from[1:] > reach[:-1]) + 1)[: groups.rows]
+    ends = np.append(starts[1:] - 1, groups.rows - 1)[: starts.size]
+    of_positives, of_negatives = groups.positives_squared, groups.negatives_squared
+    return GroupColumns(
+        groups.score_from[starts] + 0.0,
+        reach[ends] + 0.0,
+        _sums(groups.positives, starts),
+        _sums(groups.negatives, starts),
+        None if of_positives is None else _sums(of_positives, starts),
+        None if of_negatives is None else _sums(of_negatives, starts),
+        lower_is_positive=given.lower_is_positive,
+    )
+
+
+def _inclusive(given: GroupColumns) -> GroupColumns:
+    """The same groups, with the least and the greatest score that each may have."""
+    are_open = given.score_from < given.score_to
+    low, high = given.score_from, given.score_to
+    if given.closed == "left":
+        high = np.where(are_open, np.nextafter(high, -np.inf), high)
+    elif given.closed == "right":
+        low = np.where(are_open, np.nextafter(low, np.inf), low)
+    return replace(given, score_from=low, score_to=high, closed="both")
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Grouped:
     """Groups of examples, merged and in the order of the sweep, the most positive scores first: columns (m,).
@@ -107,13 +150,9 @@ class Grouped:
         Raises LengthsDiffer, EndsReversed, GroupsOverlap, ContradictingSquares, OneClassLabels and TotalOutOfRange.
         """
         given.check()
+        given = _inclusive(given)
         there = np.flatnonzero((given.positives > 0) | (given.negatives > 0))
         low, high = (column.take(there) + 0.0 for column in (given.score_from, given.score_to))  # -0.0 is 0.0
-        are_open = low < high
-        if given.closed == "left":
-            high = np.where(are_open, np.nextafter(high, -np.inf), high)
-        elif given.closed == "right":
-            low = np.where(are_open, np.nextafter(low, np.inf), low)
         order = np.lexsort((high, low))
         low, high, there = low.take(order), high.take(order), there.take(order)
         changes = (low[1:] != low[:-1]) | (high[1:] != high[:-1])

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from service.curves.area_columns import ONE_CLASS, SHARED_AREAS, AreaColumns, Undefined, sample_or_reason
+from service.curves.area_columns import AreaColumns, Undefined, sample_or_reason
 from service.curves.confusion import ConfusionTable
 from service.curves.exact import (
     LARGEST_EXACT_INTEGER,
@@ -122,7 +122,6 @@ def with_origins(
 def sliced_areas(tables: SlicedTables) -> AreaColumns:
     """All areas of slices whose counts are integers."""
     positives, negatives = tables.positives, tables.negatives
-    defined = (positives > 0) & (negatives > 0)
     whole = _Sums(tables.tp, tables.fp, tables.numbers, positives, negatives)
     vertices = hull_vertices(tables)
     hull = _Sums(
@@ -137,12 +136,8 @@ def sliced_areas(tables: SlicedTables) -> AreaColumns:
         pr_achievable=hull.pr(),
         average_precision=whole.average_precision(),
     )
-    for number in (~defined).nonzero()[0].tolist():
-        found.reason[number] = ONE_CLASS
-    for name in SHARED_AREAS:
-        getattr(found, name)[~defined] = np.nan
-    doubtful = whole.doubtful | hull.doubtful
-    for number in (doubtful & defined).nonzero()[0].tolist():
+    one_class = found.set_one_class()
+    for number in (~one_class & (whole.doubtful | hull.doubtful)).nonzero()[0].tolist():
         found.set(number, tables.table(number))
     np.maximum(found.pr_achievable, found.pr, out=found.pr_achievable)
     return found

@@ -60,10 +60,10 @@ class WeightedSlices:
         order, weights = self.order[kept], weights[kept]
         bounds = np.concatenate(([0], kept.cumsum())).take(self.bounds)
         scores, labels = self.sample.scores.take(order), self.sample.labels.take(order)
-        tp, fp = np.empty((2, order.size))
+        tp, fp = weights * labels, weights * ~labels  # right for slices of one row
         ends = bounds.tolist()
         for start, stop in pairwise(ends):
-            if start < stop:
+            if stop - start > 1:
                 rows = slice(start, stop)
                 by_score, scores[rows] = ordered(scores[rows], descending=not self.sample.lower_is_positive)
                 tp[rows], fp[rows] = class_sums(weights[rows].take(by_score), labels[rows].take(by_score))
@@ -96,7 +96,8 @@ class WeightedSlices:
             average_precision=whole.average_precision(),
         )
         tiny = np.min([getattr(found, name) for name in SHARED_AREAS], axis=0) < _TINY
-        for number in (whole.doubtful | hull.doubtful | tiny).nonzero()[0].tolist():
+        one_class = found.set_one_class(within=(_SMALLEST, _LARGEST))
+        for number in (~one_class & (whole.doubtful | hull.doubtful | tiny)).nonzero()[0].tolist():
             self._alone(found, number)
         np.maximum(found.pr_achievable, found.pr, out=found.pr_achievable)
         return found

@@ -179,7 +179,7 @@ class TestData:
         page.locator("#lower_is_positive").check()
         until(lambda: "lower-is-positive" in text_of(page, "#copies"), "scores that mean the opposite")
 
-    def test_another_label_is_no_model(self, visit: Visit) -> None:
+    def test_another_label_is_not_a_model(self, visit: Visit) -> None:
         rows = "first,second,score\n1,1,0.9\n0,1,0.8\n1,0,0.7\n0,0,0.1\n"
         page = loaded(ready(visit("/")), "two.csv", rows.encode())
         page.locator("#labels").select_option("second")
@@ -366,7 +366,7 @@ class TestKeysAndProblems:
             ready(page)
             assert text_of(page, "#totals").startswith("candidate")
 
-    def test_a_problem_stands_beside_its_field(self, visit: Visit, said: list[str]) -> None:
+    def test_a_problem_is_shown_next_to_its_field(self, visit: Visit, said: list[str]) -> None:
         page = ready(visit("/"))
         page.get_by_text("Paste rows").click()
         page.locator("#rows").fill("y,score\n1,0.9\n1,0.8\n1,0.7\n")
@@ -375,7 +375,7 @@ class TestKeysAndProblems:
         check_accessible(page)
         said.clear()  # the browser itself notes the status
 
-    def test_what_is_no_table_is_said(self, visit: Visit, said: list[str]) -> None:
+    def test_a_file_that_is_not_a_table_is_reported(self, visit: Visit, said: list[str]) -> None:
         page = ready(visit("/"))
         page.set_input_files("#file", {"name": "photo.parquet", "mimeType": "", "buffer": b"GIF89a" * 50})
         until(lambda: text_of(page, "#problem"), "the problem")
@@ -383,7 +383,7 @@ class TestKeysAndProblems:
         assert page.locator("#columns").is_hidden()  # they were the sample's
         said.clear()
 
-    def test_a_score_that_is_no_number_is_said(self, visit: Visit, said: list[str]) -> None:
+    def test_a_score_that_is_not_a_number_is_reported(self, visit: Visit, said: list[str]) -> None:
         page = ready(visit("/"))
         page.set_input_files("#file", {"name": "text.csv", "mimeType": "", "buffer": b"y,score\n1,0.5\n0,NaN\n1,0.2\n"})
         until(lambda: "Row 2: This is not a finite" in text_of(page, "#scores-problem"), "the problem")

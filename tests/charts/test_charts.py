@@ -113,7 +113,7 @@ def test_many_dots_are_few() -> None:
     assert len(ask("curves", body, accept=SVG).body) < 400_000
 
 
-def test_warnings_are_told_in_the_header_too() -> None:
+def test_warnings_are_reported_in_the_header_too() -> None:
     result = ask("curves", NO_SWEEP, accept=SVG)
     assert [warning["code"] for warning in json.loads(result.headers["Rocpr-Warnings"])] == ["not_a_sweep"]
 
@@ -177,7 +177,7 @@ def test_fifty_models_are_drawn() -> None:
     assert sum(text.split("\xa0")[0].isdecimal() and "model" in text for text in texts(picture)) == 50
 
 
-def test_comparisons_of_what_is_no_sweep_have_dots() -> None:
+def test_comparisons_without_a_sweep_have_dots() -> None:
     evaluations = [
         NO_SWEEP | {"name": "some"},
         {"counts": {"tp": [5], "fp": [1], "positives": 10, "negatives": 10}, "name": "b"},

@@ -177,7 +177,7 @@ def test_options_of_pictures_go_with_pictures_alone(operation: str, name: str) -
         ({"table": "points"}, ("/table", "exclusive")),
     ],
 )
-def test_what_is_wrong_with_them_is_told(options: dict[str, str], error: tuple[str, str]) -> None:
+def test_wrong_options_of_pictures_are_reported(options: dict[str, str], error: tuple[str, str]) -> None:
     assert refusals("curves", BODIES["curves"], accept=SVG, **options) == [error]
 
 

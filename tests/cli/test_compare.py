@@ -168,7 +168,7 @@ def test_dominance_and_equal_curves_in_words(tmp_path: Path) -> None:
     ]
 
 
-def test_what_is_no_sweep_is_said_in_words(tmp_path: Path) -> None:
+def test_counts_that_are_not_a_sweep_are_explained(tmp_path: Path) -> None:
     run = rocpr(*written(tmp_path, one=FIRST, set=CLASSIFIERS))
     assert run.exit_code == 0
     assert "\nDominance and the best curves are omitted: see " in run.stdout

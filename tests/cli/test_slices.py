@@ -99,7 +99,7 @@ def test_a_json_file_says_itself_what_tells_slices_apart(tmp_path: Path) -> None
         (["--slices", "country", "--sort", "reason"], "no such column"),
     ],
 )
-def test_what_is_wrong_is_told(file: Path, words: list[str], message: str) -> None:
+def test_errors_are_reported(file: Path, words: list[str], message: str) -> None:
     run = rocpr(file, *words)
     assert run.exit_code == 2
     assert message in " ".join(run.stderr.split())

@@ -144,7 +144,7 @@ def test_no_order_matters(found: ClassScores, random: Any) -> None:
     assert columns(evaluate_classes(moved)) == columns(evaluate_classes(found))
 
 
-def test_pairs_whose_products_are_no_doubles_have_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pairs_with_inexact_products_have_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
     found = many(300)
     expected = columns(evaluate_classes(found))
     monkeypatch.setattr(module, "LARGEST_EXACT_INTEGER", 10)

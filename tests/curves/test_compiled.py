@@ -242,7 +242,7 @@ def test_what_was_compiled_with_the_package_is_used(
 
 
 @pytest.mark.parametrize("content", [b"\x7fELF of another processor", b"", None])
-def test_a_library_that_cannot_be_used_is_told(
+def test_a_library_that_cannot_be_used_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes | None
 ) -> None:
     """One of another machine, an empty file, and one that lacks a function."""

@@ -119,7 +119,7 @@ def test_keep_drawn_are_these_rows_and_areas_stay() -> None:
     assert drawn.auc == every.auc
 
 
-def test_rows_that_are_no_sweep_all_stay() -> None:
+def test_rows_that_are_not_a_sweep_all_stay() -> None:
     rows = Rows([3, 1], [1, 2], 5, 5)
     points = evaluate_curves(rows.counts(), CurvesOptions(keep="drawn")).points
     assert points is not None

@@ -120,7 +120,7 @@ def test_the_action_keeps_the_picture_of_any_verdict(action: dict[str, Any]) -> 
     }
 
 
-def test_the_action_draws_no_picture_that_nobody_wants(action: dict[str, Any], place: Path, root: Path) -> None:
+def test_the_action_draws_no_unwanted_picture(action: dict[str, Any], place: Path, root: Path) -> None:
     inputs = inputs_of(action, rules="passing.toml", scores=ALL.name, plot="")
     assert run_step(scripts(action)[1], inputs, place, root).status == 0
     assert not list(place.glob("*.svg"))

@@ -186,7 +186,7 @@ def test_a_script_waits_no_longer_than_it_may(script: Any, place: Path, root: Pa
     ],
     ids=["html", "json", "conflict", "empty", "redirect", "other status", "failed", "passed"],
 )
-def test_another_servers_answer_is_no_verdict(script: Any, place: Path, root: Path, answer: Scripted) -> None:
+def test_another_servers_answer_is_not_a_verdict(script: Any, place: Path, root: Path, answer: Scripted) -> None:
     with scripted(answer) as server:
         ran = script(place, root, "passing.json", ALL.name, ROCPR_SERVER=server.url)
     assert (ran.status, ran.printed) == (2, "")

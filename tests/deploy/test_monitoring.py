@@ -107,7 +107,7 @@ def test_panels_do_not_overlap(root: Path) -> None:
                 assert x < 24
 
 
-def test_prometheus_reads_metrics_and_the_alerts_beside_it(root: Path) -> None:
+def test_prometheus_reads_metrics_and_the_alerts_next_to_it(root: Path) -> None:
     configuration = yaml.safe_load((root / CONFIGURATION).read_text())
     (job,) = configuration["scrape_configs"]
     assert (job["job_name"], job["metrics_path"]) == ("rocpr", "/metrics")

@@ -150,7 +150,7 @@ class TestTag:
             ("v1.2.3", "1.2.3", "", "says nothing under"),
         ],
     )
-    def test_a_tag_that_does_not_fit_is_no_release(
+    def test_a_tag_that_does_not_fit_is_not_a_release(
         self, root: Path, tmp_path: Path, *, tag: str, version: str, changelog: str, said: str
     ) -> None:
         ran = self._release(root, tmp_path, tag, version=version, changelog=changelog)

@@ -87,7 +87,7 @@ def test_parquet_is_read(name: str, folder: Path, server: Server) -> None:
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_csv_is_told_its_type(name: str, folder: Path, server: Server) -> None:
+def test_csv_is_sent_with_its_type(name: str, folder: Path, server: Server) -> None:
     problem = call(name, folder, server, "scores.csv")
     assert problem["status"] == 415
     assert "send Content-Type: text/csv" in problem["detail"]

@@ -140,7 +140,7 @@ def test_powers_of_two_change_no_bit(data: Data, power: int) -> None:
 
 @examples(80)
 @given(plenty(), plain_weights)
-def test_equal_weights_are_no_weights(data: Data, weight: float) -> None:
+def test_equal_weights_count_as_none(data: Data, weight: float) -> None:
     one, weighted = (replace(data, weights=[w] * len(data.scores)) for w in (1.0, weight))
     assert error_of(one) == error_of(data)
     assert error_of(weighted) == pytest.approx(error_of(data), rel=1e-13, abs=1e-15)

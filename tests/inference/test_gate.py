@@ -162,7 +162,7 @@ def above(negatives: int) -> Data:
 
 class TestBounds:
     @pytest.mark.parametrize("hundredths", range(0, 101, 7))
-    def test_an_area_of_so_many_hundredths_is_that_double(self, hundredths: int) -> None:
+    def test_an_area_of_hundredths_is_the_nearest_double(self, hundredths: int) -> None:
         rules = [{"metric": "roc", kind: hundredths / 100} for kind in ("min", "max")]
         assert [check.status for check in Request(above(hundredths), None, rules).checks()] == ["passed", "passed"]
 
@@ -270,7 +270,7 @@ class TestOptions:
         sure = Rule("tpr_at_fpr", at=0.1, max_drop=0.5, confidence=0.9)
         assert GateOptions((sure,)).takes_resamples(sure)
 
-    def test_warnings_of_both_are_told_once(self) -> None:
+    def test_warnings_of_both_are_reported_once(self) -> None:
         no_sweep = Rows([2, 1], [1, 2], 3, 3)
         gate = Request(no_sweep, no_sweep, [{"metric": "roc_hull", "max_drop": 0.0}]).gate()
         assert [warning.code for warning in gate.warnings] == ["not_a_sweep"]

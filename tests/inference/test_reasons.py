@@ -82,7 +82,7 @@ class TestSentences:
 class TestNumbers:
     @given(units, st.one_of(units, st.integers(1, 3)))
     @examples(200)
-    def test_a_value_is_told_from_its_bound(self, bound: float, other: float) -> None:
+    def test_a_value_is_distinguished_from_its_bound(self, bound: float, other: float) -> None:
         """However near: at the last digit, too."""
         value = bound
         if isinstance(other, int):

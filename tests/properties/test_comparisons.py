@@ -127,7 +127,7 @@ def test_tradeoffs_of_tiny_counts_are_brute_force(name: str) -> None:
 
 @examples(80)
 @given(rival_classifiers())
-def test_sets_that_are_no_sweep(entries: list[Rows]) -> None:
+def test_sets_that_are_not_a_sweep(entries: list[Rows]) -> None:
     """'With a set that is not a sweep among them: only areas, joint_hull and best_tradeoff; the rest null.'"""
     agree(entries)
 

@@ -245,7 +245,7 @@ def test_weighted_interpolation(data: Data, every: float) -> None:
     agree(data.sample(), data.table(), CurvesOptions(interpolation=Every(every)))
 
 
-def test_unit_weights_are_no_weights() -> None:
+def test_unit_weights_count_as_none() -> None:
     """A column of ones is the default."""
     data = Data([0.1, 0.4, 0.35, 0.8], [False, False, True, True])
     ones = Data(data.scores, data.labels, [1.0] * 4)

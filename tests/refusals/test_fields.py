@@ -62,7 +62,7 @@ def test_it_is_refused_in_a_query_too(place: Place) -> None:
 
 
 @pytest.mark.parametrize(("operation", "media_type"), [each for each in PICTURE_SCHEMAS if each[0] in SAMPLES])
-def test_what_is_said_of_a_picture(operation: str, media_type: str) -> None:
+def test_the_errors_of_a_picture(operation: str, media_type: str) -> None:
     for name, field in PICTURE_SCHEMAS[operation, media_type].fields.items():
         is_text = isinstance(field, own.Text | own.Choice)
         for wrong in wrong_values(field):
@@ -135,7 +135,7 @@ def told(operation: str, body: Any) -> dict[str, str]:
     return {error["pointer"][:10]: error["detail"] for error in asking.errors(operation, body)}
 
 
-def test_a_field_that_is_nearly_right_is_told_what_it_may_be() -> None:
+def test_a_nearly_right_field_gets_suggestions() -> None:
     found = told("tradeoffs", SAMPLES["tradeoffs"] | {"score": [1], "min_recal": 1, "q" * 3_000_000: 1})
     assert found["/score"] == "Unknown field; did you mean scores?"
     assert found["/min_recal"] == "Unknown field; did you mean min_recall?"
@@ -176,6 +176,6 @@ TOLD_TOGETHER = {
 
 
 @pytest.mark.parametrize("operation", EVALUATING)
-def test_several_wrong_values_are_told_at_once(operation: str) -> None:
+def test_several_wrong_values_are_reported_at_once(operation: str) -> None:
     found = asking.refusals(operation, SAMPLES[operation] | WRONG_TOGETHER[operation])
     assert [f"{pointer[1:]} {code}" for pointer, code in found] == TOLD_TOGETHER[operation]

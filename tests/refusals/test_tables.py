@@ -121,7 +121,7 @@ OWN_NAMES = {
     ],
 )
 @pytest.mark.parametrize("operation", EVALUATING)
-def test_what_is_wrong_in_a_column_is_told_once(operation: str, rows: str, pointer: str, code: str) -> None:
+def test_a_wrong_column_is_reported_once(operation: str, rows: str, pointer: str, code: str) -> None:
     options = SHARED | OWN_NAMES[operation]
     assert refused(operation, f"a,b/c,y,w\n{rows}", **options) == [(pointer, code)]
 

@@ -137,7 +137,7 @@ def _(field: own.Text) -> Iterator[Wrong]:
 
 @wrong_values.register
 def _(field: own.Choice) -> Iterator[Wrong]:
-    told = f"Must be one of {', '.join(field.choices)}."
+    told = _told(field)
     for value in (*_not_choices(field), [field.choices[0]]):
         yield Wrong(value, "not_one_of", told)
 
@@ -157,7 +157,11 @@ def _(field: own.ChoiceSet) -> Iterator[Wrong]:
     for value in (field.choices[0], {"0": field.choices[0]}, 1, True):
         yield Wrong(value, "not_a_list", f"Must be a list with any of {names}.")
     for value in (*_not_choices(field), None, [field.choices[0]]):
-        yield Wrong([field.choices[0], value], "not_one_of", f"Must be one of {names}.", "/1")
+        yield Wrong([field.choices[0], value], "not_one_of", _told(field), "/1")
+
+
+def _told(field: own.Choice | own.ChoiceSet) -> str:
+    return f"Must be one of {', '.join(field.choices)}." if field.choices[1:] else f"Must be {field.choices[0]}."
 
 
 def _not_choices(field: own.Choice | own.ChoiceSet) -> list[Any]:

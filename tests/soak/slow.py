@@ -80,7 +80,7 @@ def run(seconds: float, tell: Callable[[str], None] = lambda _: None) -> Found:
                 processes.wait_until(lambda: established(port) < SLOW / 10, 30, "the slow clients are gone")
         found.require(not service.failures(), f"the log: {service.failures()[:1]}")
     for name, (one, most) in times.items():
-        found.figures[f"p50 / p99 / max of 50-row calls {name}"] = one.told()
+        found.figures[f"p50 / p99 / max of 50-row calls {name}"] = one.as_text()
         found.missed += [f"{name}: {wrong}" for wrong in one.wrong]
         if most:
             found.figures[f"connections {name}"] = str(most)

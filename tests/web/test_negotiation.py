@@ -169,7 +169,7 @@ def test_nothing_acceptable_is_406(header: str) -> None:
     assert caught.value.type.code == "not_acceptable"
 
 
-def test_what_is_unsupported_only_here_is_told() -> None:
+def test_a_feature_unsupported_only_here_is_reported() -> None:
     for header, words in (("image/png", ".* It needs a font."), ("image/gif", "[^.]*.")):
         with pytest.raises(Problem) as caught:
             response_media_type(Headers({"Accept": header}), SUPPORTED, {"image/png": "It needs a font."})

@@ -218,7 +218,7 @@ class TestTraces:
         (line,) = lines()
         assert (line["status"], line["lane"], len(counted)) == (200, "small", 1)
 
-    def test_the_time_in_queues_is_told(self, app: Flask, lines) -> None:
+    def test_the_time_in_queues_is_reported(self, app: Flask, lines) -> None:
         asked = Asked(app, SAMPLE)
         asked.environ[WAITED] = 0.0125
         told: list[Any] = []

@@ -90,11 +90,7 @@ def _(column: list, positive_label: object) -> Labels:  # type: ignore[type-arg]
         misfit = first_misfit(enumerate(map(_typed, column)), _DEFAULT_LABELS)
         assert misfit is not None  # noqa: S101  # labels do not fit any set
         quoted = _quoted(column[misfit])
-        raise (
-            ColumnError("not_a_label", f"labels[{misfit}]: {quoted}", misfit)
-            if quoted
-            else label_misfit(misfit, _tally(column))
-        )
+        raise ColumnError("not_a_label", quoted, misfit) if quoted else label_misfit(misfit, _tally(column))
     return Labels(np.fromiter(map(eq, column, repeat(1)), np.bool_, len(column)))
 
 

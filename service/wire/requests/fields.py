@@ -208,6 +208,11 @@ class ObjectList(fields.Field[list[Any]]):
         return loaded
 
 
+def not_one_of(choices: tuple[str, ...], row: int | None = None) -> Fault:
+    """Make the fault of a name that is not among the choices."""
+    return Fault("not_one_of", f"Must be {'one of ' if len(choices) > 1 else ''}{', '.join(choices)}.", row)
+
+
 class Choice(fields.Field[str]):
     """One of some names."""
 
@@ -217,7 +222,7 @@ class Choice(fields.Field[str]):
 
     def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> str:
         if not isinstance(value, str) or value not in self.choices:
-            raise ValidationError([Fault("not_one_of", f"Must be one of {', '.join(self.choices)}.")])
+            raise ValidationError([not_one_of(self.choices)])
         return value
 
 
@@ -237,7 +242,7 @@ class ChoiceSet(fields.Field[frozenset[str]]):
         names: set[str] = set()
         for row, name in enumerate(items):
             if not isinstance(name, str) or name not in self.choices:
-                raise ValidationError([Fault("not_one_of", f"Must be one of {', '.join(self.choices)}.", row)])
+                raise ValidationError([not_one_of(self.choices, row)])
             names.add(name)
         return frozenset(names)
 

@@ -43,7 +43,7 @@ def check_agreement(data: bytes) -> Read:
 
 
 @pytest.mark.parametrize("name", corpus.PROBLEMS)
-def test_what_is_no_request_is_a_problem(name: str) -> None:
+def test_an_invalid_request_is_a_problem(name: str) -> None:
     data, code = corpus.PROBLEMS[name]
     assert check_agreement(data).problem == code
     after = check_agreement(corpus.OK + data)

@@ -59,13 +59,13 @@ class Transport:
         if self._is_paused and self.waiting <= self._low:
             self._is_paused = False
             assert self.sending is not None
-            self.was_sent = self.sending.go_on()
+            self.was_sent = self.sending.send_more()
 
     def begin(self, body: bytes | FileBody | Stream, length: int | None, **options: Any) -> Sending:
         """Begin to send an answer, as a connection does."""
         is_last = options.pop("is_last", False)
         self.sending = Sending(self, Reply(HEAD, body, length, **options), is_last=is_last)
-        self.was_sent = self.sending.go_on()
+        self.was_sent = self.sending.send_more()
         return self.sending
 
     @property

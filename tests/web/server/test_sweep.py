@@ -205,7 +205,7 @@ class TestEviction:
     def evict(self, served: Served) -> bool:
         return served.on_loop(lambda: evict(served.server.connections))
 
-    def test_nobody_is_there(self, serve: Serve) -> None:
+    def test_there_is_no_owner(self, serve: Serve) -> None:
         assert not self.evict(serve(echo))
 
     def test_the_idle_of_the_address_that_has_most(self, serve: Serve) -> None:

@@ -270,7 +270,7 @@ def test_markdown_links_and_loads_nothing(request: Request) -> None:
 @pytest.mark.parametrize(
     "label", ["![x](http://a.b/c)", "<img src=x>", "[a]: http://b", "www.a.b", "@team", "#12", "`a`", "*a*"]
 )
-def test_a_label_within_a_sentence_is_no_markup(label: str) -> None:
+def test_a_label_within_a_sentence_is_not_markup(label: str) -> None:
     """A third label is named by a warning; sites that show the report make links of more than Markdown says."""
     warning = {"code": "one_vs_rest", "detail": f"{label!r}, in 2 rows, is positive"}
     report = markdown_report(document(check("failed", reason=f"{label} is wrong"), warnings=(warning,)))

@@ -93,7 +93,7 @@ def test_two_values_are_read(column, positive_label, positive):
         ([0, 0, 2], 2),
     ],
 )
-def test_a_third_value_is_told_by_its_row(column, row):
+def test_a_third_value_is_reported_with_its_row(column, row):
     with pytest.raises(ColumnError) as caught:
         labels(column, None)
     assert caught.value.row == row
@@ -235,7 +235,7 @@ def test_memory_is_looked_for_before_a_reader_that_crashes_without_it(monkeypatc
         assert size == 4 * len("scores,labels\n1,1\n")
         raise MemoryError
 
-    monkeypatch.setattr(csv_format, "look_for_memory", fail)
+    monkeypatch.setattr(csv_format, "require_memory", fail)
     monkeypatch.setattr(csv_format.arrow_csv, "read_csv", None)
     result = ask("curves", "scores,labels\n1,1\n", content_type="text/csv", limits=LIMITS)
     assert (result.status, json.loads(result.body)["type"]) == (413, "/problems/body_too_large")

@@ -128,7 +128,7 @@ def test_any_text_reads_as_if_nothing_were_lifted(seed, slowly):
 @pytest.mark.usefixtures("short")
 @pytest.mark.parametrize("operation", ["curves", "tradeoffs", "comparisons", "gates"])
 @pytest.mark.parametrize("body", BASES)
-def test_a_list_in_the_wrong_place_is_told_as_a_list(operation, body, slowly):
+def test_a_list_in_the_wrong_place_is_reported_as_a_list(operation, body, slowly):
     assert bool(lift_columns(body.encode(), LONGEST)[1]) == (PLACEHOLDER not in body)
     assert ask(operation, body) == slowly(lambda: ask(operation, body))
 

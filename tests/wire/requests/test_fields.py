@@ -60,7 +60,7 @@ def test_bounds_are_inclusive():
     np.testing.assert_array_equal(column, [0, 2, 0])
 
 
-def test_bounds_hold_beside_nulls():
+def test_bounds_hold_with_nulls():
     field = NumberColumn(nullable=True, minimum=0, maximum=1)
     for values, row in (([np.nan, -5.0], 1), ([2.0, np.nan], 0)):
         with pytest.raises(ValidationError) as raised:

@@ -128,7 +128,7 @@ def evaluations(number, rows, name="model {}"):
     return {"evaluations": [{"name": name.format(each)} | sample(rows) for each in range(number)]}
 
 
-def test_every_evaluation_beside_every_other_is_work():
+def test_every_pair_of_evaluations_is_work():
     assert work("comparisons", evaluations(2, 1000)) < BIG / 4
     assert work("comparisons", evaluations(10, 100)) < BIG < work("comparisons", evaluations(10, 500))
     assert work("comparisons", evaluations(30, 2)) > BIG

@@ -1,0 +1,111 @@
+"""`rocpr merge FILES`: joins the groups that several workers counted, and writes them as one file.
+
+Knows files; the groups are merged by service/curves.
+"""
+
+from collections.abc import Callable
+from dataclasses import fields
+from io import BytesIO
+from pathlib import Path
+from typing import BinaryIO
+
+import click
+import numpy as np
+import orjson
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+from marshmallow import ValidationError
+
+from service.cli.asking import limits, lines_of_file
+from service.cli.command_error import fail
+from service.cli.files import FORMATS, InputFile
+from service.cli.plots import NEW_FILE, new_file
+from service.curves.exact import FloatArray, are_integers
+from service.curves.grouped import GroupColumns, concatenated, united
+from service.wire.formats.decoders import DECODERS
+from service.wire.formats.tables import one_evaluation
+from service.wire.problems import Problem, invalid_request, invalid_value, problem_document
+from service.wire.requests.evaluation_schemas import GroupsSchema
+from service.wire.requests.faults import field_errors
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, type=click.File("rb"))
+@click.option("--format", "format_name", type=click.Choice(tuple(FORMATS)), help="Format of FILES.  [default: suffix]")
+@click.option("--closed", metavar="NAME", help="Which ends belong to open groups: both, left or right.")
+@click.option(
+    "-o",
+    "--output",
+    type=NEW_FILE,
+    callback=new_file,
+    help="File to write, in .csv, .arrow or .parquet.  [default: CSV to standard output]",
+)
+def merge(files: tuple[BinaryIO, ...], format_name: str | None, closed: str | None, output: Path | None) -> None:
+    """Join groups of scores that several workers counted.
+
+    FILES are tables with the columns score, or score_from and score_to, and positives and negatives, as GROUP BY and
+    histograms give them; or JSON files with such groups. Groups with the same ends add up; open groups that have scores
+    in common are united. The result goes into any command that takes a file, in any order of workers.
+    """
+    suffix = ".csv" if output is None else output.suffix.lower()
+    if suffix not in _WRITERS:
+        raise click.UsageError(f"--output must end in {', '.join(_WRITERS)}; {output} does not.")
+    given = {} if closed is None else {"closed": closed}
+    parts = [_read(InputFile.of(file, format_name), given) for file in files]
+    if len({part.positives_squared is None for part in parts}) > 1:
+        fail(["Error: some of the files have sums of squared weights, and some have none; merge them separately."])
+    table = _table(united(concatenated(parts)))
+    body = BytesIO()
+    _WRITERS[suffix](table, body)
+    if output is None:
+        click.echo(body.getvalue(), nl=False)
+    else:
+        output.write_bytes(body.getvalue())
+
+
+def _read(file: InputFile, given: dict[str, str]) -> GroupColumns:
+    """Read the groups of a file. A problem is printed and ends the command."""
+    body, taken = file.content, file.taken(given)
+    try:
+        decoded = DECODERS[file.media_type_of(body)](body, taken, one_evaluation(), limits())
+        groups = decoded.document.get("groups") if isinstance(decoded.document, dict) else None
+        if groups is None:
+            message = "There are no groups; they need the columns score, positives and negatives."
+            raise invalid_value("", "missing", message)
+        try:
+            columns: GroupColumns = GroupsSchema().load(groups)
+        except ValidationError as error:
+            raise invalid_request(field_errors(error, lambda place: decoded.pointer(f"/groups{place}"))) from None
+    except Problem as problem:
+        fail(lines_of_file(orjson.loads(problem_document(problem, "")), file, body, taken, taken))
+    return columns
+
+
+def _table(groups: GroupColumns) -> pa.Table:
+    """The columns as a body has them: whole sums as integers, and one column of scores if all groups are exact."""
+    columns = {field.name: getattr(groups, field.name) for field in fields(groups)}
+    arrays = {name: column for name, column in columns.items() if isinstance(column, np.ndarray)}
+    if groups.is_exact:
+        arrays = {"score": arrays.pop("score_from")} | {name: arrays[name] for name in arrays if name != "score_to"}
+    return pa.table({name: _written(column) if "score" not in name else column for name, column in arrays.items()})
+
+
+def _written(column: FloatArray) -> np.ndarray:
+    return column.astype(np.int64) if are_integers(column) and column.max(initial=0) < _WHOLE else column
+
+
+_WHOLE = 2.0**63
+
+
+def _write_arrow(table: pa.Table, stream: BinaryIO) -> None:
+    with pa.ipc.new_stream(stream, table.schema) as writer:
+        writer.write_table(table)
+
+
+_WRITERS: dict[str, Callable[[pa.Table, BinaryIO], None]] = {
+    ".csv": pa.csv.write_csv,
+    ".arrow": _write_arrow,
+    ".parquet": pa.parquet.write_table,
+}
+"""{suffix: writer}"""

@@ -1,0 +1,102 @@
+"""What is looked at before rows are grouped: the kinds of columns, the labels, the range of scores and weights.
+
+What cannot be used is refused with the sentence that a body with such a column gets.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from service.curves.errors import OneClassLabels
+from service.curves.exact import BoolArray, IntArray
+from service.engines import sql
+from service.engines.engine import Engine, Kind
+from service.engines.failures import ColumnRefused
+from service.engines.nodes import Label
+
+ReadLabels = Callable[[list[Label], IntArray], tuple[BoolArray, str | None]]
+"""From distinct labels and their numbers of rows to which of them are positive, and a sentence about many others."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowColumns:
+    """The columns of an evaluation by name, and what they mean."""
+
+    scores: str = "scores"
+    labels: str = "labels"
+    weights: str | None = None
+    by: tuple[str, ...] = ()
+    weight_decimals: int | None = None
+    lower_is_positive: bool = False
+
+
+def checked_kinds(engine: Engine, columns: RowColumns) -> dict[str, Kind]:
+    """Look up the columns by name. Raises ColumnRefused for one that is missing or holds no numbers."""
+    there = engine.kinds()
+    names = {"scores": columns.scores, "labels": columns.labels}
+    names |= {} if columns.weights is None else {"weights": columns.weights}
+    for name, column in [*names.items(), *(("slices", column) for column in columns.by)]:
+        if column not in there:
+            known = ", ".join(there)
+            raise ColumnRefused("missing", f"There is no column {column!r}; the columns are {known}.", name)
+    kinds = {name: there[column] for name, column in names.items()}
+    for name in names.keys() - {"labels"}:
+        kind = kinds[name].name
+        if kind in {"text", "boolean"}:
+            what = "text" if kind == "text" else "booleans"
+            raise ColumnRefused("not_a_number", f"This is a column of {what}; it must hold numbers.", names[name])
+        if kind not in {"number", "integer"}:
+            detail = f"This column is {kind}; numbers must be integers, floats or decimals."
+            raise ColumnRefused("not_a_number", detail, names[name])
+    return kinds
+
+
+def with_labels(engine: Engine, rows: sql.RowSource, read_labels: ReadLabels) -> tuple[sql.RowSource, str | None]:
+    """Find the positive labels among those that there are. Raises ColumnRefused and OneClassLabels."""
+    table = engine.rows(sql.labels_text(rows), "labels")
+    counts = np.asarray(table["rows"], dtype=np.int64)
+    values = table["label"].tolist()
+    total = int(counts.sum())
+    for value, count in zip(values, counts.tolist(), strict=True):
+        if value is None:
+            detail = _in_rows("This is null; it must be a label", count, total)
+            raise ColumnRefused("not_a_label", detail, rows.labels)
+        if isinstance(value, float) and not math.isfinite(value):
+            detail = _in_rows("This is not a finite number, so it cannot be a label", count, total)
+            raise ColumnRefused("not_a_label", detail, rows.labels)
+    positive, rest = read_labels(values, counts) if values else (np.zeros(0, dtype=np.bool_), None)
+    for only, there in (("negative", positive), ("positive", ~positive)):
+        if not counts[there].any():
+            raise OneClassLabels(f"All {total} labels are {only}; a curve needs both classes.", rows.labels)
+    chosen = tuple(value for value, is_positive in zip(values, positive.tolist(), strict=True) if is_positive)
+    return replace(rows, positive=chosen), rest
+
+
+def probed(engine: Engine, rows: sql.RowSource, kinds: dict[str, Kind]) -> dict[str, float]:
+    """Look at scores and weights. Raises ColumnRefused if any cannot be used."""
+    table = engine.rows(sql.probe_text(rows, whole=kinds["scores"].name == "integer"), "range")
+    firsts = {name: column.tolist()[0] for name, column in table.items()}
+    probe = {name: math.nan if value is None else float(value) for name, value in firsts.items()}
+    total = int(probe["rows"])
+    of_column = {"scores": rows.scores} | ({} if rows.weights is None else {"weights": rows.weights})
+    for name, column in of_column.items():
+        missing, infinite = total - probe[name], probe[name] - probe[f"finite_{name}"]
+        if missing:
+            raise ColumnRefused("not_a_number", _in_rows("This is null; it must be a number", missing, total), column)
+        if infinite:
+            detail = _in_rows("This is not a finite number within the range of a double", infinite, total)
+            raise ColumnRefused("not_finite", detail, column)
+    if probe.get("inexact_scores"):
+        sentence = "This integer has no exact double, and is not rounded silently"
+        raise ColumnRefused("not_exact", _in_rows(sentence, probe["inexact_scores"], total), rows.scores)
+    if rows.weights is not None and probe["lowest_weight"] < 0:
+        raise ColumnRefused(
+            "negative", f"This is below 0: the least weight is {probe['lowest_weight']:.17g}.", rows.weights
+        )
+    return probe
+
+
+def _in_rows(sentence: str, wrong: float, total: int) -> str:
+    return f"{sentence} ({wrong:.0f} of {total} row{'' if total == 1 else 's'})."

@@ -1,0 +1,170 @@
+"""DuckDB over files, in this process; what does not fit into its memory goes to disk.
+
+A query runs in a thread of its own, so that the calling thread can show progress and take Ctrl-C at any time.
+"""
+
+import math
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Self
+
+import duckdb
+
+from service.engines.duckdb_files import Files, kind_of_column
+from service.engines.engine import Kind, NamedArrays
+from service.engines.failures import EngineFailed, Interrupted
+from service.engines.search import MOST_BINS
+
+Progress = Callable[[str, float], None]
+"""Called with the name of a step and how much of it is done, 0 to 1, ten times a second."""
+
+_TICK = 0.1
+_BYTES_PER_BIN = 400
+_FEWEST_BINS = 1024
+_LONGEST_REASON = 400
+_UNITS = {"bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
+
+
+class DuckDB:
+    """The rows of files as the table `rows`."""
+
+    table = "rows"
+    dialect = "duckdb"
+
+    def __init__(
+        self,
+        files: Files,
+        *,
+        memory: str | None = None,
+        threads: int | None = None,
+        spill: Path | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        """Open the files, of which only heads are read.
+
+        memory, threads   what the engine may use, such as 4GB and 2; by default most of the machine.
+        spill   the directory for what does not fit into its memory; by default that for temporary files.
+
+        Raises EngineFailed.
+        """
+        self._progress = progress
+        try:
+            self._spill = tempfile.mkdtemp(prefix="rocpr-", dir=spill)
+        except OSError as error:
+            raise EngineFailed(f"Nothing can be written to the directory for temporary files: {error}") from error
+        try:
+            with _explained():
+                self._connection = duckdb.connect(config=_config(self._spill, memory, threads))
+                # Parquet's statistics leave NaN out, and a comparison that is true of all else would be true of NaN.
+                self._connection.execute("SET disabled_optimizers = 'statistics_propagation'")
+                self._connection.execute("SET enable_progress_bar = true")  # counts, and prints nothing
+                self._connection.execute("SET enable_progress_bar_print = false")
+                self._open(files)
+        except BaseException:
+            shutil.rmtree(self._spill, ignore_errors=True)
+            raise
+
+    def __enter__(self) -> Self:
+        """Use it, and close it then."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the engine, and remove what it wrote to disk."""
+        self._connection.close()
+        shutil.rmtree(self._spill, ignore_errors=True)
+
+    @property
+    def most_bins(self) -> int:
+        """How many bins fit into its memory: a power of two, at most MOST_BINS."""
+        limit = str(self.rows("SELECT current_setting('memory_limit') AS memory", "memory")["memory"][0])
+        number, unit = limit.split()
+        room = float(number) * _UNITS[unit] / _BYTES_PER_BIN
+        return min(MOST_BINS, 1 << int(math.log2(max(room, _FEWEST_BINS))))
+
+    def kinds(self) -> dict[str, Kind]:
+        """What the columns hold, by name."""
+        described = self.rows(f"SELECT column_name, column_type FROM (DESCRIBE {self.table})", "columns")  # noqa: S608  # ours
+        pairs = zip(described["column_name"].tolist(), described["column_type"].tolist(), strict=True)
+        return {name: kind_of_column(of_type) for name, of_type in pairs}
+
+    def rows(self, text: str, step: str) -> NamedArrays:
+        """Run a query and return its columns. Raises EngineFailed and Interrupted."""
+        answers: list[NamedArrays] = []
+        failures: list[BaseException] = []
+        finished = threading.Event()  # a thread that is joined while Ctrl-C comes may pass for dead
+
+        def work() -> None:
+            try:
+                answers.append(self._connection.execute(text).fetchnumpy())
+            except BaseException as failure:  # noqa: BLE001  # raised again in the calling thread
+                failures.append(failure)
+            finished.set()
+
+        threading.Thread(target=work, name="duckdb", daemon=True).start()
+        try:
+            while not finished.wait(_TICK):
+                self._tell(step)
+        except BaseException:
+            while not finished.wait(_TICK):  # an interrupt that comes before the query has no effect
+                self._connection.interrupt()
+            raise
+        with _explained():
+            for failure in failures:
+                raise failure
+        return answers[0]
+
+    def keep(self, name: str, columns: NamedArrays) -> None:
+        """Make a table of numbers that queries can join. Raises EngineFailed."""
+        with _explained():
+            self._connection.register("kept", columns)
+            self._connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT * FROM kept")  # noqa: S608  # ours
+            self._connection.unregister("kept")
+
+    def interrupt(self) -> None:
+        """Stop the query that runs, from another thread: `rows` raises Interrupted."""
+        self._connection.interrupt()
+
+    def _tell(self, step: str) -> None:
+        if self._progress is not None:
+            self._progress(step, min(max(self._connection.query_progress(), 0.0), 100.0) / 100)
+
+    def _open(self, files: Files) -> None:
+        """Make the table `rows`, a view."""
+        if files.through_pyarrow:
+            self._connection.register(self.table, files.dataset())
+            return
+        names: list[str] = []
+        if files.found_kind == "csv":
+            described = self._connection.execute(f"DESCRIBE SELECT * FROM {files.reader()}")  # noqa: S608  # quoted
+            names = [name for name, *_ in described.fetchall()]
+        self._connection.execute(f"CREATE VIEW {self.table} AS SELECT * FROM {files.reader(names)}")  # noqa: S608  # quoted
+
+
+def _config(spill: str, memory: str | None, threads: int | None) -> dict[str, str | bool | int | float | list[str]]:
+    config: dict[str, str | bool | int | float | list[str]] = {
+        "temp_directory": spill,
+        "preserve_insertion_order": "false",
+        "autoinstall_known_extensions": "false",
+        "autoload_known_extensions": "false",
+    }
+    if memory is not None:
+        config["memory_limit"] = memory
+    if threads is not None:
+        config["threads"] = str(threads)
+    return config
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """Turn DuckDB's failures into ours."""
+    try:
+        yield
+    except duckdb.InterruptException as error:
+        raise Interrupted from error
+    except (duckdb.Error, MemoryError) as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        raise EngineFailed(" ".join(lines)[:_LONGEST_REASON] or "DuckDB failed without saying why.") from error

@@ -1,0 +1,112 @@
+"""How DuckDB reads files: which kind they are, and the text that makes them one table. Runs nothing."""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+from service.engines.engine import Kind
+from service.engines.failures import EngineFailed
+
+KINDS = ("parquet", "csv", "arrow")
+
+_MOST_DIGITS = 15
+"""A decimal of so many digits is the quotient of two integers that a double holds exactly."""
+
+_COMPRESSED = {"gz", "zst"}
+_ENDINGS = {"parquet": "parquet", "csv": "csv", "arrow": "arrow", "feather": "arrow"}
+_REMOTE = re.compile(r"[a-z0-9]{2,}://")
+_DECIMAL = re.compile(r"DECIMAL\((\d+),\d+\)")
+_INTEGER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Files of one kind, or globs of them.
+
+    kind   one of KINDS; None for what their names end in.
+    texts, numbers   columns of CSV files that are read as such, whatever they look like.
+    delimiter, decimal   the separator and the decimal mark of CSV files.
+    """
+
+    names: Sequence[str]
+    kind: str | None = None
+    texts: Collection[str] = ()
+    numbers: Collection[str] = ()
+    delimiter: str | None = None
+    decimal: str | None = None
+
+    @property
+    def found_kind(self) -> str:
+        """The kind of all files. Raises EngineFailed if their names do not tell."""
+        if self.kind is not None:
+            return self.kind
+        kinds = sorted({_kind_of_name(name) for name in self.names})
+        if len(kinds) > 1:
+            raise EngineFailed(f"The files are of several kinds, {' and '.join(kinds)}.")
+        return kinds[0]
+
+    @property
+    def through_pyarrow(self) -> bool:
+        """Whether pyarrow has to read them: Arrow files, and those that are not on this machine."""
+        return self.found_kind == "arrow" or any(_REMOTE.match(name) for name in self.names)
+
+    def reader(self, columns: Collection[str] = ()) -> str:
+        """The text that reads them; `columns` are the columns of CSV files, as far as they are known.
+
+        RowColumns go together by name, and have a type that holds the values of all files.
+        """
+        kind = self.found_kind
+        options = {"union_by_name": "true"}
+        if kind == "csv":
+            options["header"] = "true"
+            if self.delimiter is not None:
+                options["delim"] = _quoted(self.delimiter)
+            if self.decimal is not None:
+                options["decimal_separator"] = _quoted(self.decimal)
+            types = {**dict.fromkeys(self.numbers, "DOUBLE"), **dict.fromkeys(self.texts, "VARCHAR")}
+            chosen = [f"{_quoted(name)}: '{types[name]}'" for name in columns if name in types]
+            if chosen:
+                options["types"] = f"{{{', '.join(chosen)}}}"
+        names = ", ".join(map(_quoted, self.names))
+        return f"read_{kind}([{names}], {', '.join(f'{name} = {value}' for name, value in options.items())})"
+
+    def dataset(self) -> Any:  # noqa: ANN401  # pyarrow has no types
+        """Open them by pyarrow. Raises EngineFailed."""
+        import pyarrow as pa  # noqa: PLC0415  # only some files need it
+        from pyarrow import dataset, fs  # noqa: PLC0415
+
+        kind = "ipc" if self.found_kind == "arrow" else self.found_kind
+        parts = []
+        try:
+            for name in self.names:
+                system, path = (None, name) if not _REMOTE.match(name) else fs.FileSystem.from_uri(name)
+                parts.append(dataset.dataset(path, format=kind, filesystem=system))
+            return dataset.dataset(parts) if len(parts) > 1 else parts[0]
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise EngineFailed(str(error)) from error
+
+
+def kind_of_column(of_type: str) -> Kind:
+    """What a column of one of DuckDB's types holds."""
+    if decimal := _DECIMAL.fullmatch(of_type):
+        return Kind("number", through_text=int(decimal[1]) > _MOST_DIGITS)
+    if _INTEGER.fullmatch(of_type):
+        return Kind("integer")
+    names = {"DOUBLE": "number", "FLOAT": "number", "BOOLEAN": "boolean", "VARCHAR": "text", '"NULL"': "number"}
+    return Kind(names.get(of_type, "text" if of_type.startswith("ENUM") else of_type.lower()))
+
+
+def _kind_of_name(name: str) -> str:
+    endings = [ending.lstrip(".").lower() for ending in PurePath(name).suffixes]
+    if endings and endings[-1] in _COMPRESSED:
+        endings.pop()
+    if not endings or endings[-1] not in _ENDINGS:
+        raise EngineFailed(f"{name} does not end in .{', .'.join(_ENDINGS)}; say with --format what it is.")
+    return _ENDINGS[endings[-1]]
+
+
+def _quoted(text: str) -> str:
+    doubled = text.replace("'", "''")
+    return f"'{doubled}'"

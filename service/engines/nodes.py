@@ -1,0 +1,101 @@
+"""Pieces of a syntax tree: names, literals, cases. Knows what engines read differently; nothing of examples."""
+
+import re
+import sys
+
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+
+Label = bool | int | float | str
+
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def case_when(met: exp.Expr, value: exp.Expr, otherwise: exp.Expr | None = None) -> exp.Case:
+    """CASE WHEN met THEN value, and otherwise null or another value."""
+    case = exp.Case().when(met.copy(), value.copy())
+    return case if otherwise is None else case.else_(otherwise)
+
+
+def count_of(value: exp.Expr | None = None) -> exp.Count:
+    """COUNT of the values that are not null, or of all rows."""
+    return exp.Count(this=exp.Star() if value is None else value)
+
+
+def double_literal(number: float) -> exp.Expr:
+    """A literal with an exponent, which engines read as a double, with all its digits."""
+    literal = exp.Literal.number(f"{abs(number):.16e}")
+    return exp.Neg(this=literal) if number < 0 else literal
+
+
+def label_literal(value: Label) -> exp.Expr:
+    """A label as a literal."""
+    if isinstance(value, bool):
+        return exp.true() if value else exp.false()
+    if isinstance(value, str):
+        return exp.Literal.string(value)
+    if isinstance(value, float):
+        return double_literal(value)
+    return exp.Neg(this=exp.Literal.number(-value)) if value < 0 else exp.Literal.number(value)
+
+
+def floor_bin(score: str | exp.Expr, low: exp.Expr, scale: exp.Expr) -> exp.Expr:
+    """FLOOR((score - low) scale), an integer."""
+    shifted = exp.paren(exp.Sub(this=column(score) if isinstance(score, str) else score, expression=low))
+    return exp.cast(exp.Floor(this=exp.Mul(this=shifted, expression=scale)), "bigint")
+
+
+def within(name: str, size: float) -> exp.Between:
+    """BETWEEN -size AND size; false for NaN."""
+    return exp.Between(this=column(name), low=label_literal(-size), high=label_literal(size))
+
+
+def is_finite(name: str) -> exp.Between:
+    """Whether a double is neither NaN nor infinite."""
+    return within(name, sys.float_info.max)
+
+
+def aliased(expression: exp.Expr, name: str) -> exp.Alias:
+    """An expression under a name of ours."""
+    return exp.Alias(this=expression, alias=identifier(name))
+
+
+def column(name: str, table: str | None = None) -> exp.Column:
+    """A column of ours."""
+    return exp.Column(this=identifier(name), table=None if table is None else identifier(table))
+
+
+def identifier(name: str) -> exp.Identifier:
+    """A name as it is."""
+    return exp.Identifier(this=name, quoted=True)
+
+
+def relation(name: str) -> exp.Table:
+    """A table of ours."""
+    return exp.Table(this=identifier(name))
+
+
+def column_of(name: str, dialect: str) -> exp.Column:
+    """A column of the user's: quoted as `dialect` would fold its name, so that a reserved word is a name, too."""
+    return exp.Column(this=_folded(name, dialect))
+
+
+def _folded(name: str, dialect: str) -> exp.Identifier:
+    grammar = Dialect.get_or_raise(dialect)
+    start, end = grammar.IDENTIFIER_START, grammar.IDENTIFIER_END
+    if len(name) > len(start + end) and name.startswith(start) and name.endswith(end):
+        return identifier(name[len(start) : -len(end)].replace(end * 2, end))
+    if not _PLAIN_NAME.fullmatch(name):
+        return identifier(name)
+    folded = grammar.normalize_identifier(exp.Identifier(this=name, quoted=False))
+    return identifier(str(folded.this))
+
+
+def table_of(name: str, dialect: str) -> exp.Table:
+    """A table of the user's, whose name may have several parts: catalog, database, table."""
+    table = exp.to_table(name, dialect=dialect)
+    grammar = Dialect.get_or_raise(dialect)
+    for part in table.find_all(exp.Identifier):
+        grammar.normalize_identifier(part)
+        part.args["quoted"] = True
+    return table

@@ -1,0 +1,90 @@
+"""From rows in an engine to groups: look, group exactly or into bins, divide the widest until the areas are bounded.
+
+Works over any Engine. Everything that is certain about the result comes from MIN, MAX and counts of the engine, never
+from the numbers of bins: groups that overlap are united, and rows that got lost are noticed.
+"""
+
+import math
+from dataclasses import dataclass, field
+
+from service.engines import sql
+from service.engines.checks import ReadLabels, RowColumns, checked_kinds, probed, with_labels
+from service.engines.engine import Engine, NamedArrays
+from service.engines.failures import EngineFailed
+from service.engines.refining import RowGroups
+from service.engines.search import FIRST_BINS, MOST_BINS, Search, Width, groups_of
+
+_LOGARITHMIC = 1e6
+"""Scores above 0 whose ends differ by more than this factor are binned by their logarithm."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The groups of the rows.
+
+    groups   in any order, apart from each other; with slices those of one.
+    slices   {column of slices: its value in each group}, (m,).
+    rest     if the negatives have several labels, a sentence that names them.
+    rows     how many rows there are.
+    passes   how many times the engine read them, after the two that look at labels and range.
+    """
+
+    groups: RowGroups
+    rows: int
+    passes: int
+    rest: str | None = None
+    slices: NamedArrays = field(default_factory=dict)
+
+
+def found(
+    engine: Engine,
+    columns: RowColumns,
+    read_labels: ReadLabels,
+    *,
+    tolerance: float | None = None,
+    most_bins: int = MOST_BINS,
+    width: Width | None = None,
+) -> Found:
+    """Group the rows: by score without a tolerance, else so that bounds of the areas are at most `tolerance` apart.
+
+    `width` measures that; what `openness` adds up to, if it is None. Slices and few rows are grouped by score in any
+    case.
+
+    Raises ColumnRefused, OneClassLabels, EngineFailed, Interrupted, and what `read_labels` raises.
+    """
+    kinds = checked_kinds(engine, columns)
+    rows = sql.RowSource(
+        engine.table,
+        columns.scores,
+        columns.labels,
+        columns.weights,
+        by=columns.by,
+        through_text=kinds["scores"].through_text,
+        weight_decimals=columns.weight_decimals,
+        dialect=engine.dialect,
+    )
+    rows, rest = with_labels(engine, rows, read_labels)
+    probe = probed(engine, rows, kinds)
+    bins = min(FIRST_BINS, most_bins)
+    first = None if columns.by or probe["rows"] <= bins else _first_bins(probe, bins)
+    slices: NamedArrays = {}
+    if tolerance is None or first is None:
+        table = engine.rows(sql.exact_text(rows), "grouping by score")
+        slices = {name: table[name] for name in columns.by}
+        groups, passes = groups_of(table, rows), 1
+    else:
+        search = Search(engine, rows, first, tolerance, most_bins, width, columns.lower_is_positive)
+        groups, passes = search.run(), search.passes
+    if groups.rows.sum() != probe["rows" if rows.weights is None else "weighty"]:
+        raise EngineFailed("Other rows were grouped than were counted before; did the data change meanwhile?")
+    return Found(groups, int(probe["rows"]), passes, rest, slices)
+
+
+def _first_bins(probe: dict[str, float], bins: int) -> sql.FirstBins | None:
+    """Bins over the whole range; None if there are none, because all scores are equal or too far apart."""
+    low, high = probe["low"], probe["high"]
+    if low > 0 and high / low > _LOGARITHMIC:
+        return sql.FirstBins(math.log(low), bins / (math.log(high) - math.log(low)), logarithmic=True)
+    if not 0 < high - low < math.inf:
+        return None
+    return sql.FirstBins(low, min(bins / (high - low), 1e300))

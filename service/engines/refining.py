@@ -1,0 +1,121 @@
+"""Which bins to divide further, and how finely, so that the areas are bounded as closely as asked.
+
+An open group of p positives and n negatives leaves the ROC area open by p n / (P N), and average precision by what its
+formula gives for the best and the worst order. The areas under precision-recall curves are left open by no more than
+that.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from service.curves.exact import FloatArray, IntArray
+
+_LEAST_SCALE, _LARGEST_SCALE = 1e-300, 1e300
+_FINEST = 4
+"""Bins for each row at most."""
+
+_LEFT, _REACHED = 0.1, 0.6
+"""The parts of a goal that may stay open in groups that are not divided, and in those that are."""
+
+
+class RowGroups(NamedTuple):
+    """Groups of rows: columns (m,).
+
+    score_from, score_to   the least and the greatest score of the rows of each.
+    masses                 {positives, negatives and, of weights, their sums of squares: column}.
+    rows                   how many rows are in each.
+    """
+
+    score_from: FloatArray
+    score_to: FloatArray
+    masses: dict[str, FloatArray]
+    rows: FloatArray
+
+    def take(self, places: IntArray | np.ndarray[tuple[int], np.dtype[np.bool_]]) -> "RowGroups":
+        """Select groups."""
+        masses = {name: column[places] for name, column in self.masses.items()}
+        return RowGroups(self.score_from[places], self.score_to[places], masses, self.rows[places])
+
+
+def concatenated(parts: list[RowGroups]) -> RowGroups:
+    """Put groups together, in the order of the parts."""
+    if len(parts) == 1:
+        return parts[0]
+    masses = {name: np.concatenate([part.masses[name] for part in parts]) for name in parts[0].masses}
+    return RowGroups(
+        np.concatenate([part.score_from for part in parts]),
+        np.concatenate([part.score_to for part in parts]),
+        masses,
+        np.concatenate([part.rows for part in parts]),
+    )
+
+
+def united(groups: RowGroups) -> RowGroups:
+    """Sort groups by score, and unite those that have scores in common.
+
+    No rounding of an engine can then put a tie into two groups, whatever it did with FLOOR and LN.
+    """
+    order = np.argsort(groups.score_from, kind="stable")
+    groups = groups.take(order)
+    reach = np.maximum.accumulate(groups.score_to)
+    starts = np.append(0, np.flatnonzero(groups.score_from[1:] > reach[:-1]) + 1)
+    if starts.size == reach.size:
+        return groups
+    masses = {name: np.add.reduceat(column, starts) for name, column in groups.masses.items()}
+    ends = np.maximum.reduceat(groups.score_to, starts)
+    return RowGroups(groups.score_from[starts], ends, masses, np.add.reduceat(groups.rows, starts))
+
+
+def openness(groups: RowGroups, *, lower_is_positive: bool = False) -> tuple[FloatArray, FloatArray]:
+    """How far each group leaves the ROC area and average precision open, (m,) each; 0 for an exact group.
+
+    ROC: p n / (P N). Average precision: (p (tp + p) / (tp + p + fp) - ∫ t / (t + fp + n) dt from tp to tp + p) / P,
+    where tp
+    and fp are before the group.
+    """
+    p, n = groups.masses["positives"], groups.masses["negatives"]
+    if not p.size:
+        return np.zeros(0), np.zeros(0)
+    order = np.argsort(groups.score_from)
+    order = order if lower_is_positive else order[::-1]
+    tp, fp = (_before(column, order) for column in (p, n))
+    positives, negatives = p.sum(), n.sum()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        best = p * (tp + p) / (tp + p + fp)
+        worst = p - (fp + n) * np.log1p(p / (tp + fp + n))
+        of_precision = np.where(p > 0, best - np.where(fp + n > 0, worst, p), 0.0) / positives
+    is_open = groups.score_from < groups.score_to
+    return np.where(is_open, p / positives * (n / negatives), 0.0), np.where(is_open, np.maximum(of_precision, 0), 0.0)
+
+
+def divided(openings: FloatArray, rows: FloatArray, goal: float, most: int) -> tuple[IntArray, FloatArray]:
+    """Choose the groups to divide, and into how many bins each, so that all openings come down to less than `goal`.
+
+    The narrowest groups stay as they are, as many as leave a tenth of the goal open. A group of opening c in m bins
+    leaves
+    about c / m; with m proportional to √c, M bins leave (Σ √c)² / M, the least possible. At most `most` bins in total,
+    and
+    at least two each.
+    """
+    order = np.argsort(openings)
+    widest = order[np.searchsorted(np.cumsum(openings[order]), goal * _LEFT, side="right") :][::-1][: most // 2]
+    roots = np.sqrt(openings[widest])
+    total = float(roots.sum())
+    wanted = min(total * total / (goal * _REACHED), most - 2.0 * widest.size)
+    bins = 2 + np.floor(roots * (wanted / max(total, _LEAST_SCALE)))
+    return widest, np.minimum(bins, _FINEST * rows[widest] + 2)
+
+
+def scales(groups: RowGroups, bins: FloatArray) -> FloatArray:
+    """Bins per unit of score, finite whatever the width of a group."""
+    with np.errstate(over="ignore", divide="ignore"):
+        return np.clip(bins / (groups.score_to - groups.score_from), _LEAST_SCALE, _LARGEST_SCALE)
+
+
+def _before(column: FloatArray, order: IntArray) -> FloatArray:
+    """The sum of all groups before each in the order of the sweep."""
+    out = np.empty_like(column)
+    summed = np.cumsum(column[order])
+    out[order] = np.append(0.0, summed[:-1])
+    return out

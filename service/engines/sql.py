@@ -1,0 +1,294 @@
+"""The SQL text: one tree for every dialect, written by sqlglot. Knows no engine and runs nothing.
+
+What engines do differently is kept out of the text: sums of integers (COUNT of a CASE instead), the minimum of
+booleans, NaN in comparisons, -0.0 in keys, FLOOR to integers that overflow (the minimum is subtracted first). A bin's
+number decides nothing: MIN and MAX of its rows come back with it.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from sqlglot import exp
+
+from service.engines.nodes import (
+    Label,
+    aliased,
+    case_when,
+    column,
+    column_of,
+    count_of,
+    double_literal,
+    floor_bin,
+    identifier,
+    is_finite,
+    label_literal,
+    relation,
+    table_of,
+    within,
+)
+
+DIALECTS = (
+    "athena",
+    "bigquery",
+    "clickhouse",
+    "databricks",
+    "duckdb",
+    "mysql",
+    "postgres",
+    "redshift",
+    "snowflake",
+    "spark",
+    "sqlite",
+    "trino",
+    "tsql",
+)
+"""The dialects whose text is tested: run where the engine can be had, else parsed."""
+
+MOST_LABELS = 10_000
+"""The most distinct labels that are listed."""
+
+MOST_DECIMALS = 9
+"""The most decimals of weights; BigQuery's NUMERIC has no more."""
+
+_EXACT_INTEGER = 2**53
+"""Integers up to this have a double."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowSource:
+    """The rows of an evaluation: a table and its columns, by name.
+
+    table, scores, labels, weights   names as in `dialect`, which may be quoted; other characters than letters need
+        no quotes.
+    positive, negative   the positive labels, and the negative ones; None for the latter means all others.
+    by                   columns that define slices.
+    through_text         the scores are decimals of so many digits that engines convert them correctly only as text.
+    weight_decimals      round weights to so many decimals, so that their sums do not depend on the order of rows.
+    dialect              the dialect of the names and of the text.
+    """
+
+    table: str
+    scores: str
+    labels: str
+    weights: str | None = None
+    positive: tuple[Label, ...] = (1,)
+    negative: tuple[Label, ...] | None = None
+    by: tuple[str, ...] = ()
+    through_text: bool = False
+    weight_decimals: int | None = None
+    dialect: str = "duckdb"
+
+
+class FirstBins(NamedTuple):
+    """Bins FLOOR((u - low) scale), where u is the score or, if `logarithmic`, its logarithm."""
+
+    low: float
+    scale: float
+    logarithmic: bool = False
+
+
+def labels_text(rows: RowSource) -> str:
+    """List the distinct labels, at most MOST_LABELS + 1, the most frequent first: columns label, rows."""
+    label = column_of(rows.labels, rows.dialect)
+    query = (
+        exp.select(aliased(label, "label"), aliased(count_of(), "rows"))
+        .from_(table_of(rows.table, rows.dialect))
+        .group_by(label.copy())
+    )
+    return _text(query.order_by(exp.Ordered(this=column("rows"), desc=True)).limit(MOST_LABELS + 1), rows)
+
+
+def probe_text(rows: RowSource, *, whole: bool = False) -> str:
+    """Count what is there, in one row: rows, scores (not null), finite_scores, and low and high of the finite ones.
+
+    With weights also weights, finite_weights, lowest_weight and weighty (not 0). With `whole`, for a column of
+    integers,
+    inexact_scores: how many are above 2^53 or below -2^53.
+    """
+    counted = [("score", "scores", "finite_scores"), ("weight", "weights", "finite_weights")]
+    columns = [aliased(count_of(), "rows")]
+    for name, given, finite in counted[: 1 if rows.weights is None else 2]:
+        columns += [
+            aliased(count_of(column(name)), given),
+            aliased(count_of(case_when(is_finite(name), exp.Literal.number(1))), finite),
+        ]
+    finite_score = case_when(is_finite("score"), column("score"))
+    columns += [aliased(exp.Min(this=finite_score), "low"), aliased(exp.Max(this=finite_score.copy()), "high")]
+    if whole:
+        exact = within("given", _EXACT_INTEGER)
+        columns.append(aliased(count_of(case_when(exp.not_(exact), exp.Literal.number(1))), "inexact_scores"))
+    if rows.weights is not None:
+        columns.append(aliased(exp.Min(this=case_when(is_finite("weight"), column("weight"))), "lowest_weight"))
+        weighs = exp.NEQ(this=column("weight"), expression=exp.Literal.number(0))
+        columns.append(aliased(count_of(case_when(weighs, exp.Literal.number(1))), "weighty"))
+    return _text(
+        exp.select(*columns).from_(_examples(rows, plain=True, whole=whole).subquery(identifier("examples"))), rows
+    )
+
+
+def exact_text(rows: RowSource, *, checked: bool = False) -> str:
+    """Group by score: the columns of `by`, score and the sums: positives, negatives.
+
+    Of weights also positives_squared, negatives_squared, and rows.
+
+    With `checked`, rows is left out, and negatives is null in a group with a row whose label is neither positive nor
+    negative, or whose weight is null or below 0: no reader of groups takes that for a number.
+    """
+    query = exp.select(*_slices(rows), aliased(column("score"), "score"), *_sums(rows, checked=checked))
+    query = query.from_(_examples(rows).subquery(identifier("examples")))
+    return _text(query.group_by(*_slice_names(rows), column("score")), rows)
+
+
+def free_bins_text(rows: RowSource, bins: int) -> str:
+    """Group into bins of equal width between the least and the greatest score, checked as `exact_text` can be.
+
+    The columns of `by`, score_from, score_to and the sums. One text that needs no probe.
+    """
+    ends = exp.select(aliased(exp.Min(this=column("score")), "low"), aliased(exp.Max(this=column("score")), "high"))
+    width = exp.paren(exp.Sub(this=column("high"), expression=column("low")))
+    scale = exp.paren(
+        exp.Div(this=double_literal(bins), expression=exp.Nullif(this=width, expression=double_literal(0)))
+    )
+    binned = exp.select(*map(column, _carried(rows)), aliased(floor_bin("score", column("low"), scale), "bin"))
+    query = exp.select(*_slices(rows), *_ends(), *_sums(rows, checked=True)).from_(
+        binned.from_(relation("examples")).join(relation("ends"), join_type="cross").subquery(identifier("binned"))
+    )
+    query = query.group_by(*_slice_names(rows), column("bin"))
+    query = query.with_(identifier("examples"), as_=_examples(rows))
+    return _text(query.with_(identifier("ends"), as_=ends.from_(relation("examples"))), rows)
+
+
+def bins_text(rows: RowSource, first: FirstBins, levels: Sequence[str] = ()) -> str:
+    """Group into bins: bin, score_from, score_to and the sums of `exact_text`.
+
+    `levels` are tables that divide bins further, each those of the level above. Their columns: bin, start, low and
+    scale;
+    the bins that a bin is divided into have numbers from `start` on.
+    """
+    query = exp.select(aliased(column("bin"), "bin"), *_ends(), *_sums(rows))
+    query = query.from_(_descended(rows, first, levels).subquery(identifier("examples")))
+    return _text(query.group_by(column("bin")), rows)
+
+
+def exact_part_text(rows: RowSource, first: FirstBins, levels: Sequence[str]) -> str:
+    """Group by score, as `exact_text`, the rows in bins that the last of the `levels` names."""
+    query = exp.select(aliased(column("score"), "score"), *_sums(rows))
+    query = query.from_(_descended(rows, first, levels).subquery(identifier("examples")))
+    return _text(query.group_by(column("score")), rows)
+
+
+def _examples(rows: RowSource, *, plain: bool = False, whole: bool = False) -> exp.Select:
+    """The rows as columns score, positive (1, 0 or null), weight and those of slices, without rows of weight 0.
+
+    If `plain`, all rows, and only score and weight; if `whole`, also given, the score before it is a double.
+    """
+    number = column_of(rows.scores, rows.dialect)
+    text = exp.cast(number, "text") if rows.through_text else number
+    columns = [aliased(exp.Add(this=exp.cast(text, "double"), expression=exp.Literal.number("0.0")), "score")]
+    if whole:
+        columns.append(aliased(number.copy(), "given"))
+    if not plain:
+        columns.append(aliased(_positive(rows), "positive"))
+    if rows.weights is not None:
+        decimals = rows.weight_decimals
+        kind = "double" if decimals is None or plain else f"decimal(18, {decimals})"
+        columns.append(aliased(exp.cast(column_of(rows.weights, rows.dialect), kind), "weight"))
+    query = exp.select(*columns, *([] if plain else _slices(rows, rows.dialect))).from_(
+        table_of(rows.table, rows.dialect)
+    )
+    if rows.weights is not None and not plain:
+        weight = column_of(rows.weights, rows.dialect)
+        there = exp.NEQ(this=weight.copy(), expression=exp.Literal.number(0))
+        query = query.where(exp.or_(exp.Is(this=weight, expression=exp.null()), there))
+    return query
+
+
+def _descended(rows: RowSource, first: FirstBins, levels: Sequence[str]) -> exp.Select:
+    """The rows of the bins that the levels name, with the bins that these are divided into."""
+    score = exp.Ln(this=column("score")) if first.logarithmic else "score"
+    bin_ = floor_bin(score, double_literal(first.low), double_literal(first.scale))
+    carried = _carried(rows)
+    query = exp.select(*map(column, carried), aliased(bin_, "bin")).from_(
+        _examples(rows).subquery(identifier("scored"))
+    )
+    for level in levels:
+        start, low, scale = (column(name, level) for name in ("start", "low", "scale"))
+        finer = exp.Add(this=start, expression=floor_bin(column("score", "rows"), low, scale))
+        columns = [*(aliased(column(name, "rows"), name) for name in carried), aliased(finer, "bin")]
+        met = exp.EQ(this=column("bin", "rows"), expression=column("bin", level))
+        query = exp.select(*columns).from_(query.subquery(identifier("rows"))).join(relation(level), on=met)
+    return query
+
+
+def _sums(rows: RowSource, *, checked: bool = False) -> Iterator[exp.Expr]:
+    """The aggregates of a group: counts, or sums of weights and of their squares."""
+    of_class = {name: exp.EQ(this=column("positive"), expression=exp.Literal.number(flag)) for name, flag in _CLASSES}
+    value = exp.Literal.number(1) if rows.weights is None else column("weight")
+    counts = {name: count_of(case_when(met, value)) for name, met in of_class.items()}
+    sums: dict[str, exp.Expr] = dict(counts)
+    if rows.weights is not None:
+        sums = {name: _total(met, column("weight"), rows) for name, met in of_class.items()}
+    if checked:
+        both = exp.Add(this=counts["positives"].copy(), expression=counts["negatives"].copy())
+        right: exp.Expr = exp.EQ(this=count_of(), expression=both)
+        if rows.weights is not None:
+            lowest = exp.Min(this=column("weight"))
+            right = exp.and_(right, exp.GTE(this=lowest, expression=exp.Literal.number(0)))
+        sums["negatives"] = case_when(right, sums["negatives"])
+    yield from (aliased(each, name) for name, each in sums.items())
+    if rows.weights is not None:
+        if not checked:
+            yield aliased(count_of(), "rows")
+        square: exp.Expr = exp.Mul(this=column("weight"), expression=column("weight"))
+        if rows.weight_decimals is not None:
+            square = exp.cast(square, f"decimal(38, {rows.weight_decimals})")
+        yield from (aliased(_total(met, square, rows), f"{name}_squared") for name, met in of_class.items())
+
+
+_CLASSES = (("positives", 1), ("negatives", 0))
+
+
+def _total(met: exp.Expr, value: exp.Expr, rows: RowSource) -> exp.Expr:
+    summed = exp.Sum(this=case_when(met, value, exp.Literal.number(0)))
+    return summed if rows.weight_decimals is None else exp.cast(summed, "double")
+
+
+def _positive(rows: RowSource) -> exp.Case:
+    label = column_of(rows.labels, rows.dialect)
+    case = exp.Case().when(_is_one_of(label, rows.positive), exp.Literal.number(1))
+    others = exp.not_(exp.Is(this=label.copy(), expression=exp.null()))
+    negative = others if rows.negative is None else _is_one_of(label, rows.negative)
+    return case.when(negative, exp.Literal.number(0))
+
+
+def _is_one_of(label: exp.Expr, values: Sequence[Label]) -> exp.Expr:
+    return exp.or_(*(exp.EQ(this=label.copy(), expression=label_literal(value)) for value in values))
+
+
+def _ends() -> tuple[exp.Expr, ...]:
+    score = column("score")
+    return aliased(exp.Min(this=score), "score_from"), aliased(exp.Max(this=score.copy()), "score_to")
+
+
+def _carried(rows: RowSource) -> tuple[str, ...]:
+    weight = () if rows.weights is None else ("weight",)
+    return ("score", "positive", *weight, *(f"slice_{place}" for place in range(len(rows.by))))
+
+
+def _slices(rows: RowSource, dialect: str | None = None) -> Iterator[exp.Expr]:
+    """The columns of slices: with a dialect those of the table, named slice_0 and so on, else these by their names."""
+    for place, name in enumerate(rows.by):
+        if dialect is None:
+            yield aliased(column(f"slice_{place}"), name)
+        else:
+            yield aliased(column_of(name, dialect), f"slice_{place}")
+
+
+def _slice_names(rows: RowSource) -> Iterator[exp.Expr]:
+    return (column(f"slice_{place}") for place in range(len(rows.by)))
+
+
+def _text(query: exp.Query, rows: RowSource) -> str:
+    text: str = query.sql(dialect=rows.dialect, pretty=True)
+    return text

@@ -1,0 +1,86 @@
+"""`rocpr merge`: what several workers counted, as one file that every command takes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import run
+
+EXACT = "score,positives,negatives\n0.9,2,0\n0.1,1,3\n"
+OPEN = "score_from,score_to,positives,negatives\n0.5,1.0,2,0\n0.0,0.5,1,3\n"
+
+
+@pytest.fixture
+def write(tmp_path: Path):
+    def written(name: str, text: str) -> str:
+        path = tmp_path / name
+        path.write_text(text)
+        return str(path)
+
+    return written
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".arrow", ".parquet"])
+def test_groups_of_equal_scores_add_up(write, tmp_path: Path, suffix: str) -> None:
+    parts = [write("a.csv", EXACT), write("b.csv", "score,positives,negatives\n0.5,0,4\n0.9,0,1\n")]
+    output = tmp_path / f"groups{suffix}"
+    assert run("merge", *parts, "--output", str(output)).stdout == ""
+    whole = write(
+        "c.json", json.dumps({"groups": {"score": [0.9, 0.5, 0.1], "positives": [2, 0, 1], "negatives": [1, 4, 3]}})
+    )
+    found, expected = (json.loads(run("curves", path, "--json").stdout) for path in (str(output), whole))
+    assert found == expected
+
+
+def test_open_groups_with_a_common_score_are_united(write) -> None:
+    parts = [write("a.csv", OPEN), write("b.csv", "score_from,score_to,positives,negatives\n0.6,0.7,1,1\n2,3,1,0\n")]
+    united = '"score_from","score_to","positives","negatives"\n0,1,4,4\n2,3,1,0\n'
+    assert run("merge", *parts).stdout == united
+    closed = (
+        '"score_from","score_to","positives","negatives"\n0,0.49999999999999994,1,3\n0.5,0.9999999999999999,3,1\n'
+        "2,2.9999999999999996,1,0\n"
+    )
+    assert run("merge", *parts, "--closed", "left").stdout == closed
+    # What was merged once may be merged again, and in any order.
+    again = [write("d.csv", united), parts[0]]
+    assert run("merge", *again).stdout == run("merge", *again[::-1]).stdout == united.replace("4,4", "7,7")
+
+
+def test_sums_of_weights_keep_their_squares(write) -> None:
+    text = "score,positives,negatives,positives_squared,negatives_squared\n1,0.1,0,0.01,0\n0,0,2.5,0,6.25\n"
+    found = run("merge", write("a.csv", text), write("b.csv", text)).stdout
+    assert found == (
+        '"score","positives","negatives","positives_squared","negatives_squared"\n0,0,5,0,12.5\n1,0.2,0,0.02,0\n'
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        ("b.csv", "scores,labels\n1,1\n0,0\n", "There are no groups; they need the columns score"),
+        ("b.csv", "score,positives,negatives\n1,1,x\n", "/negatives/0: 'x' is not a decimal number."),
+        ("b.csv", "score,positives,negatives\n1,-1,0\n", "positives/0: This is below 0. (negative)"),
+        ("b.json", "{}", "There are no groups"),
+        ("b.txt", "", "b.txt does not end in"),
+    ],
+)  # fmt: skip
+def test_another_file_is_refused_by_its_name(write, name: str, text: str, says: str) -> None:
+    result = run("merge", write("a.csv", EXACT), write(name, text))
+    assert result.exit_code != 0
+    assert says in " ".join(result.stderr.split())
+    assert name in result.stderr
+
+
+def test_weights_and_examples_are_not_added_up(write) -> None:
+    squares = "score,positives,negatives,positives_squared,negatives_squared\n1,1,0,1,0\n"
+    result = run("merge", write("a.csv", EXACT), write("b.csv", squares))
+    assert result.exit_code == 2
+    assert "merge them separately" in result.stderr
+
+
+def test_an_output_of_another_format_is_refused(write, tmp_path: Path) -> None:
+    result = run("merge", write("a.csv", EXACT), "-o", str(tmp_path / "x.txt"))
+    assert (result.exit_code, "--output must end in .csv" in result.stderr) == (2, True)
