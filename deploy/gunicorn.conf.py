@@ -113,7 +113,7 @@ def post_fork(server: Any, worker: Any) -> None:  # noqa: ANN401  # gunicorn has
 
 
 def post_worker_init(worker: Any) -> None:  # noqa: ANN401  # gunicorn has no types
-    """Keep the worker's memory small and its pauses short, and start its first evaluator beside the first requests."""
+    """Keep the worker's memory small and its pauses short, and start its first evaluator during the first requests."""
     give_memory_back_regularly()
     freeze_loaded_objects()
     pool = worker.wsgi.extensions["big_pool"]

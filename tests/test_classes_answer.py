@@ -192,7 +192,7 @@ def test_many_pairs_are_much_work() -> None:
         answer(request, LIMITS, Effort(20_000, 1 << 20))
 
 
-def test_a_label_in_quotes_is_told_once_with_its_place() -> None:
+def test_a_label_in_quotes_is_reported_once_with_its_place() -> None:
     body = {"scores": FEW["scores"], "labels": {"cat": ["1", "0"], "dog": [0, 1]}}
     problem = json.loads(ask("classes", body).body)
     assert problem["detail"] == "labels.cat[0]: '1' is a string; send 1 without quotes."

@@ -82,7 +82,7 @@ def test_other_processors_keep_theirs(text: str) -> None:
     assert SORTING not in server_environment(text)
 
 
-def test_numpy_hears_of_it_in_time(root: Path) -> None:
+def test_numpy_is_told_in_time(root: Path) -> None:
     """NumPy is imported after the configuration, and takes the name without a warning."""
     code = (
         "import json\n"

@@ -1,4 +1,4 @@
-"""Intervals of the areas, asked for beside curves: what is answered, in which form, and what is refused."""
+"""Intervals of the areas, requested with curves: what is answered, in which form, and what is refused."""
 
 import csv
 import io
@@ -90,7 +90,7 @@ class TestAnswer:
 
 class TestResamples:
     @pytest.mark.parametrize("method", ["bootstrap", "bca"])
-    def test_a_seed_tells_the_answer(self, method):
+    def test_a_seed_determines_the_answer(self, method):
         ask_for = partial(intervals, SAMPLE, method=method, **FEW)
         assert ask_for() == ask_for(seed=0) == ask_for(seed=0.0)
         assert ask_for() != ask_for(seed=1)

@@ -1,4 +1,4 @@
-"""Operating points, asked for beside curves: what is answered, in which form, and what is refused."""
+"""Operating points, requested with curves: what is answered, in which form, and what is refused."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Partial areas, asked for beside curves: what is answered, in which form, and what is refused."""
+"""Partial areas, requested with curves: what is answered, in which form, and what is refused."""
 
 import csv
 import io

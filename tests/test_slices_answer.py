@@ -239,7 +239,7 @@ def test_a_wrong_query_is_reported(query: dict[str, str], expected: list[tuple[s
         )
 
 
-def test_names_of_columns_do_not_go_with_json() -> None:
+def test_names_of_columns_are_refused_with_json() -> None:
     assert "slices" in COLUMN_PARAMETERS
     assert refusals("slices", BODY, slices="country") == [("/slices", "exclusive")]
 

@@ -1,4 +1,4 @@
-"""Calibration, statistics and costs, asked for beside curves: what is answered, and in which form."""
+"""Calibration, statistics and costs, requested with curves: what is answered, and in which form."""
 
 import csv
 import io

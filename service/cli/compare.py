@@ -3,7 +3,7 @@
 Knows the command's options and the layout of its summary; answer.py checks and evaluates.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -13,6 +13,7 @@ import orjson
 from service.answer import Answer, Request, answer_decoded
 from service.cli.asking import is_problem, limits, use_compiled
 from service.cli.command_error import fail
+from service.cli.engine_rows import EngineOptions, EngineRows, engine_options, limits_of_engines, source_of
 from service.cli.evaluations import lines_of_problem, named_files, read_evaluations, request_of
 from service.cli.files import InputFile
 from service.cli.layout import (
@@ -49,14 +50,16 @@ _HULL: CellTexts = {
 @click.command()
 @click.argument("files", metavar="NAME=FILE NAME=FILE ...", nargs=-1, required=True, callback=named_files)
 @evaluation_options
+@engine_options
 @indices_option
 @plot_option
 def compare(
-    files: dict[str, BinaryIO],
+    files: dict[str, BinaryIO | str],
     format_name: str | None,
     indices: str | None,
     *,
     as_json: bool,
+    engine: EngineOptions | None,
     plot: Path | None,
     **options: str | bool | None,
 ) -> None:
@@ -67,27 +70,28 @@ def compare(
     tables. One FILE can be - for standard input, with --format.
     """
     given = given_texts(options)
-    sources = {name: InputFile.of(stream, format_name) for name, stream in files.items()}
+    sources = {name: source_of(stream, format_name, engine) for name, stream in files.items()}
     refuse_without_table(given, sources.values())
     evaluations = read_evaluations(sources, given)
     chosen = {} if indices is None else {"indices": names_or_json(indices)}
     decoded = request_of(evaluations, chosen)
-    result = _answer(decoded, JSON)
+    result = _answer(decoded, JSON, of_engine=engine is not None)
     if is_problem(result):
         fail(lines_of_problem(orjson.loads(result.body), evaluations, chosen))
-    write_plot(plot, lambda media_type: _answer(decoded, media_type).body)
+    write_plot(plot, lambda media_type: _answer(decoded, media_type, of_engine=engine is not None).body)
     if as_json:
         click.echo(result.body, nl=False)
     else:
         click.echo("\n".join(summary_lines(orjson.loads(result.body), sources)))
 
 
-def _answer(decoded: Decoded, accept: str) -> Answer:
+def _answer(decoded: Decoded, accept: str, *, of_engine: bool) -> Answer:
     use_compiled()
-    return answer_decoded(Request("comparisons", "/v1/comparisons", JSON, accept, (), b""), decoded, limits())
+    most = limits_of_engines() if of_engine else limits()
+    return answer_decoded(Request("comparisons", "/v1/comparisons", JSON, accept, (), b""), decoded, most)
 
 
-def summary_lines(document: dict[str, Any], files: dict[str, InputFile]) -> Iterable[str]:
+def summary_lines(document: dict[str, Any], files: Mapping[str, InputFile | EngineRows]) -> Iterable[str]:
     """Format an answer for a reader."""
     yield "Evaluations"
     yield from table_lines([[name, file.name] for name, file in files.items()], "<<")

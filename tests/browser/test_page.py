@@ -116,14 +116,21 @@ class TestData:
         page = loaded(ready(visit("/")), "named.csv", rows.encode())
         assert text_of(page, "#totals") == "score, of 2026: 20 positives, 20 negatives"
 
-    def test_probabilities_with_decimal_commas_are_the_models(self, visit: Visit) -> None:
+    @pytest.mark.parametrize("quote", ["", '"'])
+    def test_probabilities_with_decimal_commas_are_the_models(self, visit: Visit, quote: str) -> None:
         """Neither the numbers of customers nor their limits are."""
-        rows = [
-            "customer;limit;y;old;new",
-            *(f"{7000 + n};{500 * n};{n % 2};0,{3 + n % 5};0,{10 + n}" for n in range(20)),
-        ]
+        cells = [["customer", "limit", "y", "old", "new"]]
+        cells += [[f"{7000 + n}", f"{500 * n}", f"{n % 2}", f"0,{3 + n % 5}", f"0,{10 + n}"] for n in range(20)]
+        rows = [";".join(f"{quote}{cell}{quote}" for cell in row) for row in cells]
         page = loaded(ready(visit("/")), "export.csv", "\n".join(rows).encode())
         assert [box.get_attribute("value") for box in page.locator("#scores :checked").all()] == ["old", "new"]
+
+    def test_numbers_of_rows_are_no_scores_if_the_scores_cannot_be_read(self, visit: Visit, said: list[str]) -> None:
+        page = ready(visit("/"))
+        rows = "id,y,chance\n" + "".join(f"{n},{n % 2},{n} %\n" for n in range(20))
+        page.set_input_files("#file", {"name": "percent.csv", "mimeType": "", "buffer": rows.encode()})
+        until(lambda: text_of(page, "#scores-problem") == "Row 1: '0 %' is not a decimal number.", "the problem")
+        said.clear()  # the browser itself notes the status
 
     def test_of_two_unknown_labels_one_has_to_be_chosen(self, visit: Visit) -> None:
         page = ready(visit("/"))

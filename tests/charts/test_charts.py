@@ -87,7 +87,7 @@ def test_operating_points_have_letters() -> None:
     assert "2 more operating points are not drawn." in shown
 
 
-def test_letters_do_not_stand_on_each_other() -> None:
+def test_letters_do_not_overlap() -> None:
     picture = drawn("curves", SAMPLE, chart="roc", mark="[0.9, 0.85, 0.81, 0.8]")
     places = [
         (float(element.get("x", "")), float(element.get("y", "")))
@@ -106,7 +106,7 @@ def test_rows_that_form_no_curve_are_dots() -> None:
     assert "ROC curve" not in described(picture)
 
 
-def test_many_dots_are_few() -> None:
+def test_many_dots_become_few() -> None:
     random = np.random.default_rng(1)
     tp, fp = random.integers(0, 1000, (2, 30_000))
     body = {"counts": {"tp": tp.tolist(), "fp": fp.tolist(), "positives": 1000, "negatives": 1000}}

@@ -147,7 +147,7 @@ def test_columns_are_listed_as_they_are_read(tmp_path: Path) -> None:
     assert run.stderr.endswith(LISTED.format("0,9, 0,2"))
 
 
-def test_few_columns_and_values_are_listed_and_none_does_anything_to_a_terminal(tmp_path: Path) -> None:
+def test_few_columns_and_values_are_listed_and_none_affects_a_terminal(tmp_path: Path) -> None:
     path = tmp_path / "wide.csv"
     names = ["\x1b[31m", "n" * 100, *(f"c{number}" for number in range(40))]
     path.write_text("\n".join([",".join(names), *(",".join([str(row)] * 42) for row in range(5))]) + "\n")

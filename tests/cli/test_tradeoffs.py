@@ -118,7 +118,7 @@ def test_a_json_file_carries_its_own_options(tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_option_is_reported_as_it_was_typed(options: dict[str, str], place: str, code: str) -> None:
-    """The file is right; and a place in a list is no row."""
+    """The file is right; and a place in a list is not a row."""
     run = rocpr("-", "--format", "csv", *flags(options), given="scores,labels\n2,0\n1,1\n")
     assert (run.exit_code, run.stdout) == (2, "")
     assert re.fullmatch(

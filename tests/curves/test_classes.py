@@ -120,7 +120,7 @@ def test_averages_and_pairs_are_those_of_the_definitions(found: ClassScores) -> 
 
 
 def check(actual: list[Any], expected: list[Fraction | None], units: int) -> None:
-    """So many units at most from what is exact; NaN where there is nothing."""
+    """At most this many units from what is exact; NaN where there is nothing."""
     for value, exact in zip(actual, expected, strict=True):
         assert math.isnan(value) == (exact is None)
         if exact is not None:

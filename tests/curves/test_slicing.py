@@ -231,7 +231,7 @@ def test_tables_with_weights_are_those_of_single_calls() -> None:
             assert (found.tp.tolist(), found.fp.tolist()) == (alone.tp.tolist(), alone.fp.tolist())
 
 
-def test_hulls_that_are_pruned_row_by_row_are_looked_at_by_neighbours_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hulls_pruned_row_by_row_are_checked_by_neighbours_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """A square root of powers of 2 gives pruning one vertex a round; stairs under a jump give neighbours one a pass."""
     looked_at = []
     real = CountSpace.orientation

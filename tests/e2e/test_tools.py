@@ -82,7 +82,7 @@ def test_json_is_read(name: str, folder: Path, server: Server) -> None:
 
 @pytest.mark.parametrize("name", [name for name in CALLS if name not in {"curl -d", "fetch of Node"}])
 def test_parquet_is_read(name: str, folder: Path, server: Server) -> None:
-    """curl -d takes out bytes, and Node's string is none."""
+    """curl -d removes bytes, and Node's string is not bytes."""
     assert call(name, folder, server, "scores.parquet", "?include=auc")["auc"]["roc"] == ROC
 
 

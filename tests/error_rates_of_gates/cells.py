@@ -98,7 +98,7 @@ CELLS += [
 
 @dataclass(frozen=True)
 class Found:
-    """Of so many data sets of a cell: which a drop at the bound passed, and whose intervals held the truth."""
+    """Of this many data sets of a cell: which a drop at the bound passed, and whose intervals held the truth."""
 
     cell: Cell
     area: str

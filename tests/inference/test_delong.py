@@ -180,7 +180,7 @@ def test_pairs_either_way_round(data: tuple[Data, Data]) -> None:
 
 @examples(80)
 @given(any_samples)
-def test_a_sample_differs_from_itself_by_nothing(data: Data) -> None:
+def test_a_sample_does_not_differ_from_itself(data: Data) -> None:
     pair = pair_of((data, data))
     assert paired_spread(pair).error == 0
 

@@ -156,7 +156,7 @@ def test_every_bound_is_inclusive_to_the_last_digit(against: str, method: str) -
 
 
 def above(negatives: int) -> Data:
-    """One positive that scores higher than so many of 100 negatives: the area is so many hundredths."""
+    """One positive that scores higher than this many of 100 negatives: the area is this many hundredths."""
     return Data([negatives - 0.5, *map(float, range(100))], [True] + [False] * 100)
 
 

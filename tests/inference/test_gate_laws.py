@@ -16,7 +16,7 @@ from tests.strategies import Data, examples
 
 
 class TestInvariance:
-    """What is no part of the question changes no bit of the answer."""
+    """What is not part of the question changes no bit of the answer."""
 
     @given(requests(), st.randoms(use_true_random=False))
     @examples(40)

@@ -1,4 +1,4 @@
-"""What a gate warns of beside its verdict: rules that hardly any model fails, and data that look like a slip."""
+"""What a gate warns of besides its verdict: rules that hardly any model fails, and data that look like a slip."""
 
 from __future__ import annotations
 

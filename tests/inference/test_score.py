@@ -26,7 +26,7 @@ depths = st.one_of(st.sampled_from([1e-9, 0.01, Z, 8.0, 37.0]), st.floats(1e-3, 
 
 @st.composite
 def paired(draw: st.DrawFn, counts: st.SearchStrategy[float] = trials) -> PairedShares:
-    """Of so many trials both hold some, each alone some, and neither the rest."""
+    """Of this many trials, some hold for both, some for each alone, and the rest for neither."""
     both, first, second, count = draw(parts(shares, counts))
     return PairedShares((both + first, both + second), first + second, count)
 
@@ -205,7 +205,7 @@ def test_tangos_ends_bracket_the_difference_within_minus_1_and_1_and_are_nested(
 
 @examples(150)
 @given(paired(), depths)
-def test_swapping_the_two_turns_everything_round(pairs, z):
+def test_swapping_the_two_reverses_everything(pairs, z):
     swapped = PairedShares(pairs.values[::-1], pairs.discordant, pairs.trials)
     lower, upper = pairs.interval(z)
     assert swapped.interval(z) == (-upper, -lower)

@@ -62,7 +62,7 @@ def test_big_counts_are_brute_force(entries: list[Rows]) -> None:
 @examples(100)
 @given(rival_fractions())
 def test_fractional_counts_are_brute_force(entries: list[Rows]) -> None:
-    """The same where the doubles are no integers: they are exact numbers and decide."""
+    """The same where the doubles are not integers: they are exact numbers and decide."""
     agree(entries)
 
 

@@ -87,7 +87,7 @@ def test_the_contract_lets_every_field_be_absent(place: Place) -> None:
 
 @of(NUMBERS)
 def test_json_is_strict_at_every_depth(place: Place) -> None:
-    """NaN is no JSON; a number that no double holds is pointed to."""
+    """NaN is not JSON; a number that no double holds is pointed to."""
     column = isinstance(place.field, own.NumberColumn)
     for text, row in (("NaN", None), ("-Infinity", None), ("1e400", "/1" if column else "")):
         body = json.dumps(place.body([0.5, "here"] if column else "here")).replace('"here"', text)
@@ -123,7 +123,7 @@ def test_fields_of_other_operations_are_unknown(operation: str) -> None:
         assert asking.refusals(operation, SAMPLES[operation] | {name: 1}) == [(f"/{name}", "unknown_field")]
 
 
-def test_a_key_that_stands_twice_is_refused() -> None:
+def test_a_duplicate_key_is_refused() -> None:
     for operation, body in SAMPLES.items():
         text = json.dumps(body)
         for twice in ('"scores": [1], "scores"', '"scores": [1, 2], "scores"'):

@@ -1,4 +1,4 @@
-"""What is wrong in a table, or in the query beside it, and where the pointer points: at the table's own columns."""
+"""Errors in a table, or in its query, and where the pointer points: at the table's own columns."""
 
 from __future__ import annotations
 

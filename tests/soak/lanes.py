@@ -1,4 +1,4 @@
-"""Small requests beside big ones: how long they take with two lanes, with one, and alone."""
+"""Small requests alongside big ones: how long they take with two lanes, with one, and alone."""
 
 import json
 import subprocess
@@ -128,7 +128,7 @@ def run(seconds: float = 30, rows: int = BIG_ROWS) -> Found:
 
 
 def _beside_big(service: Service, seconds: float, rows: int, found: Found, name: str) -> tuple[Times, dict[str, int]]:
-    """Time small requests beside big ones; whatever else than an answer came of either is a miss."""
+    """Time small requests alongside big ones; anything but an answer is a miss."""
     with big_load(service.port, BIG_CLIENTS, rows) as big:
         times = time_small(service.port, seconds)
     found.missed += [f"{name}: {wrong}" for wrong in times.wrong]

@@ -52,7 +52,7 @@ def established(port: int) -> int:
 
 
 def attack(port: int, kind: str, seconds: float) -> tuple[Times, int]:
-    """Ask beside slow clients; also how many of them there were at once. The port of nginx."""
+    """Ask alongside slow clients; also how many of them there were at once. The port of nginx."""
     url = f"http://127.0.0.1:{port}/v1/curves"
     words = ["slowhttptest", kind, "-c", str(SLOW), "-r", str(SLOW), "-i", "5", "-l", str(int(seconds) + 30), "-u", url]
     with tempfile.TemporaryFile() as out, subprocess.Popen(words, stdout=out, stderr=out) as process:

@@ -70,7 +70,7 @@ def test_health(client: FlaskClient) -> None:
     assert room(client) == "ok"
 
 
-def test_a_full_spool_costs_big_requests_alone(
+def test_a_full_spool_only_affects_big_requests(
     client: FlaskClient, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def fail(*_: object, **__: object) -> None:

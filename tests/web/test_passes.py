@@ -237,7 +237,7 @@ class TestTraces:
         assert (lines(), abandoned) == ([], ["evaluated"])
 
     def test_who_leaves_ends_a_big_evaluation(self, tmp_path: Path, lines, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Which is no failure, and nobody reads the answer."""
+        """Which is not a failure, and nobody reads the answer."""
         abandoned: list[str] = []
         monkeypatch.setattr(observation, "count_abandoned", abandoned.append)
         asked = Asked(observed_app(tmp_path), SAMPLE)

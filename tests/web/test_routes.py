@@ -267,7 +267,7 @@ def test_the_docs_need_no_other_server(client: FlaskClient, path: str) -> None:
     assert '"validatorUrl": null' in page.text
 
 
-def test_of_the_versions_that_a_client_has_the_first_are_looked_at(client: FlaskClient) -> None:
+def test_only_the_first_versions_that_a_client_has_are_checked(client: FlaskClient) -> None:
     path = "/docs/swagger-ui.css"
     with client.get(path) as response:
         etag = response.headers["ETag"]

@@ -207,7 +207,7 @@ class BaselineSchema(EvaluationSchema):
 
 
 class GatesRequestSchema(GatesCharts, EvaluationSchema):
-    """A request for a verdict: an evaluation, with its rules and options beside it."""
+    """A request for a verdict: an evaluation, with its rules and options."""
 
     baseline = fields.Nested(BaselineSchema)
     paired = Flag()

@@ -205,7 +205,7 @@ def _query(path: str) -> dict[str, Any]:
 
 
 def test_more_than_two_labels_are_reported_alike(guarded: str, tmp_path: Path) -> None:
-    """Also where both files go into one JSON body, and with numbers that are no text there."""
+    """Also where both files go into one JSON body, and with numbers that are not text there."""
     rules = written(tmp_path, DROP)
     rows = [(row / 10, "abc"[row % 3], row % 3 + 0.5) for row in range(12)]
     text = written(tmp_path, "scores,labels\n" + "".join(f"{score},{name}\n" for score, name, _ in rows), "text.csv")

@@ -93,7 +93,7 @@ class TestWithoutKey:
         response = guarded.test_client().get("/openapi.json", environ_overrides={"HTTP_AUTHORIZATION": header})
         check_unauthorized(response)
 
-    def test_a_key_elsewhere_is_not_looked_at(self, guarded: Flask) -> None:
+    def test_a_key_elsewhere_is_ignored(self, guarded: Flask) -> None:
         client = guarded.test_client()
         query = {"access_token": KEY, "key": KEY, "api_key": KEY}
         check_unauthorized(client.get("/openapi.json", query_string=query))

@@ -187,7 +187,7 @@ def test_the_settings_of_a_directory_are_not_shared(tmp_path: Path) -> None:
     assert second.options(CURVES, headers=PREFLIGHT).status_code == 401
 
 
-def test_of_the_headers_that_a_page_wants_to_send_the_first_are_looked_at(guarded: FlaskClient) -> None:
+def test_only_the_first_headers_that_a_page_wants_to_send_are_checked(guarded: FlaskClient) -> None:
     """Each is held against those that may be sent, which took 17 ms for 16,000."""
     for others, allowed in ((31, "content-type"), (32, None)):
         asked = PREFLIGHT | {"Access-Control-Request-Headers": "a," * others + "content-type"}

@@ -145,7 +145,7 @@ class TestReload:
         assert keys.name_of("a-key") is None
         assert keys.name_of("d-key") == "dan"
 
-    def test_a_line_that_was_added_or_taken_out_counts(self, file: Path) -> None:
+    def test_a_line_that_was_added_or_removed_counts(self, file: Path) -> None:
         keys = Keys(file)
         with file.open("a") as stream:
             stream.write(line("dan", "d-key"))

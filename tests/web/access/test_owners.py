@@ -38,7 +38,7 @@ class TestKeys:
         for address in ("192.0.2.1", "192.0.2.2"):
             assert owner(keys=keys, REMOTE_ADDR=address, HTTP_AUTHORIZATION=header) == NOBODY
 
-    def test_a_key_is_nothing_to_a_server_without_keys(self) -> None:
+    def test_a_key_is_ignored_by_a_server_without_keys(self) -> None:
         assert owner(REMOTE_ADDR="192.0.2.1", HTTP_AUTHORIZATION=f"Bearer {KEY}") == "address 192.0.2.1"
 
     def test_no_key_is_called_as_an_address(self, tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ class TestConnections:
         other.retire()
         assert other.fewest_connections() == NONE
 
-    def test_of_a_process_that_says_nothing_any_more_do_not(self, pair: tuple[Board, Board], now: list[float]) -> None:
+    def test_of_a_silent_process_do_not_count(self, pair: tuple[Board, Board], now: list[float]) -> None:
         """It was killed: its number is another's soon."""
         one, other = pair
         one.count_connections(0)

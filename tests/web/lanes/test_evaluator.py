@@ -244,7 +244,7 @@ def test_an_evaluator_goes_on_without_a_library_that_is_gone(
     assert "The compiled loops cannot be used: " in caplog.text
 
 
-def test_a_server_hands_its_library_on(tmp_path: Path) -> None:
+def test_a_server_passes_its_library_on(tmp_path: Path) -> None:
     library = library_in(tmp_path)
     with used(library):
         evaluator = EvaluatorProcess(LIMITS, 1 << 30, NICENESS)

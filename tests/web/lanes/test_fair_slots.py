@@ -101,7 +101,7 @@ def test_a_returned_slot_has_no_owner(two: Processes) -> None:
 
 
 @pytest.mark.usefixtures("now")
-def test_of_more_than_two_all_but_the_last_are_for_everybody(tmp_path: Path) -> None:
+def test_of_more_than_two_all_but_the_last_are_shared(tmp_path: Path) -> None:
     two = Processes(tmp_path, 4)
     two.other.take("ben").release()
     with two.one.take("ann"), two.one.take("ann"), two.one.take("ann"):
@@ -111,7 +111,7 @@ def test_of_more_than_two_all_but_the_last_are_for_everybody(tmp_path: Path) -> 
 
 
 @pytest.mark.usefixtures("now")
-def test_a_single_slot_is_for_whoever_comes(tmp_path: Path) -> None:
+def test_a_single_slot_goes_to_any_owner(tmp_path: Path) -> None:
     two = Processes(tmp_path, 1)
     for owner in ("ann", "ben", "ann", "ann"):
         with two.one.take(owner) as slot:

@@ -181,7 +181,7 @@ def test_a_file_that_was_just_made_has_no_counts(tmp_path: Path) -> None:
 
 
 def test_the_page_has_the_rest(tmp_path: Path, root: Path) -> None:
-    """Of a file that is no file of counts nothing is told, and of the slots what can be."""
+    """Nothing is reported of a file that does not hold counts; of slots, what can be."""
     (tmp_path / "counter_9.db").write_bytes(b"\x7f" * 5000)
     done = subprocess.run(
         [sys.executable, "-c", COUNTING, str(tmp_path)],

@@ -101,7 +101,7 @@ def test_failures_in_a_group_are_reported_too(gunicorn: logging.Logger, lines: L
 @pytest.mark.parametrize(
     "error", [SyntaxError(CANARY, (CANARY, 1, 1, CANARY)), UnicodeDecodeError("a", b"x", 0, 1, CANARY)]
 )
-def test_no_kind_of_failure_tells_more(gunicorn: logging.Logger, lines: Lines, error: Exception) -> None:
+def test_no_kind_of_failure_reveals_more(gunicorn: logging.Logger, lines: Lines, error: Exception) -> None:
     gunicorn.error("Unexpected failure", exc_info=error)
     (line,) = lines()
     assert line["failures"] == [{"type": type(error).__name__, "frames": []}]
@@ -130,11 +130,11 @@ def test_a_failure_has_the_id_of_its_request(gunicorn: logging.Logger, lines: Li
     assert "id" not in outside
 
 
-def test_a_library_tells_where_but_not_what(library: logging.Logger, lines: Lines) -> None:
+def test_a_line_of_a_library_has_its_place_but_not_its_message(library: logging.Logger, lines: Lines) -> None:
     library.warning(f"with {CANARY}")  # as libraries do
     library.warning("with %s", CANARY, extra={CANARY: CANARY}, stack_info=True)
     for line in lines():
-        assert line["event"].startswith("test_log.test_a_library_tells_where_but_not_what:")
+        assert line["event"].startswith("test_log.test_a_line_of_a_library_has_its_place_but_not_its_message:")
         assert line["logger"] == "tests.library"
         assert CANARY not in json.dumps(line)
 

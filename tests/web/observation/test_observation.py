@@ -74,7 +74,7 @@ class TestLines:
         assert line.keys() == OPERATION | {"bytes_in", "decode_ms", "problem"}
         assert (line["status"], line["problem"], line["level"]) == (422, "invalid_request", "info")
 
-    def test_of_a_failed_gate_tell_of_no_problem(self, client: FlaskClient, lines: Lines) -> None:
+    def test_of_a_failed_gate_have_no_problem(self, client: FlaskClient, lines: Lines) -> None:
         answer = client.post(GATES, json=FAILING)
         (line,) = lines()
         assert line.keys() == OPERATION | STAGES | {"rows", "bytes_in"}
@@ -147,7 +147,7 @@ class TestLines:
 
 
 class TestLevels:
-    def test_info_leaves_out_what_is_asked_all_the_time(self, client: FlaskClient, lines: Lines) -> None:
+    def test_info_leaves_out_frequent_requests(self, client: FlaskClient, lines: Lines) -> None:
         for path in ("/health/live", "/health/ready", "/metrics", "/openapi.yaml"):
             client.get(path)
         assert [line["route"] for line in lines()] == ["/openapi.yaml"]

@@ -209,7 +209,7 @@ def test_no_connection_is_taken_after_the_end(listen: Listen, tmp_path: Path) ->
 
 
 class TestTooMany:
-    def test_idle_connections_make_way(self, listen: Listen, caplog: pytest.LogCaptureFixture) -> None:
+    def test_idle_connections_are_closed_for_new_ones(self, listen: Listen, caplog: pytest.LogCaptureFixture) -> None:
         listening = listen(most=3)
         idle = [listening.connect() for _ in range(3)]
         listening.until(3)

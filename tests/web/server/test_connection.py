@@ -36,7 +36,7 @@ def test_requests_in_one_go_are_answered_one_after_the_other(serve: Serve) -> No
         assert client.read().body == f"POST /{number} ".encode() + b"x" * number
 
 
-def test_of_what_follows_a_request_only_so_much_is_taken(serve: Serve) -> None:
+def test_only_a_limited_amount_after_a_request_is_read(serve: Serve) -> None:
     held = Held()
     served = serve(held)
     client = served.connect()

@@ -157,7 +157,7 @@ class TestLeaving:
 
 
 class TestWaiting:
-    def test_for_too_long_fails(self, now: list[float]) -> None:
+    def test_waiting_too_long_fails(self, now: list[float]) -> None:
         asked = Asked(echo)
         assert not asked.exchange.withdraw_if_overdue(-1)
         asked.exchange.ask(Pass.SMALL, None)
@@ -168,7 +168,7 @@ class TestWaiting:
         assert asked.lanes[Pass.SMALL].waiting == []
         assert not asked.exchange.withdraw_if_overdue(30)
 
-    def test_is_over_once_it_is_begun(self) -> None:
+    def test_ends_once_it_has_begun(self) -> None:
         asked = Asked(echo)
         asked.exchange.ask(Pass.SMALL, None)
         asked.lanes[Pass.SMALL].waiting.pop()

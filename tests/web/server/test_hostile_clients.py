@@ -107,7 +107,7 @@ def test_bodies_in_small_chunks_wait_for_their_turn_and_are_read_whole(
     assert clients[0].get("/after").read().status == 200
 
 
-def test_a_regular_owner_is_not_the_one_who_is_turned_away() -> None:
+def test_a_regular_owner_is_not_turned_away() -> None:
     """A queue that is too long because of many newcomers."""
     queue: FairQueue[Any] = FairQueue(1.0)
     for number in range(300):

@@ -66,7 +66,7 @@ def test_an_empty_body_is_whole(spool: Spool) -> None:
     assert IncomingBody(100, 4, spool).whole().read() == b""
 
 
-def test_a_body_of_the_limit_is_taken_and_no_more(spool: Spool) -> None:
+def test_a_body_may_be_as_long_as_the_limit(spool: Spool) -> None:
     body = IncomingBody(5, 100, spool)
     body.write(b"abcde")
     with pytest.raises(Problem, match="longer than 5 bytes") as caught:

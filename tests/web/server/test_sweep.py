@@ -194,7 +194,7 @@ class TestMakingRoom:
 
 
 def upload_whole(served: Served, size: int, owner: str) -> Client:
-    """Send a request with a body of so many bytes, which waits for the application then."""
+    """Send a request with a body of this many bytes, which waits for the application then."""
     head = f"POST / HTTP/1.1\r\nHost: a\r\nX-Owner: {owner}\r\nContent-Length: {size}\r\n\r\n"
     client = served.connect().send(head.encode() + bytes(size))
     served.reaches(client, Phase.ANSWERING)

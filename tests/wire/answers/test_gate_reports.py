@@ -144,7 +144,7 @@ class TestMarkdown:
         assert (heading, empty) == ("### Gate passed ✅", "")
         assert lines[:2] == ([line, ""] if line else ["|  | " + " | ".join(COLUMNS[1:]) + " |", lines[1]])
 
-    def test_a_gate_that_is_passed_needs_no_words(self) -> None:
+    def test_a_passed_gate_needs_no_reasons(self) -> None:
         report = markdown_report(document(check(value=1.0)))
         assert report.startswith("### Gate passed ✅\n\n|")
         assert report.endswith("| 1.0000 | – | – | – | – |\n")

@@ -20,7 +20,7 @@ def test_pieces_are_held_or_written() -> None:
     assert written.held() == b""
 
 
-def test_memory_is_looked_for_after_long_pieces_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_is_checked_only_after_long_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[int] = []
     monkeypatch.setattr(output, "require_memory", looked.append)
     pieces = Output(7).checking_memory([SHORT, LONG, SHORT, LONG])

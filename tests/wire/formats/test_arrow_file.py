@@ -206,7 +206,7 @@ def test_a_compressed_buffer_that_lies_is_found_out_before_anything_is_made(lie,
 
 @pytest.mark.parametrize("declared", [1, 3, 1 << 20])
 @pytest.mark.parametrize("codec", [0, 1])
-def test_a_buffer_becomes_no_more_and_no_less_than_it_says(codec, declared):
+def test_a_buffer_has_exactly_its_declared_size(codec, declared):
     assert (
         refused(schema_message("x") + batch([1, 2], declared=declared, codec=codec), is_file=False)[0]
         == "malformed_body"

@@ -152,7 +152,7 @@ def test_what_a_zstandard_frame_announces_is_believed_when_it_is_too_much(monkey
 
 
 @EACH
-def test_not_more_than_the_limit_is_made(coding: str) -> None:
+def test_no_more_than_the_limit_is_made(coding: str) -> None:
     """Of a body of which hundreds of times as much could be made, whatever its own head claims."""
     bomb = compress(coding, bytes(200 << 20))
     limit = 8 << 20
@@ -189,7 +189,7 @@ def test_members_of_gzip_are_read_one_after_another() -> None:
 
 
 def gzip_of_length(length: int) -> bytes:
-    """A member of so many bytes: what cannot be compressed, with a name that fills it up."""
+    """A member of this many bytes: what cannot be compressed, with a name that fills it up."""
     member = compress("gzip", NOISE[: length - 200])
     name = b"n" * (length - len(member) - 1) + b"\0"
     return member[:3] + b"\x08" + member[4:10] + name + member[10:]

@@ -161,7 +161,7 @@ def test_refuses_what_is_not_a_decimal_number(cell):
         assert caught.value.detail == f"{cell.strip(' ')!r} is not a decimal number."
 
 
-def test_of_a_long_cell_the_beginning_is_repeated():
+def test_the_beginning_of_a_long_cell_is_repeated():
     with pytest.raises(ColumnError, match=f"^'{'x' * 24}'\\.\\.\\. is not a decimal number.$"):
         numbers(column("x" * 1000), nullable=False)
 

@@ -196,7 +196,7 @@ def test_long_lists_of_numbers_are_lifted():
     assert [document["a"], document["c"]] == lifted
 
 
-def test_a_name_that_holds_a_constant_is_in_no_way():
+def test_a_name_that_contains_a_constant_does_no_harm():
     rest, lifted = lift_columns(f'{{"name": "NaN-tolerant", "a": {LONG}}}'.encode(), LONGEST)
     assert rest == f'{{"name": "NaN-tolerant", "a": {PLACEHOLDER}}}'.encode()
     assert len(lifted) == 1

@@ -93,7 +93,7 @@ class Counting(ObjectSchema):
 
 
 @pytest.mark.parametrize(("item", "looked_at"), [({"at": 2}, MAX_ERRORS), ({"at": 2, "on": 1, "off": 0}, 7), (1, 20)])
-def test_a_list_of_objects_is_looked_at_until_more_is_wrong_than_is_listed(item, looked_at, monkeypatch):
+def test_a_list_of_objects_is_checked_until_the_list_of_errors_is_full(item, looked_at, monkeypatch):
     monkeypatch.setattr(Counting, "loaded", 0)
     items = ObjectList(Counting(), minimum=1, maximum=1000)
     with pytest.raises(ValidationError) as caught:

@@ -77,7 +77,7 @@ def test_the_default_interpolation_lists_all_rows_of_few_positives():
     assert curves(counts([1001] * 9000, range(9000), 1001, 9000), one) < BIG
 
 
-def test_readings_are_work():
+def test_reading_points_is_work():
     auc, point = {"include": ["auc"]}, {"metric": "tpr_at_fpr", "at": 0.5}
     few, many = ({"operating_points": [point] * size} for size in (100, MOST_OPERATING_POINTS))
     assert curves(sample(4), auc, few) < BIG < curves(sample(4), auc, many)
