@@ -17,8 +17,8 @@ step ruff format --check .
 step mypy --strict service
 step lint-imports
 coverage erase
-# Three at a time for two processors: tests wait for servers a third of their time. No lines are counted during tests of
-# made-up examples (tests/uncounted.py).
+# Three at a time, for two processors: many tests wait, for a server to start or for a time-out of it. No lines are
+# counted during tests of made-up examples (tests/uncounted.py).
 step coverage run -m pytest -p tests.uncounted -n 3 --dist worksteal --ignore tests/properties
 coverage combine --quiet
 step coverage report
