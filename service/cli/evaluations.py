@@ -25,12 +25,18 @@ from service.wire.formats.table_columns import COUNTS_COLUMNS, GROUP_ENDS, GROUP
 from service.wire.formats.tables import TableForm, one_evaluation
 from service.wire.problems import FieldError, Problem, invalid_request, problem_document
 
+ONE_TABLE = ""
+"""The key of a single file without a name: a table of all evaluations."""
+
 _FEWEST = 2
 _OF_EVALUATION = re.compile(r"/evaluations/(\d+)((?:/.*)?)", re.DOTALL)
 
 
 def named_files(context: click.Context, parameter: click.Parameter, words: tuple[str, ...]) -> dict[str, BinaryIO]:
-    """Open every NAME=FILE; a name has no equals sign. Raises UsageError."""
+    """Open every NAME=FILE, or one FILE; a name has no equals sign. Raises UsageError."""
+    binary = click.File("rb")
+    if len(words) == 1 and "=" not in words[0]:
+        return {ONE_TABLE: cast("BinaryIO", binary.convert(words[0], parameter, context))}
     if not _FEWEST <= len(words) <= MOST_EVALUATIONS:
         raise click.UsageError(f"The command takes {_FEWEST} to {MOST_EVALUATIONS} files, not {len(words)}.")
     paths: dict[str, str] = {}
@@ -43,7 +49,6 @@ def named_files(context: click.Context, parameter: click.Parameter, words: tuple
         paths[name] = path
     if list(paths.values()).count("-") > 1:
         raise click.UsageError("Standard input can be read only once, but - is given more than once.")
-    binary = click.File("rb")
     return {name: cast("BinaryIO", binary.convert(path, parameter, context)) for name, path in paths.items()}
 
 
