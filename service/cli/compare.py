@@ -3,7 +3,7 @@
 Knows the command's options and the layout of its summary; answer.py checks and evaluates.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -13,6 +13,7 @@ import orjson
 from service.answer import Request, answer_decoded
 from service.cli.asking import ask_about, is_problem, limits, use_compiled
 from service.cli.command_error import fail
+from service.cli.engine_rows import EngineOptions, EngineRows, engine_options, limits_of_engines, source_of
 from service.cli.evaluations import ONE_TABLE, lines_of_problem, named_files, read_evaluations, request_of
 from service.cli.files import InputFile
 from service.cli.layout import (
@@ -30,7 +31,10 @@ from service.cli.layout import (
 from service.cli.options import evaluation_options, given_texts, indices_option, refuse_without_table
 from service.cli.plots import plot_option, write_plot
 from service.wire.formats.query_options import names_or_json
+from service.wire.limits import Limits
 from service.wire.media_types import JSON
+
+_Sources = Mapping[str, InputFile | EngineRows]
 
 _SHORT_NAME = 11
 """The longest name that is in the same line as its areas."""
@@ -49,14 +53,16 @@ _HULL: CellTexts = {
 @click.command()
 @click.argument("files", metavar="NAME=FILE NAME=FILE ... | FILE", nargs=-1, required=True, callback=named_files)
 @evaluation_options
+@engine_options
 @indices_option
 @plot_option
 def compare(
-    files: dict[str, BinaryIO],
+    files: dict[str, BinaryIO | str],
     format_name: str | None,
     indices: str | None,
     *,
     as_json: bool,
+    engine: EngineOptions | None,
     plot: Path | None,
     **options: str | bool | None,
 ) -> None:
@@ -70,10 +76,15 @@ def compare(
     JSON file, a body as POST /v1/comparisons takes it.
     """
     given = given_texts(options)
-    sources = {name: InputFile.of(stream, format_name) for name, stream in files.items()}
+    sources = {name: source_of(stream, format_name, engine) for name, stream in files.items()}
     refuse_without_table(given, sources.values())
-    answered = _of_table if ONE_TABLE in sources else _of_files
-    ask = answered(sources, given, {} if indices is None else {"indices": indices})
+    chosen = {} if indices is None else {"indices": indices}
+    if ONE_TABLE not in sources:
+        ask = _of_files(sources, given, chosen, limits() if engine is None else limits_of_engines())
+    elif engine is None:
+        ask = _of_table(sources[ONE_TABLE], given, chosen)
+    else:
+        raise click.UsageError("With --engine, give every classifier as NAME=FILE.")
     body = ask(JSON)
     write_plot(plot, ask)
     if as_json:
@@ -82,12 +93,14 @@ def compare(
         click.echo("\n".join(summary_lines(orjson.loads(body), sources)))
 
 
-def _of_table(sources: dict[str, InputFile], given: dict[str, str], options: dict[str, str]) -> Callable[[str], bytes]:
+def _of_table(table: InputFile | EngineRows, given: dict[str, str], options: dict[str, str]) -> Callable[[str], bytes]:
     """Answer about the columns of one table in a media type; a problem is printed and ends the command."""
-    return lambda accept: ask_about("comparisons", sources[ONE_TABLE], given, options, accept)
+    return lambda accept: ask_about("comparisons", table, given, options, accept)
 
 
-def _of_files(sources: dict[str, InputFile], given: dict[str, str], options: dict[str, str]) -> Callable[[str], bytes]:
+def _of_files(
+    sources: _Sources, given: dict[str, str], options: dict[str, str], most: Limits
+) -> Callable[[str], bytes]:
     """Likewise about several files, each of which is read once."""
     evaluations = read_evaluations(sources, given)
     chosen: dict[str, object] = {name: names_or_json(text) for name, text in options.items()}
@@ -95,7 +108,7 @@ def _of_files(sources: dict[str, InputFile], given: dict[str, str], options: dic
     use_compiled()
 
     def ask(accept: str) -> bytes:
-        result = answer_decoded(Request("comparisons", "/v1/comparisons", JSON, accept, (), b""), decoded, limits())
+        result = answer_decoded(Request("comparisons", "/v1/comparisons", JSON, accept, (), b""), decoded, most)
         if is_problem(result):
             fail(lines_of_problem(orjson.loads(result.body), evaluations, chosen))
         return result.body
@@ -103,7 +116,7 @@ def _of_files(sources: dict[str, InputFile], given: dict[str, str], options: dic
     return ask
 
 
-def summary_lines(document: dict[str, Any], files: dict[str, InputFile]) -> Iterable[str]:
+def summary_lines(document: dict[str, Any], files: _Sources) -> Iterable[str]:
     """Format an answer for a reader."""
     yield "Evaluations"
     names, one = document["auc"]["name"], files.get(ONE_TABLE)

@@ -243,3 +243,9 @@ def test_one_table_without_names_of_columns_gets_advice(tmp_path: Path) -> None:
     assert (run.exit_code, run.stdout) == (2, "")
     assert "scores names the columns to compare, as in scores=a,b" in run.stderr
     assert "give them with --scores and --labels" in run.stderr
+
+
+def test_an_engine_reads_no_columns_of_one_table(tmp_path: Path) -> None:
+    run = rocpr(one_table(tmp_path), "--labels", "y", "--scores", "all,ten", "--engine", "duckdb")
+    assert (run.exit_code, run.stdout) == (2, "")
+    assert "With --engine, give every classifier as NAME=FILE." in run.stderr
