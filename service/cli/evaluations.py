@@ -26,6 +26,9 @@ from service.wire.formats.table_columns import COUNTS_COLUMNS, GROUP_ENDS, GROUP
 from service.wire.formats.tables import TableForm, one_evaluation
 from service.wire.problems import FieldError, Problem, invalid_request, problem_document
 
+ONE_TABLE = ""
+"""The key of a single file without a name: a table of all evaluations."""
+
 _FEWEST = 2
 _OF_EVALUATION = re.compile(r"/evaluations/(\d+)((?:/.*)?)", re.DOTALL)
 
@@ -33,7 +36,10 @@ _OF_EVALUATION = re.compile(r"/evaluations/(\d+)((?:/.*)?)", re.DOTALL)
 def named_files(
     context: click.Context, parameter: click.Parameter, words: tuple[str, ...]
 ) -> dict[str, BinaryIO | str]:
-    """Open every NAME=FILE, unless an engine reads them; a name has no equals sign. Raises UsageError."""
+    """Open every NAME=FILE, or one FILE, unless an engine reads them; a name has no equals sign. Raises UsageError."""
+    of_path = FileOrGlob()
+    if len(words) == 1 and "=" not in words[0]:
+        return {ONE_TABLE: of_path.convert(words[0], parameter, context)}
     if not _FEWEST <= len(words) <= MOST_EVALUATIONS:
         raise click.UsageError(f"The command takes {_FEWEST} to {MOST_EVALUATIONS} files, not {len(words)}.")
     paths: dict[str, str] = {}
@@ -46,7 +52,6 @@ def named_files(
         paths[name] = path
     if list(paths.values()).count("-") > 1:
         raise click.UsageError("Standard input can be read only once, but - is given more than once.")
-    of_path = FileOrGlob()
     return {name: of_path.convert(path, parameter, context) for name, path in paths.items()}
 
 
