@@ -62,9 +62,9 @@ def compare(
 ) -> None:
     """Say which of 2 to 50 classifiers is best, and where.
 
-    All must be of the same data, with equal numbers of positives and negatives. Each FILE is one evaluation: a table
-    as rocpr curves takes it, or a JSON file with the fields of an evaluation. The options for columns apply to all
-    tables. One FILE can be - for standard input, with --format.
+    All must come from the same data, with equal numbers of positives and negatives. Each FILE is one evaluation: a
+    table as rocpr curves takes it, or a JSON file with the fields of an evaluation. The options for columns apply to
+    all tables. One FILE can be - for standard input, with --format.
     """
     given = given_texts(options)
     sources = {name: InputFile.of(stream, format_name) for name, stream in files.items()}
