@@ -37,34 +37,28 @@ class RowGroups(NamedTuple):
         masses = {name: column[places] for name, column in self.masses.items()}
         return RowGroups(self.score_from[places], self.score_to[places], masses, self.rows[places])
 
+    @classmethod
+    def of_parts(cls, parts: "list[RowGroups]") -> "RowGroups":
+        """Put groups together, in the order of the parts."""
+        if len(parts) == 1:
+            return parts[0]
+        masses = {name: np.concatenate([part.masses[name] for part in parts]) for name in parts[0].masses}
+        low, high = (np.concatenate([getattr(part, name) for part in parts]) for name in ("score_from", "score_to"))
+        return cls(low, high, masses, np.concatenate([part.rows for part in parts]))
 
-def concatenated(parts: list[RowGroups]) -> RowGroups:
-    """Put groups together, in the order of the parts."""
-    if len(parts) == 1:
-        return parts[0]
-    masses = {name: np.concatenate([part.masses[name] for part in parts]) for name in parts[0].masses}
-    return RowGroups(
-        np.concatenate([part.score_from for part in parts]),
-        np.concatenate([part.score_to for part in parts]),
-        masses,
-        np.concatenate([part.rows for part in parts]),
-    )
+    def apart(self) -> "RowGroups":
+        """Sort by score, and unite groups that have scores in common.
 
-
-def united(groups: RowGroups) -> RowGroups:
-    """Sort groups by score, and unite those that have scores in common.
-
-    No rounding of an engine can then put a tie into two groups, whatever it did with FLOOR and LN.
-    """
-    order = np.argsort(groups.score_from, kind="stable")
-    groups = groups.take(order)
-    reach = np.maximum.accumulate(groups.score_to)
-    starts = np.append(0, np.flatnonzero(groups.score_from[1:] > reach[:-1]) + 1)
-    if starts.size == reach.size:
-        return groups
-    masses = {name: np.add.reduceat(column, starts) for name, column in groups.masses.items()}
-    ends = np.maximum.reduceat(groups.score_to, starts)
-    return RowGroups(groups.score_from[starts], ends, masses, np.add.reduceat(groups.rows, starts))
+        No rounding of an engine can then put a tie into two groups, whatever it did with FLOOR and LN.
+        """
+        ordered = self.take(np.argsort(self.score_from, kind="stable"))
+        reach = np.maximum.accumulate(ordered.score_to)
+        starts = np.append(0, np.flatnonzero(ordered.score_from[1:] > reach[:-1]) + 1)
+        if starts.size == reach.size:
+            return ordered
+        masses = {name: np.add.reduceat(column, starts) for name, column in ordered.masses.items()}
+        ends = np.maximum.reduceat(ordered.score_to, starts)
+        return RowGroups(ordered.score_from[starts], ends, masses, np.add.reduceat(ordered.rows, starts))
 
 
 def openness(groups: RowGroups, *, lower_is_positive: bool = False) -> tuple[FloatArray, FloatArray]:

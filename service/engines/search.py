@@ -9,7 +9,7 @@ import numpy as np
 from service.curves.exact import FloatArray, IntArray
 from service.engines import sql
 from service.engines.engine import Engine, NamedArrays
-from service.engines.refining import RowGroups, concatenated, divided, openness, scales, united
+from service.engines.refining import RowGroups, divided, openness, scales
 
 MOST_BINS = 2**22
 """The most bins of a pass; an engine needs some 230 bytes for each."""
@@ -59,11 +59,11 @@ class Search:
         blocks = [self._bins(())]
         goal = self.tolerance
         while True:
-            groups = concatenated([block.groups for block in blocks])
+            groups = RowGroups.of_parts([block.groups for block in blocks])
             each = openness(groups, lower_is_positive=self.lower_is_positive)
             widest = max(float(openings.sum()) for openings in each)
             if widest <= goal:
-                narrow = united(groups)
+                narrow = groups.apart()
                 width = 0.0 if self.width is None or widest == 0 else self.width(narrow)
                 if width <= self.tolerance:
                     return narrow
