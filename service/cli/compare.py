@@ -68,9 +68,9 @@ def compare(
 ) -> None:
     """Say which of 2 to 50 classifiers is best, and where.
 
-    All must be of the same data, with equal numbers of positives and negatives. Each FILE is one evaluation: a table
-    as rocpr curves takes it, or a JSON file with the fields of an evaluation. The options for columns apply to all
-    tables. One FILE can be - for standard input, with --format.
+    All must come from the same data, with equal numbers of positives and negatives. Each FILE is one evaluation: a
+    table as rocpr curves takes it, or a JSON file with the fields of an evaluation. The options for columns apply to
+    all tables. One FILE can be - for standard input, with --format.
 
     A single FILE without a name is a table with a column of scores for each classifier, as in --scores old,new; or a
     JSON file, a body as POST /v1/comparisons takes it.

@@ -96,7 +96,7 @@ def _index_lines(index: str, tradeoff: dict[str, Any]) -> Iterable[str]:
     yield from column_lines(optimal, _OPTIMAL, shown)
     if "bounds" in tradeoff:
         lower, upper = (fraction(tradeoff["bounds"][end]) for end in ("lower", "upper"))
-        yield f"  The area is between {lower} and {upper}, as far as the groups tell."
+        yield f"  The groups only say that the area is between {lower} and {upper}."
     start = tradeoff["uninformative_from"]
     if start is None:
         yield "  Calling everything positive is never best."
