@@ -3,6 +3,7 @@
 A query runs in a thread of its own, so that the calling thread can show progress and take Ctrl-C at any time.
 """
 
+import itertools
 import math
 import shutil
 import tempfile
@@ -26,6 +27,9 @@ _TICK = 0.1
 _BYTES_PER_BIN = 400
 _FEWEST_BINS = 1024
 _LONGEST_REASON = 400
+_ADVICE = ("LINE ", "Possible ", "This error ", "file = ", "It was not possible", "Column ", "* ")
+"""How the lines begin that speak of DuckDB's own SQL and settings, after what went wrong."""
+
 _UNITS = {"bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 
 
@@ -168,4 +172,7 @@ def _explained() -> Iterator[None]:
         raise Interrupted from error
     except (duckdb.Error, MemoryError) as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        raise EngineFailed(" ".join(lines)[:_LONGEST_REASON] or "DuckDB failed without saying why.") from error
+        said: Iterator[str] = itertools.takewhile(lambda line: not line.startswith(_ADVICE), lines)
+        if any("sniffing file" in line for line in lines):
+            said = itertools.chain(said, ["Rows must have as many fields as the header, between the given delimiters."])
+        raise EngineFailed(" ".join(said)[:_LONGEST_REASON] or "DuckDB failed without saying why.") from error

@@ -60,11 +60,10 @@ class Files:
         kind = self.found_kind
         options = {"union_by_name": "true"}
         if kind == "csv":
-            options["header"] = "true"
-            if self.delimiter is not None:
-                options["delim"] = _quoted(self.delimiter)
-            if self.decimal is not None:
-                options["decimal_separator"] = _quoted(self.decimal)
+            # Nothing is left to guess: a guess may skip rows, or take the first for a header.
+            options |= {"header": "true", "skip": "0", "comment": "''", "quote": "'\"'", "escape": "'\"'"}
+            options["delim"] = _quoted(self.delimiter or ",")
+            options["decimal_separator"] = _quoted(self.decimal or ".")
             types = {**dict.fromkeys(self.numbers, "DOUBLE"), **dict.fromkeys(self.texts, "VARCHAR")}
             chosen = [f"{_quoted(name)}: '{types[name]}'" for name in columns if name in types]
             if chosen:
