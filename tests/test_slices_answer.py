@@ -31,7 +31,7 @@ INTERVALS = {"level": 0.9}
 
 
 @pytest.mark.parametrize("value", [2.0**63, 1e308, -1e300])
-def test_a_number_that_is_no_64_bit_integer_is_refused(value: float) -> None:
+def test_a_number_that_is_not_a_64_bit_integer_is_refused(value: float) -> None:
     body = {"scores": [1, 2], "labels": [0, 1], "slices": {"a": [1, value]}}
     assert refusals("slices", body) == [("/slices/a/1", "not_exact")]
 
@@ -103,7 +103,7 @@ def test_typed_tables_say_the_same(media_type: str, kind: str) -> None:
     assert answered("slices", body, content_type=media_type, slices='["country", "model"]') == answered("slices", BODY)
 
 
-def test_nulls_within_a_dictionary_are_no_values() -> None:
+def test_nulls_within_a_dictionary_are_not_values() -> None:
     entries = ["FR", None, "DE", "a,b", "FR"]
     indices = [entries.index(country) if country != "FR" or row % 2 else 4 for row, country in enumerate(COUNTRY)]
     column = pa.DictionaryArray.from_arrays(pa.array(indices, pa.int8()), pa.array(entries))
@@ -214,7 +214,7 @@ SMALL = {"scores": [0.9, 0.2, 0.4], "labels": [1, 0, 1]}
         ({"slices": {"a": [1, 1, 1]}, "side": 200}, [("/side", "exclusive")]),
     ],
 )
-def test_what_is_wrong_is_told(more: dict[str, Any], expected: list[tuple[str, str]]) -> None:
+def test_errors_are_reported(more: dict[str, Any], expected: list[tuple[str, str]]) -> None:
     assert refusals("slices", SMALL | more) == expected
 
 
@@ -230,7 +230,7 @@ def test_what_is_wrong_is_told(more: dict[str, Any], expected: list[tuple[str, s
         ({"slices": "country", "positives": "3"}, [("/positives", "unknown_field")]),
     ],
 )
-def test_what_is_wrong_in_a_query_is_told(query: dict[str, str], expected: list[tuple[str, str]]) -> None:
+def test_a_wrong_query_is_reported(query: dict[str, str], expected: list[tuple[str, str]]) -> None:
     if expected:
         assert refusals("slices", csv_body(), content_type=CSV, **query) == expected
     else:
@@ -239,7 +239,7 @@ def test_what_is_wrong_in_a_query_is_told(query: dict[str, str], expected: list[
         )
 
 
-def test_names_of_columns_do_not_go_with_json() -> None:
+def test_names_of_columns_are_refused_with_json() -> None:
     assert "slices" in COLUMN_PARAMETERS
     assert refusals("slices", BODY, slices="country") == [("/slices", "exclusive")]
 
@@ -251,7 +251,7 @@ def test_columns_of_other_types_tell_no_slices_apart(kind: pa.DataType) -> None:
     assert result == [("/a", "not_a_slice")]
 
 
-def test_there_are_only_so_many_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_slices_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slices_schemas, "MOST_SLICES", 12)
     assert len(answered("slices", BODY)["slices"]["rows"]) == 12
     monkeypatch.setattr(slices_schemas, "MOST_SLICES", 11)
@@ -292,7 +292,7 @@ def test_too_few_examples_are_warned_of_once() -> None:
     assert found["slices"]["roc_lower"] == [None]
 
 
-def test_what_each_slice_takes_is_told_before() -> None:
+def test_the_work_of_each_slice_is_estimated_first() -> None:
     small = json.dumps(BODY | {"intervals": {}}).encode()
     request = Request("slices", "/v1/slices", "application/json", "application/json", (), small)
     assert answer(request, LIMITS, Effort(20_000, 1 << 20)).status == 200
@@ -307,7 +307,30 @@ def test_the_picture_has_a_dot_for_each_slice_and_a_line() -> None:
     assert f"All rows together, {whole['overall']['auc']['roc']:.4f}" in svg
     assert f"{len(defined)} slices, a dot each" in svg
     assert f"{len(defined)} slices have one, from {min(defined):.4f} to {max(defined):.4f}" in svg
-    assert svg.count("h0") == 2 * len(defined) + 4  # in both planes, and with a rim in both legends
+    # In both planes, and with a rim in both legends; the five worst have another there and in the legend.
+    assert svg.count("h0") == 2 * (len(defined) + 2 + 5 * 4)
+
+
+def test_the_picture_names_the_worst_slices_of_each_area() -> None:
+    svg = ask("slices", BODY, accept=SVG).body.decode()
+    table = answered("slices", BODY)["slices"]
+    for area in ("roc", "pr"):
+        values = {number: value for number, value in enumerate(table[area]) if value is not None}
+        for number in sorted(values, key=lambda each: values[each])[:5]:
+            country, model = table["country"][number], table["model"][number]
+            name = f"country {'(missing)' if country is None else country}, model {model} {values[number]:.4f}"
+            assert f">{name}</text>" in svg
+
+
+@pytest.mark.parametrize(("side", "has_room"), [("320", True), ("160", False)])
+def test_the_worst_slices_have_letters_if_there_is_room(side: str, has_room: bool) -> None:  # noqa: FBT001  # a case's
+    svg = ask("slices", BODY, accept=SVG, side=side).body.decode()
+    assert [f">{letter}</text>" in svg for letter in "aef"] == [has_room, has_room, False]
+
+
+def test_ranks_have_no_ticks() -> None:
+    svg = ask("slices", BODY, accept=SVG).body.decode()
+    assert (svg.count(">0.2</text>"), svg.count("slices, worst first")) == (2, 2)
 
 
 def test_the_picture_of_many_slices_is_short() -> None:
