@@ -11,10 +11,10 @@ from threading import Thread
 from typing import Any
 
 from service.environment import (
+    freeze_loaded_objects,
     give_memory_back_regularly,
-    keep_what_is_loaded,
     prepare_process,
-    without_folder_of,
+    remove_from_import_path,
 )
 from service.settings import SettingsError, check_spool_directory, mistyped_settings, read_settings
 from service.web.access.keys import check_file
@@ -22,13 +22,13 @@ from service.web.access.origins import allowed_origins
 from service.web.forking import hold_stops_while_forking
 from service.web.observation.log import logging_configuration
 from service.web.runtime import is_reload, share_directory
-from service.web.server.heartbeat import beat_in_memory
+from service.web.server.heartbeat import use_memory_heartbeats
 
 # Here, because the workers are forks of the process that reads this file, and import NumPy and Arrow after it.
 prepare_process()
 
 # A master that SIGUSR2 starts runs gunicorn/__main__.py as a file: Python then takes gunicorn's http for its own.
-without_folder_of("gunicorn")
+remove_from_import_path("gunicorn")
 
 try:
     _settings = read_settings()
@@ -74,7 +74,7 @@ graceful_timeout = _settings.drain_seconds + _settings.big_seconds + 30
 keepalive = 5
 
 # The heartbeat must not sit on a disk, where a write may block, nor where there may be no room for it.
-beat_in_memory()
+use_memory_heartbeats()
 
 # What is longer is 414 or 431. Options may be lists in the query, so the line may be as long as gunicorn reads.
 limit_request_line = 8190
@@ -113,8 +113,8 @@ def post_fork(server: Any, worker: Any) -> None:  # noqa: ANN401  # gunicorn has
 
 
 def post_worker_init(worker: Any) -> None:  # noqa: ANN401  # gunicorn has no types
-    """Keep the worker's memory small and its pauses short, and start its first evaluator beside the first requests."""
+    """Keep the worker's memory small and its pauses short, and start its first evaluator during the first requests."""
     give_memory_back_regularly()
-    keep_what_is_loaded()
+    freeze_loaded_objects()
     pool = worker.wsgi.extensions["big_pool"]
     Thread(target=pool.prepare, name="prepare", daemon=True).start()

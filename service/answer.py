@@ -208,7 +208,7 @@ def _write_answer(
     with facts.timed("encode_seconds"):
         output.look()
         encoded = ENCODERS[request.operation, request.accept](result, shown)
-        pieces = output.looked_after(encoded.pieces)
+        pieces = output.checking_memory(encoded.pieces)
         beginning = _beginning(pieces, MIN_COMPRESSED_BYTES)
         coding = request.accept_encoding if sum(map(len, beginning)) >= MIN_COMPRESSED_BYTES else IDENTITY
         for piece in compressed(coding, chain(beginning, pieces)):

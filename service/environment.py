@@ -62,7 +62,7 @@ def prepare_process() -> None:
         os.environ[name] = value
 
 
-def without_folder_of(package: str) -> None:
+def remove_from_import_path(package: str) -> None:
     """Remove a package's folder from the import path, where starting one of its scripts as a file has put it."""
     spec = find_spec(package)
     folders = set(spec.submodule_search_locations or ()) if spec else set()
@@ -76,7 +76,7 @@ def give_memory_back() -> None:
         trim(0)
 
 
-def look_for_memory(size: int) -> None:
+def require_memory(size: int) -> None:
     """Raise MemoryError unless this process can allocate this many more bytes: some libraries crash without memory."""
     if not _can_have(size):
         give_memory_back()  # other processes cannot use what this heap holds
@@ -107,7 +107,7 @@ def give_memory_back_regularly() -> None:
     Thread(target=give_back, name="give-back", daemon=True).start()
 
 
-def keep_what_is_loaded() -> None:
+def freeze_loaded_objects() -> None:
     """Exclude what was loaded for the life of this process from garbage collection.
 
     All modules together have 70,000 objects. Each collection of them stops the process for 40 to 60 ms, and requests

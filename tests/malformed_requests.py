@@ -1,4 +1,4 @@
-"""Bytes that are no HTTP request, or only a part of one, and the problems that they are: one list for all servers.
+"""Bytes that are not an HTTP request, or only part of one, and the problems that they are: one list for all servers.
 
 What stands in a list is sent to a parser by itself, to the server in one process, through gunicorn and through nginx.
 """
@@ -126,7 +126,7 @@ OTHERS: dict[str, tuple[bytes, str]] = {
 
 
 def problems(body_bytes: int) -> dict[str, tuple[bytes, str]]:
-    """List what a server that takes bodies of so many bytes refuses: {name: (bytes, the code of their problem)}."""
+    """List what a server that takes bodies of this many bytes refuses: {name: (bytes, the code of their problem)}."""
     more = body_bytes + 1
     over = {
         "body": POST + b"Content-Length: %d\r\n\r\n" % more + bytes(more),

@@ -14,7 +14,7 @@ done
 
 
 def small(place: object, size: str) -> str:
-    """A shell command that mounts an empty file system of so many bytes, in memory."""
+    """A shell command that mounts an empty file system of this many bytes, in memory."""
     return f"mount -t tmpfs -o size={size} tmpfs '{place}'\n"
 
 

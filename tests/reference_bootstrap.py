@@ -52,7 +52,7 @@ def without_each(
 
 @cache
 def poisson_chances(mean: float) -> list[mpmath.mpf]:
-    """The probabilities of the counts 0, 1, ..., down to those that are nothing beside one."""
+    """The probabilities of the counts 0, 1, ..., down to those that are negligible compared with one."""
     with mpmath.workdps(40):
         return [mpmath.exp(-mpmath.mpf(mean)) * mpmath.mpf(mean) ** k / mpmath.factorial(k) for k in range(40)]
 

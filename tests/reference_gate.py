@@ -90,7 +90,7 @@ def row_at(evaluation: Evaluation, threshold: float) -> Row | None:
 
 
 def examples(evaluation: Evaluation) -> list[Example]:
-    """The examples that weigh anything. Of whole counts they are so many at each row, the first row scoring highest."""
+    """The examples with a weight above 0. Whole counts give as many at each row, the first row scoring highest."""
     if isinstance(evaluation, Data):
         weights = evaluation.weights or [1.0] * len(evaluation.scores)
         sign = -1.0 if is_lower(evaluation) else 1.0

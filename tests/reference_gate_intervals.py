@@ -68,12 +68,12 @@ def has_interval(rule: Rule) -> bool:
 
 
 def has_intervals(evaluation: Evaluation, rule: Rule) -> bool:
-    """Not what is no sweep, nor with fewer than two of a class, counted by weight."""
+    """Not what is not a sweep, nor with fewer than two of a class, counted by weight."""
     return has_interval(rule) and evaluation.table().sweep and min(effective(evaluation)) >= FEWEST
 
 
 def effective(evaluation: Evaluation) -> tuple[Fraction, Fraction]:
-    """So many positives, and so many negatives, of equal weight tell as much."""
+    """How many positives and negatives of equal weight carry as much information."""
     if isinstance(evaluation, Rows) and not evaluation.table().whole:
         return Fraction(evaluation.positives), Fraction(evaluation.negatives)
     found = examples(evaluation)

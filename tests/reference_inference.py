@@ -62,7 +62,7 @@ def covariance(one: Placements, other: Placements) -> Fraction:
 
 
 def effective(weights: Sequence[Fraction]) -> Fraction:
-    """So many examples of equal weight tell as much (Kish 1965)."""
+    """How many examples of equal weight carry as much information (Kish 1965)."""
     return Fraction(sum(weights) ** 2) / sum(weight**2 for weight in weights)
 
 

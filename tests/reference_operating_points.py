@@ -40,7 +40,7 @@ def rates(table: Table, row: Row) -> Rates:
 
 
 def value_at(table: Table, metric: str, at: float) -> Exact | None:
-    """The metric there; None where it has no value. A set that is no sweep has no curve, but indices."""
+    """The metric there; None where it has no value. A set that is not a sweep has no curve, but indices."""
     if metric not in CURVE_METRICS:
         return best_value(metric, [row for row in table.rows if row.tp > 0], table.positives, Fraction(at))
     if not table.sweep:

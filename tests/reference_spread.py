@@ -24,7 +24,7 @@ STEP = Fraction(1, 10**18)
 
 @dataclass(frozen=True)
 class Kind:
-    """So many examples of one score, class and weight."""
+    """This many examples of one score, class and weight."""
 
     score: Any
     positive: bool

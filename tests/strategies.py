@@ -194,7 +194,7 @@ def lopsided_sweeps(draw: st.DrawFn, most: int = 8) -> Rows:
 
 @st.composite
 def fractional_sweeps(draw: st.DrawFn, most: int = 10) -> Rows:
-    """Counts that are no integers."""
+    """Counts that are not integers."""
     count = st.one_of(st.floats(0.0, 50.0), st.sampled_from([0.0, 0.1, 0.2, 0.3, 0.5, 1.0, 1 / 3, 2.5]))
     size = draw(st.integers(1, most))
     tp = sorted(draw(st.lists(count, min_size=size, max_size=size)))

@@ -70,11 +70,11 @@ def test_the_list_of_errors_is_capped_and_names_are_cut():
     assert len(pointer) <= 101
 
 
-def test_a_name_that_is_no_text_is_still_answered():
+def test_a_name_that_is_not_text_is_still_answered():
     assert refusals('{"\\ud800": 1}') == [("/?", "unknown_field")]
 
 
-def test_errors_are_told_in_the_order_of_rows():
+def test_errors_are_reported_in_the_order_of_rows():
     """The first ones, by number and not by letter, where there are more than a problem lists."""
     points = [{"metric": "jaccard", "at": 2 if row < 25 else 0.5} for row in range(30)]
     expected = [(f"/operating_points/{row}/at", "out_of_range") for row in range(MAX_ERRORS)]
@@ -121,7 +121,7 @@ def test_include_chooses_what_is_answered():
         assert curves(SAMPLE | {"include": [name]})[name] == everything[name]
 
 
-def test_a_set_that_is_no_sweep_has_no_curve():
+def test_a_set_that_is_not_a_sweep_has_no_curve():
     result = curves({"counts": {"tp": [3, 1], "fp": [1, 2], "positives": 4, "negatives": 4}})
     assert {name for name, area in result["auc"].items() if area is not None} == {"roc_hull", "pr_achievable"}
     assert result["interpolated_pr"] is None

@@ -65,7 +65,7 @@ class TestEveryOperation:
         assert (pointer, code) in {("/charts/0", "not_one_of"), ("/charts", "not_a_list")}
 
     @pytest.mark.parametrize("name", ["side", "theme", "title"])
-    def test_how_they_are_drawn_goes_with_them(self, operation, name):
+    def test_drawing_options_need_pictures(self, operation, name):
         value = {"side": 200, "theme": "dark", "title": "a"}[name]
         assert refusals(operation, BODIES[operation] | {name: value}) == [(f"/{name}", "exclusive")]
         assert refusals(operation, BODIES[operation], **{name: str(value)}) == [(f"/{name}", "exclusive")]
@@ -138,7 +138,7 @@ def test_tables_ask_in_the_query():
     assert found["charts"]["gate"].startswith("<svg ")
 
 
-def test_counts_that_are_no_sweep_are_drawn_as_dots():
+def test_counts_that_are_not_a_sweep_are_drawn_as_dots():
     counts = {"counts": {"tp": [6, 9, 8], "fp": [1, 4, 6], "positives": 10, "negatives": 10}}
     found = answered("curves", counts | {"charts": ["both"]})
     assert "which form no curve" in found["charts"]["both"]

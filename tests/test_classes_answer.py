@@ -172,7 +172,7 @@ def test_what_is_wrong_of_a_table_is_refused(query: dict[str, str], pointer: str
     assert refusals("classes", text, content_type=CSV, **query) == [(pointer, code)]
 
 
-def test_pairs_that_do_not_exist_are_no_table() -> None:
+def test_missing_pairs_are_not_a_table() -> None:
     body = {"scores": FEW["scores"], "labels": {"cat": [1, 0], "dog": [0, 1]}}
     assert refusals("classes", body, accept=CSV, table="pairs") == [("/table", "missing")]
 
@@ -192,7 +192,7 @@ def test_many_pairs_are_much_work() -> None:
         answer(request, LIMITS, Effort(20_000, 1 << 20))
 
 
-def test_a_label_in_quotes_is_told_once_with_its_place() -> None:
+def test_a_label_in_quotes_is_reported_once_with_its_place() -> None:
     body = {"scores": FEW["scores"], "labels": {"cat": ["1", "0"], "dog": [0, 1]}}
     problem = json.loads(ask("classes", body).body)
     assert problem["detail"] == "labels.cat[0]: '1' is a string; send 1 without quotes."

@@ -109,16 +109,16 @@ class TestJson:
             ({"columns": ["a"], "data": [[1]]}, [("", "not_an_object")]),
         ],
     )
-    def test_what_is_no_table(self, body, expected):
+    def test_a_body_that_is_not_a_table(self, body, expected):
         assert refusals(body) == expected
 
-    def test_only_some_wrong_columns_are_told(self):
+    def test_only_some_wrong_columns_are_reported(self):
         assert len(refusals({f"a{number}": 1 for number in range(1000)})) == 20
 
     def test_too_many_columns(self):
         assert refusals({f"a{number}": [1] for number in range(MOST_COLUMNS + 1)}) == [("", "too_many_columns")]
 
-    def test_how_csv_is_written_goes_with_csv(self):
+    def test_the_csv_dialect_is_for_csv_only(self):
         assert refusals({"a": [1]}, delimiter="semicolon") == [("/delimiter", "exclusive")]
 
 
@@ -158,7 +158,7 @@ class TestCsv:
         assert refusals(body, content_type=CSV) == [("", "no_rows")]
 
     @pytest.mark.parametrize(("body", "code"), [("a,b\n1\n", "malformed_body"), ("", "malformed_body")])
-    def test_what_is_no_csv(self, body, code):
+    def test_a_body_that_is_not_csv(self, body, code):
         assert ask(body, content_type=CSV).problem == code
 
     @pytest.mark.parametrize("name", ["scores", "labels", "table", "title", "include"])
@@ -283,7 +283,7 @@ TYPES = {"number": pa.float64(), "boolean": pa.bool_(), "text": pa.string()}
 
 @SETTINGS
 @given(st.data())
-def test_formats_agree_with_each_other_and_with_cells_told_one_by_one(data):
+def test_formats_agree_with_each_other_and_with_cells_read_one_by_one(data):
     rows = data.draw(st.integers(1, 60))
     repeats = data.draw(st.sampled_from([1, 40]))
     columns, expected = {}, []
@@ -322,7 +322,7 @@ def test_rows_have_the_limit_of_all_operations(content_type):
 
 
 @pytest.mark.parametrize("content_type", [CSV, ARROW_STREAM, PARQUET])
-def test_many_columns_are_no_small_request(content_type):
+def test_many_columns_are_not_a_small_request(content_type):
     columns = {f"{number:x}": [1] for number in range(500)}
     body = ",".join(columns) + "\n" + ",".join(["1"] * 500) if content_type == CSV else None
     body = body.encode() if body else BODIES[content_type](pa.table(columns))

@@ -103,7 +103,7 @@ class TestTables:
         whole = answered(table, content_type="text/csv", scores='["a,b", " c "]')
         assert whole["auc"]["name"] == ["a,b", " c "]
 
-    def test_blanks_around_a_comma_are_no_part_of_a_name(self):
+    def test_blanks_around_a_comma_are_not_part_of_a_name(self):
         table = "a,b,labels\n1,0,1\n0,1,0\n"
         assert answered(table, content_type="text/csv", scores="a, b")["auc"]["name"] == ["a", "b"]
 
@@ -206,7 +206,7 @@ class TestAnswers:
         hull = compared(counted("a", [1, 2], [0, 0]), counted("b", [3, 4, 4], [1, 2, 3]))["joint_hull"]
         assert list(zip(hull["tp"], hull["fp"], strict=True)) == [(0, 0), (2, 0), (4, 2), (4, 4)]
 
-    def test_a_set_that_is_no_sweep_is_warned_of(self):
+    def test_a_set_that_is_not_a_sweep_is_warned_of(self):
         whole = compared(OLD, NO_SWEEP)
         assert [name for name in PARTS if whole[name] is None] == ["dominance", "best_roc", "best_pr"]
         assert {name for name, column in whole["auc"].items() if column[1] is None} == {

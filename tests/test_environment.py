@@ -13,7 +13,7 @@ import gunicorn
 import pytest
 
 from service import environment
-from service.environment import prepare_process, server_environment, without_folder_of
+from service.environment import prepare_process, remove_from_import_path, server_environment
 
 SORTING = "NPY_DISABLE_CPU_FEATURES"
 MALLOC = ("MALLOC_ARENA_MAX", "MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_")
@@ -82,7 +82,7 @@ def test_other_processors_keep_theirs(text: str) -> None:
     assert SORTING not in server_environment(text)
 
 
-def test_numpy_hears_of_it_in_time(root: Path) -> None:
+def test_numpy_is_told_in_time(root: Path) -> None:
     """NumPy is imported after the configuration, and takes the name without a warning."""
     code = (
         "import json\n"
@@ -198,24 +198,24 @@ def test_arrow_has_no_pool_of_its_own(root: Path) -> None:
 def test_a_packages_own_folder_is_not_searched(monkeypatch):
     folder = str(Path(gunicorn.__file__).parent)
     monkeypatch.setattr(sys, "path", [folder, "a", folder, "b"])
-    without_folder_of("gunicorn")
+    remove_from_import_path("gunicorn")
     assert sys.path == ["a", "b"]
-    without_folder_of("no_such_package")
+    remove_from_import_path("no_such_package")
     assert sys.path == ["a", "b"]
 
 
-def test_memory_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_memory_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[int] = []
     monkeypatch.setattr(environment, "give_memory_back", lambda: given.append(1))
-    environment.look_for_memory(1 << 20)
+    environment.require_memory(1 << 20)
     assert given == []
     with pytest.raises(MemoryError):
-        environment.look_for_memory(1 << 60)
+        environment.require_memory(1 << 60)
     assert given == [1]
 
 
 def test_memory_that_the_pool_gives_back_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     room = [False, True]
     monkeypatch.setattr(environment, "_can_have", lambda _: room.pop(0))
-    environment.look_for_memory(1 << 20)
+    environment.require_memory(1 << 20)
     assert room == []

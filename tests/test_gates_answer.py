@@ -206,7 +206,7 @@ class TestBaseline:
         )
         assert (check["baseline"], check["status"]) == (1.0, "passed")
 
-    def test_it_is_shown_beside_any_rule(self):
+    def test_it_is_shown_next_to_any_rule(self):
         (check,) = checked(NEW | {"baseline": OLD}, ROC)
         assert (check["baseline"], check["difference"]) == (0.7, pytest.approx(0.12))
 
@@ -225,7 +225,7 @@ class TestSeeds:
         found = checked(body | options | {"baseline": baseline, "paired": True}, *rules)
         assert {check["rule"]["metric"]: check["interval"] for check in found[3:]} == expected
 
-    def test_a_seed_tells_the_answer(self):
+    def test_a_seed_determines_the_answer(self):
         rule = {"metric": "tpr_at_fpr", "at": 0.3, "max_drop": 0.1, "confidence": 0.9}
         bodies = [ask(PAIR | {"rules": [rule], "intervals": FEW | {"seed": seed}}).body for seed in (0, 0, 1)]
         assert bodies[0] == bodies[1] != bodies[2]

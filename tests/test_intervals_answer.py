@@ -1,4 +1,4 @@
-"""Intervals of the areas, asked for beside curves: what is answered, in which form, and what is refused."""
+"""Intervals of the areas, requested with curves: what is answered, in which form, and what is refused."""
 
 import csv
 import io
@@ -76,7 +76,7 @@ class TestAnswer:
         ("body", "code"),
         [(NO_SWEEP, "not_a_sweep"), ({"scores": [3, 2, 1], "labels": [1, 0, 0]}, "too_few_examples")],
     )
-    def test_is_null_where_there_are_none_and_says_why(self, body, code):
+    def test_is_null_if_there_are_none_and_says_why(self, body, code):
         answer = curves(body | {"intervals": {}})
         assert answer["intervals"] == dict.fromkeys(AREAS)
         assert [warning["code"] for warning in answer["warnings"]] == [code]
@@ -90,7 +90,7 @@ class TestAnswer:
 
 class TestResamples:
     @pytest.mark.parametrize("method", ["bootstrap", "bca"])
-    def test_a_seed_tells_the_answer(self, method):
+    def test_a_seed_determines_the_answer(self, method):
         ask_for = partial(intervals, SAMPLE, method=method, **FEW)
         assert ask_for() == ask_for(seed=0) == ask_for(seed=0.0)
         assert ask_for() != ask_for(seed=1)

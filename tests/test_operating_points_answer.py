@@ -1,4 +1,4 @@
-"""Operating points, asked for beside curves: what is answered, in which form, and what is refused."""
+"""Operating points, requested with curves: what is answered, in which form, and what is refused."""
 
 import csv
 import io
@@ -59,13 +59,13 @@ class TestAnswer:
         raw = ask(body | {"operating_points": points}).body
         assert b'"tp":[1,null]' in raw
 
-    def test_fractional_counts_beside_null(self):
+    def test_fractional_counts_with_null(self):
         body = {"counts": {"tp": [0.5], "fp": [0], "positives": 2, "negatives": 4}, "include": ["points"]}
         points = [{"metric": "tpr_at_fpr", "at": 0}, {"metric": "recall_at_precision", "at": 1}]
         found = curves(body | {"operating_points": points})["operating_points"]
         assert (found["tp"], found["fp"]) == ([0.5, 0.5], [0, 0])
 
-    def test_a_set_that_is_no_sweep_has_rows(self):
+    def test_a_set_that_is_not_a_sweep_has_rows(self):
         counts = {"tp": [3, 1], "fp": [1, 2], "threshold": [0.2, 0.8], "positives": 4, "negatives": 4}
         answer = curves({"counts": counts, "operating_points": POINTS[:3]})
         assert answer["operating_points"]["value"] == [None] * 3

@@ -1,4 +1,4 @@
-"""Partial areas, asked for beside curves: what is answered, in which form, and what is refused."""
+"""Partial areas, requested with curves: what is answered, in which form, and what is refused."""
 
 import csv
 import io
@@ -40,7 +40,7 @@ class TestAnswer:
         assert found["mcclish"] == [pytest.approx(13 / 21), pytest.approx(7 / 9), None, None]
         assert {name: part for name, part in answer.items() if name != "partial"} == curves(SAMPLE)
 
-    def test_a_set_that_is_no_sweep_has_none(self):
+    def test_a_set_that_is_not_a_sweep_has_none(self):
         counts = {"tp": [3, 1], "fp": [1, 2], "positives": 4, "negatives": 4}
         answer = curves({"counts": counts, "partial": RANGES})
         assert answer["partial"]["area"] == [None] * 4

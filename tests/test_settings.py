@@ -17,7 +17,7 @@ NUMBERS = [field.name for field in attrs.fields(Settings) if isinstance(field.de
 TEXTS = ["api_keys_file", "trusted_proxies", "cors_origins", "spool_dir", "runtime_dir", "commit"]
 
 
-def test_what_looks_like_a_setting_is_told() -> None:
+def test_a_variable_that_looks_like_a_setting_is_reported() -> None:
     others = {"ROCPR_SERVER", "ROCPR_API_KEY", "ROCPR_JUNIT", "ROCPR_PORT", "ROCPR_RUNTIME_OWNER", "SLOTS", "PATH"}
     settings = {f"ROCPR_{field.name.upper()}" for field in attrs.fields(Settings)}
     typos = {"ROCPR_SLOTZ": "ROCPR_SLOTS", "ROCPR_API_KEY_FILE": "ROCPR_API_KEYS_FILE"}
@@ -44,7 +44,7 @@ def test_a_value_that_cannot_be_used_is_refused_by_name(name: str, text: str) ->
 
 
 @pytest.mark.parametrize("name", sorted({*NUMBERS} - {"big_body_bytes", "drain_seconds"}))
-def test_none_is_no_number_of_what_is_needed(name: str) -> None:
+def test_zero_is_not_a_number_of_what_is_needed(name: str) -> None:
     with pytest.raises(SettingsError, match=f"ROCPR_{name.upper()} must be a whole number"):
         read_settings({f"ROCPR_{name.upper()}": "0"})
 

@@ -31,7 +31,7 @@ INTERVALS = {"level": 0.9}
 
 
 @pytest.mark.parametrize("value", [2.0**63, 1e308, -1e300])
-def test_a_number_that_is_no_64_bit_integer_is_refused(value: float) -> None:
+def test_a_number_that_is_not_a_64_bit_integer_is_refused(value: float) -> None:
     body = {"scores": [1, 2], "labels": [0, 1], "slices": {"a": [1, value]}}
     assert refusals("slices", body) == [("/slices/a/1", "not_exact")]
 
@@ -103,7 +103,7 @@ def test_typed_tables_say_the_same(media_type: str, kind: str) -> None:
     assert answered("slices", body, content_type=media_type, slices='["country", "model"]') == answered("slices", BODY)
 
 
-def test_nulls_within_a_dictionary_are_no_values() -> None:
+def test_nulls_within_a_dictionary_are_not_values() -> None:
     entries = ["FR", None, "DE", "a,b", "FR"]
     indices = [entries.index(country) if country != "FR" or row % 2 else 4 for row, country in enumerate(COUNTRY)]
     column = pa.DictionaryArray.from_arrays(pa.array(indices, pa.int8()), pa.array(entries))
@@ -214,7 +214,7 @@ SMALL = {"scores": [0.9, 0.2, 0.4], "labels": [1, 0, 1]}
         ({"slices": {"a": [1, 1, 1]}, "side": 200}, [("/side", "exclusive")]),
     ],
 )
-def test_what_is_wrong_is_told(more: dict[str, Any], expected: list[tuple[str, str]]) -> None:
+def test_errors_are_reported(more: dict[str, Any], expected: list[tuple[str, str]]) -> None:
     assert refusals("slices", SMALL | more) == expected
 
 
@@ -230,7 +230,7 @@ def test_what_is_wrong_is_told(more: dict[str, Any], expected: list[tuple[str, s
         ({"slices": "country", "positives": "3"}, [("/positives", "unknown_field")]),
     ],
 )
-def test_what_is_wrong_in_a_query_is_told(query: dict[str, str], expected: list[tuple[str, str]]) -> None:
+def test_a_wrong_query_is_reported(query: dict[str, str], expected: list[tuple[str, str]]) -> None:
     if expected:
         assert refusals("slices", csv_body(), content_type=CSV, **query) == expected
     else:
@@ -239,7 +239,7 @@ def test_what_is_wrong_in_a_query_is_told(query: dict[str, str], expected: list[
         )
 
 
-def test_names_of_columns_do_not_go_with_json() -> None:
+def test_names_of_columns_are_refused_with_json() -> None:
     assert "slices" in COLUMN_PARAMETERS
     assert refusals("slices", BODY, slices="country") == [("/slices", "exclusive")]
 
@@ -251,7 +251,7 @@ def test_columns_of_other_types_tell_no_slices_apart(kind: pa.DataType) -> None:
     assert result == [("/a", "not_a_slice")]
 
 
-def test_there_are_only_so_many_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_slices_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slices_schemas, "MOST_SLICES", 12)
     assert len(answered("slices", BODY)["slices"]["rows"]) == 12
     monkeypatch.setattr(slices_schemas, "MOST_SLICES", 11)
@@ -292,7 +292,7 @@ def test_too_few_examples_are_warned_of_once() -> None:
     assert found["slices"]["roc_lower"] == [None]
 
 
-def test_what_each_slice_takes_is_told_before() -> None:
+def test_the_work_of_each_slice_is_estimated_first() -> None:
     small = json.dumps(BODY | {"intervals": {}}).encode()
     request = Request("slices", "/v1/slices", "application/json", "application/json", (), small)
     assert answer(request, LIMITS, Effort(20_000, 1 << 20)).status == 200

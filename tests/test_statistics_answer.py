@@ -1,4 +1,4 @@
-"""Calibration, statistics and costs, asked for beside curves: what is answered, and in which form."""
+"""Calibration, statistics and costs, requested with curves: what is answered, and in which form."""
 
 import csv
 import io
@@ -49,7 +49,7 @@ def test_each_is_a_table(table):
     assert pa.ipc.open_stream(typed).read_all().to_pydict() == expected
 
 
-def test_a_set_that_is_no_sweep_has_no_calibration():
+def test_a_set_that_is_not_a_sweep_has_no_calibration():
     counts = {"tp": [3, 1], "fp": [1, 2], "positives": 4, "negatives": 4}
     answer = curves({"counts": counts, "include": NAMES})
     assert answer["calibration"] is None

@@ -87,7 +87,7 @@ class TestTables:
         assert refusals(SAMPLE, accept="text/csv", table=name) == [("/table", "not_one_of")]
 
     @pytest.mark.parametrize("absent", [{}, {"at_lambda": None}, {"at_lambda": []}])
-    def test_readings_that_were_not_asked_for_are_no_table(self, absent):
+    def test_readings_that_were_not_requested_are_not_a_table(self, absent):
         assert refusals(SAMPLE | absent, accept="text/csv", table="at") == [("/table", "missing")]
         assert refusals(CSV_SAMPLE, content_type="text/csv", accept="text/csv", table="at") == [("/table", "missing")]
 

@@ -19,7 +19,7 @@ _STRIP = 16
 _MOST_SHARED = 3
 """The most curves of equal rank stacked in a strip."""
 
-_MOST_TOLD = 8
+_MOST_DESCRIBED = 8
 """The most intervals that the description lists."""
 
 _TITLES = {"roc": "ROC curves", "pr": "Precision-recall curves", "best_tradeoff": "Who is best at each trade-off"}
@@ -135,22 +135,22 @@ def _description(result: Comparison, picture: Picture) -> Iterator[str]:
     yield f"{result.positives:.17g} positives and {result.negatives:.17g} negatives."
     for number, name in enumerate(result.names):
         yield f"{named(name)}{_areas(result, number, picture)}."
-    told: dict[str, tuple[Best | None, str]] = {
+    described: dict[str, tuple[Best | None, str]] = {
         "roc": (result.best_roc, "Most true positives at false positive rates"),
         "pr": (result.best_pr, "Greatest precision at recalls"),
     }
     if picture.chart == "best_tradeoff":
-        told = {index: (best, f"Best {index} at λ") for index, best in result.best_tradeoff.items()}
-    for key, (best, words) in told.items():
+        described = {index: (best, f"Best {index} at λ") for index, best in result.best_tradeoff.items()}
+    for key, (best, words) in described.items():
         if best is not None and (key in picture.planes or picture.chart == "best_tradeoff"):
-            yield f"{words} {_told(best)}."
+            yield f"{words} {_in_words(best)}."
     for warning in result.warnings:
         yield f"Warning: {warning.code}. {warning.detail}"
 
 
-def _told(best: Best) -> str:
+def _in_words(best: Best) -> str:
     """Describe which curve is best where; of many intervals, the longest."""
-    longest = np.sort(np.argsort(best.start - best.end, kind="stable")[:_MOST_TOLD]).tolist()
+    longest = np.sort(np.argsort(best.start - best.end, kind="stable")[:_MOST_DESCRIBED]).tolist()
     texts = [f"{best.start[row]:.3g} to {best.end[row]:.3g}: {listed(map(named, best.best[row]))}" for row in longest]
     more = f"; and {best.end.size - len(longest)} shorter intervals" if best.end.size > len(longest) else ""
     return "; ".join(texts) + more

@@ -207,12 +207,12 @@ def _description(result: EvaluatedCurves, drawing: CurvesDrawing, picture: Pictu
     yield f"{result.positives:.17g} positives and {result.negatives:.17g} negatives."
     if "roc" in picture.planes:
         yield _areas(result, {"roc": "under the ROC curve", "roc_hull": "under its convex hull"})
-        yield from read_aloud(drawing.curve, "roc")
+        yield from curve_in_words(drawing.curve, "roc")
     if "pr" in picture.planes:
         words = {"pr": "under the precision-recall curve", "pr_achievable": "under the achievable curve"}
         yield _areas(result, words | {"average_precision": "average precision"})
         yield f"Prevalence {result.positives / (result.positives + result.negatives):.4g}."
-        yield from read_aloud(drawing.curve, "pr")
+        yield from curve_in_words(drawing.curve, "pr")
     for note in notes:
         yield f"{note[:1].upper()}{note[1:].removesuffix('.')}."
     for warning in result.warnings:
@@ -225,7 +225,7 @@ def _areas(result: EvaluatedCurves, words: dict[str, str]) -> str:
     return f"Area {', '.join(f'{said} {_with_interval(result, name)}' for name, said in there.items())}."
 
 
-def read_aloud(table: DrawnTable, name: str) -> Iterator[str]:
+def curve_in_words(table: DrawnTable, name: str) -> Iterator[str]:
     """Describe the course of a curve."""
     line: Line = getattr(table, name)
     if not table.sweep:

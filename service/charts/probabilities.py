@@ -43,9 +43,9 @@ def calibration_picture(result: EvaluatedCurves, drawing: CurvesDrawing, picture
         entries.append(Entry("Perfectly calibrated", "soft", wide=1, dash="1 4"))
     x = along(line.x, line.x)
     plane.line("s0", x, line.y, wide=2.25)
-    told = [f"Scores from {low:.4g} to {high:.4g}; the share {goes} from {begins:.4g} to {ends:.4g}."]
-    told += _read(Line(x, line.y), "share of positives at parts of the way between these scores", _READ_AT)
-    return _finished(plane, result, picture, entries, ["Calibration diagram", *told])
+    description = [f"Scores from {low:.4g} to {high:.4g}; the share {goes} from {begins:.4g} to {ends:.4g}."]
+    description += _read(Line(x, line.y), "share of positives at parts of the way between these scores", _READ_AT)
+    return _finished(plane, result, picture, entries, ["Calibration diagram", *description])
 
 
 def costs_picture(result: EvaluatedCurves, drawing: CurvesDrawing, picture: Picture) -> str:
@@ -66,8 +66,8 @@ def costs_picture(result: EvaluatedCurves, drawing: CurvesDrawing, picture: Pict
     found, asked = result.curves.costs, result.curves.cost_options
     places = [] if found is None or asked is None else list(_places(plane, found, asked))
     entries += [Entry(text, "ink", sign="dot", letter=letter) for letter, text in places]
-    told = ["Cost curve", *_read(curve, "cost", _READ_AT), *(f"{text}." for _, text in places)]
-    return _finished(plane, result, picture, entries, told)
+    description = ["Cost curve", *_read(curve, "cost", _READ_AT), *(f"{text}." for _, text in places)]
+    return _finished(plane, result, picture, entries, description)
 
 
 def lowest_lines(hull: Line) -> Line:
@@ -114,12 +114,12 @@ def _plane(picture: Picture) -> Plane:
     return Plane.square(sheet, 0, put_title(sheet, picture.title), picture.side)
 
 
-def _finished(plane: Plane, result: EvaluatedCurves, picture: Picture, entries: list[Entry], told: list[str]) -> str:
-    """Put the legend and the warnings; the first that is told is the name of the picture."""
+def _finished(plane: Plane, result: EvaluatedCurves, picture: Picture, entries: list[Entry], texts: list[str]) -> str:
+    """Put the legend and the warnings; the first of the texts is the name of the picture."""
     sheet = plane.sheet
     end = put_legend(sheet, 16, plane.bottom + BOTTOM + 6, sheet.width - 32, entries)
     sheet.height = put_warnings(sheet, end + 2, result.warnings) + 8
-    name, *more = told
+    name, *more = texts
     said = [f"{result.positives:.17g} positives and {result.negatives:.17g} negatives.", *more]
     said += [f"Warning: {warning.code}. {warning.detail}" for warning in result.warnings]
     return sheet.written(picture.title or name, iter(said))

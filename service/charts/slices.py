@@ -49,7 +49,7 @@ def _draw(plane: Plane, result: Sliced, name: str) -> Iterator[Entry]:
     overall = getattr(result.overall.curves.auc, name)
     if overall is not None:
         plane.line(hue(1), [0, 1], [overall, overall], wide=2, dash="7 3")
-    shown = _told_apart(plane, at, values)
+    shown = _one_dot_per_pixel(plane, at, values)
     plane.dots(hue(0), at[shown], values[shown], _DOT)
     yield Entry(f"{order.size} slices, a dot each", hue(0), sign="dot")
     if overall is not None:
@@ -67,7 +67,7 @@ def _draw_intervals(plane: Plane, at: FloatArray, lower: FloatArray, upper: Floa
         yield Entry("their intervals", "soft")
         return
     for ends in (lower[known], upper[known]):
-        shown = _told_apart(plane, at[known], ends)
+        shown = _one_dot_per_pixel(plane, at[known], ends)
         plane.dots("soft", at[known][shown], ends[shown], 1.5)
     yield Entry("the ends of their intervals", "soft", sign="dot")
 
@@ -78,7 +78,7 @@ def _worst_first(values: FloatArray) -> IntArray:
     return order[: int(np.count_nonzero(~np.isnan(values)))]
 
 
-def _told_apart(plane: Plane, at: FloatArray, values: FloatArray) -> IntArray:
+def _one_dot_per_pixel(plane: Plane, at: FloatArray, values: FloatArray) -> IntArray:
     """One of the dots on each pixel."""
     pixels = np.rint(plane.x(at)).astype(np.int64) * (1 << 20) + np.rint(plane.y(values)).astype(np.int64)
     return np.sort(np.unique(pixels, return_index=True)[1])

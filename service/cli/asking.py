@@ -9,7 +9,7 @@ import orjson
 from service.answer import Answer, Request, answer
 from service.cli.command_error import fail
 from service.cli.files import InputFile
-from service.cli.layout import MOST_ROWS, harmless, table_lines
+from service.cli.layout import MOST_ROWS, table_lines, terminal_safe
 from service.cli.options import flag
 from service.curves.compiled import KERNEL
 from service.settings import Settings, SettingsError, read_settings
@@ -133,7 +133,7 @@ def _some(values: list[Any], *, more: bool) -> str:
 
 def _plain(value: object) -> str:
     """Format text from a file, cut if long."""
-    return harmless(str(value))[:_LONGEST]
+    return terminal_safe(str(value))[:_LONGEST]
 
 
 def is_problem(result: Answer) -> bool:

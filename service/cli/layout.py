@@ -29,8 +29,8 @@ def text_lines(text: str) -> Iterable[str]:
     return textwrap.wrap(text, width(), initial_indent="  ", subsequent_indent="    ")
 
 
-def harmless(text: str) -> str:
-    """Make text from the data harmless to a terminal."""
+def terminal_safe(text: str) -> str:
+    """Escape text from the data that a terminal would interpret."""
     return text if text.isprintable() else ascii(text)
 
 

@@ -17,11 +17,11 @@ from service.cli.layout import (
     MOST_ROWS,
     count_text,
     fraction,
-    harmless,
     how_many,
     in_full,
     sorted_rows,
     table_lines,
+    terminal_safe,
     total_lines,
     warning_lines,
 )
@@ -143,4 +143,4 @@ def _written(name: str, cell: Any) -> str:  # noqa: ANN401  # a cell of an answe
 
 
 def _key(cell: Any) -> str:  # noqa: ANN401  # a cell of an answer
-    return "-" if cell is None else str(cell).lower() if isinstance(cell, bool) else harmless(str(cell))
+    return "-" if cell is None else str(cell).lower() if isinstance(cell, bool) else terminal_safe(str(cell))

@@ -5,8 +5,7 @@ const $ = id => document.getElementById(id);
 const page = document.documentElement.dataset;
 const policy = window.trustedTypes?.createPolicy("rocpr-picture", {createHTML: text => text});
 const FIELDS = ["scores", "labels", "positive_label", "weights"];
-const ARROW = "application/vnd.apache.arrow.file";
-const TYPES = {parquet: "application/vnd.apache.parquet", arrow: ARROW, feather: ARROW};
+const TYPES = {parquet: "parquet", arrow: "arrow.file", feather: "arrow.file"};
 const LEFT = 50, TOP = 36, SIDE = Math.min(360, innerWidth - 110);
 const METRICS = {roc: "ROC area", pr: "PR area", average_precision: "average precision", recall: "recall", precision: "precision", fpr: "false positive rate", f_measure: "F1"};
 const AREAS = ["roc", "pr", "average_precision"];
@@ -144,13 +143,13 @@ function formatOf(text) {
 	const head = text.split("\n", 1)[0].replace(/"[^"]*"/g, ""), count = each => head.split(each).length;
 	const delimiter = {";": "semicolon", "\t": "tab", "|": "pipe"}[[...",;\t|"].sort((a, b) => count(b) - count(a))[0]];
 	if (!delimiter) return {};
-	return /(^|[;\t|\n])-?\d*,\d/.test(text) ? {delimiter, decimal: "comma"} : {delimiter};
+	return /(^|[;\t|\n])"?-?\d*,\d/.test(text) ? {delimiter, decimal: "comma"} : {delimiter};
 }
 
 async function take(body, name) {
 	if (body.size > page.limit) return tell(new Refused(`${name} is ${size(body.size)}; this server takes up to ${size(page.limit)}.`));
-	const type = TYPES[name.split(".").pop().toLowerCase()] || "text/csv";
-	data = {body, name, type, format: type === "text/csv" ? formatOf(await body.slice(0, 65536).text()) : {}};
+	const kind = TYPES[name.split(".").pop().toLowerCase()], type = kind ? `application/vnd.apache.${kind}` : "text/csv";
+	data = {body, name, type, format: kind ? {} : formatOf(await body.slice(0, 65536).text())};
 	write("source", `${name}, ${size(body.size)}`);
 	found = null;
 	await busy(async () => {
@@ -169,9 +168,10 @@ function choose({name, type, values, more}, given) {
 	const label = given ?? places.reduce((best, at) => (rank(at) < rank(best) ? at : best), 0);
 	const others = places.filter(at => at !== label), numbers = others.filter(at => type[at] === "number");
 	const weight = numbers.find(at => /^(w|weights?|sample_?weights?)$/i.test(name[at]));
-	const scores = (numbers.length ? numbers : others).filter(at => at !== weight);
+	const isId = at => /^(|.*(\b|_)id|index|row|unnamed.*)$/i.test(name[at]);
+	const scores = (numbers.every(isId) ? others : numbers).filter(at => at !== weight);
 	const named = scores.filter(at => /scor|prob|pred|model|logit/i.test(name[at]));
-	const varied = scores.filter(at => !two(at) && !/^(|.*\bid|index|row|unnamed.*|.*_id)$/i.test(name[at]));
+	const varied = scores.filter(at => !two(at) && !isId(at));
 	const shares = varied.filter(at => values[at].every(each => (each = `${each}`.replace(",", ".")) >= 0 && each <= 1));
 	const chosen = [named, shares, varied, scores].find(list => list.length)?.slice(0, 8) || [];
 	fill("labels", ...name.map(each => option(each)));

@@ -12,12 +12,12 @@ STOPS = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGQUIT})
 
 def hold_stops_while_forking() -> None:
     """From now on, block stop signals in parent and child until a fork is complete."""
-    os.register_at_fork(before=_hold, after_in_parent=_let_in, after_in_child=_let_in)
+    os.register_at_fork(before=_hold, after_in_parent=_unblock_stops, after_in_child=_unblock_stops)
 
 
 def _hold() -> None:
     signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
 
 
-def _let_in() -> None:
+def _unblock_stops() -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)

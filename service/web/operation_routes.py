@@ -17,7 +17,7 @@ from werkzeug.wsgi import wrap_file
 
 from service.answer import REQUEST_MEDIA_TYPES, Answer, Effort, Request, TooMuchWork, answer, response_media_types
 from service.datasets.file import Dataset, for_key
-from service.environment import look_for_memory
+from service.environment import require_memory
 from service.operations import OPERATIONS
 from service.web.access.access import KEY_NAME
 from service.web.access.cross_origin import is_foreign
@@ -134,7 +134,7 @@ class Operations:
             if here is Pass.COLUMNAR:
                 result = self._columnar.answer(asked, self._effort, client_of(request.environ))
             else:
-                look_for_memory(_REQUEST_BYTES)
+                require_memory(_REQUEST_BYTES)
                 result = answer(asked, self._limits, self._effort, Output(_PIECE_BYTES))
         except TooMuchWork:
             request.environ["wsgi.input"] = io.BytesIO(asked.body)  # under another server it can be read only once

@@ -28,11 +28,11 @@ PAGE_FILES = {
 def page_blueprint(max_body_bytes: int, *, keys: bool) -> Blueprint:
     """Make the routes of the page, with attributes for whether requests need a key and how long they may be."""
     blueprint = Blueprint("page", __name__)
-    told = {"{keys}": "true" if keys else "false", "{limit}": str(max_body_bytes)}
+    values = {"{keys}": "true" if keys else "false", "{limit}": str(max_body_bytes)}
     for path, (name, media_type) in PAGE_FILES.items():
         text = (PAGE_FOLDER / name).read_text(encoding="utf-8")
         if path == "/":
-            for placeholder, value in told.items():
+            for placeholder, value in values.items():
                 text = text.replace(placeholder, value)
         view = partial(Response, text, headers={"Content-Security-Policy": PAGE_POLICY}, mimetype=media_type)
         blueprint.add_url_rule(path, endpoint=name.replace(".", "_"), view_func=view)

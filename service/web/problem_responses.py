@@ -48,7 +48,7 @@ def problem_response(problem: Problem) -> Response:
     response = Response(document, problem.type.status, content_type=PROBLEM_JSON)
     response.headers["Vary"] = VARY
     note(problem=problem.type.code)
-    if problem.type.passes:
+    if problem.type.is_temporary:
         response.headers["Retry-After"] = current_app.config["RETRY_AFTER"]
     if problem.type.code == "unsupported_content_encoding":
         response.headers["Accept-Encoding"] = ", ".join(CODINGS)  # in an answer: the codings of requests

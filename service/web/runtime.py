@@ -58,7 +58,7 @@ def share_directory(workers: int, spool: str = "", memory: Path = MEMORY) -> lis
         os.environ.pop(variable, None)
     temporary = _temporary_directory()
     places = [memory, *(Path(place) for place in (temporary, spool) if place)]
-    directory = _first_that_is_made(places, workers)
+    directory = _first_made(places, workers)
     if directory is None:
         return [_NO_DIRECTORY]
     return list(_shared(directory, temporary, memory, spool))
@@ -89,7 +89,7 @@ def _temporary_directory() -> str | None:
         return None
 
 
-def _first_that_is_made(places: list[Path], workers: int) -> Path | None:
+def _first_made(places: list[Path], workers: int) -> Path | None:
     """Make the directory in the first place with room for files of counts, else in the first writable one."""
     for processes in (min(2 * workers + 1, _MOST_COUNTED), 0):  # the master, and the old and new workers of a reload
         for place in places:

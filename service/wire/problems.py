@@ -39,7 +39,7 @@ class ProblemType:
         return f"/problems/{self.code}"
 
     @property
-    def passes(self) -> bool:
+    def is_temporary(self) -> bool:
         """Whether the same request may succeed later; the answer then has Retry-After."""
         return self.status in _LATER
 

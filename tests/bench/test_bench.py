@@ -230,7 +230,7 @@ def test_nothing_agrees_where_nothing_was_compared() -> None:
     assert report.notes([Result(SLOWER)]) == ["No numbers were compared and found to agree."]
 
 
-def test_a_quick_report_says_so_first() -> None:
+def test_a_quick_report_begins_by_saying_so() -> None:
     result = Result.of_seconds(ROWS[0].quick(), 3, ours=0.01, theirs=0.035)
     quick = report.text([result], {}, quick=True).splitlines()
     assert quick[0] == report.QUICK
@@ -238,7 +238,7 @@ def test_a_quick_report_says_so_first() -> None:
     assert report.QUICK not in report.text([result], {})
 
 
-def test_readme_tells_what_the_figures_depend_on() -> None:
+def test_readme_says_what_the_figures_depend_on() -> None:
     about = machine() | {"packages": {"numpy": "2.0", "uvicorn": "1.0", "uvloop": None}, "variables": {"NPY_A": "b"}}
     section = report.markdown([Result(SLOWER, note="the other is not installed")], about)
     assert "\n* slower: the other is not installed\n" in section

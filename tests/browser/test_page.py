@@ -116,14 +116,21 @@ class TestData:
         page = loaded(ready(visit("/")), "named.csv", rows.encode())
         assert text_of(page, "#totals") == "score, of 2026: 20 positives, 20 negatives"
 
-    def test_probabilities_with_decimal_commas_are_the_models(self, visit: Visit) -> None:
+    @pytest.mark.parametrize("quote", ["", '"'])
+    def test_probabilities_with_decimal_commas_are_the_models(self, visit: Visit, quote: str) -> None:
         """Neither the numbers of customers nor their limits are."""
-        rows = [
-            "customer;limit;y;old;new",
-            *(f"{7000 + n};{500 * n};{n % 2};0,{3 + n % 5};0,{10 + n}" for n in range(20)),
-        ]
+        cells = [["customer", "limit", "y", "old", "new"]]
+        cells += [[f"{7000 + n}", f"{500 * n}", f"{n % 2}", f"0,{3 + n % 5}", f"0,{10 + n}"] for n in range(20)]
+        rows = [";".join(f"{quote}{cell}{quote}" for cell in row) for row in cells]
         page = loaded(ready(visit("/")), "export.csv", "\n".join(rows).encode())
         assert [box.get_attribute("value") for box in page.locator("#scores :checked").all()] == ["old", "new"]
+
+    def test_numbers_of_rows_are_no_scores_if_the_scores_cannot_be_read(self, visit: Visit, said: list[str]) -> None:
+        page = ready(visit("/"))
+        rows = "id,y,chance\n" + "".join(f"{n},{n % 2},{n} %\n" for n in range(20))
+        page.set_input_files("#file", {"name": "percent.csv", "mimeType": "", "buffer": rows.encode()})
+        until(lambda: text_of(page, "#scores-problem") == "Row 1: '0 %' is not a decimal number.", "the problem")
+        said.clear()  # the browser itself notes the status
 
     def test_of_two_unknown_labels_one_has_to_be_chosen(self, visit: Visit) -> None:
         page = ready(visit("/"))
@@ -179,7 +186,7 @@ class TestData:
         page.locator("#lower_is_positive").check()
         until(lambda: "lower-is-positive" in text_of(page, "#copies"), "scores that mean the opposite")
 
-    def test_another_label_is_no_model(self, visit: Visit) -> None:
+    def test_another_label_is_not_a_model(self, visit: Visit) -> None:
         rows = "first,second,score\n1,1,0.9\n0,1,0.8\n1,0,0.7\n0,0,0.1\n"
         page = loaded(ready(visit("/")), "two.csv", rows.encode())
         page.locator("#labels").select_option("second")
@@ -366,7 +373,7 @@ class TestKeysAndProblems:
             ready(page)
             assert text_of(page, "#totals").startswith("candidate")
 
-    def test_a_problem_stands_beside_its_field(self, visit: Visit, said: list[str]) -> None:
+    def test_a_problem_is_shown_next_to_its_field(self, visit: Visit, said: list[str]) -> None:
         page = ready(visit("/"))
         page.get_by_text("Paste rows").click()
         page.locator("#rows").fill("y,score\n1,0.9\n1,0.8\n1,0.7\n")
@@ -375,7 +382,7 @@ class TestKeysAndProblems:
         check_accessible(page)
         said.clear()  # the browser itself notes the status
 
-    def test_what_is_no_table_is_said(self, visit: Visit, said: list[str]) -> None:
+    def test_a_file_that_is_not_a_table_is_reported(self, visit: Visit, said: list[str]) -> None:
         page = ready(visit("/"))
         page.set_input_files("#file", {"name": "photo.parquet", "mimeType": "", "buffer": b"GIF89a" * 50})
         until(lambda: text_of(page, "#problem"), "the problem")
@@ -383,7 +390,7 @@ class TestKeysAndProblems:
         assert page.locator("#columns").is_hidden()  # they were the sample's
         said.clear()
 
-    def test_a_score_that_is_no_number_is_said(self, visit: Visit, said: list[str]) -> None:
+    def test_a_score_that_is_not_a_number_is_reported(self, visit: Visit, said: list[str]) -> None:
         page = ready(visit("/"))
         page.set_input_files("#file", {"name": "text.csv", "mimeType": "", "buffer": b"y,score\n1,0.5\n0,NaN\n1,0.2\n"})
         until(lambda: "Row 2: This is not a finite" in text_of(page, "#scores-problem"), "the problem")

@@ -87,7 +87,7 @@ def test_operating_points_have_letters() -> None:
     assert "2 more operating points are not drawn." in shown
 
 
-def test_letters_do_not_stand_on_each_other() -> None:
+def test_letters_do_not_overlap() -> None:
     picture = drawn("curves", SAMPLE, chart="roc", mark="[0.9, 0.85, 0.81, 0.8]")
     places = [
         (float(element.get("x", "")), float(element.get("y", "")))
@@ -106,14 +106,14 @@ def test_rows_that_form_no_curve_are_dots() -> None:
     assert "ROC curve" not in described(picture)
 
 
-def test_many_dots_are_few() -> None:
+def test_many_dots_become_few() -> None:
     random = np.random.default_rng(1)
     tp, fp = random.integers(0, 1000, (2, 30_000))
     body = {"counts": {"tp": tp.tolist(), "fp": fp.tolist(), "positives": 1000, "negatives": 1000}}
     assert len(ask("curves", body, accept=SVG).body) < 400_000
 
 
-def test_warnings_are_told_in_the_header_too() -> None:
+def test_warnings_are_reported_in_the_header_too() -> None:
     result = ask("curves", NO_SWEEP, accept=SVG)
     assert [warning["code"] for warning in json.loads(result.headers["Rocpr-Warnings"])] == ["not_a_sweep"]
 
@@ -177,7 +177,7 @@ def test_fifty_models_are_drawn() -> None:
     assert sum(text.split("\xa0")[0].isdecimal() and "model" in text for text in texts(picture)) == 50
 
 
-def test_comparisons_of_what_is_no_sweep_have_dots() -> None:
+def test_comparisons_without_a_sweep_have_dots() -> None:
     evaluations = [
         NO_SWEEP | {"name": "some"},
         {"counts": {"tp": [5], "fp": [1], "positives": 10, "negatives": 10}, "name": "b"},

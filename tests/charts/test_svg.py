@@ -156,7 +156,7 @@ def test_lines_are_broken_where_they_do_not_fit() -> None:
 
 @pytest.mark.parametrize("operation", CHARTS)
 @pytest.mark.parametrize("name", ["chart", "side", "theme", "title"])
-def test_options_of_pictures_go_with_pictures_alone(operation: str, name: str) -> None:
+def test_options_of_pictures_need_pictures(operation: str, name: str) -> None:
     options = {name: {"chart": CHARTS[operation][0], "side": "320", "theme": "dark", "title": "A"}[name]}
     assert svg_of(operation, BODIES[operation], **options)
     assert refusals(operation, BODIES[operation], accept=JSON, **options) == [(f"/{name}", "exclusive")]
@@ -177,7 +177,7 @@ def test_options_of_pictures_go_with_pictures_alone(operation: str, name: str) -
         ({"table": "points"}, ("/table", "exclusive")),
     ],
 )
-def test_what_is_wrong_with_them_is_told(options: dict[str, str], error: tuple[str, str]) -> None:
+def test_wrong_options_of_pictures_are_reported(options: dict[str, str], error: tuple[str, str]) -> None:
     assert refusals("curves", BODIES["curves"], accept=SVG, **options) == [error]
 
 

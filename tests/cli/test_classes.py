@@ -82,7 +82,7 @@ def test_a_picture(file: Path, tmp_path: Path) -> None:
     assert (tmp_path / "a.svg").read_bytes() == bytes(ask("classes", TABLE, CSV, SVG, **QUERY).body)
 
 
-def test_what_is_wrong_is_said(file: Path) -> None:
+def test_errors_are_reported(file: Path) -> None:
     run = rocpr(file, "--scores", "cat,dog", "--labels", "animal")
     assert run.exit_code == 2
     assert "There are no scores for the class 'owl'" in run.stderr

@@ -100,7 +100,7 @@ def test_the_summary_has_the_numbers_of_the_answer() -> None:
 
 
 def test_long_names_stand_above_their_areas(tmp_path: Path) -> None:
-    """The table keeps to 80 columns; the numbers are those that short names have beside them."""
+    """The table keeps to 80 columns; the numbers are those that short names have next to them."""
     short = section(rocpr(*written(tmp_path, one=FIRST, two=SECOND)).stdout, "Areas")
     long = section(rocpr(*written(tmp_path, a_long_name_of_a_model=FIRST, two=SECOND)).stdout, "Areas")
     assert max(map(len, long)) <= 80
@@ -149,7 +149,7 @@ def test_tables_of_counts(tmp_path: Path) -> None:
     assert run.stdout_bytes == answered({"a": first, "b": second}, indices=["jaccard"])
 
 
-def test_a_name_in_a_json_file_gives_way_and_integers_keep_their_digits(tmp_path: Path) -> None:
+def test_a_name_in_a_json_file_is_replaced_and_integers_keep_their_digits(tmp_path: Path) -> None:
     words = written(
         tmp_path, a={**FIRST, "name": "z"}, b={"scores": [2**70, *range(2019)], "labels": [1] * 20 + [0] * 2000}
     )
@@ -168,7 +168,7 @@ def test_dominance_and_equal_curves_in_words(tmp_path: Path) -> None:
     ]
 
 
-def test_what_is_no_sweep_is_said_in_words(tmp_path: Path) -> None:
+def test_counts_that_are_not_a_sweep_are_explained(tmp_path: Path) -> None:
     run = rocpr(*written(tmp_path, one=FIRST, set=CLASSIFIERS))
     assert run.exit_code == 0
     assert "\nDominance and the best curves are omitted: see " in run.stdout

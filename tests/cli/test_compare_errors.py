@@ -22,7 +22,7 @@ def test_a_wrong_cell_is_pointed_to_in_its_file(tmp_path: Path) -> None:
     assert lines[3:] == [f"  {NAME_LABEL}", *lines[:4], "  Rows are counted from 0."]
 
 
-def test_what_the_service_finds_wrong_is_told_of_the_file(tmp_path: Path) -> None:
+def test_errors_of_the_service_name_the_file(tmp_path: Path) -> None:
     """A negative weight in a CSV column, a string in a JSON column, totals that differ, a file that holds no object."""
     path = tmp_path / "weights.csv"
     path.write_text("scores,labels,load\n2,1,1\n1,0,-1\n")

@@ -109,7 +109,7 @@ def test_thresholds_reduce_the_table(named: Path) -> None:
     assert "\nWarnings\n  reduced_table: " in run.stdout
 
 
-def test_intervals_are_laid_out_beside_their_areas(tmp_path: Path) -> None:
+def test_intervals_are_laid_out_next_to_their_areas(tmp_path: Path) -> None:
     path = DATA / "breast_cancer.csv"
     run = rocpr(path, "--intervals", '{"level": 0.9}')
     found = json.loads(answered(path.read_bytes(), intervals='{"level": 0.9}'))["intervals"]
@@ -210,7 +210,7 @@ def test_a_wrong_option_is_pointed_to(named: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["keep", "labels"])
-def test_what_is_wrong_with_a_column_is_no_fault_of_the_option_that_names_it(tmp_path: Path, name: str) -> None:
+def test_an_error_in_a_column_does_not_point_to_the_option_that_names_it(tmp_path: Path, name: str) -> None:
     """Nor of one that has the same name, and that the summary asks for."""
     path = tmp_path / "one.csv"
     path.write_text(f"scores,{name}\n0.9,1\n0.4,1\n")

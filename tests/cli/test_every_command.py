@@ -97,7 +97,7 @@ def test_a_file_that_cannot_be_parsed(tmp_path: Path, command: str, json: list[s
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_table_with_other_columns_is_told_how_to_name_them(named: Path, command: str) -> None:
+def test_a_table_with_other_columns_gets_advice_how_to_name_them(named: Path, command: str) -> None:
     done = run(*words(command, named))
     assert done.exit_code == 2
     assert done.stderr.startswith(f"Error: {named}: ")

@@ -55,7 +55,7 @@ def test_standard_input_is_of_the_format_that_is_named(name: str) -> None:
     assert "  roc                0.994821" in run.stdout
 
 
-def test_what_is_wrong_is_told_with_its_row(tmp_path: Path) -> None:
+def test_errors_are_reported_with_their_row(tmp_path: Path) -> None:
     path = written(tmp_path, TEXT.set_column(0, "p", pa.array([0.9, None, 0.7, 0.7, 0.4, 0.2])), "parquet")
     for run in (
         rocpr("curves", path, "--scores", "p", "--labels", "y", "--positive-label", "yes"),
@@ -93,7 +93,7 @@ def test_a_compressed_file_is_to_be_unpacked(tmp_path: Path, suffix: str, progra
 
 
 @pytest.mark.parametrize("suffix", ["csv", "arrow", "parquet"])
-def test_labels_that_need_to_be_named_are_told_with_the_option(tmp_path: Path, suffix: str) -> None:
+def test_labels_that_need_to_be_named_are_reported_with_the_option(tmp_path: Path, suffix: str) -> None:
     path = written(tmp_path, TEXT, suffix)
     columns = ["--scores", "p", "--labels", "y"]
     for arguments in (["curves", path], ["compare", f"a={path}", f"b={path}"]):
@@ -147,7 +147,7 @@ def test_columns_are_listed_as_they_are_read(tmp_path: Path) -> None:
     assert run.stderr.endswith(LISTED.format("0,9, 0,2"))
 
 
-def test_few_columns_and_values_are_listed_and_none_does_anything_to_a_terminal(tmp_path: Path) -> None:
+def test_few_columns_and_values_are_listed_and_none_affects_a_terminal(tmp_path: Path) -> None:
     path = tmp_path / "wide.csv"
     names = ["\x1b[31m", "n" * 100, *(f"c{number}" for number in range(40))]
     path.write_text("\n".join([",".join(names), *(",".join([str(row)] * 42) for row in range(5))]) + "\n")
@@ -189,7 +189,7 @@ def test_a_csv_file_says_how_it_is_written(tmp_path: Path, delimiter: str, decim
     assert (run.exit_code, "--delimiter is for CSV files." in run.stderr) == (2, True)
 
 
-def test_more_labels_than_two_are_told_by_every_command(tmp_path: Path) -> None:
+def test_more_than_two_labels_are_reported_by_every_command(tmp_path: Path) -> None:
     table = pa.table({"scores": [0.9, 0.8, 0.7, 0.6], "labels": ["a", "b", "c", "a"]})
     rules = tmp_path / "rules.toml"
     rules.write_text('[[rules]]\nmetric = "roc"\nmin = 0.1\n')

@@ -16,7 +16,7 @@ def key_new(*arguments: str) -> Result:
     return CliRunner().invoke(commands, ["key", "new", *arguments])
 
 
-def test_the_key_is_printed_and_its_line_beside_it(tmp_path: Path) -> None:
+def test_the_key_and_its_line_are_printed(tmp_path: Path) -> None:
     run = key_new("nightly")
     assert run.exit_code == 0
     assert KEY.fullmatch(run.stdout)
@@ -55,7 +55,7 @@ def test_a_file_without_a_key_is_begun(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["", " ", "two words", "a/b", "ü", "a\n", "x" * 65])
-def test_a_name_that_is_none_is_refused(name: str) -> None:
+def test_an_invalid_name_is_refused(name: str) -> None:
     run = key_new("--", name)
     assert run.exit_code == 2
     assert run.stdout == ""
@@ -85,7 +85,7 @@ def test_a_file_that_is_something_else_is_left_alone(tmp_path: Path, text: str) 
     assert file.read_text() == text
 
 
-def test_a_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     run = key_new("first", "--file", str(tmp_path / "nowhere" / "keys"))
     assert run.exit_code == 1
     assert run.stdout == ""

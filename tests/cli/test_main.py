@@ -57,7 +57,7 @@ def test_what_is_set_stays(root: Path) -> None:
     assert variables_after(RUN, root, OPENBLAS_NUM_THREADS="3")["OPENBLAS_NUM_THREADS"] == "3"
 
 
-def test_a_process_that_has_numpy_is_left_alone(root: Path) -> None:
+def test_a_process_that_has_loaded_numpy_is_left_alone(root: Path) -> None:
     found = variables_after("import numpy" + RUN, root)
     assert not server_environment().keys() & found.keys()
 

@@ -69,7 +69,7 @@ def _needs_png() -> None:
         pytest.skip(png.NEEDS)
 
 
-def test_it_goes_with_the_options_and_with_json(tmp_path: Path) -> None:
+def test_it_is_allowed_with_the_options_and_with_json(tmp_path: Path) -> None:
     file = tmp_path / "a.svg"
     options = ["--json", "--include", "points", "--keep", "hull", "--intervals", "{}"]
     assert rocpr("curves", SCORES, *options, "--plot", file).exit_code == 0
@@ -119,7 +119,7 @@ def test_other_files_are_refused(tmp_path: Path, name: str, message: str) -> Non
     assert message in " ".join(run.stderr.split())
 
 
-def test_a_full_disk_is_told() -> None:
+def test_a_full_disk_is_reported() -> None:
     link = Path("/dev/full")
     if not link.exists():
         pytest.skip("there is no /dev/full")
@@ -170,7 +170,7 @@ def test_a_terminal_without_braille_gets_plain_characters(encoding: str) -> None
     assert len(top) > 50
 
 
-def test_it_goes_without_json() -> None:
+def test_it_is_allowed_without_json() -> None:
     run = rocpr("curves", SCORES, "--json", "--show")
     assert run.exit_code == 2
     assert "--show cannot be combined with --json" in run.stderr

@@ -53,7 +53,7 @@ def test_another_column_sorts_too(file: Path) -> None:
     assert first_columns(rocpr(file, "--slices", "country", "--sort", "country")) == ["DE", "FR", "-", "all"]
 
 
-def test_no_name_does_anything_to_a_terminal(file: Path) -> None:
+def test_no_name_affects_a_terminal(file: Path) -> None:
     file.write_text(TABLE.replace("FR", "\x1b[31mFR"))
     run = CliRunner().invoke(commands, ["slices", str(file), "--slices", "country"], color=True)
     assert run.exit_code == 0, run.output
@@ -84,7 +84,7 @@ def test_the_whole_answer_and_its_picture(file: Path, tmp_path: Path) -> None:
     assert (tmp_path / "a.svg").read_bytes() == ask("slices", TABLE, CSV, SVG, slices="country").body
 
 
-def test_a_json_file_says_itself_what_tells_slices_apart(tmp_path: Path) -> None:
+def test_a_json_file_defines_its_own_slices(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text(json.dumps({"scores": [1, 2, 3, 4], "labels": [1, 0, 0, 1], "slices": {"a": [1, 1, 2, 2]}}))
     assert first_columns(rocpr(path)) == ["1", "2", "all"]
@@ -99,7 +99,7 @@ def test_a_json_file_says_itself_what_tells_slices_apart(tmp_path: Path) -> None
         (["--slices", "country", "--sort", "reason"], "no such column"),
     ],
 )
-def test_what_is_wrong_is_told(file: Path, words: list[str], message: str) -> None:
+def test_errors_are_reported(file: Path, words: list[str], message: str) -> None:
     run = rocpr(file, *words)
     assert run.exit_code == 2
     assert message in " ".join(run.stderr.split())

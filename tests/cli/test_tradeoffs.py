@@ -67,7 +67,7 @@ def test_the_summary_as_a_whole(tmp_path: Path) -> None:
     ]
 
 
-def test_what_is_said_of_calling_everything_positive() -> None:
+def test_the_line_about_calling_everything_positive() -> None:
     """Best at the end, everywhere (one score for all), or nowhere (no negative below the last positive)."""
     totals = ["--format", "csv", "--indices", "f_measure", "--positives", 20, "--negatives", 2000]
     assert "\n  From lambda 0.990099 on, calling" in rocpr("-", *totals, given="tp,fp\n10,0\n").stdout
@@ -117,8 +117,8 @@ def test_a_json_file_carries_its_own_options(tmp_path: Path) -> None:
         ({"at_lambda": "half"}, "--at-lambda", "not_json"),
     ],
 )
-def test_a_wrong_option_is_told_as_it_was_typed(options: dict[str, str], place: str, code: str) -> None:
-    """The file is right; and a place in a list is no row."""
+def test_a_wrong_option_is_reported_as_it_was_typed(options: dict[str, str], place: str, code: str) -> None:
+    """The file is right; and a place in a list is not a row."""
     run = rocpr("-", "--format", "csv", *flags(options), given="scores,labels\n2,0\n1,1\n")
     assert (run.exit_code, run.stdout) == (2, "")
     assert re.fullmatch(

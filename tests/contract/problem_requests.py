@@ -23,7 +23,7 @@ from service.app import create_app
 from service.settings import read_settings
 from service.web.lanes.evaluator import DeadlineExceeded, EvaluatorDied
 from service.web.server.connection import Phase
-from service.web.server.sweep import look_after
+from service.web.server.sweep import enforce_limits
 from service.web.server.transport import too_slow
 from service.wire.problems import PROBLEM_JSON, Problem, problem_document
 from tests.contract.document import Tree, evaluations
@@ -80,9 +80,9 @@ REQUESTS: dict[str, dict[str, Any]] = {
 def _turn_that_does_not_come() -> Problem:
     """The problem of a request that waits for too long."""
     refused: list[Problem] = []
-    waiting = SimpleNamespace(misses_its_turn=lambda _: True)
+    waiting = SimpleNamespace(withdraw_if_overdue=lambda _: True)
     connection = SimpleNamespace(phase=Phase.ANSWERING, exchange=waiting, refuse=refused.append)
-    look_after(connection, 0.0, 0.0, None)
+    enforce_limits(connection, 0.0, 0.0, None)
     (problem,) = refused
     return problem
 

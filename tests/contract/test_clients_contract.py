@@ -110,7 +110,7 @@ def test_bounds_are_those_of_openapi_3_0() -> None:
 
 @pytest.mark.parametrize("found", evaluations(), ids=lambda found: found.name)
 class TestEvaluations:
-    def test_requests_and_answers_of_the_whole_contract_keep_to_it(self, found: Any) -> None:
+    def test_requests_and_answers_of_the_whole_contract_follow_it(self, found: Any) -> None:
         operation = CLIENTS["paths"][found.path]["post"]
         request = operation["requestBody"]["content"][JSON]["schema"]
         for name, value in examples(found.request_content[JSON]).items():

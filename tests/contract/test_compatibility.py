@@ -24,7 +24,7 @@ def test_a_break_is_found(place: str, becomes: Any, line: str) -> None:
 
 
 @pytest.mark.parametrize(("place", "becomes"), ADDITIONS, ids=[place for place, _ in ADDITIONS])
-def test_an_addition_is_none(place: str, becomes: Any) -> None:
+def test_an_addition_is_not_a_break(place: str, becomes: Any) -> None:
     new = changed(document(), place, becomes)
     assert new != document()
     assert breaks(document(), new) == []

@@ -78,7 +78,7 @@ class TestOperations:
                     assert example["summary"].strip()
 
     @OPERATIONS
-    def test_examples_keep_to_their_schemas(self, name: str) -> None:
+    def test_examples_follow_their_schemas(self, name: str) -> None:
         found = operation(name)
         contents = [found.request_content, *(response["content"] for response in found.responses.values())]
         for content in contents:
@@ -87,7 +87,7 @@ class TestOperations:
                     assert violations(media_type["schema"], value) == [], key
 
     @OPERATIONS
-    def test_examples_of_parameters_keep_to_their_schemas(self, name: str) -> None:
+    def test_examples_of_parameters_follow_their_schemas(self, name: str) -> None:
         for parameter in operation(name).parameters:
             node = parameter["schema"]
             for value in [*examples(parameter).values(), *node.get("examples", [])]:

@@ -93,7 +93,7 @@ def test_the_first_release_keeps_all_that_was_promised(tmp_path: Path, capsys: p
 def test_what_git_cannot_tell_does_not_pass(
     releases: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A clone without the whole history, a folder that is no repository, a release without a contract, no git."""
+    """A clone without the whole history, a folder that is not a repository, a release without a contract, no git."""
     subprocess.run(["git", "clone", "--quiet", "--depth=1", f"file://{releases}", tmp_path / "short"], check=True)
     (tmp_path / "bare").mkdir()
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))

@@ -55,7 +55,7 @@ EVALUATIONS = {
 
 
 def compared(kind: str, evaluations: int, rows: int, names: str = "short") -> Any:
-    """A request that compares so many evaluations."""
+    """A request that compares this many evaluations."""
     one, name = EVALUATIONS[kind], NAMES[names]
     return {"evaluations": [{"name": name(number)} | one(rows, number) for number in range(evaluations)]}
 

@@ -33,7 +33,7 @@ VALUES: dict[str, Callable[[int], Any]] = {
 
 
 def sliced(table: Table, rows: int, columns: int = 1, value: Callable[[int], Any] = VALUES["integers"]) -> Any:
-    """A sample in slices of so many rows each, by columns that all tell the same slices apart."""
+    """A sample in slices of this many rows each, by columns that all tell the same slices apart."""
     numbers = [value(row // rows) for row in range(len(table["scores"]))]
     return table | {"slices": {f"column {number}": numbers for number in range(columns)}}
 

@@ -18,7 +18,7 @@ def sample(rows: int, *, digits: int = 6, seed: int = 1) -> Table:
 
 
 def classes(count: int, rows: int) -> dict[str, Any]:
-    """Scores for so many classes, and the class of each row."""
+    """Scores for this many classes, and the class of each row."""
     names = [f"class {number}" for number in range(count)]
     scores = sample(rows)["scores"]
     turned = {name: scores[number:] + scores[:number] for number, name in enumerate(names)}
@@ -26,7 +26,7 @@ def classes(count: int, rows: int) -> dict[str, Any]:
 
 
 def weighted(rows: int, low: float, high: float, digits: int = 4) -> Table:
-    """Weights over so many powers of ten."""
+    """Weights over this many powers of ten."""
     weights = 10.0 ** np.random.default_rng(2).uniform(low, high, rows)
     return sample(rows) | {"weights": [float(f"{weight:.{digits}g}") for weight in weights]}
 
@@ -53,7 +53,7 @@ def no_sweep(rows: int) -> Table:
 
 
 def line(rows: int) -> Table:
-    """Rows on a straight line whose distance from its first row, a vertex, is no double: orientations in integers."""
+    """Rows on a straight line whose distance from its first row, a vertex, is not a double: integers decide."""
     fp = np.append(4.1 - 4, 1024 + 8.0 * np.arange(rows))
     return counts(np.append(4.1, fp[1:] + 4), fp)
 

@@ -113,7 +113,7 @@ def test_families_have_names_of_their_own():
 
 
 @pytest.mark.parametrize(("name", "size"), BIG)
-def test_what_is_costly_is_no_small_request(name, size):
+def test_a_costly_request_is_not_a_small_one(name, size):
     request = families()[name].request(size)
     assert len(request.body) <= BIG_BODY_BYTES  # or it would be big unread
     with pytest.raises(TooMuchWork):

@@ -28,7 +28,7 @@ METHODS = {
 
 @dataclass(frozen=True)
 class Coverage:
-    """How many of so many data sets have an interval that holds the true area."""
+    """The number of data sets, of this many, whose interval contains the true area."""
 
     population: Population
     area: str
@@ -43,7 +43,7 @@ class Coverage:
 
     @property
     def error(self) -> float:
-        """The standard error of the coverage that so many sets tell."""
+        """The standard error of the coverage that this many sets tell."""
         return sqrt(self.share * (1 - self.share) / self.sets)
 
 

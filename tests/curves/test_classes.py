@@ -120,7 +120,7 @@ def test_averages_and_pairs_are_those_of_the_definitions(found: ClassScores) -> 
 
 
 def check(actual: list[Any], expected: list[Fraction | None], units: int) -> None:
-    """So many units at most from what is exact; NaN where there is nothing."""
+    """At most this many units from what is exact; NaN where there is nothing."""
     for value, exact in zip(actual, expected, strict=True):
         assert math.isnan(value) == (exact is None)
         if exact is not None:
@@ -144,7 +144,7 @@ def test_no_order_matters(found: ClassScores, random: Any) -> None:
     assert columns(evaluate_classes(moved)) == columns(evaluate_classes(found))
 
 
-def test_pairs_whose_products_are_no_doubles_have_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pairs_with_inexact_products_have_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
     found = many(300)
     expected = columns(evaluate_classes(found))
     monkeypatch.setattr(module, "LARGEST_EXACT_INTEGER", 10)

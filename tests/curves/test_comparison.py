@@ -117,7 +117,7 @@ def test_totals_must_be_equal(third: Rows, evaluation: int) -> None:
     assert fact.value.detail
 
 
-def test_a_set_that_is_no_sweep() -> None:
+def test_a_set_that_is_not_a_sweep() -> None:
     found = compared(a=EARLY, b=rows([(3, 1), (2, 2)]))
     assert (found.dominance, found.best_roc, found.best_pr) == (None, None, None)
     assert [warning.code for warning in found.warnings] == ["not_a_sweep"]

@@ -122,7 +122,7 @@ def test_steep_counts_have_the_same_answer(library: Path, high: int) -> None:
 @pytest.mark.parametrize("positives", [3, 1_000, 300_000])
 @pytest.mark.parametrize("negatives", [1e6, 1e12, 9e15])
 def test_small_precisions_have_the_same_sums(library: Path, positives: int, negatives: float) -> None:
-    """Their sums are small beside the positives, and yet rounded alike."""
+    """Their sums are small compared with the positives, and yet rounded alike."""
     tp = np.arange(positives + 1.0)
     for fp in (np.full(tp.size, negatives), np.sort(np.random.default_rng(6).integers(negatives, size=tp.size) * 1.0)):
         assert_same(library, Counts(tp, fp, float(positives), negatives))
@@ -172,7 +172,7 @@ def test_products_that_round_alike_are_compared_exactly(
 
 
 def test_a_step_that_what_is_called_does_not_feel_has_the_same_area(library: Path) -> None:
-    """P + N is no double here: 2^53 negatives and one positive are called as many as 2^53 negatives."""
+    """P + N is not a double here: 2^53 negatives and one positive are called as many as 2^53 negatives."""
     counts = Counts(np.array([0.0]), np.array([2.0**53]), 1.0, 2.0**53)
     assert_same(library, counts)
     with used(library):
@@ -189,7 +189,7 @@ def test_a_sum_next_to_half_way_is_rounded_alike(library: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", [np.float32, ">f8", np.int64])
-def test_other_kinds_of_numbers_are_taken_for_what_they_are(library: Path, kind: type | str) -> None:
+def test_other_kinds_of_numbers_are_read_as_they_are(library: Path, kind: type | str) -> None:
     random = np.random.default_rng(2)
     scores, labels = random.integers(0, 2**20, 500).astype(kind), random.random(500) < 0.5
     with used(library):
@@ -242,7 +242,7 @@ def test_what_was_compiled_with_the_package_is_used(
 
 
 @pytest.mark.parametrize("content", [b"\x7fELF of another processor", b"", None])
-def test_a_library_that_cannot_be_used_is_told(
+def test_a_library_that_cannot_be_used_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes | None
 ) -> None:
     """One of another machine, an empty file, and one that lacks a function."""
@@ -301,8 +301,8 @@ def test_every_compiler_makes_the_same_numbers(tmp_path: Path, monkeypatch: pyte
             assert_same(library, Sample(scores, labels, None, lower_is_positive=rows > 10))
 
 
-def test_it_keeps_within_its_arrays(tmp_path: Path, root: Path) -> None:
-    """With the checks of a compiler for what is read or written beside an array, or has no defined result."""
+def test_it_stays_within_its_arrays(tmp_path: Path, root: Path) -> None:
+    """With the checks of a compiler for what is read or written outside an array, or has no defined result."""
     runtime = _sanitizer()
     library = library_in(tmp_path, "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g")
     program = """

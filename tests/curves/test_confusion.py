@@ -95,12 +95,12 @@ def test_one_class_only(labels: list[int]) -> None:
         table_of([1.0, 2.0], labels)
 
 
-def test_class_of_weight_zero_is_no_class() -> None:
+def test_a_class_of_weight_zero_does_not_count() -> None:
     with pytest.raises(OneClassLabels):
         table_of([1.0, 2.0], [0, 1], [1.0, 0.0])
 
 
-def test_no_rows_are_no_classes() -> None:
+def test_no_rows_means_no_classes() -> None:
     with pytest.raises(OneClassLabels):
         table_of([], [])
 
@@ -168,7 +168,7 @@ def test_thresholds_that_rise_as_lower_is_positive() -> None:
         ConfusionTable.from_counts(Counts(one, one, 3.0, 3.0, two[::-1].copy(), lower_is_positive=True))
 
 
-def test_thresholds_of_a_set_that_is_no_sweep_are_carried() -> None:
+def test_thresholds_of_a_set_that_is_not_a_sweep_are_carried() -> None:
     table = ConfusionTable.from_counts(Rows([2, 1], [1, 2], 3, 3, [0.1, 0.2]).counts())
     assert table.thresholds[1:3].tolist() == [0.1, 0.2]
 

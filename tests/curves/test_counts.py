@@ -20,7 +20,7 @@ def test_total_of_columns() -> None:
     assert total_of([1.0, 5.0], [19.0, 15.0]) == 20.0
 
 
-def test_stated_total_beside_columns() -> None:
+def test_stated_total_with_columns() -> None:
     assert total_of([1.0, 5.0], [19.0, 15.0], 20.0) == 20.0
 
 

@@ -90,7 +90,7 @@ def near_parallel_fractional(random: Generator) -> Pair:
 
 
 def tiny(random: Generator) -> Pair:
-    """Counts of 1e-300 beside totals of 1e-140."""
+    """Counts of 1e-300 with totals of 1e-140."""
     one, other = (
         Rows((tp * 1e-300).tolist(), (fp * 1e-300).tolist(), 1e-140, 3e-140)
         for tp, fp in np.sort(random.random((2, 2, 4)), axis=2)

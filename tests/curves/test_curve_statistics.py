@@ -95,7 +95,7 @@ class TestGains:
         assert precision_gain_area(table_of(ties)) == 17 / 24
 
     @given(classifiers().filter(lambda rows: not rows.table().sweep))
-    def test_a_set_that_is_no_sweep_has_none(self, rows: Rows) -> None:
+    def test_a_set_that_is_not_a_sweep_has_none(self, rows: Rows) -> None:
         assert statistics(rows).prg is None
 
 

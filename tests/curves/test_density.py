@@ -55,7 +55,7 @@ def test_a_constant_is_its_own_mean(a: float, b: float, ends: tuple[float, float
 
 
 @pytest.mark.parametrize(("a", "b"), [(1.0, 0.015), (1.0, 0.0101), (0.011, 0.011), (1.0, 1.0)])
-def test_rounding_is_not_cut_without_end(a: float, b: float) -> None:
+def test_rounding_is_not_cut_endlessly(a: float, b: float) -> None:
     """Where two rules disagree on rounding alone, everywhere: the means of a function of a few subnormal doubles."""
     looked_at = 0
 

@@ -135,7 +135,7 @@ def test_breakpoints_rise_within_the_range_whatever_overflows(index: str) -> Non
 
 @pytest.mark.parametrize("steps", [(0, 1, 2, 3, 4, 5), (0, 1, 3), (0, 2, 3), (0, 1, 3, 4)])
 @pytest.mark.parametrize("bases", [(2, 3), (3, 4), (3, 7), (3, 10), (5, 6)])
-def test_lines_through_one_point_leave_no_row_twice_and_no_empty_interval(
+def test_lines_through_one_point_repeat_no_row_and_leave_no_empty_interval(
     bases: tuple[int, int], steps: tuple[int, ...]
 ) -> None:
     """tp and tp + fp grow by powers of one factor each: all lines meet at one lambda, where the last takes over."""
@@ -153,7 +153,7 @@ def test_lines_through_one_point_leave_no_row_twice_and_no_empty_interval(
 @pytest.mark.parametrize("index", ["f_measure", "jaccard"])
 @pytest.mark.parametrize("more", [8, 50, 200, -8, -200])
 def test_slopes_next_to_each_other_are_told_apart(index: str, more: int) -> None:
-    """Rows on a line of count space meet in one lambda; so many counts off it, breakpoints are 1e-14 to 3e-13 apart.
+    """Rows on a line of count space meet in one lambda; this many counts off it, breakpoints are 1e-14 to 3e-13 apart.
 
     On the other side of the line the row in the middle is best nowhere.
     """

@@ -116,7 +116,7 @@ def test_means_by_hand(index: str, a: float, b: float) -> None:
 
 
 @pytest.mark.parametrize("index", INDICES)
-def test_a_narrow_density_reads_f_off(index: str) -> None:
+def test_a_narrow_density_gives_the_value_of_f(index: str) -> None:
     # Beta(1000, 1000) has its mean at one half and a variance of 1/8004: f there, but for f''/2 times that.
     assert mean_of(index, ONE, 1000.0, 1000.0) == pytest.approx(FORMULAS[index](0.5), rel=0.02)
 

@@ -104,7 +104,7 @@ class TestByHand:
         found = read(table_of(Rows([1], [1], 2, 4)), "recall_at_precision", 0.75)
         assert np.isnan([found.value, found.threshold, found.tp, found.fp]).all()
 
-    def test_the_origin_keeps_to_a_rate_when_no_row_does(self) -> None:
+    def test_the_origin_meets_a_rate_if_no_row_does(self) -> None:
         found = read(table_of(Rows([1], [1], 2, 4, [0.5])), "tpr_at_fpr", 0.125)
         assert found.value.tolist() == [0.25]
         assert rows_of(found) == [(pytest.approx(math.nan, nan_ok=True), 0, 0)]
@@ -141,7 +141,7 @@ class TestByHand:
     def test_minus_zero_is_zero(self) -> None:
         assert math.copysign(1, read(table_of(STEP), "tpr_at_fpr", -0.0).at[0]) == 1
 
-    def test_a_set_that_is_no_sweep_has_rows_and_indices(self) -> None:
+    def test_a_set_that_is_not_a_sweep_has_rows_and_indices(self) -> None:
         table = table_of(Rows([6, 9, 8], [1, 4, 6], 10, 10, [0.5, 0.4, 0.3]))
         asked = [("precision_at_recall", 0.85), ("recall_at_precision", 0.55), ("tpr_at_fpr", 0.7), ("jaccard", 0.5)]
         found = operating_points(table, [OperatingPoint(*each) for each in asked])
@@ -343,7 +343,7 @@ class TestDeployedThresholds:
         value, row = at_threshold(table, counts, 0.7, "recall")
         assert (math.isnan(value), row) == (True, None)
 
-    def test_of_counts_that_list_a_threshold_for_different_rows_nobody_knows_which_is_meant(self) -> None:
+    def test_counts_with_a_threshold_on_different_rows_are_ambiguous(self) -> None:
         counts = Rows([1, 2], [0, 1], 4, 4, [0.5, 0.5]).counts()
         value, row = at_threshold(ConfusionTable.of(counts), counts, 0.5, "recall")
         assert (math.isnan(value), row) == (True, None)

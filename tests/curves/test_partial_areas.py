@@ -126,7 +126,7 @@ class TestLaws:
             assert sum(parts) == pytest.approx(of(table, over, low, high)[0], rel=1e-13, abs=1e-300)
 
     @given(classifiers().filter(lambda rows: not rows.table().sweep))
-    def test_a_set_that_is_no_sweep_has_none(self, rows: Rows) -> None:
+    def test_a_set_that_is_not_a_sweep_has_none(self, rows: Rows) -> None:
         assert all(map(math.isnan, of(table_of(rows), "fpr", 0.0, 0.5)))
 
 
@@ -166,7 +166,7 @@ def test_a_range_of_tiny_weights_alone(over: str, least: float) -> None:
         check(Rows([least, 3 * least, 1.0], fp, 1.0, 1.0), PartialRange(over, 0.0, 3 * least))
 
 
-def test_beside_a_big_area_a_piece_of_it_is_still_exact() -> None:
+def test_a_small_piece_of_a_big_area_is_still_exact() -> None:
     """Within one step, where the ends' areas agree in all of a double's digits."""
     low, high = 0.5, 0.5 + 2**-50
     rows = Rows([10], [20], 10, 1000, [0.5])

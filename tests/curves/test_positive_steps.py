@@ -99,7 +99,7 @@ def test_the_rule() -> None:
 
 
 def test_the_corrections() -> None:
-    """B_2j/(2j), and what the next would add beyond q + k = 32, beside the integral of 1/(q + k)."""
+    """B_2j/(2j), and what the next would add beyond q + k = 32, compared with the integral of 1/(q + k)."""
     for j, factor in enumerate(positive_steps._CORRECTIONS, start=1):
         assert factor == float(mpmath.bernoulli(2 * j) / (2 * j))
     after = 2 * len(positive_steps._CORRECTIONS) + 2

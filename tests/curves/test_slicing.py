@@ -136,7 +136,7 @@ def test_what_is_in_doubt_is_asked_alone(monkeypatch: pytest.MonkeyPatch) -> Non
     assert len(asked) > 40
 
 
-def test_a_table_whose_products_are_no_doubles_is_asked_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_with_inexact_products_is_searched_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     data, numbers = many(3, 300)
     expected = areas_of(data, numbers)
     monkeypatch.setattr(slicing, "LARGEST_EXACT_INTEGER", 100)
@@ -184,7 +184,7 @@ def test_tables_are_those_of_single_calls() -> None:
             assert np.isnan(found.thresholds[0])
 
 
-def test_slices_that_are_no_samples_say_why() -> None:
+def test_slices_without_areas_say_why() -> None:
     sample = Sample(np.arange(6.0), np.array([1, 1, 1, 0, 1, 0], bool), np.array([1, 2, 1e-200, 1, 1, 1.0]))
     order, bounds = rows_by_slice(np.array([0, 0, 1, 1, 2, 2]), 3)
     one, light, right = slice_samples(sample, order, bounds)
@@ -231,7 +231,7 @@ def test_tables_with_weights_are_those_of_single_calls() -> None:
             assert (found.tp.tolist(), found.fp.tolist()) == (alone.tp.tolist(), alone.fp.tolist())
 
 
-def test_hulls_that_are_pruned_row_by_row_are_looked_at_by_neighbours_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hulls_pruned_row_by_row_are_checked_by_neighbours_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """A square root of powers of 2 gives pruning one vertex a round; stairs under a jump give neighbours one a pass."""
     looked_at = []
     real = CountSpace.orientation

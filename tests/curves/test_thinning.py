@@ -119,7 +119,7 @@ def test_keep_drawn_are_these_rows_and_areas_stay() -> None:
     assert drawn.auc == every.auc
 
 
-def test_rows_that_are_no_sweep_all_stay() -> None:
+def test_rows_that_are_not_a_sweep_all_stay() -> None:
     rows = Rows([3, 1], [1, 2], 5, 5)
     points = evaluate_curves(rows.counts(), CurvesOptions(keep="drawn")).points
     assert points is not None
@@ -127,7 +127,7 @@ def test_rows_that_are_no_sweep_all_stay() -> None:
 
 
 @pytest.mark.parametrize("share", [0.5, 0.05])
-def test_a_million_rows_are_some_hundred_points(share: float) -> None:
+def test_a_million_rows_become_a_few_hundred_points(share: float) -> None:
     table = normal(1_000_000, share)
     assert roc_line(table, 320).x.size <= 150
     assert pr_line(table, 320).x.size <= 550

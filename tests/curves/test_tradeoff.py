@@ -13,7 +13,7 @@ from tests.reference_tradeoff import INDICES, envelope, taking_part, value
 from tests.strategies import Data, Rows
 
 HALF_AND_HALF = Rows([2], [0], 4, 4, [0.7])
-"""A row with precision 1 and recall 1/2, beside the all-positive one with 1/2 and 1: each is best on its half."""
+"""A row with precision 1 and recall 1/2, and the all-positive one with 1/2 and 1: each is best on its half."""
 
 
 def tradeoffs(source: Rows | Data, options: TradeoffOptions | None = None) -> dict[str, Tradeoff]:

@@ -1,4 +1,4 @@
-"""Makes the CSV files beside it again: `python tests/data/make_data.py` in the environment of deploy/test.sh.
+"""Makes the CSV files next to it again: `python tests/data/make_data.py` in the environment of deploy/test.sh.
 
 Nothing is random: the data sets ship with scikit-learn, the folds are consecutive (stratified, not shuffled), and the
 solver goes on until the optimum is settled far below the decimals that are written. README.md here tells what is what.

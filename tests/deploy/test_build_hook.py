@@ -91,7 +91,7 @@ def test_a_compiler_that_takes_too_long_is_ended(tmp_path: Path, monkeypatch: py
         build_hook.compile_library(["sh", "-c", "sleep 5"], tmp_path, tmp_path / "kernel.so")
 
 
-def test_what_a_compiler_says_is_told(tmp_path: Path) -> None:
+def test_a_compilers_output_is_reported(tmp_path: Path) -> None:
     (tmp_path / "wrong.c").write_text("this is not C\n", encoding="ascii")
     with pytest.raises(build_hook.NotCompiled, match=r"wrong\.c"):
         build_hook.compile_library(compiler(), tmp_path, tmp_path / "kernel.so")

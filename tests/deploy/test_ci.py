@@ -120,7 +120,7 @@ def test_the_action_keeps_the_picture_of_any_verdict(action: dict[str, Any]) -> 
     }
 
 
-def test_the_action_draws_no_picture_that_nobody_wants(action: dict[str, Any], place: Path, root: Path) -> None:
+def test_the_action_draws_no_unwanted_picture(action: dict[str, Any], place: Path, root: Path) -> None:
     inputs = inputs_of(action, rules="passing.toml", scores=ALL.name, plot="")
     assert run_step(scripts(action)[1], inputs, place, root).status == 0
     assert not list(place.glob("*.svg"))
@@ -144,7 +144,7 @@ def test_the_action_takes_a_baseline_another_directory_and_any_name(
 
 
 def test_the_action_without_a_verdict(action: dict[str, Any], place: Path, root: Path) -> None:
-    """An error of any kind is none, also one that comes after the verdict was printed."""
+    """An error of any kind is not a verdict, even one after the verdict was printed."""
     (place / "typo.toml").write_text(PASSING.replace("metric", "mtric"))
     (place / "rocpr-gate.svg").write_text("of an earlier run")
     for words in (
@@ -176,7 +176,7 @@ def test_the_action_installs_its_own_revision(action: dict[str, Any], place: Pat
     assert (root / ".venv/bin/rocpr").exists()
 
 
-def test_setting_up_without_a_word_is_for_running(root: Path) -> None:
+def test_setting_up_without_an_argument_is_for_running(root: Path) -> None:
     def set_up(*words: str) -> Ran:
         done = subprocess.run(
             ["sh", "deploy/setup.sh", *words], cwd=root, check=False, capture_output=True, text=True, timeout=60

@@ -87,7 +87,7 @@ def test_options_of_a_table(script: Any, place: Path, root: Path, guarded: str) 
 def test_a_json_body_carries_its_options_and_keeps_its_digits(
     script: Any, place: Path, root: Path, guarded: str
 ) -> None:
-    """2^53 + 1 is no double, and must not become one on the way."""
+    """2^53 + 1 is not a double, and must not become one on the way."""
     body = '\n  {"scores": [9007199254740993, 1], "labels": [1, 0]}'
     (place / "digits.json").write_text(body)
     ran = script(place, root, "passing.json", "digits.json", ROCPR_SERVER=guarded, ROCPR_API_KEY=KEY)
@@ -163,7 +163,7 @@ def test_a_script_waits_for_a_busy_server(script: Any, place: Path, root: Path) 
 
 
 @SCRIPTS
-def test_a_script_waits_no_longer_than_it_may(script: Any, place: Path, root: Path) -> None:
+def test_a_script_waits_no_longer_than_allowed(script: Any, place: Path, root: Path) -> None:
     with scripted(problem(503, Retry_After="1")) as server:
         ran = script(place, root, "passing.json", ALL.name, ROCPR_SERVER=server.url, ROCPR_SECONDS="2")
     assert (ran.status, ran.printed) == (2, "")
@@ -186,7 +186,7 @@ def test_a_script_waits_no_longer_than_it_may(script: Any, place: Path, root: Pa
     ],
     ids=["html", "json", "conflict", "empty", "redirect", "other status", "failed", "passed"],
 )
-def test_another_servers_answer_is_no_verdict(script: Any, place: Path, root: Path, answer: Scripted) -> None:
+def test_another_servers_answer_is_not_a_verdict(script: Any, place: Path, root: Path, answer: Scripted) -> None:
     with scripted(answer) as server:
         ran = script(place, root, "passing.json", ALL.name, ROCPR_SERVER=server.url)
     assert (ran.status, ran.printed) == (2, "")

@@ -84,7 +84,7 @@ def buildah(*words: str) -> str:
     return done.stdout.strip()
 
 
-def test_the_image_serves_as_nobody(image: str) -> None:
+def test_the_image_serves_as_user_nobody(image: str) -> None:
     container = buildah("from", "--pull-never", image)
     printed = buildah("run", "--network=host", container, "--", "python", "-c", ASK)
     assert printed.splitlines()[-1] == "[10001, 200, 0]"

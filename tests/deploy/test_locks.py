@@ -42,7 +42,7 @@ def test_the_server_and_the_client_of_spark_are_never_in_one_environment(root: P
     assert [lock for lock in LOCKS if "pyspark-client" in names[lock]] == [ENGINES, DEV]
 
 
-def test_the_bill_names_every_requirement(root: Path) -> None:
+def test_the_bill_of_materials_names_every_requirement(root: Path) -> None:
     text = build_bill(root)
     assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(text) is None
     bill = json.loads(text)

@@ -107,14 +107,14 @@ def test_panels_do_not_overlap(root: Path) -> None:
                 assert x < 24
 
 
-def test_prometheus_reads_metrics_and_the_alerts_beside_it(root: Path) -> None:
+def test_prometheus_reads_metrics_and_the_alerts_next_to_it(root: Path) -> None:
     configuration = yaml.safe_load((root / CONFIGURATION).read_text())
     (job,) = configuration["scrape_configs"]
     assert (job["job_name"], job["metrics_path"]) == ("rocpr", "/metrics")
     assert [(root / CONFIGURATION).with_name(name).is_file() for name in configuration["rule_files"]] == [True]
 
 
-def test_readme_tells_of_every_metric(root: Path, exposed: str) -> None:
+def test_readme_lists_every_metric(root: Path, exposed: str) -> None:
     text = (root / "deploy/README.md").read_text(encoding="utf-8")
     documented = {name for line in text.splitlines() if line.startswith("| `rocpr_") for name in _METRIC.findall(line)}
     assert documented == set(re.findall(r"^# TYPE (\w+)", exposed, re.MULTILINE))
@@ -122,6 +122,6 @@ def test_readme_tells_of_every_metric(root: Path, exposed: str) -> None:
 
 @pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool (Debian's package prometheus) is not installed")
 @pytest.mark.parametrize("command", [["check", "config", CONFIGURATION], ["check", "rules", ALERTS]])
-def test_promtool_has_nothing_against_it(root: Path, command: list[str]) -> None:
+def test_promtool_accepts_it(root: Path, command: list[str]) -> None:
     checked = subprocess.run(["promtool", *command], cwd=root, capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stdout + checked.stderr

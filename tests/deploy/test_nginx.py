@@ -80,7 +80,7 @@ def test_a_long_answer_passes(proxy: Proxy) -> None:
     assert same(through) == same(direct)
 
 
-def test_a_client_that_waits_for_100_continue_is_told_to_go_on(proxy: Proxy) -> None:
+def test_a_client_that_waits_for_100_continue_gets_it(proxy: Proxy) -> None:
     head = request("POST", "/v1/curves", **JSON, Expect="100-continue", Content_Length=str(len(SAMPLE)))
     with Connection(proxy.port) as connection:
         assert connection.send(head).socket.recv(100).startswith(b"HTTP/1.1 100 ")
@@ -121,7 +121,7 @@ def test_what_nginx_refuses_is_a_problem(proxy: Proxy, name: str) -> None:
     assert "retry-after" not in answer.headers
 
 
-def test_a_path_that_is_no_plain_text_is_not_repeated(proxy: Proxy) -> None:
+def test_a_path_that_is_not_plain_text_is_not_repeated(proxy: Proxy) -> None:
     large = {"Content_Length": str(LIMIT + 1)}
     for target, instance in {
         "/v1/curves?secret": "/v1/curves",
@@ -154,7 +154,7 @@ def test_without_the_service_all_is_503_and_may_be_asked_again(root: Path, tmp_p
             assert answer.headers["retry-after"] == str(read_settings({}).retry_after_seconds)
 
 
-def test_one_address_has_so_many_requests_at_once(root: Path, service: int, tmp_path: Path) -> None:
+def test_one_address_has_a_limit_of_requests_at_once(root: Path, service: int, tmp_path: Path) -> None:
     port = free_port()
     head = request("POST", "/v1/curves", **JSON, Expect="100-continue", Content_Length="10")
     with running_nginx(configuration(root, tmp_path, port, service), tmp_path, port), ExitStack() as stack:

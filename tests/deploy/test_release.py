@@ -92,7 +92,7 @@ class TestWorkflow:
         assert jobs["release"]["needs"] == "image"
 
     @pytest.mark.parametrize("name", ["audit", "ci", "release"])
-    def test_steps_are_careful(self, root: Path, name: str) -> None:
+    def test_steps_stay_accurate(self, root: Path, name: str) -> None:
         jobs = yaml.safe_load((root / f".github/workflows/{name}.yml").read_text())["jobs"]
         steps = [step for job in jobs.values() for step in job.get("steps", [])]
         for text in (step["run"] for step in steps if "run" in step):
@@ -150,7 +150,7 @@ class TestTag:
             ("v1.2.3", "1.2.3", "", "says nothing under"),
         ],
     )
-    def test_a_tag_that_does_not_fit_is_no_release(
+    def test_a_tag_that_does_not_fit_is_not_a_release(
         self, root: Path, tmp_path: Path, *, tag: str, version: str, changelog: str, said: str
     ) -> None:
         ran = self._release(root, tmp_path, tag, version=version, changelog=changelog)
@@ -219,7 +219,7 @@ class TestImage:
             esac""",
         )
 
-    def test_it_is_healthy_and_holds_its_bill(self, root: Path, tmp_path: Path) -> None:
+    def test_it_is_healthy_and_has_its_bill_of_materials(self, root: Path, tmp_path: Path) -> None:
         """At the third look."""
         self._checkout(
             root, tmp_path, f'[ "$(grep -c Health "{tmp_path}/calls")" = 3 ] && echo healthy || echo starting'
@@ -238,7 +238,7 @@ class TestImage:
         assert run(["sh", "deploy/image.sh", "rocpr"], tmp_path, {}, root).status == 1
         assert calls(tmp_path)[-2:] == ["docker logs container", "docker rm --force container"]
 
-    def test_it_holds_another_bill(self, root: Path, tmp_path: Path) -> None:
+    def test_it_has_another_bill_of_materials(self, root: Path, tmp_path: Path) -> None:
         self._checkout(root, tmp_path, "echo healthy")
         (tmp_path / "deploy/requirements.cdx.json").write_text('{"another": 1}\n')
         assert run(["sh", "deploy/image.sh", "rocpr"], tmp_path, {}, root).status == 1

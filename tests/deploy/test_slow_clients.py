@@ -34,7 +34,7 @@ def connections_to(port: int) -> int:
 
 
 @pytest.mark.parametrize("slow_with", ["-H", "-B"], ids=["headers", "bodies"])
-def test_slow_clients_hold_nobody_up(proxy: Proxy, slow_with: str) -> None:
+def test_slow_clients_do_not_delay_others(proxy: Proxy, slow_with: str) -> None:
     slowhttptest = shutil.which("slowhttptest")
     if slowhttptest is None:
         pytest.skip("there is no slowhttptest on this machine")

@@ -3,5 +3,5 @@
 from tests.soak.canary import run
 
 
-def test_the_canary_is_nowhere() -> None:
+def test_the_canary_is_not_found_anywhere() -> None:
     assert run().missed == []

@@ -38,7 +38,7 @@ def unread(service: Service) -> Iterator[set[int]]:
 
 
 @pytest.mark.usefixtures("unread")
-def test_crowds_cost_nobody_else_an_answer(service: Service) -> None:
+def test_crowds_cost_other_clients_no_answer(service: Service) -> None:
     one = during(service, LONG_ENOUGH, lambda: crowds(service.port, CROWDS))
     assert counted(one.times.wrong) == []
     assert [what for name in CROWDS for what in missed_by(one.seen, name)] == []

@@ -96,7 +96,7 @@ def raw_until_free(server: Server, data: bytes) -> bool:
         b"Authorization: Bearer " + b"x" * 8000 + b"\r\n",
     ],
 )
-def test_no_header_but_the_right_one_gets_in(guarded: Server, head: bytes) -> None:
+def test_only_the_right_header_is_admitted(guarded: Server, head: bytes) -> None:
     data = b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n" + head + b"\r\n"
     answer = ask(guarded, data)
     check_problem(answer, "unauthorized", closes=False)
@@ -117,7 +117,7 @@ def test_a_body_that_is_not_read_costs_the_connection(guarded: Server) -> None:
         assert connection.is_closed()
 
 
-def test_a_key_has_as_many_at_once_in_all_processes_as_it_may(guarded: Server) -> None:
+def test_a_key_has_one_limit_for_all_processes(guarded: Server) -> None:
     with under_way(guarded) as first:
         for _ in range(10):  # in whichever process
             refused = ask(guarded, request("POST", "/v1/curves", SAMPLE, **JSON))

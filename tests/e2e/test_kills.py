@@ -3,9 +3,9 @@
 from tests.soak.kills import kill_helpers, kill_workers
 
 
-def test_a_killed_helper_costs_nothing() -> None:
+def test_a_killed_evaluator_loses_nothing() -> None:
     assert kill_helpers(10).missed == []
 
 
-def test_a_killed_worker_costs_what_it_was_answering() -> None:
+def test_a_killed_worker_loses_only_what_it_was_answering() -> None:
     assert kill_workers(5).missed == []

@@ -78,7 +78,7 @@ def test_a_full_lane_waits_and_small_requests_are_answered() -> None:
         assert service.failures() == []
 
 
-def test_who_waits_for_too_long_is_told_to_come_again() -> None:
+def test_a_request_that_waits_too_long_gets_retry_after() -> None:
     settings = {"slots": 1, "workers": 1, "big_seconds": 60, "queue_seconds": 1, "retry_after_seconds": 7}
     with serving(**settings) as service, ThreadPoolExecutor(1) as pool, Client(service.port) as client:
         with stopped(service):

@@ -146,7 +146,7 @@ def test_a_worker_that_is_stuck_is_replaced(root: Path, tmp_path: Path) -> None:
         assert worker_of(server.process.pid) != stuck
 
 
-def test_no_descriptors_are_no_end(root: Path, tmp_path: Path) -> None:
+def test_the_server_survives_without_descriptors(root: Path, tmp_path: Path) -> None:
     with running(root, tmp_path / "log", files=64) as server:
         wait_until(server.is_live)
         with ExitStack() as clients:

@@ -1,4 +1,4 @@
-"""What is no HTTP, requests that schemathesis makes up, and clients that are slow: all get their problem."""
+"""What is not HTTP, requests that schemathesis makes up, and clients that are slow: all get their problem."""
 
 from concurrent.futures import ThreadPoolExecutor
 

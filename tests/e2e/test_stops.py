@@ -4,10 +4,10 @@ from tests.soak.restarts import CLIENTS
 from tests.soak.stops import drain, reload
 
 
-def test_a_reload_loses_nothing() -> None:
+def test_a_reload_loses_no_request() -> None:
     assert reload(2, 1, least=CLIENTS).missed == []
 
 
-def test_half_sent_bodies_do_not_keep_a_server_from_its_end() -> None:
+def test_half_sent_bodies_do_not_keep_a_server_from_stopping() -> None:
     found, _ = drain(half=10, idle=20)
     assert found.missed == []

@@ -82,12 +82,12 @@ def test_json_is_read(name: str, folder: Path, server: Server) -> None:
 
 @pytest.mark.parametrize("name", [name for name in CALLS if name not in {"curl -d", "fetch of Node"}])
 def test_parquet_is_read(name: str, folder: Path, server: Server) -> None:
-    """curl -d takes out bytes, and Node's string is none."""
+    """curl -d removes bytes, and Node's string is not bytes."""
     assert call(name, folder, server, "scores.parquet", "?include=auc")["auc"]["roc"] == ROC
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_csv_is_told_its_type(name: str, folder: Path, server: Server) -> None:
+def test_csv_is_sent_with_its_type(name: str, folder: Path, server: Server) -> None:
     problem = call(name, folder, server, "scores.csv")
     assert problem["status"] == 415
     assert "send Content-Type: text/csv" in problem["detail"]

@@ -18,7 +18,7 @@ def live(port: int) -> bool:
         return connection.send(request("GET", "/health/live")).read().document == {"status": "ok"}
 
 
-def test_a_connection_that_is_reset_harms_nobody(server: Server) -> None:
+def test_a_connection_that_is_reset_does_no_harm(server: Server) -> None:
     for data in (b"GET", CUT["no chunk"], CUT["length"], CUT["chunk cut"]):
         Connection(server.port).send(data).__exit__()
     assert live(server.port)
@@ -84,7 +84,7 @@ def test_what_cannot_be_read_has_no_content_for_head(server: Server) -> None:
         ("/v1/curves", {"Content_Type": "image/png"}, "unsupported_media_type"),
     ],
 )
-def test_a_long_body_nobody_wants_ends_the_connection(
+def test_a_long_unwanted_body_ends_the_connection(
     server: Server, target: str, headers: dict[str, str], code: str
 ) -> None:
     for data in (
@@ -130,7 +130,7 @@ def test_a_chunked_body_is_asked_for(server: Server) -> None:
 @pytest.mark.parametrize(
     "header", ["Host: a b", "Host: [", "Host: xn--a.\xff", "SCRIPT_NAME: /x", "PATH_INFO: /x", "X-Forwarded-Proto: x"]
 )
-def test_strange_headers_are_no_failure(server: Server, header: str) -> None:
+def test_strange_headers_cause_no_failure(server: Server, header: str) -> None:
     with Connection(server.port) as connection:
         answer = connection.send(f"GET /health/live HTTP/1.1\r\n{header}\r\n\r\n".encode("latin-1")).read()
         assert answer.status in {200, 400}

@@ -98,7 +98,7 @@ CELLS += [
 
 @dataclass(frozen=True)
 class Found:
-    """Of so many data sets of a cell: which a drop at the bound passed, and whose intervals held the truth."""
+    """Of this many data sets of a cell: which a drop at the bound passed, and whose intervals held the truth."""
 
     cell: Cell
     area: str
@@ -143,12 +143,11 @@ def markdown(found: list[Found]) -> str:
     """A row for each cell, three figures for each area."""
     sets = found[0].sets
     about = (
-        f"Each cell has three percentages of {sets:,} simulated pairs of data sets: those that pass a rule with 90 % "
-        "confidence whose bound is the true drop (5 are promised, 7 allowed), those whose 95 % interval of the "
-        "difference contains the true one, and those whose 95 % interval of the current model's area contains the true "
-        f"area. Standard errors are {100 * sqrt(0.05 * 0.95 / sets):.1f}. A cell is bold if a figure is more than two "
-        "of them above 7, or outside 93 to 99. The last column has the percentage of pairs with a warning, for each "
-        "area."
+        f"Each cell has three percentages, from {sets:,} simulated pairs of data sets. How many pass a rule with 90 % "
+        "confidence whose bound is the true drop? 5 are promised, 7 allowed. How many 95 % intervals of the difference "
+        "contain the true difference? How many 95 % intervals of the current model's area contain its true area? "
+        f"Standard errors are {100 * sqrt(0.05 * 0.95 / sets):.1f}. A cell is bold if a figure is more than two of "
+        "them above 7, or outside 93 to 99. The last column has the percentage of pairs with a warning, for each area."
     )
     lines = [
         about,

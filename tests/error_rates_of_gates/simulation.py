@@ -85,7 +85,7 @@ class Case:
         return at, replace(at, prove="drop"), replace(at, max_drop=self.bound + 0.05), least
 
     def checks(self, sets: int, seed: int) -> Iterator[tuple[Check, ...]]:
-        """The checks of so many data sets."""
+        """The checks of this many data sets."""
         intervals = IntervalOptions(method=self.method, resamples=self.resamples)
         for number in range(sets):
             random = np.random.default_rng([seed, number])
@@ -95,7 +95,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Rates:
-    """Of so many data sets, the shares of passed checks.
+    """Of this many data sets, the shares of passed checks.
 
     at_bound     a drop that is exactly as large as is allowed passes: not more often than TAIL is right.
     proven       such a drop fails where it has to be proven: TAIL again.

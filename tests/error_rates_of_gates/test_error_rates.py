@@ -105,7 +105,7 @@ def test_the_truth_is_that_of_many_examples() -> None:
         assert found == pytest.approx(case.truth(0.85), abs=0.004)
 
 
-def test_models_are_what_they_are_said_to_be() -> None:
+def test_models_have_their_stated_areas() -> None:
     case = Case(20_000, 30_000, 0.8, 0.05)
     current, baseline = case.samples(np.random.default_rng(5))
     assert roc_area(ConfusionTable.of(current)) == pytest.approx(0.75, abs=0.01)

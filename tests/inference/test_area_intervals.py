@@ -203,7 +203,7 @@ class TestAreas:
     @pytest.mark.parametrize("method", INTERVAL_METHODS)
     @examples(15)
     @given(data=samples(tied_scores).filter(enough))
-    def test_weights_of_one_are_no_weights(self, method: str, data: Data) -> None:
+    def test_weights_of_one_count_as_none(self, method: str, data: Data) -> None:
         close(replace(data, weights=[1.0] * len(data.scores)), data, method)
 
     @pytest.mark.parametrize("method", INTERVAL_METHODS)

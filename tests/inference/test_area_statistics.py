@@ -94,7 +94,7 @@ def test_tiles_change_nothing(tile: int, monkeypatch: pytest.MonkeyPatch) -> Non
     st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=12),
     st.integers(0, 2**32 - 1),
 )
-def test_rows_that_are_left_out_tell_nothing(kinds: list[tuple[int, int]], seed: int) -> None:
+def test_rows_that_are_left_out_carry_no_information(kinds: list[tuple[int, int]], seed: int) -> None:
     """In any resample of the same kinds of example, some of which it lacks."""
     kinds = [*kinds, (1, 1)]
     gains, losses = (np.array([False, *(count > 0 for count in column)]) for column in zip(*kinds, strict=True))

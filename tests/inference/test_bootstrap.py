@@ -172,7 +172,7 @@ def test_replicates_spread_as_delong_says(sample: Sample) -> None:
     )
 
 
-def test_paired_with_itself_there_is_no_difference() -> None:
+def test_paired_with_itself_a_model_has_no_difference() -> None:
     sample = made(100, weights=True)
     for values in replicates(paired(sample, sample), AREA_STATISTICS, 20, 1).values():
         np.testing.assert_array_equal(values[0], values[1])

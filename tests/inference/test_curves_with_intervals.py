@@ -44,14 +44,14 @@ def test_intervals_do_not_depend_on_what_is_included() -> None:
     assert others == [first, first]
 
 
-def test_warnings_of_both_are_told() -> None:
+def test_warnings_of_both_are_reported() -> None:
     sample = dataclasses.replace(DATA, weights=[0.5, 1, 0, 0, 1, 1]).sample()
     found = evaluate_with_intervals(sample, CurvesOptions(), IntervalOptions())
     assert found.intervals == dict.fromkeys(["roc", "pr", "average_precision"])
     assert [warning.code for warning in found.warnings] == ["pr_trapezoid_omitted", "too_few_examples"]
 
 
-def test_a_set_that_is_no_sweep_has_no_intervals() -> None:
+def test_a_set_that_is_not_a_sweep_has_no_intervals() -> None:
     found = evaluate_with_intervals(Rows([2, 1], [1, 2], 3, 3).counts(), CurvesOptions(), IntervalOptions())
     assert found.intervals == dict.fromkeys(["roc", "pr", "average_precision"])
     assert [warning.code for warning in found.warnings] == ["not_a_sweep"]

@@ -140,7 +140,7 @@ def test_powers_of_two_change_no_bit(data: Data, power: int) -> None:
 
 @examples(80)
 @given(plenty(), plain_weights)
-def test_equal_weights_are_no_weights(data: Data, weight: float) -> None:
+def test_equal_weights_count_as_none(data: Data, weight: float) -> None:
     one, weighted = (replace(data, weights=[w] * len(data.scores)) for w in (1.0, weight))
     assert error_of(one) == error_of(data)
     assert error_of(weighted) == pytest.approx(error_of(data), rel=1e-13, abs=1e-15)
@@ -180,7 +180,7 @@ def test_pairs_either_way_round(data: tuple[Data, Data]) -> None:
 
 @examples(80)
 @given(any_samples)
-def test_a_sample_differs_from_itself_by_nothing(data: Data) -> None:
+def test_a_sample_does_not_differ_from_itself(data: Data) -> None:
     pair = pair_of((data, data))
     assert paired_spread(pair).error == 0
 

@@ -88,7 +88,7 @@ def test_kinds_are_drawn_as_their_examples_are(sizes: list[int]) -> None:
 
 @examples(40)
 @given(size=st.integers(1, 200), parts=st.lists(st.integers(1, 30), min_size=1, max_size=6))
-def test_how_many_are_asked_for_at_once_changes_nothing(size: int, parts: list[int]) -> None:
+def test_the_number_requested_at_once_changes_nothing(size: int, parts: list[int]) -> None:
     at_once, in_parts = SingleDraws(size, seed()), SingleDraws(size, seed())
     expected = at_once.counts(sum(parts)).copy()
     np.testing.assert_array_equal(np.concatenate([in_parts.counts(part).copy() for part in parts]), expected)

@@ -79,7 +79,7 @@ def areas_with_both(*, drop: bool) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("method", INTERVAL_METHODS)
 @pytest.mark.parametrize("against", ["nothing", "pairs", "another"])
 def test_intervals_of_areas_are_those_of_the_curves(name: str, method: str, against: str) -> None:
-    """The same resamples for a seed everywhere: bit for bit, also beside differences of the same areas."""
+    """The same resamples for a seed everywhere: bit for bit, also together with differences of the same areas."""
     evaluation = EVALUATIONS[name]
     options = IntervalOptions(method=method, resamples=FEW, seed=3)
     baseline = None if against == "nothing" else rival(evaluation)
@@ -268,7 +268,7 @@ class TestOmitted:
     def warnings(self, request: Request) -> list[str]:
         return [warning.detail for warning in request.gate().warnings if warning.code == "interval_omitted"]
 
-    def test_it_is_said_why_there_is_no_interval(self) -> None:
+    def test_a_missing_interval_is_explained(self) -> None:
         fractional = Rows([1.5, 3.0], [0.5, 2.0], 4, 4)
         place = {"metric": "tpr_at_fpr", "at": 0.3}
         rules = [place | {"min": 0.0}, place | {"max": 1.0}, place | {"max_drop": 1.0}, {"metric": "roc", "min": 0.0}]
@@ -300,7 +300,7 @@ class TestOmitted:
         heavier = replace(tens, weights=[1.5, *[1.0] * 19])
         assert [each.code for each in Request(heavier, None, [rule]).gate().warnings] == ["few_effective_examples"]
 
-    def test_it_is_not_said_again_where_the_data_have_no_intervals(self) -> None:
+    def test_it_is_not_repeated_if_the_data_have_no_intervals(self) -> None:
         one_positive = Data([3.0, 2.0, 1.0], [True, False, False])
         no_sweep = Rows([2, 1], [1, 2], 3, 3)
         rules = [{"metric": "roc_hull", "min": 0.0}, {"metric": "precision", "at_threshold": 9.0, "min": 0.0}]
@@ -327,17 +327,17 @@ class TestPairs:
             ({"weights": [1.0, 1.0, 2.0, 1.0, 1.0, 1.0]}, "weights", 2),
         ],
     )
-    def test_the_first_row_that_differs_is_told(self, change: dict[str, Any], column: str, row: int) -> None:
+    def test_the_first_row_that_differs_is_reported(self, change: dict[str, Any], column: str, row: int) -> None:
         with pytest.raises(NotPaired, match=f"Row {row}, counting from 0, has different {column}") as raised:
             Pair.of(PERFECT.sample(), replace(PERFECT, **change).sample(), paired=True)
         assert (raised.value.column, raised.value.row, raised.value.evaluation) == (column, row, "baseline")
 
-    def test_weights_of_one_are_no_other_weights(self) -> None:
+    def test_weights_of_one_are_the_same_as_none(self) -> None:
         weights = replace(PERFECT, weights=[1.0] * 6)
         for pair in ((weights, PERFECT), (PERFECT, weights)):
             assert Pair.of(*(each.sample() for each in pair), paired=True).paired
 
-    def test_counts_and_other_lengths_are_no_pairs(self) -> None:
+    def test_counts_and_other_lengths_are_not_pairs(self) -> None:
         counts = Rows([1, 3], [0, 2], 3, 3).counts()
         for pair in ((counts, PERFECT.sample()), (PERFECT.sample(), counts), (PERFECT.sample(), ONE.sample())):
             with pytest.raises(NotPaired, match="cannot be paired") as raised:

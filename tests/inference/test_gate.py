@@ -156,13 +156,13 @@ def test_every_bound_is_inclusive_to_the_last_digit(against: str, method: str) -
 
 
 def above(negatives: int) -> Data:
-    """One positive that scores higher than so many of 100 negatives: the area is so many hundredths."""
+    """One positive that scores higher than this many of 100 negatives: the area is this many hundredths."""
     return Data([negatives - 0.5, *map(float, range(100))], [True] + [False] * 100)
 
 
 class TestBounds:
     @pytest.mark.parametrize("hundredths", range(0, 101, 7))
-    def test_an_area_of_so_many_hundredths_is_that_double(self, hundredths: int) -> None:
+    def test_an_area_of_hundredths_is_the_nearest_double(self, hundredths: int) -> None:
         rules = [{"metric": "roc", kind: hundredths / 100} for kind in ("min", "max")]
         assert [check.status for check in Request(above(hundredths), None, rules).checks()] == ["passed", "passed"]
 
@@ -270,7 +270,7 @@ class TestOptions:
         sure = Rule("tpr_at_fpr", at=0.1, max_drop=0.5, confidence=0.9)
         assert GateOptions((sure,)).takes_resamples(sure)
 
-    def test_warnings_of_both_are_told_once(self) -> None:
+    def test_warnings_of_both_are_reported_once(self) -> None:
         no_sweep = Rows([2, 1], [1, 2], 3, 3)
         gate = Request(no_sweep, no_sweep, [{"metric": "roc_hull", "max_drop": 0.0}]).gate()
         assert [warning.code for warning in gate.warnings] == ["not_a_sweep"]

@@ -16,7 +16,7 @@ from tests.strategies import Data, examples
 
 
 class TestInvariance:
-    """What is no part of the question changes no bit of the answer."""
+    """What is not part of the question changes no bit of the answer."""
 
     @given(requests(), st.randoms(use_true_random=False))
     @examples(40)
@@ -81,7 +81,7 @@ class TestInvariance:
         for ours, theirs in zip(turned.checks(), request.checks(), strict=True):
             assert replace(ours, rule=theirs.rule, reason="") == replace(theirs, reason="")
 
-    def test_weights_of_one_are_none(self) -> None:
+    def test_weights_of_one_count_as_none(self) -> None:
         ones = [1.0] * len(ONE.scores)
         baseline, paired = BASELINES["unpaired"]
         request = Request(ONE, baseline, list(every_rule()), paired=paired, intervals=IntervalOptions(resamples=FEW))

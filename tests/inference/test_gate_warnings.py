@@ -1,4 +1,4 @@
-"""What a gate warns of beside its verdict: rules that hardly any model fails, and data that look like a slip."""
+"""What a gate warns of besides its verdict: rules that hardly any model fails, and data that look like a slip."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_one_set_of_scores_for_both(*, paired: bool) -> None:
     assert codes(PERFECT, replace(PERFECT, lower_is_positive=True), DROP, paired=paired) == []
 
 
-def test_what_looks_paired_and_is_not_said_to_be() -> None:
+def test_data_that_look_paired_but_are_not_declared_so() -> None:
     assert codes(ONE, OTHER, DROP) == ["maybe_paired"]
     assert codes(ONE, OTHER, LEAST) == []
     assert codes(ONE, OTHER, DROP, paired=True) == []

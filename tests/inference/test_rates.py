@@ -96,7 +96,7 @@ def test_an_index_of_one_weight_alone_has_the_interval_of_precision_or_recall(re
         assert ends_of((index, at), [recall, fpr], (40.0, 900.0), z) == pytest.approx(wanted, rel=1e-12, abs=1e-15)
 
 
-def test_precision_without_false_positives_is_unsure_by_the_negatives():
+def test_the_uncertainty_of_precision_1_comes_from_the_negatives():
     lower, upper = ends_of(("precision", None), [(0.5, 100.0), (0.0, 1e4)], (100.0, 1e4), Z)
     fpr = Z * Z / (1e4 + Z * Z)
     assert upper == 1
@@ -141,7 +141,7 @@ def test_it_is_nested(two, z, more):
 
 @examples(60)
 @given(twos(), depths)
-def test_it_turns_round_with_the_two(two, z):
+def test_it_is_negated_when_the_two_are_swapped(two, z):
     metric, classes, sizes = two
     _, (lower, upper) = paired_ends(metric, classes, sizes, z)
     swapped = [(both, c, b, count) for both, b, c, count in classes]

@@ -90,7 +90,7 @@ def test_on_a_vertical_step_the_tpr_may_be_anywhere():
 
 
 @pytest.mark.parametrize(("size", "z"), [(10, 0.3), (10, 1.0), (300, Z), (7_000, 2.5)])
-def test_a_place_is_itself_where_the_whole_error_is_of_the_other_share(size, z):
+def test_a_place_is_exact_if_all_the_error_is_in_the_other_share(size, z):
     """The tpr steps from 0.5 to 1 at the very place: the lower end is that of the step's foot."""
     at = size // 10
     curve = curve_of([0, 5, 5, 10, 10], [0, 0, at, at, size])

@@ -56,7 +56,7 @@ class TestSentences:
             "roc went from 0.85 to 0.8; with 95 % confidence it dropped by at least 0.02, more than max_drop 0.01."
         )
 
-    def test_a_rise_that_is_asked_for(self) -> None:
+    def test_a_required_rise(self) -> None:
         rule = Rule("roc", max_drop=-0.1, confidence=0.9)
         assert dropped(rule, 0.85, 0.85, interval(0.0, 0.0, 0.9)) == (
             "roc stayed at 0.85; with 90 % confidence that is perhaps only 0 more, "
@@ -66,7 +66,7 @@ class TestSentences:
             "roc went from 0.75 to 0.25, which is less than the rise of 0.1 that max_drop -0.1 asks for."
         )
 
-    def test_nothing_to_go_by(self) -> None:
+    def test_nothing_to_recognise_a_format_by(self) -> None:
         rule = Rule("precision", at_threshold=3.0, max_drop=0.1, confidence=0.9)
         assert no_value(rule, None) == "precision at threshold 3 has no value, so the rule cannot be decided."
         assert no_value(rule, 0.5) == (
@@ -82,7 +82,7 @@ class TestSentences:
 class TestNumbers:
     @given(units, st.one_of(units, st.integers(1, 3)))
     @examples(200)
-    def test_a_value_is_told_from_its_bound(self, bound: float, other: float) -> None:
+    def test_a_value_is_distinguished_from_its_bound(self, bound: float, other: float) -> None:
         """However near: at the last digit, too."""
         value = bound
         if isinstance(other, int):

@@ -26,7 +26,7 @@ depths = st.one_of(st.sampled_from([1e-9, 0.01, Z, 8.0, 37.0]), st.floats(1e-3, 
 
 @st.composite
 def paired(draw: st.DrawFn, counts: st.SearchStrategy[float] = trials) -> PairedShares:
-    """Of so many trials both hold some, each alone some, and neither the rest."""
+    """Of this many trials, some hold for both, some for each alone, and the rest for neither."""
     both, first, second, count = draw(parts(shares, counts))
     return PairedShares((both + first, both + second), first + second, count)
 
@@ -119,7 +119,7 @@ def test_an_array_of_shares_is_each_of_them():
 
 @examples(100)
 @given(shares, trials, depths)
-def test_quantiles_are_the_share_and_so_many_errors(share, count, z):
+def test_quantiles_are_the_share_plus_or_minus_errors(share, count, z):
     below, above = Share(share, count).quantiles(np.array([-z, z])).tolist()
     with mpmath.workdps(40):
         error = mpmath.mpf(z) * mpmath.sqrt(mpmath.mpf(share) * (1 - mpmath.mpf(share)) / mpmath.mpf(count))
@@ -205,7 +205,7 @@ def test_tangos_ends_bracket_the_difference_within_minus_1_and_1_and_are_nested(
 
 @examples(150)
 @given(paired(), depths)
-def test_swapping_the_two_turns_everything_round(pairs, z):
+def test_swapping_the_two_reverses_everything(pairs, z):
     swapped = PairedShares(pairs.values[::-1], pairs.discordant, pairs.trials)
     lower, upper = pairs.interval(z)
     assert swapped.interval(z) == (-upper, -lower)
@@ -260,7 +260,7 @@ def test_a_p_value_below_every_double_is_0():
     assert p_value(pairs.difference, pairs.interval) == 0
 
 
-def test_a_difference_of_rounding_alone_is_none():
+def test_a_difference_from_rounding_alone_does_not_count():
     """Sums of the same weights in another order may differ in their last bit."""
     ulp = math.ulp(0.3)
     assert PairedShares((0.3 + ulp, 0.3), 0.0, 1e6).p_value == 1
@@ -292,7 +292,7 @@ def test_a_p_value_is_that_of_the_z_whose_interval_touches_0(falls, sign, root):
 
 
 @pytest.mark.parametrize("difference", [5e-324, 1e-300, 1e-17])
-def test_next_to_no_difference_is_none(difference):
+def test_a_negligible_difference_counts_as_none(difference):
     assert p_value(difference, lambda z: (difference - 0.1 * z, 1.0)) == pytest.approx(1, abs=1e-10)
 
 

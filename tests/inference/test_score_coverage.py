@@ -31,7 +31,7 @@ def test_the_lower_end_at_95_percent_seldom_exceeds_a_high_recall(count, share, 
 
 
 @pytest.mark.parametrize(("b", "c"), [(0.05, 0.05), (0.1, 0.1), (0.1, 0.2), (0.02, 0.1), (0.3, 0.1), (0.0, 0.1)])
-def test_tangos_ends_at_95_percent_miss_a_difference_about_as_seldom_as_they_say(b, c):
+def test_tangos_ends_at_95_percent_miss_a_difference_about_5_times_in_100(b, c):
     count, below, above = 20, 0.0, 0.0
     for first in range(count + 1):
         for second in range(count + 1 - first):

@@ -117,7 +117,7 @@ def test_order_of_paired_rows_leaves_no_trace(data: tuple[Data, Data], random: o
 
 @examples(100)
 @given(samples(tied_scores))
-def test_weights_of_one_are_no_weights(data: Data) -> None:
+def test_weights_of_one_count_as_none(data: Data) -> None:
     same(strata_of(data.sample()), strata_of(replace(data, weights=[1.0] * len(data.scores)).sample()))
 
 

@@ -80,7 +80,7 @@ class TestUndecided:
         self.check(replace(listed, thresholds=[0.8, 0.5, 0.5], fp=[0, 2, 3]), rules[1])
         assert Request(replace(listed, thresholds=[0.8, 0.5, 0.5]), None, [rules[1]]).gate().passed
 
-    def test_a_hull_is_no_evidence_but_has_a_value(self) -> None:
+    def test_a_hull_has_a_value_but_no_interval(self) -> None:
         request = Request(
             ONE, OTHER, [{"metric": "roc_hull", "max_drop": 0.5}], paired=True, intervals=IntervalOptions()
         )

@@ -106,7 +106,7 @@ class TestZeroAndOne:
 
     @pytest.mark.parametrize("weight", [1e-200, 5e-324, 1e-300])
     def test_examples_that_weigh_next_to_nothing_are_counted(self, weight: float) -> None:
-        """The square of such a weight is no double."""
+        """The square of such a weight is not a double."""
         data = replace(PERFECT, weights=[weight, 1.0, 1.0, 1.0, 1.0, 1.0])
         (check,) = Request(
             data, None, [{"metric": "recall", "at_threshold": 2.2, "min": 0.0, "confidence": 0.9}]

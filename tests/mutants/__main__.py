@@ -111,7 +111,7 @@ def _rounds(tests: list[str], seconds: dict[str, float]) -> Iterator[list[str]]:
 
 
 def _killed(mutant: Mutant, tests: list[str], longest: float) -> str | None:
-    """How a mutant ended in so many seconds; None if all of the tests pass."""
+    """How a mutant ended in this many seconds; None if all of the tests pass."""
     child = os.fork()
     if not child:
         os._exit(_run(mutant, tests))

@@ -46,5 +46,5 @@ def parquet_body(table: pa.Table, **options: Any) -> bytes:
 
 
 def chunked(table: pa.Table, rows: int) -> pa.Table:
-    """The same table in chunks of so many rows."""
+    """The same table in chunks of this many rows."""
     return pa.Table.from_batches(table.to_batches(max_chunksize=rows), table.schema)

@@ -99,7 +99,7 @@ def rival_giants(draw: st.DrawFn) -> list[Rows]:
 
 @st.composite
 def rival_fractions(draw: st.DrawFn) -> list[Rows]:
-    """Counts that are no integers: what is straight or meets in one point among whole counts does so no more."""
+    """Counts that are not integers: what is straight or meets in one point among whole counts does so no more."""
     scale = st.sampled_from([0.1, 1 / 3, 0.7, 1e-100, 3e-16, 7e99])
     of_positives, of_negatives = draw(scale), draw(scale)
     return [
@@ -115,7 +115,7 @@ def rival_fractions(draw: st.DrawFn) -> list[Rows]:
 
 @st.composite
 def rival_scales(draw: st.DrawFn) -> list[Rows]:
-    """Counts of every size down to the least double, the rows of one curve a little beside those of another."""
+    """Counts of every size down to the least double, the rows of one curve a little off those of another."""
     chance = draw(st.randoms(use_true_random=True))
     total = st.sampled_from([1.0, 7e99, 1e150, 1e-150])
     positives, negatives = draw(total), draw(total)

@@ -182,12 +182,12 @@ def _ruled(evaluation: Callable[[int], str], rules: list[str], rows: int) -> str
 
 
 def _many(evaluation: str, rules: list[str], times: int) -> str:
-    """So many rules, all of these in turn."""
+    """This many rules, all of these in turn."""
     return _ruled(lambda _: evaluation, (rules * times)[:times], 0)
 
 
 def _compared(evaluation: str, times: int) -> str:
-    """The same curve so many times: all tie."""
+    """The same curve this many times: all tie."""
     named = (f'{{"name":"{chr(97 + key % 26)}{key // 26}",{evaluation[1:]}' for key in range(times))
     return f'{{"evaluations":[{",".join(named)}]}}'
 

@@ -62,7 +62,7 @@ def test_big_counts_are_brute_force(entries: list[Rows]) -> None:
 @examples(100)
 @given(rival_fractions())
 def test_fractional_counts_are_brute_force(entries: list[Rows]) -> None:
-    """The same where the doubles are no integers: they are exact numbers and decide."""
+    """The same where the doubles are not integers: they are exact numbers and decide."""
     agree(entries)
 
 
@@ -127,7 +127,7 @@ def test_tradeoffs_of_tiny_counts_are_brute_force(name: str) -> None:
 
 @examples(80)
 @given(rival_classifiers())
-def test_sets_that_are_no_sweep(entries: list[Rows]) -> None:
+def test_sets_that_are_not_a_sweep(entries: list[Rows]) -> None:
     """'With a set that is not a sweep among them: only areas, joint_hull and best_tradeoff; the rest null.'"""
     agree(entries)
 

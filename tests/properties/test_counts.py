@@ -1,4 +1,4 @@
-"""Laws of tables that come from confusion counts: exactness, the hull, sets that are no sweep."""
+"""Laws of tables that come from confusion counts: exactness, the hull, sets that are not a sweep."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_at_the_recall_of_rows(rows: Rows) -> None:
 @examples(40)
 @given(fractional_sweeps(), recalls)
 def test_at_recall_of_fractional_counts(rows: Rows, column: list[float]) -> None:
-    """The same, for counts that are no integers."""
+    """The same, for counts that are not integers."""
     agree(rows.counts(), rows.table(), CurvesOptions(interpolation=AtRecall(np.array(column))))
 
 
@@ -235,7 +235,7 @@ def test_hull_a_unit_off_a_line_at_full_size(nudge: int) -> None:
     hull_is_brute_force(rows)
 
 
-def test_hull_products_that_doubles_cannot_tell() -> None:
+def test_hull_products_that_doubles_cannot_distinguish() -> None:
     """Cross products of about 2^106 that differ by one."""
     a, b = LARGEST - 1, LARGEST - 2
     for tp in (b - 1, b, a):

@@ -78,7 +78,7 @@ def test_segments(name: str) -> None:
 
 @pytest.mark.parametrize("power", range(1, 53, 3))
 @pytest.mark.parametrize("steps", [(1, 0), (1, 1), (3, 2), (2, 3), (1, 7)])
-def test_a_short_step_ever_farther_away(power: int, steps: tuple[int, int]) -> None:
+def test_a_short_step_farther_and_farther_away(power: int, steps: tuple[int, int]) -> None:
     """The closed form as printed loses a digit per power of ten here."""
     here = 2**power
     areas_are_close(Rows([here, here + steps[0]], [here - 1, here - 1 + steps[1]], here + steps[0], here + steps[1]))

@@ -58,7 +58,7 @@ def body_of(given_: Data | Rows) -> dict[str, Any]:
 
 
 def assert_drawn(operation: str, body: dict[str, Any], side: int, **options: str) -> None:
-    """Draw each chart, where the answer itself is no refusal."""
+    """Draw each chart, where the answer itself is not a refusal."""
     status = ask(operation, body).status
     for chart in CHARTS[operation]:
         result = ask(operation, body, accept=SVG, side=str(side), chart=chart, **options)

@@ -197,7 +197,7 @@ def test_lower_is_positive_is_negated_scores(data: Data) -> None:
 @examples(40)
 @given(weighted_samples(weight=st.sampled_from([0.0, 0.0, 0.1, 1.0, 3.0])))
 def test_zero_weights_are_absent_rows(data: Data) -> None:
-    """A row of weight zero is no row: it makes no threshold."""
+    """A row of weight zero is not a row: it makes no threshold."""
     assert data.weights is not None
     present = [index for index, weight in enumerate(data.weights) if weight > 0]
     same_bits(evaluate_curves(data.sample()), evaluate_curves(data.rows(present).sample()))
@@ -241,11 +241,11 @@ def test_counts_never_decrease(data: Data) -> None:
 @examples(40)
 @given(weighted_samples(), st.sampled_from([1.0, 2.0, 0.5, 0.1, 3.7]))
 def test_weighted_interpolation(data: Data, every: float) -> None:
-    """Interpolation with sums that are no integers, within 4 ulp, at every step."""
+    """Interpolation with sums that are not integers, within 4 ulp, at every step."""
     agree(data.sample(), data.table(), CurvesOptions(interpolation=Every(every)))
 
 
-def test_unit_weights_are_no_weights() -> None:
+def test_unit_weights_count_as_none() -> None:
     """A column of ones is the default."""
     data = Data([0.1, 0.4, 0.35, 0.8], [False, False, True, True])
     ones = Data(data.scores, data.labels, [1.0] * 4)

@@ -109,7 +109,7 @@ def test_hard_densities(rows: Rows, name: str) -> None:
 
 @pytest.mark.parametrize("shapes", [(1.0, 0.015), (0.015, 0.015), (1.0, 1.0), (1000.0, 0.5)])
 def test_a_recall_next_to_nothing(shapes: tuple[float, float]) -> None:
-    """One row whose recall is 5e-174, beside which counts are no doubles with all their bits."""
+    """One row whose recall is 5e-174, compared with which counts are not doubles with all their bits."""
     options = TradeoffOptions(min_precision=0.6, lambda_density=BetaDensity(*shapes))
     table, pairs = reported(evaluation_of(NEXT_TO_NOTHING))
     part = rows_of(table, pairs, options)

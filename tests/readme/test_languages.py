@@ -42,7 +42,7 @@ def test_every_language_is_known() -> None:
 @pytest.mark.parametrize(
     "block", [block for block in PROGRAMS if block[1] in RUN], ids=lambda block: f"{block[1]}-{block.start()}"
 )
-def test_a_program_prints_what_is_said(block: re.Match[str], server: Server, tmp_path: Path) -> None:
+def test_a_program_prints_what_is_shown(block: re.Match[str], server: Server, tmp_path: Path) -> None:
     name, command = RUN[block[1]]
     needed = [command[0], *(["duckdb", "curl"] if block[1] == "bash" else [])]
     modules = re.findall(r"^import (?:\w+, )*(pandas|polars)", block[2], re.MULTILINE)

@@ -62,7 +62,7 @@ def test_it_is_refused_in_a_query_too(place: Place) -> None:
 
 
 @pytest.mark.parametrize(("operation", "media_type"), [each for each in PICTURE_SCHEMAS if each[0] in SAMPLES])
-def test_what_is_said_of_a_picture(operation: str, media_type: str) -> None:
+def test_the_errors_of_a_picture(operation: str, media_type: str) -> None:
     for name, field in PICTURE_SCHEMAS[operation, media_type].fields.items():
         is_text = isinstance(field, own.Text | own.Choice)
         for wrong in wrong_values(field):
@@ -87,7 +87,7 @@ def test_the_contract_lets_every_field_be_absent(place: Place) -> None:
 
 @of(NUMBERS)
 def test_json_is_strict_at_every_depth(place: Place) -> None:
-    """NaN is no JSON; a number that no double holds is pointed to."""
+    """NaN is not JSON; a number that no double holds is pointed to."""
     column = isinstance(place.field, own.NumberColumn)
     for text, row in (("NaN", None), ("-Infinity", None), ("1e400", "/1" if column else "")):
         body = json.dumps(place.body([0.5, "here"] if column else "here")).replace('"here"', text)
@@ -123,7 +123,7 @@ def test_fields_of_other_operations_are_unknown(operation: str) -> None:
         assert asking.refusals(operation, SAMPLES[operation] | {name: 1}) == [(f"/{name}", "unknown_field")]
 
 
-def test_a_key_that_stands_twice_is_refused() -> None:
+def test_a_duplicate_key_is_refused() -> None:
     for operation, body in SAMPLES.items():
         text = json.dumps(body)
         for twice in ('"scores": [1], "scores"', '"scores": [1, 2], "scores"'):
@@ -135,7 +135,7 @@ def told(operation: str, body: Any) -> dict[str, str]:
     return {error["pointer"][:10]: error["detail"] for error in asking.errors(operation, body)}
 
 
-def test_a_field_that_is_nearly_right_is_told_what_it_may_be() -> None:
+def test_a_nearly_right_field_gets_suggestions() -> None:
     found = told("tradeoffs", SAMPLES["tradeoffs"] | {"score": [1], "min_recal": 1, "q" * 3_000_000: 1})
     assert found["/score"] == "Unknown field; did you mean scores?"
     assert found["/min_recal"] == "Unknown field; did you mean min_recall?"
@@ -176,6 +176,6 @@ TOLD_TOGETHER = {
 
 
 @pytest.mark.parametrize("operation", EVALUATING)
-def test_several_wrong_values_are_told_at_once(operation: str) -> None:
+def test_several_wrong_values_are_reported_at_once(operation: str) -> None:
     found = asking.refusals(operation, SAMPLES[operation] | WRONG_TOGETHER[operation])
     assert [f"{pointer[1:]} {code}" for pointer, code in found] == TOLD_TOGETHER[operation]

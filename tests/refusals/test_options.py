@@ -197,7 +197,7 @@ def test_weights_of_one_side_alone_are_to_blame(absent: dict[str, Any]) -> None:
     assert found == [("/baseline/weights/1", "not_paired")]
 
 
-def test_names_are_told_apart_to_the_letter() -> None:
+def test_names_are_compared_exactly() -> None:
     named = [OLD | {"name": name} for name in ("old", "Old", "old ")]
     assert asking.answered("comparisons", {"evaluations": named})["auc"]["name"] == ["old", "Old", "old "]
 

@@ -1,4 +1,4 @@
-"""What is wrong in a table, or in the query beside it, and where the pointer points: at the table's own columns."""
+"""Errors in a table, or in its query, and where the pointer points: at the table's own columns."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ OWN_NAMES = {
     ],
 )
 @pytest.mark.parametrize("operation", EVALUATING)
-def test_what_is_wrong_in_a_column_is_told_once(operation: str, rows: str, pointer: str, code: str) -> None:
+def test_a_wrong_column_is_reported_once(operation: str, rows: str, pointer: str, code: str) -> None:
     options = SHARED | OWN_NAMES[operation]
     assert refused(operation, f"a,b/c,y,w\n{rows}", **options) == [(pointer, code)]
 

@@ -33,7 +33,7 @@ NOT_NUMBERS = [
     (BEYOND_DOUBLES, "not_exact", "This integer has no exact double, and is not rounded silently."),
     (10**400, "not_exact", "This integer has no exact double, and is not rounded silently."),
 ]
-"""What is no number, alone or in a list."""
+"""What is not a number, alone or in a list."""
 
 NOT_ONE_NUMBER = [*NOT_NUMBERS, ([0.5], "not_a_number", "This is a list; it must be one number.")]
 A_LIST = ([0.5], "not_a_number", "This is a list; it must be a number. Of predict_proba(X), send one column,")

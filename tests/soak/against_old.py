@@ -12,7 +12,7 @@ from tests.soak.lanes import BIG_CLIENTS, BIG_ROWS, Times, big_load, time_small
 from tests.soak.old_server import NoOldServer, both, in_turns
 from tests.soak.report import Found
 from tests.soak.servers import Service
-from tests.soak.small_calls import counted, told_ends
+from tests.soak.small_calls import counted, ends_as_text
 
 CONNECTIONS = 16
 ROUNDS = 6
@@ -91,8 +91,8 @@ def in_flight(seconds: float, tell: Callable[[str], None] = lambda _: None, rows
     except NoOldServer as error:
         return Found(left_out=str(error))
     for which, one in times.items():
-        found.figures[f"small p50 / p99 / max, {which}"] = one.told()
-        found.figures[f"big, {which}"] = told_ends(big[which])
+        found.figures[f"small p50 / p99 / max, {which}"] = one.as_text()
+        found.figures[f"big, {which}"] = ends_as_text(big[which])
     new, old = (big[which].get("200", 0) for which in ("new", "old"))
     found.missed += counted(times["new"].wrong)
     found.require(not big["new"].keys() - {"200", "503"}, f"big requests ended {big['new']}")

@@ -7,7 +7,7 @@ from tests.soak.attackers import Seen, crowds
 from tests.soak.lanes import Times
 from tests.soak.report import Found
 from tests.soak.servers import Service, serving
-from tests.soak.small_calls import alone, counted, during, told_ends
+from tests.soak.small_calls import alone, counted, during, ends_as_text
 
 CROWDS = {"refused": 400, "half-heads": 400, "slow-heads": 1_000, "slow-bodies": 1_000, "idle": 5_000}
 """{what they do (crowds.py): how many}."""
@@ -53,9 +53,9 @@ def crowd(service: Service, name: str, clients: int, seconds: float) -> Found:
     slowest = max(one.seen[name]["slowest"] for one in rounds)
     found.require(slowest <= MOST_END_SECONDS, f"{name}: a connection was there for {slowest:.0f} s")
     found.figures = {
-        f"small p50 / p99 / max, {name}": f"{times.told()}, without {control.told()}",
+        f"small p50 / p99 / max, {name}": f"{times.as_text()}, without {control.as_text()}",
         f"lost, {name}": str(len(times.wrong)),
-        f"ends, {name}": told_ends(ends),
+        f"ends, {name}": ends_as_text(ends),
         f"longest, {name}": f"{slowest:.1f} s",
     }
     if name == "idle":

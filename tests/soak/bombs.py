@@ -95,7 +95,7 @@ def _long_texts() -> bytes:
 
 
 def large_sample(size: int) -> bytes:
-    """A JSON body for /v1/curves of about so many bytes, all of whose rows differ."""
+    """A JSON body for /v1/curves of about this many bytes, all of whose rows differ."""
     random = np.random.default_rng(9)
     rows = size // 22
     scores = random.random(rows)

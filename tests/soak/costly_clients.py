@@ -8,7 +8,7 @@ from tests.soak.attackers import askers
 from tests.soak.lanes import Times
 from tests.soak.report import Found
 from tests.soak.servers import serving
-from tests.soak.small_calls import During, alone, counted, during, told_ends
+from tests.soak.small_calls import During, alone, counted, during, ends_as_text
 
 CLIENTS = {"costly": 32, "comparisons": 8, "headers": 8, "chunks": 8}
 """{what they send (costly.py): how many}."""
@@ -38,7 +38,7 @@ def run(seconds: float, tell: Callable[[str], None] = lambda _: None) -> Found:
     told = ", ".join(f"{count} {name}" for name, count in CLIENTS.items())
     found = Found(f"{told}, {seconds:g} s each, all ask again at once, and a small call every 20 ms")
     with serving() as service:
-        found.figures["small p50 / p99 / max, alone"] = alone(service, seconds / 2).told()
+        found.figures["small p50 / p99 / max, alone"] = alone(service, seconds / 2).as_text()
         for name, clients in CLIENTS.items():
             times, ends = Times(), Counter[str]()
             for number in range(ROUNDS):
@@ -47,7 +47,7 @@ def run(seconds: float, tell: Callable[[str], None] = lambda _: None) -> Found:
                 found.missed += missed_by(one, name)
                 times.small += one.times.small
                 ends.update(one.seen["ends"])
-            found.figures[f"with {name}"] = f"{times.told()}, which got {told_ends(ends)}"
+            found.figures[f"with {name}"] = f"{times.as_text()}, which got {ends_as_text(ends)}"
             found.require(times.p99() <= MOST_P99, f"with {name} p99 is {1000 * times.p99():.0f} ms")
         found.require(not service.failures(), f"the log: {service.failures()[:1]}")
     return found

@@ -60,7 +60,7 @@ def sent(port: int, head: bytes, follows: bytes) -> Answer:
 
 
 def cut(service: Service, places: int) -> Found:
-    """Cut every body at so many places, the last of them one byte before the end."""
+    """Cut every body at this many places, the last of them one byte before the end."""
     found = Found()
     statuses: Counter[int] = Counter()
     tried = 0

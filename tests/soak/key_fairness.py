@@ -13,7 +13,7 @@ from tests.soak.clients import LOST, Client
 from tests.soak.report import Found
 from tests.soak.samples import Question, question, small
 from tests.soak.servers import Service, serving
-from tests.soak.small_calls import counted, told_ends
+from tests.soak.small_calls import counted, ends_as_text
 
 THREADS = 40
 SETTINGS = {"slots": 2, "key_concurrency": 64}
@@ -35,7 +35,7 @@ class Rate:
     def rate(self) -> float:
         return len(self.times) / self.seconds
 
-    def told(self) -> str:
+    def as_text(self) -> str:
         slowest = f", slowest {max(self.times):.2f} s" if self.times else ""
         return f"{self.rate:.1f}/s{slowest}, {len(self.wrong)} refused or lost"
 
@@ -96,9 +96,9 @@ def run(seconds: float, tell: Callable[[str], None] = lambda _: None) -> Found:
         found.require(not service.failures(), f"the log: {service.failures()[:1]}")
     for name, without, with_gates in zip(questions, control, contended, strict=True):
         share = with_gates.rate / without.rate
-        found.figures[f"{name} alone"] = without.told()
-        found.figures[f"{name} during gates"] = f"{with_gates.told()}, {share:.2f} of alone"
+        found.figures[f"{name} alone"] = without.as_text()
+        found.figures[f"{name} during gates"] = f"{with_gates.as_text()}, {share:.2f} of alone"
         found.missed += [f"{name}: {what}" for what in counted(without.wrong + with_gates.wrong)]
         found.require(share >= LEAST_SHARE, f"{name}: {share:.2f} of the rate without gates")
-    found.figures["gates"] = told_ends(seen["ends"])
+    found.figures["gates"] = ends_as_text(seen["ends"])
     return found

@@ -1,4 +1,4 @@
-"""Small requests beside big ones: how long they take with two lanes, with one, and alone."""
+"""Small requests alongside big ones: how long they take with two lanes, with one, and alone."""
 
 import json
 import subprocess
@@ -41,7 +41,7 @@ class Times:
     def p99(self) -> float:
         return sorted(self.small)[int(len(self.small) * 0.99)]
 
-    def told(self) -> str:
+    def as_text(self) -> str:
         ms = [
             f"{1000 * value:.1f}" for value in (sorted(self.small)[len(self.small) // 2], self.p99(), max(self.small))
         ]
@@ -113,9 +113,9 @@ def run(seconds: float = 30, rows: int = BIG_ROWS) -> Found:
     with serving(**ONE_LANE) as service:
         one, big_in_one = _beside_big(service, seconds, rows, found, "one lane")
     found.figures = {
-        "small p50 / p99 / max, alone": alone.told(),
-        "beside big ones": two.told(),
-        "with one lane": one.told(),
+        "small p50 / p99 / max, alone": alone.as_text(),
+        "beside big ones": two.as_text(),
+        "with one lane": one.as_text(),
         "p99 of one lane's": f"{two.p99() / one.p99():.3f}",
         "health at most": f"{1000 * max(two.health):.0f} ms",
         "big answered": f"{big['200']}, told to come again {big.get('503', 0)}",
@@ -128,7 +128,7 @@ def run(seconds: float = 30, rows: int = BIG_ROWS) -> Found:
 
 
 def _beside_big(service: Service, seconds: float, rows: int, found: Found, name: str) -> tuple[Times, dict[str, int]]:
-    """Time small requests beside big ones; whatever else than an answer came of either is a miss."""
+    """Time small requests alongside big ones; anything but an answer is a miss."""
     with big_load(service.port, BIG_CLIENTS, rows) as big:
         times = time_small(service.port, seconds)
     found.missed += [f"{name}: {wrong}" for wrong in times.wrong]

@@ -44,7 +44,7 @@ class Burst:
 
 
 def burst(service: Service, clients: int, body: bytes) -> Burst:
-    """Send the same body from so many clients at once; whoever is told to come again does."""
+    """Send the same body from this many clients at once; each comes again if told to."""
     found, lock, begin = Burst(), threading.Lock(), threading.Barrier(clients)
     end = time.monotonic() + PATIENCE_SECONDS
 

@@ -41,7 +41,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Row:
-    """A row: its name for --only, what it is called, its reach, and how it is run for so many minutes."""
+    """A row: its name for --only, its title, its goal, and how to run it for this many minutes."""
 
     name: str
     test: str

@@ -1,4 +1,4 @@
-"""Requests that schemathesis makes up from openapi.yaml, over HTTP, and what is no HTTP, on raw sockets."""
+"""Requests that schemathesis makes up from openapi.yaml, over HTTP, and what is not HTTP, on raw sockets."""
 
 import copy
 import itertools
@@ -29,7 +29,7 @@ AT_ONCE = 50
 """How many cases of a strategy are tried before the next one has its turn."""
 
 MOST_MISSED = 50
-"""After so many wrong answers no more are asked for."""
+"""The number of wrong answers after which no more are requested."""
 
 
 def strategies(contract: schemathesis.BaseSchema) -> dict[str, Strategy]:
@@ -58,7 +58,7 @@ def strategies(contract: schemathesis.BaseSchema) -> dict[str, Strategy]:
 
 
 def send_cases(service: Service, wanted: int, tell: Callable[[str], None] = lambda _: None) -> Found:
-    """Send so many cases; each answer is checked against the document."""
+    """Send this many cases; each answer is checked against the document."""
     contract = schemathesis.openapi.from_dict(copy.deepcopy(document()), config=CONFIG)
     found, statuses = Found(), Counter[int]()
     workers = service.workers()
@@ -117,7 +117,7 @@ def _send(cases: Strategy, turn: int, times: int, send: Callable[[schemathesis.C
 
 
 def send_raw(service: Service, body_bytes: int) -> Found:
-    """Send what is no HTTP, or not all of it, each on a connection of its own; after each the server serves.
+    """Send what is not HTTP, or not all of it, each on a connection of its own; after each the server serves.
 
     The server takes bodies of so many bytes.
     """

@@ -109,7 +109,7 @@ def ask_until(over: threading.Event, port: int, traffic: Traffic, lock: threadin
 
 
 def roll(times: int, tell: Callable[[str], None] = lambda _: None, ahead: int = 1, **settings: object) -> Found:
-    """Restart so many times under load, with so many servers that are starting at a time."""
+    """Restart this many times under load, with this many servers that are starting at a time."""
     found = Found(f"{CLIENTS} clients that keep their connections, a drain of {DRAIN_SECONDS} s")
     traffic, lock, over = Traffic(), threading.Lock(), threading.Event()
     with tempfile.TemporaryDirectory(prefix="rocpr-soak-") as directory, ThreadPoolExecutor(CLIENTS) as pool:

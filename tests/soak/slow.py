@@ -52,7 +52,7 @@ def established(port: int) -> int:
 
 
 def attack(port: int, kind: str, seconds: float) -> tuple[Times, int]:
-    """Ask beside slow clients; also how many of them there were at once. The port of nginx."""
+    """Ask alongside slow clients; also how many of them there were at once. The port of nginx."""
     url = f"http://127.0.0.1:{port}/v1/curves"
     words = ["slowhttptest", kind, "-c", str(SLOW), "-r", str(SLOW), "-i", "5", "-l", str(int(seconds) + 30), "-u", url]
     with tempfile.TemporaryFile() as out, subprocess.Popen(words, stdout=out, stderr=out) as process:
@@ -80,7 +80,7 @@ def run(seconds: float, tell: Callable[[str], None] = lambda _: None) -> Found:
                 processes.wait_until(lambda: established(port) < SLOW / 10, 30, "the slow clients are gone")
         found.require(not service.failures(), f"the log: {service.failures()[:1]}")
     for name, (one, most) in times.items():
-        found.figures[f"p50 / p99 / max of 50-row calls {name}"] = one.told()
+        found.figures[f"p50 / p99 / max of 50-row calls {name}"] = one.as_text()
         found.missed += [f"{name}: {wrong}" for wrong in one.wrong]
         if most:
             found.figures[f"connections {name}"] = str(most)

@@ -42,6 +42,6 @@ def counted(wrong: Iterable[str]) -> list[str]:
     return [f"{count} x {what}" for what, count in Counter(wrong).most_common()]
 
 
-def told_ends(ends: Mapping[str, int]) -> str:
+def ends_as_text(ends: Mapping[str, int]) -> str:
     """How connections or requests ended, and how many did so."""
     return ", ".join(f"{count:,} x {end}" for end, count in sorted(ends.items())) or "none"

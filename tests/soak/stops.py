@@ -17,7 +17,7 @@ from tests.soak.report import Found
 from tests.soak.restarts import CLIENTS, Traffic, ask_until
 from tests.soak.samples import question, small
 from tests.soak.servers import STOP_SECONDS, Service, serving
-from tests.soak.small_calls import counted, told_ends
+from tests.soak.small_calls import counted, ends_as_text
 
 HANGUPS = 16
 HANGUP_PAUSE = 4.0
@@ -161,7 +161,7 @@ def drain(half: int = HALF_SENT, idle: int = IDLE) -> tuple[Found, float]:
         found.require(not service.failures(), f"drain: the log: {service.failures()[:1]}")
     found.figures = {
         "stopped with half-sent bodies after": f"{seconds:.1f} s",
-        "half-sent bodies got": told_ends(seen["half-bodies"]["ends"]),
+        "half-sent bodies got": ends_as_text(seen["half-bodies"]["ends"]),
     }
     return found, seconds
 

@@ -89,7 +89,7 @@ def test_a_server_that_is_down_loses_all_that_is_due(monkeypatch: pytest.MonkeyP
     assert len(found.wrong) == len(found.small) + len(found.health) == 1 / lanes.EVERY
 
 
-def test_a_clone_without_the_old_server_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_clone_without_the_old_server_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(old_server, "COMMIT", "0" * 40)
     with pytest.raises(NoOldServer, match="does not know the old server"), both():
         pass

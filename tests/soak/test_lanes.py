@@ -69,7 +69,7 @@ def test_what_is_due_while_a_server_stands_still_counts() -> None:
     assert sum(took > STILL / 4 for took in found.small + found.health) > CONNECTIONS
 
 
-def test_what_is_lost_is_told_and_took_its_time() -> None:
+def test_a_lost_request_is_reported_with_its_time() -> None:
     with standing_still(lose=True) as port:
         found = time_small(port, 2)
     assert 0 < len(found.wrong) <= CONNECTIONS

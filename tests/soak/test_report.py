@@ -38,7 +38,7 @@ def test_a_row_that_breaks_misses() -> None:
     assert found_by(Row("two", "", "", broken), 1).missed == ["it stopped: OSError('no server')"]
 
 
-def test_a_row_that_is_left_out_is_no_miss() -> None:
+def test_a_row_that_is_left_out_is_not_a_miss() -> None:
     found = Found(left_out="nginx is not installed")
     assert report.verdict(found) == "left out"
     assert report.notes([(ROW, found)]) == ["a test: nginx is not installed"]

@@ -11,7 +11,7 @@ from tests.soak.processes import MIB, watched
 from tests.soak.report import Found
 from tests.soak.samples import question
 from tests.soak.servers import Service, serving
-from tests.soak.small_calls import counted, told_ends
+from tests.soak.small_calls import counted, ends_as_text
 from tests.soak.uploads import Answered, big_ones
 
 CLIENTS = 60
@@ -78,10 +78,10 @@ def run(tell: Callable[[str], None] = lambda _: None) -> Found:
         found.require(not service.failures(), f"the log: {service.failures()[:1]}")
     growth = unread.bytes - read.bytes
     found.figures = {
-        "big p50 / max, alone": control.told(),
-        "meanwhile": others.told(),
+        "big p50 / max, alone": control.as_text(),
+        "meanwhile": others.as_text(),
         "refused or lost": str(len(others.wrong)),
-        "answers that were begun": told_ends(seen["unread"]["ends"]),
+        "answers that were begun": ends_as_text(seen["unread"]["ends"]),
         "all ended after": f"{took:.0f} s",
         "memory with readers": f"{read.bytes / MIB:.0f} MiB",
         "more than that without": f"{growth / MIB:+.0f} MiB",

@@ -17,7 +17,7 @@ from tests.soak.clients import LOST, Client
 from tests.soak.report import Found
 from tests.soak.samples import Question, question, small
 from tests.soak.servers import Service, serving
-from tests.soak.small_calls import counted, told_ends
+from tests.soak.small_calls import counted, ends_as_text
 
 UPLOADS = 6
 BIG_ROWS = 100_000
@@ -53,7 +53,7 @@ class Answered:
                 self.wrong.append(f"{answer.status} {answer.problem or 'a wrong answer'}")
         self.seconds.append(time.monotonic() - began)
 
-    def told(self) -> str:
+    def as_text(self) -> str:
         ordered = [f"{1000 * value:.0f}" for value in (sorted(self.seconds)[len(self.seconds) // 2], max(self.seconds))]
         return f"{' / '.join(ordered)} ms ({len(self.seconds)})"
 
@@ -115,11 +115,11 @@ def run(seconds: float, tell: Callable[[str], None] = lambda _: None) -> Found:
             burst.wrong += one.wrong
         found.require(not service.failures(), f"the log: {service.failures()[:1]}")
     found.figures = {
-        "big p50 / max, alone": control.told(),
-        "during uploads": uploading.told(),
+        "big p50 / max, alone": control.as_text(),
+        "during uploads": uploading.as_text(),
         "refused or lost during uploads": str(len(uploading.wrong)),
-        "uploads that ended": told_ends(ends),
-        "compact p50 / max": burst.told(),
+        "uploads that ended": ends_as_text(ends),
+        "compact p50 / max": burst.as_text(),
         "compact refused or lost": str(len(burst.wrong)),
     }
     found.missed += [f"big: {what}" for what in counted(uploading.wrong)]

@@ -155,7 +155,7 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("name", [*CALLS, *OTHERS])
-def test_a_call_is_answered_or_told_what_to_send(client: FlaskClient, name: str) -> None:
+def test_a_call_is_answered_or_advised_what_to_send(client: FlaskClient, name: str) -> None:
     call = (CALLS | OTHERS)[name]
     response = client.post(
         CURVES, data=call.body, query_string=call.query, headers=call.headers, content_type=call.content_type

@@ -8,7 +8,7 @@ import pytest
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the memory of a process is read and limited as Linux does")
-def test_a_lack_of_memory_is_told_whenever_it_comes(root: Path) -> None:
+def test_a_lack_of_memory_is_reported_whenever_it_comes(root: Path) -> None:
     command = [sys.executable, "-m", "tests.web.little_memory"]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=300, check=True)
     outcomes = [line.split(maxsplit=3) for line in done.stdout.splitlines()]

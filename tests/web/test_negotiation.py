@@ -169,7 +169,7 @@ def test_nothing_acceptable_is_406(header: str) -> None:
     assert caught.value.type.code == "not_acceptable"
 
 
-def test_what_is_unsupported_only_here_is_told() -> None:
+def test_a_feature_unsupported_only_here_is_reported() -> None:
     for header, words in (("image/png", ".* It needs a font."), ("image/gif", "[^.]*.")):
         with pytest.raises(Problem) as caught:
             response_media_type(Headers({"Accept": header}), SUPPORTED, {"image/png": "It needs a font."})
@@ -201,7 +201,7 @@ HOSTILE = (",", "a,", "a/b,", "*/*;q=0.1,", ";", "a;", '"', "\\", 'a/b;x="a\\"",
 
 @pytest.mark.parametrize("unit", HOSTILE)
 @pytest.mark.parametrize("length", [8_000, 32_000])
-def test_of_a_long_header_no_more_than_that_is_parsed(unit: str, length: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_header_is_parsed_only_up_to_the_limit(unit: str, length: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Parsing a list of thousands took 60 ms."""
     parsed = []
     for name in ("parse_accept_header", "parse_options_header"):

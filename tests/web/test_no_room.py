@@ -70,7 +70,7 @@ def test_health(client: FlaskClient) -> None:
     assert room(client) == "ok"
 
 
-def test_a_full_spool_costs_big_requests_alone(
+def test_a_full_spool_only_affects_big_requests(
     client: FlaskClient, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def fail(*_: object, **__: object) -> None:
@@ -88,7 +88,7 @@ def test_a_full_spool_costs_big_requests_alone(
     assert room(client) == "ok"
 
 
-def test_the_room_is_told_to_prometheus(tmp_path: Path) -> None:
+def test_prometheus_gets_the_room(tmp_path: Path) -> None:
     client = create_app(read_settings({"ROCPR_SPOOL_DIR": str(tmp_path)})).test_client()
     (line,) = (line for line in client.get("/metrics").text.splitlines() if line.startswith("rocpr_spool_"))
     name, bytes_available = line.split()
@@ -146,7 +146,7 @@ def test_without_any_directory_each_process_has_its_share_of_a_keys_requests(tmp
 
 @pytest.mark.parametrize(
     ("place", "name"),
-    [(operation_routes, "read_body"), (operation_routes, "look_for_memory"), (operation_routes, "_response")],
+    [(operation_routes, "read_body"), (operation_routes, "require_memory"), (operation_routes, "_response")],
 )
 def test_a_lack_of_memory_around_an_evaluation_is_overloaded(
     app: Flask, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, place: object, name: str
@@ -190,5 +190,5 @@ def test_in_an_evaluation_it_is_a_request_that_is_too_large(
 
 def test_so_it_is_before_each_piece_of_an_answer(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     """A library that gets none there would end the process."""
-    monkeypatch.setattr(output, "look_for_memory", fail_for_memory)
+    monkeypatch.setattr(output, "require_memory", fail_for_memory)
     assert code(small(app.test_client()))[:2] == (413, "/problems/body_too_large")

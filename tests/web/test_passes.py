@@ -218,7 +218,7 @@ class TestTraces:
         (line,) = lines()
         assert (line["status"], line["lane"], len(counted)) == (200, "small", 1)
 
-    def test_the_time_in_queues_is_told(self, app: Flask, lines) -> None:
+    def test_the_time_in_queues_is_reported(self, app: Flask, lines) -> None:
         asked = Asked(app, SAMPLE)
         asked.environ[WAITED] = 0.0125
         told: list[Any] = []
@@ -237,7 +237,7 @@ class TestTraces:
         assert (lines(), abandoned) == ([], ["evaluated"])
 
     def test_who_leaves_ends_a_big_evaluation(self, tmp_path: Path, lines, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Which is no failure, and nobody reads the answer."""
+        """Which is not a failure, and nobody reads the answer."""
         abandoned: list[str] = []
         monkeypatch.setattr(observation, "count_abandoned", abandoned.append)
         asked = Asked(observed_app(tmp_path), SAMPLE)

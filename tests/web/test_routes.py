@@ -161,7 +161,7 @@ def test_short_answers_and_problems_are_sent_as_they_are(client: FlaskClient) ->
     check_problem(answer, "invalid_request")
 
 
-def test_a_body_in_another_coding_is_told_which_there_are(client: FlaskClient) -> None:
+def test_a_body_in_another_coding_gets_the_list_of_codings(client: FlaskClient) -> None:
     answer = client.post(CURVES, data=SAMPLE, headers=JSON | {"Content-Encoding": "br"})
     check_problem(answer, "unsupported_content_encoding")
     assert answer.headers["Accept-Encoding"] == "zstd, gzip"
@@ -267,7 +267,7 @@ def test_the_docs_need_no_other_server(client: FlaskClient, path: str) -> None:
     assert '"validatorUrl": null' in page.text
 
 
-def test_of_the_versions_that_a_client_has_the_first_are_looked_at(client: FlaskClient) -> None:
+def test_only_the_first_versions_that_a_client_has_are_checked(client: FlaskClient) -> None:
     path = "/docs/swagger-ui.css"
     with client.get(path) as response:
         etag = response.headers["ETag"]

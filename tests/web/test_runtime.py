@@ -80,7 +80,7 @@ def test_another_master_may_sweep_the_same(tmp_path: Path, monkeypatch: pytest.M
     assert len(list(tmp_path.iterdir())) == 1
 
 
-def test_what_a_killed_master_left_goes_with_the_next_one(root: Path, tmp_path: Path) -> None:
+def test_leftovers_of_a_killed_master_are_removed_by_the_next(root: Path, tmp_path: Path) -> None:
     (tmp_path / "rocpr-of-somebody-else").mkdir()
     killed, left = start(root, tmp_path)
     os.kill(killed.pid, signal.SIGKILL)

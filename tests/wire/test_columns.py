@@ -87,7 +87,7 @@ def test_reads_as_the_column_itself_does():
         np.testing.assert_array_equal(labels(SharedColumn(column), label).positive, labels(column, label).positive)
 
 
-def test_what_is_no_column_is_refused():
+def test_a_value_that_is_not_a_column_is_refused():
     for unreadable in (None, 3, "text", {}, SharedColumn(None)):
         for read in (lambda it: numbers(it, nullable=False), lambda it: labels(it, 1)):
             with pytest.raises(ColumnError) as caught:

@@ -27,7 +27,7 @@ def test_an_instance_is_a_short_uri(path: str, expected: str) -> None:
 
 
 def test_what_passes_is_worth_another_try() -> None:
-    assert {problem.status for problem in PROBLEM_TYPES.values() if problem.passes} == {429, 503}
+    assert {problem.status for problem in PROBLEM_TYPES.values() if problem.is_temporary} == {429, 503}
 
 
 @pytest.mark.parametrize(

@@ -65,8 +65,8 @@ class Rules:
         rules = cls(name, _lines_by_pointer(text), document)
         faults = list(_faults(document))
         if faults:
-            told = (f"  {rules.place(fault.pointer)}{fault.detail}" for fault in faults)
-            fail([f"Error: {name}: These rules cannot be used.", *told])
+            lines = (f"  {rules.place(fault.pointer)}{fault.detail}" for fault in faults)
+            fail([f"Error: {name}: These rules cannot be used.", *lines])
         return rules
 
     @property
@@ -108,7 +108,7 @@ def _faults(document: Mapping[str, Any]) -> Iterator[FileFault]:
     else:
         for row, rule in enumerate(rules):
             yield from _unknown(rule, RULE_KEYS, f"/rules/{row}")
-    yield from _no_json(document, "")
+    yield from _missing_in_json(document, "")
 
 
 def _unknown(table: object, known: tuple[str, ...], pointer: str) -> Iterator[FileFault]:
@@ -127,14 +127,14 @@ def _unknown(table: object, known: tuple[str, ...], pointer: str) -> Iterator[Fi
         yield FileFault(f"{pointer}/{key}", f"{key[:40]!r} is unknown; {advice}")
 
 
-def _no_json(value: object, pointer: str) -> Iterator[FileFault]:
+def _missing_in_json(value: object, pointer: str) -> Iterator[FileFault]:
     """Report values that TOML has and JSON lacks."""
     if isinstance(value, dict):
         for key, member in value.items():
-            yield from _no_json(member, f"{pointer}/{key}")
+            yield from _missing_in_json(member, f"{pointer}/{key}")
     elif isinstance(value, list):
         for row, member in enumerate(value):
-            yield from _no_json(member, f"{pointer}/{row}")
+            yield from _missing_in_json(member, f"{pointer}/{row}")
     elif isinstance(value, float) and not math.isfinite(value):
         yield FileFault(pointer, f"{value} is not a finite number.")
     elif not isinstance(value, (bool, int, float, str)):

@@ -22,7 +22,7 @@ KEY_PREFIX = "rocpr_"
 NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _LINE = re.compile(rf"({NAME.pattern})\s+([0-9a-fA-F]{{64}})".encode())
 _RANDOM_BYTES = 32
-_MAX_TOLD = 5
+_MOST_REPORTED = 5
 """The most wrong lines of a file reported at once."""
 
 _logger = logging.getLogger("service")
@@ -52,7 +52,7 @@ class Keys:
         self._path = path
         self._lock = threading.Lock()
         self._signature: _Signature = _UNREAD
-        self._told = ""
+        self._reported = ""
         self._keys: tuple[_Key, ...] = ()
         self._read_again_if_changed()
 
@@ -82,18 +82,18 @@ class Keys:
                 self._keys = ()
                 # An existing file may become readable without changing, so the next request tries again.
                 self._signature = _UNREAD if now else None
-                self._tell_unreadable(_unreadable(error))
+                self._report_unreadable(_unreadable(error))
                 return
             self._signature = now  # taken before reading, so that a later change is noticed
-            self._told = ""
-            for fault in faults[:_MAX_TOLD]:
+            self._reported = ""
+            for fault in faults[:_MOST_REPORTED]:
                 _logger.error("%s", fault)
             _logger.info("%s: %d keys were read.", KEYS_VARIABLE, len(self._keys))
 
-    def _tell_unreadable(self, fault: str) -> None:
+    def _report_unreadable(self, fault: str) -> None:
         """Log that the file is unreadable, once, not with each request that tries again."""
-        if fault != self._told:
-            self._told = fault
+        if fault != self._reported:
+            self._reported = fault
             _logger.error("%s", fault)
 
 

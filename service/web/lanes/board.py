@@ -23,7 +23,7 @@ SLOTS = 256
 ASKERS = 1024
 """The number of owners remembered; of two with colliding hashes only the later one is."""
 
-LATELY_SECONDS = 10.0
+RECENT_SECONDS = 10.0
 
 ALIVE_SECONDS = 3.0
 """The age at which a count of connections expires; processes update theirs every second."""
@@ -44,23 +44,23 @@ class Board:
         words = np.frombuffer(memory, np.int64)
         ends = np.cumsum((PROCESSES, PROCESSES, PROCESSES, PROCESSES, SLOTS, ASKERS))
         self._connections, *times, self._owners, self._askers, asked = np.split(words, ends)
-        self._told, self._waits_since, self._waits_still = (column.view(np.float64) for column in times)
+        self._reported, self._waits_since, self._waits_still = (column.view(np.float64) for column in times)
         self._asked = asked.view(np.float64)
         self.count_connections(0)
 
     def count_connections(self, count: int) -> None:
         """Publish how many connections this process has."""
         if self._number is not None:
-            self._connections[self._number], self._told[self._number] = count, time.monotonic()
+            self._connections[self._number], self._reported[self._number] = count, time.monotonic()
 
     def retire(self) -> None:
         """Publish that this process takes no more connections."""
         if self._number is not None:
-            self._told[self._number] = 0.0
+            self._reported[self._number] = 0.0
 
     def fewest_connections(self) -> int:
         """The fewest connections of any process that takes connections."""
-        alive = self._told > time.monotonic() - ALIVE_SECONDS
+        alive = self._reported > time.monotonic() - ALIVE_SECONDS
         return int(self._connections[alive].min(initial=np.iinfo(np.int64).max))
 
     def wait_for_slot(self) -> None:
@@ -93,9 +93,9 @@ class Board:
         """Note that an owner requests a slot now."""
         self._askers[owner % ASKERS], self._asked[owner % ASKERS] = owner, time.monotonic()
 
-    def others_asked_lately(self, owner: int) -> bool:
-        """Whether another owner requested a slot in the last LATELY_SECONDS."""
-        lately = self._asked > time.monotonic() - LATELY_SECONDS
+    def others_asked_recently(self, owner: int) -> bool:
+        """Whether another owner requested a slot in the last RECENT_SECONDS."""
+        lately = self._asked > time.monotonic() - RECENT_SECONDS
         return bool(np.any(lately & (self._askers != owner)))
 
 

@@ -25,7 +25,7 @@ from typing import BinaryIO
 
 from service.answer import Answer, Effort, Request, TooMuchWork, answer, lack_of_memory
 from service.curves.compiled import KERNEL
-from service.environment import give_memory_back, keep_what_is_loaded, own_memory_bytes
+from service.environment import freeze_loaded_objects, give_memory_back, own_memory_bytes
 from service.web.observation.log import logging_configuration
 from service.wire.answers.output import Output
 from service.wire.formats.codings import Body
@@ -182,7 +182,7 @@ def _serve(pipe: Connection, limits: Limits, memory_bytes: int, niceness: int, c
         KERNEL.use(compiled)
     except OSError as error:  # removed meanwhile; NumPy code gives the same numbers
         _LOG.warning("The compiled loops cannot be used: %s", error)
-    keep_what_is_loaded()
+    freeze_loaded_objects()
     with suppress(EOFError, OSError):  # the server is gone
         while True:
             if not pipe.poll(KEEP_SECONDS):

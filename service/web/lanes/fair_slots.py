@@ -33,7 +33,7 @@ class FairSlots:
             # No slot is free: if this owner would be refused the next one, this process must not appear to wait for it,
             # or a process whose owner may have it would stand back.
             is_last = len(free) == 1 or (not free and self._slots.count > 1)
-            if is_last and self._board.has_slot(number, held) and self._board.others_asked_lately(number):
+            if is_last and self._board.has_slot(number, held) and self._board.others_asked_recently(number):
                 return None
             if not free:
                 self._board.wait_for_slot()

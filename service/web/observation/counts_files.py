@@ -42,7 +42,7 @@ class Identity:
         self._directory = directory
         self._number = 0
         self._slot: Slot | None = None
-        os.register_at_fork(after_in_child=self._let_go)
+        os.register_at_fork(after_in_child=self._give_up_number)
 
     def __call__(self) -> int:
         """Return the number; prometheus_client calls this at every count, under a lock.
@@ -57,7 +57,7 @@ class Identity:
                 return -os.getpid()
         return self._number
 
-    def _let_go(self) -> None:
+    def _give_up_number(self) -> None:
         """Give up the parent's number, which the parent still holds."""
         if self._slot is not None:
             self._slot.release()

@@ -72,9 +72,7 @@ class StderrHandler(logging.Handler):
     def __init__(self) -> None:
         super().__init__()
         self.setFormatter(
-            ProcessorFormatter(
-                processors=[structlog.processors.add_log_level, _add_time, _what_may_be_told, _text_line]
-            )
+            ProcessorFormatter(processors=[structlog.processors.add_log_level, _add_time, _loggable_facts, _text_line])
         )
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -120,17 +118,17 @@ def _text_line(logger: WrappedLogger, method: str, facts: EventDict) -> str:
     return _line(logger, method, facts).decode()
 
 
-def _what_may_be_told(_logger: WrappedLogger, _method: str, facts: EventDict) -> EventDict:
+def _loggable_facts(_logger: WrappedLogger, _method: str, facts: EventDict) -> EventDict:
     """Replace a record of logging by those of its facts that may be logged."""
     record: logging.LogRecord = facts["_record"]
-    told: EventDict = {"time": facts["time"], "level": facts["level"], "logger": record.name}
-    told["event"] = _event(record, facts["event"])
+    shown: EventDict = {"time": facts["time"], "level": facts["level"], "logger": record.name}
+    shown["event"] = _event(record, facts["event"])
     if (request_id := current_request_id.get()) is not None:
-        told["id"] = request_id
-    told["pid"] = record.process
+        shown["id"] = request_id
+    shown["pid"] = record.process
     if (failure := facts.get("exc_info")) and failure[0] is not None:
-        told["failures"] = _failures(_stacks_of(failure))
-    return told
+        shown["failures"] = _failures(_stacks_of(failure))
+    return shown
 
 
 def _event(record: logging.LogRecord, message: str) -> str:

@@ -42,7 +42,7 @@ __all__ = [
     "install_observation",
     "metrics_blueprint",
     "note",
-    "refused_by_server",
+    "record_refusal",
 ]
 
 Fact = str | int | float | None
@@ -122,7 +122,7 @@ def note(**facts: Fact) -> None:
                 observed.facts[name] = value
 
 
-def refused_by_server(status: int, code: str, route: str = UNMATCHED, method: str = OTHER) -> str:
+def record_refusal(status: int, code: str, route: str = UNMATCHED, method: str = OTHER) -> str:
     """Log and count a request that the server refused without the application; return its id."""
     request_id = uuid4().hex
     method = method if method in METHODS else OTHER

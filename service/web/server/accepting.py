@@ -114,13 +114,13 @@ class Listeners:
 
     def _accept_now(self, listener: socket.socket) -> None:
         if self.count() >= self._most:
-            self._make_way(listener)
+            self._close_dispensable(listener)
             return
         try:
             client, address = listener.accept()
         except OSError as error:
             if error.errno in _NO_FILES:
-                self._make_way(listener)
+                self._close_dispensable(listener)
             elif error.errno not in _NO_CONNECTION:
                 raise
             return
@@ -130,7 +130,7 @@ class Listeners:
         self._tasks[task] = connection
         task.add_done_callback(self._tasks.pop)
 
-    def _make_way(self, listener: socket.socket) -> None:
+    def _close_dispensable(self, listener: socket.socket) -> None:
         """End dispensable connections, and accept again when they are gone."""
         now = time.monotonic()
         if now - self._warned >= WARN_SECONDS:

@@ -32,9 +32,9 @@ class ChunkTurns:
         """Stop reading from a connection until its turn."""
         connection.transport.pause_reading()
         self._waiting.setdefault(connection.client[0], deque()).append((connection, time.monotonic()))
-        self._go_on()
+        self._schedule_turn()
 
-    def _go_on(self) -> None:
+    def _schedule_turn(self) -> None:
         if self._waiting and self._timer is None:
             self._timer = self._loop.call_later(TURN_SECONDS, self._turn)
 
@@ -52,7 +52,7 @@ class ChunkTurns:
                 continue
             connection.read_on(time.monotonic() - since)
             break
-        self._go_on()
+        self._schedule_turn()
 
     def _take(self) -> tuple[Connection, float]:
         address = next(iter(self._waiting))

@@ -130,18 +130,18 @@ class Connection(asyncio.BufferedProtocol):
         """Drop everything."""
         self._enter(Phase.CLOSED)
         self._server.connections.discard(self)
-        self._leave_request()
+        self._release_request()
 
     def resume_writing(self) -> None:
         """Continue sending soon: the client has read what it was sent.
 
         Not at once: asyncio calls this while writing, and would end a transport twice if it were closed now.
         """
-        asyncio.get_running_loop().call_soon(self._go_on_sending)
+        asyncio.get_running_loop().call_soon(self._continue_sending)
 
-    def _go_on_sending(self) -> None:
+    def _continue_sending(self) -> None:
         if self.sending is not None:
-            self._send(self.sending.go_on)
+            self._send(self.sending.send_more)
 
     # Reading.
 
@@ -161,7 +161,7 @@ class Connection(asyncio.BufferedProtocol):
         if reader.is_dense:
             self._server.slow_down(self)
         if self.phase is Phase.HEAD and reader.head is not None:
-            self._head_came(reader)
+            self._on_head(reader)
         elif self.phase is Phase.BODY:
             if reader.is_whole:
                 self._ask(self._next_pass)
@@ -170,7 +170,7 @@ class Connection(asyncio.BufferedProtocol):
                 earned = self.since + PATIENCE_SECONDS + length / self._server.bounds.min_body_rate
                 self.deadline = min(earned, time.monotonic() + PATIENCE_SECONDS)
 
-    def _head_came(self, reader: RequestReader) -> None:
+    def _on_head(self, reader: RequestReader) -> None:
         head = cast("Head", reader.head)
         self.exchange = self._server.new_exchange(self, head)
         if self._server.must_ask(head):
@@ -238,7 +238,7 @@ class Connection(asyncio.BufferedProtocol):
         self._is_last = is_done or not can_go_on or not tells_its_end
         self._enter(Phase.SENDING)
         self.sending = Sending(self.transport, reply, is_last=self._is_last)
-        self._send(self.sending.go_on)
+        self._send(self.sending.send_more)
 
     def failed(self) -> None:
         """The application has failed to answer, or to finish its answer."""
@@ -267,7 +267,7 @@ class Connection(asyncio.BufferedProtocol):
             self.transport.abort()
             return
         if is_sent:
-            self._leave_request()
+            self._release_request()
             if self._is_last:
                 self._end()
             else:
@@ -279,10 +279,10 @@ class Connection(asyncio.BufferedProtocol):
         began = self.since if self.exchange is None else self.exchange.began
         refused = self._server.refused(self.reader, time.monotonic() - began)
         self.transport.write(refusal(problem, refused, self._server.bounds.retry_after_seconds))
-        self._leave_request()
+        self._release_request()
         self._end()
 
-    def _leave_request(self) -> None:
+    def _release_request(self) -> None:
         """Release the request and its answer."""
         if self.sending is not None:
             self.sending.close()

@@ -103,7 +103,7 @@ class Exchange:
         self._lane = self._lanes[for_pass]
         self._lane.put(self)
 
-    def misses_its_turn(self, seconds: float) -> bool:
+    def withdraw_if_overdue(self, seconds: float) -> bool:
         """Whether it has waited longer than this; if so, it is removed from the queue."""
         return time.monotonic() - self._waits_since > seconds and self.withdraw()
 
@@ -173,7 +173,7 @@ class Exchange:
 
         def start_response(status: str, fields: Fields, _error: object = None) -> Callable[[bytes], object]:
             started[:] = [(status, fields)]
-            return _no_write
+            return _refuse_write
 
         body = self._application(self._environ, start_response)
         with ExitStack() as here:
@@ -219,5 +219,5 @@ class Exchange:
         return partial(self._receiver.take_piece, None)
 
 
-def _no_write(_: bytes) -> Any:  # noqa: ANN401  # never returns
+def _refuse_write(_: bytes) -> Any:  # noqa: ANN401  # never returns
     raise RuntimeError("this server takes bodies as iterables only")

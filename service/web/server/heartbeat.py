@@ -45,7 +45,7 @@ class Heartbeat:
         os.close(self._descriptor)
 
 
-def beat_in_memory() -> None:
+def use_memory_heartbeats() -> None:
     """Give gunicorn's workers, of any class, such heartbeats, if the system supports anonymous files."""
     if sys.platform == "linux":
         gunicorn.workers.base.WorkerTmp = Heartbeat

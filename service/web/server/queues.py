@@ -22,17 +22,17 @@ class Use:
 
     def add(self, seconds: float, half_life: float) -> None:
         """Add seconds used until now."""
-        self._seconds = self.lately(half_life) + seconds
+        self._seconds = self.recent(half_life) + seconds
         self._since = time.monotonic()
 
-    def lately(self, half_life: float) -> float:
+    def recent(self, half_life: float) -> float:
         """Return Σ used · 2^(-age / half_life), in seconds."""
         age = time.monotonic() - self._since
         return self._seconds * 0.5 ** min(age / half_life, 64.0) if self._seconds else 0.0
 
     def penalty(self, half_life: float) -> float:
         """Return the penalty in seconds of waiting."""
-        return min(PENALTY * self.lately(half_life), MOST_PENALTY)
+        return min(PENALTY * self.recent(half_life), MOST_PENALTY)
 
 
 class Waiting(Protocol):
@@ -117,12 +117,12 @@ class FairQueue(Generic[T]):
         item.use.add(seconds, self._half_life)
         self._lines.setdefault(item.owner, _Line()).use.add(seconds, self._half_life)
 
-    def forget_the_idle(self) -> None:
+    def drop_idle_owners(self) -> None:
         """Drop owners who neither wait nor have recent use."""
         idle = [
             owner
             for owner, line in self._lines.items()
-            if not line.items and line.use.lately(self._half_life) < _FORGOTTEN
+            if not line.items and line.use.recent(self._half_life) < _FORGOTTEN
         ]
         for owner in idle:
             del self._lines[owner]

@@ -139,7 +139,7 @@ class RequestReader:
         rest = bytes(self._parser.remaining()) + data[room:]
         if self.head.length is None:
             end = (self._tail + data).index(_HEAD_END) + len(_HEAD_END) - len(self._tail)
-            self._took_chunks(len(data) - end - len(rest))
+            self._count_chunk_bytes(len(data) - end - len(rest))
         self.is_whole = self.head.length == 0 or (self.head.length is None and self._parser.is_complete)
         return rest
 
@@ -174,11 +174,11 @@ class RequestReader:
     def _feed_chunks(self, data: bytes) -> bytes:
         self._parser.feed(data)
         rest = bytes(self._parser.remaining())
-        self._took_chunks(len(data) - len(rest))
+        self._count_chunk_bytes(len(data) - len(rest))
         self.is_whole = self._parser.is_complete
         return rest
 
-    def _took_chunks(self, size: int) -> None:
+    def _count_chunk_bytes(self, size: int) -> None:
         """Count bytes of a chunked body. Raises TinyChunks or LimitRequestHeaders if too few of them are content."""
         self._of_chunks += size
         content = 0 if self.body is None else self.body.length

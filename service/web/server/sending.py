@@ -42,7 +42,7 @@ class Sending:
         transport.set_write_buffer_limits(PIECE_BYTES, PIECE_BYTES // 4)
         transport.write(reply.head + (_CLOSE if is_last else _KEEP))
 
-    def go_on(self) -> bool:
+    def send_more(self) -> bool:
         """Send while there is room; returns whether the last byte has left the transport.
 
         Raises OSError if a file ends before its answer.
@@ -63,14 +63,14 @@ class Sending:
         return self._transport.get_write_buffer_size() <= PIECE_BYTES and not self._transport.is_closing()
 
     def add(self, piece: bytes | None) -> bool:
-        """Send a piece of a stream, or its end if None; otherwise like go_on."""
+        """Send a piece of a stream, or its end if None; otherwise like send_more."""
         if piece is None:
             self._ended = True
             self._transport.write(b"0\r\n\r\n" if self._is_chunked else b"")
         else:
             self.bytes += len(piece)
             self._transport.write(b"%x\r\n%b\r\n" % (len(piece), piece) if self._is_chunked else piece)
-        return self.go_on()
+        return self.send_more()
 
     def unsent_in_memory(self) -> int:
         """The bytes in memory that wait for the client to read."""

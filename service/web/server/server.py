@@ -135,22 +135,22 @@ class Server:
 
     def sweep(self) -> None:
         """Sweep all connections: once a second, and more often once the process must stop."""
-        self._look_after(tuple(self.connections))
+        self._sweep_some(tuple(self.connections))
         self._has_room = sweep.make_room(self.connections, self.bounds.held)
         for lane in set(self.lanes.values()):
-            lane.queue.forget_the_idle()
+            lane.queue.drop_idle_owners()
 
-    def _look_after(self, connections: Sequence[Connection]) -> None:
+    def _sweep_some(self, connections: Sequence[Connection]) -> None:
         """Sweep some connections now, and the rest after other events: ending them takes time."""
         now = time.monotonic()
         for connection in connections[:SWEPT_AT_ONCE]:
             try:
-                sweep.look_after(connection, now, self.bounds.queue_seconds, self.stopping_since)
+                sweep.enforce_limits(connection, now, self.bounds.queue_seconds, self.stopping_since)
             except Exception as error:  # noqa: BLE001  # an error on one connection must not stop the sweep
                 _LOG.error("Unexpected failure", exc_info=error)
                 connection.transport.abort()
         if rest := connections[SWEPT_AT_ONCE:]:
-            self._loop.call_soon(self._look_after, rest)
+            self._loop.call_soon(self._sweep_some, rest)
 
     def _new_body(self) -> IncomingBody:
         return IncomingBody(self.bounds.body_bytes, BODY_IN_MEMORY, self._open)

@@ -36,13 +36,13 @@ _WITHOUT_REQUEST = frozenset({Phase.IDLE, Phase.HEAD, Phase.LINGERING})
 _READING = frozenset({Phase.HEAD, Phase.BODY})
 
 
-def look_after(connection: Connection, now: float, queue_seconds: float, stopping_since: float | None) -> None:
+def enforce_limits(connection: Connection, now: float, queue_seconds: float, stopping_since: float | None) -> None:
     """End what has taken too long and, if the process must stop (since this time), what would delay it."""
     if stopping_since is not None:
         queue_seconds = min(queue_seconds, max(0.0, stopping_since + LAST_TURN_SECONDS - connection.since))
-        _hurry(connection, stopping_since)
+        _shorten_limits(connection, stopping_since)
     if connection.phase is Phase.ANSWERING:
-        _look_after_request(connection, now, queue_seconds)
+        _enforce_limits_of_request(connection, now, queue_seconds)
     elif connection.phase is Phase.SENDING:
         if connection.sending is not None and connection.sending.is_stalled():
             connection.transport.abort()
@@ -50,8 +50,8 @@ def look_after(connection: Connection, now: float, queue_seconds: float, stoppin
         _end_phase(connection)
 
 
-def _look_after_request(connection: Connection, now: float, queue_seconds: float) -> None:
-    if connection.exchange is not None and connection.exchange.misses_its_turn(queue_seconds):
+def _enforce_limits_of_request(connection: Connection, now: float, queue_seconds: float) -> None:
+    if connection.exchange is not None and connection.exchange.withdraw_if_overdue(queue_seconds):
         connection.refuse(Problem("overloaded", "The request waited too long for its turn."))
     elif now - connection.since >= PROBE_SECONDS:
         _look_for_client(connection)
@@ -67,7 +67,7 @@ def _end_phase(connection: Connection) -> None:
         connection.refuse(too_slow())
 
 
-def _hurry(connection: Connection, stopping_since: float) -> None:
+def _shorten_limits(connection: Connection, stopping_since: float) -> None:
     """Shorten the limits of phases that depend only on the client."""
     if connection.phase in {Phase.IDLE, Phase.LINGERING}:
         last = max(stopping_since, connection.since) + LAST_SECONDS
@@ -147,8 +147,8 @@ def make_room(connections: Collection[Connection], most: Held) -> bool:
             if (in_memory > most.in_memory and size.in_memory) or (in_files > most.in_files and size.in_files):
                 in_memory -= size.in_memory
                 in_files -= size.in_files
-                _give_way(connection)
-        for connection, exchange in _waiting_of_the_greediest(held):
+                _drop_client(connection)
+        for connection, exchange in _waiting_of_largest_holder(held):
             if in_memory <= most.in_memory and in_files <= most.in_files:
                 break
             if not exchange.withdraw():  # already being processed
@@ -159,7 +159,7 @@ def make_room(connections: Collection[Connection], most: Held) -> bool:
     return in_memory <= most.in_memory and in_files <= most.in_files
 
 
-def _waiting_of_the_greediest(held: Mapping[Connection, Held]) -> list[tuple[Connection, Exchange]]:
+def _waiting_of_largest_holder(held: Mapping[Connection, Held]) -> list[tuple[Connection, Exchange]]:
     """The waiting requests of the owner who holds the most, the last first."""
     waiting = [(one, one.exchange) for one in held if one.phase is Phase.ANSWERING and one.exchange is not None]
     kept = Counter[str]()
@@ -194,7 +194,7 @@ def _is_young(connection: Connection) -> bool:
     return time.monotonic() - connection.since < YOUNG_SECONDS
 
 
-def _give_way(connection: Connection) -> None:
+def _drop_client(connection: Connection) -> None:
     if connection.sending is None:
         connection.refuse(Problem("overloaded", "The server has no room now for a body that arrives this slowly."))
     else:

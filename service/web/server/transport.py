@@ -10,7 +10,7 @@ from gunicorn import util
 from gunicorn.asgi import parser as http
 
 from service.web.access.security_headers import HEADERS
-from service.web.observation.observation import UNMATCHED, refused_by_server
+from service.web.observation.observation import UNMATCHED, record_refusal
 from service.wire.problems import PROBLEM_JSON, Problem, instance_of, problem_document
 
 
@@ -84,7 +84,7 @@ def refusal(problem: Problem, refused: Refused, retry_after: int) -> bytes:
     """Write an answer without calling the application, which ends the connection; log and count it."""
     status = HTTPStatus(problem.type.status)
     body = problem_document(problem, instance_of(refused.path))
-    request_id = refused_by_server(status.value, problem.type.code, refused.route, refused.method)
+    request_id = record_refusal(status.value, problem.type.code, refused.route, refused.method)
     fields = {
         "Date": util.http_date(),
         "Connection": "close",
@@ -95,7 +95,7 @@ def refusal(problem: Problem, refused: Refused, retry_after: int) -> bytes:
         **HEADERS,
         "Cache-Control": "no-store",
     }
-    if problem.type.passes:
+    if problem.type.is_temporary:
         fields["Retry-After"] = str(retry_after)
     lines = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
     head = f"HTTP/1.1 {status.value} {status.phrase}\r\n{lines}\r\n".encode("ascii")

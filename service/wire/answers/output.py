@@ -6,7 +6,7 @@ Knows memory and files; nothing of what the pieces hold.
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
-from service.environment import look_for_memory
+from service.environment import require_memory
 from service.wire.formats.codings import Piece
 
 WRITTEN_AT_ONCE = 1 << 17
@@ -32,9 +32,9 @@ class Output:
     def look(self) -> None:
         """Raise MemoryError unless there is memory for the next piece."""
         if self._headroom_bytes:
-            look_for_memory(self._headroom_bytes)
+            require_memory(self._headroom_bytes)
 
-    def looked_after(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
+    def checking_memory(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
         """Pass pieces on as they are produced, and check memory after each long one."""
         for piece in pieces:
             yield piece

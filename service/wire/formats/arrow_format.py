@@ -5,7 +5,7 @@ Everything that a stream declares is checked against the limits before pyarrow a
 
 import pyarrow as pa
 
-from service.environment import look_for_memory
+from service.environment import require_memory
 from service.wire.formats.arrow_columns import UNREADABLE, ArrowColumn, is_readable, validate, written_out
 from service.wire.formats.arrow_file import ArrowFile
 from service.wire.formats.arrow_messages import count
@@ -59,7 +59,7 @@ class ArrowTable:
             use_threads=False,
         )
         if self._counted.unpacked:
-            look_for_memory(self._counted.unpacked)
+            require_memory(self._counted.unpacked)
         try:
             table = pa.ipc.open_stream(self._stream, options=options).read_all()
             validate(table.columns, self._most_bytes)

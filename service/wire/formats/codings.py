@@ -73,7 +73,7 @@ class Coding:
     """A content coding: its name, and that of a complete unit, the unit's first bytes, and both directions.
 
     decompressed  yields the content in pieces of at most _CODED_BYTES; raises `error`, _Early or _Trailing.
-    told          {text in an error: its meaning}, for errors other than damage.
+    meanings      {text in an error: its meaning}, for errors other than damage.
     announced     the length that the content declares, else 0; if that exceeds the limit, nothing is decompressed.
     """
 
@@ -83,7 +83,7 @@ class Coding:
     decompressed: Callable[[Body], Iterator[bytes]]
     error: type[Exception]
     compressed: Callable[[Iterable[Piece]], Iterator[bytes]]
-    told: Mapping[str, str] = field(default_factory=dict)
+    meanings: Mapping[str, str] = field(default_factory=dict)
     announced: Callable[[Body], int] = lambda _: 0
 
     def refusal(self, body: Body, error: Exception) -> str:
@@ -94,7 +94,7 @@ class Coding:
             return f"The body ends before the end of its {self.whole}."
         if isinstance(error, _Trailing):
             return f"There is extra data after the {self.whole}."
-        known = (meaning for words, meaning in self.told.items() if words in str(error))
+        known = (meaning for words, meaning in self.meanings.items() if words in str(error))
         return next(known, f"The {self.whole} is damaged.")
 
 

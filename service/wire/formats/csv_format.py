@@ -15,7 +15,7 @@ import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
 from service.curves.budget import is_bounded, spend
-from service.environment import look_for_memory
+from service.environment import require_memory
 from service.wire.formats.reading_work import csv_work
 from service.wire.formats.table_columns import (
     LONGEST_HEADER,
@@ -122,7 +122,7 @@ class CsvTable:
             ragged.append(row)
             return "error"
 
-        look_for_memory(_MEMORY_PER_BYTE * len(self._body))
+        require_memory(_MEMORY_PER_BYTE * len(self._body))
         try:
             table = arrow_csv.read_csv(
                 io.BytesIO(self._body),
@@ -170,7 +170,7 @@ def _check_text(body: bytes) -> None:
             held = len(decoder.getstate()[0])
             decoder.decode(body[start : start + _CHECKED_BYTES], final=start + _CHECKED_BYTES >= len(body))
     except UnicodeDecodeError as error:
-        message = f"The body is not UTF-8 at byte {start - held + error.start}: save it as CSV UTF-8, and send that."
+        message = f"The body is not UTF-8: byte {start - held + error.start} is invalid. Save it as CSV UTF-8."
         raise Problem("malformed_body", message) from None
 
 

@@ -24,7 +24,7 @@ def refuse_other_shapes(document: object) -> None:
         raise invalid_value("", "not_an_object", found)
 
 
-def refuse_usual_names(document: object) -> None:
+def refuse_names_of_other_libraries(document: object) -> None:
     """Refuse columns that have another library's names."""
     if not isinstance(document, dict) or len(document) > _FEW or document.keys() & {"counts", "evaluations"}:
         return

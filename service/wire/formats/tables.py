@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from service.curves.comparison import MOST_EVALUATIONS
 from service.wire.columns import SharedColumn
-from service.wire.formats.json_shapes import refuse_usual_names
+from service.wire.formats.json_shapes import refuse_names_of_other_libraries
 from service.wire.formats.likely_columns import did_you_mean
 from service.wire.formats.query_options import (
     BASELINE,
@@ -42,7 +42,7 @@ from service.wire.problems import invalid_value, meant, pointer_token
 
 
 def _complete_request(document: object, parameters: Mapping[str, str]) -> Decoded:
-    refuse_usual_names(document)
+    refuse_names_of_other_libraries(document)
     return complete(document, parameters)
 
 

@@ -30,7 +30,7 @@ from service.inference.rules import (
 from service.wire.requests.evaluation_schemas import EvaluationSchema, inheriting
 from service.wire.requests.fields import Choice, Fault, Flag, Number, ObjectList, invalid
 from service.wire.requests.gates_work import gates_work
-from service.wire.requests.interval_schemas import IntervalsSchema, Level, too_sure
+from service.wire.requests.interval_schemas import IntervalsSchema, Level, level_too_high
 from service.wire.requests.partial_schemas import RangeSchema, range_of
 from service.wire.requests.picture_schemas import GatesCharts, charts_of
 
@@ -171,7 +171,7 @@ def _check_levels(options: GateOptions) -> None:
     resamples = options.how.resamples
     for row, rule in enumerate(options.rules):
         if options.takes_resamples(rule) and not resamples_show(options.level(rule), resamples):
-            fault = Fault("out_of_range", too_sure(resamples))
+            fault = Fault("out_of_range", level_too_high(resamples))
             asked = {"rules": {row: {"confidence": [fault]}}}
             raise ValidationError(asked if rule.confidence else {"intervals": {"level": [fault]}})
 
@@ -207,7 +207,7 @@ class BaselineSchema(EvaluationSchema):
 
 
 class GatesRequestSchema(GatesCharts, EvaluationSchema):
-    """A request for a verdict: an evaluation, with its rules and options beside it."""
+    """A request for a verdict: an evaluation, with its rules and options."""
 
     baseline = fields.Nested(BaselineSchema)
     paired = Flag()

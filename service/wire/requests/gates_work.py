@@ -26,7 +26,7 @@ _PARTIAL_INTERVAL, _PARTIAL_INTERVAL_ROW = 500, 0.7
 """What that of a partial area takes besides: 0.15 to 0.4 ms; and each row: 0.1 to 0.3 µs."""
 
 _PARTIAL_READINGS = 3
-"""A partial area of a resample takes as long as so many values of its curve."""
+"""A partial area of a resample takes as long as this many values of its curve."""
 
 _AT_THRESHOLD = 100
 """A metric of the row of a threshold: 10 to 50 µs."""

@@ -42,11 +42,11 @@ class IntervalsSchema(ObjectSchema):
         """Build the options, if that many resamples support the level; {} requests the defaults."""
         options = IntervalOptions(**data)
         if options.method in RESAMPLED_METHODS and not resamples_show(options.level, options.resamples):
-            raise invalid("out_of_range", too_sure(options.resamples), "level")
+            raise invalid("out_of_range", level_too_high(options.resamples), "level")
         return options
 
 
-def too_sure(resamples: int) -> str:
+def level_too_high(resamples: int) -> str:
     """Say that a level is higher than that many resamples support."""
     most = 1 - 2 / (resamples + 1)
     return f"{resamples} resamples allow a level of at most {most:.6g}; lower level or raise resamples."

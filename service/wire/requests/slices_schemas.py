@@ -161,7 +161,7 @@ class SlicesRequest:
 
 
 class SlicesRequestSchema(DatasetSchema, SampleSchema, SlicesCharts):
-    """A request for slices: a sample or groups, and its options beside it."""
+    """A request for slices: a sample or groups, and its options."""
 
     groups = fields.Nested(GroupsSchema)
     slices = SliceColumns()

@@ -143,7 +143,7 @@ def test_standard_input(tmp_path: Path) -> None:
 # What is wrong, and where.
 
 
-def test_a_wrong_rule_is_told_with_its_line(tmp_path: Path) -> None:
+def test_a_wrong_rule_is_reported_with_its_line(tmp_path: Path) -> None:
     rules = written(tmp_path, PASSING + '\n[[rules]]\nmetric = "rok"\nmin = 2\n\n[intervals]\nseed = 0.5\n')
     for words in ([ALL], [ALL, "--baseline", TEN]):
         run = rocpr(rules, *words)
@@ -164,7 +164,7 @@ def test_a_wrong_rule_is_told_with_its_line(tmp_path: Path) -> None:
     assert "  The option --baseline OLD names its file.\n" in run.stderr
 
 
-def test_a_wrong_file_is_told_by_its_name(tmp_path: Path) -> None:
+def test_a_wrong_file_is_reported_by_its_name(tmp_path: Path) -> None:
     rules = written(tmp_path, f"paired = true\n{DROP}")
     bad = written(tmp_path, "scores,labels\n0.9,1\nabc,0\n", "bad.csv")
     worse = written(tmp_path, {"scores": [1, "x"], "labels": [0, 1]}, "worse.json")
@@ -212,7 +212,7 @@ def test_columns_with_other_names(tmp_path: Path) -> None:
     assert "--scores and --labels" in run.stderr
 
 
-def test_another_separator_is_told_with_its_remedy(tmp_path: Path) -> None:
+def test_another_separator_is_reported_with_its_remedy(tmp_path: Path) -> None:
     table = written(tmp_path, "scores;labels\n0,9;1\n0,4;0\n", "semicolons.csv")
     run = rocpr(written(tmp_path, PASSING), table)
     assert (run.exit_code, run.stdout) == (2, "")
@@ -223,7 +223,7 @@ def test_another_separator_is_told_with_its_remedy(tmp_path: Path) -> None:
     )
 
 
-def test_which_labels_there_are_is_told(tmp_path: Path) -> None:
+def test_the_labels_found_are_reported(tmp_path: Path) -> None:
     """Wherever the table is read."""
     rules = written(tmp_path, PASSING)
     table = written(tmp_path, "scores,labels\n0.9,yes\n0.4,\x1b[1m\n", "named.csv")
@@ -237,7 +237,7 @@ def test_which_labels_there_are_is_told(tmp_path: Path) -> None:
     assert told in rocpr(rules, written(tmp_path, document, "named.json")).stderr
 
 
-def test_a_column_that_is_not_there_is_told_where_it_was_asked_for(tmp_path: Path) -> None:
+def test_a_missing_column_is_reported_where_it_was_named(tmp_path: Path) -> None:
     """As an option only where it is one; what it says goes before what the rules say."""
     told = "There is no column 'prob'; "
     run = rocpr(written(tmp_path, PASSING), ALL, "--scores", "prob")
@@ -301,7 +301,7 @@ def test_the_options_of_reading_are_the_query_parameters() -> None:
 
 
 @pytest.mark.parametrize("error", [ValueError("a defect"), KeyboardInterrupt(), click.Abort()])
-def test_a_defect_is_no_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
+def test_a_defect_is_not_a_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
     def broken(*_: object) -> None:
         raise error
 
@@ -312,7 +312,7 @@ def test_a_defect_is_no_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 
 
 @pytest.mark.parametrize("text", [PASSING, FAILING], ids=["passing", "failing"])
-def test_the_verdict_stands_when_nobody_reads_it(tmp_path: Path, text: str) -> None:
+def test_the_verdict_holds_if_nobody_reads_it(tmp_path: Path, text: str) -> None:
     junit = tmp_path / "gate.xml"
     words = [written(tmp_path, text), ALL, "--junit", junit]
     read, write = os.pipe()

@@ -102,7 +102,7 @@ def test_columns_and_options_are_sent(guarded: str, tmp_path: Path) -> None:
     both(guarded, rules, table, "--positive-label", "no")
 
 
-def test_what_is_wrong_is_told_alike(guarded: str, tmp_path: Path) -> None:
+def test_errors_are_reported_alike(guarded: str, tmp_path: Path) -> None:
     rules = written(tmp_path, f"{PASSING}[[rules]]\nmetric = 'rok'\nmin = 2\n")
     run = both(guarded, rules, ALL)
     assert "  line 5: /rules/1/metric: " in run.stderr
@@ -120,7 +120,7 @@ def test_what_is_wrong_is_told_alike(guarded: str, tmp_path: Path) -> None:
     assert "--scores and --labels" in both(guarded, right, named, "--baseline", ALL).stderr
 
 
-def test_many_rules_are_no_query(guarded: str, tmp_path: Path) -> None:
+def test_many_rules_do_not_fit_a_query(guarded: str, tmp_path: Path) -> None:
     """A query has an end: rules beyond it go into a JSON body."""
     text = "".join(f'[[rules]]\nmetric = "precision"\nat_threshold = 0.{n:03}\nmin = 0\n' for n in range(100))
     assert both(guarded, written(tmp_path, text), ALL).exit_code == 0
@@ -204,8 +204,8 @@ def _query(path: str) -> dict[str, Any]:
     return dict(parse_qsl(path.partition("?")[2]))
 
 
-def test_more_labels_than_two_are_told_alike(guarded: str, tmp_path: Path) -> None:
-    """Also where both files go into one JSON body, and with numbers that are no text there."""
+def test_more_than_two_labels_are_reported_alike(guarded: str, tmp_path: Path) -> None:
+    """Also where both files go into one JSON body, and with numbers that are not text there."""
     rules = written(tmp_path, DROP)
     rows = [(row / 10, "abc"[row % 3], row % 3 + 0.5) for row in range(12)]
     text = written(tmp_path, "scores,labels\n" + "".join(f"{score},{name}\n" for score, name, _ in rows), "text.csv")

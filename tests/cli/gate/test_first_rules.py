@@ -1,4 +1,4 @@
-"""`rocpr gate --init`: rules that the same scores meet, with today's numbers beside them."""
+"""`rocpr gate --init`: rules that the same scores meet, with today's numbers next to them."""
 
 import json
 import math
@@ -66,7 +66,7 @@ def test_the_same_rules_as_json(tmp_path: Path) -> None:
     assert len(run.stdout.splitlines()) == 2 + len(document["rules"])
 
 
-def test_scores_of_the_other_direction_are_doubted(tmp_path: Path) -> None:
+def test_scores_in_the_other_direction_get_a_hint(tmp_path: Path) -> None:
     """And what a minimum of 0 would say nothing of is left out, and told."""
     doubt = "# Below 0.5: is lower_is_positive meant?\n"
     assert doubt not in first_rules(tmp_path, ALL).read_text()

@@ -89,7 +89,7 @@ def test_what_keeps_it_from_a_verdict_is_reported_too(tmp_path: Path, message: s
     assert "not decided" in summary.read_text()
 
 
-def test_a_report_that_cannot_be_written_is_no_pass(tmp_path: Path) -> None:
+def test_a_gate_does_not_pass_if_its_report_cannot_be_written(tmp_path: Path) -> None:
     run = rocpr(written(tmp_path, PASSING), ALL, "--junit", "/dev/full")
     assert run.exit_code == 2
     assert "Gate passed" in run.stdout
@@ -103,7 +103,7 @@ def test_an_old_report_is_removed_before_anything_else(tmp_path: Path) -> None:
     assert not report.exists() or "of another run" not in report.read_text()
 
 
-def test_an_old_report_that_stays_is_no_failed_gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_old_report_left_behind_is_not_a_failed_gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     report = tmp_path / "report.xml"
     report.touch()
 

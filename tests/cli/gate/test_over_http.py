@@ -48,7 +48,7 @@ def test_a_request_and_its_verdict() -> None:
 
 
 @pytest.mark.parametrize("status", [409, 412, 424])
-def test_a_failed_verdict_is_no_problem(status: int) -> None:
+def test_a_failed_verdict_is_not_a_problem(status: int) -> None:
     with scripted(Scripted(status)) as server:
         assert not ask(server).is_problem
 
@@ -145,7 +145,7 @@ def test_tries_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 413, 422, 500])
-def test_other_problems_are_told_at_once(status: int) -> None:
+def test_other_problems_are_reported_at_once(status: int) -> None:
     with scripted(problem(status)) as server:
         assert ask(server).is_problem
     assert len(server.asked) == 1
@@ -170,7 +170,7 @@ def test_a_server_that_keeps_silent(monkeypatch: pytest.MonkeyPatch) -> None:
         assert "timed out" in complaint(f"http://127.0.0.1:{silent.getsockname()[1]}").lower()
 
 
-def test_tls_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_plain_connection_to_a_tls_address(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("time.sleep", lambda _: None)
     with scripted(Scripted()) as server:
         message = complaint(server.url.replace("http", "https"))
@@ -249,7 +249,7 @@ def test_progress_is_shown_on_a_terminal_alone(monkeypatch: pytest.MonkeyPatch) 
         assert "transfer-encoding" not in server.asked[0].headers
 
 
-def test_a_long_query_is_none() -> None:
+def test_a_long_query_is_ignored() -> None:
     assert fits_a_query({"rules": "x" * 3000})
     assert not fits_a_query({"rules": '"' * 3000})
 

@@ -116,13 +116,13 @@ def test_other_ways_to_write_it() -> None:
         ("rules = 3", "line 1: Rules are written [[rules]]"),
     ],
 )
-def test_mistakes_are_told_with_their_line(text: str, message: str) -> None:
+def test_mistakes_are_reported_with_their_line(text: str, message: str) -> None:
     title, told = complaint(text).split("\n")
     assert title == "Error: standard input: These rules cannot be used."
     assert told.startswith(f"  {message}")
 
 
-def test_several_mistakes_are_told_at_once() -> None:
+def test_several_mistakes_are_reported_at_once() -> None:
     assert len(complaint("scroes = 1\nlabels = 2\n[[rules]]\nmtric = 'roc'").splitlines()) == 4
 
 
@@ -136,7 +136,7 @@ def test_several_mistakes_are_told_at_once() -> None:
         (b'{"rules": []}', "This is not valid TOML."),
     ],
 )
-def test_what_is_no_toml(text: bytes, message: str) -> None:
+def test_a_file_that_is_not_toml(text: bytes, message: str) -> None:
     assert complaint(text).startswith(f"Error: standard input: {message}")
 
 

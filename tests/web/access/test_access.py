@@ -93,7 +93,7 @@ class TestWithoutKey:
         response = guarded.test_client().get("/openapi.json", environ_overrides={"HTTP_AUTHORIZATION": header})
         check_unauthorized(response)
 
-    def test_a_key_elsewhere_is_not_looked_at(self, guarded: Flask) -> None:
+    def test_a_key_elsewhere_is_ignored(self, guarded: Flask) -> None:
         client = guarded.test_client()
         query = {"access_token": KEY, "key": KEY, "api_key": KEY}
         check_unauthorized(client.get("/openapi.json", query_string=query))
@@ -112,7 +112,7 @@ class TestWithoutKey:
         assert client.get("/openapi.json").status_code == 200
         assert client.get("/openapi.json", headers={"Authorization": "Bearer anything"}).status_code == 200
 
-    def test_a_file_that_cannot_be_used_lets_nobody_in(self, tmp_path: Path) -> None:
+    def test_an_unusable_file_admits_no_key(self, tmp_path: Path) -> None:
         client = guarded_app(tmp_path, ROCPR_API_KEYS_FILE=str(tmp_path / "none")).test_client()
         check_unauthorized(client.get("/openapi.json", headers=ANN))
         assert client.get("/health/ready").status_code == 200

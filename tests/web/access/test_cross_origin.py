@@ -101,7 +101,7 @@ def test_a_preflight_needs_no_key(guarded: FlaskClient, path: str) -> None:
 
 
 @pytest.mark.parametrize("left_out", ["Origin", "Access-Control-Request-Method"])
-def test_what_is_no_preflight_needs_a_key(guarded: FlaskClient, left_out: str) -> None:
+def test_an_invalid_preflight_needs_a_key(guarded: FlaskClient, left_out: str) -> None:
     headers = {name: value for name, value in PREFLIGHT.items() if name != left_out}
     assert guarded.options(CURVES, headers=headers).status_code == 401
     assert guarded.post(CURVES, headers=PREFLIGHT).status_code == 401
@@ -124,7 +124,7 @@ def test_what_is_no_preflight_needs_a_key(guarded: FlaskClient, left_out: str) -
         "",
     ],
 )
-def test_other_origins_are_told_nothing(guarded: FlaskClient, origin: str) -> None:
+def test_other_origins_learn_nothing(guarded: FlaskClient, origin: str) -> None:
     for response in (
         guarded.options(
             CURVES, environ_overrides={"HTTP_ORIGIN": origin}, headers={"Access-Control-Request-Method": "POST"}
@@ -187,7 +187,7 @@ def test_the_settings_of_a_directory_are_not_shared(tmp_path: Path) -> None:
     assert second.options(CURVES, headers=PREFLIGHT).status_code == 401
 
 
-def test_of_the_headers_that_a_page_wants_to_send_the_first_are_looked_at(guarded: FlaskClient) -> None:
+def test_only_the_first_headers_that_a_page_wants_to_send_are_checked(guarded: FlaskClient) -> None:
     """Each is held against those that may be sent, which took 17 ms for 16,000."""
     for others, allowed in ((31, "content-type"), (32, None)):
         asked = PREFLIGHT | {"Access-Control-Request-Headers": "a," * others + "content-type"}

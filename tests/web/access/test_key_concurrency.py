@@ -37,7 +37,7 @@ def long_answer() -> Response:
 
 
 class TestUnderAnotherServer:
-    def test_what_is_too_much_is_429_and_told_when_to_come_again(self, bare: Flask) -> None:
+    def test_one_request_too_many_gets_429_with_retry_after(self, bare: Flask) -> None:
         bare.view_functions["view"] = long_answer
         client = bare.test_client()
         held = [client.get("/view", headers=ANN) for _ in range(2)]

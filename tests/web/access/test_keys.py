@@ -41,7 +41,7 @@ def test_a_key_belongs_to_its_name(file: Path) -> None:
 
 
 @pytest.mark.parametrize("token", ["", "a-key ", "A-KEY", "d-key", "ann", sha256(b"a-key").hexdigest(), "ü", "\udcff"])
-def test_anything_else_belongs_to_nobody(file: Path, token: str) -> None:
+def test_anything_else_has_no_owner(file: Path, token: str) -> None:
     assert Keys(file).name_of(token) is None
 
 
@@ -54,7 +54,7 @@ def test_a_new_key_has_256_random_bits_and_a_prefix() -> None:
 
 
 @pytest.mark.parametrize("name", ["", "a b", "a\n", "é", "x" * 65, "a/b"])
-def test_a_name_that_is_none_gets_no_key(name: str) -> None:
+def test_an_invalid_name_gets_no_key(name: str) -> None:
     with pytest.raises(ValueError, match="1 to 64"):
         new_key(name)
 
@@ -129,7 +129,7 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
         check_file(tmp_path / "pipe")
 
 
-def test_nobody_has_a_key_until_the_file_can_be_used(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_no_key_is_valid_until_the_file_is_usable(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = tmp_path / "keys"
     keys = Keys(path)
     assert keys.name_of("a-key") is None
@@ -145,7 +145,7 @@ class TestReload:
         assert keys.name_of("a-key") is None
         assert keys.name_of("d-key") == "dan"
 
-    def test_a_line_that_was_added_or_taken_out_counts(self, file: Path) -> None:
+    def test_a_line_that_was_added_or_removed_counts(self, file: Path) -> None:
         keys = Keys(file)
         with file.open("a") as stream:
             stream.write(line("dan", "d-key"))
@@ -169,7 +169,7 @@ class TestReload:
         assert keys.name_of("a-key") == "ann"
 
     @pytest.mark.parametrize("text", ["", "ann broken-secret-text\n", None])
-    def test_nobody_has_a_key_when_the_file_has_none(
+    def test_no_key_is_valid_if_the_file_has_none(
         self, file: Path, caplog: pytest.LogCaptureFixture, text: str | None
     ) -> None:
         keys = Keys(file)
@@ -223,9 +223,7 @@ class TestReload:
         kept.rename(file)
         assert keys.name_of("a-key") == "ann"
 
-    def test_a_line_that_cannot_be_used_is_no_harm_to_the_others(
-        self, file: Path, caplog: pytest.LogCaptureFixture
-    ) -> None:
+    def test_an_invalid_line_does_not_harm_the_others(self, file: Path, caplog: pytest.LogCaptureFixture) -> None:
         """And a key that was taken out stays out: old contents are never gone back to."""
         keys = Keys(file)
         replaced(file, line("ben", "b-key") + "bad\n" + line("dan", "d-key") + line("dan", "e-key"))

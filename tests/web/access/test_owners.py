@@ -38,7 +38,7 @@ class TestKeys:
         for address in ("192.0.2.1", "192.0.2.2"):
             assert owner(keys=keys, REMOTE_ADDR=address, HTTP_AUTHORIZATION=header) == NOBODY
 
-    def test_a_key_is_nothing_to_a_server_without_keys(self) -> None:
+    def test_a_key_is_ignored_by_a_server_without_keys(self) -> None:
         assert owner(REMOTE_ADDR="192.0.2.1", HTTP_AUTHORIZATION=f"Bearer {KEY}") == "address 192.0.2.1"
 
     def test_no_key_is_called_as_an_address(self, tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ class TestAddresses:
 
 
 class TestProxies:
-    def test_nobody_is_trusted_unless_it_is_said(self) -> None:
+    def test_no_proxy_is_trusted_by_default(self) -> None:
         assert through("", "127.0.0.1", "192.0.2.1") == "127.0.0.1"
         assert through("10.0.0.0/8", "127.0.0.1", "192.0.2.1") == "127.0.0.1"
 
@@ -102,7 +102,7 @@ class TestProxies:
     @pytest.mark.parametrize(
         "forwarded", ["", ",", "unknown", "192.0.2.1:80", "a b", "192.0.2.1, unknown", "unix", "\xff"]
     )
-    def test_what_is_no_address_names_nobody(self, forwarded: str) -> None:
+    def test_an_invalid_address_names_no_client(self, forwarded: str) -> None:
         assert through("127.0.0.1", "127.0.0.1", forwarded) == "127.0.0.1"
 
     def test_a_socket_is_not_trusted_as_an_address(self) -> None:
@@ -116,7 +116,7 @@ class TestProxies:
     @pytest.mark.parametrize(
         "text", ["localhost", "127.0.0.1:80", "10.0.0.1/8", "10.0.0.0/33", "127.0.0.1,", ",", "Unix", "127.0.0.1 ::1"]
     )
-    def test_what_is_no_proxy_is_told(self, text: str) -> None:
+    def test_an_invalid_proxy_is_reported(self, text: str) -> None:
         with pytest.raises(SettingsError, match="ROCPR_TRUSTED_PROXIES must be addresses"):
             trusted_proxies(text)
 

@@ -126,7 +126,7 @@ class TestDocs:
         assert not re.search(r"<style|\sstyle=|\son\w+=|javascript:|<base|<form|<iframe", page)
 
     @pytest.mark.parametrize("name", ["swagger-ui-bundle.js", "swagger-ui-standalone-preset.js"])
-    def test_its_scripts_make_no_scripts(self, name: str) -> None:
+    def test_its_scripts_create_no_scripts(self, name: str) -> None:
         """`Function(` is there three times in words for browsers without globalThis or bind."""
         code = (self.DIST / name).read_text(encoding="utf-8")
         assert not re.search(

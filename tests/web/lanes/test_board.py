@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from service.web.lanes import board as board_module
-from service.web.lanes.board import ALIVE_SECONDS, ASKERS, LATELY_SECONDS, SLOTS, Board, number_of
+from service.web.lanes.board import ALIVE_SECONDS, ASKERS, RECENT_SECONDS, SLOTS, Board, number_of
 
 NONE = (1 << 63) - 1
 
@@ -45,7 +45,7 @@ class TestConnections:
         other.retire()
         assert other.fewest_connections() == NONE
 
-    def test_of_a_process_that_says_nothing_any_more_do_not(self, pair: tuple[Board, Board], now: list[float]) -> None:
+    def test_of_a_silent_process_do_not_count(self, pair: tuple[Board, Board], now: list[float]) -> None:
         """It was killed: its number is another's soon."""
         one, other = pair
         one.count_connections(0)
@@ -56,7 +56,7 @@ class TestConnections:
         assert other.fewest_connections() == 7
 
     def test_of_another_process_are_seen(self, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        # Long, but no longer than the machine runs: numbers that no process has were told at second 0 of it.
+        # Long, but no longer than the machine runs: numbers that no process has count as reported at second 0 of it.
         monkeypatch.setattr(board_module, "ALIVE_SECONDS", time.monotonic() / 2)
         ours = Board(tmp_path)
         ours.count_connections(9)
@@ -95,21 +95,21 @@ class TestAskers:
     def test_others_are_those_of_the_last_seconds(self, pair: tuple[Board, Board], now: list[float]) -> None:
         one, other = pair
         ann, ben = number_of("ann"), number_of("ben")
-        assert not one.others_asked_lately(ann)
+        assert not one.others_asked_recently(ann)
         other.note_asker(ben)
-        assert one.others_asked_lately(ann)
-        assert not one.others_asked_lately(ben)
-        now[0] += LATELY_SECONDS - 0.1
-        assert one.others_asked_lately(ann)
+        assert one.others_asked_recently(ann)
+        assert not one.others_asked_recently(ben)
+        now[0] += RECENT_SECONDS - 0.1
+        assert one.others_asked_recently(ann)
         now[0] += 0.2
-        assert not one.others_asked_lately(ann)
+        assert not one.others_asked_recently(ann)
 
     def test_are_told_apart_by_their_hashes(self, pair: tuple[Board, Board]) -> None:
         one, other = pair
         one.note_asker(5)
         other.note_asker(5 + ASKERS)  # in the same place
-        assert one.others_asked_lately(5)
-        assert not one.others_asked_lately(5 + ASKERS)
+        assert one.others_asked_recently(5)
+        assert not one.others_asked_recently(5 + ASKERS)
 
 
 def test_a_name_has_the_same_number_everywhere() -> None:

@@ -81,7 +81,7 @@ def test_too_much_work_is_not_begun(evaluator: EvaluatorProcess, effort: Effort)
     assert evaluator.answer(request(body=BODY), PLENTY, 30.0).status == 200
 
 
-def test_a_defect_is_logged_where_it_is_and_told_as_one(monkeypatch: pytest.MonkeyPatch, caplog) -> None:
+def test_a_defect_is_logged_in_its_place_and_reported_as_one(monkeypatch: pytest.MonkeyPatch, caplog) -> None:
     def fail(*_: object, **__: object) -> None:
         raise ValueError
 
@@ -158,7 +158,7 @@ def test_a_body_that_cannot_be_mapped_is_read(content: bytes, monkeypatch: pytes
         assert evaluators.mapped(body) == content
 
 
-def test_an_answer_that_cannot_be_written_is_no_failure(evaluator: EvaluatorProcess) -> None:
+def test_an_answer_that_cannot_be_written_is_not_a_failure(evaluator: EvaluatorProcess) -> None:
     with tempfile.TemporaryFile() as body, Path("/dev/full").open("wb") as full:
         body.write(BODY)
         body.flush()
@@ -244,7 +244,7 @@ def test_an_evaluator_goes_on_without_a_library_that_is_gone(
     assert "The compiled loops cannot be used: " in caplog.text
 
 
-def test_a_server_hands_its_library_on(tmp_path: Path) -> None:
+def test_a_server_passes_its_library_on(tmp_path: Path) -> None:
     library = library_in(tmp_path)
     with used(library):
         evaluator = EvaluatorProcess(LIMITS, 1 << 30, NICENESS)

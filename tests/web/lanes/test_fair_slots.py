@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from service.web.lanes import slots as slots_module
-from service.web.lanes.board import LATELY_SECONDS, WAITING_SECONDS, Board
+from service.web.lanes.board import RECENT_SECONDS, WAITING_SECONDS, Board
 from service.web.lanes.fair_slots import FairSlots, NoSlotFree
 from service.web.lanes.own_slots import OwnSlots
 from service.web.lanes.slots import Slot, Slots
@@ -56,7 +56,7 @@ def test_the_last_one_is_not_for_who_has_one_while_others_ask(two: Processes, no
     for process in (two.one, two.other):
         assert process.take("ann") is None
         assert two.slots.in_use() == 1
-    now[0] += LATELY_SECONDS + 1
+    now[0] += RECENT_SECONDS + 1
     last = two.other.take("ann")
     assert last is not None
     held.release()
@@ -81,7 +81,7 @@ def test_who_may_not_have_the_next_slot_does_not_stand_before_others(two: Proces
             assert again is not None
 
 
-def test_who_asks_in_vain_has_asked(two: Processes) -> None:
+def test_a_refused_owner_has_asked(two: Processes) -> None:
     """So that what is given back goes to them."""
     first, second = two.one.take("ann"), two.one.take("ann")
     assert two.other.take("ben") is None
@@ -91,7 +91,7 @@ def test_who_asks_in_vain_has_asked(two: Processes) -> None:
         assert taken.number == second.number
 
 
-def test_a_slot_that_was_given_back_is_nobodys(two: Processes) -> None:
+def test_a_returned_slot_has_no_owner(two: Processes) -> None:
     two.other.take("ben").release()
     two.one.take("ann").release()
     with two.one.take("ann"), two.slots.take():
@@ -101,7 +101,7 @@ def test_a_slot_that_was_given_back_is_nobodys(two: Processes) -> None:
 
 
 @pytest.mark.usefixtures("now")
-def test_of_more_than_two_all_but_the_last_are_for_everybody(tmp_path: Path) -> None:
+def test_of_more_than_two_all_but_the_last_are_shared(tmp_path: Path) -> None:
     two = Processes(tmp_path, 4)
     two.other.take("ben").release()
     with two.one.take("ann"), two.one.take("ann"), two.one.take("ann"):
@@ -111,7 +111,7 @@ def test_of_more_than_two_all_but_the_last_are_for_everybody(tmp_path: Path) -> 
 
 
 @pytest.mark.usefixtures("now")
-def test_a_single_slot_is_for_whoever_comes(tmp_path: Path) -> None:
+def test_a_single_slot_goes_to_any_owner(tmp_path: Path) -> None:
     two = Processes(tmp_path, 1)
     for owner in ("ann", "ben", "ann", "ann"):
         with two.one.take(owner) as slot:
@@ -129,7 +129,7 @@ def test_processes_without_a_directory_have_their_own() -> None:
     assert slots.in_use() == 0
 
 
-def test_without_another_descriptor_there_is_none_now(two: Processes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_another_descriptor_no_file_is_opened(two: Processes, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> int:
         raise OSError(errno.EMFILE, "no descriptor is left")
 
@@ -165,7 +165,7 @@ def test_a_slot_is_for_the_process_that_has_waited_longest(tmp_path: Path, now: 
     assert two.one.take("ann").release() is None
 
 
-def test_who_waits_no_more_keeps_nobody_from_a_slot(tmp_path: Path, now: list[float]) -> None:
+def test_an_owner_who_stopped_waiting_blocks_no_slot(tmp_path: Path, now: list[float]) -> None:
     two = Processes(tmp_path, 1)
     with two.one.take("ann"):
         assert two.other.take("ben") is None

@@ -176,7 +176,7 @@ def test_an_answer_is_given_where_no_thread_can_be_had(pool: Pool, monkeypatch: 
     assert not evaluator._process.is_alive()
 
 
-def test_a_second_try_has_the_time_that_is_left(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_try_has_the_remaining_time(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
     given = []
 
     def die(_self: object, _request: Request, _body: object, _content: object, seconds: float) -> Answer:

@@ -7,7 +7,7 @@ import pytest
 from flask.testing import FlaskClient
 from prometheus_client.parser import text_string_to_metric_families
 
-from service.web.observation.observation import count_abandoned, helper_ended, refused_by_server
+from service.web.observation.observation import count_abandoned, helper_ended, record_refusal
 from service.wire.problems import PROBLEM_TYPES
 from tests.web.observing import CANARY, CURVES, FAILING, GATES, SAMPLE, observed_app
 
@@ -65,7 +65,7 @@ def test_counts_of_requests(client: FlaskClient) -> None:
     assert risen(before, after, "rocpr_response_body_bytes_sum")[curves] > len(answer.data)
 
 
-def test_a_failed_gate_is_counted_under_its_status_and_is_no_refusal(client: FlaskClient) -> None:
+def test_a_failed_gate_is_counted_under_its_status_but_not_as_a_refusal(client: FlaskClient) -> None:
     before = counts(client)
     assert client.post(GATES, json=FAILING).status_code == 409
     after = counts(client)
@@ -82,8 +82,8 @@ def test_a_failed_gate_is_counted_under_its_status_and_is_no_refusal(client: Fla
 def test_counts_of_refusals_and_evaluators(client: FlaskClient) -> None:
     before = counts(client)
     assert client.post(CURVES, data=b" " * 10_001, content_type="application/json").status_code == 413
-    refused_by_server(408, "request_timeout")
-    refused_by_server(400, "malformed_request")
+    record_refusal(408, "request_timeout")
+    record_refusal(400, "malformed_request")
     helper_ended("died")
     after = counts(client)
     assert risen(before, after, "rocpr_refusals_total") == {

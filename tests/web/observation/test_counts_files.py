@@ -165,16 +165,14 @@ for operation in ("curves", "tradeoffs", "comparisons", "gates", "columns", "sli
     assert sizes == {"counter_0.db": COUNTS_FILE_BYTES, "histogram_0.db": COUNTS_FILE_BYTES}
 
 
-def test_a_process_without_a_number_has_one_that_is_nobody_elses(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_process_without_a_number_gets_a_number_of_its_own(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     place = tmp_path / "place"
     identity = Identity(place)
     assert identity() == -os.getpid() == identity()
     assert caplog.messages == ["Counts of this process are missing from /metrics: No such file or directory."]
     place.mkdir()
     assert identity() == 0 == identity()
-    identity._let_go()
+    identity._give_up_number()
 
 
 def test_a_file_that_was_just_made_has_no_counts(tmp_path: Path) -> None:
@@ -183,7 +181,7 @@ def test_a_file_that_was_just_made_has_no_counts(tmp_path: Path) -> None:
 
 
 def test_the_page_has_the_rest(tmp_path: Path, root: Path) -> None:
-    """Of a file that is no file of counts nothing is told, and of the slots what can be."""
+    """Nothing is reported of a file that does not hold counts; of slots, what can be."""
     (tmp_path / "counter_9.db").write_bytes(b"\x7f" * 5000)
     done = subprocess.run(
         [sys.executable, "-c", COUNTING, str(tmp_path)],

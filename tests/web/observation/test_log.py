@@ -47,7 +47,7 @@ def fail(canary: str) -> None:
     raise ValueError(secret)
 
 
-def test_gunicorns_lines_are_told_as_they_are(gunicorn: logging.Logger, lines: Lines) -> None:
+def test_gunicorns_lines_are_logged_unchanged(gunicorn: logging.Logger, lines: Lines) -> None:
     gunicorn.info("Booting worker with pid: %s", 17)
     gunicorn.debug("%s", CANARY)
     (line,) = lines()
@@ -90,7 +90,7 @@ def test_a_failure_is_its_type_and_its_frames(gunicorn: logging.Logger, lines: L
     assert CANARY not in json.dumps(line)
 
 
-def test_failures_in_a_group_are_told_too(gunicorn: logging.Logger, lines: Lines) -> None:
+def test_failures_in_a_group_are_reported_too(gunicorn: logging.Logger, lines: Lines) -> None:
     gunicorn.error("Unexpected failure", exc_info=ExceptionGroup(CANARY, [ValueError(CANARY), OSError(CANARY)]))
     (line,) = lines()
     (group,) = line["failures"]
@@ -101,7 +101,7 @@ def test_failures_in_a_group_are_told_too(gunicorn: logging.Logger, lines: Lines
 @pytest.mark.parametrize(
     "error", [SyntaxError(CANARY, (CANARY, 1, 1, CANARY)), UnicodeDecodeError("a", b"x", 0, 1, CANARY)]
 )
-def test_no_kind_of_failure_tells_more(gunicorn: logging.Logger, lines: Lines, error: Exception) -> None:
+def test_no_kind_of_failure_reveals_more(gunicorn: logging.Logger, lines: Lines, error: Exception) -> None:
     gunicorn.error("Unexpected failure", exc_info=error)
     (line,) = lines()
     assert line["failures"] == [{"type": type(error).__name__, "frames": []}]
@@ -130,22 +130,22 @@ def test_a_failure_has_the_id_of_its_request(gunicorn: logging.Logger, lines: Li
     assert "id" not in outside
 
 
-def test_a_library_tells_where_but_not_what(library: logging.Logger, lines: Lines) -> None:
+def test_a_line_of_a_library_has_its_place_but_not_its_message(library: logging.Logger, lines: Lines) -> None:
     library.warning(f"with {CANARY}")  # as libraries do
     library.warning("with %s", CANARY, extra={CANARY: CANARY}, stack_info=True)
     for line in lines():
-        assert line["event"].startswith("test_log.test_a_library_tells_where_but_not_what:")
+        assert line["event"].startswith("test_log.test_a_line_of_a_library_has_its_place_but_not_its_message:")
         assert line["logger"] == "tests.library"
         assert CANARY not in json.dumps(line)
 
 
-def test_a_record_that_cannot_be_written_is_told_without_what_it_holds(lines: Lines) -> None:
+def test_a_record_that_cannot_be_written_is_reported_without_its_content(lines: Lines) -> None:
     StderrHandler().handle(logging.LogRecord("tests.library", logging.ERROR, "", 1, "%d", (CANARY,), None))
     (line,) = lines()
     assert line == {"level": "error", "event": "A record could not be logged", "logger": "tests.library"}
 
 
-def test_a_log_that_nobody_reads_fails_nothing(monkeypatch: pytest.MonkeyPatch, library: logging.Logger) -> None:
+def test_an_unread_log_causes_no_failure(monkeypatch: pytest.MonkeyPatch, library: logging.Logger) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     monkeypatch.setattr(log, "_STDERR", writer)

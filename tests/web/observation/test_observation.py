@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from service.web import operation_routes
-from service.web.observation.observation import helper_ended, install_observation, note, refused_by_server
+from service.web.observation.observation import helper_ended, install_observation, note, record_refusal
 from tests.web.observing import CANARY, CURVES, FAILING, GATES, SAMPLE, observed_app
 
 BODY = json.dumps(SAMPLE).encode()
@@ -74,7 +74,7 @@ class TestLines:
         assert line.keys() == OPERATION | {"bytes_in", "decode_ms", "problem"}
         assert (line["status"], line["problem"], line["level"]) == (422, "invalid_request", "info")
 
-    def test_of_a_failed_gate_tell_of_no_problem(self, client: FlaskClient, lines: Lines) -> None:
+    def test_of_a_failed_gate_have_no_problem(self, client: FlaskClient, lines: Lines) -> None:
         answer = client.post(GATES, json=FAILING)
         (line,) = lines()
         assert line.keys() == OPERATION | STAGES | {"rows", "bytes_in"}
@@ -99,7 +99,7 @@ class TestLines:
         assert (line["method"], line["route"], line["status"]) == ("OTHER", "unmatched", 405)
 
     def test_of_a_request_that_the_server_refused(self, app: Flask, lines: Lines) -> None:  # noqa: ARG002  # the log is its
-        request_id = refused_by_server(431, "headers_too_large")
+        request_id = record_refusal(431, "headers_too_large")
         (line,) = lines()
         assert line.keys() == ALWAYS | {"problem"}
         assert line["id"] == request_id
@@ -147,7 +147,7 @@ class TestLines:
 
 
 class TestLevels:
-    def test_info_leaves_out_what_is_asked_all_the_time(self, client: FlaskClient, lines: Lines) -> None:
+    def test_info_leaves_out_frequent_requests(self, client: FlaskClient, lines: Lines) -> None:
         for path in ("/health/live", "/health/ready", "/metrics", "/openapi.yaml"):
             client.get(path)
         assert [line["route"] for line in lines()] == ["/openapi.yaml"]
@@ -162,9 +162,9 @@ class TestLevels:
         client = observed_app(tmp_path, "warning").test_client()
         client.get("/nothing")
         client.post(CURVES, json=SAMPLE)
-        refused_by_server(431, "headers_too_large")
-        refused_by_server(503, "overloaded")
-        refused_by_server(500, "internal_error")
+        record_refusal(431, "headers_too_large")
+        record_refusal(503, "overloaded")
+        record_refusal(500, "internal_error")
         assert [(line["level"], line["status"]) for line in lines()] == [("warning", 503), ("error", 500)]
 
 
@@ -179,13 +179,13 @@ class TestRequestIds:
         assert [line["id"] for line in lines()] == [given, given]
 
     @pytest.mark.parametrize("given", ["", "0" * 65, "a b", "a,b", "é", '"', "a\t", "<script>", "{}"])
-    def test_that_are_none_are_replaced(self, client: FlaskClient, lines: Lines, given: str) -> None:
+    def test_that_are_invalid_are_replaced(self, client: FlaskClient, lines: Lines, given: str) -> None:
         answer = client.get("/nothing", headers={"X-Request-ID": given})
         (line,) = lines()
         assert MADE_ID.fullmatch(answer.headers["X-Request-ID"])
         assert line["id"] == answer.headers["X-Request-ID"]
 
-    def test_are_made_anew(self, client: FlaskClient) -> None:
+    def test_are_made_again(self, client: FlaskClient) -> None:
         answers = [client.get("/health/live") for _ in range(3)]
         assert len({answer.headers["X-Request-ID"] for answer in answers}) == 3
 
@@ -213,16 +213,16 @@ class TestNotes:
     def test_outside_of_a_request_are_dropped(self) -> None:
         note(operation="curves")
 
-    def test_of_a_request_that_nobody_observes_are_dropped(self) -> None:
+    def test_of_an_unobserved_request_are_dropped(self) -> None:
         app = Flask("unobserved")
         with app.test_request_context("/"):
             note(operation="curves")
 
-    def test_that_nobody_knows_are_a_mistake(self) -> None:
+    def test_that_are_unknown_are_a_mistake(self) -> None:
         with pytest.raises(TypeError, match="no such fact: row"):
             note(row=1)
 
-    def test_of_none_are_no_facts(self, lines: Lines) -> None:
+    def test_of_none_are_left_out(self, lines: Lines) -> None:
         app = Flask("noting")
         install_observation(app, "info")
         app.add_url_rule("/", view_func=lambda: note(rows=None, key="alice", problem=None) or "")

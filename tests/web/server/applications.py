@@ -33,7 +33,7 @@ def asked_first(application: Application = echo, following: Pass = Pass.SMALL) -
 
 
 def of_length(size: int, *, closes: Callable[[], object] = lambda: None) -> Application:
-    """Answer with so many bytes."""
+    """Answer with this many bytes."""
     return answering(Body([bytes(size)], closes), "200 OK", ("Content-Length", str(size)))
 
 

@@ -64,7 +64,7 @@ def read(pieces: Iterable[bytes]) -> Read:
 
 
 def problem_of(data: bytes) -> Problem:
-    """The problem of bytes that are no request."""
+    """The problem of bytes that are not a request."""
     reader = new_reader()
     try:
         while not reader.is_whole and (data := reader.feed(data)):

@@ -119,7 +119,7 @@ class Served:
         self.clients: list[Client] = []
 
     def connect(self, address: str = "192.0.2.1", sndbuf: int | None = None) -> Client:
-        """Connect from an address; the system keeps about so many bytes of an answer."""
+        """Connect from an address; the system keeps about this many bytes of an answer."""
         theirs, ours = socket.socketpair()
         if sndbuf is not None:
             theirs.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, sndbuf)

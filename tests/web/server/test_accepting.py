@@ -209,7 +209,7 @@ def test_no_connection_is_taken_after_the_end(listen: Listen, tmp_path: Path) ->
 
 
 class TestTooMany:
-    def test_idle_connections_make_way(self, listen: Listen, caplog: pytest.LogCaptureFixture) -> None:
+    def test_idle_connections_are_closed_for_new_ones(self, listen: Listen, caplog: pytest.LogCaptureFixture) -> None:
         listening = listen(most=3)
         idle = [listening.connect() for _ in range(3)]
         listening.until(3)
@@ -242,7 +242,7 @@ class TestTooMany:
         assert len(caplog.messages) == 1
 
     @pytest.mark.parametrize("number", [errno.EAGAIN, errno.ECONNABORTED, errno.EINTR])
-    def test_a_client_that_has_gone_is_none(self, listen: Listen, number: int, caplog) -> None:
+    def test_a_client_that_has_gone_does_not_count(self, listen: Listen, number: int, caplog) -> None:
         listening = listen()
         listening.listener.errors.append(number)
         assert answer(listening.connect()).startswith(b"HTTP/1.1 200 OK\r\n")
@@ -251,7 +251,7 @@ class TestTooMany:
 
 
 @pytest.mark.parametrize(("soft", "has_proc"), [(100_000, True), (-1, True), (10, True), (100_000, False)])
-def test_descriptors_are_kept_for_what_is_no_connection(
+def test_descriptors_are_reserved_for_files(
     listen: Listen, monkeypatch: pytest.MonkeyPatch, soft: int, *, has_proc: bool
 ) -> None:
     monkeypatch.setattr(accepting.resource, "getrlimit", lambda _: (soft, soft))

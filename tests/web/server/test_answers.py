@@ -35,7 +35,7 @@ class TestAnswers:
             assert (reply.length, b"Content-Length: 3\r\n" in reply.head) == (3, True)
             assert not file.closed
 
-    def test_in_what_is_no_real_file(self) -> None:
+    def test_in_a_file_that_is_not_regular(self) -> None:
         """It is read as any other body."""
         assert Asked(answering(FileBody(io.BytesIO(b"abc")))).in_pass(Pass.SMALL).body == b"abc"
         asked = Asked(answering(FileBody(io.BytesIO(b"abc"))))
@@ -75,7 +75,7 @@ class TestAnswers:
             assert file.closed
 
     @pytest.mark.parametrize("error", [ValueError("secret"), SystemExit(1), KeyboardInterrupt(), MemoryError()])
-    def test_that_are_none_are_failures(self, error: BaseException) -> None:
+    def test_that_are_invalid_are_failures(self, error: BaseException) -> None:
         def fail(*_: object) -> Any:
             raise error
 
@@ -91,7 +91,7 @@ class TestAnswers:
     def test_that_were_not_begun_are_failures(self) -> None:
         assert Asked(lambda *_: []).in_pass(Pass.SMALL) == "failed"
 
-    def test_may_be_begun_anew(self) -> None:
+    def test_may_begin_again(self) -> None:
         """As PEP 3333 has it after an error."""
 
         def application(_: Environ, start: Any) -> list[bytes]:
@@ -113,7 +113,7 @@ class TestStreams:
     """An answer of the pass for big requests whose length is not known."""
 
     @pytest.mark.parametrize(("protocol", "is_chunked"), [("HTTP/1.1", True), ("HTTP/1.0", False)])
-    def test_are_told_piece_by_piece(self, protocol: str, *, is_chunked: bool) -> None:
+    def test_are_reported_piece_by_piece(self, protocol: str, *, is_chunked: bool) -> None:
         body = Body([b"abc", b"", b"de"])
         asked = Asked(answering(body), protocol=protocol)
         asked.in_pass(Pass.BIG)

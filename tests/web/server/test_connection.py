@@ -36,7 +36,7 @@ def test_requests_in_one_go_are_answered_one_after_the_other(serve: Serve) -> No
         assert client.read().body == f"POST /{number} ".encode() + b"x" * number
 
 
-def test_of_what_follows_a_request_only_so_much_is_taken(serve: Serve) -> None:
+def test_only_a_limited_amount_after_a_request_is_read(serve: Serve) -> None:
     held = Held()
     served = serve(held)
     client = served.connect()
@@ -89,7 +89,7 @@ def test_the_connection_ends_where_the_client_wants_it(
         assert client.get("/").read().status == 200
 
 
-def test_what_is_no_request_is_refused_and_the_connection_ended(serve: Serve) -> None:
+def test_an_invalid_request_is_refused_and_the_connection_ended(serve: Serve) -> None:
     client = serve(echo).connect()
     client.send(request("GET", "/a") + b"nonsense\r\n\r\n" + request("GET", "/b"))
     assert client.read().status == 200
@@ -127,7 +127,7 @@ def test_what_follows_the_last_request_is_dropped(serve: Serve) -> None:
 @pytest.mark.parametrize("target", ["/known", "/unknown"])
 def test_a_refusal_is_logged_and_counted_under_its_route(serve: Serve, monkeypatch, target: str) -> None:
     noted: list[tuple[object, ...]] = []
-    monkeypatch.setattr(transport, "refused_by_server", lambda *facts: noted.append(facts) or "an id")
+    monkeypatch.setattr(transport, "record_refusal", lambda *facts: noted.append(facts) or "an id")
     answer = serve(echo).connect().get(target, "Expect: wonders").read()
     check_problem(answer, "expectation_failed", closes=True)
     assert answer.headers["x-request-id"] == "an id"

@@ -41,7 +41,7 @@ class TestDeadlines:
         served.sweep()
         check_problem(client.read(), "request_timeout", closes=True)
 
-    def test_empty_lines_are_no_request(self, serve: Serve, clock: Clock) -> None:
+    def test_empty_lines_are_not_a_request(self, serve: Serve, clock: Clock) -> None:
         served = serve(echo)
         client = served.connect()
         clock.forward(BOUNDS.keepalive - 1)

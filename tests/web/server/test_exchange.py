@@ -144,7 +144,7 @@ class TestLeaving:
         handed.run()()
         assert (called, asked.closed) == ([], ["given back"])
 
-    def test_a_failing_end_is_no_failure(self) -> None:
+    def test_a_failing_end_is_not_a_failure(self) -> None:
         asked = Asked(echo)
 
         def fail() -> None:
@@ -157,22 +157,22 @@ class TestLeaving:
 
 
 class TestWaiting:
-    def test_for_too_long_is_in_vain(self, now: list[float]) -> None:
+    def test_waiting_too_long_fails(self, now: list[float]) -> None:
         asked = Asked(echo)
-        assert not asked.exchange.misses_its_turn(-1)
+        assert not asked.exchange.withdraw_if_overdue(-1)
         asked.exchange.ask(Pass.SMALL, None)
         now[0] += 30
-        assert not asked.exchange.misses_its_turn(30)
+        assert not asked.exchange.withdraw_if_overdue(30)
         now[0] += 1
-        assert asked.exchange.misses_its_turn(30)
+        assert asked.exchange.withdraw_if_overdue(30)
         assert asked.lanes[Pass.SMALL].waiting == []
-        assert not asked.exchange.misses_its_turn(30)
+        assert not asked.exchange.withdraw_if_overdue(30)
 
-    def test_is_over_once_it_is_begun(self) -> None:
+    def test_ends_once_it_has_begun(self) -> None:
         asked = Asked(echo)
         asked.exchange.ask(Pass.SMALL, None)
         asked.lanes[Pass.SMALL].waiting.pop()
-        assert not asked.exchange.misses_its_turn(-1)
+        assert not asked.exchange.withdraw_if_overdue(-1)
         assert not asked.exchange.withdraw()
 
     def test_in_a_queue_that_is_full_is_refused(self) -> None:

@@ -99,7 +99,7 @@ def test_of_an_absolute_target_the_path_and_the_query_count(target: bytes, origi
 
 
 @pytest.mark.parametrize("host", [b"", b"Host: a b"])
-def test_an_absolute_target_is_no_excuse_for_the_field(host: bytes) -> None:
+def test_an_absolute_target_does_not_replace_the_field(host: bytes) -> None:
     """RFC 9112, 3.2: HTTP/1.1 has a valid Host whatever the target says."""
     with pytest.raises(Problem, match="header field"):
         head_of(line=b"GET http://b/ HTTP/1.1", host=host)

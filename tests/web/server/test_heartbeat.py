@@ -9,7 +9,7 @@ import gunicorn.workers.base
 import pytest
 
 from service.web.server import heartbeat
-from service.web.server.heartbeat import Heartbeat, beat_in_memory
+from service.web.server.heartbeat import Heartbeat, use_memory_heartbeats
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="files without a directory are Linux's")
 
@@ -45,12 +45,12 @@ def test_the_file_is_that_of_whom_the_worker_becomes(monkeypatch: pytest.MonkeyP
 
 def test_workers_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gunicorn.workers.base, "WorkerTmp", None)
-    beat_in_memory()
+    use_memory_heartbeats()
     assert gunicorn.workers.base.WorkerTmp is Heartbeat
 
 
 def test_other_systems_keep_gunicorns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gunicorn.workers.base, "WorkerTmp", None)
     monkeypatch.setattr(heartbeat.sys, "platform", "darwin")
-    beat_in_memory()
+    use_memory_heartbeats()
     assert gunicorn.workers.base.WorkerTmp is None

@@ -34,14 +34,14 @@ def test_one_connections_failure_does_not_keep_the_sweep_from_the_others(
 ) -> None:
     served = serve(echo)
     broken, idle = served.connect(), served.connect()
-    look_after = sweep.look_after
+    enforce_limits = sweep.enforce_limits
 
     def fail(connection: Connection, *arguments: Any) -> None:
         if connection is broken.connection:
             raise AttributeError
-        look_after(connection, *arguments)
+        enforce_limits(connection, *arguments)
 
-    monkeypatch.setattr(server_module.sweep, "look_after", fail)
+    monkeypatch.setattr(server_module.sweep, "enforce_limits", fail)
     clock.forward(60)
     served.sweep()
     assert idle.rest() == b""
@@ -60,7 +60,7 @@ def test_who_is_refused_and_has_closed_its_sending_side_has_an_end(serve: Serve,
     served.until(lambda: not served.server.connections, "it is gone")
 
 
-def test_a_client_that_is_gone_when_its_connection_ends_harms_nobody(serve: Serve) -> None:
+def test_a_client_that_has_gone_when_its_connection_ends_does_no_harm(serve: Serve) -> None:
     """Its sending side cannot be closed any more, which is an error of the system."""
     served = serve(echo)
     client = served.connect()
@@ -107,7 +107,7 @@ def test_bodies_in_small_chunks_wait_for_their_turn_and_are_read_whole(
     assert clients[0].get("/after").read().status == 200
 
 
-def test_a_regular_owner_is_not_the_one_who_is_turned_away() -> None:
+def test_a_regular_owner_is_not_turned_away() -> None:
     """A queue that is too long because of many newcomers."""
     queue: FairQueue[Any] = FairQueue(1.0)
     for number in range(300):
@@ -115,7 +115,7 @@ def test_a_regular_owner_is_not_the_one_who_is_turned_away() -> None:
     assert queue.worst().owner == "299"
 
 
-def test_no_use_is_so_long_that_its_owner_waits_in_vain() -> None:
+def test_no_past_use_makes_an_owner_wait_forever() -> None:
     use = Use()
     use.add(1e6, 10.0)
     assert use.penalty(10.0) == MOST_PENALTY < 30

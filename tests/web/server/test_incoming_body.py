@@ -66,7 +66,7 @@ def test_an_empty_body_is_whole(spool: Spool) -> None:
     assert IncomingBody(100, 4, spool).whole().read() == b""
 
 
-def test_a_body_of_the_limit_is_taken_and_no_more(spool: Spool) -> None:
+def test_a_body_may_be_as_long_as_the_limit(spool: Spool) -> None:
     body = IncomingBody(5, 100, spool)
     body.write(b"abcde")
     with pytest.raises(Problem, match="longer than 5 bytes") as caught:
@@ -77,7 +77,7 @@ def test_a_body_of_the_limit_is_taken_and_no_more(spool: Spool) -> None:
     assert spool.files == []
 
 
-def test_a_file_that_cannot_be_opened_is_told() -> None:
+def test_a_file_that_cannot_be_opened_is_reported() -> None:
     def fail() -> Any:
         raise OSError(errno.EMFILE, "no descriptor is left")
 
@@ -88,7 +88,7 @@ def test_a_file_that_cannot_be_opened_is_told() -> None:
 
 
 @pytest.mark.parametrize("size", [5, 1 << 20], ids=["at its end", "while it comes"])
-def test_a_full_file_system_is_told_and_the_body_can_be_dropped(size: int) -> None:
+def test_a_full_file_system_is_reported_and_the_body_can_be_dropped(size: int) -> None:
     """The last bytes of a file are still in memory when it is closed, and have no room then either."""
     body = IncomingBody(1 << 30, 4, partial(open, "/dev/full", "r+b"))
     with pytest.raises(OSError, match="No space left"):

@@ -111,7 +111,7 @@ def test_requests_are_done_one_after_the_other(loop: asyncio.AbstractEventLoop, 
     assert all(request.is_told() for request in requests)
     assert order == requests
     assert {request.thread for request in requests} == {"tested-0"}
-    assert others[0].use.lately(1.0) >= 0
+    assert others[0].use.recent(1.0) >= 0
 
 
 def test_as_many_are_done_at_once_as_there_are_threads(loop: asyncio.AbstractEventLoop) -> None:
@@ -201,7 +201,7 @@ def test_a_slot_that_another_process_gives_back_is_found(loop: asyncio.AbstractE
     assert slots.free == 1
 
 
-def test_who_may_have_no_slot_now_holds_up_nobody(loop: asyncio.AbstractEventLoop, order: list[Request]) -> None:
+def test_an_owner_without_a_slot_does_not_block_others(loop: asyncio.AbstractEventLoop, order: list[Request]) -> None:
     slots = Slots(1)
     slots.barred = {"a"}
     held = Held(loop, admit=slots.admit)

@@ -58,20 +58,20 @@ def serve_next(queue: FairQueue[Request], time: Time) -> Request:
 class TestUse:
     def test_counts_half_after_a_half_life(self, time: Time) -> None:
         use = Use()
-        assert use.lately(HALF_LIFE) == 0
+        assert use.recent(HALF_LIFE) == 0
         use.add(8.0, HALF_LIFE)
-        assert use.lately(HALF_LIFE) == pytest.approx(8, abs=1e-4)
+        assert use.recent(HALF_LIFE) == pytest.approx(8, abs=1e-4)
         for expected in (4, 2, 1):
             time.now += HALF_LIFE
-            assert use.lately(HALF_LIFE) == pytest.approx(expected, abs=1e-4)
+            assert use.recent(HALF_LIFE) == pytest.approx(expected, abs=1e-4)
         use.add(1.0, HALF_LIFE)
-        assert use.lately(HALF_LIFE) == pytest.approx(2, abs=1e-4)
+        assert use.recent(HALF_LIFE) == pytest.approx(2, abs=1e-4)
 
     def test_is_forgotten_in_the_end(self, time: Time) -> None:
         use = Use()
         use.add(1e6, HALF_LIFE)
         time.now += 1e9
-        assert use.lately(HALF_LIFE) < 1e-9
+        assert use.recent(HALF_LIFE) < 1e-9
 
 
 def test_one_owners_requests_go_in_their_order(time: Time) -> None:
@@ -142,20 +142,20 @@ def test_the_last_of_the_longest_line_leaves_a_queue_that_is_too_long(time: Time
     assert queue.worst() is last
 
 
-def test_who_neither_waits_nor_has_used_anything_lately_is_forgotten(time: Time) -> None:
+def test_an_idle_owner_is_forgotten(time: Time) -> None:
     queue: FairQueue[Request] = FairQueue(HALF_LIFE)
     for owner in "abc":
         queue.put(Request(owner, 1.0))
     serve_next(queue, time)
-    queue.forget_the_idle()
+    queue.drop_idle_owners()
     assert set(queue._lines) == {"a", "b", "c"}
     time.now += 20 * HALF_LIFE
-    queue.forget_the_idle()
+    queue.drop_idle_owners()
     assert set(queue._lines) == {"b", "c"}
     for _ in range(2):
         serve_next(queue, time)
     time.now += 20 * HALF_LIFE
-    queue.forget_the_idle()
+    queue.drop_idle_owners()
     assert queue._lines == {}
 
 
@@ -164,7 +164,7 @@ waits = st.lists(st.tuples(st.sampled_from("abc"), st.floats(0, 2)), min_size=1,
 
 @examples(100)
 @given(crowd=waits, served=st.integers(0, 40), cost=st.floats(0, 2))
-def test_nobodys_hundredth_request_stands_before_anothers_first(
+def test_the_hundredth_request_of_one_owner_waits_behind_the_first_of_another(
     crowd: list[tuple[str, float]], served: int, cost: float
 ) -> None:
     """Who comes new is served after at most one request of each owner who waited already."""
@@ -182,7 +182,7 @@ def test_nobodys_hundredth_request_stands_before_anothers_first(
 
 @examples(100)
 @given(used=st.floats(0, 20), others=st.integers(1, 5), cost=st.floats(0.01, 3))
-def test_nobody_waits_for_ever(used: float, others: int, cost: float) -> None:
+def test_no_owner_waits_forever(used: float, others: int, cost: float) -> None:
     """However much they have used and however many ask all the time: only for as long as the penalty, and a round."""
     queue, time = start()
     queue.charge(Request("heavy"), used)

@@ -43,7 +43,7 @@ def check_agreement(data: bytes) -> Read:
 
 
 @pytest.mark.parametrize("name", corpus.PROBLEMS)
-def test_what_is_no_request_is_a_problem(name: str) -> None:
+def test_an_invalid_request_is_a_problem(name: str) -> None:
     data, code = corpus.PROBLEMS[name]
     assert check_agreement(data).problem == code
     after = check_agreement(corpus.OK + data)
@@ -56,13 +56,13 @@ def test_what_is_a_request_is_read(name: str) -> None:
     assert check_agreement(data) == Read(tuple(requests))
 
 
-def test_a_problem_says_nothing_of_what_follows_it() -> None:
+def test_a_problem_does_not_depend_on_what_follows_it() -> None:
     """Not even where that is a request."""
     assert read([b"nonsense\r\n\r\n" + corpus.OK]) == Read((), "malformed_request")
 
 
 def head_of(size: int, before: bytes = b"") -> bytes:
-    """A head of so many bytes, what stands before it included."""
+    """A head of this many bytes, including what comes before it."""
     fields = b"".join(b"X%d: %b\r\n" % (number, b"a" * 8000) for number in range(4))
     head = before + corpus.GET + fields
     return head + b"Y: " + b"a" * (size - len(head) - len(b"Y: \r\n\r\n")) + b"\r\n\r\n"
@@ -148,7 +148,7 @@ def test_who_waits_for_a_word_before_the_body(head: bytes, *, awaits: bool, read
         assert not reader.awaits_100()
 
 
-def test_a_body_that_finds_no_room_is_the_servers_problem() -> None:
+def test_a_body_without_room_is_the_servers_problem() -> None:
     class Full(IncomingBody):
         def write(self, _: object) -> None:
             raise OSError

@@ -25,7 +25,7 @@ def test_a_head_has_the_fields_and_the_date() -> None:
         ([], None, b""),
     ],
 )
-def test_the_length_is_told_once(fields: list[tuple[str, str]], length: int | None, told: bytes) -> None:
+def test_the_length_is_reported_once(fields: list[tuple[str, str]], length: int | None, told: bytes) -> None:
     assert written_head("200 OK", fields, length).partition(b"GMT\r\n")[2] == told
 
 
@@ -54,7 +54,7 @@ def test_a_file_is_a_body_from_where_it_stands() -> None:
         assert file.closed
 
 
-def test_what_is_no_real_file_is_read() -> None:
+def test_a_file_that_is_not_regular_is_read() -> None:
     body = FileBody(io.BytesIO(b"0123456789"), 4)
     assert body.extent() is None
     assert b"".join(body) == b"0123456789"

@@ -54,18 +54,18 @@ class Transport:
             self._is_paused = True
 
     def read(self, size: int) -> None:
-        """Let the client read so many bytes."""
+        """Let the client read this many bytes."""
         self.waiting -= min(size, self.waiting)
         if self._is_paused and self.waiting <= self._low:
             self._is_paused = False
             assert self.sending is not None
-            self.was_sent = self.sending.go_on()
+            self.was_sent = self.sending.send_more()
 
     def begin(self, body: bytes | FileBody | Stream, length: int | None, **options: Any) -> Sending:
         """Begin to send an answer, as a connection does."""
         is_last = options.pop("is_last", False)
         self.sending = Sending(self, Reply(HEAD, body, length, **options), is_last=is_last)
-        self.was_sent = self.sending.go_on()
+        self.was_sent = self.sending.send_more()
         return self.sending
 
     @property
@@ -103,7 +103,7 @@ def test_an_answer_is_sent_when_all_of_it_has_left_the_process() -> None:
 
 
 @pytest.mark.parametrize("kind", ["memory", "file"])
-def test_a_long_answer_is_given_away_no_faster_than_it_is_read(file: BinaryIO, kind: str) -> None:
+def test_a_long_answer_is_produced_no_faster_than_it_is_read(file: BinaryIO, kind: str) -> None:
     transport = Transport(100_000)
     sending = transport.begin(CONTENT if kind == "memory" else FileBody(file), len(CONTENT))
     reads = 0
@@ -120,14 +120,14 @@ def test_a_long_answer_is_given_away_no_faster_than_it_is_read(file: BinaryIO, k
 
 
 @pytest.mark.parametrize("length", [10, PIECE_BYTES, PIECE_BYTES + 1])
-def test_of_a_file_no_more_is_sent_than_the_answer_says(file: BinaryIO, length: int) -> None:
+def test_of_a_file_are_sent_up_to_the_stated_length(file: BinaryIO, length: int) -> None:
     transport = Transport(1 << 30)
     transport.begin(FileBody(file), length)
     assert transport.was_sent
     assert transport.content == CONTENT[:length]
 
 
-def test_of_a_file_all_is_sent_from_where_it_stands(file: BinaryIO) -> None:
+def test_of_a_file_are_sent_from_its_position(file: BinaryIO) -> None:
     transport = Transport(1 << 30)
     transport.begin(FileBody(file), None)
     assert transport.content == CONTENT

@@ -141,7 +141,7 @@ class TestLeaving:
         assert [client.read().status for client in holds] == [200, 200]
         assert held.calls == 2
 
-    def test_is_told_from_half_closing(self, serve: Serve, clock: Clock) -> None:
+    def test_is_distinguished_from_half_closing(self, serve: Serve, clock: Clock) -> None:
         """By an interim answer, sent once, which such a client skips."""
         held = Held()
         served = serve(held)
@@ -194,7 +194,7 @@ class TestLeaving:
         assert served.connect().get("/c").read().body == b"GET /c "
         assert held.calls == 2
 
-    def test_in_the_midst_of_a_body_drops_it(self, serve: Serve) -> None:
+    def test_in_the_middle_of_a_body_drops_it(self, serve: Serve) -> None:
         served = serve(echo)
         client = served.connect().send(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabc")
         served.until(lambda: client.connection.reader is not None and client.connection.reader.body.length == 3)

@@ -194,7 +194,7 @@ class TestMakingRoom:
 
 
 def upload_whole(served: Served, size: int, owner: str) -> Client:
-    """Send a request with a body of so many bytes, which waits for the application then."""
+    """Send a request with a body of this many bytes, which waits for the application then."""
     head = f"POST / HTTP/1.1\r\nHost: a\r\nX-Owner: {owner}\r\nContent-Length: {size}\r\n\r\n"
     client = served.connect().send(head.encode() + bytes(size))
     served.reaches(client, Phase.ANSWERING)
@@ -205,7 +205,7 @@ class TestEviction:
     def evict(self, served: Served) -> bool:
         return served.on_loop(lambda: evict(served.server.connections))
 
-    def test_nobody_is_there(self, serve: Serve) -> None:
+    def test_there_is_no_owner(self, serve: Serve) -> None:
         assert not self.evict(serve(echo))
 
     def test_the_idle_of_the_address_that_has_most(self, serve: Serve) -> None:

@@ -190,7 +190,7 @@ class TestPlaces:
         client.send(request("POST", "/", Transfer_Encoding="chunked") + chunked(*[bytes(1_000)] * 11))
         check_problem(client.read(), "body_too_large", closes=True)
 
-    def test_where_as_much_is_kept_as_may_be_no_other_file_is_opened(self, serve: Serve) -> None:
+    def test_no_further_file_is_opened_at_the_limit(self, serve: Serve) -> None:
         served = serve(asked_first(), bounds=LARGE, spool=tempfile.TemporaryFile)
         served.server._has_room = False
         client = served.connect().send(head(1 << 22) + bytes(BODY_IN_MEMORY + 10))

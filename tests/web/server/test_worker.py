@@ -153,7 +153,7 @@ class TestStopping:
         assert (told.listens, told.loop.is_stopped) == (False, True)
         told.loop.go_on()  # the end of the drain, when there is nothing left to stop
 
-    def test_at_once_waits_for_nobody(self, told: Told) -> None:
+    def test_at_once_does_not_wait(self, told: Told) -> None:
         told.connections = 1
         told.worker._quit()
         assert told.loop.is_stopped

@@ -1,4 +1,4 @@
-"""Tables of an answer: counts are integers where all of a column are, also beside cells without a value."""
+"""Tables of an answer: counts are integers where all of a column are, even next to cells without a value."""
 
 import json
 
@@ -45,7 +45,7 @@ def test_a_column_is_of_one_kind(cells, expected):
     ]
 
 
-def test_huge_counts_beside_a_point_that_no_row_has():
+def test_huge_counts_next_to_a_point_that_no_row_has():
     points = [{"metric": "recall_at_precision", "at": at} for at in (1.0, 0.5)]
     counts = {"tp": [HUGE], "fp": [HUGE], "positives": HUGE, "negatives": 2 * HUGE}
     found = answered("curves", {"counts": counts, "operating_points": points})["operating_points"]

@@ -144,7 +144,7 @@ class TestMarkdown:
         assert (heading, empty) == ("### Gate passed ✅", "")
         assert lines[:2] == ([line, ""] if line else ["|  | " + " | ".join(COLUMNS[1:]) + " |", lines[1]])
 
-    def test_a_gate_that_is_passed_needs_no_words(self) -> None:
+    def test_a_passed_gate_needs_no_reasons(self) -> None:
         report = markdown_report(document(check(value=1.0)))
         assert report.startswith("### Gate passed ✅\n\n|")
         assert report.endswith("| 1.0000 | – | – | – | – |\n")
@@ -270,7 +270,7 @@ def test_markdown_links_and_loads_nothing(request: Request) -> None:
 @pytest.mark.parametrize(
     "label", ["![x](http://a.b/c)", "<img src=x>", "[a]: http://b", "www.a.b", "@team", "#12", "`a`", "*a*"]
 )
-def test_a_label_within_a_sentence_is_no_markup(label: str) -> None:
+def test_a_label_within_a_sentence_is_not_markup(label: str) -> None:
     """A third label is named by a warning; sites that show the report make links of more than Markdown says."""
     warning = {"code": "one_vs_rest", "detail": f"{label!r}, in 2 rows, is positive"}
     report = markdown_report(document(check("failed", reason=f"{label} is wrong"), warnings=(warning,)))

@@ -19,7 +19,7 @@ def json_answer(curves):
 
 @pytest.mark.parametrize("short", [0, 3, 1 << 10])
 @pytest.mark.parametrize("piece", [2, 5, 1 << 16])
-def test_how_much_is_written_at_once_changes_nothing(short, piece, monkeypatch):
+def test_the_size_of_writes_changes_nothing(short, piece, monkeypatch):
     scores = np.arange(30.0) % 7
     curves = evaluate_curves(Sample(scores, np.arange(30) % 3 == 0))
     expected = json_answer(curves)

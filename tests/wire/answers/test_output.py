@@ -20,12 +20,12 @@ def test_pieces_are_held_or_written() -> None:
     assert written.held() == b""
 
 
-def test_memory_is_looked_for_after_long_pieces_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_is_checked_only_after_long_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[int] = []
-    monkeypatch.setattr(output, "look_for_memory", looked.append)
-    pieces = Output(7).looked_after([SHORT, LONG, SHORT, LONG])
+    monkeypatch.setattr(output, "require_memory", looked.append)
+    pieces = Output(7).checking_memory([SHORT, LONG, SHORT, LONG])
     assert [(next(pieces), len(looked)) for _ in range(4)] == [(SHORT, 0), (LONG, 0), (SHORT, 1), (LONG, 1)]
     assert list(pieces) == []
     assert looked == [7, 7]
-    assert list(Output().looked_after([LONG, LONG])) == [LONG, LONG]
+    assert list(Output().checking_memory([LONG, LONG])) == [LONG, LONG]
     assert looked == [7, 7]

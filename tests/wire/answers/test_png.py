@@ -114,7 +114,7 @@ def test_scales_that_are_wrong(operation: str, options: dict[str, str], code: st
     assert refusals(operation, BODIES[operation], accept=PNG, **options) == [("/scale", code)]
 
 
-def test_a_scale_goes_with_png() -> None:
+def test_a_scale_needs_png() -> None:
     assert refusals("curves", SAMPLE, accept=SVG, scale="2") == [("/scale", "unknown_field")]
     assert refusals("curves", SAMPLE, scale="2") == [("/scale", "exclusive")]
 

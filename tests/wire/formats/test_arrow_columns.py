@@ -80,7 +80,7 @@ def test_what_is_not_finite_is_refused(kind, cell):
         assert refused(read, pa.array(cells), nullable=nullable) == ("not_finite", 1)
 
 
-def test_a_null_is_no_number_but_may_be_allowed():
+def test_a_null_is_not_a_number_but_may_be_allowed():
     assert refused(read, [1.0, None]) == ("not_a_number", 1)
     assert refused(read, [None, None], pa.null()) == ("not_a_number", 0)
     np.testing.assert_array_equal(read([1.5, None, 2], nullable=True, chunks=2), [1.5, np.nan, 2])
@@ -146,7 +146,7 @@ def test_labels_that_need_a_positive_label(cells, row):
         (["", "é"], "", [True, False]),
     ],
 )
-def test_a_positive_label_is_told_by_type_and_value(cells, label, positive):
+def test_a_positive_label_is_recognised_by_type_and_value(cells, label, positive):
     kinds = [None, pa.large_string(), pa.string_view()] if isinstance(cells[0], str) else [None]
     arrays = [pa.array(cells, kind) for kind in kinds]
     for array in (*arrays, *(array.dictionary_encode() for array in arrays if kinds[1:])):
@@ -188,7 +188,7 @@ def test_a_positive_label_that_does_not_occur(cells, label):
         ([0.5, 0.25, 0.5, 3, 2, 3, 3], "0.5"),
     ],
 )
-def test_of_three_labels_one_is_positive_and_the_rest_is_told(cells, label):
+def test_of_three_labels_one_is_positive_and_the_rest_are_reported(cells, label):
     told = [f"{shown(cell)} in {count}" for cell, count in Counter(cells).most_common() if str(cell) != label]
     for chunks in (1, 2, 5):
         found = labels(column(cells, chunks=chunks), label)
@@ -228,7 +228,7 @@ def test_decimals_are_the_nearest_doubles(kind):
 @pytest.mark.parametrize(
     ("cells", "label"), [(["a", None], "a"), ([True, None], "true"), ([1, None], "1"), ([0.5, None], "0.5")]
 )
-def test_a_null_is_no_label_whichever_is_positive(cells, label):
+def test_a_null_is_not_a_label_whichever_is_positive(cells, label):
     for chunks in (1, 2):
         assert refused(labels, column(cells, chunks=chunks), label) == ("not_a_label", 1)
 
@@ -250,7 +250,7 @@ def test_only_texts_that_are_there_count():
     assert "'c' in 1" in labels(column(encoded([0, 1, 2], ["a", "b", "c"])), "a").rest
 
 
-def test_a_null_in_a_dictionary_is_no_label():
+def test_a_null_in_a_dictionary_is_not_a_label():
     assert refused(labels, column(encoded([0, 1, 0], ["a", None])), "a") == ("not_a_label", 1)
     assert labels(column(encoded([0, 2], ["a", None, "b"])), "a").positive.tolist() == [True, False]
 
@@ -288,7 +288,7 @@ def test_a_dictionary_of_booleans_is_these_booleans():
     assert refused(numbers, ArrowColumn(written_out(parts)), nullable=False) == ("not_a_number", None)
 
 
-def test_a_null_is_one_in_a_dictionary_of_numbers_and_beside_it():
+def test_a_null_counts_within_a_dictionary_of_numbers_and_outside():
     for indices, entries in (([0, 1, 0], [1.5, None]), ([0, None, 0], [1.5]), ([0, 1, 0], [None, None])):
         kind = pa.null() if entries == [None, None] else pa.float64()
         array = pa.DictionaryArray.from_arrays(pa.array(indices, pa.int8()), pa.array(entries, kind))

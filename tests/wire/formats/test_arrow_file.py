@@ -139,7 +139,7 @@ def test_a_footer_that_lies_is_found_out(blocks):
     assert refused(replace(RIGHT, batches=blocks).written())[0] == "malformed_body"
 
 
-def test_a_batch_is_no_dictionary_of_a_footer():
+def test_a_batch_is_not_a_dictionary_of_a_footer():
     body = replace(RIGHT, dictionaries=RIGHT.batches[:1], batches=RIGHT.batches[1:]).written()
     assert refused(body) == (
         "malformed_body",
@@ -166,7 +166,7 @@ def test_a_footer_may_point_anywhere(place, value):
         assert sum(column.cells is not None for column in table.read(table.header[:1]).values()) <= 1
 
 
-def test_what_is_no_whole_file_is_malformed():
+def test_a_partial_file_is_malformed():
     body = RIGHT.written()
     for part in (
         b"",
@@ -206,7 +206,7 @@ def test_a_compressed_buffer_that_lies_is_found_out_before_anything_is_made(lie,
 
 @pytest.mark.parametrize("declared", [1, 3, 1 << 20])
 @pytest.mark.parametrize("codec", [0, 1])
-def test_a_buffer_becomes_no_more_and_no_less_than_it_says(codec, declared):
+def test_a_buffer_has_exactly_its_declared_size(codec, declared):
     assert (
         refused(schema_message("x") + batch([1, 2], declared=declared, codec=codec), is_file=False)[0]
         == "malformed_body"

@@ -36,7 +36,7 @@ def refused(body, *names, limits=LIMITS):
 
 
 @pytest.mark.parametrize("table", [ArrowTable, ParquetTable])
-def test_a_lack_of_memory_is_no_fault_of_the_body(table, monkeypatch):
+def test_a_lack_of_memory_is_not_the_fault_of_the_body(table, monkeypatch):
     """It is told by its own problem, 413."""
 
     def validate(*_):
@@ -105,7 +105,7 @@ def test_a_stream_may_end_without_its_marker_between_messages():
 @pytest.mark.parametrize(
     "body", [b"", b"{}", b"scores,labels\n", BODY[:-1], BODY[:-9], BODY[:40], BODY + b"x", BODY + BODY]
 )
-def test_what_is_no_whole_stream_is_malformed(body):
+def test_a_partial_stream_is_malformed(body):
     assert refused(body, "x") == ("malformed_body", [])
 
 

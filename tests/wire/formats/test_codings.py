@@ -73,7 +73,7 @@ def test_anything_but_one_whole_is_malformed(coding: str, content: bytes) -> Non
 @pytest.mark.parametrize(
     ("coding", "name", "whole"), [("gzip", "gzip", "gzip member"), ("zstd", "Zstandard", "Zstandard frame")]
 )
-def test_what_is_wrong_is_told_apart(coding: str, name: str, whole: str) -> None:
+def test_errors_are_told_apart(coding: str, name: str, whole: str) -> None:
     right = compress(coding, CONTENT)
     for other in (b"{", b"scores,labels\n1,1\n", compress("gzip" if coding == "zstd" else "zstd", b"a")):
         assert told(coding, other) == f"Content-Encoding says {name}, but the body is not {name}."
@@ -87,7 +87,7 @@ def test_what_is_wrong_is_told_apart(coding: str, name: str, whole: str) -> None
     assert told(coding, bytes(damaged)) == f"The {whole} is damaged."
 
 
-def test_a_zstandard_frame_that_asks_for_too_much_is_told() -> None:
+def test_a_zstandard_frame_that_asks_for_too_much_is_reported() -> None:
     long = zstd.compress(NOISE * 6, options={zstd.CompressionParameter.window_log: 24})
     assert "window of more than 8 MB" in told("zstd", long)
     dictionary = zstd.train_dict([b"score,label %d" % number for number in range(2000)], 1000)
@@ -137,7 +137,7 @@ def test_a_zstandard_dictionary_is_refused() -> None:
     assert refusal("zstd", zstd.compress(b"score,label 5" * 10, zstd_dict=dictionary)) == "malformed_body"
 
 
-def test_a_skippable_frame_is_no_body() -> None:
+def test_a_skippable_frame_is_not_a_body() -> None:
     skippable = b"\x50\x2a\x4d\x18\x04\0\0\0abcd"
     assert refusal("zstd", skippable + compress("zstd", b"a")) == "malformed_body"
     assert refusal("zstd", compress("zstd", b"a") + skippable) == "malformed_body"
@@ -152,7 +152,7 @@ def test_what_a_zstandard_frame_announces_is_believed_when_it_is_too_much(monkey
 
 
 @EACH
-def test_not_more_than_the_limit_is_made(coding: str) -> None:
+def test_no_more_than_the_limit_is_made(coding: str) -> None:
     """Of a body of which hundreds of times as much could be made, whatever its own head claims."""
     bomb = compress(coding, bytes(200 << 20))
     limit = 8 << 20
@@ -166,7 +166,7 @@ def test_not_more_than_the_limit_is_made(coding: str) -> None:
 
 @pytest.mark.parametrize("text", ["Unable to create ZSTD_DCtx instance.", "Allocation error : not enough memory"])
 @pytest.mark.parametrize("maker", ["ZstdDecompressor", "ZstdCompressor"])
-def test_a_lack_of_memory_is_no_damage(maker: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lack_of_memory_is_not_damage(maker: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Zstandard's library has one error for both."""
     body = compress("zstd", b"a")
 
@@ -189,7 +189,7 @@ def test_members_of_gzip_are_read_one_after_another() -> None:
 
 
 def gzip_of_length(length: int) -> bytes:
-    """A member of so many bytes: what cannot be compressed, with a name that fills it up."""
+    """A member of this many bytes: what cannot be compressed, with a name that fills it up."""
     member = compress("gzip", NOISE[: length - 200])
     name = b"n" * (length - len(member) - 1) + b"\0"
     return member[:3] + b"\x08" + member[4:10] + name + member[10:]

@@ -93,7 +93,7 @@ def test_two_values_are_read(column, positive_label, positive):
         ([0, 0, 2], 2),
     ],
 )
-def test_a_third_value_is_told_by_its_row(column, row):
+def test_a_third_value_is_reported_with_its_row(column, row):
     with pytest.raises(ColumnError) as caught:
         labels(column, None)
     assert caught.value.row == row
@@ -148,7 +148,7 @@ def test_what_stands_in_strings_counts_for_nothing(step, monkeypatch):
         assert caught.value.type.code == "body_too_large"
 
 
-def test_a_malformed_body_is_not_read_again_where_it_has_too_many_values(monkeypatch):
+def test_a_malformed_body_with_too_many_values_is_not_read_again(monkeypatch):
     monkeypatch.setattr(json_format, "MOST_PLACES", 10)
     column = ",".join(["1"] * 100)
     body = f'{{"a": [{column}], "b": [{column}] "c": 1}}'.encode()
@@ -230,12 +230,12 @@ def test_a_lack_of_memory_while_a_table_is_read_stays_one(monkeypatch):
         CsvTable(b"a\n1\n", LIMITS).read(["a"])
 
 
-def test_memory_is_looked_for_before_a_reader_that_crashes_without_it(monkeypatch):
+def test_memory_is_checked_before_a_reader_that_crashes_without_it(monkeypatch):
     def fail(size):
         assert size == 4 * len("scores,labels\n1,1\n")
         raise MemoryError
 
-    monkeypatch.setattr(csv_format, "look_for_memory", fail)
+    monkeypatch.setattr(csv_format, "require_memory", fail)
     monkeypatch.setattr(csv_format.arrow_csv, "read_csv", None)
     result = ask("curves", "scores,labels\n1,1\n", content_type="text/csv", limits=LIMITS)
     assert (result.status, json.loads(result.body)["type"]) == (413, "/problems/body_too_large")

@@ -70,7 +70,7 @@ def test_refuses_what_is_not_a_table(body):
         ("scores\n0;9\n", None),
     ],
 )
-def test_another_separator_is_told(body, told):
+def test_another_separator_is_reported(body, told):
     """Whether its quotes offend or its columns would not be found; and what to do."""
     for options in ({}, {"scores": "scores", "labels": "labels"}):
         problem = json.loads(ask("curves", body, content_type="text/csv", **options).body)
@@ -86,11 +86,11 @@ ROWS = b"scores,labels\n" + b"0.5,1\n" * 2_000
 
 
 @pytest.mark.parametrize("end", [b"0.5,1,\xfa\n", b"\xfa\n", b"0.5,\xc3", b"0.5,\xc3\n1,1\n"])
-def test_text_that_is_not_utf8_is_told_wherever_it_is(end, monkeypatch, capfd):
+def test_text_that_is_not_utf8_is_reported_wherever_it_is(end, monkeypatch, capfd):
     place = len(ROWS) + next(at for at, byte in enumerate(end) if byte > 0x7F)
     for step in (1, 7, 1 << 20):
         monkeypatch.setattr(csv_format, "_CHECKED_BYTES", step)
-        with pytest.raises(Problem, match=f"The body is not UTF-8 at byte {place}: save it as CSV UTF-8"):
+        with pytest.raises(Problem, match=f"The body is not UTF-8: byte {place} is invalid. Save it as CSV UTF-8."):
             CsvTable(ROWS + end, LIMITS).read(["scores", "labels"])
     assert capfd.readouterr().err == ""
 
@@ -103,13 +103,13 @@ def test_text_may_be_cut_within_a_character(step, monkeypatch):
 
 
 @pytest.mark.parametrize("shift", [0, 1])
-def test_a_header_that_is_too_long_is_told_though_it_is_cut_within_a_character(shift):
+def test_a_header_that_is_too_long_is_reported_even_if_cut_within_a_character(shift):
     with pytest.raises(Problem) as caught:
         CsvTable(b"x" * shift + "é,".encode() * LONGEST_HEADER + b"\n1\n", LIMITS)
     assert [error.code for error in caught.value.errors] == ["too_many_columns"]
 
 
-def test_a_body_of_one_line_is_told_what_curl_does():
+def test_a_body_of_one_line_gets_advice_about_curl():
     assert "curl -d" in CsvTable(b"scores,labels0.9,10.8,0", LIMITS).header_is
     for lines in (b"scores,labels\n", b"scores,labels\r0.5,1"):
         assert CsvTable(lines, LIMITS).header_is == "the header, split at commas, is"
@@ -127,7 +127,7 @@ def test_a_table_without_rows_is_a_problem():
         assert [error.code for error in caught.value.errors] == ["no_rows"]
 
 
-def test_a_row_of_another_length_is_told_by_its_number():
+def test_a_row_of_another_length_is_reported_by_its_number():
     for body, row in ((b"a,b\n1\n", 0), (b"a,b\n1,2\n3,4\n5,6,7\n", 2)):
         with pytest.raises(Problem, match=f"Row {row} has ") as caught:
             CsvTable(body, LIMITS).read(["a"])
@@ -151,7 +151,7 @@ def test_reads_decimal_numbers_as_people_write_them():
 @pytest.mark.parametrize(
     "cell", ["", " ", "x", "1_0", "0x10", "1,5,6", "1 2", "--1", "+-1", "1e", "e5", ".", "1d5", "١", "1\n", "\u00a01"]
 )
-def test_refuses_what_is_no_decimal_number(cell):
+def test_refuses_what_is_not_a_decimal_number(cell):
     with pytest.raises(ColumnError) as caught:
         numbers(column("1", " 2", cell), nullable=False)
     assert (caught.value.code, caught.value.row) == ("not_a_number", 2)
@@ -161,7 +161,7 @@ def test_refuses_what_is_no_decimal_number(cell):
         assert caught.value.detail == f"{cell.strip(' ')!r} is not a decimal number."
 
 
-def test_of_a_long_cell_the_beginning_is_repeated():
+def test_the_beginning_of_a_long_cell_is_repeated():
     with pytest.raises(ColumnError, match=f"^'{'x' * 24}'\\.\\.\\. is not a decimal number.$"):
         numbers(column("x" * 1000), nullable=False)
 
@@ -222,7 +222,7 @@ def test_refuses_labels_that_are_not_binary(cells, positive_label, row):
 @pytest.mark.parametrize(
     ("cell", "value"), [("0,5", 0.5), (" -1,25e-3 ", -0.00125), ("7", 7.0), ("1e5", 1e5), (",5", 0.5), ("5,", 5.0)]
 )
-def test_a_decimal_comma_is_read_where_it_is_said(cell, value):
+def test_a_decimal_comma_is_read_if_declared(cell, value):
     comma = TextColumn(pa.chunked_array([[cell]]), ",")
     assert numbers(comma, nullable=False).tolist() == [value]
     for point in ("0.5", "1.000", "1.000,5"):

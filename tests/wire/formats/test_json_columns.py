@@ -128,7 +128,7 @@ def test_any_text_reads_as_if_nothing_were_lifted(seed, slowly):
 @pytest.mark.usefixtures("short")
 @pytest.mark.parametrize("operation", ["curves", "tradeoffs", "comparisons", "gates"])
 @pytest.mark.parametrize("body", BASES)
-def test_a_list_in_the_wrong_place_is_told_as_a_list(operation, body, slowly):
+def test_a_list_in_the_wrong_place_is_reported_as_a_list(operation, body, slowly):
     assert bool(lift_columns(body.encode(), LONGEST)[1]) == (PLACEHOLDER not in body)
     assert ask(operation, body) == slowly(lambda: ask(operation, body))
 
@@ -196,7 +196,7 @@ def test_long_lists_of_numbers_are_lifted():
     assert [document["a"], document["c"]] == lifted
 
 
-def test_a_name_that_holds_a_constant_is_in_no_way():
+def test_a_name_that_contains_a_constant_does_no_harm():
     rest, lifted = lift_columns(f'{{"name": "NaN-tolerant", "a": {LONG}}}'.encode(), LONGEST)
     assert rest == f'{{"name": "NaN-tolerant", "a": {PLACEHOLDER}}}'.encode()
     assert len(lifted) == 1

@@ -115,7 +115,7 @@ def test_null_is_nan_where_a_column_may_hold_it():
     np.testing.assert_array_equal(numbers([None, 1, 0.5], nullable=True), [np.nan, 1, 0.5])
 
 
-def test_a_scalar_is_no_column():
+def test_a_scalar_is_not_a_column():
     for column in (1, "1", {}, None, True):
         with pytest.raises(ColumnError) as caught:
             numbers(column, nullable=False)

@@ -20,12 +20,12 @@ def test_the_likeliest_comes_first() -> None:
 
 
 @pytest.mark.parametrize("marks", ["_", " ", "-", ".", "__"])
-def test_marks_between_words_and_capitals_are_as_may_be(marks: str) -> None:
+def test_separators_and_capitals_in_names_do_not_matter(marks: str) -> None:
     for name in (f"Y{marks}Pred{marks}Proba", f"{marks}Y{marks}PRED{marks}PROBA{marks}"):
         assert likely([name], BOTH) == {"scores": name}
 
 
-def test_long_names_are_no_usual_ones() -> None:
+def test_long_names_are_not_suggested() -> None:
     assert likely(["_" * 36 + "true"], BOTH) == {}
     assert likely(["_" * 35 + "label"], BOTH) == {"labels": "_" * 35 + "label"}
     assert likely(["_" * 36 + "label"], BOTH) == {}

@@ -95,7 +95,7 @@ def test_types_that_are_neither_numbers_nor_labels(column):
 @pytest.mark.parametrize(
     "body", [b"", b"{}", b"PAR1", b"PAR1PAR1", b"PAR1" * 4, BODY[:-1], BODY[1:], BODY[:200], BODY + b"PAR1"]
 )
-def test_what_is_no_whole_file_is_malformed(body):
+def test_a_partial_file_is_malformed(body):
     assert refused(body, "x") == ("malformed_body", [])
 
 

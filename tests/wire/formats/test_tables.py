@@ -150,7 +150,7 @@ def test_what_is_known_is_listed_with_table_where_answers_have_tables(decode, an
         ("q" * 5_000_000, "the known names are scores, labels, "),
     ],
 )
-def test_a_parameter_that_is_nearly_right_is_told_what_it_may_be(name, advice):
+def test_a_nearly_right_parameter_gets_suggestions(name, advice):
     assert refused(one, "scores,labels", **{name: "1"}).detail.startswith(f"Unknown query parameter; {advice}")
 
 
@@ -177,7 +177,7 @@ def test_a_parameter_that_is_nearly_right_is_told_what_it_may_be(name, advice):
         (several, "a,b,labels", {"scores": "a,b", "weights": "x"}, "/weights", "missing"),
     ],
 )
-def test_what_is_not_there_is_told_with_the_header(decode, header, parameters, pointer, code):
+def test_a_missing_column_is_reported_with_the_header(decode, header, parameters, pointer, code):
     error = refused(decode, header, **parameters)
     assert (error.pointer, error.code) == (pointer, code)
     if code == "missing":
@@ -266,7 +266,7 @@ def test_names_stand_between_commas_or_in_a_list(text, names):
     assert [evaluation["name"] for evaluation in document["evaluations"]] == names
 
 
-def test_at_most_so_many_evaluations():
+def test_the_number_of_evaluations_is_limited():
     names = [f"s{k}" for k in range(MOST_EVALUATIONS + 1)]
     most = several(f"labels,{','.join(names)}", scores=",".join(names[:-1]))
     assert len(most.document["evaluations"]) == MOST_EVALUATIONS

@@ -60,7 +60,7 @@ def test_bounds_are_inclusive():
     np.testing.assert_array_equal(column, [0, 2, 0])
 
 
-def test_bounds_hold_beside_nulls():
+def test_bounds_hold_with_nulls():
     field = NumberColumn(nullable=True, minimum=0, maximum=1)
     for values, row in (([np.nan, -5.0], 1), ([2.0, np.nan], 0)):
         with pytest.raises(ValidationError) as raised:
@@ -93,7 +93,7 @@ class Counting(ObjectSchema):
 
 
 @pytest.mark.parametrize(("item", "looked_at"), [({"at": 2}, MAX_ERRORS), ({"at": 2, "on": 1, "off": 0}, 7), (1, 20)])
-def test_a_list_of_objects_is_looked_at_until_more_is_wrong_than_is_listed(item, looked_at, monkeypatch):
+def test_a_list_of_objects_is_checked_until_the_list_of_errors_is_full(item, looked_at, monkeypatch):
     monkeypatch.setattr(Counting, "loaded", 0)
     items = ObjectList(Counting(), minimum=1, maximum=1000)
     with pytest.raises(ValidationError) as caught:

@@ -77,7 +77,7 @@ def test_the_default_interpolation_lists_all_rows_of_few_positives():
     assert curves(counts([1001] * 9000, range(9000), 1001, 9000), one) < BIG
 
 
-def test_readings_are_work():
+def test_reading_points_is_work():
     auc, point = {"include": ["auc"]}, {"metric": "tpr_at_fpr", "at": 0.5}
     few, many = ({"operating_points": [point] * size} for size in (100, MOST_OPERATING_POINTS))
     assert curves(sample(4), auc, few) < BIG < curves(sample(4), auc, many)
@@ -128,7 +128,7 @@ def evaluations(number, rows, name="model {}"):
     return {"evaluations": [{"name": name.format(each)} | sample(rows) for each in range(number)]}
 
 
-def test_every_evaluation_beside_every_other_is_work():
+def test_every_pair_of_evaluations_is_work():
     assert work("comparisons", evaluations(2, 1000)) < BIG / 4
     assert work("comparisons", evaluations(10, 100)) < BIG < work("comparisons", evaluations(10, 500))
     assert work("comparisons", evaluations(30, 2)) > BIG
