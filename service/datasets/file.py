@@ -17,10 +17,10 @@ from service.settings import SettingsError
 
 VARIABLE = "ROCPR_DATASETS_FILE"
 
-_ENGINES = {"duckdb": ("location",), "spark": ("remote", "table")}
+_ENGINES = {"duckdb": ("location",)}
 """{engine: what says where its rows are}"""
 
-_PACKAGES = {"duckdb": "duckdb", "spark": "pyspark"}
+_PACKAGES = {"duckdb": "duckdb"}
 """{engine: the package that its extra installs}"""
 
 
@@ -29,7 +29,6 @@ class Dataset:
     """One dataset of the operator's file, whose keys are the fields' names.
 
     location       for DuckDB: files or globs.
-    remote, table  for Spark.
     scores, labels, weights, positive_label   the columns and their meaning.
     filters        the columns that `where` may name.
     slices         the columns that `slices` may name.
@@ -43,8 +42,6 @@ class Dataset:
     labels: str
     keys: tuple[str, ...]
     location: tuple[str, ...] = ()
-    remote: str = ""
-    table: str = ""
     weights: str | None = None
     positive_label: bool | float | str | None = None
     lower_is_positive: bool = False
@@ -92,8 +89,6 @@ class _DatasetSchema(Schema):
     labels = fields.String(required=True)
     keys = _Names(required=True)
     location = _Names()
-    remote = fields.String()
-    table = fields.String()
     weights = fields.String()
     positive_label = fields.Raw()
     lower_is_positive = fields.Boolean(truthy={True}, falsy={False})

@@ -137,19 +137,12 @@ def _in_the_documents_words(field: fields.Field[Any]) -> dict[str, Any]:
         },
         own.Scalar: dict,
         SliceColumns: lambda: {
-            "type": ["object", "array", "null"],
-            "items": {"type": "string"},
+            "type": ["object", "null"],
             "minProperties": 1,
             "maxProperties": MOST_SLICE_COLUMNS,
             "additionalProperties": {"type": "array", "items": {}},
         },
-        Where: lambda: {
-            "type": ["object", "null"],
-            "additionalProperties": {
-                "type": ["string", "number", "boolean", "array"],
-                "items": {"type": ["string", "number", "boolean"]},
-            },
-        },
+        Where: lambda: {"type": ["object", "null"], "additionalProperties": {}},
         own.Number: lambda: {"type": ["number", "null"], "format": "double", **_bounds(field)},
         Level: lambda: {"type": ["number", "null"], "format": "double", **_bounds(field)},
         own.Whole: lambda: {"type": ["integer", "null"], "format": "int64", **_bounds(field)},

@@ -103,7 +103,7 @@ def test_every_operation_takes_datasets(client: FlaskClient) -> None:
         ),
         "comparisons": tuple({"evaluations": [{"name": name, **one} for name in "ab"]} for one in (named, rows)),
         "slices": (
-            {"dataset": "ann", "slices": ["country"]},
+            {"dataset": "ann", "slices": {"country": []}},
             sample() | {"slices": {"country": COLUMNS["country"].tolist()}},
         ),
     }
@@ -152,8 +152,9 @@ FIELDS: list[dict[str, Any]] = [
     *({"dataset": "ann", "where": {"country": [value]}} for value in VALUES),
     *({"dataset": "ann", "where": value} for value in VALUES[:4]),
     *({"dataset": "ann", "where": {"week": value}} for value in WEEKS),
-    *({"dataset": "ann", "slices": [name]} for name in FILTERS),
-    *({"dataset": "ann", "tolerance": value} for value in (0, -1, 2, "1", True, [], 1e-400)),
+    *({"dataset": "ann", "slices": {name: []}} for name in FILTERS),
+    *({"dataset": "ann", "slices": value} for value in ("country", ["country"], {"country": ["DE"]})),
+    *({"dataset": "ann", "tolerance": value} for value in (0, -1, 2, "1", True, [0.1], 1e-400)),
     *({"dataset": "ann", field: [1]} for field in ("scores", "labels", "weights", "counts", "groups")),
     {"where": {"country": "DE"}},
     {"tolerance": 0.1},

@@ -88,7 +88,7 @@ class CountsSchema(ObjectSchema):
             raise _fault_of(fact, data) from None
 
 
-MOST_VALUES = 1_000
+MOST_WANTED = 1_000
 """The most values of one filter."""
 
 _LARGEST_VALUE = 2**63
@@ -171,8 +171,8 @@ class Where(fields.Field[dict[str, list[Any]]]):
 
 
 def _wrong_values(values: list[Any]) -> Fault | None:
-    if not 1 <= len(values) <= MOST_VALUES:
-        return Fault("wrong_length", f"Must have 1 to {MOST_VALUES} values, not {len(values)}.")
+    if not 1 <= len(values) <= MOST_WANTED:
+        return Fault("wrong_length", f"Must have 1 to {MOST_WANTED} values, not {len(values)}.")
     kinds = {float if type(value) is int else type(value) for value in values}
     if len(kinds) > 1 or not kinds <= {bool, float, str}:
         return Fault("not_a_label", "Must be texts, or numbers, or booleans.")

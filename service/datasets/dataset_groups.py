@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from service.engines.duckdb_engine import DuckDB
     from service.engines.engine import Kind
     from service.engines.plan import Found
-    from service.engines.spark_engine import Spark
 
 _LOG = logging.getLogger("service")
 
@@ -114,18 +113,19 @@ def _asked(given: dict[str, Any], place: str) -> dict[str, Any]:
 
 
 def _slices(given: object, dataset: Dataset, place: str) -> tuple[str, ...]:
-    """The columns of slices, by name. Raises Problem for one that is not listed."""
-    if given is None:
+    """The columns of slices, by name. Raises Problem for one that is not listed, and for one that has values."""
+    if given in (None, []):
         return ()
-    names = columns.items(given)
-    if names is None:
-        message = "With a dataset, slices is a list of columns, such as country."
-        raise invalid_value(f"{place}/slices", "not_a_list", message)
-    for row, name in enumerate(names):
+    if not isinstance(given, dict):
+        message = 'Must be an object of columns; of a dataset each is an empty list, such as {"country": []}.'
+        raise invalid_value(f"{place}/slices", "not_an_object", message)
+    for name, column in given.items():
+        pointer = f"{place}/slices/{pointer_token(name)}"
         if name not in dataset.slices:
-            known = ", ".join(dataset.slices) or "none"
-            raise invalid_value(f"{place}/slices/{row}", "not_one_of", f"Must be one of {known}.")
-    return tuple(str(name) for name in dict.fromkeys(names))
+            raise invalid_value(pointer, "not_one_of", f"Must be one of {', '.join(dataset.slices) or 'none'}.")
+        if column not in (None, []):
+            raise invalid_value(pointer, "exclusive", "The dataset has the values of this column; send an empty list.")
+    return tuple(given)
 
 
 def _found(
@@ -174,14 +174,8 @@ def _check_kinds(kinds: Mapping[str, "Kind"], where: Mapping[str, list[Any]], pl
 
 
 @contextmanager
-def _engine_of(dataset: Dataset) -> Iterator["DuckDB | Spark"]:
+def _engine_of(dataset: Dataset) -> Iterator["DuckDB"]:
     """Open the engine of a dataset; DuckDB may read the dataset's directories and nothing else."""
-    if dataset.engine == "spark":
-        from service.engines.spark_engine import Spark  # noqa: PLC0415  # an extra
-
-        with Spark(dataset.remote, dataset.table) as spark:
-            yield spark
-        return
     from service.engines.duckdb_engine import DuckDB  # noqa: PLC0415  # an extra
     from service.engines.duckdb_files import Files  # noqa: PLC0415
 
