@@ -17,10 +17,10 @@ step ruff format --check .
 step mypy --strict service
 step lint-imports
 coverage erase
-# Two at a time: the tests wait for servers half of their time.
-step coverage run -m pytest -p tests.uncounted -n 2 --dist worksteal --ignore tests/properties
+# Three at a time, for two processors: many tests wait, for a server to start or for a time-out of it. No lines are
+# counted during tests of made-up examples (tests/uncounted.py).
+step coverage run -m pytest -p tests.uncounted -n 3 --dist worksteal --ignore tests/properties
 coverage combine --quiet
 step coverage report
-# The slow twins would take twice as long under coverage, which looks at every line of theirs, too. They have the loops
-# in C, as users do; the tests before have NumPy's, and one of these compares the answers of both.
+# These have the loops in C, as users do; the tests before have NumPy's, and one of these compares the answers of both.
 step python -m pytest -n 2 --dist worksteal --compiled tests/properties

@@ -13,6 +13,7 @@ MODULES = {
     "curves": "the operation: its picture, its command",
     "guide": "the user's guide: its command, its routes",
     "slices": "the operation: its picture, its command",
+    "sql": "the SQL text: its tree, its command",
     "tradeoffs": "the operation: its picture, its command",
 }
 """{name that several modules have: the one meaning that it has in all of them}"""

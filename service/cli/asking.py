@@ -1,7 +1,7 @@
 """Calls answer.py as a server would, and explains a problem to the reader."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import orjson
@@ -17,6 +17,9 @@ from service.wire.formats.query_options import CSV_PARAMETERS, SAMPLE_COLUMNS
 from service.wire.limits import Limits
 from service.wire.media_types import JSON
 from service.wire.problems import MAX_ERRORS
+
+if TYPE_CHECKING:
+    from service.cli.engine_rows import EngineRows
 
 NAME_COLUMNS = "If the columns have other names, give them with --scores and --labels."
 NAME_LABEL = "--positive-label names the positive one."
@@ -58,12 +61,17 @@ def _settings() -> Settings:
 
 
 def ask_about(
-    operation: str, file: InputFile, typed: dict[str, str], others: Mapping[str, str], accept: str = JSON
+    operation: str, file: "InputFile | EngineRows", typed: dict[str, str], others: Mapping[str, str], accept: str = JSON
 ) -> bytes:
     """Evaluate one file, with the typed options and others, and return the answer.
 
     A problem is printed and ends the command.
     """
+    if not isinstance(file, InputFile):
+        result = file.ask(operation, {**typed, **others}, accept)
+        if is_problem(result):
+            fail(file.problem_lines(orjson.loads(result.body), typed))
+        return result.body
     body = file.content
     result = ask(operation, file.media_type_of(body), {**typed, **others}, body, accept)
     if is_problem(result):
@@ -147,7 +155,7 @@ def wants_label(errors: Iterable[dict[str, Any]]) -> bool:
     return any(error["code"] in codes and "positive_label" in error["detail"] for error in errors)
 
 
-def label_lines(file: InputFile) -> Iterable[str]:
+def label_lines(file: "InputFile | EngineRows") -> Iterable[str]:
     """Say how to choose between labels."""
     if file.is_table:
         yield f"  {NAME_LABEL}"

@@ -11,6 +11,7 @@ from service.cli.key import key
 from service.cli.merge import merge
 from service.cli.serve import serve
 from service.cli.slices import slices
+from service.cli.sql import sql
 from service.cli.tradeoffs import tradeoffs
 
 
@@ -26,6 +27,7 @@ rocpr.add_command(compare)
 rocpr.add_command(slices)
 rocpr.add_command(classes)
 rocpr.add_command(gate)
+rocpr.add_command(sql)
 rocpr.add_command(merge)
 rocpr.add_command(serve)
 rocpr.add_command(key)

@@ -1,19 +1,20 @@
-"""`rocpr compare NAME=FILE NAME=FILE ...`: which classifier is best where, without a server.
+"""`rocpr compare NAME=FILE NAME=FILE ...`, or one table: which classifier is best where, without a server.
 
 Knows the command's options and the layout of its summary; answer.py checks and evaluates.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import click
 import orjson
 
-from service.answer import Answer, Request, answer_decoded
-from service.cli.asking import is_problem, limits, use_compiled
+from service.answer import Request, answer_decoded
+from service.cli.asking import ask_about, is_problem, limits, use_compiled
 from service.cli.command_error import fail
-from service.cli.evaluations import lines_of_problem, named_files, read_evaluations, request_of
+from service.cli.engine_rows import EngineOptions, EngineRows, engine_options, limits_of_engines, source_of
+from service.cli.evaluations import ONE_TABLE, lines_of_problem, named_files, read_evaluations, request_of
 from service.cli.files import InputFile
 from service.cli.layout import (
     CellTexts,
@@ -29,8 +30,11 @@ from service.cli.layout import (
 )
 from service.cli.options import evaluation_options, given_texts, indices_option, refuse_without_table
 from service.cli.plots import plot_option, write_plot
-from service.wire.formats.query_options import Decoded, names_or_json
+from service.wire.formats.query_options import names_or_json
+from service.wire.limits import Limits
 from service.wire.media_types import JSON
+
+_Sources = Mapping[str, InputFile | EngineRows]
 
 _SHORT_NAME = 11
 """The longest name that is in the same line as its areas."""
@@ -47,50 +51,76 @@ _HULL: CellTexts = {
 
 
 @click.command()
-@click.argument("files", metavar="NAME=FILE NAME=FILE ...", nargs=-1, required=True, callback=named_files)
+@click.argument("files", metavar="NAME=FILE NAME=FILE ... | FILE", nargs=-1, required=True, callback=named_files)
 @evaluation_options
+@engine_options
 @indices_option
 @plot_option
 def compare(
-    files: dict[str, BinaryIO],
+    files: dict[str, BinaryIO | str],
     format_name: str | None,
     indices: str | None,
     *,
     as_json: bool,
+    engine: EngineOptions | None,
     plot: Path | None,
     **options: str | bool | None,
 ) -> None:
     """Say which of 2 to 50 classifiers is best, and where.
 
-    All must be of the same data, with equal numbers of positives and negatives. Each FILE is one evaluation: a table
-    as rocpr curves takes it, or a JSON file with the fields of an evaluation. The options for columns apply to all
-    tables. One FILE can be - for standard input, with --format.
+    All must come from the same data, with equal numbers of positives and negatives. Each FILE is one evaluation: a
+    table as rocpr curves takes it, or a JSON file with the fields of an evaluation. The options for columns apply to
+    all tables. One FILE can be - for standard input, with --format.
+
+    A single FILE without a name is a table with a column of scores for each classifier, as in --scores old,new; or a
+    JSON file, a body as POST /v1/comparisons takes it.
     """
     given = given_texts(options)
-    sources = {name: InputFile.of(stream, format_name) for name, stream in files.items()}
+    sources = {name: source_of(stream, format_name, engine) for name, stream in files.items()}
     refuse_without_table(given, sources.values())
-    evaluations = read_evaluations(sources, given)
-    chosen = {} if indices is None else {"indices": names_or_json(indices)}
-    decoded = request_of(evaluations, chosen)
-    result = _answer(decoded, JSON)
-    if is_problem(result):
-        fail(lines_of_problem(orjson.loads(result.body), evaluations, chosen))
-    write_plot(plot, lambda media_type: _answer(decoded, media_type).body)
-    if as_json:
-        click.echo(result.body, nl=False)
+    chosen = {} if indices is None else {"indices": indices}
+    if ONE_TABLE not in sources:
+        ask = _of_files(sources, given, chosen, limits() if engine is None else limits_of_engines())
+    elif engine is None:
+        ask = _of_table(sources[ONE_TABLE], given, chosen)
     else:
-        click.echo("\n".join(summary_lines(orjson.loads(result.body), sources)))
+        raise click.UsageError("With --engine, give every classifier as NAME=FILE.")
+    body = ask(JSON)
+    write_plot(plot, ask)
+    if as_json:
+        click.echo(body, nl=False)
+    else:
+        click.echo("\n".join(summary_lines(orjson.loads(body), sources)))
 
 
-def _answer(decoded: Decoded, accept: str) -> Answer:
+def _of_table(table: InputFile | EngineRows, given: dict[str, str], options: dict[str, str]) -> Callable[[str], bytes]:
+    """Answer about the columns of one table in a media type; a problem is printed and ends the command."""
+    return lambda accept: ask_about("comparisons", table, given, options, accept)
+
+
+def _of_files(
+    sources: _Sources, given: dict[str, str], options: dict[str, str], most: Limits
+) -> Callable[[str], bytes]:
+    """Likewise about several files, each of which is read once."""
+    evaluations = read_evaluations(sources, given)
+    chosen: dict[str, object] = {name: names_or_json(text) for name, text in options.items()}
+    decoded = request_of(evaluations, chosen)
     use_compiled()
-    return answer_decoded(Request("comparisons", "/v1/comparisons", JSON, accept, (), b""), decoded, limits())
+
+    def ask(accept: str) -> bytes:
+        result = answer_decoded(Request("comparisons", "/v1/comparisons", JSON, accept, (), b""), decoded, most)
+        if is_problem(result):
+            fail(lines_of_problem(orjson.loads(result.body), evaluations, chosen))
+        return result.body
+
+    return ask
 
 
-def summary_lines(document: dict[str, Any], files: dict[str, InputFile]) -> Iterable[str]:
+def summary_lines(document: dict[str, Any], files: _Sources) -> Iterable[str]:
     """Format an answer for a reader."""
     yield "Evaluations"
-    yield from table_lines([[name, file.name] for name, file in files.items()], "<<")
+    names, one = document["auc"]["name"], files.get(ONE_TABLE)
+    yield from table_lines([[name, (one or files[name]).name] for name in names], "<<")
     yield ""
     yield from total_lines(document)
     yield ""
@@ -99,7 +129,7 @@ def summary_lines(document: dict[str, Any], files: dict[str, InputFile]) -> Iter
     if document["dominance"] is None:
         yield "Dominance and the best curves are omitted: see the warning not_a_sweep."
     else:
-        yield from _dominance_lines(document["dominance"], list(files))
+        yield from _dominance_lines(document["dominance"], names)
         yield ""
         yield from _best_lines("Most true positives at each false-positive rate", document["best_roc"])
         yield ""

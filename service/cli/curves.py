@@ -11,7 +11,7 @@ import click
 import orjson
 
 from service.cli.asking import ask_about
-from service.cli.files import InputFile
+from service.cli.engine_rows import EngineOptions, FileOrGlob, engine_options, source_of
 from service.cli.layout import (
     CellTexts,
     chosen_rows,
@@ -104,8 +104,9 @@ _ALSO = ("calibration", "statistics")
 
 
 @click.command()
-@click.argument("file", type=click.File("rb"))
+@click.argument("file", type=FileOrGlob())
 @evaluation_options
+@engine_options
 @click.option("--soft-labels", metavar="NAME", help="Column of probabilities of being positive, instead of labels.")
 @click.option("--thresholds", metavar="JSON", help="Evaluate only these thresholds: '[0.5, 0.9]'.")
 @click.option("--intervals", metavar="JSON", help="""How certain the areas are: '{}' or '{"level": 0.9}'.""")
@@ -129,10 +130,11 @@ _ALSO = ("calibration", "statistics")
 @plot_option
 @show_option
 def curves(
-    file: BinaryIO,
+    file: BinaryIO | str,
     format_name: str | None,
     *,
     as_json: bool,
+    engine: EngineOptions | None,
     plot: Path | None,
     show: bool,
     **options: str | bool | None,
@@ -144,7 +146,7 @@ def curves(
     - for standard input, with --format.
     """
     given = given_texts(options)
-    source = InputFile.of(file, format_name)
+    source = source_of(file, format_name, engine)
     refuse_without_table(given, [source])
     for option in ("keep", "interpolation"):
         if option in given and not as_json:

@@ -6,16 +6,17 @@ file that caused it.
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 import click
 import orjson
 
 from service.cli.asking import as_options, label_lines, limits, lines_of_file, note_lines, problem_lines, wants_label
 from service.cli.command_error import fail
+from service.cli.engine_rows import EngineRows, FileOrGlob
 from service.cli.files import InputFile
 from service.curves.comparison import MOST_EVALUATIONS
 from service.wire.columns import ColumnError, SharedColumn, labels, numbers
@@ -25,12 +26,20 @@ from service.wire.formats.table_columns import COUNTS_COLUMNS, GROUP_ENDS, GROUP
 from service.wire.formats.tables import TableForm, one_evaluation
 from service.wire.problems import FieldError, Problem, invalid_request, problem_document
 
+ONE_TABLE = ""
+"""The key of a single file without a name: a table of all evaluations."""
+
 _FEWEST = 2
 _OF_EVALUATION = re.compile(r"/evaluations/(\d+)((?:/.*)?)", re.DOTALL)
 
 
-def named_files(context: click.Context, parameter: click.Parameter, words: tuple[str, ...]) -> dict[str, BinaryIO]:
-    """Open every NAME=FILE; a name has no equals sign. Raises UsageError."""
+def named_files(
+    context: click.Context, parameter: click.Parameter, words: tuple[str, ...]
+) -> dict[str, BinaryIO | str]:
+    """Open every NAME=FILE, or one FILE, unless an engine reads them; a name has no equals sign. Raises UsageError."""
+    of_path = FileOrGlob()
+    if len(words) == 1 and "=" not in words[0]:
+        return {ONE_TABLE: of_path.convert(words[0], parameter, context)}
     if not _FEWEST <= len(words) <= MOST_EVALUATIONS:
         raise click.UsageError(f"The command takes {_FEWEST} to {MOST_EVALUATIONS} files, not {len(words)}.")
     paths: dict[str, str] = {}
@@ -43,8 +52,7 @@ def named_files(context: click.Context, parameter: click.Parameter, words: tuple
         paths[name] = path
     if list(paths.values()).count("-") > 1:
         raise click.UsageError("Standard input can be read only once, but - is given more than once.")
-    binary = click.File("rb")
-    return {name: cast("BinaryIO", binary.convert(path, parameter, context)) for name, path in paths.items()}
+    return {name: of_path.convert(path, parameter, context) for name, path in paths.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +60,11 @@ class EvaluationFile:
     """One evaluation of a request: its name, its file, and the file's content."""
 
     name: str
-    file: InputFile
+    file: InputFile | EngineRows
     decoded: Decoded
 
 
-def read_evaluations(files: dict[str, InputFile], given: dict[str, str]) -> list[EvaluationFile]:
+def read_evaluations(files: Mapping[str, InputFile | EngineRows], given: dict[str, str]) -> list[EvaluationFile]:
     """Read every file, tables with the given options; a file's problem is printed and ends the command."""
     form = one_evaluation()
     return [
@@ -66,14 +74,16 @@ def read_evaluations(files: dict[str, InputFile], given: dict[str, str]) -> list
 
 
 def read_evaluation(
-    file: InputFile, given: dict[str, str], typed: dict[str, str], form: TableForm, *, plain: bool
+    file: InputFile | EngineRows, given: dict[str, str], typed: dict[str, str], form: TableForm, *, plain: bool
 ) -> Decoded:
     """Read a file, a table with the given options, some of which were typed.
 
-    A problem is printed and ends the command. With `plain` a table's columns become lists, as in JSON.
+    A problem is printed and ends the command. With `plain` a file's columns become lists, as in JSON.
     """
-    body = file.content
     given, typed = file.taken(given), file.taken(typed)
+    if not isinstance(file, InputFile):
+        return file.decoded(given)
+    body = file.content
     try:
         decoded = DECODERS[file.media_type_of(body)](body, given, form, limits())
         return _plain(decoded) if plain and file.is_table else decoded

@@ -4,13 +4,16 @@ They have the names of the service's query parameters, and their texts are passe
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from service.cli.files import FORMATS, InputFile
 from service.wire.formats.query_options import CSV_PARAMETERS
 from service.wire.media_types import CSV, JSON
+
+if TYPE_CHECKING:
+    from service.cli.engine_rows import EngineRows
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -51,7 +54,7 @@ def given_texts(options: dict[str, str | bool | None]) -> dict[str, str]:
     return {name: text for name, text in texts.items() if isinstance(text, str)}
 
 
-def refuse_without_table(given: Iterable[str], files: Iterable[InputFile]) -> None:
+def refuse_without_table(given: Iterable[str], files: "Iterable[InputFile | EngineRows]") -> None:
     """Refuse options that none of the files takes. Raises UsageError."""
     kinds = {file.media_type for file in files}
     for name in given:

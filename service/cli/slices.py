@@ -12,7 +12,7 @@ import orjson
 
 from service.cli.asking import ask_about
 from service.cli.command_error import fail
-from service.cli.files import InputFile
+from service.cli.engine_rows import EngineOptions, FileOrGlob, engine_options, source_of
 from service.cli.layout import (
     MOST_ROWS,
     count_text,
@@ -34,8 +34,9 @@ _SHOWN = (*_COUNTS, "roc", "roc_lower", "roc_upper", "pr", "pr_lower", "pr_upper
 
 
 @click.command()
-@click.argument("file", type=click.File("rb"))
+@click.argument("file", type=FileOrGlob())
 @evaluation_options
+@engine_options
 @click.option("--slices", "slices_", metavar="NAMES", help="Columns that define the slices: country,model.")
 @click.option("--sort", metavar="NAME", default="roc", show_default=True, help="The column to sort by, lowest first.")
 @click.option("--intervals", metavar="JSON", help="""How certain the areas are: '{}' or '{"level": 0.9}'.""")
@@ -46,10 +47,11 @@ _SHOWN = (*_COUNTS, "roc", "roc_lower", "roc_upper", "pr", "pr_lower", "pr_upper
 )
 @plot_option
 def slices(
-    file: BinaryIO,
+    file: BinaryIO | str,
     format_name: str | None,
     *,
     as_json: bool,
+    engine: EngineOptions | None,
     slices_: str | None,
     sort: str,
     plot: Path | None,
@@ -64,7 +66,7 @@ def slices(
     All slices are evaluated in one pass: ten thousand of 500 rows take half a second; a call for each would take ten.
     """
     given = given_texts({**options, "slices": slices_})
-    source = InputFile.of(file, format_name)
+    source = source_of(file, format_name, engine)
     refuse_without_table(given, [source])
     body = ask_about("slices", source, given, {})
     document = orjson.loads(body)

@@ -11,7 +11,7 @@ import click
 import orjson
 
 from service.cli.asking import ask_about
-from service.cli.files import InputFile
+from service.cli.engine_rows import EngineOptions, FileOrGlob, engine_options, source_of
 from service.cli.layout import (
     CellTexts,
     chosen_rows,
@@ -39,8 +39,9 @@ _AT: CellTexts = {"at_lambda": in_full, "value": fraction, "threshold": in_full}
 
 
 @click.command()
-@click.argument("file", type=click.File("rb"))
+@click.argument("file", type=FileOrGlob())
 @evaluation_options
+@engine_options
 @indices_option
 @click.option("--min-precision", metavar="NUMBER", help="Consider only rows with at least this precision.")
 @click.option("--min-recall", metavar="NUMBER", help="Consider only rows with at least this recall.")
@@ -49,7 +50,13 @@ _AT: CellTexts = {"at_lambda": in_full, "value": fraction, "threshold": in_full}
 @click.option("--at-lambda", metavar="JSON", help="Read the best value and its threshold there: '[0.2, 0.5, 0.8]'.")
 @plot_option
 def tradeoffs(
-    file: BinaryIO, format_name: str | None, *, as_json: bool, plot: Path | None, **options: str | bool | None
+    file: BinaryIO | str,
+    format_name: str | None,
+    *,
+    as_json: bool,
+    engine: EngineOptions | None,
+    plot: Path | None,
+    **options: str | bool | None,
 ) -> None:
     """Say which threshold is best for each trade-off.
 
@@ -59,7 +66,7 @@ def tradeoffs(
     be - for standard input, with --format.
     """
     given = given_texts(options)
-    source = InputFile.of(file, format_name)
+    source = source_of(file, format_name, engine)
     refuse_without_table(given, [source])
     body = ask_about("tradeoffs", source, given, {})
     write_plot(plot, lambda media_type: ask_about("tradeoffs", source, given, {}, media_type))
@@ -89,7 +96,7 @@ def _index_lines(index: str, tradeoff: dict[str, Any]) -> Iterable[str]:
     yield from column_lines(optimal, _OPTIMAL, shown)
     if "bounds" in tradeoff:
         lower, upper = (fraction(tradeoff["bounds"][end]) for end in ("lower", "upper"))
-        yield f"  The area is between {lower} and {upper}, as far as the groups tell."
+        yield f"  The groups only say that the area is between {lower} and {upper}."
     start = tradeoff["uninformative_from"]
     if start is None:
         yield "  Calling everything positive is never best."

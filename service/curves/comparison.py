@@ -124,7 +124,7 @@ def _tables(evaluations: Iterable[Evaluation]) -> list[ConfusionTable]:
             if (table.positives, table.negatives) != (first.positives, first.negatives):
                 raise TotalsDiffer(
                     f"This has {table.positives:.17g} positives and {table.negatives:.17g} negatives but the first "
-                    f"has {first.positives:.17g} and {first.negatives:.17g}: all must be of the same data."
+                    f"has {first.positives:.17g} and {first.negatives:.17g}: all must come from the same data."
                 )
         except CurvesError as fact:
             fact.evaluation = number
@@ -222,9 +222,9 @@ def _warnings(names: Names, tables: list[ConfusionTable]) -> tuple[CurvesWarning
         warnings.append(
             CurvesWarning(
                 "not_a_sweep",
-                "fp rises while tp falls between some rows, so no single sweep gives them and they form no curve, in: "
-                f"{', '.join(unswept[:_SHOWN_NAMES])}{more}. dominance, best_roc and best_pr are null; hull areas, "
-                "joint_hull and best_tradeoff are not.",
+                f"Between some rows of {', '.join(unswept[:_SHOWN_NAMES])}{more}, fp rises while tp falls, so no "
+                "single sweep gives these rows and they form no curve. dominance, best_roc and best_pr are null; hull "
+                "areas, joint_hull and best_tradeoff are not.",
             )
         )
     if any(table.sweep and not has_trapezoid(table) for table in tables):

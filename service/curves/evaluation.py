@@ -56,7 +56,7 @@ class CurvesWarning:
 
 NOT_A_SWEEP = CurvesWarning(
     "not_a_sweep",
-    "fp rises while tp falls between some rows, so no single sweep gives them and they form no curve: "
+    "Between some rows, fp rises while tp falls, so no single sweep gives these rows and they form no curve: "
     "roc, pr, pr_trapezoid, average_precision and interpolated_pr are null; the hull is not.",
 )
 TRAPEZOID_OMITTED = CurvesWarning(

@@ -22,7 +22,7 @@ from service.curves.roc import tpr
 
 BOUNDED_TRADEOFFS = CurvesWarning(
     "bounded",
-    "Some groups do not tell the order of their examples: each area is half way between its bounds, and the intervals "
+    "The order of the examples in some groups is unknown: each area is halfway between its bounds, and the intervals "
     "and values are those of the rows at the ends of groups, which may be less than the best.",
 )
 

@@ -177,6 +177,7 @@ def _config(spill: str, memory: str | None, threads: int | None) -> dict[str, st
         "preserve_insertion_order": "false",
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
+        "allocator_background_threads": "true",  # gives memory back between passes
     }
     if memory is not None:
         config["memory_limit"] = memory

@@ -5,6 +5,7 @@ import sys
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
+from sqlglot.errors import ParseError
 
 Label = bool | int | float | str
 
@@ -92,8 +93,13 @@ def _folded(name: str, dialect: str) -> exp.Identifier:
 
 
 def table_of(name: str, dialect: str) -> exp.Table:
-    """A table of the user's, whose name may have several parts: catalog, database, table."""
+    """A table of the user's, whose name may have several parts: catalog, database, table.
+
+    Raises sqlglot's ParseError if it is more than a name.
+    """
     table = exp.to_table(name, dialect=dialect)
+    if table.find(exp.Func):
+        raise ParseError(f"{name!r} is not the name of a table.")
     grammar = Dialect.get_or_raise(dialect)
     for part in table.find_all(exp.Identifier):
         grammar.normalize_identifier(part)

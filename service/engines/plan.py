@@ -12,7 +12,7 @@ from service.engines.checks import ReadLabels, RowColumns, checked_kinds, probed
 from service.engines.engine import Engine, NamedArrays
 from service.engines.failures import EngineFailed
 from service.engines.refining import RowGroups
-from service.engines.search import FIRST_BINS, MOST_BINS, Search, Width, groups_of
+from service.engines.search import FIRST_BINS, MOST_BINS, Search, groups_of
 
 _LOGARITHMIC = 1e6
 """Scores above 0 whose ends differ by more than this factor are binned by their logarithm."""
@@ -43,12 +43,10 @@ def found(
     *,
     tolerance: float | None = None,
     most_bins: int = MOST_BINS,
-    width: Width | None = None,
 ) -> Found:
     """Group the rows: by score without a tolerance, else so that bounds of the areas are at most `tolerance` apart.
 
-    `width` measures that; what `openness` adds up to, if it is None. Slices and few rows are grouped by score in any
-    case.
+    Slices and few rows are grouped by score in any case.
 
     Raises ColumnRefused, OneClassLabels, EngineFailed, Interrupted, and what `read_labels` raises.
     """
@@ -73,7 +71,7 @@ def found(
         slices = {name: table[name] for name in columns.by}
         groups, passes = groups_of(table, rows), 1
     else:
-        search = Search(engine, rows, first, tolerance, most_bins, width, columns.lower_is_positive)
+        search = Search(engine, rows, first, tolerance, most_bins, columns.lower_is_positive)
         groups, passes = search.run(), search.passes
     if groups.rows.sum() != probe["rows" if rows.weights is None else "weighty"]:
         raise EngineFailed("Other rows were grouped than were counted before; did the data change meanwhile?")

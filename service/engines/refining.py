@@ -9,14 +9,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from service.curves.exact import FloatArray, IntArray
+from service.curves.confusion import ConfusionTable
+from service.curves.exact import BoolArray, FloatArray, IntArray
+from service.curves.hull import RocHull
 
 _LEAST_SCALE, _LARGEST_SCALE = 1e-300, 1e300
 _FINEST = 4
 """Bins for each row at most."""
 
-_LEFT, _REACHED = 0.1, 0.6
+_LEFT, _REACHED = 0.1, 0.7
 """The parts of a goal that may stay open in groups that are not divided, and in those that are."""
+
+_STEEPER = 1.5
+"""Corners of smaller groups are not lower everywhere by as much as the groups are smaller."""
 
 
 class RowGroups(NamedTuple):
@@ -32,39 +37,33 @@ class RowGroups(NamedTuple):
     masses: dict[str, FloatArray]
     rows: FloatArray
 
-    def take(self, places: IntArray | np.ndarray[tuple[int], np.dtype[np.bool_]]) -> "RowGroups":
+    def take(self, places: IntArray | BoolArray | slice) -> "RowGroups":
         """Select groups."""
         masses = {name: column[places] for name, column in self.masses.items()}
         return RowGroups(self.score_from[places], self.score_to[places], masses, self.rows[places])
 
+    @classmethod
+    def of_parts(cls, parts: "list[RowGroups]") -> "RowGroups":
+        """Put groups together, in the order of the parts."""
+        if len(parts) == 1:
+            return parts[0]
+        masses = {name: np.concatenate([part.masses[name] for part in parts]) for name in parts[0].masses}
+        low, high = (np.concatenate([getattr(part, name) for part in parts]) for name in ("score_from", "score_to"))
+        return cls(low, high, masses, np.concatenate([part.rows for part in parts]))
 
-def concatenated(parts: list[RowGroups]) -> RowGroups:
-    """Put groups together, in the order of the parts."""
-    if len(parts) == 1:
-        return parts[0]
-    masses = {name: np.concatenate([part.masses[name] for part in parts]) for name in parts[0].masses}
-    return RowGroups(
-        np.concatenate([part.score_from for part in parts]),
-        np.concatenate([part.score_to for part in parts]),
-        masses,
-        np.concatenate([part.rows for part in parts]),
-    )
+    def apart(self) -> "RowGroups":
+        """Sort by score, and unite groups that have scores in common.
 
-
-def united(groups: RowGroups) -> RowGroups:
-    """Sort groups by score, and unite those that have scores in common.
-
-    No rounding of an engine can then put a tie into two groups, whatever it did with FLOOR and LN.
-    """
-    order = np.argsort(groups.score_from, kind="stable")
-    groups = groups.take(order)
-    reach = np.maximum.accumulate(groups.score_to)
-    starts = np.append(0, np.flatnonzero(groups.score_from[1:] > reach[:-1]) + 1)
-    if starts.size == reach.size:
-        return groups
-    masses = {name: np.add.reduceat(column, starts) for name, column in groups.masses.items()}
-    ends = np.maximum.reduceat(groups.score_to, starts)
-    return RowGroups(groups.score_from[starts], ends, masses, np.add.reduceat(groups.rows, starts))
+        No rounding of an engine can then put a tie into two groups, whatever it did with FLOOR and LN.
+        """
+        ordered = self.take(np.argsort(self.score_from, kind="stable"))
+        reach = np.maximum.accumulate(ordered.score_to)
+        starts = np.append(0, np.flatnonzero(ordered.score_from[1:] > reach[:-1]) + 1)
+        if starts.size == reach.size:
+            return ordered
+        masses = {name: np.add.reduceat(column, starts) for name, column in ordered.masses.items()}
+        ends = np.maximum.reduceat(ordered.score_to, starts)
+        return RowGroups(ordered.score_from[starts], ends, masses, np.add.reduceat(ordered.rows, starts))
 
 
 def openness(groups: RowGroups, *, lower_is_positive: bool = False) -> tuple[FloatArray, FloatArray]:
@@ -89,22 +88,59 @@ def openness(groups: RowGroups, *, lower_is_positive: bool = False) -> tuple[Flo
     return np.where(is_open, p / positives * (n / negatives), 0.0), np.where(is_open, np.maximum(of_precision, 0), 0.0)
 
 
-def divided(openings: FloatArray, rows: FloatArray, goal: float, most: int) -> tuple[IntArray, FloatArray]:
-    """Choose the groups to divide, and into how many bins each, so that all openings come down to less than `goal`.
+def lifts(groups: RowGroups, *, lower_is_positive: bool = False) -> FloatArray:
+    """How far the best order of each group reaches above the ROC hull that is certain, as a share of P, (m,).
+
+    The points that are certain are those between groups. The best order begins with all positives of a group: a corner
+    at tp + p and the fp before it. The areas of the hulls are left open by no more than the highest corner, or about
+    that.
+    """
+    p, n = groups.masses["positives"], groups.masses["negatives"]
+    order = np.argsort(groups.score_from)
+    order = order if lower_is_positive else order[::-1]
+    tp, fp = (np.append(0.0, np.cumsum(column[order])) for column in (p, n))
+    table = ConfusionTable(np.full(tp.size, np.nan), tp, fp, float(tp[-1]), float(fp[-1]), lower_is_positive)
+    vertices = RocHull.of(table).vertices
+    across, up = fp[vertices], tp[vertices]
+    last = np.append(across[1:] > across[:-1], True)  # of a vertical piece, the upper end
+    out = np.zeros(p.size)
+    out[order] = (tp[:-1] + p[order] - np.interp(fp[:-1], across[last], up[last])) / tp[-1]
+    return np.where(groups.score_from < groups.score_to, np.maximum(out, 0.0), 0.0)
+
+
+class Goals(NamedTuple):
+    """What to come down to: the openings of all groups together, and the lift of each."""
+
+    opening: float
+    lift: float
+
+
+def divided(
+    openings: FloatArray, lifted: FloatArray, rows: FloatArray, goals: Goals, most: int
+) -> tuple[IntArray, FloatArray]:
+    """Choose the groups to divide, and into how many bins each, so that openings and lifts come down to their goals.
 
     The narrowest groups stay as they are, as many as leave a tenth of the goal open. A group of opening c in m bins
     leaves
-    about c / m; with m proportional to √c, M bins leave (Σ √c)² / M, the least possible. At most `most` bins in total,
-    and
-    at least two each.
+    about c / m; with m proportional to √c, M bins leave (Σ √c)² / M, the least possible. A lift is divided by m as
+    well.
+    At most `most` bins in total, and at least two each.
     """
-    order = np.argsort(openings)
-    widest = order[np.searchsorted(np.cumsum(openings[order]), goal * _LEFT, side="right") :][::-1][: most // 2]
-    roots = np.sqrt(openings[widest])
-    total = float(roots.sum())
-    wanted = min(total * total / (goal * _REACHED), most - 2.0 * widest.size)
-    bins = 2 + np.floor(roots * (wanted / max(total, _LEAST_SCALE)))
-    return widest, np.minimum(bins, _FINEST * rows[widest] + 2)
+    bins = np.where(lifted > goals.lift, np.ceil(_STEEPER * lifted / goals.lift), 0.0)
+    if openings.sum() > goals.opening:
+        order = np.argsort(openings)
+        wide = order[np.searchsorted(np.cumsum(openings[order]), goals.opening * _LEFT, side="right") :]
+        roots = np.sqrt(openings[wide])
+        total = float(roots.sum())
+        bins[wide] = np.maximum(bins[wide], 2 + np.floor(roots * (total / (goals.opening * _REACHED))))
+    bins = np.minimum(bins, _FINEST * rows + 2)
+    chosen = np.flatnonzero(bins)
+    if chosen.size > most // 2:
+        chosen = np.sort(chosen[np.argsort(-bins[chosen], kind="stable")][: most // 2])
+    finer = bins[chosen]
+    if finer.sum() > most:
+        finer = 2 + np.floor((finer - 2) * ((most - 2.0 * chosen.size) / (finer - 2).sum()))
+    return chosen, np.maximum(finer, 2.0)
 
 
 def scales(groups: RowGroups, bins: FloatArray) -> FloatArray:

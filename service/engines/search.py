@@ -1,15 +1,17 @@
 """The search for groups that are narrow enough: bins over the whole range, then the widest divided, pass by pass."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from service.curves.bounds import bounded_areas
 from service.curves.exact import FloatArray, IntArray
+from service.curves.grouped import GroupColumns, Grouped
 from service.engines import sql
 from service.engines.engine import Engine, NamedArrays
-from service.engines.refining import RowGroups, concatenated, divided, openness, scales, united
+from service.engines.refining import Goals, RowGroups, divided, lifts, openness, scales
 
 MOST_BINS = 2**22
 """The most bins of a pass; an engine needs some 230 bytes for each."""
@@ -20,8 +22,11 @@ FIRST_BINS = 2**15
 _MOST_PASSES = 5
 """After so many passes what is still too wide is grouped by score."""
 
-Width = Callable[[RowGroups], float]
-"""How far the bounds of the areas are apart, at most."""
+_OF_LIFTS = 0.5
+"""How high a corner may reach above the hull that is certain, as a part of the tolerance."""
+
+_SAFELY = 0.8
+"""Goals are lowered by this more than bounds that are too wide ask for."""
 
 
 class _Block(NamedTuple):
@@ -35,13 +40,27 @@ class _Block(NamedTuple):
         return _Block(self.levels, self.bins[places], self.groups.take(places))
 
 
+def _nearer(goals: Goals, factor: float, widest: float, highest: float) -> Goals:
+    """Lower the goals after bounds that were too wide by this factor: that of lifts while a corner is above it."""
+    lift = min(goals.lift, highest) * factor * _SAFELY
+    return Goals(goals.opening if highest > goals.lift else widest * factor * _SAFELY, lift)
+
+
+def _views(blocks: list[_Block], groups: RowGroups) -> Iterator[_Block]:
+    """The same blocks as parts of these groups, which are theirs together, without a copy."""
+    start = 0
+    for block in blocks:
+        stop = start + block.bins.size
+        yield _Block(block.levels, block.bins, groups.take(slice(start, stop)))
+        start = stop
+
+
 @dataclass
 class Search:
     """A search in the rows of an engine.
 
     first      the bins of the first pass.
     tolerance  how far the bounds of the areas may be apart.
-    width      measures that; what `openness` adds up to if it is None.
     passes     how often the rows were read.
     """
 
@@ -50,34 +69,36 @@ class Search:
     first: sql.FirstBins
     tolerance: float
     most_bins: int = MOST_BINS
-    width: Width | None = None
     lower_is_positive: bool = False
     passes: int = 0
 
     def run(self) -> RowGroups:
         """Divide bins until the width is within the tolerance. Raises EngineFailed and Interrupted."""
         blocks = [self._bins(())]
-        goal = self.tolerance
+        goals = Goals(self.tolerance, self.tolerance * _OF_LIFTS)
         while True:
-            groups = concatenated([block.groups for block in blocks])
+            groups = RowGroups.of_parts([block.groups for block in blocks])
+            blocks = [*_views(blocks, groups)]
             each = openness(groups, lower_is_positive=self.lower_is_positive)
             widest = max(float(openings.sum()) for openings in each)
-            if widest <= goal:
-                narrow = united(groups)
-                width = 0.0 if self.width is None or widest == 0 else self.width(narrow)
+            lifted = lifts(groups, lower_is_positive=self.lower_is_positive)
+            if widest <= goals.opening and (lifted.max() <= goals.lift or self.passes > 1):
+                narrow = groups.apart()
+                width = bounds_apart(narrow, lower_is_positive=self.lower_is_positive) if widest > 0 else 0.0
                 if width <= self.tolerance:
                     return narrow
-                goal = widest * self.tolerance / width / 2  # these bounds are wider than the openings
-            else:
-                blocks = [*self._divided(blocks, np.maximum(*each), goal)]
+                goals = _nearer(goals, self.tolerance / width, widest, float(lifted.max()))
+            blocks = [*self._divided(blocks, np.maximum(*each), lifted, goals)]
 
-    def _divided(self, blocks: list[_Block], openings: FloatArray, goal: float) -> Iterator[_Block]:
-        """Divide the widest groups: those of the last block, unless earlier ones leave too much open by now."""
+    def _divided(
+        self, blocks: list[_Block], openings: FloatArray, lifted: FloatArray, goals: Goals
+    ) -> Iterator[_Block]:
+        """Divide the highest groups, and the widest: of the last block, if earlier ones leave little open by now."""
         stops = np.cumsum([block.bins.size for block in blocks])
-        settled = stops[-2] if len(blocks) > 1 and openings[: stops[-2]].sum() <= goal / 2 else 0
+        if len(blocks) > 1 and openings[: stops[-2]].sum() <= goals.opening / 2:
+            openings[: stops[-2]] = 0
         rows = np.concatenate([block.groups.rows for block in blocks])
-        chosen, finer = divided(openings[settled:], rows[settled:], goal, self.most_bins)
-        chosen += settled
+        chosen, finer = divided(openings, lifted, rows, goals, self.most_bins)
         exactly = rows[chosen].sum() <= 2 * finer.sum() or self.passes >= _MOST_PASSES
         into = np.zeros(rows.size)
         into[chosen] = finer
@@ -108,6 +129,22 @@ class Search:
         self.passes += 1
         table = self.engine.rows(sql.bins_text(self.rows, self.first, levels), f"pass {self.passes}")
         return _Block(levels, np.asarray(table["bin"], dtype=np.int64), groups_of(table, self.rows))
+
+
+def bounds_apart(groups: RowGroups, *, lower_is_positive: bool = False) -> float:
+    """How far the bounds of an area are apart, of all areas at most."""
+    masses = groups.masses
+    columns = GroupColumns(
+        groups.score_from,
+        groups.score_to,
+        masses["positives"],
+        masses["negatives"],
+        masses.get("positives_squared"),
+        masses.get("negatives_squared"),
+        lower_is_positive=lower_is_positive,
+    )
+    found = bounded_areas(Grouped.of(columns)).values()
+    return max(each.upper - each.lower for each in found if each is not None)
 
 
 def groups_of(table: NamedArrays, rows: sql.RowSource) -> RowGroups:

@@ -28,28 +28,8 @@ from service.engines.nodes import (
     within,
 )
 
-DIALECTS = (
-    "athena",
-    "bigquery",
-    "clickhouse",
-    "databricks",
-    "duckdb",
-    "mysql",
-    "postgres",
-    "redshift",
-    "snowflake",
-    "spark",
-    "sqlite",
-    "trino",
-    "tsql",
-)
-"""The dialects whose text is tested: run where the engine can be had, else parsed."""
-
 MOST_LABELS = 10_000
 """The most distinct labels that are listed."""
-
-MOST_DECIMALS = 9
-"""The most decimals of weights; BigQuery's NUMERIC has no more."""
 
 _EXACT_INTEGER = 2**53
 """Integers up to this have a double."""
@@ -96,7 +76,9 @@ def labels_text(rows: RowSource) -> str:
         .from_(table_of(rows.table, rows.dialect))
         .group_by(label.copy())
     )
-    return _text(query.order_by(exp.Ordered(this=column("rows"), desc=True)).limit(MOST_LABELS + 1), rows)
+    return _text(
+        query.order_by(exp.Ordered(this=column("rows"), desc=True), column("label")).limit(MOST_LABELS + 1), rows
+    )
 
 
 def probe_text(rows: RowSource, *, whole: bool = False) -> str:
@@ -240,9 +222,12 @@ def _sums(rows: RowSource, *, checked: bool = False) -> Iterator[exp.Expr]:
     if rows.weights is not None:
         if not checked:
             yield aliased(count_of(), "rows")
-        square: exp.Expr = exp.Mul(this=column("weight"), expression=column("weight"))
-        if rows.weight_decimals is not None:
-            square = exp.cast(square, f"decimal(38, {rows.weight_decimals})")
+        weight: exp.Expr = column("weight")
+        if rows.weight_decimals is not None and rows.dialect == "bigquery":
+            weight = exp.cast(weight, "bigdecimal")
+        square: exp.Expr = exp.Mul(this=weight, expression=weight.copy())
+        if rows.weight_decimals is not None and rows.dialect != "bigquery":
+            square = exp.cast(square, f"decimal(38, {2 * rows.weight_decimals})")  # exact, as the sum of weights is
         yield from (aliased(_total(met, square, rows), f"{name}_squared") for name, met in of_class.items())
 
 

@@ -24,8 +24,8 @@ from service.inference.subject import Subject
 
 BOUNDED = CurvesWarning(
     "bounded",
-    "Some groups do not tell the order of their examples: values are half way between the bounds given with them, and "
-    "all tables have the rows at the ends of groups only.",
+    "The order of the examples in some groups is unknown: values are halfway between the bounds given with them, and "
+    "all tables have only the rows at the ends of groups.",
 )
 _OF_SINGLE_SCORES = ("calibration", "statistics")
 

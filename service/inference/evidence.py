@@ -201,11 +201,13 @@ class Evidence:
         wrong = few * (1 - max(value for _, value in found))
         enough = _ANY if interval.method == "mover" else _SEVERAL
         if inside < _INSIDE:
-            why = f"about {inside:.2g} examples decide it; from {_INSIDE} on they keep their level"
+            why = f"only about {inside:.2g} examples decide; from {_INSIDE} examples on, they keep their level"
         elif interval.method != "mover" and few < _MANY:
-            why = f"the smaller class has an effective size of {few:.3g}; from {_MANY} on they keep their level"
+            why = f"the smaller class has an effective size of {few:.3g}; from {_MANY} on, they keep their level"
         elif wrong < enough:
-            why = f"about {wrong:.2g} of its smaller class are ranked wrongly; from {enough:g} on they keep their level"
+            why = (
+                f"about {wrong:.2g} of the smaller class are ranked wrongly; from {enough:g} on, they keep their level"
+            )
         else:
             return
         self._warnings.append(

@@ -58,8 +58,8 @@ def straddling(rule: Rule, bounds: Enclosure) -> str:
     what = f"The difference of {rule.of}" if rule.kind == "max_drop" else f"{rule.of}"
     lower, upper = _apart(bounds.lower, bounds.upper) if bounds.lower < bounds.upper else (_short(bounds.lower),) * 2
     return (
-        f"{what} is from {lower} to {upper}, as far as the groups tell: bounded. At one end {rule.kind} "
-        f"{plain(rule.bound)} is met, at the other it is not."
+        f"{what} is only known to be from {lower} to {upper}, as the warning bounded says. At one end, {rule.kind} "
+        f"{plain(rule.bound)} is met; at the other, it is not."
     )
 
 

@@ -193,14 +193,20 @@ def _plain(label: Any) -> object:  # noqa: ANN401  # as above
     return label.as_py() if hasattr(label, "as_py") else label
 
 
-def chosen_labels(positive: BoolArray, positive_label: object, counted: Tally) -> Labels:
-    """Split one label from all others. Raises ColumnError if no row has it."""
+def chosen_labels(
+    positive: BoolArray, positive_label: object, counted: Tally, positive_rows: int | None = None
+) -> Labels:
+    """Split one label from all others. Raises ColumnError if no row has it.
+
+    `positive_rows` is how many rows have it, if those of `positive` are not single rows.
+    """
     if counted.rows and not positive.any():
         detail = f"No label equals positive_label, {shown(positive_label)}; the labels are {counted.listed}."
         raise ColumnError("one_class", detail)
     if counted.labels <= 2:  # noqa: PLR2004  # two classes
         return Labels(positive)
-    name, rows = shown(positive_label), int(np.count_nonzero(positive))
+    name = shown(positive_label)
+    rows = int(np.count_nonzero(positive)) if positive_rows is None else positive_rows
     others = [(other, count) for other, count in counted.most if other != name][:_LISTED]
     parts = [f"{other} in {count}" for other, count in others]
     more = counted.labels - 1 - len(others)

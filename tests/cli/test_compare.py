@@ -204,3 +204,48 @@ def test_standard_input_is_one_of_the_files() -> None:
     run = rocpr(ALL, "ten=-", "--format", "csv", given=data)
     assert run.stdout.splitlines()[2] == "  ten  standard input"
     assert run.stdout.splitlines()[3:] == rocpr(ALL, TEN).stdout.splitlines()[3:]
+
+
+def one_table(folder: Path) -> Path:
+    """Both samples as columns of one table."""
+    path = folder / "both.csv"
+    every, ten = (sample(DATA / f"breast_cancer{name}.csv") for name in ("", "_ten"))
+    rows = zip(every["labels"], every["scores"], ten["scores"], strict=True)
+    path.write_text("y,all,ten\n" + "".join(f"{y},{one},{other}\n" for y, one, other in rows))
+    return path
+
+
+def test_columns_of_one_table(tmp_path: Path) -> None:
+    path = one_table(tmp_path)
+    run = rocpr(path, "--labels", "y", "--scores", "all,ten")
+    assert (run.exit_code, run.stderr) == (0, "")
+    assert run.stdout.splitlines()[:3] == ["Evaluations", f"  all  {path}", f"  ten  {path}"]
+    assert run.stdout.splitlines()[3:] == rocpr(ALL, TEN).stdout.splitlines()[3:]
+
+
+def test_columns_of_one_table_as_json_and_as_a_picture(tmp_path: Path) -> None:
+    given = [one_table(tmp_path), "--labels", "y", "--scores", "all,ten", "--indices", "jaccard"]
+    run = rocpr(*given, "--json", "--plot", tmp_path / "one.svg")
+    assert run.stdout == rocpr(ALL, TEN, "--indices", "jaccard", "--json", "--plot", tmp_path / "two.svg").stdout
+    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
+
+
+def test_a_whole_request_in_a_json_file(tmp_path: Path) -> None:
+    path = tmp_path / "body.json"
+    path.write_text(json.dumps({"evaluations": [{"name": "one", **FIRST}, {"name": "two", **SECOND}]}))
+    lines = rocpr(path).stdout.splitlines()
+    assert lines[:3] == ["Evaluations", f"  one  {path}", f"  two  {path}"]
+    assert lines[3:] == rocpr(*written(tmp_path, one=FIRST, two=SECOND)).stdout.splitlines()[3:]
+
+
+def test_one_table_without_names_of_columns_gets_advice(tmp_path: Path) -> None:
+    run = rocpr(one_table(tmp_path))
+    assert (run.exit_code, run.stdout) == (2, "")
+    assert "scores names the columns to compare, as in scores=a,b" in run.stderr
+    assert "give them with --scores and --labels" in run.stderr
+
+
+def test_an_engine_reads_no_columns_of_one_table(tmp_path: Path) -> None:
+    run = rocpr(one_table(tmp_path), "--labels", "y", "--scores", "all,ten", "--engine", "duckdb")
+    assert (run.exit_code, run.stdout) == (2, "")
+    assert "With --engine, give every classifier as NAME=FILE." in run.stderr

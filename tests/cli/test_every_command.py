@@ -17,6 +17,7 @@ COMMANDS = ["curves", "tradeoffs", "compare"]
 ONE_FILE = COMMANDS[:2]
 ALL, TEN = DATA / "breast_cancer.csv", DATA / "breast_cancer_ten.csv"
 DIGITS = DATA / "digits_eight.csv"
+OF_ENGINES = {"engine", "tolerance", "memory", "spill", "weight_decimals"}
 
 
 def words(command: str, *files: object) -> list[str]:
@@ -41,7 +42,7 @@ def fed(command: str) -> list[str]:
 )
 def test_the_options_are_the_query_parameters(command: str, parameters: set[str], others: set[str]) -> None:
     names = {parameter.name for parameter in commands.commands[command].params}
-    assert names - {"format_name", "as_json", "plot", *others} == set(parameters)
+    assert names - {"format_name", "as_json", "plot", *OF_ENGINES, *others} == set(parameters)
 
 
 @pytest.mark.parametrize(

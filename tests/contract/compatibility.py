@@ -33,6 +33,7 @@ def each_break(old: Tree, new: Tree) -> Iterator[str]:
     comparison = _Comparison(old, new)
     yield from comparison.of_names()
     yield from comparison.of_operations()
+    yield from comparison.of_texts()  # last: all examples are looked through
 
 
 def _gone(before: Any, after: Any, what: str) -> Iterator[str]:
@@ -94,8 +95,6 @@ class _Comparison:
         """Whatever clients know by name alone; generated ones name their classes after the schemas."""
         components, components_now = self._old.get("components", {}), self._new.get("components", {})
         yield from _gone(components.get("schemas", {}), components_now.get("schemas", {}), "schema")
-        yield from _gone(sorted(_problem_types(self._old)), _problem_types(self._new), "problem type")
-        yield from _gone(sorted(_codes(self._old)), _codes(self._new), "code")
         servers = [server["url"] for server in self._new.get("servers", [])]
         yield from _gone([server["url"] for server in self._old.get("servers", [])], servers, "server")
         schemes, schemes_now = components.get("securitySchemes", {}), components_now.get("securitySchemes", {})
@@ -103,6 +102,11 @@ class _Comparison:
         for name, old, new in _both(schemes, schemes_now):
             for key in other_changes(old, new, ANNOTATIONS):
                 yield f"security scheme {name}: {key} changed"
+
+    def of_texts(self) -> Iterator[str]:
+        """Names that only examples and descriptions tell."""
+        yield from _gone(sorted(_problem_types(self._old)), _problem_types(self._new), "problem type")
+        yield from _gone(sorted(_codes(self._old)), _codes(self._new), "code")
 
     def of_operations(self) -> Iterator[str]:
         """Operations, and all that is in them."""

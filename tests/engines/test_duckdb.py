@@ -22,6 +22,7 @@ from service.engines.duckdb_files import Files
 from service.engines.failures import ColumnRefused, EngineFailed, Interrupted
 from service.engines.plan import found
 from service.engines.refining import openness
+from service.engines.search import bounds_apart
 from tests.engines.checking import check, is_exact, read_labels
 
 if TYPE_CHECKING:
@@ -119,18 +120,19 @@ def test_skewed_scores_need_few_passes(tolerance: float, tmp_path: Path) -> None
     check(negative.groups, -scores, labels)
 
 
-def test_what_the_caller_measures_has_the_last_word(tmp_path: Path) -> None:
-    """Bounds that `openness` does not foresee are closed by further passes."""
-    asked = []
-
-    def width(groups: Any) -> float:
-        asked.append(300 * max(float(each.sum()) for each in openness(groups)))
-        return asked[-1]
-
-    result = grouped({"p": SCORES, "y": LABELS}, tmp_path, tolerance=0.01, width=width)
-    check(result.groups, SCORES, LABELS)
-    assert len(asked) > 1
-    assert asked[-1] <= 0.01
+@pytest.mark.parametrize("tolerance", [1e-2, 1e-4])
+def test_bounds_of_all_areas_are_as_close_as_asked(tolerance: float, tmp_path: Path) -> None:
+    """Those of the hulls, too, which few high corners leave open wider than all openings add up to."""
+    random = np.random.default_rng(1)
+    labels = random.random(300_000) < 0.02
+    scores = random.normal(size=labels.size) + 2 * labels
+    for lower in (False, True):
+        scores = -scores
+        columns = RowColumns("p", "y", lower_is_positive=not lower)
+        result = grouped({"p": scores, "y": labels}, tmp_path, columns, tolerance=tolerance)
+        check(result.groups, scores, labels)
+        assert bounds_apart(result.groups, lower_is_positive=not lower) <= tolerance
+        assert result.passes <= 3
 
 
 def test_slices(tmp_path: Path) -> None:

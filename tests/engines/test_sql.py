@@ -16,9 +16,10 @@ from sqlglot import exp
 
 from service.engines import sql
 from service.engines.checks import RowColumns
+from service.engines.dialects import DIALECTS
 from service.engines.plan import found
 from service.engines.refining import openness
-from service.engines.sql import DIALECTS, FirstBins, RowSource
+from service.engines.sql import FirstBins, RowSource
 from tests.engines.checking import check, is_exact, read_labels
 from tests.engines.engines import Postgres, SQLite
 

@@ -237,7 +237,7 @@ class TestNarrow:
     @pytest.mark.parametrize("method", ["delong", "bootstrap", "bca"])
     def test_few_that_are_ranked_wrongly(self, method: str) -> None:
         (said,) = self.told(100, 200, 9, method, max_drop=0.5)
-        assert "about 9 of its smaller class are ranked wrongly; from 10 on they keep their level" in said
+        assert "about 9 of the smaller class are ranked wrongly; from 10 on, they keep their level" in said
 
     def test_the_default_needs_one(self) -> None:
         assert self.told(20, 200, 1, "auto", max_drop=0.5) == []
@@ -261,7 +261,7 @@ class TestNarrow:
                 assert said == []
             else:
                 assert len(said) == 1
-                assert f"about {inside} examples decide it; from 10 on they keep their level" in said[0]
+                assert f"only about {inside} examples decide; from 10 examples on, they keep their level" in said[0]
 
 
 class TestOmitted:

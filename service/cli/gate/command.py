@@ -12,6 +12,7 @@ from typing import BinaryIO, cast
 import click
 import orjson
 
+from service.cli.engine_rows import EngineOptions, EngineRows, engine_options, source_of
 from service.cli.files import SUFFIXES, InputFile, suffix_of
 from service.cli.gate.first_rules import PROBE, rules_json, rules_text
 from service.cli.gate.outputs import Outputs
@@ -46,6 +47,7 @@ class GateCommand(click.Command):
 @click.command(cls=GateCommand)
 @click.argument("files", metavar="RULES.toml SCORES", nargs=-1)
 @evaluation_options
+@engine_options
 @click.option("--baseline", metavar="OLD", help="The previous model's scores, for max_drop.")
 @click.option("--server", metavar="URL", help="Ask this server instead of evaluating the files here.")
 @click.option("--api-key-env", metavar="NAME", help="The environment variable that holds the server's key.")
@@ -73,6 +75,7 @@ def gate(
     markdown: Path | None,
     plot: Path | None,
     as_json: bool,
+    engine: EngineOptions | None,
     init: bool,
     **options: str | bool | None,
 ) -> None:
@@ -89,6 +92,8 @@ def gate(
     """
     if init and (baseline or junit or markdown or plot):
         raise click.UsageError("--init cannot be combined with --baseline, --junit, --markdown or --plot.")
+    if server is not None and engine is not None:
+        raise click.UsageError("--engine cannot be combined with --server.")
     if server is None and api_key_env is not None:
         raise click.UsageError("--api-key-env needs --server.")
     expected = 1 if init else 2
@@ -97,8 +102,11 @@ def gate(
         raise click.UsageError(f"{what}; {len(files)} file{'' if len(files) == 1 else 's'} given.")
     if not init:
         _refuse_other_order(*files)
-    streams = _opened(context, [*files, *([] if baseline is None else [baseline])])
-    source, *more = (InputFile.of(stream, format_name) for stream in streams[expected - 1 :])
+    first = files[: expected - 1]
+    scores = [*files[expected - 1 :], *([] if baseline is None else [baseline])]
+    streams = _opened(context, [*first, *(scores if engine is None else [])])
+    opened: list[BinaryIO | str] = [*(streams[len(first) :] if engine is None else scores)]
+    source, *more = (source_of(file, format_name, engine) for file in opened)
     old = more[0] if more else None
     given = given_texts(options)
     refuse_without_table(given, [source, *more])
@@ -133,7 +141,9 @@ def _opened(context: click.Context, paths: list[str]) -> list[BinaryIO]:
     return [cast("BinaryIO", binary.convert(path, None, context)) for path in paths]
 
 
-def _first_rules(scores: InputFile, given: dict[str, str], server: ServerAddress | None, *, as_json: bool) -> str:
+def _first_rules(
+    scores: InputFile | EngineRows, given: dict[str, str], server: ServerAddress | None, *, as_json: bool
+) -> str:
     """Make the text of RULES.toml, or of RULES.json."""
     document = orjson.loads(Question(Rules("the first rules", {}, PROBE), scores, None, given).verdict(server))
     if as_json:

@@ -23,6 +23,7 @@ from service.cli.asking import (
     wants_label,
 )
 from service.cli.command_error import fail
+from service.cli.engine_rows import EngineRows, limits_of_engines
 from service.cli.evaluations import read_evaluation
 from service.cli.files import InputFile
 from service.cli.gate.rules_file import GATE_OPTIONS, Rules
@@ -44,8 +45,8 @@ class Question:
     """
 
     rules: Rules
-    scores: InputFile
-    baseline: InputFile | None
+    scores: InputFile | EngineRows
+    baseline: InputFile | EngineRows | None
     given: dict[str, str]
     _decoded: Decoded = field(init=False, default_factory=lambda: Decoded({}))
     _baseline: Decoded = field(init=False, default_factory=lambda: Decoded({}))
@@ -65,8 +66,9 @@ class Question:
 
     def _by_answer(self) -> bytes:
         use_compiled()
+        most = limits() if isinstance(self.scores, InputFile) else limits_of_engines()
         request = Request("gates", "/v1/gates", JSON, JSON, (), b"")
-        result = answer_decoded(request, Decoded(self._document(plain=False)), limits())
+        result = answer_decoded(request, Decoded(self._document(plain=False)), most)
         if is_problem(result):
             fail(self._lines_of_problem(orjson.loads(result.body)))
         return result.body
@@ -77,7 +79,12 @@ class Question:
         parameters = self.scores.taken(self._texts) | {
             key: json.dumps(value) for key, value in self.rules.options.items()
         }
-        if self.scores.is_table and self.baseline is None and fits_a_query(parameters):
+        if (
+            isinstance(self.scores, InputFile)
+            and self.scores.is_table
+            and self.baseline is None
+            and fits_a_query(parameters)
+        ):
             body = self.scores.content
             reply = post_gate(server, self.scores.media_type_of(body), parameters, body)
             lines = self._lines_of_scores(reply.document, body) if reply.is_problem else []
@@ -131,6 +138,8 @@ class Question:
         """Format a problem of a table that was sent unchanged."""
         if any(_is_of_rules(error["pointer"]) for error in problem.get("errors", [])):
             return list(self._lines_of_problem(problem))
+        if not isinstance(self.scores, InputFile):
+            return list(self.scores.problem_lines(problem, self.given))
         return list(lines_of_file(problem, self.scores, body, self._texts, self.given))
 
     def _lines_of_problem(self, problem: dict[str, Any]) -> Iterator[str]:
@@ -158,12 +167,12 @@ class Question:
         yield from note_lines(problem, of_scores + of_baseline)
 
 
-def _about_labels(errors: list[dict[str, Any]], file: InputFile) -> Iterator[str]:
+def _about_labels(errors: list[dict[str, Any]], file: InputFile | EngineRows) -> Iterator[str]:
     if wants_label(errors):
         yield from label_lines(file)
 
 
-def _with_meaning(file: InputFile, document: object, meaning: dict[str, Any]) -> Any:  # noqa: ANN401  # any JSON value
+def _with_meaning(file: InputFile | EngineRows, document: object, meaning: dict[str, Any]) -> Any:  # noqa: ANN401  # any JSON value
     """Add the meaning of labels and scores to a JSON file's evaluation, unless it has its own."""
     if file.is_table or not isinstance(document, dict):
         return document

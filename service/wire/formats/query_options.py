@@ -145,11 +145,11 @@ def _with(given: dict[str, object], options: Mapping[str, object]) -> dict[str, 
             raise invalid_value(f"/{key}", "exclusive", message)
     added = dict(options)
     if "positive_label" in added:
-        added["positive_label"] = _label_like(str(added["positive_label"]), given.get("labels"))
+        added["positive_label"] = label_like(str(added["positive_label"]), given.get("labels"))
     return given | added
 
 
-def _label_like(text: str, labels: object) -> object:
+def label_like(text: str, labels: object) -> object:
     """Read the text of a label with the type of the body's labels: text unchanged, a number or boolean as JSON."""
     first = labels[0] if isinstance(labels, list) and labels else None
     if not isinstance(labels, NumberList) and not isinstance(first, (bool, int, float)):

@@ -1,0 +1,279 @@
+"""`--engine duckdb`: files of any number of rows, which an engine groups by score, to be evaluated as groups.
+
+Knows the options of an engine, its progress on a terminal, and how its failures end a command.
+"""
+
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import wraps
+from pathlib import Path
+from typing import Any, BinaryIO, TypeVar, cast
+
+import click
+import numpy as np
+import pyarrow as pa
+
+from service.answer import Answer, Request, answer_decoded
+from service.cli.asking import NAME_COLUMNS, NAME_LABEL, as_options, limits, problem_lines, use_compiled, wants_label
+from service.cli.command_error import fail
+from service.cli.files import InputFile, suffix_of
+from service.cli.options import flag
+from service.curves.errors import OneClassLabels
+from service.engines.dialects import MOST_DECIMALS
+from service.wire.columns import ColumnError
+from service.wire.formats.arrow_columns import ArrowColumn
+from service.wire.formats.distinct_labels import distinct_labels
+from service.wire.formats.query_options import (
+    CLOSED_ENDS,
+    COLUMN_PARAMETERS,
+    CSV_PARAMETERS,
+    PICTURE_PARAMETERS,
+    SAMPLE_COLUMNS,
+    SLICES,
+    SOFT_LABELS,
+    TOTALS,
+    Decoded,
+    options_of,
+)
+from service.wire.limits import Limits
+from service.wire.media_types import CSV, JSON, PARQUET
+from service.wire.problems import FieldError, Problem, invalid_request, problem_document
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+_MARKS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "point": "."}
+_CSV_SUFFIXES = {"csv", "gz", "zst"}
+
+
+@dataclass(frozen=True, slots=True)
+class EngineOptions:
+    """Which engine groups the rows, how closely the areas are bounded (None: exactly), and what it may use."""
+
+    engine: str
+    tolerance: float | None = None
+    memory: str | None = None
+    spill: Path | None = None
+    weight_decimals: int | None = None
+
+
+_OPTIONS = (
+    click.option(
+        "--engine",
+        type=click.Choice(["duckdb"]),
+        is_eager=True,
+        help="Have this engine read FILE, which may be a glob such as '/lake/*.parquet', of any number of rows.",
+    ),
+    click.option(
+        "--tolerance",
+        type=click.FloatRange(0, 1, min_open=True),
+        metavar="NUMBER",
+        help="With --engine: how far the bounds of an area may be apart, as in 1e-6.  [default: areas are exact]",
+    ),
+    click.option("--memory", metavar="SIZE", help="With --engine: what it may use, as in 4GB."),
+    click.option(
+        "--spill",
+        type=click.Path(file_okay=False, exists=True, path_type=Path),
+        metavar="DIR",
+        help="With --engine: where it puts what does not fit.",
+    ),
+    click.option(
+        "--weight-decimals",
+        type=click.IntRange(0, MOST_DECIMALS),
+        metavar="N",
+        help="With --engine: round weights, so that every run has the same sums.",
+    ),
+)
+
+
+def engine_options(command: _Command) -> _Command:
+    """Add the options of an engine, which the command gets as one argument, `engine`: an EngineOptions or None."""
+
+    @wraps(command)
+    def with_engine(*arguments: Any, engine: str | None, **options: Any) -> Any:  # noqa: ANN401  # a command's own
+        chosen = {name: options.pop(name) for name in ("tolerance", "memory", "spill", "weight_decimals")}
+        for name, value in chosen.items():
+            if engine is None and value is not None:
+                raise click.UsageError(f"{flag(name)} needs --engine.")
+        return command(*arguments, engine=None if engine is None else EngineOptions(engine, **chosen), **options)
+
+    with_option: Any = with_engine
+    for option in reversed(_OPTIONS):
+        with_option = option(with_option)
+    return cast("_Command", with_option)
+
+
+class FileOrGlob(click.ParamType[Any]):
+    """A file that is opened, or with --engine the name of files, as text."""
+
+    name = "filename"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401  # click's
+        """Open the file unless an engine reads it. Raises BadParameter."""
+        if not isinstance(value, str) or (ctx is not None and isinstance(ctx.params.get("engine"), str)):
+            return value
+        return click.File("rb").convert(value, param, ctx)
+
+
+def source_of(file: BinaryIO | str, format_name: str | None, engine: EngineOptions | None) -> "InputFile | EngineRows":
+    """The source of an evaluation: an open file, or rows that an engine reads. Raises UsageError."""
+    if engine is None:
+        return InputFile.of(cast("BinaryIO", file), format_name)
+    if format_name == JSON.rpartition("/")[2]:
+        raise click.UsageError("--engine reads tables; a JSON file is read without it.")
+    return EngineRows(str(file), format_name, engine)
+
+
+def limits_of_engines() -> Limits:
+    """The limits for groups that an engine made: a server's, without that of rows."""
+    return replace(limits(), max_rows=sys.maxsize)
+
+
+@dataclass(frozen=True)
+class EngineRows:
+    """Files by name, or a glob, whose rows an engine groups."""
+
+    name: str
+    format_name: str | None
+    engine: EngineOptions
+    is_table: bool = field(default=True, init=False)
+    _found: dict[str, Any] = field(default_factory=dict, init=False, compare=False)
+
+    @property
+    def media_type(self) -> str:
+        """What kind of options its files take: those of CSV or of another format."""
+        return CSV if (self.format_name or suffix_of(self.name)) in _CSV_SUFFIXES else PARQUET
+
+    def taken(self, given: Mapping[str, str]) -> dict[str, str]:
+        """The given options that the files take."""
+        return {key: text for key, text in given.items() if self.media_type == CSV or key not in CSV_PARAMETERS}
+
+    def decoded(self, given: Mapping[str, str]) -> Decoded:
+        """The groups and the options that do not name columns, as one document; a failure ends the command."""
+        for name in (SOFT_LABELS, CLOSED_ENDS, *TOTALS):
+            if name in given:
+                raise click.UsageError(f"{flag(name)} cannot be combined with --engine.")
+        try:
+            options = options_of({key: text for key, text in given.items() if key not in _READ_HERE})
+        except Problem as problem:
+            fail(self._lines(problem, given))
+        if not self._found:
+            self._found.update(self._grouped(given))
+        return Decoded(self._found | options)
+
+    def ask(self, operation: str, parameters: Mapping[str, str], accept: str) -> Answer:
+        """Evaluate the groups; a server's limit of rows is not for them."""
+        of_picture = tuple((key, text) for key, text in parameters.items() if key in PICTURE_PARAMETERS)
+        decoded = self.decoded({key: text for key, text in parameters.items() if key not in PICTURE_PARAMETERS})
+        use_compiled()
+        request = Request(operation, f"/v1/{operation}", JSON, accept, of_picture, b"")
+        return answer_decoded(request, decoded, limits_of_engines())
+
+    def problem_lines(self, problem: dict[str, Any], given: Mapping[str, str]) -> Iterable[str]:
+        """Format a problem of these rows."""
+        errors = as_options(problem.get("errors", []), given)
+        yield from problem_lines(problem | {"errors": errors}, self.name)
+        missing = {error["pointer"].removeprefix("/") for error in errors if error["code"] == "missing"}
+        if missing & {"scores", "labels"}:
+            yield f"  {NAME_COLUMNS}"
+        if wants_label(errors):
+            yield f"  {NAME_LABEL}"
+
+    def _grouped(self, given: Mapping[str, str]) -> dict[str, Any]:
+        """Have the engine group the rows: a document of groups, and perhaps of slices."""
+        try:
+            from service.engines.duckdb_engine import DuckDB  # noqa: PLC0415  # an extra
+            from service.engines.duckdb_files import Files  # noqa: PLC0415
+        except ImportError:
+            fail(["Error: --engine duckdb needs DuckDB: pip install 'rocpr[duckdb]'."])
+        from service.engines.failures import ColumnRefused, EngineFailed  # noqa: PLC0415  # goes with the engine
+
+        numbers = [given.get("scores", "scores"), given.get("weights", "weights")]
+        texts = [given.get("labels", "labels"), *_listed(given.get(SLICES))]
+        marks = {name: _MARKS.get(given[name], given[name]) if name in given else None for name in CSV_PARAMETERS}
+        files = Files([self.name], self.format_name, texts, numbers, marks["delimiter"], marks["decimal"])
+        bars = _Bars()
+        try:
+            with DuckDB(files, memory=self.engine.memory, spill=self.engine.spill, progress=bars.show) as engine:
+                return self._read(engine, given)
+        except (ColumnRefused, ColumnError) as refused:
+            column = getattr(refused, "column", given.get("labels", "labels"))
+            error = FieldError(f"/{column}", refused.code, refused.detail)
+            fail(self._lines(invalid_request([error]), given))
+        except OneClassLabels as fact:
+            fail(self._lines(invalid_request([FieldError(f"/{fact.column}", "one_class", fact.detail)]), given))
+        except EngineFailed as failure:
+            fail([f"Error: {self.name}: DuckDB could not read or group the rows.", f"  {failure}"])
+        finally:
+            bars.close()
+
+    def _read(self, engine: Any, given: Mapping[str, str]) -> dict[str, Any]:  # noqa: ANN401  # a DuckDB
+        from service.engines.checks import RowColumns  # noqa: PLC0415  # goes with the engine
+        from service.engines.plan import found  # noqa: PLC0415
+
+        names = {key: given.get(key, key) for key in SAMPLE_COLUMNS}
+        if "weights" not in given and "weights" not in engine.kinds():
+            del names["weights"]
+        lower = given.get("lower_is_positive") == "true"
+        by = tuple(_listed(given.get(SLICES)))
+        columns = RowColumns(**names, by=by, weight_decimals=self.engine.weight_decimals, lower_is_positive=lower)
+        label = given.get("positive_label")
+        result = found(
+            engine,
+            columns,
+            lambda values, counts: distinct_labels(values, counts, label),
+            tolerance=self.engine.tolerance,
+            most_bins=engine.most_bins,
+        )
+        if result.rest is not None:
+            click.echo(f"{self.name}: {result.rest}", err=True)
+        ends = {"score_from": result.groups.score_from, "score_to": result.groups.score_to}
+        groups = {name: _column(cells) for name, cells in (ends | result.groups.masses).items()}
+        slices = {name: _column(result.slices[name]) for name in by}
+        return {"groups": groups} | ({SLICES: slices} if by else {})
+
+    def _lines(self, problem: Problem, given: Mapping[str, str]) -> Iterable[str]:
+        import orjson  # noqa: PLC0415
+
+        return self.problem_lines(orjson.loads(problem_document(problem, "")), given)
+
+
+_READ_HERE = {*COLUMN_PARAMETERS, *CSV_PARAMETERS, "positive_label"}
+"""Options that say how rows are read."""
+
+
+class _Bars:
+    """A bar for each step of an engine, on a terminal."""
+
+    def __init__(self) -> None:
+        self._bar: Any = None
+        self._step = ""
+
+    def show(self, step: str, done: float) -> None:
+        """Show how much of a step is done."""
+        if step != self._step:
+            from tqdm import tqdm  # type: ignore[import-untyped] # noqa: PLC0415  # has no types; takes time to import
+
+            self.close()
+            self._step = step
+            self._bar = tqdm(total=100, desc=step, unit="%", disable=None, bar_format="{desc:<22} {bar:30} {n:3.0f} %")
+        if self._bar is not None:
+            self._bar.n = 100 * done
+            self._bar.refresh()
+
+    def close(self) -> None:
+        """End the bar of the last step."""
+        if self._bar is not None:
+            self._bar.n = 100
+            self._bar.refresh()
+            self._bar.close()
+            self._bar = None
+
+
+def _column(cells: np.ndarray[Any, Any]) -> ArrowColumn:
+    array = pa.array(cells.tolist() if cells.dtype == object or np.ma.isMaskedArray(cells) else cells)
+    return ArrowColumn(pa.chunked_array([array]), str(array.type))
+
+
+def _listed(names: str | None) -> list[str]:
+    return [name.strip() for name in names.split(",")] if names else []

@@ -1,0 +1,91 @@
+"""`rocpr sql`: prints the SQL that groups the rows of a table by score, for a database to run.
+
+Knows the command's options; service/engines/sql.py writes the text.
+"""
+
+import click
+
+from service.cli.command_error import fail
+from service.engines.dialects import DIALECTS, MOST_DECIMALS, WITHOUT_DECIMALS
+from service.wire.formats.json_format import StrictJsonError
+from service.wire.formats.query_options import json_or_truth
+
+
+@click.command()
+@click.option("--dialect", type=click.Choice(DIALECTS), required=True, help="The database's SQL.")
+@click.option("--table", metavar="A.B.C", required=True, help="The table, with its database if need be.")
+@click.option("--scores", metavar="NAME", default="scores", show_default=True, help="Column of the scores.")
+@click.option("--labels", metavar="NAME", default="labels", show_default=True, help="Column of the labels.")
+@click.option("--weights", metavar="NAME", help="Column of the weights.")
+@click.option(
+    "--positive-label",
+    metavar="JSON",
+    help="The positive label, all others being negative: true, 2, spam.  [default: 1, and 0 is negative]",
+)
+@click.option("--slices", "slices_", metavar="NAMES", help="Columns that define slices: country,model.")
+@click.option("--bins", type=click.IntRange(min=1), metavar="N", help="Group into N bins instead of by score.")
+@click.option(
+    "--weight-decimals",
+    type=click.IntRange(0, MOST_DECIMALS),
+    metavar="N",
+    help="Round weights to N decimals; their sums are then the same in every run.",
+)
+def sql(
+    *,
+    dialect: str,
+    table: str,
+    scores: str,
+    labels: str,
+    weights: str | None,
+    positive_label: str | None,
+    slices_: str | None,
+    bins: int | None,
+    weight_decimals: int | None,
+) -> None:
+    r"""Print the SQL that turns the rows of a table into groups of scores, which every other command takes.
+
+    \b
+        rocpr sql --dialect postgres --table shop.orders --scores p --labels fraud --positive-label true >groups.sql
+        psql --csv -f groups.sql >groups.csv
+        rocpr curves groups.csv
+
+    Groups of equal score have all that is in the rows. Bins are fewer, and the areas have bounds. A group with a row
+    that cannot be used, such as one without a label, has no number of negatives, and is refused.
+    """
+    if weight_decimals is not None and weights is None:
+        raise click.UsageError("--weight-decimals needs --weights.")
+    if weight_decimals is not None and dialect in WITHOUT_DECIMALS:
+        raise click.UsageError(f"--weight-decimals cannot be combined with --dialect {dialect}, which has no decimals.")
+    try:
+        from sqlglot.errors import SqlglotError  # noqa: PLC0415  # an extra
+
+        from service.engines.sql import RowSource, exact_text, free_bins_text  # noqa: PLC0415  # needs it
+    except ImportError:
+        fail(["Error: rocpr sql needs sqlglot: pip install 'rocpr[sql]'."])
+    by = tuple(name.strip() for name in slices_.split(",")) if slices_ else ()
+    positive, negative = ((1,), (0,)) if positive_label is None else ((_label(positive_label),), None)
+    rows = RowSource(
+        table,
+        scores,
+        labels,
+        weights,
+        positive=positive,
+        negative=negative,
+        by=by,
+        weight_decimals=weight_decimals,
+        dialect=dialect,
+    )
+    try:
+        text = exact_text(rows, checked=True) if bins is None else free_bins_text(rows, bins)
+    except SqlglotError:
+        raise click.BadParameter(f"{table!r} is not the name of a table.", param_hint="--table") from None
+    click.echo(f"{text};")
+
+
+def _label(text: str) -> bool | float | str:
+    """Read a label: JSON, or else the text itself."""
+    try:
+        value = json_or_truth(text)
+    except StrictJsonError:
+        return text
+    return value if isinstance(value, (bool, int, float, str)) else text

@@ -1,0 +1,180 @@
+"""`--engine duckdb`: files of any number of rows give the answer that their rows give, or bounds that hold it."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import csv, parquet
+
+from tests.cli.running import DATA, run
+
+DIGITS = DATA / "digits_eight.csv"
+DUCKDB = ["--engine", "duckdb"]
+
+SIZE = 50_000
+RANDOM = np.random.default_rng(3)
+LABELS = RANDOM.random(SIZE) < 0.2
+SCORES = 1 / (1 + np.exp(-RANDOM.normal(size=SIZE) - LABELS))
+WEIGHTS = RANDOM.integers(0, 4, SIZE) / 2
+COUNTRIES = np.array(["DE", "FR", "IT"])[RANDOM.integers(0, 3, SIZE)]
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("lake")
+    table = pa.table(
+        {"scores": SCORES.round(3), "labels": LABELS, "w": WEIGHTS, "country": COUNTRIES, "old": SCORES.round(1)}
+    )
+    csv.write_csv(table, directory / "all.csv")
+    parquet.write_table(table, directory / "all.parquet")
+    for part in range(3):
+        parquet.write_table(table.take(np.arange(part, SIZE, 3)), directory / f"part-{part}.parquet")
+    return directory
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["curves"],
+        ["curves", "--lower-is-positive", "--intervals", "{}", "--partial", '[{"over": "fpr", "to": 0.1}]'],
+        ["tradeoffs", "--indices", "jaccard"],
+        ["slices", "--slices", "country"],
+    ],
+    ids=lambda words: "-".join(words)[:20],
+)
+def test_exact_answers_are_those_of_the_rows(lake: Path, words: list[str]) -> None:
+    wanted = run(*words, lake / "all.parquet", "--json")
+    assert wanted.exit_code == 0, wanted.stderr
+    for files in ("part-*.parquet", "all.csv"):
+        done = run(*words, lake / files, "--json", *DUCKDB)
+        assert (done.exit_code, done.stderr) == (0, ""), done.stderr
+        answers = [json.loads(each.stdout) for each in (wanted, done)]
+        for answer in answers:  # rows of a slice are those of the table: examples, or groups
+            answer.get("slices", {}).pop("rows", None)
+        assert answers[0] == answers[1]
+        if words[0] != "slices":
+            assert done.stdout_bytes == wanted.stdout_bytes
+
+
+def test_weights(lake: Path) -> None:
+    wanted = json.loads(run("curves", lake / "all.parquet", "--json", "--weights", "w").stdout)
+    words = ["--json", "--weights", "w", "--weight-decimals", 1, *DUCKDB]
+    found = json.loads(run("curves", lake / "part-*.parquet", *words).stdout)
+    for area, value in wanted["auc"].items():
+        assert found["auc"][area] == (None if value is None else pytest.approx(value, rel=1e-12))
+
+
+def test_comparisons_and_gates(lake: Path, tmp_path: Path) -> None:
+    pair = [f"new={lake}/all.parquet", f"same={lake}/all.parquet"]
+    several = [f"new={lake}/part-*.parquet", f"same={lake}/all.csv"]
+    wanted = run("compare", *pair, "--json")
+    assert run("compare", *several, "--json", *DUCKDB).stdout_bytes == wanted.stdout_bytes
+    rules = tmp_path / "rules.toml"
+    rules.write_text('[[rules]]\nmetric = "roc"\nmin = 0.7\n\n[[rules]]\nmetric = "roc"\nmax_drop = 0.01\n')
+    words = [rules, lake / "part-*.parquet", "--baseline", lake / "all.csv", *DUCKDB]
+    done = run("gate", *words)
+    assert done.exit_code == 0, done.output
+    assert run("gate", rules, *words[1:], "--tolerance", "1e-3").exit_code == 0
+    assert run("gate", "--init", lake / "part-*.parquet", *DUCKDB).exit_code == 0
+    rules.write_text('[[rules]]\nmetric = "roc"\nmin = 0.9\n')
+    assert run("gate", rules, lake / "part-*.parquet", *DUCKDB).exit_code == 1
+
+
+def test_bounds_hold_the_exact_areas_and_are_as_close_as_asked(tmp_path: Path) -> None:
+    parquet.write_table(pa.table({"p": SCORES**8, "y": LABELS}), tmp_path / "skewed.parquet")
+    named = ["--scores", "p", "--labels", "y"]
+    exact = json.loads(run("curves", tmp_path / "skewed.parquet", "--json", *named).stdout)["auc"]
+    words = [*named, "--json", "--tolerance", "1e-3", *DUCKDB]
+    found = json.loads(run("curves", tmp_path / "*.parquet", *words, "--include", "auc").stdout)
+    for area, bounds in found["bounds"].items():
+        assert bounds["lower"] <= exact[area] <= bounds["upper"]
+        assert 0 < bounds["upper"] - bounds["lower"] <= 1e-3
+    assert "bounded" in run("curves", tmp_path / "*.parquet", *words[:-4], "--tolerance", "1e-3", *DUCKDB).stdout
+
+
+def test_several_labels_are_told(tmp_path: Path) -> None:
+    file = tmp_path / "animals.csv"
+    file.write_text("scores,labels\n0.9,cat\n0.8,dog\n0.7,cat\n0.2,cow\n0.1,cow\n")
+    done = run("curves", file, "--json", "--positive-label", "cat", *DUCKDB)
+    assert done.exit_code == 0
+    assert "'cat', in 2 rows, is positive; all other labels are negative: 'cow' in 2 and 'dog' in 1." in done.stderr
+    wanted = json.loads(run("curves", file, "--json", "--positive-label", "cat").stdout)
+    assert json.loads(done.stdout)["auc"] == wanted["auc"]
+
+
+@pytest.mark.parametrize(
+    ("content", "words", "lines"),
+    [
+        ("p,y\n0.9,1\n0.1,0\n", [], ["--scores"]),
+        ("scores,labels\n,1\n0.1,0\n", [], ["scores: This is null; it must be a number (1 of 2 rows). (not_a_number)"]),
+        ("scores,labels\nmuch,1\n0.1,0\n", [], ["DuckDB could not read or group the rows.", "much"]),
+        (
+            "scores,labels\n1,spam\n0,ham\n1,spam\n",
+            [],
+            [
+                "labels must be 0 and 1, false and true, or -1 and 1; of 'spam' and 'ham', name the positive one",
+                "--positive-label names the positive one.",
+            ],
+        ),
+        (
+            "scores,labels\n1,spam\n0,ham\n",
+            ["--positive-label", "egg"],
+            ["No label equals positive_label, 'egg'; the labels are 'ham' and 'spam'. (one_class)"],
+        ),
+        ("scores,labels\n1,1\n0,1\n", [], ["All 2 labels are positive; a curve needs both classes. (one_class)"]),
+        ("scores,labels\n1,1\n0,0\n", ["--partial", "[{"], ["--partial"]),
+        ("scores,labels\n1,1\n0,0\n", ["--positives", "3"], ["--positives cannot be combined with --engine."]),
+        ("scores,labels\n1,1\n0,0\n", ["--memory", "much"], ["DuckDB could not read or group the rows."]),
+    ],
+)
+def test_what_is_wrong_is_said(content: str, words: list[str], lines: list[str], tmp_path: Path) -> None:
+    file = tmp_path / "rows.csv"
+    file.write_text(content)
+    done = run("curves", file, *words, *DUCKDB)
+    said = " ".join(done.stderr.split())
+    assert done.exit_code == 2, done.output
+    for line in lines:
+        assert " ".join(line.split()) in said
+    assert "Traceback" not in said
+
+
+def test_options_of_an_engine_need_one(lake: Path) -> None:
+    for words in (["--tolerance", "0.1"], ["--memory", "1GB"], ["--spill", lake], ["--weight-decimals", "3"]):
+        done = run("curves", DIGITS, *words)
+        assert done.exit_code == 2
+        assert f"{words[0]} needs --engine." in done.stderr
+    assert "--engine reads tables" in run("curves", "-", "--format", "json", *DUCKDB).stderr
+
+
+ENDLESS = """
+import sys
+from service.engines import sql
+pairs = "FROM range(10000000) a, range(10000000) b"
+sql.exact_text = lambda rows: f"SELECT COUNT(*) AS n {pairs} WHERE (a.range * b.range) % 7 = 3"
+from service.cli.main import main
+main()
+"""
+
+
+def test_ctrl_c_ends_a_command_within_two_seconds(lake: Path, root: Path, tmp_path: Path) -> None:
+    words = ["curves", str(lake / "all.parquet"), *DUCKDB, "--spill", str(tmp_path)]
+    with subprocess.Popen([sys.executable, "-c", ENDLESS, *words], cwd=root, stderr=subprocess.PIPE) as command:
+        while not list(tmp_path.glob("rocpr-*")):
+            assert command.poll() is None
+            time.sleep(0.05)
+        time.sleep(0.5)
+        command.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        _, said = command.communicate(timeout=30)
+        assert time.monotonic() - began < 2
+    assert command.returncode == 1
+    assert said.strip() == b"Aborted!"
+    assert not list(tmp_path.glob("rocpr-*"))

@@ -1,0 +1,77 @@
+"""`rocpr sql`: what a database answers to it is groups that other commands take, with the answer of the rows."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sqlite3
+
+import duckdb
+import pytest
+
+from tests.cli.running import DATA, run
+
+DIGITS = DATA / "digits_eight.csv"
+OPTIONS = ["--table", "digits", "--scores", "scores", "--labels", "labels"]
+
+
+def asked_duckdb(text: str) -> str:
+    connection = duckdb.connect()
+    connection.execute(f"CREATE TABLE digits AS SELECT * FROM read_csv('{DIGITS}')")
+    return as_csv(connection.execute(text))
+
+
+def asked_sqlite(text: str) -> str:
+    connection = sqlite3.connect(":memory:")
+    header, *rows = csv.reader(DIGITS.read_text().splitlines())
+    connection.execute(f"CREATE TABLE digits ({', '.join(f'{name} NUMERIC' for name in header)})")
+    connection.executemany(f"INSERT INTO digits VALUES ({', '.join('?' * len(header))})", rows)
+    return as_csv(connection.execute(text))
+
+
+def as_csv(cursor: sqlite3.Cursor | duckdb.DuckDBPyConnection) -> str:
+    file = io.StringIO()
+    csv.writer(file).writerows([[name for name, *_ in cursor.description], *cursor.fetchall()])
+    return file.getvalue()
+
+
+ASKED = {"duckdb": asked_duckdb, "sqlite": asked_sqlite}
+
+
+@pytest.mark.parametrize("dialect", ASKED)
+def test_groups_have_the_answer_of_the_rows(dialect: str) -> None:
+    text = run("sql", "--dialect", dialect, *OPTIONS)
+    assert (text.exit_code, text.stderr) == (0, "")
+    groups = ASKED[dialect](text.stdout)
+    found = run("curves", "-", "--format", "csv", "--json", given=groups)
+    assert found.exit_code == 0, found.stderr
+    assert found.stdout_bytes == run("curves", DIGITS, "--json").stdout_bytes
+
+
+@pytest.mark.parametrize("dialect", ASKED)
+def test_bins_have_bounds(dialect: str) -> None:
+    text = run("sql", "--dialect", dialect, *OPTIONS, "--bins", 50, "--positive-label", 1)
+    found = run("curves", "-", "--format", "csv", given=ASKED[dialect](text.stdout))
+    assert found.exit_code == 0, found.stderr
+    assert "bounded" in found.stdout
+
+
+def test_labels_are_literals_of_their_type() -> None:
+    for label, literal in (("true", "= TRUE"), ("2", "= 2"), ("spam", "= 'spam'"), ('"2"', "= '2'"), ("-1", "= -1")):
+        assert literal in run("sql", "--dialect", "duckdb", *OPTIONS, "--positive-label", label).stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "detail"),
+    [
+        (["--weight-decimals", 3], "--weight-decimals needs --weights."),
+        (["--weight-decimals", 3, "--weights", "w", "--dialect", "sqlite"], "which has no decimals"),
+        (["--table", "f(1)"], "'f(1)' is not the name of a table."),
+        (["--bins", 0], "0 is not in the range"),
+        (["--dialect", "cobol"], "'cobol' is not one of"),
+    ],
+)
+def test_what_cannot_be_written(words: list[object], detail: str) -> None:
+    done = run("sql", "--dialect", "duckdb", *OPTIONS, *words)
+    assert done.exit_code == 2
+    assert detail in " ".join(done.stderr.split())
