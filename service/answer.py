@@ -15,8 +15,8 @@ from marshmallow import ValidationError
 from service.curves.budget import TooMuchWork as TooMuchWork  # noqa: PLC0414  # callers of `answer` catch it
 from service.curves.budget import at_most, spend
 from service.curves.errors import CurvesError
-from service.datasets.file import Dataset
 from service.datasets.dataset_groups import with_groups
+from service.datasets.file import Dataset
 from service.operations import OPERATIONS, Checked, Operation
 from service.wire.answers import png
 from service.wire.answers.encoders import ENCODERS, ONE_TABLE, Encoded, Shown
