@@ -22,6 +22,7 @@ from service.curves.errors import OneClassLabels
 from service.curves.exact import BoolArray, IntArray
 from service.datasets.file import VARIABLE, Dataset
 from service.wire import columns
+from service.wire.formats.distinct_labels import distinct_labels
 from service.wire.formats.query_options import Decoded
 from service.wire.problems import Problem, invalid_request, invalid_value, pointer_token
 from service.wire.requests.evaluation_schemas import DatasetSchema
@@ -140,8 +141,8 @@ def _found(
         dataset.scores, dataset.labels, dataset.weights, by, lower_is_positive=dataset.lower_is_positive
     )
 
-    def read_labels(values: list[Any], _rows: IntArray) -> tuple[BoolArray, str | None]:
-        read = columns.labels(values, dataset.positive_label)
+    def read_labels(values: list[Any], rows: IntArray) -> tuple[BoolArray, str | None]:
+        read = distinct_labels(values, rows, dataset.positive_label)
         return read.positive, read.rest
 
     try:

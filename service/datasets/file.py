@@ -43,7 +43,7 @@ class Dataset:
     keys: tuple[str, ...]
     location: tuple[str, ...] = ()
     weights: str | None = None
-    positive_label: bool | float | str | None = None
+    positive_label: str | None = None
     lower_is_positive: bool = False
     filters: tuple[str, ...] = ()
     slices: tuple[str, ...] = ()
@@ -81,6 +81,15 @@ class _Names(fields.Field[tuple[str, ...]]):
         return tuple(names)
 
 
+class _LabelText(fields.Field[str]):
+    """A label as the text of a query: a boolean, a number or a text."""
+
+    def _deserialize(self, value: object, *_: object, **__: object) -> str:
+        if not isinstance(value, bool | int | float | str):
+            raise ValidationError("Must be a text, a number or a boolean.")
+        return value if isinstance(value, str) else str(value).lower()
+
+
 class _DatasetSchema(Schema):
     """The settings of one dataset, by the names of its fields."""
 
@@ -90,7 +99,7 @@ class _DatasetSchema(Schema):
     keys = _Names(required=True)
     location = _Names()
     weights = fields.String()
-    positive_label = fields.Raw()
+    positive_label = _LabelText()
     lower_is_positive = fields.Boolean(truthy={True}, falsy={False})
     filters = _Names()
     slices = _Names()
