@@ -45,8 +45,8 @@ def merge(files: tuple[BinaryIO, ...], format_name: str | None, closed: str | No
     """Join groups of scores that several workers counted.
 
     FILES are tables with the columns score, or score_from and score_to, and positives and negatives, as GROUP BY and
-    histograms give them; or JSON files with such groups. Groups with the same ends add up; open groups that have scores
-    in common are unite. The result goes into any command that takes a file, in any order of workers.
+    histograms give them; or JSON files with such groups. The counts of groups with the same ends are added; open groups
+    that overlap become one. The order of FILES does not matter, and any command that takes a file takes the result.
     """
     suffix = ".csv" if output is None else output.suffix.lower()
     if suffix not in _WRITERS:

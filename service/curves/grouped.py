@@ -234,8 +234,8 @@ def _check_apart(low: FloatArray, high: FloatArray, changes: BoolArray, rows: In
     if touching.size:
         first, second = sorted(rows[touching[0] : touching[0] + 2].tolist())
         detail = (
-            f"This group and that of row {first}, counting from 0, have scores in common. Unite them, or say with "
-            "closed that one of their ends is not theirs."
+            f"This group and that of row {first}, counting from 0, overlap. Merge them, or set closed if only one of "
+            "their ends belongs to each group."
         )
         raise GroupsOverlap(detail, "score_from", second)
 
