@@ -22,7 +22,7 @@ from service.cli.command_error import fail
 from service.cli.files import FORMATS, InputFile
 from service.cli.plots import NEW_FILE, new_file
 from service.curves.exact import FloatArray, are_integers
-from service.curves.grouped import GroupColumns, concatenated, united
+from service.curves.grouped import GroupColumns, joined_groups, unite
 from service.wire.formats.decoders import DECODERS
 from service.wire.formats.tables import one_evaluation
 from service.wire.problems import Problem, invalid_request, invalid_value, problem_document
@@ -55,7 +55,7 @@ def merge(files: tuple[BinaryIO, ...], format_name: str | None, closed: str | No
     parts = [_read(InputFile.of(file, format_name), given) for file in files]
     if len({part.positives_squared is None for part in parts}) > 1:
         fail(["Error: some of the files have sums of squared weights, and some have none; merge them separately."])
-    table = _table(united(concatenated(parts)))
+    table = _table(unite(joined_groups(parts)))
     body = BytesIO()
     _WRITERS[suffix](table, body)
     if output is None:

@@ -66,7 +66,9 @@ def with_labels(engine: Engine, rows: sql.RowSource, read_labels: ReadLabels) ->
         if isinstance(value, float) and not math.isfinite(value):
             detail = _in_rows("This is not a finite number, so it cannot be a label", count, total)
             raise ColumnRefused("not_a_label", detail, rows.labels)
-    positive, rest = read_labels(values, counts) if values else (np.zeros(0, dtype=np.bool_), None)
+    if not total:
+        raise OneClassLabels("There are no rows; a curve needs both classes.", rows.labels)
+    positive, rest = read_labels(values, counts)
     for only, there in (("negative", positive), ("positive", ~positive)):
         if not counts[there].any():
             raise OneClassLabels(f"All {total} labels are {only}; a curve needs both classes.", rows.labels)
