@@ -15,6 +15,8 @@ from marshmallow import ValidationError
 from service.curves.budget import TooMuchWork as TooMuchWork  # noqa: PLC0414  # callers of `answer` catch it
 from service.curves.budget import at_most, spend
 from service.curves.errors import CurvesError
+from service.datasets.dataset_groups import with_groups
+from service.datasets.file import Dataset
 from service.operations import OPERATIONS, Checked, Operation
 from service.wire.answers import png
 from service.wire.answers.encoders import ENCODERS, ONE_TABLE, Encoded, Shown
@@ -35,7 +37,8 @@ from service.wire.requests.picture_schemas import PICTURE_SCHEMAS, checked_pictu
 class Request:
     """What to evaluate. `parameters` are the query's, in order; media types and codings are known to be supported.
 
-    `content_type` may also be a vague one (`GENERAL` in wire/media_types.py).
+    `content_type` may also be a vague one (`GENERAL` in wire/media_types.py). `datasets` are those that the client may
+    name in place of an evaluation.
     """
 
     operation: str
@@ -46,6 +49,7 @@ class Request:
     body: Body
     content_encoding: str = IDENTITY
     accept_encoding: str = IDENTITY
+    datasets: Mapping[str, Dataset] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -182,6 +186,7 @@ def _write_answer(
     operation = OPERATIONS[request.operation]
     with facts.timed("decode_seconds"):
         decoded, shown = decode(operation)
+        decoded = with_groups(decoded, request.datasets)
         checked = _check(operation, decoded)
         facts.rows = checked.rows
         if checked.rows > limits.max_rows:

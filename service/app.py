@@ -13,10 +13,12 @@ from pathlib import Path
 from flask import Flask
 
 from service.curves.compiled import KERNEL
+from service.datasets.file import read_datasets
 from service.settings import Settings, read_settings, shipped_file
 from service.web.access.access import install_access
 from service.web.access.origins import allowed_origins
 from service.web.contract import contract_blueprint, docs_blueprint
+from service.web.datasets import datasets_blueprint
 from service.web.guide import guide_blueprint
 from service.web.health import health_blueprint
 from service.web.lanes.evaluator import NICENESS
@@ -41,6 +43,9 @@ def create_app(settings: Settings | None = None) -> Flask:
             KERNEL.use_installed()
         except OSError as error:  # NumPy code gives the same numbers
             _LOG.warning("The compiled loops cannot be used: %s", error)
+    datasets = {}
+    if settings.datasets_file:
+        datasets = read_datasets(Path(settings.datasets_file), keys=bool(settings.api_keys_file))
     limits = Limits(settings.max_rows, settings.max_interpolated_rows, settings.max_decompressed_bytes)
     # Under gunicorn.conf.py the server's processes share it.
     runtime_directory = Path(settings.runtime_dir) if settings.runtime_dir else _directory_of_its_own()
@@ -63,6 +68,7 @@ def create_app(settings: Settings | None = None) -> Flask:
         max_body_bytes=settings.max_body_bytes,
         big_body_bytes=settings.big_body_bytes,
         big_work=settings.big_work,
+        datasets=datasets,
     )
 
     app = Flask("service", static_folder=None)
@@ -72,6 +78,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     install_access(app, settings, runtime_directory)
     install_error_handlers(app, settings.retry_after_seconds)
     app.register_blueprint(operations_blueprint(operations))
+    app.register_blueprint(datasets_blueprint(datasets))
     app.register_blueprint(contract_blueprint(shipped_file("openapi.yaml").read_bytes()))
     app.register_blueprint(docs_blueprint())
     app.register_blueprint(guide_blueprint())

@@ -148,6 +148,11 @@ class Settings:
         "",
         ("A file of API keys (rocpr key new); if set, requests need one of them."),
     )
+    datasets_file: str = _text(
+        "ROCPR_DATASETS_FILE",
+        "",
+        "A file of named datasets (TOML) that requests may use; it needs API keys.",
+    )
     trusted_proxies: str = _text(
         "ROCPR_TRUSTED_PROXIES",
         "",

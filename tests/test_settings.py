@@ -14,7 +14,7 @@ from service.settings import (
 )
 
 NUMBERS = [field.name for field in attrs.fields(Settings) if isinstance(field.default, int)]
-TEXTS = ["api_keys_file", "trusted_proxies", "cors_origins", "spool_dir", "runtime_dir", "commit"]
+TEXTS = ["api_keys_file", "datasets_file", "trusted_proxies", "cors_origins", "spool_dir", "runtime_dir", "commit"]
 
 
 def test_a_variable_that_looks_like_a_setting_is_reported() -> None:

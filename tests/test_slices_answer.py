@@ -307,7 +307,30 @@ def test_the_picture_has_a_dot_for_each_slice_and_a_line() -> None:
     assert f"All rows together, {whole['overall']['auc']['roc']:.4f}" in svg
     assert f"{len(defined)} slices, a dot each" in svg
     assert f"{len(defined)} slices have one, from {min(defined):.4f} to {max(defined):.4f}" in svg
-    assert svg.count("h0") == 2 * len(defined) + 4  # in both planes, and with a rim in both legends
+    # In both planes, and with a rim in both legends; the five worst have another there and in the legend.
+    assert svg.count("h0") == 2 * (len(defined) + 2 + 5 * 4)
+
+
+def test_the_picture_names_the_worst_slices_of_each_area() -> None:
+    svg = ask("slices", BODY, accept=SVG).body.decode()
+    table = answered("slices", BODY)["slices"]
+    for area in ("roc", "pr"):
+        values = {number: value for number, value in enumerate(table[area]) if value is not None}
+        for number in sorted(values, key=lambda each: values[each])[:5]:
+            country, model = table["country"][number], table["model"][number]
+            name = f"country {'(missing)' if country is None else country}, model {model} {values[number]:.4f}"
+            assert f">{name}</text>" in svg
+
+
+@pytest.mark.parametrize(("side", "has_room"), [("320", True), ("160", False)])
+def test_the_worst_slices_have_letters_if_there_is_room(side: str, has_room: bool) -> None:  # noqa: FBT001  # a case's
+    svg = ask("slices", BODY, accept=SVG, side=side).body.decode()
+    assert [f">{letter}</text>" in svg for letter in "aef"] == [has_room, has_room, False]
+
+
+def test_ranks_have_no_ticks() -> None:
+    svg = ask("slices", BODY, accept=SVG).body.decode()
+    assert (svg.count(">0.2</text>"), svg.count("slices, worst first")) == (2, 2)
 
 
 def test_the_picture_of_many_slices_is_short() -> None:

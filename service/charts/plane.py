@@ -68,11 +68,15 @@ class Plane:
         ticks: tuple[float, ...] | None = None,
         named: Callable[[float], str] = "{:g}".format,
     ) -> None:
-        """Draw the grid, the ticks, and the names of the axes; `named` writes the ticks of the horizontal one."""
+        """Draw the grid, the ticks, and the names of the axes; `named` writes the ticks of the horizontal one, or "".
+
+        A tick without text has only its line of the grid.
+        """
         sheet, ticks = self.sheet, ticks or (_FIFTHS if self.wide >= _ROOM_FOR_FIFTHS else _QUARTERS)
         for tick in ticks:
             self.line("grid", [tick, tick], [0, 1])
-            sheet.text("soft", (self.at(tick, 0)[0], self.bottom + 15), named(tick), anchor="middle", size=_TICK_SIZE)
+            if text := named(tick):
+                sheet.text("soft", (self.at(tick, 0)[0], self.bottom + 15), text, anchor="middle", size=_TICK_SIZE)
         for tick in ticks if self.high >= _ROOM_FOR_FIFTHS / 2 else _HALVES:
             self.line("grid", [0, 1], [tick, tick])
             sheet.text("soft", (self.left - 7, self.at(0, tick)[1] + 4), f"{tick:g}", anchor="end", size=_TICK_SIZE)

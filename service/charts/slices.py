@@ -1,8 +1,11 @@
 """The picture of slices: a dot for the area of each, worst first, with its interval, and a line for the whole sample.
 
+The worst are named in the legend, and marked with letters if there is room.
+
 Knows the result of `slices`, not how it was evaluated.
 """
 
+import string
 from collections.abc import Iterator
 
 import numpy as np
@@ -20,8 +23,11 @@ _DOT = 5
 _PER_BAR = 3
 """Pixels that the bar of an interval needs."""
 
-_NAMED = 3
-"""The number of worst slices that the description names."""
+_PER_LETTER = 18
+"""Pixels that a letter next to its dot needs."""
+
+_NAMED = 5
+"""The number of worst slices that have names."""
 
 
 def slices_picture(result: Sliced, picture: Picture) -> str:
@@ -32,7 +38,7 @@ def slices_picture(result: Sliced, picture: Picture) -> str:
     end = top
     for place, name in enumerate(picture.planes):
         plane = Plane.square(sheet, place * column, top, picture.side)
-        plane.axes(_AREAS[name], "slices, worst first", "Area")
+        plane.axes(_AREAS[name], "slices, worst first", "Area", named=lambda _: "")
         entries = list(_draw(plane, result, name))
         end = max(end, put_legend(sheet, place * column + 16, plane.bottom + BOTTOM + 6, column - 32, entries))
     sheet.height = put_warnings(sheet, max(end, top + TOP) + 2, result.warnings) + 8
@@ -52,8 +58,22 @@ def _draw(plane: Plane, result: Sliced, name: str) -> Iterator[Entry]:
     shown = _one_dot_per_pixel(plane, at, values)
     plane.dots(hue(0), at[shown], values[shown], _DOT)
     yield Entry(f"{order.size} slices, a dot each", hue(0), sign="dot")
+    yield from _name_worst(plane, result, order, at, values)
     if overall is not None:
         yield Entry(f"All rows together, {overall:.4f}", hue(1), dash="7 3")
+
+
+def _name_worst(plane: Plane, result: Sliced, order: IntArray, at: FloatArray, values: FloatArray) -> Iterator[Entry]:
+    """Name the worst slices, and put a letter to their dots if there is room."""
+    worst = [f"{_name(result, order[rank])} {values[rank]:.4f}" for rank in range(min(order.size, _NAMED))]
+    if plane.wide < _PER_LETTER * order.size:
+        yield Entry(f"The worst: {'; '.join(worst)}", sign="none")
+        return
+    for letter, name, x, value in zip(string.ascii_lowercase, worst, at.tolist(), values.tolist(), strict=False):
+        left, top = plane.at(x, value)
+        plane.sheet.ring("ink", (left, top), 4)
+        plane.sheet.text("ink", (left + 7, top + 4), letter, bold=True, halo=True)
+        yield Entry(name, "ink", sign="dot", letter=letter)
 
 
 def _draw_intervals(plane: Plane, at: FloatArray, lower: FloatArray, upper: FloatArray) -> Iterator[Entry]:
@@ -104,4 +124,9 @@ def _description(result: Sliced, picture: Picture) -> Iterator[str]:
 
 
 def _name(result: Sliced, number: int) -> str:
-    return ", ".join(f"{named(name)} {named(str(values[number]))}" for name, values in result.keys.items())
+    values = {name: column[number] for name, column in result.keys.items()}
+    return ", ".join(f"{named(name)} {_shown(value)}" for name, value in values.items())
+
+
+def _shown(value: object) -> str:
+    return "(missing)" if value is None else named(str(value))

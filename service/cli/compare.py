@@ -14,7 +14,7 @@ from service.answer import Request, answer_decoded
 from service.cli.asking import ask_about, is_problem, limits, use_compiled
 from service.cli.command_error import fail
 from service.cli.engine_rows import EngineOptions, EngineRows, engine_options, limits_of_engines, source_of
-from service.cli.evaluations import ONE_TABLE, lines_of_problem, named_files, read_evaluations, request_of
+from service.cli.evaluations import UNNAMED, lines_of_problem, named_files, read_evaluations, request_of
 from service.cli.files import InputFile
 from service.cli.layout import (
     CellTexts,
@@ -79,10 +79,10 @@ def compare(
     sources = {name: source_of(stream, format_name, engine) for name, stream in files.items()}
     refuse_without_table(given, sources.values())
     chosen = {} if indices is None else {"indices": indices}
-    if ONE_TABLE not in sources:
+    if UNNAMED not in sources:
         ask = _of_files(sources, given, chosen, limits() if engine is None else limits_of_engines())
     elif engine is None:
-        ask = _of_table(sources[ONE_TABLE], given, chosen)
+        ask = _of_table(sources[UNNAMED], given, chosen)
     else:
         raise click.UsageError("With --engine, give every classifier as NAME=FILE.")
     body = ask(JSON)
@@ -119,7 +119,7 @@ def _of_files(
 def summary_lines(document: dict[str, Any], files: _Sources) -> Iterable[str]:
     """Format an answer for a reader."""
     yield "Evaluations"
-    names, one = document["auc"]["name"], files.get(ONE_TABLE)
+    names, one = document["auc"]["name"], files.get(UNNAMED)
     yield from table_lines([[name, (one or files[name]).name] for name in names], "<<")
     yield ""
     yield from total_lines(document)

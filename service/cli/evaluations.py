@@ -26,7 +26,7 @@ from service.wire.formats.table_columns import COUNTS_COLUMNS, GROUP_ENDS, GROUP
 from service.wire.formats.tables import TableForm, one_evaluation
 from service.wire.problems import FieldError, Problem, invalid_request, problem_document
 
-ONE_TABLE = ""
+UNNAMED = ""
 """The key of a single file without a name: a table of all evaluations."""
 
 _FEWEST = 2
@@ -39,7 +39,7 @@ def named_files(
     """Open every NAME=FILE, or one FILE, unless an engine reads them; a name has no equals sign. Raises UsageError."""
     of_path = FileOrGlob()
     if len(words) == 1 and "=" not in words[0]:
-        return {ONE_TABLE: of_path.convert(words[0], parameter, context)}
+        return {UNNAMED: of_path.convert(words[0], parameter, context)}
     if not _FEWEST <= len(words) <= MOST_EVALUATIONS:
         raise click.UsageError(f"The command takes {_FEWEST} to {MOST_EVALUATIONS} files, not {len(words)}.")
     paths: dict[str, str] = {}

@@ -22,7 +22,7 @@ from service.cli.command_error import fail
 from service.cli.files import FORMATS, InputFile
 from service.cli.plots import NEW_FILE, new_file
 from service.curves.exact import FloatArray, are_integers
-from service.curves.grouped import GroupColumns, concatenated, united
+from service.curves.grouped import GroupColumns, joined_groups, unite
 from service.wire.formats.decoders import DECODERS
 from service.wire.formats.tables import one_evaluation
 from service.wire.problems import Problem, invalid_request, invalid_value, problem_document
@@ -45,8 +45,8 @@ def merge(files: tuple[BinaryIO, ...], format_name: str | None, closed: str | No
     """Join groups of scores that several workers counted.
 
     FILES are tables with the columns score, or score_from and score_to, and positives and negatives, as GROUP BY and
-    histograms give them; or JSON files with such groups. Groups with the same ends add up; open groups that have scores
-    in common are united. The result goes into any command that takes a file, in any order of workers.
+    histograms give them; or JSON files with such groups. The counts of groups with the same ends are added; open groups
+    that overlap become one. The order of FILES does not matter, and any command that takes a file takes the result.
     """
     suffix = ".csv" if output is None else output.suffix.lower()
     if suffix not in _WRITERS:
@@ -55,7 +55,7 @@ def merge(files: tuple[BinaryIO, ...], format_name: str | None, closed: str | No
     parts = [_read(InputFile.of(file, format_name), given) for file in files]
     if len({part.positives_squared is None for part in parts}) > 1:
         fail(["Error: some of the files have sums of squared weights, and some have none; merge them separately."])
-    table = _table(united(concatenated(parts)))
+    table = _table(unite(joined_groups(parts)))
     body = BytesIO()
     _WRITERS[suffix](table, body)
     if output is None:

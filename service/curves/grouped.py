@@ -83,7 +83,7 @@ class GroupColumns:
                 _check_squares(of_class, squares, f"{name}_squared")
 
 
-def concatenated(parts: Sequence[GroupColumns]) -> GroupColumns:
+def joined_groups(parts: Sequence[GroupColumns]) -> GroupColumns:
     """All groups of several parts, which have squares in all of them or in none. Raises what the checks of each do."""
     columns: dict[str, Any] = {}
     for part in parts:
@@ -94,7 +94,7 @@ def concatenated(parts: Sequence[GroupColumns]) -> GroupColumns:
     return GroupColumns(**columns)
 
 
-def united(given: GroupColumns) -> GroupColumns:
+def unite(given: GroupColumns) -> GroupColumns:
     """The groups in ascending order, those that have a score in common as one. Sums are rounded once."""
     groups = _inclusive(given)
     groups = groups.take(np.lexsort((groups.score_to, groups.score_from)))
@@ -234,8 +234,8 @@ def _check_apart(low: FloatArray, high: FloatArray, changes: BoolArray, rows: In
     if touching.size:
         first, second = sorted(rows[touching[0] : touching[0] + 2].tolist())
         detail = (
-            f"This group and that of row {first}, counting from 0, have scores in common. Unite them, or say with "
-            "closed that one of their ends is not theirs."
+            f"This group and that of row {first}, counting from 0, overlap. Merge them, or set closed if only one of "
+            "their ends belongs to each group."
         )
         raise GroupsOverlap(detail, "score_from", second)
 

@@ -67,7 +67,7 @@ def with_labels(engine: Engine, rows: sql.RowSource, read_labels: ReadLabels) ->
             detail = _in_rows("This is not a finite number, so it cannot be a label", count, total)
             raise ColumnRefused("not_a_label", detail, rows.labels)
     if not total:
-        raise ColumnRefused("no_rows", "There are no rows.", rows.labels)
+        raise OneClassLabels("There are no rows; a curve needs both classes.", rows.labels)
     positive, rest = read_labels(values, counts)
     for only, there in (("negative", positive), ("positive", ~positive)):
         if not counts[there].any():

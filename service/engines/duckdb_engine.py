@@ -8,12 +8,13 @@ import math
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
 import duckdb
+import numpy as np
 
 from service.engines.duckdb_files import Files, kind_of_column
 from service.engines.engine import Kind, NamedArrays
@@ -36,7 +37,6 @@ _UNITS = {"bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 class DuckDB:
     """The rows of files as the table `rows`."""
 
-    table = "rows"
     dialect = "duckdb"
 
     def __init__(
@@ -55,6 +55,7 @@ class DuckDB:
 
         Raises EngineFailed.
         """
+        self.table = "rows"
         self._progress = progress
         try:
             self._spill = tempfile.mkdtemp(prefix="rocpr-", dir=spill)
@@ -127,6 +128,32 @@ class DuckDB:
             self._connection.register("kept", columns)
             self._connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT * FROM kept")  # noqa: S608  # ours
             self._connection.unregister("kept")
+
+    def confine(self, directories: Sequence[str]) -> None:
+        """From here on read nothing but these directories, and change no setting. Raises EngineFailed."""
+        listed = ", ".join(f"'{directory.replace(chr(39), chr(39) * 2)}'" for directory in [*directories, self._spill])
+        with _explained():
+            self._connection.execute(f"SET allowed_directories = [{listed}]")
+            self._connection.execute("SET enable_external_access = false")
+            self._connection.execute("SET lock_configuration = true")
+
+    def narrow(self, conditions: Mapping[str, Sequence[bool | float | str]]) -> None:
+        """Keep only the rows that have one of the values in each column. The values never become part of a query.
+
+        Raises EngineFailed for a column that does not exist.
+        """
+        tests = []
+        for number, (column, values) in enumerate(conditions.items()):
+            name = f"wanted_{number}"
+            are_texts = any(isinstance(value, str) for value in values)
+            self.keep(name, {"value": np.array(values, dtype=object if are_texts else None)})
+            quoted = column.replace('"', '""')
+            tested = f'CAST("{quoted}" AS VARCHAR)' if are_texts else f'"{quoted}"'
+            tests.append(f"{tested} IN (SELECT value FROM {name})")  # noqa: S608  # ours
+        with _explained():
+            met = " AND ".join(tests)
+            self._connection.execute(f"CREATE TEMP VIEW chosen AS SELECT * FROM {self.table} WHERE {met}")  # noqa: S608
+        self.table = "chosen"
 
     def interrupt(self) -> None:
         """Stop the query that runs, from another thread: `rows` raises Interrupted."""

@@ -128,7 +128,9 @@ class Search:
     def _bins(self, levels: tuple[str, ...]) -> _Block:
         self.passes += 1
         table = self.engine.rows(sql.bins_text(self.rows, self.first, levels), f"pass {self.passes}")
-        return _Block(levels, np.asarray(table["bin"], dtype=np.int64), groups_of(table, self.rows))
+        bins = np.asarray(table["bin"], dtype=np.int64)
+        order = np.argsort(bins)  # whatever order an engine has, the same groups are divided
+        return _Block(levels, bins, groups_of(table, self.rows)).take(order)
 
 
 def bounds_apart(groups: RowGroups, *, lower_is_positive: bool = False) -> float:

@@ -6,7 +6,7 @@ operation means.
 
 import io
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO
@@ -16,8 +16,10 @@ from flask import Blueprint, Response, request
 from werkzeug.wsgi import wrap_file
 
 from service.answer import REQUEST_MEDIA_TYPES, Answer, Effort, Request, TooMuchWork, answer, response_media_types
+from service.datasets.file import Dataset, for_key
 from service.environment import require_memory
 from service.operations import OPERATIONS
+from service.web.access.access import KEY_NAME
 from service.web.access.cross_origin import is_foreign
 from service.web.body import body_length, read_body
 from service.web.lanes.pool import EvaluatorPool
@@ -62,6 +64,7 @@ class Operations:
     columnar   answers small requests with bodies in Arrow or Parquet.
     big        answers all requests that are not small.
     origins    those that may read answers, besides the server's own.
+    datasets   the named ones, of which each key has its own.
     """
 
     def __init__(
@@ -74,8 +77,10 @@ class Operations:
         max_body_bytes: int,
         big_body_bytes: int,
         big_work: int,
+        datasets: Mapping[str, Dataset],
     ) -> None:
         self._limits = limits
+        self._datasets = datasets
         self._columnar = columnar
         self._big = big
         self._origins = origins
@@ -86,6 +91,8 @@ class Operations:
     def operate(self, operation: str) -> Response:
         """Answer the current request, or request its next pass."""
         asked = _request_without_body(operation)
+        if self._datasets:
+            asked = replace(asked, datasets=for_key(self._datasets, request.environ.get(KEY_NAME)))
         if asked.content_type in GENERAL and is_foreign(self._origins):
             raise Problem("unsupported_media_type", _UNASKED)
         length = body_length(request.environ, self._max_body_bytes)

@@ -160,6 +160,11 @@ class SharedColumn:
 
 
 @numbers.register
+def _(column: np.ndarray, *, nullable: bool) -> FloatArray:  # of finite numbers, from our own engines
+    return column
+
+
+@numbers.register
 def _(column: SharedColumn, *, nullable: bool) -> FloatArray:
     return column.numbers(nullable=nullable)
 

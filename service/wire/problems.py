@@ -165,6 +165,12 @@ PROBLEM_TYPES = {
             "/docs and /openapi.json describe the paths that exist.",
         ),
         ProblemType(
+            "unknown_dataset",
+            404,
+            "There is no dataset of this name",
+            "GET /v1/datasets lists those that the API key may use.",
+        ),
+        ProblemType(
             "method_not_allowed",
             405,
             "This path does not support this method",
@@ -262,6 +268,13 @@ PROBLEM_TYPES = {
             "Too many requests are waiting, this one waited too long for its turn (ROCPR_QUEUE_SECONDS), there is no "
             "room for another body or answer, or the server cannot open another file. Send the request again after "
             "as many seconds as Retry-After says.",
+        ),
+        ProblemType(
+            "dataset_unavailable",
+            503,
+            "The dataset's engine failed",
+            "Its files or its server cannot be reached, or it ran out of room. Nothing was evaluated; the server's log "
+            "says why.",
         ),
         ProblemType(
             "deadline_exceeded",

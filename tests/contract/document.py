@@ -111,7 +111,7 @@ def operation(name: str) -> Operation:
 
 def evaluations() -> list[Operation]:
     """The operations that evaluate what is sent to them."""
-    return [found for found in operations() if found.path.startswith(EVALUATION_PREFIX)]
+    return [found for found in operations() if found.path.startswith(EVALUATION_PREFIX) and found.method == "post"]
 
 
 def examples(media_type: Tree) -> dict[str, Any]:

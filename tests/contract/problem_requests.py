@@ -69,6 +69,8 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "unknown_class": CLASSES | {"json": {"scores": {"cat": [0.9, 0.2], "dog": [0.1, 0.8]}, "labels": ["cat", "owl"]}},
     "columns_differ": COLUMNS | {"json": {"score": [0.9, 0.8], "label": [1]}},
     "too_many_requests": CURVES | {"headers": ANN, "data": "{}"},
+    "unknown_dataset": CURVES | {"json": {"dataset": "fraud"}},
+    "dataset_unavailable": CURVES | {"json": {"dataset": "fraud"}},
     "internal_error": CURVES | {"data": "{}"},
     "deadline_exceeded": CURVES | {"json": SAMPLE},
     "helper_died": CURVES | {"json": SAMPLE},
@@ -137,6 +139,9 @@ def _client_for(name: str, stack: ExitStack) -> FlaskClient:
         return client
     if name == "internal_error":
         monkeypatch.setattr(service.web.operation_routes, "answer", _failing(RuntimeError("defect")))
+    if name == "dataset_unavailable":
+        failure = Problem(name, "The engine of the dataset fraud failed; the server's log says more.")
+        monkeypatch.setattr(service.web.operation_routes, "answer", _failing(failure))
     if name == "not_ready":
         monkeypatch.setattr(service.web.health, "DRAINING", SimpleNamespace(is_set=lambda: True))
     app = create_app(read_settings({"ROCPR_RUNTIME_DIR": str(directory), **SETTINGS.get(name, {})}))

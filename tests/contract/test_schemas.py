@@ -15,7 +15,7 @@ from service.wire.media_types import PNG
 from service.wire.requests import fields as own
 from service.wire.requests.comparisons_schemas import ComparisonsRequestSchema, NamedEvaluationSchema
 from service.wire.requests.curves_schemas import CostsSchema, CurvesRequestSchema, InterpolationSchema
-from service.wire.requests.evaluation_schemas import CountsSchema, GroupsSchema, SampleSchema
+from service.wire.requests.evaluation_schemas import CountsSchema, GroupsSchema, SampleSchema, Where
 from service.wire.requests.faults import FACT_CODES
 from service.wire.requests.gates_schemas import BaselineSchema, FailStatus, GatesRequestSchema, MetricName, RuleSchema
 from service.wire.requests.interval_schemas import IntervalsSchema, Level, OperatingPointSchema
@@ -142,6 +142,7 @@ def _in_the_documents_words(field: fields.Field[Any]) -> dict[str, Any]:
             "maxProperties": MOST_SLICE_COLUMNS,
             "additionalProperties": {"type": "array", "items": {}},
         },
+        Where: lambda: {"type": ["object", "null"], "additionalProperties": {}},
         own.Number: lambda: {"type": ["number", "null"], "format": "double", **_bounds(field)},
         Level: lambda: {"type": ["number", "null"], "format": "double", **_bounds(field)},
         own.Whole: lambda: {"type": ["integer", "null"], "format": "int64", **_bounds(field)},

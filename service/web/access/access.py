@@ -38,6 +38,9 @@ _BUFFERED_BYTES = 1 << 16
 
 CHALLENGE = 'Bearer realm="rocpr"'
 
+KEY_NAME = "rocpr.key"
+"""Where the environ has the name of the request's API key."""
+
 _HAS_PLACE = "rocpr.has_place"
 """Set in the environ if an earlier pass has reserved a place for the request under its key's limit."""
 
@@ -72,6 +75,7 @@ def _checker(keys: Keys, slots_of: "Callable[[str], Slots]") -> "Callable[[], Re
         if name is None:
             return _unauthorized()
         note(key=name)
+        request.environ[KEY_NAME] = name
         if pass_of(request.environ) is Pass.HEAD or _HAS_PLACE in request.environ:
             return None
         slots = slots_of(name)

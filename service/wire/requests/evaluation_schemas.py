@@ -14,9 +14,10 @@ from service.curves.counts import Counts, total
 from service.curves.errors import CurvesError
 from service.curves.grouped import CLOSED_SIDES, GroupColumns, Grouped
 from service.curves.sample import Sample
+from service.wire.columns import items
 from service.wire.problems import MAX_ERRORS, meant
 from service.wire.requests.faults import FACT_CODES
-from service.wire.requests.fields import Choice, Fault, Flag, LabelColumn, Number, NumberColumn, Scalar, invalid
+from service.wire.requests.fields import Choice, Fault, Flag, LabelColumn, Number, NumberColumn, Scalar, Text, invalid
 
 _MEANING: dict[str, tuple[type, ...]] = {"positive_label": (str, int, float), "lower_is_positive": (bool,)}
 """Fields for the meaning of labels and scores, and the types of their values; a bool is an int."""
@@ -87,6 +88,11 @@ class CountsSchema(ObjectSchema):
             raise _fault_of(fact, data) from None
 
 
+MOST_WANTED = 1_000
+"""The most values of one filter."""
+
+_LARGEST_VALUE = 2**63
+
 _SQUARES = ("positives_squared", "negatives_squared")
 
 
@@ -150,7 +156,40 @@ class SampleSchema(SampleFields):
         return _sample(data)
 
 
-class EvaluationSchema(SampleFields):
+class Where(fields.Field[dict[str, list[Any]]]):
+    """Filters by name, each a value or a list of values: all texts, all numbers or all booleans."""
+
+    def _deserialize(self, value: object, *_: object, **__: object) -> dict[str, list[Any]]:
+        if not isinstance(value, dict):
+            message = 'Must be an object of filters, such as {"country": ["DE", "FR"]}.'
+            raise ValidationError([Fault("not_an_object", message)])
+        read = {name: [given] if (listed := items(given)) is None else list(listed) for name, given in value.items()}
+        errors = {name: [fault] for name, values in read.items() if (fault := _wrong_values(values)) is not None}
+        if errors:
+            raise ValidationError(errors)
+        return read
+
+
+def _wrong_values(values: list[Any]) -> Fault | None:
+    if not 1 <= len(values) <= MOST_WANTED:
+        return Fault("wrong_length", f"Must have 1 to {MOST_WANTED} values, not {len(values)}.")
+    kinds = {float if type(value) is int else type(value) for value in values}
+    if len(kinds) > 1 or not kinds <= {bool, float, str}:
+        return Fault("not_a_label", "Must be texts, or numbers, or booleans.")
+    if float in kinds and not all(abs(value) < _LARGEST_VALUE for value in values):
+        return Fault("out_of_range", "Numbers must be below 2^63 in size.")
+    return None
+
+
+class DatasetSchema(ObjectSchema):
+    """What names a dataset in place of an evaluation; it becomes groups before the request is checked."""
+
+    dataset = Text(minimum=1, maximum=100)
+    where = Where()
+    tolerance = Number(exclusive_minimum=0, maximum=1)
+
+
+class EvaluationSchema(DatasetSchema, SampleFields):
     """The input of every operation: a sample's fields, counts, or groups."""
 
     counts = fields.Nested(CountsSchema)

@@ -20,7 +20,14 @@ from service.inference.methods import INTERVAL_METHODS, RESAMPLED_METHODS
 from service.inference.rules import AREAS_WITH_INTERVALS
 from service.inference.sliced import Slicing
 from service.wire.columns import Categories, ColumnError, categories
-from service.wire.requests.evaluation_schemas import EvaluationSchema, GroupsSchema, ObjectSchema, SampleSchema, merged
+from service.wire.requests.evaluation_schemas import (
+    DatasetSchema,
+    EvaluationSchema,
+    GroupsSchema,
+    ObjectSchema,
+    SampleSchema,
+    merged,
+)
 from service.wire.requests.fields import Choice, Fault, ObjectList, invalid
 from service.wire.requests.interval_schemas import Level, OperatingPointSchema
 from service.wire.requests.picture_schemas import SlicesCharts, charts_of
@@ -153,7 +160,7 @@ class SlicesRequest:
         return slices_work(self.sample, slices, columns, len(self.points), intervals=self.intervals is not None)
 
 
-class SlicesRequestSchema(SampleSchema, SlicesCharts):
+class SlicesRequestSchema(DatasetSchema, SampleSchema, SlicesCharts):
     """A request for slices: a sample or groups, and its options."""
 
     groups = fields.Nested(GroupsSchema)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from service.engines.spark_engine import Spark
 from tests.engines.spark.server import Server, missing, shared_server
 
 
@@ -17,6 +18,20 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     with shared_server(folder / "spark") as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def session(server: Server) -> Iterator[Spark]:
+    """One session for all tests that leave it as it was: in each, Java compiles the same queries anew."""
+    with Spark(server.with_token, "nothing") as engine:
+        yield engine
+
+
+@pytest.fixture
+def spark(session: Spark) -> Iterator[Spark]:
+    """An engine whose table a test names."""
+    yield session
+    session.table = "nothing"
 
 
 @pytest.fixture

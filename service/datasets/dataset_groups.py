@@ -1,0 +1,204 @@
+"""From a request that names a dataset to one with its groups, which an engine finds.
+
+A request gives the name, values of listed filters and a tolerance; never a path, a table or SQL. Its dataset becomes
+`groups` before the schemas check it, so that every operation that takes groups takes datasets. Knows documents and
+engines; nothing of HTTP.
+"""
+
+import logging
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from marshmallow import ValidationError
+
+from service.curves.budget import is_bounded as has_budget
+from service.curves.budget import spend
+from service.curves.errors import OneClassLabels
+from service.curves.exact import BoolArray, IntArray
+from service.datasets.file import VARIABLE, Dataset
+from service.wire import columns
+from service.wire.formats.distinct_labels import distinct_labels
+from service.wire.formats.query_options import Decoded
+from service.wire.problems import Problem, invalid_request, invalid_value, pointer_token
+from service.wire.requests.evaluation_schemas import DatasetSchema
+from service.wire.requests.faults import field_errors
+
+if TYPE_CHECKING:
+    from service.engines.duckdb_engine import DuckDB
+    from service.engines.engine import Kind
+    from service.engines.plan import Found
+
+_LOG = logging.getLogger("service")
+
+_EXPENSIVE = 10**15
+"""The work of a query, in rows: more than any small request may take, so that it goes to an evaluator process."""
+
+_SPILL = "rocpr-engine-"
+"""The beginning of the names of directories for what does not fit into an engine's memory; a process's id follows."""
+
+_GLOB = frozenset("*?[")
+_THREADS = 2
+_OWN = ("dataset", "where", "tolerance")
+
+
+def with_groups(decoded: Decoded, datasets: Mapping[str, Dataset]) -> Decoded:
+    """Replace every dataset that a document names by its groups.
+
+    Raises Problem, and TooMuchWork where a query may not keep others waiting.
+    """
+    document = decoded.document
+    if not isinstance(document, dict):
+        return decoded
+    changed = {name: value for name, value in document.items() if name not in _OWN}
+    found = False
+    if any(document.get(name) is not None for name in _OWN):
+        found = True
+        changed |= _answered(document, datasets, "")
+    if isinstance(baseline := document.get("baseline"), dict) and baseline.get("dataset") is not None:
+        found = True
+        rest = {name: value for name, value in baseline.items() if name not in _OWN}
+        changed["baseline"] = rest | _answered(baseline, datasets, "/baseline")
+    evaluations = document.get("evaluations")
+    if isinstance(evaluations, list) and any(isinstance(each, dict) and each.get("dataset") for each in evaluations):
+        found = True
+        changed["evaluations"] = [
+            {name: value for name, value in each.items() if name not in _OWN}
+            | _answered(each, datasets, f"/evaluations/{number}")
+            if isinstance(each, dict) and each.get("dataset")
+            else each
+            for number, each in enumerate(evaluations)
+        ]
+    return Decoded(changed, decoded.pointers) if found else decoded
+
+
+def _answered(given: dict[str, Any], datasets: Mapping[str, Dataset], place: str) -> dict[str, Any]:
+    """The groups of a dataset, and with `slices` their columns, as fields of a document."""
+    asked = _asked({name: given.get(name) for name in _OWN}, place)
+    dataset = datasets.get(asked["dataset"])
+    if dataset is None:
+        raise Problem("unknown_dataset", "There is no dataset of this name; GET /v1/datasets lists those of your key.")
+    for other in ("scores", "labels", "weights", "positive_label", "counts", "groups", "soft_labels"):
+        if given.get(other) not in (None, []):
+            raise invalid_value(f"{place}/{other}", "exclusive", "This is another evaluation; a dataset is given too.")
+    where, by = asked.get("where", {}), _slices(given.get("slices"), dataset, place)
+    for name in where.keys() - set(dataset.filters):
+        message = f"Must be one of {', '.join(dataset.filters) or 'none'}."
+        raise invalid_value(f"{place}/where/{pointer_token(name)}", "not_one_of", message)
+    if has_budget():
+        spend(_EXPENSIVE)
+    found = _found(dataset, where, by, asked.get("tolerance"), place)
+    groups = found.groups
+    document: dict[str, Any] = {
+        "groups": {"score_from": groups.score_from, "score_to": groups.score_to, **groups.masses},
+        "lower_is_positive": dataset.lower_is_positive,
+    }
+    if by:
+        document["slices"] = {name: found.slices[name].tolist() for name in by}
+    return document
+
+
+def _asked(given: dict[str, Any], place: str) -> dict[str, Any]:
+    """Check what is asked of a dataset. Raises Problem."""
+    try:
+        asked: dict[str, Any] = DatasetSchema().load(given)
+    except ValidationError as error:
+        raise invalid_request(field_errors(error, lambda pointer: place + pointer)) from None
+    if "dataset" not in asked:
+        raise invalid_value(f"{place}/dataset", "missing", "where and tolerance are for a dataset; name one.")
+    return asked
+
+
+def _slices(given: object, dataset: Dataset, place: str) -> tuple[str, ...]:
+    """The columns of slices, by name. Raises Problem for one that is not listed, and for one that has values."""
+    if given in (None, []):
+        return ()
+    if not isinstance(given, dict):
+        message = 'Must be an object of columns; of a dataset each is an empty list, such as {"country": []}.'
+        raise invalid_value(f"{place}/slices", "not_an_object", message)
+    for name, column in given.items():
+        pointer = f"{place}/slices/{pointer_token(name)}"
+        if name not in dataset.slices:
+            raise invalid_value(pointer, "not_one_of", f"Must be one of {', '.join(dataset.slices) or 'none'}.")
+        if column not in (None, []):
+            raise invalid_value(pointer, "exclusive", "The dataset has the values of this column; send an empty list.")
+    return tuple(given)
+
+
+def _found(
+    dataset: Dataset, where: dict[str, list[Any]], by: tuple[str, ...], tolerance: float | None, place: str
+) -> "Found":
+    """Ask the engine. Raises Problem if the rows cannot be used, or the engine fails."""
+    from service.engines.checks import RowColumns  # noqa: PLC0415  # rocpr runs without engines
+    from service.engines.failures import ColumnRefused, EngineFailed, Interrupted  # noqa: PLC0415
+    from service.engines.plan import found  # noqa: PLC0415
+
+    wanted = RowColumns(
+        dataset.scores, dataset.labels, dataset.weights, by, lower_is_positive=dataset.lower_is_positive
+    )
+
+    def read_labels(values: list[Any], rows: IntArray) -> tuple[BoolArray, str | None]:
+        read = distinct_labels(values, rows, dataset.positive_label)
+        return read.positive, read.rest
+
+    try:
+        with _engine_of(dataset) as engine:
+            if where:
+                _check_kinds(engine.kinds(), where, place)
+                engine.narrow(where)
+            return found(engine, wanted, read_labels, tolerance=tolerance)
+    except ColumnRefused as fact:
+        raise invalid_value(f"{place}/dataset", fact.code, f"{fact.column}: {fact.detail}") from None
+    except OneClassLabels as fact:
+        raise invalid_value(f"{place}/dataset", "one_class", fact.detail) from None
+    except columns.ColumnError as error:
+        raise invalid_value(f"{place}/dataset", error.code, f"{dataset.labels}: {error.detail}") from None
+    except (EngineFailed, Interrupted) as failure:
+        _LOG.error("%s: dataset %s: %s", VARIABLE, dataset.name, failure)
+        # What an engine says may quote paths and addresses, which are the operator's.
+        message = f"The engine of the dataset {dataset.name} failed; the server's log says more."
+        raise Problem("dataset_unavailable", message) from None
+
+
+def _check_kinds(kinds: Mapping[str, "Kind"], where: Mapping[str, list[Any]], place: str) -> None:
+    """Refuse numbers and booleans for a column of another kind; texts are compared with the text of any column."""
+    for name, values in where.items():
+        kind = kinds[name].name if name in kinds else "missing"
+        wanted = {"boolean"} if isinstance(values[0], bool) else {"number", "integer"}
+        if not isinstance(values[0], str) and kind not in wanted:
+            message = f"This column is {kind}; give its values as texts."
+            raise invalid_value(f"{place}/where/{pointer_token(name)}", "not_a_string", message)
+
+
+@contextmanager
+def _engine_of(dataset: Dataset) -> Iterator["DuckDB"]:
+    """Open the engine of a dataset; DuckDB may read the dataset's directories and nothing else."""
+    from service.engines.duckdb_engine import DuckDB  # noqa: PLC0415  # an extra
+    from service.engines.duckdb_files import Files  # noqa: PLC0415
+
+    spill = _spill_of_this_process()
+    with DuckDB(Files(dataset.location), memory=dataset.memory, threads=_THREADS, spill=spill) as duckdb:
+        duckdb.confine([str(_directory(name)) for name in dataset.location])
+        yield duckdb
+
+
+def _spill_of_this_process() -> Path:
+    """The directory for what does not fit into memory; those of processes that were killed are removed."""
+    everything = Path(tempfile.gettempdir())
+    for left in everything.glob(f"{_SPILL}*"):
+        if not Path(f"/proc/{left.name.removeprefix(_SPILL)}").exists():
+            shutil.rmtree(left, ignore_errors=True)
+    mine = everything / f"{_SPILL}{os.getpid()}"
+    mine.mkdir(mode=0o700, exist_ok=True)
+    return mine
+
+
+def _directory(location: str) -> Path:
+    """The directory that a file, or all files of a glob, lie in."""
+    parts = Path(location).parts
+    plain = next((number for number, part in enumerate(parts) if _GLOB & set(part)), len(parts) - 1)
+    return Path(*parts[:plain])

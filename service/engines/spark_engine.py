@@ -1,0 +1,243 @@
+"""A table in Spark, through Spark Connect; this process holds the groups and nothing else of it.
+
+What goes to the server is SQL and small tables, never code. An answer comes as Arrow. The client's package is read when
+a connection is opened, and its logs, which quote addresses and queries, are kept off.
+"""
+
+import contextlib
+import logging
+import os
+import re
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import unquote, urlsplit
+
+import numpy as np
+import pyarrow as pa
+
+from service.engines.engine import Kind, NamedArrays
+from service.engines.failures import EngineFailed, Interrupted
+from service.engines.nodes import table_of
+
+if TYPE_CHECKING:
+    from pyspark.sql.connect.session import SparkSession
+    from pyspark.sql.connect.shell.progress import StageInfo
+
+Progress = Callable[[str, float], None]
+"""Called with the name of a step and how much of it is done, 0 to 1."""
+
+DEFAULT_PORT = 15002
+TOKEN_VARIABLE = "SPARK_CONNECT_AUTHENTICATE_TOKEN"  # noqa: S105  # a name
+"""Where the client looks for a token that is not in the address."""
+
+_RETRIES = 4
+"""Waits of 50, 200, 800 and 3200 ms: who is not back by then has lost the session, too."""
+_CONNECT_MILLISECONDS = 5000
+_LONGEST_REASON = 400
+_LOGGERS = ("SQLQueryContextLogger", "pyspark.sql.connect.client.logging", "pyspark.sql.connect.logging")
+_HOST = re.compile(r"[A-Za-z0-9._-]+|[0-9a-fA-F:.]+")
+_THEIRS = {"pyspark", "grpc", "pyarrow", "sqlglot"}
+"""Packages whose exceptions tell of the server, the query or the connection."""
+
+_CANCELLED = {"OPERATION_CANCELED", "INVALID_HANDLE.OPERATION_ABANDONED"}
+_TYPES = {
+    "tinyint": "integer", "smallint": "integer", "int": "integer", "bigint": "integer", "float": "number",
+    "double": "number", "boolean": "boolean", "string": "text", "void": "number",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """The address of a Spark Connect server; its text shows no parameters, one of which may be a token."""
+
+    url: str
+    host: str
+    port: int
+    token: str | None
+
+    @classmethod
+    def parse(cls, text: str) -> "Remote":
+        """Read sc://HOST[:PORT][/;NAME=VALUE...]. Raises EngineFailed, which does not repeat the text."""
+        address, _, parameters = text.partition(";")
+        try:
+            parts = urlsplit(address)
+            host, port = parts.hostname or "", parts.port or DEFAULT_PORT
+        except ValueError:
+            host, port, parts = "", 0, urlsplit("")
+        pairs = [pair.partition("=") for pair in parameters.split(";") if pair]
+        right = parts.scheme == "sc" and parts.path in {"", "/"} and "@" not in parts.netloc and _HOST.fullmatch(host)
+        if not right or parts.query or parts.fragment or not all(name and value for name, _, value in pairs):
+            raise EngineFailed(f"A Spark server's address is sc://HOST:PORT, {DEFAULT_PORT} by default.")
+        tokens = [unquote(value) for name, _, value in pairs if name == "token"]
+        return cls(text, host, port, tokens[-1] if tokens else os.environ.get(TOKEN_VARIABLE))
+
+    def __str__(self) -> str:
+        """HOST:PORT."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+    __repr__ = __str__
+
+
+class Spark:
+    """A table of a Spark Connect server."""
+
+    dialect = "spark"
+
+    def __init__(self, remote: str, table: str, *, progress: Progress | None = None) -> None:
+        """Open a session.
+
+        remote   the server, sc://HOST:PORT; a token in it, `/;token=...`, goes over TLS, except to `localhost`.
+        table    the name of the table, such as prod.ml.scores.
+
+        Raises EngineFailed.
+        """
+        self.table = table
+        self._progress = progress
+        self._remote = Remote.parse(remote)
+        self._stopped = threading.Event()
+        self._step, self._done = "columns", 0.0
+        with self._explained():
+            self._session = _session(self._remote)
+            handler: Any = self._tell  # declared with arguments by position, called with them by name
+            self._session.registerProgressHandler(handler)
+
+    def __enter__(self) -> Self:
+        """Use it, and close it then."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the session, and with it whatever of it still runs on the server."""
+        self._session.stop()
+
+    def kinds(self) -> dict[str, Kind]:
+        """What the columns hold, by name."""
+        if not self.table.strip():
+            raise EngineFailed("The name of a table in Spark is missing, such as prod.ml.scores.")
+        with self._explained():
+            name = table_of(self.table, self.dialect).sql(dialect=self.dialect)
+            schema = self._session.sql(f"SELECT * FROM {name} LIMIT 0").schema  # noqa: S608  # quoted
+        return {field.name: kind_of_column(field.dataType.simpleString()) for field in schema.fields}
+
+    def rows(self, text: str, step: str) -> NamedArrays:
+        """Run a query and return its columns. Raises EngineFailed and Interrupted."""
+        if self._stopped.is_set():
+            raise Interrupted
+        self._step, self._done = step, 0.0
+        with self._explained():
+            found = self._session.sql(text).toArrow()
+        return {name: _column(column) for name, column in zip(found.column_names, found.columns, strict=True)}
+
+    def keep(self, name: str, columns: NamedArrays) -> None:
+        """Make a table of numbers that queries can join, sent to every worker. Raises EngineFailed."""
+        with self._explained():
+            kept = self._session.createDataFrame(pa.table({key: pa.array(column) for key, column in columns.items()}))
+            kept.hint("broadcast").createOrReplaceTempView(name)
+
+    def interrupt(self) -> None:
+        """Stop the query that runs, from another thread, and all that would follow: `rows` raises Interrupted."""
+        self._stopped.set()
+        with self._explained():
+            self._session.interruptAll()
+
+    def _tell(self, stages: "Iterable[StageInfo] | None", *, done: bool, **_: object) -> None:
+        """Read how many tasks of those that the server has planned so far are done; never less than before."""
+        known = list(stages or ())
+        tasks, completed = sum(stage.num_tasks for stage in known), sum(stage.num_completed_tasks for stage in known)
+        self._done = 1.0 if done else max(self._done, completed / tasks if tasks else 0.0)
+        if self._progress is not None:
+            self._progress(self._step, self._done)
+
+    @contextlib.contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Turn failures of Spark, its client and the names in a query into ours, without the token."""
+        try:
+            yield
+        except ImportError as error:
+            detail = f"Spark needs the package pyspark-client: pip install 'rocpr[spark]' ({error.name} is missing)."
+            raise EngineFailed(detail) from None
+        except Exception as error:
+            if type(error).__module__.partition(".")[0] not in _THEIRS:
+                raise
+            if self._stopped.is_set() or _condition(error) in _CANCELLED:
+                raise Interrupted from None
+            raise EngineFailed(self._reason(error)) from None
+
+    def _reason(self, error: Exception) -> str:
+        """What went wrong, in one sentence; the client's own words about addresses are left out."""
+        code = getattr(getattr(error, "_grpc_status_code", None), "name", "")
+        text = str(error)
+        if code == "UNAUTHENTICATED":
+            given = "refuses the token" if self._remote.token else f"asks for a token; set {TOKEN_VARIABLE}"
+            return f"The Spark server at {self._remote} {given}."
+        if code in {"UNAVAILABLE", "DEADLINE_EXCEEDED"}:
+            over = " over TLS, which a token needs except to localhost" if "SSL" in text or "handshake" in text else ""
+            return f"No Spark Connect server answers at {self._remote}{over}."
+        lines = [line.strip() for line in text.partition("JVM stacktrace")[0].splitlines() if line.strip()]
+        sentence = lines[0] if lines else f"Spark failed without saying why ({type(error).__name__})."
+        for secret in filter(None, (self._remote.token, self._remote.url.partition(";")[2])):
+            sentence = sentence.replace(secret, "***")
+        return sentence[:_LONGEST_REASON]
+
+
+def kind_of_column(of_type: str) -> Kind:
+    """What a column of one of Spark's types holds, by its simple string. Spark converts every decimal correctly."""
+    base = of_type.partition("(")[0]
+    if base == "decimal":
+        return Kind("number")
+    return Kind("text" if base in {"char", "varchar"} else _TYPES.get(base, of_type))
+
+
+def _session(remote: Remote) -> "SparkSession":
+    """Open a session and ask for the server's version. Raises the client's exceptions."""
+    os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
+    warnings.filterwarnings("ignore", module=r"pyspark\.")  # of other versions, of retries
+    with _main_with_file():
+        from pyspark.sql.connect.client import DefaultChannelBuilder  # noqa: PLC0415  # an extra
+        from pyspark.sql.connect.client.retries import DefaultPolicy  # noqa: PLC0415
+        from pyspark.sql.connect.session import SparkSession  # noqa: PLC0415
+
+    for name in _LOGGERS:
+        logging.getLogger(name).disabled = True
+    options = [("grpc.min_reconnect_backoff_ms", _CONNECT_MILLISECONDS)]
+    session = SparkSession(DefaultChannelBuilder(remote.url, options))
+    session.client.set_retry_policies([DefaultPolicy(max_retries=_RETRIES)])
+    _ = session.version
+    return session
+
+
+@contextlib.contextmanager
+def _main_with_file() -> Iterator[None]:
+    """While the client is read, have the main module say that it has a file.
+
+    Without one, as in `python -c` and in processes that multiprocessing starts, the client takes itself for a doctest,
+    looks for Spark and exits.
+    """
+    main = sys.modules["__main__"]
+    lacking = not hasattr(main, "__file__")
+    if lacking:
+        main.__file__ = "rocpr"
+    try:
+        yield
+    finally:
+        if lacking:
+            del main.__file__
+
+
+def _condition(error: Exception) -> str | None:
+    """Spark's name of an error."""
+    condition = getattr(error, "getCondition", None)
+    return condition() if condition is not None else None
+
+
+def _column(column: "pa.ChunkedArray") -> "np.ndarray[Any, Any]":
+    """A column of an answer: decimals as doubles, nulls as None."""
+    if pa.types.is_decimal(column.type):
+        column = column.cast(pa.float64())
+    if column.null_count:
+        return np.array(column.to_pylist(), dtype=object)
+    out: np.ndarray[Any, Any] = column.to_numpy()
+    return out

@@ -1,0 +1,53 @@
+"""What was measured, as the section of tests/README.md."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tests.bench.report import span
+
+BEGIN, END = "<!-- tests.scale: begin -->", "<!-- tests.scale: end -->"
+HEADER = ("what", "rows", "time", "memory", "ROC area off by", "average precision off by", "says at most")
+SHOWN = ("duckdb", "pyspark-client", "polars", "scikit-learn", "numpy", "pyarrow")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What came of one contender with a number of rows.
+
+    seconds, peak   from the file to both areas; bytes of its process, and of Spark's server. None if not measured.
+    errors          how far the areas are from the exact ones.
+    width           how far its bounds are apart, if it has any.
+    note            why it was not measured, or what is wrong with it.
+    """
+
+    name: str
+    rows: int
+    seconds: float | None = None
+    peak: int | None = None
+    errors: tuple[float, float] | None = None
+    width: float | None = None
+    note: str = ""
+    failed: bool = False
+
+
+def cells(one: Measured) -> tuple[str, ...]:
+    """One line of the table."""
+    if one.seconds is None or one.peak is None or one.errors is None:
+        return one.name, f"{one.rows:,}", "failed" if one.failed else "not measured", "", "", "", ""
+    width = "" if one.width is None else f"{one.width:.1g}"
+    errors = (f"{error:.1g}" for error in one.errors)
+    return one.name, f"{one.rows:,}", span(one.seconds), f"{one.peak / 1e9:.2g} GB", *errors, width
+
+
+def text(results: Sequence[Measured], about: dict[str, object]) -> str:
+    """The table in Markdown, and what is to be said about it."""
+    lines = [HEADER, tuple("---" for _ in HEADER), *map(cells, results)]
+    table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    while "|  |" in table:
+        table = table.replace("|  |", "| |")
+    notes = "".join(f"* {one.name}, {one.rows:,} rows: {one.note}\n" for one in results if one.note)
+    packages = about["packages"]
+    assert isinstance(packages, dict)
+    versions = ", ".join(f"{name} {packages[name]}" for name in SHOWN if packages.get(name))
+    where = f"Measured with Python {about['python']}, {versions} on {about['cpu']}, {about['processors']} processors."
+    return f"{table}\n\n{notes}\n{where}" if notes else f"{table}\n\n{where}"
