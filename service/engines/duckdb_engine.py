@@ -16,12 +16,12 @@ from typing import Self
 import duckdb
 import numpy as np
 
-from service.engines.duckdb_files import Files, kind_of_column
+from service.engines.duckdb_files import Files, kind_of_duckdb
 from service.engines.engine import Kind, NamedArrays
 from service.engines.failures import EngineFailed, Interrupted
 from service.engines.search import MOST_BINS
 
-Progress = Callable[[str, float], None]
+_Progress = Callable[[str, float], None]
 """Called with the name of a step and how much of it is done, 0 to 1, ten times a second."""
 
 _TICK = 0.1
@@ -46,7 +46,7 @@ class DuckDB:
         memory: str | None = None,
         threads: int | None = None,
         spill: Path | None = None,
-        progress: Progress | None = None,
+        progress: _Progress | None = None,
     ) -> None:
         """Open the files, of which only heads are read.
 
@@ -94,7 +94,7 @@ class DuckDB:
         """What the columns hold, by name."""
         described = self.rows(f"SELECT column_name, column_type FROM (DESCRIBE {self.table})", "columns")  # noqa: S608  # ours
         pairs = zip(described["column_name"].tolist(), described["column_type"].tolist(), strict=True)
-        return {name: kind_of_column(of_type) for name, of_type in pairs}
+        return {name: kind_of_duckdb(of_type) for name, of_type in pairs}
 
     def rows(self, text: str, step: str) -> NamedArrays:
         """Run a query and return its columns. Raises EngineFailed and Interrupted."""

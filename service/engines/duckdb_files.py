@@ -87,7 +87,7 @@ class Files:
             raise EngineFailed(str(error)) from error
 
 
-def kind_of_column(of_type: str) -> Kind:
+def kind_of_duckdb(of_type: str) -> Kind:
     """What a column of one of DuckDB's types holds."""
     if decimal := _DECIMAL.fullmatch(of_type):
         return Kind("number", through_text=int(decimal[1]) > _MOST_DIGITS)
