@@ -181,7 +181,7 @@ def test_a_picture_of_many_classes_says_what_it_leaves_out() -> None:
     names = [f"class {number}" for number in range(10)]
     scores = {name: [float((row * (number + 3)) % 7) for row in range(40)] for number, name in enumerate(names)}
     picture = ask("classes", {"scores": scores, "labels": [names[row % 10] for row in range(40)]}, accept=SVG)
-    assert "2 classes with greater areas are not drawn" in bytes(picture.body).decode()
+    assert "2 classes with larger areas are not drawn" in bytes(picture.body).decode()
 
 
 def test_many_pairs_are_much_work() -> None:

@@ -22,7 +22,7 @@ _MOST_SHARED = 3
 _MOST_DESCRIBED = 8
 """The most intervals that the description lists."""
 
-_TITLES = {"roc": "ROC curves", "pr": "Precision-recall curves", "best_tradeoff": "Who is best at each trade-off"}
+_TITLES = {"roc": "ROC curves", "pr": "Precision-recall curves", "best_tradeoff": "Best curve at each trade-off"}
 _TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
@@ -65,7 +65,7 @@ def _draw_curves(sheet: Sheet, result: Comparison, side: int, corner: tuple[floa
 
 def _draw_tradeoffs(sheet: Sheet, result: Comparison, side: int, top: float) -> float:
     """Draw a strip for each index, and the axis of λ below them."""
-    sheet.text("ink", (LEFT, top + TOP - 11), "Who is best", size=13, bold=True)
+    sheet.text("ink", (LEFT, top + TOP - 11), "Best curve", size=13, bold=True)
     top += TOP - 4
     for name, best in result.best_tradeoff.items():
         top = _draw_strip(sheet, best, names=result.names, corner=(LEFT, top), side=side, heading=f"By {name}") + 6
@@ -137,7 +137,7 @@ def _description(result: Comparison, picture: Picture) -> Iterator[str]:
         yield f"{named(name)}{_areas(result, number, picture)}."
     described: dict[str, tuple[Best | None, str]] = {
         "roc": (result.best_roc, "Most true positives at false positive rates"),
-        "pr": (result.best_pr, "Greatest precision at recalls"),
+        "pr": (result.best_pr, "Highest precision at recalls"),
     }
     if picture.chart == "best_tradeoff":
         described = {index: (best, f"Best {index} at λ") for index, best in result.best_tradeoff.items()}

@@ -150,7 +150,7 @@ def _dots(result: EvaluatedCurves, drawing: CurvesDrawing) -> tuple[list[_Dot], 
     totals = result.positives, result.negatives
     for number, mark in enumerate(drawing.marks, start=1):
         if mark.counts is None:
-            unplaced.append(f"Threshold {plain(mark.threshold)} is that of no row, or of several.")
+            unplaced.append(f"Threshold {plain(mark.threshold)} belongs to no row, or to several.")
         else:
             dots.append(_dot(str(number), mark.counts, totals, f"threshold {plain(mark.threshold)}"))
     points = result.curves.operating_points
@@ -166,7 +166,7 @@ def _dots(result: EvaluatedCurves, drawing: CurvesDrawing) -> tuple[list[_Dot], 
     ):
         read = f"{metric} {plain(at)}: {'none' if math.isnan(value) else f'{value:.4f}'}"
         if math.isnan(tp):
-            unplaced.append(f"{read}; no row keeps to it.")
+            unplaced.append(f"{read}; no row meets it.")
         else:
             there = "" if math.isnan(threshold) else f", threshold {plain(threshold)}"
             dots.append(_dot(letter, (tp, fp), totals, read + there))

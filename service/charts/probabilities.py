@@ -44,7 +44,7 @@ def calibration_picture(result: EvaluatedCurves, drawing: CurvesDrawing, picture
     x = along(line.x, line.x)
     plane.line("s0", x, line.y, wide=2.25)
     description = [f"Scores from {low:.4g} to {high:.4g}; the share {goes} from {begins:.4g} to {ends:.4g}."]
-    description += _read(Line(x, line.y), "share of positives at parts of the way between these scores", _READ_AT)
+    description += _read(Line(x, line.y), "share of positives at fractions of the way between these scores", _READ_AT)
     return _finished(plane, result, picture, entries, ["Calibration diagram", *description])
 
 
@@ -60,7 +60,7 @@ def costs_picture(result: EvaluatedCurves, drawing: CurvesDrawing, picture: Pict
     curve = lowest_lines(drawing.hull.roc)
     plane.line("s0", curve.x, curve.y, wide=2.25)
     entries = [
-        Entry("Least cost of any threshold", "s0", wide=2.25),
+        Entry("Lowest cost of any threshold", "s0", wide=2.25),
         Entry("Calling all positive, or all negative", "soft", wide=1, dash="1 4"),
     ]
     found, asked = result.curves.costs, result.curves.cost_options

@@ -77,7 +77,7 @@ def test_marks_of_counts_are_rows_that_are_listed() -> None:
     body = {"counts": {"tp": [1, 2], "fp": [0, 1], "positives": 3, "negatives": 3, "threshold": [0.9, 0.5]}}
     shown = texts(drawn("curves", body, mark="[0.5, 0.7]"))
     assert "threshold 0.5: recall 0.6667, fpr 0.3333, precision 0.6667" in shown
-    assert "Threshold 0.7 is that of no row, or of several." in shown
+    assert "Threshold 0.7 belongs to no row, or to several." in shown
 
 
 def test_operating_points_have_letters() -> None:
