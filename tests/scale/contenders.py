@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 TOLERANCE = 1e-6
 MEMORY = "1GB"
@@ -49,7 +50,7 @@ class Contender:
         return None if there else self.module
 
 
-def _bounded(engine: object, tolerance: float | None) -> Bounds:
+def _bounded(engine: Any, tolerance: float | None) -> Bounds:
     from service.curves.bounds import bounded_areas
     from service.curves.grouped import GroupColumns, Grouped
     from service.engines.checks import RowColumns
@@ -60,7 +61,8 @@ def _bounded(engine: object, tolerance: float | None) -> Bounds:
 
     import numpy as np
 
-    groups = found(engine, RowColumns("p", "y"), read_labels, tolerance=tolerance).groups
+    options = {"tolerance": tolerance, "most_bins": engine.most_bins}
+    groups = found(engine, RowColumns("p", "y"), read_labels, **options).groups
     given = GroupColumns(groups.score_from, groups.score_to, **groups.masses)
     areas = bounded_areas(Grouped.of(given))
     return {name: (areas[name].lower, areas[name].upper) for name in ("roc", "average_precision")}
