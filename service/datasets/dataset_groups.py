@@ -150,7 +150,7 @@ def _found(
             if where:
                 _check_kinds(engine.kinds(), where, place)
                 engine.narrow(where)
-            return found(engine, wanted, read_labels, tolerance=tolerance)
+            return found(engine, wanted, read_labels, tolerance=tolerance, most_bins=engine.most_bins)
     except ColumnRefused as fact:
         raise invalid_value(f"{place}/dataset", fact.code, f"{fact.column}: {fact.detail}") from None
     except OneClassLabels as fact:
@@ -161,6 +161,8 @@ def _found(
         _LOG.error("%s: dataset %s: %s", VARIABLE, dataset.name, failure)
         # What an engine says may quote paths and addresses, which are the operator's.
         message = f"The engine of the dataset {dataset.name} failed; the server's log says more."
+        if tolerance is None:
+            message += " Without a tolerance every score needs memory; with one, fewer do."
         raise Problem("dataset_unavailable", message) from None
 
 

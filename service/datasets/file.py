@@ -47,7 +47,7 @@ class Dataset:
     lower_is_positive: bool = False
     filters: tuple[str, ...] = ()
     slices: tuple[str, ...] = ()
-    memory: str = "1GB"
+    memory: str = "512MB"
 
     @property
     def listing(self) -> dict[str, object]:
