@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from service.engines.duckdb_engine import DuckDB
     from service.engines.engine import Kind
     from service.engines.plan import Found
+    from service.engines.spark_engine import Spark
 
 _LOG = logging.getLogger("service")
 
@@ -136,6 +137,7 @@ def _found(
     from service.engines.checks import RowColumns  # noqa: PLC0415  # rocpr runs without engines
     from service.engines.failures import ColumnRefused, EngineFailed, Interrupted  # noqa: PLC0415
     from service.engines.plan import found  # noqa: PLC0415
+    from service.engines.search import MOST_BINS  # noqa: PLC0415
 
     wanted = RowColumns(
         dataset.scores, dataset.labels, dataset.weights, by, lower_is_positive=dataset.lower_is_positive
@@ -150,7 +152,9 @@ def _found(
             if where:
                 _check_kinds(engine.kinds(), where, place)
                 engine.narrow(where)
-            return found(engine, wanted, read_labels, tolerance=tolerance, most_bins=engine.most_bins)
+            return found(
+                engine, wanted, read_labels, tolerance=tolerance, most_bins=getattr(engine, "most_bins", MOST_BINS)
+            )
     except ColumnRefused as fact:
         raise invalid_value(f"{place}/dataset", fact.code, f"{fact.column}: {fact.detail}") from None
     except OneClassLabels as fact:
@@ -177,8 +181,14 @@ def _check_kinds(kinds: Mapping[str, "Kind"], where: Mapping[str, list[Any]], pl
 
 
 @contextmanager
-def _engine_of(dataset: Dataset) -> Iterator["DuckDB"]:
+def _engine_of(dataset: Dataset) -> Iterator["DuckDB | Spark"]:
     """Open the engine of a dataset; DuckDB may read the dataset's directories and nothing else."""
+    if dataset.engine == "spark":
+        from service.engines.spark_engine import Spark  # noqa: PLC0415  # an extra
+
+        with Spark(dataset.remote, dataset.table) as spark:
+            yield spark
+        return
     from service.engines.duckdb_engine import DuckDB  # noqa: PLC0415  # an extra
     from service.engines.duckdb_files import Files  # noqa: PLC0415
 
