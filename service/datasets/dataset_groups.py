@@ -137,7 +137,6 @@ def _found(
     from service.engines.checks import RowColumns  # noqa: PLC0415  # rocpr runs without engines
     from service.engines.failures import ColumnRefused, EngineFailed, Interrupted  # noqa: PLC0415
     from service.engines.plan import found  # noqa: PLC0415
-    from service.engines.search import MOST_BINS  # noqa: PLC0415
 
     wanted = RowColumns(
         dataset.scores, dataset.labels, dataset.weights, by, lower_is_positive=dataset.lower_is_positive
@@ -152,9 +151,7 @@ def _found(
             if where:
                 _check_kinds(engine.kinds(), where, place)
                 engine.narrow(where)
-            return found(
-                engine, wanted, read_labels, tolerance=tolerance, most_bins=getattr(engine, "most_bins", MOST_BINS)
-            )
+            return found(engine, wanted, read_labels, tolerance=tolerance, most_bins=engine.most_bins)
     except ColumnRefused as fact:
         raise invalid_value(f"{place}/dataset", fact.code, f"{fact.column}: {fact.detail}") from None
     except OneClassLabels as fact:

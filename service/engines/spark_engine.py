@@ -22,6 +22,7 @@ import pyarrow as pa
 from service.engines.engine import Kind, NamedArrays
 from service.engines.failures import EngineFailed, Interrupted
 from service.engines.nodes import table_of
+from service.engines.search import MOST_BINS
 
 if TYPE_CHECKING:
     from pyspark.sql.connect.session import SparkSession
@@ -86,6 +87,7 @@ class Spark:
     """A table of a Spark Connect server."""
 
     dialect = "spark"
+    most_bins = MOST_BINS
 
     def __init__(self, remote: str, table: str, *, progress: Progress | None = None) -> None:
         """Open a session.
