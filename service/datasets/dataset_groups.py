@@ -57,7 +57,7 @@ def with_groups(decoded: Decoded, datasets: Mapping[str, Dataset]) -> Decoded:
         return decoded
     changed = {name: value for name, value in document.items() if name not in _OWN}
     found = False
-    if any(document.get(name) is not None for name in _OWN):
+    if document.get("dataset") is not None and "evaluations" not in document:
         found = True
         changed |= _answered(document, datasets, "")
     if isinstance(baseline := document.get("baseline"), dict) and baseline.get("dataset") is not None:
@@ -109,8 +109,8 @@ def _asked(given: dict[str, Any], place: str) -> dict[str, Any]:
         asked: dict[str, Any] = DatasetSchema().load(given)
     except ValidationError as error:
         raise invalid_request(field_errors(error, lambda pointer: place + pointer)) from None
-    if "dataset" not in asked:
-        raise invalid_value(f"{place}/dataset", "missing", "where and tolerance are for a dataset; name one.")
+    if "dataset" not in asked:  # an empty list
+        raise invalid_value(f"{place}/dataset", "missing", "Give the name of a dataset.")
     return asked
 
 
