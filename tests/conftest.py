@@ -1,6 +1,7 @@
 """What all tests share."""
 
 import os
+import signal
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -32,6 +33,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
     Before tests are collected: some modules make an application when they are imported.
     """
+    # A shell has the commands that it starts in the background ignore it, and with them all that these start.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     # Applications share what they make of openapi.yaml, which takes each a tenth of a second; tests make hundreds.
     app.contract_blueprint = cache(app.contract_blueprint)
     compiled.LIBRARY = ROOT / "none"

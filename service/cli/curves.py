@@ -4,6 +4,7 @@ Knows the command's options and the layout of its summary; answer.py checks and 
 """
 
 from collections.abc import Iterable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -154,6 +155,8 @@ def curves(
     if show and as_json:
         raise click.UsageError("--show cannot be combined with --json.")
     summary = {} if as_json or not source.is_table else SUMMARY | {"include": _summarised(given.get("include"))}
+    if summary and engine is not None:
+        summary["keep"] = "hull"  # of millions of groups; only rows on the hull are shown
     body = ask_about("curves", source, given, summary)
     write_plot(plot, lambda media_type: ask_about("curves", source, given, {}, media_type))
     if as_json:
@@ -250,9 +253,19 @@ def _calibration_lines(pools: dict[str, list[Any]]) -> Iterable[str]:
     yield from column_lines(pools, _CALIBRATION, shown)
 
 
+def _vertices(points: dict[str, list[Any]], rows: list[int]) -> list[int]:
+    """Leave out the rows within an edge of the hull."""
+    places = [(Fraction(points["fp"][row]), Fraction(points["tp"][row])) for row in rows]
+    kept = rows[:1]
+    for (x, y), (across, up), (further, higher), row in zip(places, places[1:], places[2:], rows[1:], strict=False):
+        if (across - x) * (higher - up) != (further - across) * (up - y):
+            kept.append(row)
+    return kept + rows[1:][-1:]
+
+
 def _hull_lines(points: dict[str, list[Any]]) -> Iterable[str]:
-    """Format the rows on the hull, or some of them from end to end."""
-    rows = [row for row, on_hull in enumerate(points["on_hull"]) if on_hull]
+    """Format the hull's vertices, or some of them from end to end."""
+    rows = _vertices(points, [row for row, on_hull in enumerate(points["on_hull"]) if on_hull])
     shown = chosen_rows(rows)
     yield f"Convex hull of the ROC curve: {how_many(shown, rows, 'row')}"
     yield from column_lines(points, _HULL, shown)

@@ -3,6 +3,7 @@
 A query runs in a thread of its own, so that the calling thread can show progress and take Ctrl-C at any time.
 """
 
+import itertools
 import math
 import shutil
 import tempfile
@@ -15,18 +16,21 @@ from typing import Self
 import duckdb
 import numpy as np
 
-from service.engines.duckdb_files import Files, kind_of_column
+from service.engines.duckdb_files import Files, kind_of_duckdb
 from service.engines.engine import Kind, NamedArrays
 from service.engines.failures import EngineFailed, Interrupted
 from service.engines.search import MOST_BINS
 
-Progress = Callable[[str, float], None]
+_Progress = Callable[[str, float], None]
 """Called with the name of a step and how much of it is done, 0 to 1, ten times a second."""
 
 _TICK = 0.1
 _BYTES_PER_BIN = 400
 _FEWEST_BINS = 1024
 _LONGEST_REASON = 400
+_ADVICE = ("LINE ", "Possible ", "This error ", "file = ", "It was not possible", "Column ", "* ")
+"""How the lines begin that speak of DuckDB's own SQL and settings, after what went wrong."""
+
 _UNITS = {"bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 
 
@@ -42,7 +46,7 @@ class DuckDB:
         memory: str | None = None,
         threads: int | None = None,
         spill: Path | None = None,
-        progress: Progress | None = None,
+        progress: _Progress | None = None,
     ) -> None:
         """Open the files, of which only heads are read.
 
@@ -90,7 +94,7 @@ class DuckDB:
         """What the columns hold, by name."""
         described = self.rows(f"SELECT column_name, column_type FROM (DESCRIBE {self.table})", "columns")  # noqa: S608  # ours
         pairs = zip(described["column_name"].tolist(), described["column_type"].tolist(), strict=True)
-        return {name: kind_of_column(of_type) for name, of_type in pairs}
+        return {name: kind_of_duckdb(of_type) for name, of_type in pairs}
 
     def rows(self, text: str, step: str) -> NamedArrays:
         """Run a query and return its columns. Raises EngineFailed and Interrupted."""
@@ -195,4 +199,7 @@ def _explained() -> Iterator[None]:
         raise Interrupted from error
     except (duckdb.Error, MemoryError) as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        raise EngineFailed(" ".join(lines)[:_LONGEST_REASON] or "DuckDB failed without saying why.") from error
+        said: Iterator[str] = itertools.takewhile(lambda line: not line.startswith(_ADVICE), lines)
+        if any("sniffing file" in line for line in lines):
+            said = itertools.chain(said, ["Rows must have as many fields as the header, between the given delimiters."])
+        raise EngineFailed(" ".join(said)[:_LONGEST_REASON] or "DuckDB failed without saying why.") from error

@@ -60,11 +60,10 @@ class Files:
         kind = self.found_kind
         options = {"union_by_name": "true"}
         if kind == "csv":
-            options["header"] = "true"
-            if self.delimiter is not None:
-                options["delim"] = _quoted(self.delimiter)
-            if self.decimal is not None:
-                options["decimal_separator"] = _quoted(self.decimal)
+            # Nothing is left to guess: a guess may skip rows, or take the first for a header.
+            options |= {"header": "true", "skip": "0", "comment": "''", "quote": "'\"'", "escape": "'\"'"}
+            options["delim"] = _quoted(self.delimiter or ",")
+            options["decimal_separator"] = _quoted(self.decimal or ".")
             types = {**dict.fromkeys(self.numbers, "DOUBLE"), **dict.fromkeys(self.texts, "VARCHAR")}
             chosen = [f"{_quoted(name)}: '{types[name]}'" for name in columns if name in types]
             if chosen:
@@ -88,7 +87,7 @@ class Files:
             raise EngineFailed(str(error)) from error
 
 
-def kind_of_column(of_type: str) -> Kind:
+def kind_of_duckdb(of_type: str) -> Kind:
     """What a column of one of DuckDB's types holds."""
     if decimal := _DECIMAL.fullmatch(of_type):
         return Kind("number", through_text=int(decimal[1]) > _MOST_DIGITS)

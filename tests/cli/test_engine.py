@@ -64,6 +64,13 @@ def test_exact_answers_are_those_of_the_rows(lake: Path, words: list[str]) -> No
             assert done.stdout_bytes == wanted.stdout_bytes
 
 
+def test_summaries_are_those_of_the_rows(lake: Path) -> None:
+    for words in (["curves"], ["tradeoffs"]):
+        wanted = run(*words, lake / "all.parquet").stdout.splitlines()[1:]
+        assert run(*words, lake / "part-*.parquet", *DUCKDB).stdout.splitlines()[1:] == wanted
+        assert len(wanted) > 20
+
+
 def test_weights(lake: Path) -> None:
     wanted = json.loads(run("curves", lake / "all.parquet", "--json", "--weights", "w").stdout)
     words = ["--json", "--weights", "w", "--weight-decimals", 1, *DUCKDB]

@@ -232,10 +232,9 @@ NULL, NAN, INFINITE = [None, 0.5, 0.2], [0.1, float("nan"), 0.2], [0.1, 0.5, flo
 )
 def test_what_cannot_be_used_is_refused(columns: dict[str, Any], code: str, detail: str, tmp_path: Path) -> None:
     table = {"p": [0.9, 0.5, 0.2], "y": [1, 0, 0], "w": [1.0, 2.0, 0.0]} | columns
+    there = {name: cells for name, cells in table.items() if cells is not None}
     with pytest.raises(ColumnRefused) as refused:
-        grouped(
-            {name: cells for name, cells in table.items() if cells}, tmp_path, RowColumns("p", "y", "w"), tolerance=0.1
-        )
+        grouped(there, tmp_path, RowColumns("p", "y", "w"), tolerance=0.1)
     assert (refused.value.code, refused.value.detail) == (code, detail)
 
 
@@ -256,11 +255,15 @@ def test_one_class_is_refused(labels: list[int], why: str, tmp_path: Path) -> No
         ("rows.txt", "rows.txt does not end in .parquet, .csv"),
         ("broken.parquet", "broken.parquet"),
         ("words.csv", "much"),
+        ("ragged.csv", "as many fields as the header"),
+        ("latin.csv", "latin|encod"),
     ],
 )
 def test_files_that_cannot_be_read(name: str, detail: str, tmp_path: Path) -> None:
     (tmp_path / "broken.parquet").write_bytes(b"PAR1 and no more")
     (tmp_path / "words.csv").write_text("p,y\n0.5,1\nmuch,0\n")
+    (tmp_path / "ragged.csv").write_text("p,y\n0.5,1\n0.1,0,4,5\n")
+    (tmp_path / "latin.csv").write_bytes(b"p,y\n0.5,p\n0.1,n\xe9\n")
     files = Files([str(tmp_path / name)], texts=["y"], numbers=["p"])
     with pytest.raises(EngineFailed, match=detail), DuckDB(files, spill=tmp_path) as engine:
         found(engine, RowColumns("p", "y"), read_labels)
