@@ -12,7 +12,8 @@ import click
 import orjson
 
 from service.cli.asking import ask_about
-from service.cli.engine_rows import EngineOptions, FileOrGlob, engine_options, source_of
+from service.cli.engine_rows import EngineOptions, engine_options, source_of
+from service.cli.file_argument import FileArgument, FileOrGlob
 from service.cli.layout import (
     CellTexts,
     chosen_rows,
@@ -105,7 +106,7 @@ _ALSO = ("calibration", "statistics")
 
 
 @click.command()
-@click.argument("file", type=FileOrGlob())
+@click.argument("file", type=FileOrGlob(), cls=FileArgument)
 @evaluation_options
 @engine_options
 @click.option("--soft-labels", metavar="NAME", help="Column of probabilities of being positive, instead of labels.")

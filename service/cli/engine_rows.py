@@ -1,12 +1,12 @@
-"""`--engine duckdb`: files of any number of rows, which an engine groups by score, to be evaluated as groups.
+"""`--engine duckdb` and `--engine spark`: any number of rows, grouped by score in an engine, to be evaluated as groups.
 
-Knows the options of an engine, its progress on a terminal, and how its failures end a command.
+Knows the options of an engine, and how its failures end a command.
 """
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar, cast
 
@@ -17,6 +17,7 @@ import pyarrow as pa
 from service.answer import Answer, Request, answer_decoded
 from service.cli.asking import NAME_COLUMNS, NAME_LABEL, as_options, limits, problem_lines, use_compiled, wants_label
 from service.cli.command_error import fail
+from service.cli.engine_bars import EngineBars
 from service.cli.files import InputFile, suffix_of
 from service.cli.options import flag
 from service.curves.errors import OneClassLabels
@@ -48,21 +49,32 @@ _CSV_SUFFIXES = {"csv", "gz", "zst"}
 
 @dataclass(frozen=True, slots=True)
 class EngineOptions:
-    """Which engine groups the rows, how closely the areas are bounded (None: exactly), and what it may use."""
+    """Which engine groups the rows, how closely the areas are bounded (None: exactly), and what it may use.
+
+    remote   the address of a Spark server.
+    """
 
     engine: str
     tolerance: float | None = None
     memory: str | None = None
     spill: Path | None = None
     weight_decimals: int | None = None
+    remote: str | None = None
 
 
 _OPTIONS = (
     click.option(
         "--engine",
-        type=click.Choice(["duckdb"]),
+        type=click.Choice(["duckdb", "spark"]),
         is_eager=True,
-        help="Have this engine read FILE, which may be a glob such as '/lake/*.parquet', of any number of rows.",
+        help="Have this engine read any number of rows: FILE is a glob such as '/lake/*.parquet', or a table in Spark.",
+    ),
+    click.option("--remote", metavar="ADDRESS", help="With --engine spark: its server, sc://HOST:15002."),
+    click.option(
+        "--table",
+        metavar="NAME",
+        is_eager=True,
+        help="With --engine spark: the table, in place of FILE, as in prod.ml.scores.",
     ),
     click.option(
         "--tolerance",
@@ -70,12 +82,12 @@ _OPTIONS = (
         metavar="NUMBER",
         help="With --engine: how far the bounds of an area may be apart, as in 1e-6.  [default: areas are exact]",
     ),
-    click.option("--memory", metavar="SIZE", help="With --engine: what it may use, as in 4GB."),
+    click.option("--memory", metavar="SIZE", help="With --engine duckdb: what it may use, as in 4GB."),
     click.option(
         "--spill",
         type=click.Path(file_okay=False, exists=True, path_type=Path),
         metavar="DIR",
-        help="With --engine: where it puts what does not fit.",
+        help="With --engine duckdb: where it puts what does not fit.",
     ),
     click.option(
         "--weight-decimals",
@@ -90,11 +102,16 @@ def engine_options(command: _Command) -> _Command:
     """Add the options of an engine, which the command gets as one argument, `engine`: an EngineOptions or None."""
 
     @wraps(command)
-    def with_engine(*arguments: Any, engine: str | None, **options: Any) -> Any:  # noqa: ANN401  # a command's own
-        chosen = {name: options.pop(name) for name in ("tolerance", "memory", "spill", "weight_decimals")}
-        for name, value in chosen.items():
-            if engine is None and value is not None:
-                raise click.UsageError(f"{flag(name)} needs --engine.")
+    def with_engine(*arguments: Any, engine: str | None, table: str | None, **options: Any) -> Any:  # noqa: ANN401  # a command's own
+        chosen = {name: options.pop(name) for name in ("tolerance", "memory", "spill", "weight_decimals", "remote")}
+        for name, value in {**chosen, "table": table}.items():
+            needed = _ENGINE_OF.get(name)
+            if value is not None and (engine is None or (needed is not None and needed != engine)):
+                raise click.UsageError(f"{flag(name)} needs --engine{'' if needed is None else f' {needed}'}.")
+        if engine == "spark" and chosen["remote"] is None:
+            raise click.UsageError("--engine spark needs --remote, as in sc://HOST:15002.")
+        if table is not None and "file" not in options:
+            raise click.UsageError("--table is for one evaluation; name tables as files, as in new=prod.ml.scores.")
         return command(*arguments, engine=None if engine is None else EngineOptions(engine, **chosen), **options)
 
     with_option: Any = with_engine
@@ -103,16 +120,8 @@ def engine_options(command: _Command) -> _Command:
     return cast("_Command", with_option)
 
 
-class FileOrGlob(click.ParamType[Any]):
-    """A file that is opened, or with --engine the name of files, as text."""
-
-    name = "filename"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401  # click's
-        """Open the file unless an engine reads it. Raises BadParameter."""
-        if not isinstance(value, str) or (ctx is not None and isinstance(ctx.params.get("engine"), str)):
-            return value
-        return click.File("rb").convert(value, param, ctx)
+_ENGINE_OF = {"memory": "duckdb", "spill": "duckdb", "remote": "spark", "table": "spark"}
+"""The engine that an option is for, where it is one."""
 
 
 def source_of(file: BinaryIO | str, format_name: str | None, engine: EngineOptions | None) -> "InputFile | EngineRows":
@@ -142,6 +151,8 @@ class EngineRows:
     @property
     def media_type(self) -> str:
         """What kind of options its files take: those of CSV or of another format."""
+        if self.engine.remote is not None:
+            return PARQUET
         return CSV if (self.format_name or suffix_of(self.name)) in _CSV_SUFFIXES else PARQUET
 
     def taken(self, given: Mapping[str, str]) -> dict[str, str]:
@@ -182,19 +193,14 @@ class EngineRows:
     def _grouped(self, given: Mapping[str, str]) -> dict[str, Any]:
         """Have the engine group the rows: a document of groups, and perhaps of slices."""
         try:
-            from service.engines.duckdb_engine import DuckDB  # noqa: PLC0415  # an extra
-            from service.engines.duckdb_files import Files  # noqa: PLC0415
-        except ImportError:
-            fail(["Error: --engine duckdb needs DuckDB: pip install 'rocpr[duckdb]'."])
-        from service.engines.failures import ColumnRefused, EngineFailed  # noqa: PLC0415  # goes with the engine
+            from service.engines.failures import ColumnRefused, EngineFailed  # noqa: PLC0415  # goes with the engine
 
-        numbers = [given.get("scores", "scores"), given.get("weights", "weights")]
-        texts = [given.get("labels", "labels"), *_listed(given.get(SLICES))]
-        marks = {name: _MARKS.get(given[name], given[name]) if name in given else None for name in CSV_PARAMETERS}
-        files = Files([self.name], self.format_name, texts, numbers, marks["delimiter"], marks["decimal"])
-        bars = _Bars()
+            bars = EngineBars()
+            opened = self._spark(bars) if self.engine.engine == "spark" else self._duckdb(given, bars)
+        except ImportError:
+            fail([f"Error: --engine {self.engine.engine} needs more: pip install 'rocpr[{self.engine.engine}]'."])
         try:
-            with DuckDB(files, memory=self.engine.memory, spill=self.engine.spill, progress=bars.show) as engine:
+            with opened() as engine:
                 return self._read(engine, given)
         except (ColumnRefused, ColumnError) as refused:
             column = getattr(refused, "column", given.get("labels", "labels"))
@@ -203,11 +209,30 @@ class EngineRows:
         except OneClassLabels as fact:
             fail(self._lines(invalid_request([FieldError(f"/{fact.column}", "one_class", fact.detail)]), given))
         except EngineFailed as failure:
-            fail([f"Error: {self.name}: DuckDB could not read or group the rows.", f"  {failure}"])
+            fail(
+                [f"Error: {self.name}: {_NAMES[self.engine.engine]} could not read or group the rows.", f"  {failure}"]
+            )
         finally:
             bars.close()
 
-    def _read(self, engine: Any, given: Mapping[str, str]) -> dict[str, Any]:  # noqa: ANN401  # a DuckDB
+    def _duckdb(self, given: Mapping[str, str], bars: EngineBars) -> Callable[[], Any]:
+        """What opens the files in DuckDB. Raises ImportError."""
+        from service.engines.duckdb_engine import DuckDB  # noqa: PLC0415  # an extra
+        from service.engines.duckdb_files import Files  # noqa: PLC0415
+
+        numbers = [given.get("scores", "scores"), given.get("weights", "weights")]
+        texts = [given.get("labels", "labels"), *_listed(given.get(SLICES))]
+        marks = {name: _MARKS.get(given[name], given[name]) if name in given else None for name in CSV_PARAMETERS}
+        files = Files([self.name], self.format_name, texts, numbers, marks["delimiter"], marks["decimal"])
+        return partial(DuckDB, files, memory=self.engine.memory, spill=self.engine.spill, progress=bars.show)
+
+    def _spark(self, bars: EngineBars) -> Callable[[], Any]:
+        """What opens the table in Spark. Raises ImportError."""
+        from service.engines.spark_engine import Spark  # noqa: PLC0415  # an extra
+
+        return partial(Spark, self.engine.remote or "", self.name, progress=bars.show)
+
+    def _read(self, engine: Any, given: Mapping[str, str]) -> dict[str, Any]:  # noqa: ANN401  # an engine
         from service.engines.checks import RowColumns  # noqa: PLC0415  # goes with the engine
         from service.engines.plan import found  # noqa: PLC0415
 
@@ -238,36 +263,10 @@ class EngineRows:
         return self.problem_lines(orjson.loads(problem_document(problem, "")), given)
 
 
+_NAMES = {"duckdb": "DuckDB", "spark": "Spark"}
+
 _READ_HERE = {*COLUMN_PARAMETERS, *CSV_PARAMETERS, "positive_label"}
 """Options that say how rows are read."""
-
-
-class _Bars:
-    """A bar for each step of an engine, on a terminal."""
-
-    def __init__(self) -> None:
-        self._bar: Any = None
-        self._step = ""
-
-    def show(self, step: str, done: float) -> None:
-        """Show how much of a step is done."""
-        if step != self._step:
-            from tqdm import tqdm  # type: ignore[import-untyped] # noqa: PLC0415  # has no types; takes time to import
-
-            self.close()
-            self._step = step
-            self._bar = tqdm(total=100, desc=step, unit="%", disable=None, bar_format="{desc:<22} {bar:30} {n:3.0f} %")
-        if self._bar is not None:
-            self._bar.n = 100 * done
-            self._bar.refresh()
-
-    def close(self) -> None:
-        """End the bar of the last step."""
-        if self._bar is not None:
-            self._bar.n = 100
-            self._bar.refresh()
-            self._bar.close()
-            self._bar = None
 
 
 def _column(cells: np.ndarray[Any, Any]) -> ArrowColumn:

@@ -16,7 +16,8 @@ import orjson
 
 from service.cli.asking import as_options, label_lines, limits, lines_of_file, note_lines, problem_lines, wants_label
 from service.cli.command_error import fail
-from service.cli.engine_rows import EngineRows, FileOrGlob
+from service.cli.engine_rows import EngineRows
+from service.cli.file_argument import FileOrGlob
 from service.cli.files import InputFile
 from service.curves.comparison import MOST_EVALUATIONS
 from service.wire.columns import ColumnError, SharedColumn, labels, numbers

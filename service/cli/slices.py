@@ -12,7 +12,8 @@ import orjson
 
 from service.cli.asking import ask_about
 from service.cli.command_error import fail
-from service.cli.engine_rows import EngineOptions, FileOrGlob, engine_options, source_of
+from service.cli.engine_rows import EngineOptions, engine_options, source_of
+from service.cli.file_argument import FileArgument, FileOrGlob
 from service.cli.layout import (
     MOST_ROWS,
     count_text,
@@ -34,7 +35,7 @@ _SHOWN = (*_COUNTS, "roc", "roc_lower", "roc_upper", "pr", "pr_lower", "pr_upper
 
 
 @click.command()
-@click.argument("file", type=FileOrGlob())
+@click.argument("file", type=FileOrGlob(), cls=FileArgument)
 @evaluation_options
 @engine_options
 @click.option("--slices", "slices_", metavar="NAMES", help="Columns that define the slices: country,model.")

@@ -11,7 +11,8 @@ import click
 import orjson
 
 from service.cli.asking import ask_about
-from service.cli.engine_rows import EngineOptions, FileOrGlob, engine_options, source_of
+from service.cli.engine_rows import EngineOptions, engine_options, source_of
+from service.cli.file_argument import FileArgument, FileOrGlob
 from service.cli.layout import (
     CellTexts,
     chosen_rows,
@@ -39,7 +40,7 @@ _AT: CellTexts = {"at_lambda": in_full, "value": fraction, "threshold": in_full}
 
 
 @click.command()
-@click.argument("file", type=FileOrGlob())
+@click.argument("file", type=FileOrGlob(), cls=FileArgument)
 @evaluation_options
 @engine_options
 @indices_option

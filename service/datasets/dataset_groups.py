@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from service.engines.duckdb_engine import DuckDB
     from service.engines.engine import Kind
     from service.engines.plan import Found
+    from service.engines.spark_engine import Spark
 
 _LOG = logging.getLogger("service")
 
@@ -56,7 +57,7 @@ def with_groups(decoded: Decoded, datasets: Mapping[str, Dataset]) -> Decoded:
         return decoded
     changed = {name: value for name, value in document.items() if name not in _OWN}
     found = False
-    if any(document.get(name) is not None for name in _OWN):
+    if document.get("dataset") is not None and "evaluations" not in document:
         found = True
         changed |= _answered(document, datasets, "")
     if isinstance(baseline := document.get("baseline"), dict) and baseline.get("dataset") is not None:
@@ -108,8 +109,8 @@ def _asked(given: dict[str, Any], place: str) -> dict[str, Any]:
         asked: dict[str, Any] = DatasetSchema().load(given)
     except ValidationError as error:
         raise invalid_request(field_errors(error, lambda pointer: place + pointer)) from None
-    if "dataset" not in asked:
-        raise invalid_value(f"{place}/dataset", "missing", "where and tolerance are for a dataset; name one.")
+    if "dataset" not in asked:  # an empty list
+        raise invalid_value(f"{place}/dataset", "missing", "Give the name of a dataset.")
     return asked
 
 
@@ -150,7 +151,7 @@ def _found(
             if where:
                 _check_kinds(engine.kinds(), where, place)
                 engine.narrow(where)
-            return found(engine, wanted, read_labels, tolerance=tolerance)
+            return found(engine, wanted, read_labels, tolerance=tolerance, most_bins=engine.most_bins)
     except ColumnRefused as fact:
         raise invalid_value(f"{place}/dataset", fact.code, f"{fact.column}: {fact.detail}") from None
     except OneClassLabels as fact:
@@ -161,6 +162,8 @@ def _found(
         _LOG.error("%s: dataset %s: %s", VARIABLE, dataset.name, failure)
         # What an engine says may quote paths and addresses, which are the operator's.
         message = f"The engine of the dataset {dataset.name} failed; the server's log says more."
+        if tolerance is None:
+            message += " Without a tolerance every score needs memory; with one, fewer do."
         raise Problem("dataset_unavailable", message) from None
 
 
@@ -175,8 +178,14 @@ def _check_kinds(kinds: Mapping[str, "Kind"], where: Mapping[str, list[Any]], pl
 
 
 @contextmanager
-def _engine_of(dataset: Dataset) -> Iterator["DuckDB"]:
+def _engine_of(dataset: Dataset) -> Iterator["DuckDB | Spark"]:
     """Open the engine of a dataset; DuckDB may read the dataset's directories and nothing else."""
+    if dataset.engine == "spark":
+        from service.engines.spark_engine import Spark  # noqa: PLC0415  # an extra
+
+        with Spark(dataset.remote, dataset.table) as spark:
+            yield spark
+        return
     from service.engines.duckdb_engine import DuckDB  # noqa: PLC0415  # an extra
     from service.engines.duckdb_files import Files  # noqa: PLC0415
 

@@ -5,7 +5,7 @@ Knows the file and its settings; nothing of engines or requests.
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,10 @@ from service.settings import SettingsError
 
 VARIABLE = "ROCPR_DATASETS_FILE"
 
-_ENGINES = {"duckdb": ("location",)}
+_ENGINES = {"duckdb": ("location",), "spark": ("remote", "table")}
 """{engine: what says where its rows are}"""
 
-_PACKAGES = {"duckdb": "duckdb"}
+_PACKAGES = {"duckdb": "duckdb", "spark": "pyspark"}
 """{engine: the package that its extra installs}"""
 
 
@@ -29,6 +29,7 @@ class Dataset:
     """One dataset of the operator's file, whose keys are the fields' names.
 
     location       for DuckDB: files or globs.
+    remote, table  for Spark: its server, which is never shown, and the name of the table.
     scores, labels, weights, positive_label   the columns and their meaning.
     filters        the columns that `where` may name.
     slices         the columns that `slices` may name.
@@ -42,12 +43,14 @@ class Dataset:
     labels: str
     keys: tuple[str, ...]
     location: tuple[str, ...] = ()
+    remote: str = field(default="", repr=False)
+    table: str = ""
     weights: str | None = None
     positive_label: str | None = None
     lower_is_positive: bool = False
     filters: tuple[str, ...] = ()
     slices: tuple[str, ...] = ()
-    memory: str = "1GB"
+    memory: str = "512MB"
 
     @property
     def listing(self) -> dict[str, object]:
@@ -98,6 +101,8 @@ class _DatasetSchema(Schema):
     labels = fields.String(required=True)
     keys = _Names(required=True)
     location = _Names()
+    remote = fields.String()
+    table = fields.String()
     weights = fields.String()
     positive_label = _LabelText()
     lower_is_positive = fields.Boolean(truthy={True}, falsy={False})

@@ -11,7 +11,7 @@ import re
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import unquote, urlsplit
@@ -22,6 +22,7 @@ import pyarrow as pa
 from service.engines.engine import Kind, NamedArrays
 from service.engines.failures import EngineFailed, Interrupted
 from service.engines.nodes import table_of
+from service.engines.search import MOST_BINS
 
 if TYPE_CHECKING:
     from pyspark.sql.connect.session import SparkSession
@@ -86,6 +87,7 @@ class Spark:
     """A table of a Spark Connect server."""
 
     dialect = "spark"
+    most_bins = MOST_BINS
 
     def __init__(self, remote: str, table: str, *, progress: Progress | None = None) -> None:
         """Open a session.
@@ -136,6 +138,21 @@ class Spark:
         with self._explained():
             kept = self._session.createDataFrame(pa.table({key: pa.array(column) for key, column in columns.items()}))
             kept.hint("broadcast").createOrReplaceTempView(name)
+
+    def narrow(self, conditions: Mapping[str, Sequence[bool | float | str]]) -> None:
+        """Keep only the rows that have one of the values in each column. The values never become part of a query.
+
+        Raises EngineFailed for a column that does not exist.
+        """
+        with self._explained():
+            name = table_of(self.table, self.dialect).sql(dialect=self.dialect)
+            frame = self._session.sql(f"SELECT * FROM {name}")  # noqa: S608  # quoted
+            for column, values in conditions.items():
+                tested = frame[f"`{column.replace('`', '``')}`"]
+                are_texts = any(isinstance(value, str) for value in values)
+                frame = frame.filter((tested.cast("string") if are_texts else tested).isin(list(values)))
+            frame.createOrReplaceTempView("chosen")
+        self.table = "chosen"
 
     def interrupt(self) -> None:
         """Stop the query that runs, from another thread, and all that would follow: `rows` raises Interrupted."""

@@ -144,12 +144,7 @@ def agreed(one: Check, other: Check) -> Check:
     values, drops = _range(one.value, other.value), _range(one.difference, other.difference)
     baselines = _range(one.baseline, other.baseline)
     bounds = drops if one.rule.kind == "max_drop" else values
-    worse = min(one, other, key=lambda check: ("undecided", "failed", "passed").index(check.status))
-    status, reason = worse.status, worse.reason
-    if worse.status == "failed":
-        status, reason = other.status, other.reason
-        if one.status != other.status and bounds is not None:
-            status, reason = "undecided", straddling(one.rule, bounds)
+    status, reason = _agreed_verdict(one, other, bounds)
     return Check(
         one.rule,
         status,
@@ -161,6 +156,19 @@ def agreed(one: Check, other: Check) -> Check:
         reason=reason,
         bounds=bounds,
     )
+
+
+def _agreed_verdict(one: Check, other: Check, bounds: Enclosure | None) -> tuple[str, str]:
+    """The status of two checks, and the reason: if both failed, that of the one that is nearer to passing."""
+    for check in (one, other):
+        if check.status == "undecided":
+            return check.status, check.reason
+    if one.status != other.status and bounds is not None:
+        return "undecided", straddling(one.rule, bounds)
+    nearer = one if (one.rule.kind == "max") == ((one.value or 0) < (other.value or 0)) else other
+    if not nearer.reason or bounds is None or bounds.lower == bounds.upper:
+        return nearer.status, nearer.reason
+    return nearer.status, f"{nearer.reason.removesuffix('.')}, at the favourable end of its bounds."
 
 
 def _range(one: float | None, other: float | None) -> Enclosure | None:

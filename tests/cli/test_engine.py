@@ -157,7 +157,7 @@ def test_options_of_an_engine_need_one(lake: Path) -> None:
     for words in (["--tolerance", "0.1"], ["--memory", "1GB"], ["--spill", lake], ["--weight-decimals", "3"]):
         done = run("curves", DIGITS, *words)
         assert done.exit_code == 2
-        assert f"{words[0]} needs --engine." in done.stderr
+        assert f"{words[0]} needs --engine" in done.stderr
     assert "--engine reads tables" in run("curves", "-", "--format", "json", *DUCKDB).stderr
 
 

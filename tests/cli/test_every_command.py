@@ -17,7 +17,7 @@ COMMANDS = ["curves", "tradeoffs", "compare"]
 ONE_FILE = COMMANDS[:2]
 ALL, TEN = DATA / "breast_cancer.csv", DATA / "breast_cancer_ten.csv"
 DIGITS = DATA / "digits_eight.csv"
-OF_ENGINES = {"engine", "tolerance", "memory", "spill", "weight_decimals"}
+OF_ENGINES = {"engine", "tolerance", "memory", "spill", "weight_decimals", "remote", "table"}
 
 
 def words(command: str, *files: object) -> list[str]:

@@ -22,6 +22,7 @@ NOT_RUN = {
     "python3 -m pip install '.[png]'": "it changes the environment; tests/deploy looks at the lock",
     ". .venv/bin/activate": "it changes the shell",
     "sh deploy/setup.sh dev\n.venv/bin/python -m tests.bench": "tests/bench runs it, in short",
+    "sh deploy/setup.sh dev\nsh deploy/spark.sh\n.venv/bin/python -m tests.scale": "tests/scale runs it, in short",
     ".venv/bin/python -m pytest tests/curves": "so this test is run",
     ".venv/bin/python -m tests.contract.write 2>/dev/null": "tests/contract runs it and compares",
     ".venv/bin/python -m tests.readme.test_pictures": "it changes the checkout; its tests compare",

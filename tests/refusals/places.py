@@ -43,6 +43,15 @@ COUNTED: dict[str, dict[str, Any]] = {
 }
 """The same, of counts."""
 
+GROUPS = {"score": [0.9, 0.5, 0.2], "positives": [1, 2, 0], "negatives": [0, 1, 2]}
+GROUPED: dict[str, dict[str, Any]] = {
+    "curves": {"groups": GROUPS},
+    "tradeoffs": {"groups": GROUPS},
+    "comparisons": {"evaluations": [{"name": "old", **SAMPLE}, {"name": "grouped", "groups": GROUPS}]},
+    "gates": {"groups": GROUPS, "baseline": {"groups": GROUPS}, "rules": [ROC]},
+}
+"""The same, of groups."""
+
 TABLE = "scores,other,labels\n" + "".join(
     f"{score},{other},{label}\n" for score, other, label in zip(SAMPLE["scores"], OTHER["scores"], LABELS, strict=True)
 )
@@ -81,8 +90,8 @@ class Place:
 
     def body(self, value: Any) -> Any:
         """A request that is right but for this value."""
-        counted = "counts" in self.keys
-        return put((COUNTED if counted else SAMPLES)[self.operation], self.keys, value)
+        right = COUNTED if "counts" in self.keys else GROUPED if "groups" in self.keys else SAMPLES
+        return put(right[self.operation], self.keys, value)
 
 
 def put(body: Any, keys: Keys, value: Any) -> Any:

@@ -12,7 +12,19 @@ from service.wire.requests import fields as own
 from service.wire.requests.picture_schemas import PICTURE_SCHEMAS
 from tests import asking
 from tests.contract.document import EVALUATION_PREFIX, evaluations, violations
-from tests.refusals.places import COUNTED, EVALUATING, QUERIES, SAMPLES, TABLE, Place, in_query, places, put, query
+from tests.refusals.places import (
+    COUNTED,
+    EVALUATING,
+    GROUPED,
+    QUERIES,
+    SAMPLES,
+    TABLE,
+    Place,
+    in_query,
+    places,
+    put,
+    query,
+)
 from tests.refusals.wrong_values import Wrong, wrong_values
 
 PLACES = places()
@@ -43,6 +55,7 @@ def check(errors: list[dict[str, str]], place: Place, wrong: Wrong) -> None:
 def test_the_requests_are_right_but_for_the_wrong_value(operation: str) -> None:
     asking.answered(operation, SAMPLES[operation])
     asking.answered(operation, COUNTED[operation])
+    asking.answered(operation, GROUPED[operation])
     asking.answered(operation, TABLE, content_type="text/csv", **QUERIES[operation])
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from marshmallow import fields
 
 from service.wire.requests import fields as own
+from service.wire.requests.evaluation_schemas import Where
 from service.wire.requests.gates_schemas import FailStatus, MetricName
 
 BEYOND_DOUBLES = 2**53 + 1
@@ -52,6 +53,14 @@ def _(field: fields.Nested) -> Iterator[Wrong]:  # noqa: ARG001
     for value in (1, None, []):
         yield Wrong({"foo": value}, "unknown_field", "Unknown field; the known names are", "/foo")
         yield Wrong({"_schema": value}, "unknown_field", "Unknown field; the known names are", "/_schema")
+
+
+@wrong_values.register
+def _(field: Where) -> Iterator[Wrong]:  # noqa: ARG001
+    for value in (1, "text", [{}], True):
+        yield Wrong(value, "not_an_object", "Must be an object of filters,")
+    for value in ([1, "a"], [True, 1], [[1]], [None], {"a": 1}):
+        yield Wrong({"a/b": value}, "not_a_label", "Must be texts, or numbers, or booleans.", "/a~1b")
 
 
 @wrong_values.register

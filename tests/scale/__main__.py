@@ -8,6 +8,7 @@ import argparse
 import contextlib
 import importlib.metadata
 import json
+import os
 import re
 import subprocess
 import sys
@@ -83,6 +84,7 @@ def measured(
     command = [sys.executable, "-m", "tests.scale.contenders", contender.name, str(path)]
     if server is not None:
         command.append(server.with_token)
+    before = processor_of(server.pid) if contender.spark and server else 0.0
     try:
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=seconds, check=True)
     except subprocess.TimeoutExpired:
@@ -93,8 +95,11 @@ def measured(
     errors = {area: abs(sum(found["areas"][area]) / 2 - value) for area, value in exact.items()}
     width = max(upper - lower for lower, upper in found["areas"].values()) if contender.bounds else None
     note = wrong(contender, exact, found["areas"], errors)
-    peak = found["peak"] + (peak_of(server.pid) if contender.spark and server else 0)
-    return Measured(contender.name, rows, found["seconds"], peak, tuple(errors.values()), width, note, bool(note))
+    processor, peak = found["processor"], found["peak"]
+    if contender.spark and server:
+        processor, peak = processor + processor_of(server.pid) - before, peak + peak_of(server.pid)
+    areas = tuple(errors.values())
+    return Measured(contender.name, rows, found["seconds"], processor, peak, areas, width, note, bool(note))
 
 
 def wrong(
@@ -113,6 +118,12 @@ def wrong(
 def peak_of(pid: int) -> int:
     """The most memory that a process had so far, in bytes."""
     return int(re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())[1]) * 1024
+
+
+def processor_of(pid: int) -> float:
+    """The seconds of processors that a process has used so far."""
+    user, system = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 def versions(name: str) -> Iterator[str]:

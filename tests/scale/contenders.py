@@ -2,7 +2,7 @@
 
     python -m tests.scale.contenders NAME FILE [REMOTE]
 
-prints what it found, how long it took from the file to the areas, and its peak of memory, as JSON.
+prints what it found, how long it took from the file to the areas, its peak of memory and its processor time, as JSON.
 """
 
 import importlib.util
@@ -13,12 +13,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 TOLERANCE = 1e-6
 MEMORY = "1GB"
 """What DuckDB may use; the process needs more."""
 BINS = 1000
-"""What MLlib's documentation uses, and Spark's own evaluator by default."""
+"""The default of Spark's evaluator."""
 
 Bounds = dict[str, tuple[float, float]]
 """By area: the least and the greatest that it can be."""
@@ -49,7 +50,7 @@ class Contender:
         return None if there else self.module
 
 
-def _bounded(engine: object, tolerance: float | None) -> Bounds:
+def _bounded(engine: Any, tolerance: float | None) -> Bounds:
     from service.curves.bounds import bounded_areas
     from service.curves.grouped import GroupColumns, Grouped
     from service.engines.checks import RowColumns
@@ -60,7 +61,8 @@ def _bounded(engine: object, tolerance: float | None) -> Bounds:
 
     import numpy as np
 
-    groups = found(engine, RowColumns("p", "y"), read_labels, tolerance=tolerance).groups
+    options = {"tolerance": tolerance, "most_bins": engine.most_bins}
+    groups = found(engine, RowColumns("p", "y"), read_labels, **options).groups
     given = GroupColumns(groups.score_from, groups.score_to, **groups.masses)
     areas = bounded_areas(Grouped.of(given))
     return {name: (areas[name].lower, areas[name].upper) for name in ("roc", "average_precision")}
@@ -161,7 +163,7 @@ CONTENDERS = (
         spark=True,
     ),
     Contender("Spark MLlib, 1,000 bins", by_mllib, most=10**7, within=None, module="pyspark", spark=True),
-    Contender("polars", lambda file, _: by_polars(file), module="polars"),
+    Contender("polars", lambda file, _: by_polars(file), most=10**7, module="polars"),
     Contender("scikit-learn", lambda file, _: by_sklearn(file), most=10**7, module="sklearn"),
 )
 
@@ -172,8 +174,9 @@ def main() -> None:
     start = time.perf_counter()
     areas = contender.measure(file, *remote or [""])
     seconds = time.perf_counter() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    print(json.dumps({"areas": areas, "seconds": seconds, "peak": peak}))
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    of_process = {"peak": used.ru_maxrss * 1024, "processor": used.ru_utime + used.ru_stime}
+    print(json.dumps({"areas": areas, "seconds": seconds, **of_process}))
 
 
 if __name__ == "__main__":

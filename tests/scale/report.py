@@ -6,7 +6,16 @@ from dataclasses import dataclass
 from tests.bench.report import span
 
 BEGIN, END = "<!-- tests.scale: begin -->", "<!-- tests.scale: end -->"
-HEADER = ("what", "rows", "time", "memory", "ROC area off by", "average precision off by", "says at most")
+HEADER = (
+    "what",
+    "rows",
+    "time",
+    "processor time",
+    "memory",
+    "ROC area off by",
+    "average precision off by",
+    "says at most",
+)
 SHOWN = ("duckdb", "pyspark-client", "polars", "scikit-learn", "numpy", "pyarrow")
 
 
@@ -14,7 +23,9 @@ SHOWN = ("duckdb", "pyspark-client", "polars", "scikit-learn", "numpy", "pyarrow
 class Measured:
     """What came of one contender with a number of rows.
 
-    seconds, peak   from the file to both areas; bytes of its process, and of Spark's server. None if not measured.
+    seconds     from the file to both areas; None if not measured.
+    processor   the seconds of processors, of its process and of Spark's server.
+    peak        bytes of both.
     errors          how far the areas are from the exact ones.
     width           how far its bounds are apart, if it has any.
     note            why it was not measured, or what is wrong with it.
@@ -23,7 +34,8 @@ class Measured:
     name: str
     rows: int
     seconds: float | None = None
-    peak: int | None = None
+    processor: float = 0
+    peak: int = 0
     errors: tuple[float, float] | None = None
     width: float | None = None
     note: str = ""
@@ -32,11 +44,12 @@ class Measured:
 
 def cells(one: Measured) -> tuple[str, ...]:
     """One line of the table."""
-    if one.seconds is None or one.peak is None or one.errors is None:
-        return one.name, f"{one.rows:,}", "failed" if one.failed else "not measured", "", "", "", ""
+    if one.seconds is None or one.errors is None:
+        return one.name, f"{one.rows:,}", "failed" if one.failed else "not measured", "", "", "", "", ""
     width = "" if one.width is None else f"{one.width:.1g}"
     errors = (f"{error:.1g}" for error in one.errors)
-    return one.name, f"{one.rows:,}", span(one.seconds), f"{one.peak / 1e9:.2g} GB", *errors, width
+    times = span(one.seconds), span(one.processor)
+    return one.name, f"{one.rows:,}", *times, f"{one.peak / 1e9:.2g} GB", *errors, width
 
 
 def text(results: Sequence[Measured], about: dict[str, object]) -> str:
@@ -48,6 +61,9 @@ def text(results: Sequence[Measured], about: dict[str, object]) -> str:
     notes = "".join(f"* {one.name}, {one.rows:,} rows: {one.note}\n" for one in results if one.note)
     packages = about["packages"]
     assert isinstance(packages, dict)
+    load = about["load"]
+    assert isinstance(load, list)
     versions = ", ".join(f"{name} {packages[name]}" for name in SHOWN if packages.get(name))
-    where = f"Measured with Python {about['python']}, {versions} on {about['cpu']}, {about['processors']} processors."
+    where = f"Measured with Python {about['python']}, {versions} on {about['cpu']}, {about['processors']} processors"
+    where = f"{where}, with a load of {load[1]:.2g}."
     return f"{table}\n\n{notes}\n{where}" if notes else f"{table}\n\n{where}"

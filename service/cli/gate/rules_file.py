@@ -16,7 +16,7 @@ from service.cli.command_error import fail
 from service.inference.intervals import IntervalOptions
 from service.inference.rules import RULE_KEYS
 from service.operations import OPERATIONS
-from service.wire.formats.query_options import BASELINE, CSV_PARAMETERS, MEANING, SAMPLE_COLUMNS, TOTALS
+from service.wire.formats.query_options import BASELINE, CLOSED_ENDS, CSV_PARAMETERS, MEANING, SAMPLE_COLUMNS, TOTALS
 from service.wire.problems import meant
 
 KEYS = OPERATIONS["gates"].parameters
@@ -25,7 +25,7 @@ INTERVALS_KEYS = tuple(field.name for field in fields(IntervalOptions))
 COLUMNS = (*SAMPLE_COLUMNS, BASELINE)
 """Keys that name the columns of a table."""
 
-GATE_OPTIONS = tuple(key for key in KEYS if key not in {*COLUMNS, *TOTALS, *MEANING, *CSV_PARAMETERS})
+GATE_OPTIONS = tuple(key for key in KEYS if key not in {*COLUMNS, *TOTALS, *MEANING, CLOSED_ENDS, *CSV_PARAMETERS})
 """Keys of the gate itself."""
 
 _TABLE_LINE = re.compile(r"\s*(\[\[?)\s*([\w.-]+)\s*\]\]?\s*(?:#.*)?$")

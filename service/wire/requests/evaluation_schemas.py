@@ -188,6 +188,13 @@ class DatasetSchema(ObjectSchema):
     where = Where()
     tolerance = Number(exclusive_minimum=0, maximum=1)
 
+    @staticmethod
+    def refuse_without_dataset(data: dict[str, Any]) -> None:
+        """Refuse what is for a dataset where none was named."""
+        for name in ("where", "tolerance"):
+            if name in data:
+                raise invalid("exclusive", "This is for a dataset, but none is named.", name)
+
 
 class EvaluationSchema(DatasetSchema, SampleFields):
     """The input of every operation: a sample's fields, counts, or groups."""
@@ -211,6 +218,7 @@ class EvaluationSchema(DatasetSchema, SampleFields):
 
     def evaluation(self, data: dict[str, Any]) -> Evaluation:
         """Build the sample, the counts or the groups, whichever is given."""
+        self.refuse_without_dataset(data)
         lower = data.get("lower_is_positive", False)
         if "counts" in data:
             counts: Counts = data["counts"]

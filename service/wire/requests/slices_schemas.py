@@ -171,6 +171,7 @@ class SlicesRequestSchema(DatasetSchema, SampleSchema, SlicesCharts):
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> SlicesRequest:
         """Build the request, if the slices cover every row."""
+        self.refuse_without_dataset(data)
         if "slices" not in data:
             message = 'Give the columns that define the slices, such as {"country": ["DE", "FR"]}.'
             raise invalid("missing", message, "slices")

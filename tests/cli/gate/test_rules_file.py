@@ -148,11 +148,15 @@ def test_what_a_reader_cannot_judge_is_left_to_the_service() -> None:
 def test_the_keys_are_those_of_the_contract() -> None:
     """A field that the service gets has to be known here, too."""
     assert GATE_OPTIONS == ("paired", "intervals", "rules", "fail_status")
-    assert set(KEYS) - {"baseline_scores", "positives", "negatives", "delimiter", "decimal"} == set(
+    assert set(KEYS) - {"baseline_scores", "positives", "negatives", "delimiter", "decimal", "closed"} == set(
         GatesRequestSchema().fields
     ) - {
         "baseline",
         "counts",
+        "groups",
+        "dataset",
+        "where",
+        "tolerance",
         *OPERATIONS["gates"].form.drawn,
     }
     assert set(RULE_KEYS) == set(RuleSchema().fields)

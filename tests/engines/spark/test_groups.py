@@ -191,3 +191,22 @@ def test_the_server_is_strict(open_file: OpenFile, tmp_path: Path) -> None:
     """ANSI mode, in which an overflow is an error, is on in all of these tests."""
     answer = open_file(tmp_path).rows("SET spark.sql.ansi.enabled", "settings")
     assert answer["value"].tolist() == ["true"]
+
+
+@pytest.mark.parametrize("wanted", [{"country": ["DE", "' OR 1=1"]}, {"n": [1]}, {"n": ["0"], "country": ["FR"]}])
+def test_the_same_rows_are_left_by_conditions(
+    wanted: dict[str, list[bool | float | str]], tmp_path: Path, open_file: OpenFile
+) -> None:
+    case = Case(SCORES.round(2))
+    path = case.write(tmp_path)
+    spark = open_file(path)
+    with DuckDB(Files([str(path)])) as duckdb:
+        ours, theirs = (_narrowed(engine, wanted, case) for engine in (spark, duckdb))
+    assert 0 < ours.rows < N
+    assert ours.rows == theirs.rows
+    assert in_order(ours) == in_order(theirs)
+
+
+def _narrowed(engine: Spark | DuckDB, wanted: dict[str, list[bool | float | str]], case: Case) -> Found:
+    engine.narrow(wanted)
+    return found(engine, case.columns, case.read_labels)

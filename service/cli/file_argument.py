@@ -1,0 +1,33 @@
+"""The argument FILE of commands that --engine is for: a file, the name of files, or in its place --table."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+
+class FileArgument(click.Argument):
+    """The argument FILE, in whose place --table may be."""
+
+    def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> tuple[Any, Any]:
+        """Take the table unless there is a file. Raises UsageError."""
+        value, source = super().consume_value(ctx, opts)
+        table = ctx.params.get("table")
+        if not isinstance(table, str):  # None, or click's own mark of what is missing
+            return value, source
+        if isinstance(value, str) or ctx.params.get("engine") != "spark":
+            both = isinstance(value, str)
+            raise click.UsageError("--table takes the place of FILE." if both else "--table needs --engine spark.")
+        return table, source
+
+
+class FileOrGlob(click.ParamType[Any]):
+    """A file that is opened, or with --engine the name of files, as text."""
+
+    name = "filename"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401  # click's
+        """Open the file unless an engine reads it. Raises BadParameter."""
+        if not isinstance(value, str) or (ctx is not None and isinstance(ctx.params.get("engine"), str)):
+            return value
+        return click.File("rb").convert(value, param, ctx)
