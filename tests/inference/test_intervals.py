@@ -13,6 +13,7 @@ from scipy.stats import beta, norm
 from service.inference.bootstrap import LeftOut
 from service.inference.intervals import (
     Interval,
+    area_difference_interval,
     delong_interval,
     difference_interval,
     difference_p_value,
@@ -24,6 +25,7 @@ from service.inference.intervals import (
     replicate_interval,
     replicate_p_value,
 )
+from service.inference.spread import Spread
 from tests import reference_inference as reference
 from tests.strategies import examples
 
@@ -124,6 +126,14 @@ class TestNumbers:
         assert found.lower == pytest.approx(max(lower, -1), rel=1e-12, abs=1e-15)
         assert found.upper == pytest.approx(min(upper, 1), rel=1e-12, abs=1e-15)
         assert found.method == "delong"
+
+    @pytest.mark.parametrize(("a", "b"), [(0.8, 0.6), (0.6, 0.8), (0.5, 0.5)])
+    def test_a_jump_widens_a_difference_of_areas_on_both_sides(self, a: float, b: float) -> None:
+        """x² = z²(SE² + J x/2), of x from a - b to either end, where the jump is large; z is that of 1e9 examples."""
+        found = area_difference_interval((a, b), Spread(0.02, 0.05, (0.015, 0.015), 1.0, 1e9), 0.95)
+        z = float(norm.ppf(0.975))
+        for x in (found.upper - (a - b), (a - b) - found.lower):
+            assert x**2 == pytest.approx(z**2 * (0.02**2 + 0.05 * x / 2), rel=1e-7)
 
     @examples(100)
     @given(st.floats(-1, 1), errors)
