@@ -38,6 +38,7 @@ TOKEN_VARIABLE = "SPARK_CONNECT_AUTHENTICATE_TOKEN"  # noqa: S105  # a name
 _RETRIES = 4
 """Waits of 50, 200, 800 and 3200 ms: who is not back by then has lost the session, too."""
 _CONNECT_MILLISECONDS = 5000
+_TICK = 0.1
 _LONGEST_REASON = 400
 _LOGGERS = ("SQLQueryContextLogger", "pyspark.sql.connect.client.logging", "pyspark.sql.connect.logging")
 _HOST = re.compile(r"[A-Za-z0-9._-]+|[0-9a-fA-F:.]+")
@@ -130,8 +131,38 @@ class Spark:
             raise Interrupted
         self._step, self._done = step, 0.0
         with self._explained():
-            found = self._session.sql(text).toArrow()
+            found = self._awaited(text)
         return {name: _column(column) for name, column in zip(found.column_names, found.columns, strict=True)}
+
+    def _awaited(self, text: str) -> "pa.Table":
+        """Run a query in a thread of its own, so that Ctrl-C stops it on the server.
+
+        The client itself lets go of a query first and then asks to stop it, when the server may no longer know it.
+        """
+        answers: list[pa.Table] = []
+        failures: list[BaseException] = []
+        ended = threading.Event()  # a thread whose join was interrupted says that it has ended, whether it has or not
+
+        def work() -> None:
+            try:
+                answers.append(self._session.sql(text).toArrow())
+            except BaseException as failure:  # noqa: BLE001  # raised again in the calling thread
+                failures.append(failure)
+            ended.set()
+
+        threading.Thread(target=work, name="spark", daemon=True).start()
+        try:
+            while not ended.wait(_TICK):
+                pass
+        except BaseException:
+            while not ended.is_set():  # an interrupt that comes before the query has no effect
+                with contextlib.suppress(Exception):
+                    self._session.interruptAll()
+                ended.wait(1)
+            raise
+        for failure in failures:
+            raise failure
+        return answers[0]
 
     def keep(self, name: str, columns: NamedArrays) -> None:
         """Make a table of numbers that queries can join, sent to every worker. Raises EngineFailed."""
