@@ -19,7 +19,9 @@ step lint-imports
 coverage erase
 # Three at a time, for two processors: many tests wait, for a server to start or for a time-out of it. No lines are
 # counted during tests of made-up examples (tests/uncounted.py).
-step coverage run -m pytest -p tests.uncounted -n 3 --dist worksteal --ignore tests/properties
+step coverage run -m pytest -p tests.uncounted -n 3 --dist worksteal --ignore tests/properties --ignore tests/engines/spark
+# These share a server, which uses all processors.
+step coverage run -m pytest tests/engines/spark
 coverage combine --quiet
 step coverage report
 # These have the loops in C, as users do; the tests before have NumPy's, and one of these compares the answers of both.

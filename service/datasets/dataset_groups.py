@@ -135,7 +135,7 @@ def _found(
 ) -> "Found":
     """Ask the engine. Raises Problem if the rows cannot be used, or the engine fails."""
     from service.engines.checks import RowColumns  # noqa: PLC0415  # rocpr runs without engines
-    from service.engines.failures import ColumnRefused, EngineFailed, Interrupted  # noqa: PLC0415
+    from service.engines.failures import ColumnRefused, EngineFailed  # noqa: PLC0415
     from service.engines.plan import found  # noqa: PLC0415
 
     wanted = RowColumns(
@@ -158,7 +158,7 @@ def _found(
         raise invalid_value(f"{place}/dataset", "one_class", fact.detail) from None
     except columns.ColumnError as error:
         raise invalid_value(f"{place}/dataset", error.code, f"{dataset.labels}: {error.detail}") from None
-    except (EngineFailed, Interrupted) as failure:
+    except EngineFailed as failure:
         _LOG.error("%s: dataset %s: %s", VARIABLE, dataset.name, failure)
         # What an engine says may quote paths and addresses, which are the operator's.
         message = f"The engine of the dataset {dataset.name} failed; the server's log says more."

@@ -18,7 +18,7 @@ import numpy as np
 
 from service.engines.duckdb_files import Files, kind_of_duckdb
 from service.engines.engine import Kind, NamedArrays
-from service.engines.failures import EngineFailed, Interrupted
+from service.engines.failures import EngineFailed
 from service.engines.search import MOST_BINS
 
 _Progress = Callable[[str, float], None]
@@ -97,7 +97,7 @@ class DuckDB:
         return {name: kind_of_duckdb(of_type) for name, of_type in pairs}
 
     def rows(self, text: str, step: str) -> NamedArrays:
-        """Run a query and return its columns. Raises EngineFailed and Interrupted."""
+        """Run a query and return its columns. Raises EngineFailed."""
         answers: list[NamedArrays] = []
         failures: list[BaseException] = []
         finished = threading.Event()  # a thread that is joined while Ctrl-C comes may pass for dead
@@ -155,10 +155,6 @@ class DuckDB:
             self._connection.execute(f"CREATE TEMP VIEW chosen AS SELECT * FROM {self.table} WHERE {met}")  # noqa: S608
         self.table = "chosen"
 
-    def interrupt(self) -> None:
-        """Stop the query that runs, from another thread: `rows` raises Interrupted."""
-        self._connection.interrupt()
-
     def _tell(self, step: str) -> None:
         if self._progress is not None:
             self._progress(step, min(max(self._connection.query_progress(), 0.0), 100.0) / 100)
@@ -195,8 +191,6 @@ def _explained() -> Iterator[None]:
     """Turn DuckDB's failures into ours."""
     try:
         yield
-    except duckdb.InterruptException as error:
-        raise Interrupted from error
     except (duckdb.Error, MemoryError) as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         said: Iterator[str] = itertools.takewhile(lambda line: not line.startswith(_ADVICE), lines)

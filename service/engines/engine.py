@@ -32,13 +32,9 @@ class Engine(Protocol):
         ...
 
     def rows(self, text: str, step: str) -> NamedArrays:
-        """Run a query and return its columns; `step` names it for a reader. Raises EngineFailed and Interrupted."""
+        """Run a query and return its columns; `step` names it for a reader. Raises EngineFailed."""
         ...
 
     def keep(self, name: str, columns: NamedArrays) -> None:
         """Make a small table of numbers that queries can join. Raises EngineFailed."""
-        ...
-
-    def interrupt(self) -> None:
-        """Stop the query that runs, from another thread: `rows` raises Interrupted."""
         ...

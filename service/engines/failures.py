@@ -16,7 +16,3 @@ class ColumnRefused(CurvesError):
 
 class EngineFailed(Exception):
     """The engine could not answer: a full disk, too little memory, a connection lost, an unreadable file."""
-
-
-class Interrupted(Exception):
-    """The work was stopped from outside."""

@@ -48,7 +48,7 @@ def found(
 
     Slices and few rows are grouped by score in any case.
 
-    Raises ColumnRefused, OneClassLabels, EngineFailed, Interrupted, and what `read_labels` raises.
+    Raises ColumnRefused, OneClassLabels, EngineFailed, and what `read_labels` raises.
     """
     kinds = checked_kinds(engine, columns)
     rows = sql.RowSource(

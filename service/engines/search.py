@@ -73,7 +73,7 @@ class Search:
     passes: int = 0
 
     def run(self) -> RowGroups:
-        """Divide bins until the width is within the tolerance. Raises EngineFailed and Interrupted."""
+        """Divide bins until the width is within the tolerance. Raises EngineFailed."""
         blocks = [self._bins(())]
         goals = Goals(self.tolerance, self.tolerance * _OF_LIFTS)
         while True:

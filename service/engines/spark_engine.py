@@ -10,6 +10,7 @@ import os
 import re
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 
 from service.engines.engine import Kind, NamedArrays
-from service.engines.failures import EngineFailed, Interrupted
+from service.engines.failures import EngineFailed
 from service.engines.nodes import table_of
 from service.engines.search import MOST_BINS
 
@@ -39,13 +40,13 @@ _RETRIES = 4
 """Waits of 50, 200, 800 and 3200 ms: who is not back by then has lost the session, too."""
 _CONNECT_MILLISECONDS = 5000
 _TICK = 0.1
+_SECONDS_TO_STOP = 5
 _LONGEST_REASON = 400
 _LOGGERS = ("SQLQueryContextLogger", "pyspark.sql.connect.client.logging", "pyspark.sql.connect.logging")
 _HOST = re.compile(r"[A-Za-z0-9._-]+|[0-9a-fA-F:.]+")
 _THEIRS = {"pyspark", "grpc", "pyarrow", "sqlglot"}
 """Packages whose exceptions tell of the server, the query or the connection."""
 
-_CANCELLED = {"OPERATION_CANCELED", "INVALID_HANDLE.OPERATION_ABANDONED"}
 _TYPES = {
     "tinyint": "integer", "smallint": "integer", "int": "integer", "bigint": "integer", "float": "number",
     "double": "number", "boolean": "boolean", "string": "text", "void": "number",
@@ -101,8 +102,7 @@ class Spark:
         self.table = table
         self._progress = progress
         self._remote = Remote.parse(remote)
-        self._stopped = threading.Event()
-        self._step, self._done = "columns", 0.0
+        self._step, self._done, self._has_begun = "columns", 0.0, False
         with self._explained():
             self._session = _session(self._remote)
             handler: Any = self._tell  # declared with arguments by position, called with them by name
@@ -126,10 +126,8 @@ class Spark:
         return {field.name: kind_of_column(field.dataType.simpleString()) for field in schema.fields}
 
     def rows(self, text: str, step: str) -> NamedArrays:
-        """Run a query and return its columns. Raises EngineFailed and Interrupted."""
-        if self._stopped.is_set():
-            raise Interrupted
-        self._step, self._done = step, 0.0
+        """Run a query and return its columns. Raises EngineFailed."""
+        self._step, self._done, self._has_begun = step, 0.0, False
         with self._explained():
             found = self._awaited(text)
         return {name: _column(column) for name, column in zip(found.column_names, found.columns, strict=True)}
@@ -137,7 +135,9 @@ class Spark:
     def _awaited(self, text: str) -> "pa.Table":
         """Run a query in a thread of its own, so that Ctrl-C stops it on the server.
 
-        The client itself lets go of a query first and then asks to stop it, when the server may no longer know it.
+        The client itself lets go of a query first and then asks to stop it, when the server may no longer know it. A
+        server that is asked while it plans the query runs it all the same and ignores all that follows, so we ask once
+        it has reported tasks, which it does every two seconds.
         """
         answers: list[pa.Table] = []
         failures: list[BaseException] = []
@@ -155,10 +155,11 @@ class Spark:
             while not ended.wait(_TICK):
                 pass
         except BaseException:
-            while not ended.is_set():  # an interrupt that comes before the query has no effect
-                with contextlib.suppress(Exception):
-                    self._session.interruptAll()
-                ended.wait(1)
+            end = time.monotonic() + _SECONDS_TO_STOP
+            while not ended.wait(_TICK) and time.monotonic() < end:
+                if self._has_begun:
+                    with contextlib.suppress(Exception):
+                        self._session.interruptAll()
             raise
         for failure in failures:
             raise failure
@@ -185,16 +186,11 @@ class Spark:
             frame.createOrReplaceTempView("chosen")
         self.table = "chosen"
 
-    def interrupt(self) -> None:
-        """Stop the query that runs, from another thread, and all that would follow: `rows` raises Interrupted."""
-        self._stopped.set()
-        with self._explained():
-            self._session.interruptAll()
-
     def _tell(self, stages: "Iterable[StageInfo] | None", *, done: bool, **_: object) -> None:
         """Read how many tasks of those that the server has planned so far are done; never less than before."""
         known = list(stages or ())
         tasks, completed = sum(stage.num_tasks for stage in known), sum(stage.num_completed_tasks for stage in known)
+        self._has_begun |= tasks > 0
         self._done = 1.0 if done else max(self._done, completed / tasks if tasks else 0.0)
         if self._progress is not None:
             self._progress(self._step, self._done)
@@ -210,8 +206,6 @@ class Spark:
         except Exception as error:
             if type(error).__module__.partition(".")[0] not in _THEIRS:
                 raise
-            if self._stopped.is_set() or _condition(error) in _CANCELLED:
-                raise Interrupted from None
             raise EngineFailed(self._reason(error)) from None
 
     def _reason(self, error: Exception) -> str:
@@ -273,12 +267,6 @@ def _main_with_file() -> Iterator[None]:
     finally:
         if lacking:
             del main.__file__
-
-
-def _condition(error: Exception) -> str | None:
-    """Spark's name of an error."""
-    condition = getattr(error, "getCondition", None)
-    return condition() if condition is not None else None
 
 
 def _column(column: "pa.ChunkedArray") -> "np.ndarray[Any, Any]":

@@ -54,9 +54,6 @@ class SQLite:
         cells = zip(*(column.tolist() for column in columns.values()), strict=True)
         self.connection.executemany(f"INSERT INTO {name} VALUES ({marks})", cells)
 
-    def interrupt(self) -> None:
-        self.connection.interrupt()
-
 
 class Postgres:
     """A cluster on the loopback interface, run by a user without rights, as PostgreSQL demands."""
@@ -96,9 +93,6 @@ class Postgres:
     def keep(self, name: str, columns: NamedArrays) -> None:
         types = {name: "double precision" if name in {"low", "scale"} else "bigint" for name in columns}
         self._copy(name, columns, types)
-
-    def interrupt(self) -> None:
-        raise NotImplementedError
 
     def _copy(self, name: str, columns: NamedArrays, types: dict[str, str]) -> None:
         spelled = ", ".join(f"{column} {types[column]}" for column in columns)

@@ -293,7 +293,7 @@ def test_options_of_columns_need_a_table(tmp_path: Path) -> None:
 def test_the_options_of_reading_are_the_query_parameters() -> None:
     names = {parameter.name for parameter in commands.commands["gate"].params}
     own = {"files", "format_name", "as_json", "baseline", "server", "api_key_env", "junit", "markdown", "plot", "init"}
-    own |= {"engine", "tolerance", "memory", "spill", "weight_decimals"}
+    own |= {"engine", "tolerance", "memory", "spill", "weight_decimals", "remote", "table"}
     in_rules = {"baseline_scores", "paired", "intervals", "rules", "fail_status"}
     assert names - own == set(OPERATIONS["gates"].parameters) - in_rules
 

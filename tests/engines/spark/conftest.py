@@ -1,22 +1,18 @@
-"""One Spark Connect server for all tests of this folder, in however many processes they run."""
+"""One Spark Connect server for all tests of this folder, which run in one process: deploy/test.sh."""
 
-import os
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from service.engines.spark_engine import Spark
-from tests.engines.spark.server import Server, missing, shared_server
+from tests.engines.spark.server import Server, missing, spark_server
 
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     if reason := missing():
         pytest.skip(reason)
-    base: Path = tmp_path_factory.getbasetemp()
-    folder = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    with shared_server(folder / "spark") as running:
+    with spark_server(tmp_path_factory.mktemp("spark")) as running:
         yield running
 
 

@@ -6,7 +6,6 @@ starts one, prints its address, and stops it at the end of its input or at Ctrl-
 """
 
 import contextlib
-import fcntl
 import os
 import secrets
 import shutil
@@ -105,37 +104,6 @@ def _wait(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
         if process.poll() is not None or time.monotonic() > end:
             raise RuntimeError(f"the Spark server did not start:\n{log.read_text()[-3000:]}")
         time.sleep(0.1)
-
-
-@contextlib.contextmanager
-def shared_server(folder: Path) -> Iterator[Server]:
-    """One server for all processes that name the same folder: the first starts it, and ends it after the last.
-
-    Each holds a lock on the file `users` while it needs the server; the kernel lets go of it whatever becomes of them.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    address = folder / "address"
-    with contextlib.ExitStack() as stack:
-        users = stack.enter_context((folder / "users").open("w"))
-        with (folder / "starting").open("w") as starting:
-            fcntl.flock(starting, fcntl.LOCK_EX)
-            fcntl.flock(users, fcntl.LOCK_SH)
-            mine = not address.exists()
-            if mine:
-                server = stack.enter_context(spark_server(folder))
-                address.write_text(f"{server.remote} {server.token} {server.pid}")
-                stack.callback(fcntl.flock, users, fcntl.LOCK_EX)
-            else:
-                remote, token, pid = address.read_text().split()
-                server = Server(remote, token, int(pid))
-        try:
-            yield server
-        finally:
-            if mine:
-                # Whoever comes from now on starts another one.
-                with (folder / "starting").open("w") as starting:
-                    fcntl.flock(starting, fcntl.LOCK_EX)
-                    address.unlink()
 
 
 def main() -> None:
