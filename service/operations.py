@@ -166,14 +166,14 @@ def _evaluate_slices(checked: SlicesRequest, shown: Shown, _limits: Limits) -> S
     return evaluate_slices(checked.sample, checked.slicing, checked.points, checked.intervals)
 
 
-_DRAWN = ("charts", "side", "theme", "title")
+_DRAWS = ("charts", "side", "theme", "title")
 
 OPERATIONS = {
     "curves": Operation(
         CurvesRequestSchema(),
         one_evaluation_with_soft_labels(
             *("include", "keep", "interpolation", "thresholds", "intervals", "operating_points", "partial", "costs"),
-            drawn=(*_DRAWN, "mark"),
+            drawn=(*_DRAWS, "mark"),
         ),
         tuple(TABLES["curves"]),
         _evaluate_curves,
@@ -182,32 +182,32 @@ OPERATIONS = {
     "tradeoffs": Operation(
         TradeoffsRequestSchema(),
         one_evaluation(
-            "indices", "min_precision", "min_recall", "lambda_range", "lambda_density", "at_lambda", drawn=_DRAWN
+            "indices", "min_precision", "min_recall", "lambda_range", "lambda_density", "at_lambda", drawn=_DRAWS
         ),
         tuple(TABLES["tradeoffs"]),
         _evaluate_tradeoffs,
     ),
     "comparisons": Operation(
         ComparisonsRequestSchema(),
-        several_evaluations("indices", drawn=_DRAWN),
+        several_evaluations("indices", drawn=_DRAWS),
         tuple(TABLES["comparisons"]),
         _evaluate_comparison,
     ),
     "gates": Operation(
         GatesRequestSchema(),
-        evaluation_and_baseline("paired", "intervals", "rules", "fail_status", drawn=_DRAWN),
+        evaluation_and_baseline("paired", "intervals", "rules", "fail_status", drawn=_DRAWS),
         (),
         _evaluate_gate,
         status=lambda checked, gate: 200 if gate.passed else checked.fail_status,
     ),
     "slices": Operation(
         SlicesRequestSchema(),
-        one_sample_in_slices("operating_points", "intervals", drawn=_DRAWN),
+        one_sample_in_slices("operating_points", "intervals", drawn=_DRAWS),
         tuple(TABLES["slices"]),
         _evaluate_slices,
     ),
     "classes": Operation(
-        ClassesRequestSchema(), one_column_a_class(drawn=_DRAWN), tuple(TABLES["classes"]), _evaluate_classes
+        ClassesRequestSchema(), one_column_a_class(drawn=_DRAWS), tuple(TABLES["classes"]), _evaluate_classes
     ),
     "columns": Operation(ColumnsRequestSchema(), every_column(), (), lambda checked, _shown, _limits: checked.listing),
 }

@@ -15,7 +15,7 @@ from service.charts.svg import Sheet, fitted, named, text_width
 from service.charts.theme import dash, hue
 from service.curves.comparison import Best, Comparison
 
-_STRIP = 16
+_WINNERS_HIGH = 16
 _MOST_SHARED = 3
 """The most curves of equal rank stacked in a strip."""
 
@@ -96,14 +96,14 @@ def _draw_strip(
         there = [series[name] for name in best.best[intervals[start]]]
         shown = there[:_MOST_SHARED]
         for row, number in enumerate(shown):
-            high = _STRIP / len(shown)
+            high = _WINNERS_HIGH / len(shown)
             sheet.box(hue(number), (left + start, top + row * high), (stop - start, high))
         numbers = ", ".join(str(number + 1) for number in there)
         if text_width(numbers, 11) + 4 < stop - start:
             middle = left + (start + stop) / 2
             sheet.text("paper", (middle, top + 12), numbers, anchor="middle", size=11, bold=True)
-    sheet.box("soft", (left, top), (side, _STRIP), filled=False)
-    return top + _STRIP + 8
+    sheet.box("soft", (left, top), (side, _WINNERS_HIGH), filled=False)
+    return top + _WINNERS_HIGH + 8
 
 
 def _put_names(sheet: Sheet, result: Comparison, picture: Picture, top: float) -> float:

@@ -28,7 +28,9 @@ _MOST_POINTS = 10
 _LETTER = 13
 """Pixels between letters."""
 
-_NAMES = {"roc": "ROC curve", "pr": "Precision-recall curve"}
+PLANE_NAMES = {"roc": "ROC curve", "pr": "Precision-recall curve"}
+"""{plane: what it shows}"""
+
 _READ_AT = {"roc": (0.01, 0.05, 0.1, 0.2), "pr": (0.5, 0.8, 0.9, 0.95)}
 """The places at which the description reads a curve."""
 
@@ -66,7 +68,7 @@ def curves_picture(result: EvaluatedCurves, picture: Picture) -> str:
     noted += [Entry(text, sign="none") for text in unplaced]
     end = put_legend(sheet, 16, max(ends) + (4 if noted else 0), sheet.width - 32, noted)
     sheet.height = put_warnings(sheet, end + 2, result.warnings) + 8
-    title = picture.title or listed(_NAMES[name] for name in picture.planes)
+    title = picture.title or listed(PLANE_NAMES[name] for name in picture.planes)
     return sheet.written(title, _description(result, drawing, picture, [dot.text for dot in dots] + unplaced))
 
 
@@ -111,7 +113,7 @@ def _legend(result: EvaluatedCurves, drawing: CurvesDrawing, name: str) -> Itera
         curve, hull, hull_name = "pr", "pr_achievable", "Achievable"
         reference = f"Prevalence {result.positives / (result.positives + result.negatives):.4g}"
     if drawing.curve.sweep:
-        yield Entry(f"{_NAMES[name]}, {_area(result, curve)}", "s0", wide=2.25)
+        yield Entry(f"{PLANE_NAMES[name]}, {_area(result, curve)}", "s0", wide=2.25)
     else:
         yield Entry("Rows, which form no curve", "s0", sign="dot")
     yield Entry(f"{hull_name}, area {_number(_area_of(result, hull))}", "s1", wide=1.5, dash="6 4")

@@ -13,17 +13,17 @@ from service.inference.gate import Check, Gate
 from service.inference.rules import plain
 
 _SIGNS = {"passed": "✓", "failed": "✗", "undecided": "?"}
-_SCALE = 46
+_SCALE_HIGH = 46
 """Pixels: the height of a check's scale with its numbers."""
 
-_MARGIN, _VERDICT = 16, 92
+_EDGE, _VERDICT = 16, 92
 
 
 def gates_picture(result: Gate, picture: Picture) -> str:
     """Draw a verdict."""
     sheet = Sheet(picture.theme, LEFT + picture.side + RIGHT)
     top = put_title(sheet, picture.title)
-    sheet.text(result.status, (_MARGIN, top + 18), f"{_SIGNS[result.status]} Gate {result.status}", size=15, bold=True)
+    sheet.text(result.status, (_EDGE, top + 18), f"{_SIGNS[result.status]} Gate {result.status}", size=15, bold=True)
     top += 34
     for check in result.checks:
         top = _draw_check(sheet, check, top) + 10
@@ -33,8 +33,8 @@ def gates_picture(result: Gate, picture: Picture) -> str:
         *intervals,
         Entry("where the rule is met, up to its bound", "good", sign="band"),
     ]
-    sheet.line("grid", [_MARGIN, sheet.width - _MARGIN], [top, top])
-    end = put_legend(sheet, _MARGIN, top + 8, sheet.width - 2 * _MARGIN, entries)
+    sheet.line("grid", [_EDGE, sheet.width - _EDGE], [top, top])
+    end = put_legend(sheet, _EDGE, top + 8, sheet.width - 2 * _EDGE, entries)
     sheet.height = put_warnings(sheet, end + 2, result.warnings) + 8
     return sheet.written(picture.title or f"Gate {result.status}", _description(result))
 
@@ -42,14 +42,14 @@ def gates_picture(result: Gate, picture: Picture) -> str:
 def _draw_check(sheet: Sheet, check: Check, top: float) -> float:
     """Draw one check, and return the height below it."""
     verdict = f"{_SIGNS[check.status]} {check.status}"
-    sheet.text(check.status, (_MARGIN, top + 12), verdict, bold=True)
-    for line in wrapped(check.rule.phrase.replace(" %", "\xa0%"), sheet.width - 2 * _MARGIN - _VERDICT, most=4):
-        sheet.text("ink", (_MARGIN + _VERDICT, top + 12), line)
+    sheet.text(check.status, (_EDGE, top + 12), verdict, bold=True)
+    for line in wrapped(check.rule.phrase.replace(" %", "\xa0%"), sheet.width - 2 * _EDGE - _VERDICT, most=4):
+        sheet.text("ink", (_EDGE + _VERDICT, top + 12), line)
         top += 16
     value = check.difference if check.rule.kind == "max_drop" else check.value
     if value is None:
-        for line in wrapped(check.reason, sheet.width - 2 * _MARGIN, most=4, size=11):
-            sheet.text("soft", (_MARGIN, top + 14), line, size=11)
+        for line in wrapped(check.reason, sheet.width - 2 * _EDGE, most=4, size=11):
+            sheet.text("soft", (_EDGE, top + 14), line, size=11)
             top += 15
         return top + 6
     return _draw_scale(sheet, check, value, top + 6)
@@ -64,7 +64,7 @@ def _draw_scale(sheet: Sheet, check: Check, value: float, top: float) -> float:
     least, most = min(shown), max(shown)
     pad = (most - least) * 0.12 or 0.01
     least, most = least - pad, most + pad
-    left, wide = _MARGIN, sheet.width - 2 * _MARGIN
+    left, wide = _EDGE, sheet.width - 2 * _EDGE
 
     def x(number: float) -> float:
         place: float = left + (number - least) / (most - least) * wide
@@ -81,7 +81,7 @@ def _draw_scale(sheet: Sheet, check: Check, value: float, top: float) -> float:
     for line in wrapped(_numbers(check, value), wide, size=11):
         sheet.text("ink", (left, top + 34), line, size=11)
         top += 15
-    return top + _SCALE - 21
+    return top + _SCALE_HIGH - 21
 
 
 def _numbers(check: Check, value: float) -> str:

@@ -8,7 +8,7 @@ from service.curves.evaluation import CurvesWarning
 
 _ROW = 18
 _SWATCH, _GAP = 24, 8
-_TITLE = 15
+_TITLE_HIGH = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +30,9 @@ def put_title(sheet: Sheet, title: str) -> float:
     """Put the title, if there is one, at the top, and return the height below it."""
     if not title:
         return 8
-    lines = wrapped(title, sheet.width - 32, size=_TITLE)
+    lines = wrapped(title, sheet.width - 32, size=_TITLE_HIGH)
     for row, line in enumerate(lines):
-        sheet.text("ink", (16, 26 + 20 * row), line, size=_TITLE, bold=True)
+        sheet.text("ink", (16, 26 + 20 * row), line, size=_TITLE_HIGH, bold=True)
     return 16 + 20 * len(lines)
 
 

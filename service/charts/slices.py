@@ -18,15 +18,15 @@ from service.charts.theme import hue
 from service.curves.exact import FloatArray, IntArray
 from service.inference.sliced import Sliced
 
-_AREAS = {"roc": "Area under the ROC curve", "pr": "Area under the PR curve"}
-_DOT = 5
+_AREA_TITLES = {"roc": "Area under the ROC curve", "pr": "Area under the PR curve"}
+_DOT_SIZE = 5
 _PER_BAR = 3
 """Pixels that the bar of an interval needs."""
 
 _PER_LETTER = 18
 """Pixels that a letter next to its dot needs."""
 
-_NAMED = 5
+_MOST_NAMED = 5
 """The number of worst slices that have names."""
 
 
@@ -38,7 +38,7 @@ def slices_picture(result: Sliced, picture: Picture) -> str:
     end = top
     for place, name in enumerate(picture.planes):
         plane = Plane.square(sheet, place * column, top, picture.side)
-        plane.axes(_AREAS[name], "slices, worst first", "Area", named=lambda _: "")
+        plane.axes(_AREA_TITLES[name], "slices, worst first", "Area", named=lambda _: "")
         entries = list(_draw(plane, result, name))
         end = max(end, put_legend(sheet, place * column + 16, plane.bottom + BOTTOM + 6, column - 32, entries))
     sheet.height = put_warnings(sheet, max(end, top + TOP) + 2, result.warnings) + 8
@@ -56,7 +56,7 @@ def _draw(plane: Plane, result: Sliced, name: str) -> Iterator[Entry]:
     if overall is not None:
         plane.line(hue(1), [0, 1], [overall, overall], wide=2, dash="7 3")
     shown = _one_dot_per_pixel(plane, at, values)
-    plane.dots(hue(0), at[shown], values[shown], _DOT)
+    plane.dots(hue(0), at[shown], values[shown], _DOT_SIZE)
     yield Entry(f"{order.size} slices, a dot each", hue(0), sign="dot")
     yield from _name_worst(plane, result, order, at, values)
     if overall is not None:
@@ -65,7 +65,7 @@ def _draw(plane: Plane, result: Sliced, name: str) -> Iterator[Entry]:
 
 def _name_worst(plane: Plane, result: Sliced, order: IntArray, at: FloatArray, values: FloatArray) -> Iterator[Entry]:
     """Name the worst slices, and put a letter to their dots if there is room."""
-    worst = [f"{_name(result, order[rank])} {values[rank]:.4f}" for rank in range(min(order.size, _NAMED))]
+    worst = [f"{_name(result, order[rank])} {values[rank]:.4f}" for rank in range(min(order.size, _MOST_NAMED))]
     if plane.wide < _PER_LETTER * order.size:
         yield Entry(f"The worst: {'; '.join(worst)}", sign="none")
         return
@@ -112,12 +112,12 @@ def _description(result: Sliced, picture: Picture) -> Iterator[str]:
         values = getattr(result.areas, name)
         order = _worst_first(values)
         whole = getattr(overall.curves.auc, name)
-        yield f"{_AREAS[name]}: {'none' if whole is None else f'{whole:.4f}'} of all rows together."
+        yield f"{_AREA_TITLES[name]}: {'none' if whole is None else f'{whole:.4f}'} of all rows together."
         if order.size:
             middle = float(np.median(values[order]))
             least, most = values[order[0]], values[order[-1]]
             yield f"{order.size} slices have one, from {least:.4f} to {most:.4f}, half of them below {middle:.4f}."
-            worst = [f"{_name(result, number)} {values[number]:.4f}" for number in order[:_NAMED].tolist()]
+            worst = [f"{_name(result, number)} {values[number]:.4f}" for number in order[:_MOST_NAMED].tolist()]
             yield f"The worst: {'; '.join(worst)}."
     for warning in result.warnings:
         yield f"Warning: {warning.code}. {warning.detail}"

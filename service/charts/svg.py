@@ -29,7 +29,7 @@ _UNFIT = re.compile(
 )
 """Characters that XML forbids or that do not belong in a line: controls, surrogates, and bidirectional overrides."""
 
-_NARROW, _WIDE = frozenset("iljtfrI.,:;|!'()[]- \xa0"), frozenset("mwMW%@—→")
+_NARROW_LETTERS, _WIDE_LETTERS = frozenset("iljtfrI.,:;|!'()[]- \xa0"), frozenset("mwMW%@—→")
 
 
 def clean(text: str) -> str:
@@ -51,9 +51,9 @@ def text_width(text: str, size: float = SIZE) -> float:
 def _width(character: str) -> float:
     if unicodedata.east_asian_width(character) in "WF":
         return 1.05
-    if character in _NARROW:
+    if character in _NARROW_LETTERS:
         return 0.36
-    return 0.9 if character in _WIDE else 0.68 if character.isupper() else 0.57
+    return 0.9 if character in _WIDE_LETTERS else 0.68 if character.isupper() else 0.57
 
 
 def wrapped(text: str, room: float, most: int = 3, size: float = SIZE) -> list[str]:

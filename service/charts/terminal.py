@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from service.charts.curves import PLANE_NAMES
 from service.charts.picture import Picture
 from service.charts.svg import clean
 from service.curves.budget import DRAWN_POINT, PICTURE, spend
@@ -15,10 +16,10 @@ from service.curves.exact import FloatArray
 from service.curves.thinning import Line
 from service.inference.curves_with_intervals import EvaluatedCurves
 
-_COLUMNS, _ROWS = 54, 16
+_CELLS_WIDE, _CELLS_HIGH = 54, 16
 """Characters of a plane, of 2 by 4 dots each."""
 _ACROSS, _DOWN = 2, 4
-_BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
+_DOT_BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 """The bit of each dot of a braille character, by row and column."""
 _BRAILLE = 0x2800
 _UPPER, _LOWER = 0x1B, 0xE4
@@ -28,9 +29,7 @@ _ASCII = dict(zip(map(ord, "│└─"), "|+-", strict=True)) | {
     for bits in range(0x100)
 }
 _MARGIN = 5
-_LABELS = {0: "1", _ROWS // 2: "0.5", _ROWS - 1: "0"}
-
-_NAMES = {"roc": "ROC curve", "pr": "Precision-recall curve"}
+_LABELS = {0: "1", _CELLS_HIGH // 2: "0.5", _CELLS_HIGH - 1: "0"}
 _AXES = {"roc": ("true positive rate", "false positive rate"), "pr": ("precision", "recall")}
 
 
@@ -55,17 +54,17 @@ def _plane(result: EvaluatedCurves, name: str) -> Iterator[str]:
     area = getattr(result.curves.auc, name)
     prevalence = result.positives / (result.positives + result.negatives)
     upright, level = _AXES[name]
-    dots = np.zeros((_ROWS * _DOWN, _COLUMNS * _ACROSS), dtype=np.bool_)
+    dots = np.zeros((_CELLS_HIGH * _DOWN, _CELLS_WIDE * _ACROSS), dtype=np.bool_)
     reference = Line(np.array([0.0, 1.0]), np.array([0.0, 1.0] if name == "roc" else [prevalence] * 2))
     _draw(dots, reference, every=6)
     _draw_table(dots, result.drawing.curve, name)
-    yield f"{_NAMES[name]}{'' if area is None else f', area {area:.4f}'}"
+    yield f"{PLANE_NAMES[name]}{'' if area is None else f', area {area:.4f}'}"
     yield f"{'':{_MARGIN}}{upright}"
-    for row in range(_ROWS):
+    for row in range(_CELLS_HIGH):
         yield f"{_LABELS.get(row, ''):>{_MARGIN - 2}} │{_characters(dots[row * _DOWN : (row + 1) * _DOWN])}".rstrip()
-    yield f"{'':{_MARGIN - 1}}└{'─' * _COLUMNS}"
-    yield f"{'':{_MARGIN}}0{'0.5':^{_COLUMNS - 2}}1"
-    yield f"{'':{_MARGIN}}{level:>{_COLUMNS}}"
+    yield f"{'':{_MARGIN - 1}}└{'─' * _CELLS_WIDE}"
+    yield f"{'':{_MARGIN}}0{'0.5':^{_CELLS_WIDE - 2}}1"
+    yield f"{'':{_MARGIN}}{level:>{_CELLS_WIDE}}"
     dotted = "chance" if name == "roc" else f"prevalence {prevalence:.4g}"
     yield f"{'':{_MARGIN}}dotted: {dotted}"
 
@@ -100,6 +99,6 @@ def _places(x: FloatArray, y: FloatArray, dots: np.ndarray) -> tuple[np.ndarray,
 
 def _characters(rows: np.ndarray) -> str:
     """Write four rows of dots as one line of braille, with spaces for characters without dots."""
-    cells = rows.reshape(_DOWN, _COLUMNS, _ACROSS)
-    bits = (cells * np.array(_BITS)[:, np.newaxis, :]).sum(axis=(0, 2))
+    cells = rows.reshape(_DOWN, _CELLS_WIDE, _ACROSS)
+    bits = (cells * np.array(_DOT_BITS)[:, np.newaxis, :]).sum(axis=(0, 2))
     return "".join(chr(_BRAILLE + value) if value else " " for value in bits.tolist())

@@ -17,14 +17,14 @@ from service.curves.indices import INDICES, Rows
 from service.curves.thinning import Line, thinned
 from service.curves.tradeoff import OptimalCurve, Tradeoff, Tradeoffs
 
-_STRIP = 90
+_THRESHOLDS_HIGH = 90
 """Pixels: the height of the strip of thresholds."""
 
 _PER_PIXEL = 4
 _READ_AT = (0.2, 0.5, 0.8)
 """The λ at which the description reads a curve."""
 
-_TITLE = "Best value for each trade-off between precision and recall"
+_WHOLE_TITLE = "Best value for each trade-off between precision and recall"
 
 
 def tradeoffs_picture(result: Tradeoffs, picture: Picture) -> str:
@@ -44,7 +44,7 @@ def tradeoffs_picture(result: Tradeoffs, picture: Picture) -> str:
         end = _draw_thresholds(sheet, thresholds, next(iter(result.tradeoffs)), end)
     end = put_legend(sheet, 16, end + 6, sheet.width - 32, entries)
     sheet.height = put_warnings(sheet, end + 2, result.warnings) + 8
-    return sheet.written(picture.title or _TITLE, _description(result))
+    return sheet.written(picture.title or _WHOLE_TITLE, _description(result))
 
 
 def _legend(name: str, tradeoff: Tradeoff) -> str:
@@ -90,7 +90,7 @@ def _thresholds(result: Tradeoffs, side: float) -> Line | None:
 def _draw_thresholds(sheet: Sheet, steps: Line, index: str, top: float) -> float:
     """Draw the strip of thresholds, and return the height below it."""
     least, most = float(steps.y.min()), float(steps.y.max())
-    plane = Plane(sheet, LEFT, top + TOP, sheet.width - LEFT - RIGHT, _STRIP)
+    plane = Plane(sheet, LEFT, top + TOP, sheet.width - LEFT - RIGHT, _THRESHOLDS_HIGH)
     heading = fitted(f"Best threshold by {index}", plane.wide, 14)
     sheet.text("ink", (LEFT, plane.top - 11), heading, size=13, bold=True)
     # Halved first: thresholds may differ by more than the greatest double.

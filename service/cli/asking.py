@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 NAME_COLUMNS = "If the columns have other names, give them with --scores and --labels."
 NAME_LABEL = "--positive-label names the positive one."
-_LONGEST, _FEW = 40, 3
+_SHOWN_LENGTH, _SHOWN_VALUES = 40, 3
 """The characters shown of a column's name or a value, and the number of values shown."""
 
-_TITLES = {"/problems/invalid_request": "This cannot be used", "/problems/malformed_body": "This cannot be read"}
+_PROBLEM = {"/problems/invalid_request": "This cannot be used", "/problems/malformed_body": "This cannot be read"}
 """{the service's title, of a request or its body: the title for a file}"""
 
 
@@ -135,13 +135,13 @@ def _listed_columns(file: InputFile, body: bytes, given: Mapping[str, str]) -> I
 
 def _some(values: list[Any], *, more: bool) -> str:
     """Format the first values of a column."""
-    texts = [*map(_plain, values[:_FEW])]
-    return ", ".join([*texts, *(["..."] if more or len(values) > _FEW else [])])
+    texts = [*map(_plain, values[:_SHOWN_VALUES])]
+    return ", ".join([*texts, *(["..."] if more or len(values) > _SHOWN_VALUES else [])])
 
 
 def _plain(value: object) -> str:
     """Format text from a file, cut if long."""
-    return terminal_safe(str(value))[:_LONGEST]
+    return terminal_safe(str(value))[:_SHOWN_LENGTH]
 
 
 def is_problem(result: Answer) -> bool:
@@ -165,7 +165,7 @@ def problem_lines(problem: dict[str, Any], name: str) -> Iterable[str]:
     """Format a problem document for a reader, with a pointer to each wrong value."""
     errors = problem.get("errors", [])
     of_options = bool(errors) and all(_is_option(error) for error in errors)
-    title = "These options cannot be used" if of_options else _TITLES.get(str(problem.get("type")), problem["title"])
+    title = "These options cannot be used" if of_options else _PROBLEM.get(str(problem.get("type")), problem["title"])
     yield f"Error: {name}: {title}."
     if not errors:
         yield f"  {problem['detail']}"

@@ -26,7 +26,7 @@ from service.cli.options import evaluation_options, given_texts, refuse_without_
 from service.cli.plots import plot_option, write_plot
 
 _AREAS: CellTexts = {"roc": fraction, "pr": fraction, "average_precision": fraction}
-_CLASSES: CellTexts = {"name": str, "positives": count_text, "negatives": count_text, **_AREAS}
+_CLASS_COLUMNS: CellTexts = {"name": str, "positives": count_text, "negatives": count_text, **_AREAS}
 _PAIRS: CellTexts = {"name": str, "against": str, "roc": fraction}
 _MOST_PAIRS = 10
 """The number of pairs shown, those with the least area."""
@@ -70,7 +70,7 @@ def summary_lines(document: dict[str, Any], name: str) -> Iterable[str]:
     shown = rows[:MOST_ROWS]
     yield f"{how_many(shown, rows, 'class')} against the rest, lowest roc first"
     reasons: CellTexts = {"reason": lambda reason: reason or ""} if any(table["reason"][row] for row in shown) else {}
-    yield from column_lines(table, _CLASSES | reasons, shown, left=("name", "reason"))
+    yield from column_lines(table, _CLASS_COLUMNS | reasons, shown, left=("name", "reason"))
     if "pairs" in document:
         pairs = document["pairs"]
         rows = sorted_rows(pairs["roc"])

@@ -40,7 +40,7 @@ _SHORT_NAME = 11
 """The longest name that is in the same line as its areas."""
 
 
-_HULL: CellTexts = {
+_SHARED_HULL: CellTexts = {
     "threshold": in_full,
     "tp": count_text,
     "fp": count_text,
@@ -197,4 +197,4 @@ def _hull_lines(hull: dict[str, list[Any]]) -> Iterable[str]:
     rows = list(range(len(hull["tp"])))
     shown = chosen_rows(rows)
     yield f"Convex hull of all ROC curves together: {how_many(shown, rows, 'row')}"
-    yield from column_lines(hull, _HULL, shown, left=["suppliers"])
+    yield from column_lines(hull, _SHARED_HULL, shown, left=["suppliers"])

@@ -56,7 +56,7 @@ _OPERATING_POINTS: CellTexts = {
     "tp": count_text,
     "fp": count_text,
 }
-_PARTIAL: CellTexts = {
+_PARTIAL_COLUMNS: CellTexts = {
     "over": str,
     "from": in_full,
     "to": in_full,
@@ -80,7 +80,7 @@ _CALIBRATION: CellTexts = {
     "negatives": count_text,
     "calibrated": fraction,
 }
-_STATISTICS: CellTexts = {
+_STATISTIC_COLUMNS: CellTexts = {
     "ks": fraction,
     "ks_threshold": in_full,
     "prg": fraction,
@@ -204,7 +204,7 @@ def summary_lines(document: dict[str, Any], name: str) -> Iterable[str]:
         yield ""
         yield "Partial areas"
         parts = document["partial"]
-        columns = _PARTIAL | {key: fraction for key in parts if key not in _PARTIAL}
+        columns = _PARTIAL_COLUMNS | {key: fraction for key in parts if key not in _PARTIAL_COLUMNS}
         yield from column_lines(parts, columns, range(len(parts["over"])), left=["over"])
     if "costs" in document:
         yield ""
@@ -215,7 +215,7 @@ def summary_lines(document: dict[str, Any], name: str) -> Iterable[str]:
         yield ""
         yield "Statistics"
         found = document["statistics"]
-        yield from table_lines([[key, write(found[key])] for key, write in _STATISTICS.items()], "<>")
+        yield from table_lines([[key, write(found[key])] for key, write in _STATISTIC_COLUMNS.items()], "<>")
     if document.get("calibration"):
         yield ""
         yield from _calibration_lines(document["calibration"])

@@ -43,7 +43,7 @@ from service.wire.problems import FieldError, Problem, invalid_request, problem_
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
-_MARKS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "point": "."}
+_CHARACTERS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "point": "."}
 _CSV_SUFFIXES = {"csv", "gz", "zst"}
 
 
@@ -222,7 +222,7 @@ class EngineRows:
 
         numbers = [given.get("scores", "scores"), given.get("weights", "weights")]
         texts = [given.get("labels", "labels"), *_listed(given.get(SLICES))]
-        marks = {name: _MARKS.get(given[name], given[name]) if name in given else None for name in CSV_PARAMETERS}
+        marks = {name: _CHARACTERS.get(given[name], given[name]) if name in given else None for name in CSV_PARAMETERS}
         files = Files([self.name], self.format_name, texts, numbers, marks["delimiter"], marks["decimal"])
         return partial(DuckDB, files, memory=self.engine.memory, spill=self.engine.spill, progress=bars.show)
 

@@ -16,7 +16,7 @@ FORMATS = {"json": JSON, "csv": CSV, "arrow": ARROW_STREAM, "parquet": PARQUET}
 """{name of a format: its media type}; both Arrow formats have one name, and are recognised by their bytes."""
 
 SUFFIXES = {**FORMATS, "arrows": ARROW_STREAM, "feather": ARROW_STREAM}
-_NAMED = {name: {media_type} for name, media_type in FORMATS.items()} | {"arrow": {ARROW_STREAM, ARROW_FILE}}
+_TYPES_OF_FORMAT = {name: {media_type} for name, media_type in FORMATS.items()} | {"arrow": {ARROW_STREAM, ARROW_FILE}}
 _UNPACKED_BY = {"gz": "gzip", "zst": "zstd"}
 
 
@@ -78,5 +78,5 @@ class InputFile:
             return f"This looks like {found.name}; unpack it first."
         if found.media_type is None:
             return f"This looks like {found.name}: {found.advice}."
-        name = next(name for name, kinds in _NAMED.items() if found.media_type in kinds)
+        name = next(name for name, kinds in _TYPES_OF_FORMAT.items() if found.media_type in kinds)
         return f"This looks like {found.name}; use --format {name}."

@@ -15,7 +15,7 @@ from service.curves.operating_points import row_at_threshold
 from service.curves.roc import fpr, tpr
 from service.curves.thinning import Line, pr_line, roc_line
 
-_DOT = 4
+_SQUARE = 4
 """Pixels: one of the dots in each square of this side is drawn."""
 
 
@@ -38,7 +38,7 @@ class DrawnTable:
 
 
 def _dots(points: Line, side: float) -> Line:
-    cells = np.stack([np.floor(rates * side / _DOT) for rates in (points.x, points.y)])
+    cells = np.stack([np.floor(rates * side / _SQUARE) for rates in (points.x, points.y)])
     chosen: IntArray = np.sort(np.unique(cells, axis=1, return_index=True)[1])
     return Line(points.x[chosen], points.y[chosen])
 

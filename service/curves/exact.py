@@ -29,7 +29,7 @@ BLOCK = 1 << 15
 """Rows in a block: long columns are processed in blocks whose intermediate results stay in the processor's cache."""
 
 _FEW_WEIGHTS = 200
-_SPARSE = 8
+_WIDELY_SPREAD = 8
 """Weights are summed one by one if their exponents spread over more than this many powers of two for each weight."""
 
 _SPLITTER = 2.0**27 + 1
@@ -151,7 +151,7 @@ def class_sums(weights: FloatArray, labels: BoolArray) -> FloatPair:
     Each sum is within one ulp and does not depend on the order of the rows before it: slices of the weights' bits are
     summed without rounding; a few weights of very different size are summed in integers.
     """
-    if 0 < weights.size < _FEW_WEIGHTS and np.ptp(np.frexp(weights)[1]) > _SPARSE * weights.size:
+    if 0 < weights.size < _FEW_WEIGHTS and np.ptp(np.frexp(weights)[1]) > _WIDELY_SPREAD * weights.size:
         return _sums_in_integers(weights, labels)
     bits = 53 - weights.size.bit_length()  # this many bits of each weight leave room for the sum of all
     power = math.frexp(float(weights.max(initial=0.0)))[1]

@@ -18,7 +18,7 @@ _ONE = np.uint64(1)
 _KEYED = 1.5
 """Shifting the bits of a double below this up by one gives a finite double."""
 
-_DECIMALS = (1.0, 10.0, 100.0, 1_000.0, 10_000.0)
+_POWERS_OF_TEN = (1.0, 10.0, 100.0, 1_000.0, 10_000.0)
 _SAFE_LEVEL = 2.0**51
 """Below this, a value on a decimal grid times its power of ten rounds to the right integer."""
 _PROBE = 16
@@ -152,12 +152,12 @@ def _counted(scores: FloatArray, labels: BoolArray, low: float, high: float, *, 
 
     None if the scores lie on no such grid, or on one with so many levels that sorting is faster.
     """
-    first = float(scores[0]) * _DECIMALS[-1]
-    if abs(first) < _SAFE_LEVEL and round(first) / _DECIMALS[-1] != scores[0]:
+    first = float(scores[0]) * _POWERS_OF_TEN[-1]
+    if abs(first) < _SAFE_LEVEL and round(first) / _POWERS_OF_TEN[-1] != scores[0]:
         return None  # each grid contains the coarser ones, so one score rules out most samples
     largest = min(scores.size / _CROWDED / max(high - low, 1.0), LARGEST_EXACT_INTEGER / max(high, -low, 1.0))
     probe = scores[:_PROBE]
-    scales = [scale for scale in _DECIMALS if scale <= largest]
+    scales = [scale for scale in _POWERS_OF_TEN if scale <= largest]
     if not scales or not _on_grid(probe, scales[-1]):
         return None
     scale = next(scale for scale in scales if _on_grid(probe, scale))

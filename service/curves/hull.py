@@ -20,13 +20,13 @@ from service.curves.orientation import CountSpace
 
 _LONG_TABLE = 1 << 15
 """For longer tables the hull of a few rows comes first: rows under it are not on the hull."""
-_FIRST_ROWS = 8
+_FEW_ROWS = 8
 """The number of those few rows, times the square root of the number of rows."""
 _PRODUCTIVE = 8
 """Passes over neighbours continue while they drop at least one row in this many."""
 _CHEAP_ROWS = 128
 """Passes over this few rows cost less than pruning, however few they drop."""
-_PATIENCE = 2
+_UNPRODUCTIVE_PASSES = 2
 """This many consecutive passes may drop few rows: often the last pass only confirms that none is left to drop."""
 
 
@@ -49,7 +49,7 @@ class RocHull:
             return cls(table, *table.compiled.hull())
         points, outer = CountSpace.of(table), np.arange(table.tp.size)
         if outer.size > _LONG_TABLE:
-            few = np.append(outer[: -1 : math.isqrt(outer.size) // _FIRST_ROWS], outer[-1])
+            few = np.append(outer[: -1 : math.isqrt(outer.size) // _FEW_ROWS], outer[-1])
             outer = outer[points.beside(upper_hull(points, _distinct(table, few)), outer) >= 0]
         return cls(table, upper_hull(points, _distinct(table, outer)), outer)
 
@@ -112,7 +112,7 @@ def upper_hull(points: PlanePoints, rows: IntArray) -> IntArray:
         above += 1
         rows = np.concatenate((rows[:1], rows.take(above), rows[-1:]))
         unproductive = unproductive + 1 if shed * _PRODUCTIVE < above.size and above.size > _CHEAP_ROWS else 0
-        if unproductive == _PATIENCE:
+        if unproductive == _UNPRODUCTIVE_PASSES:
             rows, unproductive = prune(points, rows[[0, -1]], rows[1:-1]), 0
 
 

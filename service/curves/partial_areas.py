@@ -21,7 +21,7 @@ from service.curves.positive_steps import positive_steps
 OVER = ("fpr", "tpr", "recall")
 """The rates that a range may run over."""
 
-_GREATEST = Fraction(np.finfo(np.float64).max)
+_GREATEST_DOUBLE = Fraction(np.finfo(np.float64).max)
 _DIGITS = 100
 _FLAT = Fraction(1, 2**60)
 """If the number called positive grows by less than this share of itself, precision is taken as linear."""
@@ -76,13 +76,13 @@ def _of_range(table: ConfusionTable, asked: PartialRange) -> tuple[float, float,
     least = Fraction(asked.min_tpr or 0)
     width = end - start
     box = width * (1 - least)
-    area = min(max(_AREAS[asked.over](table, start, end, least), Fraction(0)), box)
+    area = min(max(_AREA_OVER[asked.over](table, start, end, least), Fraction(0)), box)
     mcclish = np.nan
     if asked.over != "recall" and asked.min_tpr is None:
         diagonal = (end * end - start * start) / 2
         chance = diagonal if asked.over == "fpr" else width - diagonal
         standardised = (1 + (area - chance) / (width - chance)) / 2
-        if abs(standardised) <= _GREATEST:  # far below chance, over a tiny range at tpr 0, it may overflow
+        if abs(standardised) <= _GREATEST_DOUBLE:  # far below chance, over a tiny range at tpr 0, it may overflow
             mcclish = float(standardised)
     return float(area), float(area / box), mcclish
 
@@ -108,7 +108,7 @@ def _over_tpr(table: ConfusionTable, start: Fraction, end: Fraction, _least: Fra
 def _over_recall(table: ConfusionTable, start: Fraction, end: Fraction, _least: Fraction) -> Fraction:
     """∫ precision drecall, along D&G's interpolation."""
     positives = Fraction(table.positives)
-    cut = _Cut.of(table.tp, start * positives, end * positives)
+    cut = _CutSteps.of(table.tp, start * positives, end * positives)
     up = scale_of_part(table.tp[cut.rows])
     steps = positive_steps(table.select(cut.rows))
     whole = sum((Fraction(part) for each in steps for part in each.integral(up)), Fraction(0)) / Fraction(up)
@@ -117,7 +117,7 @@ def _over_recall(table: ConfusionTable, start: Fraction, end: Fraction, _least: 
 
 def _under(table: ConfusionTable, across: FloatArray, height: FloatArray, low: Fraction, high: Fraction) -> Fraction:
     """∫ height d(across) between two values of `across`; both are rising columns of the table."""
-    cut = _Cut.of(across, low, high)
+    cut = _CutSteps.of(across, low, high)
     pieces = [
         (after - before) * (_between(across, height, row, before) + _between(across, height, row, after))
         for row, before, after in cut.pieces
@@ -131,14 +131,14 @@ _Piece = tuple[int, Fraction, Fraction]
 
 
 @dataclass(frozen=True, slots=True)
-class _Cut:
+class _CutSteps:
     """A range of a rising column: the rows of the whole steps in it, and the parts of other steps at its ends."""
 
     rows: slice
     pieces: tuple[_Piece, ...]
 
     @classmethod
-    def of(cls, column: FloatArray, low: Fraction, high: Fraction) -> "_Cut":
+    def of(cls, column: FloatArray, low: Fraction, high: Fraction) -> "_CutSteps":
         """Cut a column that begins at 0 at two values, low < high, up to its last."""
         first = bisect_left(column, low, key=Fraction)
         last = bisect_right(column, high, key=Fraction) - 1
@@ -186,4 +186,4 @@ def _decimal(number: Fraction) -> Decimal:
     return Decimal(number.numerator) / Decimal(number.denominator)
 
 
-_AREAS = {"fpr": _over_fpr, "tpr": _over_tpr, "recall": _over_recall}
+_AREA_OVER = {"fpr": _over_fpr, "tpr": _over_tpr, "recall": _over_recall}

@@ -27,7 +27,7 @@ from service.curves.exact import (
 _MOST_WHOLE_ROWS = 2_000
 """The default interpolation has at most this many rows at every whole true positive, or half as many at a step."""
 
-_TINY = 2.0**-900
+_LEAST_RECALL = 2.0**-900
 """Pairs of doubles keep all their bits above this."""
 
 
@@ -133,7 +133,7 @@ def _at_recall(table: ConfusionTable, recall: FloatArray) -> PrCurve:
     high, low = two_product(recall, np.full(recall.size, table.positives))
     curve = _at(table, (np.where(is_row, table.tp[row], high), np.where(is_row, 0.0, low)), recall)
     # Tiny products or shares of a step lose their low parts: compute those few in rational numbers.
-    tiny = np.flatnonzero(~is_row & (np.minimum(high, recall) < _TINY) & (recall > 0))
+    tiny = np.flatnonzero(~is_row & (np.minimum(high, recall) < _LEAST_RECALL) & (recall > 0))
     for point in one_by_one(tiny, EXACT_RECALL):
         target = Fraction(recall[point]) * Fraction(table.positives)
         end = int(np.searchsorted(table.tp, high[point]))

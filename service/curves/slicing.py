@@ -122,9 +122,9 @@ def with_origins(
 def sliced_areas(tables: SlicedTables) -> AreaColumns:
     """All areas of slices whose counts are integers."""
     positives, negatives = tables.positives, tables.negatives
-    whole = _Sums(tables.tp, tables.fp, tables.numbers, positives, negatives)
+    whole = _StepSums(tables.tp, tables.fp, tables.numbers, positives, negatives)
     vertices = hull_vertices(tables)
-    hull = _Sums(
+    hull = _StepSums(
         tables.tp.take(vertices), tables.fp.take(vertices), tables.numbers.take(vertices), positives, negatives
     )
     found = AreaColumns(
@@ -224,7 +224,7 @@ def steps_by_slice(tp: FloatArray, fp: FloatArray, numbers: IntArray) -> Iterato
             yield numbers[block].take(rows), steps
 
 
-class _Sums:
+class _StepSums:
     """Sums over the steps along which tp grows within slices. `doubtful`, (s,), marks slices to evaluate alone."""
 
     def __init__(

@@ -26,7 +26,7 @@ _STRAIGHT = 0.1
 """Pixels: a row this close to a straight line is not needed."""
 _BENT = 0.05
 """Pixels: how far the PR curve between two rows may bend away from a line where the rows between are omitted."""
-_PATIENCE = 40
+_PASSES_WITHOUT_HALVING = 40
 """After this many passes, stretches are also halved, in case each pass cuts off only one row at an end."""
 
 
@@ -181,7 +181,7 @@ def thinned(x: FloatArray, y: FloatArray, bent: Callable[[IntArray, IntArray], B
         far = furthest > _STRAIGHT
         unfit = far if bent is None else far | bent(a, b)
         cuts = np.where(far, cut, middle)[unfit]
-        more = middle[unfit] if passes > _PATIENCE else cuts[:0]
+        more = middle[unfit] if passes > _PASSES_WITHOUT_HALVING else cuts[:0]
         kept = np.unique(np.concatenate((kept, cuts, more)))
         inside = inside[unfit.repeat(lengths)]
         inside = inside[kept[kept.searchsorted(inside)] != inside]

@@ -37,10 +37,10 @@ from service.curves.slicing import (
     with_origins,
 )
 
-_SMALLEST, _LARGEST = 1e-100, 1e100
+_LEAST_TOTAL, _GREATEST_TOTAL = 1e-100, 1e100
 """Slices whose totals are outside this are evaluated alone, so that no product loses bits to underflow."""
 
-_TINY = 2.0**-16
+_DOUBTFUL_AREA = 2.0**-16
 """An area from here on is known to 2^-74 of itself before it is rounded; smaller ones are evaluated alone."""
 
 
@@ -78,8 +78,8 @@ class WeightedSlices:
         """All areas."""
         curves = _distinct(tables)
         vertices = hull_vertices(curves)
-        whole = _Sums(curves.tp, curves.fp, curves.numbers, curves.positives, curves.negatives)
-        hull = _Sums(
+        whole = _WeightedStepSums(curves.tp, curves.fp, curves.numbers, curves.positives, curves.negatives)
+        hull = _WeightedStepSums(
             curves.tp.take(vertices),
             curves.fp.take(vertices),
             curves.numbers.take(vertices),
@@ -95,8 +95,8 @@ class WeightedSlices:
             pr_achievable=hull.pr(),
             average_precision=whole.average_precision(),
         )
-        tiny = np.min([getattr(found, name) for name in SHARED_AREAS], axis=0) < _TINY
-        one_class = found.set_one_class(within=(_SMALLEST, _LARGEST))
+        tiny = np.min([getattr(found, name) for name in SHARED_AREAS], axis=0) < _DOUBTFUL_AREA
+        one_class = found.set_one_class(within=(_LEAST_TOTAL, _GREATEST_TOTAL))
         for number in (~one_class & (whole.doubtful | hull.doubtful | tiny)).nonzero()[0].tolist():
             self._alone(found, number)
         np.maximum(found.pr_achievable, found.pr, out=found.pr_achievable)
@@ -110,13 +110,15 @@ class WeightedSlices:
             found.set(number, ConfusionTable.from_sample(part))
 
 
-class _Sums:
+class _WeightedStepSums:
     """Sums over the steps of slices. `doubtful`, (s,), marks slices to evaluate alone."""
 
     def __init__(
         self, tp: FloatArray, fp: FloatArray, numbers: IntArray, positives: FloatArray, negatives: FloatArray
     ) -> None:
-        usual = (np.minimum(positives, negatives) >= _SMALLEST) & (np.maximum(positives, negatives) <= _LARGEST)
+        usual = (np.minimum(positives, negatives) >= _LEAST_TOTAL) & (
+            np.maximum(positives, negatives) <= _GREATEST_TOTAL
+        )
         self._usual = usual
         self._positives, self._negatives = np.where(usual, positives, 1.0), np.where(usual, negatives, 1.0)
         count = positives.size

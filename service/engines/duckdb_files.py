@@ -14,11 +14,11 @@ KINDS = ("parquet", "csv", "arrow")
 _MOST_DIGITS = 15
 """A decimal of so many digits is the quotient of two integers that a double holds exactly."""
 
-_COMPRESSED = {"gz", "zst"}
+_COMPRESSED_ENDINGS = {"gz", "zst"}
 _ENDINGS = {"parquet": "parquet", "csv": "csv", "arrow": "arrow", "feather": "arrow"}
 _REMOTE = re.compile(r"[a-z0-9]{2,}://")
-_DECIMAL = re.compile(r"DECIMAL\((\d+),\d+\)")
-_INTEGER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?")
+_DECIMAL_TYPE = re.compile(r"DECIMAL\((\d+),\d+\)")
+_INTEGER_TYPE = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +89,9 @@ class Files:
 
 def kind_of_duckdb(of_type: str) -> Kind:
     """What a column of one of DuckDB's types holds."""
-    if decimal := _DECIMAL.fullmatch(of_type):
+    if decimal := _DECIMAL_TYPE.fullmatch(of_type):
         return Kind("number", through_text=int(decimal[1]) > _MOST_DIGITS)
-    if _INTEGER.fullmatch(of_type):
+    if _INTEGER_TYPE.fullmatch(of_type):
         return Kind("integer")
     names = {"DOUBLE": "number", "FLOAT": "number", "BOOLEAN": "boolean", "VARCHAR": "text", '"NULL"': "number"}
     return Kind(names.get(of_type, "text" if of_type.startswith("ENUM") else of_type.lower()))
@@ -99,7 +99,7 @@ def kind_of_duckdb(of_type: str) -> Kind:
 
 def _kind_of_name(name: str) -> str:
     endings = [ending.lstrip(".").lower() for ending in PurePath(name).suffixes]
-    if endings and endings[-1] in _COMPRESSED:
+    if endings and endings[-1] in _COMPRESSED_ENDINGS:
         endings.pop()
     if not endings or endings[-1] not in _ENDINGS:
         raise EngineFailed(f"{name} does not end in .{', .'.join(_ENDINGS)}; say with --format what it is.")

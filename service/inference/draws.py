@@ -22,7 +22,7 @@ CROWD = 32
 
 _BELOW = 3.0
 """The standard deviations by which the mean total of the Poisson counts is below n."""
-_WORDS = 1 << 15
+_RANDOM_WORDS = 1 << 15
 """Counts drawn at a time, to stay in the processor's cache."""
 _TABLE_CELLS = 1 << 16
 _COMMON = 4
@@ -81,7 +81,7 @@ class SingleDraws:
         cells, self._rare_ends = poisson_cells(self._mean)
         # Rare counts have the first cells, followed by 4, 3, 2, 1 and 0, so counts are greater below each bound.
         self._bounds = [np.uint16(_TABLE_CELLS - sum(cells[: count + 1])) for count in range(_COMMON + 1)]
-        self._more = np.empty(_WORDS, np.bool_)
+        self._more = np.empty(_RANDOM_WORDS, np.bool_)
         self._out = np.empty(0, np.uint8)
 
     def counts(self, resamples: int) -> CountArray:
@@ -93,8 +93,8 @@ class SingleDraws:
         if self._mean == 0:
             flat[:] = 0
         else:
-            for start in range(0, flat.size, _WORDS):
-                self._poisson(flat[start : start + _WORDS])
+            for start in range(0, flat.size, _RANDOM_WORDS):
+                self._poisson(flat[start : start + _RANDOM_WORDS])
             table[:, self._size :] = 0
         missing = self._size - table.sum(axis=1, dtype=np.int32)  # sums faster than 64 bits
         above = missing < 0

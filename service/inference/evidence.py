@@ -29,7 +29,7 @@ FEW_EFFECTIVE_EXAMPLES = CurvesWarning(
     "Most of the weight is on few examples: one class has an effective sample size below 10, so "
     "intervals may be too narrow.",
 )
-_FEW = 10
+_FEW_EFFECTIVE = 10
 _MANY, _SEVERAL, _ANY = 100, 10, 0.5
 """In simulations, bootstrap and DeLong intervals hold their level from this effective size m of the smaller class on
 and from this many wrongly ranked examples of it, m (1 - A); `mover` needs this many of the latter."""
@@ -184,7 +184,7 @@ class Evidence:
             known = all(subject.strata.given for subject in subjects)
             self._warnings.append(TOO_FEW_EXAMPLES if known else UNKNOWN_EXAMPLES)
             return False
-        if any(kinds.effective < _FEW <= kinds.size for each in subjects for kinds in each.strata.classes):
+        if any(kinds.effective < _FEW_EFFECTIVE <= kinds.size for each in subjects for kinds in each.strata.classes):
             self._warnings.append(FEW_EFFECTIVE_EXAMPLES)
         return True
 

@@ -22,7 +22,7 @@ from service.inference.score import Ends
 Area: TypeAlias = str | PartialRange
 """The name of an area under a whole curve, or a range, for the mean height over it."""
 
-_SPLITS = np.arange(101) / 100
+_SPLITS_FROM_0 = np.arange(101) / 100
 
 
 def influences(table: ConfusionTable, area: Area) -> Influences:
@@ -35,7 +35,7 @@ def partial_influences(table: ConfusionTable, part: PartialRange) -> Influences:
     if part.over == "tpr":
         (negatives, other), (positives, unit) = partial_influences(mirrored(table), _as_fpr(part))
         return (_reversed(positives), unit), (_reversed(negatives), other)
-    cut = _Cut.of(table, part)
+    cut = _CutTable.of(table, part)
     if cut is None:
         none = np.zeros(table.tp.size), 1.0
         return none, none
@@ -48,7 +48,7 @@ def partial_mean(tp: FloatArray, fp: FloatArray, part: PartialRange) -> float:
     table = ConfusionTable(tp, tp, fp, float(tp[-1]), float(fp[-1]))
     if part.over == "tpr":
         table, part = mirrored(table), _as_fpr(part)
-    found = _Cut.of(table, part)
+    found = _CutTable.of(table, part)
     if found is None:
         return 0.0
     cut = found.part(table)
@@ -64,7 +64,7 @@ def _box(part: PartialRange) -> float:
     return (part.end - part.start) * (1 - (part.min_tpr or 0.0))
 
 
-class _Cut:
+class _CutTable:
     """A rising column cut at two values, low < high: the rows between them, and each cut as a row."""
 
     def __init__(self, across: FloatArray, low: float, high: float) -> None:
@@ -74,7 +74,7 @@ class _Cut:
         self._at = self._share(across, self._first, low), self._share(across, self._last, high)
 
     @classmethod
-    def of(cls, table: ConfusionTable, part: PartialRange) -> "_Cut | None":
+    def of(cls, table: ConfusionTable, part: PartialRange) -> "_CutTable | None":
         """Cut a table's fp or tp at the ends of a range; None if the whole part is below `min_tpr`.
 
         Rows below it are treated as if they came before the range.
@@ -143,7 +143,7 @@ def perfect_lower_end(part: PartialRange, totals: Ends, trials: Ends, level: flo
     is the least mean height over all such f and g; `trials` replace P and N in the exponents.
     """
     exponent = math.log((1 - level) / 2)
-    f, g = -np.expm1(_SPLITS * exponent / trials[1]), -np.expm1((1 - _SPLITS) * exponent / trials[0])
+    f, g = -np.expm1(_SPLITS_FROM_0 * exponent / trials[1]), -np.expm1((1 - _SPLITS_FROM_0) * exponent / trials[0])
     start, end, least = part.start, part.end, part.min_tpr or 0.0
     if part.over == "fpr":
         areas = np.maximum(1 - g - least, 0) * np.maximum(end - np.maximum(start, f), 0)

@@ -16,7 +16,7 @@ from service.operations import OPERATIONS
 from service.settings import Settings
 from service.wire.formats.codings import CODINGS
 
-_NAME = "rocpr"
+_PACKAGE = "rocpr"
 _LIMITS = ("max_body_bytes", "max_decompressed_bytes", "max_rows", "max_interpolated_rows", "big_body_bytes")
 _OF_EXTRA = re.compile(r"([\w.-]+).*;.*\bextra\s*==\s*[\"']([\w.-]+)[\"']")
 _COMMIT = re.compile(r"[0-9a-f]{40,64}")
@@ -26,8 +26,8 @@ def version_blueprint(settings: Settings, *, compiled: bool) -> Blueprint:
     """Make the route /version."""
     document = orjson.dumps(
         {
-            "name": _NAME,
-            "version": version(_NAME),
+            "name": _PACKAGE,
+            "version": version(_PACKAGE),
             "commit": settings.commit or _installed_commit() or _commit_of(Path(__file__).resolve().parents[2]),
             "limits": {name: getattr(settings, name) for name in _LIMITS},
             "formats": {
@@ -49,7 +49,7 @@ def version_blueprint(settings: Settings, *, compiled: bool) -> Blueprint:
 
 def _installed_commit() -> str | None:
     """The commit that pip installed, if it was given a repository (PEP 610)."""
-    origin = json.loads(distribution(_NAME).read_text("direct_url.json") or "{}")
+    origin = json.loads(distribution(_PACKAGE).read_text("direct_url.json") or "{}")
     commit: str | None = origin.get("vcs_info", {}).get("commit_id")
     return commit
 
@@ -68,7 +68,7 @@ def _commit_of(checkout: Path) -> str | None:
 def _installed_extras() -> set[str]:
     """The extras of the package that are completely installed."""
     needed: dict[str, bool] = {}
-    for requirement in distribution(_NAME).requires or ():
+    for requirement in distribution(_PACKAGE).requires or ():
         if match := _OF_EXTRA.match(requirement):
             needed[match[2]] = needed.get(match[2], True) and _is_installed(match[1])
     return {extra for extra, is_installed in needed.items() if is_installed}

@@ -165,4 +165,4 @@ def test_stretches_that_are_cut_next_to_their_ends_end_soon(monkeypatch: pytest.
     y = np.cumsum(1.01 ** np.arange(3_000.0))  # each point is far from the line of all that come before it
     kept = thinning.thinned(x, y)
     assert kept.size > 100
-    assert len(passes) <= thinning._PATIENCE + 15
+    assert len(passes) <= thinning._PASSES_WITHOUT_HALVING + 15

@@ -101,7 +101,7 @@ def test_the_number_requested_at_once_changes_nothing(size: int, parts: list[int
 @pytest.mark.parametrize("words", [4, 20, 1 << 20])
 def test_the_size_of_pieces_changes_nothing(words: int, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = SingleDraws(1_003, seed()).counts(7).copy()
-    monkeypatch.setattr(module, "_WORDS", words)
+    monkeypatch.setattr(module, "_RANDOM_WORDS", words)
     np.testing.assert_array_equal(SingleDraws(1_003, seed()).counts(7), expected)
 
 

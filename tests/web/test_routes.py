@@ -150,6 +150,17 @@ def test_an_answer_is_compressed_when_that_is_asked_for(client: FlaskClient, cod
     assert decompress(coding, answer.data, len(plain.data)) == plain.data
 
 
+@pytest.mark.parametrize(("length", "coding"), [(1023, None), (1024, "gzip")])
+def test_an_answer_of_1_kib_or_more_is_compressed(client: FlaskClient, length: int, coding: str | None) -> None:
+    """Halving the smallest score, a threshold of the answer, adds a digit."""
+    body = {"scores": [float(score) for score in range(1, 13)], "labels": [1, 0] * 6, "include": ["points"]}
+    while len(client.post(CURVES, json=body).data) < length:
+        body["scores"][0] /= 2
+    assert len(client.post(CURVES, json=body).data) == length
+    answer = client.post(CURVES, json=body, headers={"Accept-Encoding": "gzip"})
+    assert answer.headers.get("Content-Encoding") == coding
+
+
 def test_short_answers_and_problems_are_sent_as_they_are(client: FlaskClient) -> None:
     for body in (SAMPLE, b"{"):
         answer = client.post(CURVES, data=body, headers=JSON | {"Accept-Encoding": "gzip"})

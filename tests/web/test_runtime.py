@@ -110,7 +110,7 @@ def test_every_worker_and_its_successor_finds_its_counts_file_made(tmp_path: Pat
         assert status.st_blocks * 512 >= status.st_size == COUNTS_FILE_BYTES
     assert os.environ["PROMETHEUS_MULTIPROC_DIR"] == str(shared() / "metrics")
     board_file = (shared() / BOARD_FILE).stat()
-    assert board_file.st_blocks * 512 >= board_file.st_size >= board._SIZE
+    assert board_file.st_blocks * 512 >= board_file.st_size >= board._BOARD_BYTES
 
 
 def test_another_directory_is_taken_where_the_first_has_no_room(

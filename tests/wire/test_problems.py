@@ -1,5 +1,8 @@
 """How a problem is written for clients."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from service.wire.problems import (
@@ -24,6 +27,18 @@ from service.wire.problems import (
 )
 def test_an_instance_is_a_short_uri(path: str, expected: str) -> None:
     assert instance_of(path) == expected
+
+
+def test_the_guide_lists_every_type_of_problem(root: Path) -> None:
+    rows = [f"| {each.status} | `{each.uri}` | {each.title} |" for each in PROBLEM_TYPES.values()]
+    guide = (root / "service/guide/errors.md").read_text("utf-8")
+    assert "\n".join(rows) in guide
+
+
+@pytest.mark.parametrize("code", PROBLEM_TYPES)
+def test_a_description_is_whole_sentences(code: str) -> None:
+    description = PROBLEM_TYPES[code].description
+    assert re.fullmatch(r"[A-Z/]\S*(?: \S+)+\.", description)
 
 
 def test_what_passes_is_worth_another_try() -> None:

@@ -16,7 +16,7 @@ from service.wire.answers.gate_reports import has_baseline
 STATUSES = {"passed": "green", "failed": "red", "undecided": "yellow"}
 """{status of a check or of the gate: its colour}"""
 
-_SIGNS = {"min": ">=", "max": "<=", "max_drop": "drop <="}
+_BOUND_SIGNS = {"min": ">=", "max": "<=", "max_drop": "drop <="}
 
 
 def verdict_lines(document: dict[str, Any], scores: str, baseline: str | None) -> Iterator[str]:
@@ -86,7 +86,7 @@ def _bound(rule: Rule) -> str:
     proven = [] if rule.prove is None else ["unless proven"]
     sure = [] if rule.confidence is None else [f"{percent(rule.confidence)} %"]
     how = f" ({', '.join(proven + sure)})" if sure else ""
-    return f"{_SIGNS[rule.kind]} {in_full(rule.bound)}{how}"
+    return f"{_BOUND_SIGNS[rule.kind]} {in_full(rule.bound)}{how}"
 
 
 def _interval(interval: dict[str, Any] | None) -> str:

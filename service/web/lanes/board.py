@@ -33,7 +33,7 @@ _LOG = logging.getLogger("service")
 WAITING_SECONDS = 0.1
 """The age at which a waiting time expires; a process that waits for a slot tries every hundredth of a second."""
 
-_SIZE = 8 * (4 * PROCESSES + SLOTS + 2 * ASKERS)
+_BOARD_BYTES = 8 * (4 * PROCESSES + SLOTS + 2 * ASKERS)
 
 
 class Board:
@@ -112,12 +112,12 @@ def _joined(directory: Path | None) -> tuple[mmap.mmap, Slot | None, int | None]
     if directory is not None:
         path = directory / BOARD_FILE
         try:
-            allocate(path, _SIZE)
+            allocate(path, _BOARD_BYTES)
             with path.open("r+b") as file:
-                memory = mmap.mmap(file.fileno(), _SIZE)
+                memory = mmap.mmap(file.fileno(), _BOARD_BYTES)
             process = Slots(directory, "worker", PROCESSES).take()
         except OSError as error:
             _LOG.warning("This process shares nothing with the others: %s.", os.strerror(error.errno or errno.EIO))
         else:
             return memory, process, None if process is None else process.number
-    return mmap.mmap(-1, _SIZE), None, 0
+    return mmap.mmap(-1, _BOARD_BYTES), None, 0

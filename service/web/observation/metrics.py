@@ -41,9 +41,9 @@ _LOG = logging.getLogger("service")
 
 _Counted = TypeVar("_Counted", Counter, Histogram)
 
-_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+_REQUEST_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 _STAGE_SECONDS = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30)
-_ROWS = tuple(10**power for power in range(1, 8))
+_ROW_BUCKETS = tuple(10**power for power in range(1, 8))
 _BYTES = tuple(1024 * 4**power for power in range(10))  # 1 KiB to 256 MiB
 
 
@@ -62,12 +62,12 @@ class _Metrics:
             "request_seconds",
             "Time from a request's head to its answer, in seconds, without sending it.",
             "route",
-            _SECONDS,
+            _REQUEST_SECONDS,
         )
         self.stage_seconds = _histogram(
             "stage_seconds", "Time to decode, evaluate and encode, in seconds.", "stage", _STAGE_SECONDS
         )
-        self.rows = _histogram("request_rows", "Rows of a request's longest table.", "operation", _ROWS)
+        self.rows = _histogram("request_rows", "Rows of a request's longest table.", "operation", _ROW_BUCKETS)
         self.bytes_in = _histogram("request_body_bytes", "Bytes of a request's body.", "operation", _BYTES)
         self.bytes_out = _histogram("response_body_bytes", "Bytes of an answer's body.", "operation", _BYTES)
         self.helper_deaths = _counter(

@@ -12,7 +12,7 @@ from gunicorn.asgi.parser import InvalidHeader, PythonProtocol, UnsupportedTrans
 
 from service.web.server.transport import ExpectationFailed
 
-_HOST = re.compile(
+_HOST_FIELD = re.compile(
     rb"(?:\[[0-9A-Fa-f:.]+\]|\[[vV][0-9A-Fa-f]+\.[A-Za-z0-9._~!$&'()*+,;=:-]+\]|(?:[A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*)"
     rb"(?::[0-9]*)?"
 )
@@ -57,7 +57,7 @@ class Head:
         """Check the Host field, which HTTP/1.1 requires even if the target names the host (RFC 9112, 3.2)."""
         if not hosts and self.version >= (1, 1):
             raise InvalidHeader("Host")
-        if not all(_HOST.fullmatch(host) for host in (*hosts, authority)):
+        if not all(_HOST_FIELD.fullmatch(host) for host in (*hosts, authority)):
             raise InvalidHeader("Host")
 
     def _expects_100(self) -> bool:

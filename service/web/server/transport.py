@@ -26,7 +26,7 @@ class IncompleteHead(http.ParseError):
     """The connection ended inside the request line or the header fields."""
 
 
-_KINDS: tuple[tuple[type[Exception], str, str], ...] = (
+_PROBLEM_OF_ERROR: tuple[tuple[type[Exception], str, str], ...] = (
     (http.LimitRequestLine, "uri_too_long", "The request line is longer than the server reads."),
     (
         http.LimitRequestHeaders,
@@ -52,7 +52,7 @@ _KINDS: tuple[tuple[type[Exception], str, str], ...] = (
 
 def transport_problem(error: Exception) -> Problem:
     """The problem of an error raised while reading a request."""
-    return next(Problem(code, detail) for kind, code, detail in _KINDS if isinstance(error, kind))
+    return next(Problem(code, detail) for kind, code, detail in _PROBLEM_OF_ERROR if isinstance(error, kind))
 
 
 def too_slow() -> Problem:

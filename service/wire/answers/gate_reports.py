@@ -18,7 +18,7 @@ from service.inference.rules import Rule
 SUITE = "rocpr gate"
 """The name of the JUnit suite, and the class of its cases."""
 
-_MARKUP = re.compile(r"[\\`*<>\[\]&@#~]|://|www\.", re.IGNORECASE)
+_MARKDOWN = re.compile(r"[\\`*<>\[\]&@#~]|://|www\.", re.IGNORECASE)
 """What may begin markup in Markdown, or what sites that show it make a link of."""
 
 _NO_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -133,4 +133,4 @@ def _row(cells: Iterable[str]) -> str:
 
 def _sentence(text: str) -> str:
     """Write a sentence that may hold a label: as code where the label could be markup, a link or a mention."""
-    return _code(text) if _MARKUP.search(text) else text
+    return _code(text) if _MARKDOWN.search(text) else text

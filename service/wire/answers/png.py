@@ -27,12 +27,12 @@ _SANS_SERIF = "DejaVu Sans"
 _SECONDS = 20.0
 """The time limit for drawing the letter."""
 
-_SIZE = re.compile(r'<svg [^>]*?width="([\d.]+)" height="([\d.]+)"')
+_SVG_SIZE = re.compile(r'<svg [^>]*?width="([\d.]+)" height="([\d.]+)"')
 
 
 def png_of(svg: str, scale: int) -> bytes:
     """Draw one of our pictures, `scale` times as large. Raises Problem if it is too large."""
-    size = _SIZE.match(svg)
+    size = _SVG_SIZE.match(svg)
     assert size is not None, "every picture begins with its size"  # noqa: S101  # pictures are always ours
     wide, high = (round(float(side) * scale) for side in size.groups())
     if wide * high > MOST_PIXELS:

@@ -27,7 +27,7 @@ from service.wire.columns import (
 from service.wire.formats.json_columns import NumberList
 
 _VALUE_KINDS: dict[type, str] = {bool: "boolean", int: "number", float: "number", str: "string"}
-_NAMES = {
+_NAMES_OF_TYPES = {
     **{kind: f"a {name}" for kind, name in _VALUE_KINDS.items()},
     type(None): "null",
     list: "a list",
@@ -104,7 +104,7 @@ def _quoted(value: object) -> str | None:
 def _other(value: object, wanted: str) -> str:
     is_list = isinstance(value, (list, NumberList)) and wanted == "number"
     advice = " Of predict_proba(X), send one column, predict_proba(X)[:, 1]." if is_list else ""
-    return f"This is {_NAMES[type(value)]}; it must be a {wanted}.{advice}"
+    return f"This is {_NAMES_OF_TYPES[type(value)]}; it must be a {wanted}.{advice}"
 
 
 def _typed(value: object) -> tuple[str, object]:

@@ -10,8 +10,8 @@ from service.wire.formats.likely_columns import likely
 from service.wire.media_types import CSV
 from service.wire.problems import FieldError, invalid_request, invalid_value, pointer_token
 
-_COLUMNS = 'send an object of columns, such as {"scores": [0.9, 0.2], "labels": [1, 0]}; with pandas, '
-_FEW = 100
+_SEND_COLUMNS = 'send an object of columns, such as {"scores": [0.9, 0.2], "labels": [1, 0]}; with pandas, '
+_MOST_EXAMINED = 100
 """A body with more fields is not examined."""
 
 _CALL = 'df.to_dict(orient="list")'
@@ -26,7 +26,7 @@ def refuse_other_shapes(document: object) -> None:
 
 def refuse_names_of_other_libraries(document: object) -> None:
     """Refuse columns that have another library's names."""
-    if not isinstance(document, dict) or len(document) > _FEW or document.keys() & {"counts", "evaluations"}:
+    if not isinstance(document, dict) or len(document) > _MOST_EXAMINED or document.keys() & {"counts", "evaluations"}:
         return
     lists = [name for name, value in document.items() if isinstance(value, (list, NumberList))]
     renamed = likely(lists, [key for key in ("scores", "labels") if key not in document])
@@ -42,15 +42,15 @@ def _found(document: object) -> str | None:
     if isinstance(document, str):
         return _text(document)
     if isinstance(document, list) and document and isinstance(document[0], (dict, list)):
-        return f"The body is a list of rows; {_COLUMNS}{_CALL}."
+        return f"The body is a list of rows; {_SEND_COLUMNS}{_CALL}."
     if not isinstance(document, dict):
-        return f"The body is not an object; {_COLUMNS}{_CALL}."
+        return f"The body is not an object; {_SEND_COLUMNS}{_CALL}."
     for orient, keys in (("split", {"columns", "data"}), ("table", {"schema", "data"})):
         if keys <= document.keys():
-            return f'The body is a table as pandas writes with orient="{orient}"; {_COLUMNS}{_CALL}.'
+            return f'The body is a table as pandas writes with orient="{orient}"; {_SEND_COLUMNS}{_CALL}.'
     row = next(iter(document.values()), None)
     if isinstance(row, dict) and next(iter(document)).isdecimal():
-        return f'The body is an object of rows, as pandas writes with orient="index"; {_COLUMNS}{_CALL}.'
+        return f'The body is an object of rows, as pandas writes with orient="index"; {_SEND_COLUMNS}{_CALL}.'
     return None
 
 
@@ -60,7 +60,7 @@ def _text(text: str) -> str:
         return "The body is a JSON string that holds JSON: it was encoded twice. Send that text itself as the body."
     if "," in text:
         return f"The body is a JSON string that seems to hold CSV: send that text itself, with Content-Type: {CSV}."
-    return f"The body is a string; {_COLUMNS}{_CALL}."
+    return f"The body is a string; {_SEND_COLUMNS}{_CALL}."
 
 
 @numbers.register

@@ -6,7 +6,7 @@ Used in messages only; no answer depends on it.
 import re
 from urllib.parse import quote_plus
 
-_LONGEST_NAME = 40
+_LONGEST_CONSIDERED = 40
 """Longer names are not considered."""
 
 _USUAL = {
@@ -58,7 +58,9 @@ _BETWEEN_WORDS = re.compile(r"[^a-z0-9]+")
 
 def likely(names: list[str], missing: list[str]) -> dict[str, str]:
     """Guess which names stand for the missing columns: {column: name}."""
-    spelled = {_BETWEEN_WORDS.sub("_", name.lower()).strip("_"): name for name in names if len(name) <= _LONGEST_NAME}
+    spelled = {
+        _BETWEEN_WORDS.sub("_", name.lower()).strip("_"): name for name in names if len(name) <= _LONGEST_CONSIDERED
+    }
     found = {
         key: next((spelled[usual] for usual in _USUAL[key] if usual in spelled), None)
         for key in missing

@@ -34,7 +34,7 @@ _FIRST_ROWS = 1 << 10
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 """Half of a surrogate pair, which JSON strings may contain but UTF-8 cannot."""
 
-_TRUTH = {"false", "true"}
+_TRUTH_TEXTS = {"false", "true"}
 _LEAST_INTEGER, _GREATEST_INTEGER = -(1 << 63), (1 << 64) - 1
 """Integers that JSON readers handle exactly; larger ones are omitted."""
 
@@ -115,7 +115,7 @@ def _written_kind(column: TextColumn, values: list[Any]) -> str:
     """What the cells of a column can be read as, judged by its first values."""
     if not values:
         return "null"
-    if len(values) <= MOST_VALUES and {value.strip().lower() for value in values} <= _TRUTH:
+    if len(values) <= MOST_VALUES and {value.strip().lower() for value in values} <= _TRUTH_TEXTS:
         return "boolean"
     few = TextColumn(pa.chunked_array([pa.array(values, pa.string())]), column.decimal)
     try:

@@ -22,7 +22,7 @@ _BYTES_OF_A_CELL = 8
 """The bytes that a cell may take in memory; a page of few bytes may repeat a cell many times."""
 
 _PLAIN_DICTIONARY, _DELTA_LENGTH_BYTE_ARRAY, _DELTA_BYTE_ARRAY, _RLE_DICTIONARY = 2, 6, 7, 8
-_DICTIONARIES = {_PLAIN_DICTIONARY, _RLE_DICTIONARY}
+_DICTIONARY_ENCODINGS = {_PLAIN_DICTIONARY, _RLE_DICTIONARY}
 _MISUNDERSTOOD = (KeyError, IndexError, TypeError, ValueError)
 """What reading an invalid footer or page header raises."""
 
@@ -73,7 +73,7 @@ class ParquetTable:
             footer = self._footer.of_columns(list(read))
         except _MISUNDERSTOOD:
             raise _malformed() from None
-        repeating = [str(place) for place, found in enumerate(read.values()) if found & _DICTIONARIES]
+        repeating = [str(place) for place, found in enumerate(read.values()) if found & _DICTIONARY_ENCODINGS]
         try:
             table = self._table(footer, repeating)
             validate(table.columns, self._limits.max_decompressed_bytes)
@@ -126,7 +126,7 @@ class ParquetTable:
             most = self._limits.max_decompressed_bytes
             raise Problem("body_too_large", f"The columns unpack to more than {most} bytes, the limit.")
         # Text encoded by reference to the text before may unpack to any length; so may a dictionary that is decoded.
-        mixed = _DELTA_LENGTH_BYTE_ARRAY in encodings and encodings & _DICTIONARIES
+        mixed = _DELTA_LENGTH_BYTE_ARRAY in encodings and encodings & _DICTIONARY_ENCODINGS
         if _DELTA_BYTE_ARRAY in encodings or mixed:
             detail = f"A column of text is encoded as {'DELTA_LENGTH_BYTE_ARRAY' if mixed else 'DELTA_BYTE_ARRAY'}"
             raise Problem("unsupported_media_type", f"{detail}; write it plain or with a dictionary.")

@@ -60,7 +60,7 @@ _FORM = Signature(
     is_clear=False,
 )
 
-_LONGEST = 8
+_LONGEST_SIGNATURE = 8
 """Bytes of the longest signature."""
 
 _LOOKED_AT = 4096
@@ -74,7 +74,7 @@ _TWO_NAMES = re.compile(rb'\s*+(?:"[^"\r\n]++"|[^",;\t|{\[<\x00-\x1f]++)[,;\t|][
 
 def signature_of(body: Body) -> Signature | None:
     """Recognise a body; None if it is unknown."""
-    head, tail = body[:_LONGEST], body[-_LONGEST:]
+    head, tail = body[:_LONGEST_SIGNATURE], body[-_LONGEST_SIGNATURE:]
     known = (
         each
         for each in _KNOWN_SIGNATURES

@@ -17,7 +17,7 @@ from service.wire.formats.json_columns import NumberList
 from service.wire.formats.text_columns import TextColumn, coded
 
 _KINDS: dict[type, str] = {bool: "boolean", int: "number", float: "number", str: "text"}
-_LARGEST = 2**63 - 1
+_BOUND = 2**63 - 1
 
 
 @categories.register
@@ -68,8 +68,8 @@ def _(column: ArrowColumn) -> Categories:
         return _of_cells(pa.nulls(len(cells), pa.string()))
     if types.is_string_view(kind):  # pyarrow lacks functions for these
         cells = pc.cast(cells, pa.large_string())
-    if types.is_uint64(kind) and (most := pc.max(cells).as_py()) is not None and most > _LARGEST:
-        raise ColumnError("not_exact", f"An integer is above {_LARGEST} in size.", pc.index(cells, most).as_py())
+    if types.is_uint64(kind) and (most := pc.max(cells).as_py()) is not None and most > _BOUND:
+        raise ColumnError("not_exact", f"An integer is above {_BOUND} in size.", pc.index(cells, most).as_py())
     return _of_cells(cells.combine_chunks())
 
 
@@ -80,9 +80,9 @@ def _of_doubles(values: np.ndarray) -> Categories:
     if not (whole | missing).all():
         message = "A slice is text, an integer or a boolean; this number is not an integer."
         raise _misfit(message, int((whole | missing).argmin()))
-    large = (values >= _LARGEST) | (values < -_LARGEST)  # compared as doubles, where _LARGEST is 2^63
+    large = (values >= _BOUND) | (values < -_BOUND)  # compared as doubles, where _BOUND is 2^63
     if large.any():
-        raise ColumnError("not_exact", f"An integer is above {_LARGEST} in size.", int(large.argmax()))
+        raise ColumnError("not_exact", f"An integer is above {_BOUND} in size.", int(large.argmax()))
     return _of_cells(pa.array(np.where(missing, 0, values).astype(np.int64), mask=missing))
 
 

@@ -25,7 +25,7 @@ from service.wire.columns import (
     tally,
 )
 
-_DECIMAL = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+_DECIMAL_TEXT = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _INTEGER_TEXT = re.compile(r"[+-]?\d+")
 _WITH_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
 _SPACES = " \t"
@@ -77,7 +77,7 @@ def _with_points(cells: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _not_a_number(cells: pa.ChunkedArray, points: pa.ChunkedArray, decimal: str) -> ColumnError:
     """Make the error of the first cell that is not a number; `points` are the cells with decimal points."""
-    good = pc.fill_null(pc.match_substring_regex(points, _DECIMAL), True)  # noqa: FBT003  # pyarrow's signature
+    good = pc.fill_null(pc.match_substring_regex(points, _DECIMAL_TEXT), True)  # noqa: FBT003  # pyarrow's signature
     row = pc.index(good, False).as_py()
     text = cells[row].as_py()
     if not text:
@@ -152,7 +152,7 @@ def _default_labels(codes: IntArray, texts: pa.Array, decimal: str) -> Labels:
 def _kinds(texts: pa.Array, decimal: str) -> IntArray:
     """Classify each text as a label: -1, 0, 1, _FALSE, _TRUE or _OTHER."""
     points = texts if decimal == "." else _with_points(texts)
-    number = pc.match_substring_regex(points, _DECIMAL)
+    number = pc.match_substring_regex(points, _DECIMAL_TEXT)
     values = pc.cast(pc.if_else(number, points, pa.scalar(None, pa.string())), pa.float64())
     values = values.to_numpy(zero_copy_only=False)
     kinds = np.select([values == 0, values == 1, values == -1], [0, 1, -1], _OTHER)

@@ -17,7 +17,7 @@ Struct = Mapping[tuple[int, int], Any]
 """{(field, kind): value}; a list's value is the pair of its items' kind and its items."""
 
 _BITS = {I16: 16, I32: 32, I64: 64}
-_DEEPEST = 12
+_DEEPEST_STRUCT = 12
 _LONG_FORM = 15
 """Marks a list's length or a field's step that does not fit into four bits."""
 
@@ -36,7 +36,7 @@ class Reader:
 
     def struct(self, depth: int = 0) -> Struct:
         """Read a struct; its fields come in rising order. Raises NotThriftError."""
-        if depth > _DEEPEST:
+        if depth > _DEEPEST_STRUCT:
             raise NotThriftError
         fields: dict[tuple[int, int], Any] = {}
         last = 0

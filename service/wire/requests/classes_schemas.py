@@ -19,7 +19,7 @@ from service.wire.requests.picture_schemas import ClassesCharts, charts_of
 from service.wire.requests.work import classes_work
 
 FEWEST_CLASSES, MOST_CLASSES = 2, 100
-_NAME = Text(minimum=1, maximum=100)
+_CLASS_NAME = Text(minimum=1, maximum=100)
 """The names that a class may have."""
 
 _SHOWN_NAMES = 5
@@ -45,7 +45,7 @@ class _ByClass(fields.Field[dict[str, Any]]):
         errors: dict[str, Any] = {}
         for name, column in value.items():
             try:
-                _NAME.deserialize(name)
+                _CLASS_NAME.deserialize(name)
                 read[name] = self._column(column)
             except ValidationError as error:
                 errors[name] = error.messages

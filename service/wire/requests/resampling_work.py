@@ -14,7 +14,7 @@ from service.inference.intervals import IntervalOptions
 _RESAMPLE = 4
 """A resample, however short: 1 to 2 µs."""
 
-_DRAWN = 1 / 50
+_DRAWN_EXAMPLE = 1 / 50
 """A drawn example: 8 ns."""
 
 _KIND = 8
@@ -36,7 +36,7 @@ def resampling_work(
     """Work of this many areas and values of curves for every resample of each evaluation, and this many intervals."""
     each = sum(
         _RESAMPLE
-        + _drawn(evaluation) * _DRAWN
+        + _drawn(evaluation) * _DRAWN_EXAMPLE
         + areas * evaluation.rows * _AREA_ROW
         + readings * (_RESAMPLE_READING + evaluation.rows * _RESAMPLE_READING_ROW)
         for evaluation in evaluations

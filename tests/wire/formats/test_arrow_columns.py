@@ -89,8 +89,11 @@ def test_a_null_is_not_a_number_but_may_be_allowed():
 
 
 def test_columns_of_other_types_are_refused_whole():
-    assert refused(read, ["1"]) == ("not_a_number", None)
-    assert refused(read, [True]) == ("not_a_number", None)
+    for cells, what in ((["1"], "text"), ([True], "booleans")):
+        with pytest.raises(ColumnError) as caught:
+            read(cells)
+        assert (caught.value.code, caught.value.row) == ("not_a_number", None)
+        assert caught.value.detail == f"This is a column of {what}; it must hold numbers."
     assert refused(numbers, ArrowColumn(None), nullable=True) == ("not_a_number", None)
     assert refused(labels, ArrowColumn(None), None) == ("not_a_label", None)
 
@@ -320,6 +323,7 @@ def test_views_that_repeat_a_long_text_are_counted_before_they_are_looked_at():
         with pytest.raises(Problem) as caught:
             validate([pa.chunked_array(column)], 1 << 28)
         assert caught.value.type.code == "body_too_large"
+        assert caught.value.detail == "The text in a string_view column is longer than the limit in total."
 
 
 def test_views_have_room_for_all_columns_together():

@@ -25,6 +25,18 @@ def test_separators_and_capitals_in_names_do_not_matter(marks: str) -> None:
         assert likely([name], BOTH) == {"scores": name}
 
 
+SCORES = """
+    score y_score y_scores y_prob y_proba y_pred_proba probability probabilities prob probs proba predicted_probability
+    prediction predictions predicted pred y_pred y_hat yhat decision_function logit confidence p
+"""
+LABELS = "label y_true target targets truth ground_truth true_label actual observed outcome class response y"
+
+
+def test_the_words_of_other_libraries_and_papers_are_known() -> None:
+    for key, words in (("scores", SCORES), ("labels", LABELS)):
+        assert [word for word in words.split() if likely([word], BOTH) != {key: word}] == []
+
+
 def test_long_names_are_not_suggested() -> None:
     assert likely(["_" * 36 + "true"], BOTH) == {}
     assert likely(["_" * 35 + "label"], BOTH) == {"labels": "_" * 35 + "label"}

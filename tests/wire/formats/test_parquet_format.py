@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from pyarrow.parquet import encryption
 
-from service.wire.columns import numbers
+from service.wire.columns import ColumnError, numbers
 from service.wire.formats import parquet_format
 from service.wire.formats.arrow_columns import ArrowColumn
 from service.wire.formats.parquet_footer import Footer
@@ -130,7 +130,26 @@ def test_an_encrypted_file_is_not_supported(plain_footer):
     with pytest.raises(Problem) as caught:
         ParquetTable(parquet_body(TABLE, encryption_properties=properties), LIMITS)
     assert caught.value.type.code == "unsupported_media_type"
-    assert "encrypted" in caught.value.detail
+    assert caught.value.detail == "The Parquet file is encrypted; send it unencrypted."
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        (pa.array([1], pa.timestamp("us")), "timestamp"),
+        (pa.array([1], pa.timestamp("ns")), "int96"),
+        (pa.array([1], pa.date32()), "date"),
+        (pa.array([1], pa.time64("us")), "time"),
+        (pa.array([b"1"]), "byte_array"),
+        (pa.array([b"1"], pa.binary(1)), "fixed_len_byte_array"),
+        (pa.array([[1]]), "nested"),
+    ],
+)
+def test_a_type_that_is_not_read_is_named(cells, kind):
+    body = parquet_body(pa.table({"x": cells}), use_deprecated_int96_timestamps=kind == "int96")
+    with pytest.raises(ColumnError) as caught:
+        numbers(ParquetTable(body, LIMITS).read(["x"])["x"], nullable=False)
+    assert caught.value.detail == f"This column is {kind}; numbers must be integers, floats or decimals."
 
 
 def test_rows_are_counted_in_the_footer():

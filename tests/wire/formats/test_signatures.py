@@ -8,10 +8,14 @@ import pytest
 
 from service.answer import REQUEST_MEDIA_TYPES, Request, answer
 from service.wire.formats.codings import CODINGS, IDENTITY, compress
+from service.wire.formats.signatures import media_type_of
 from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, JSON, PARQUET
+from service.wire.problems import Problem
 from tests.asking import LIMITS
 from tests.properties.bodies import arrow_body, arrow_file_body, csv_body, json_body, parquet_body
 
+BYTES = "application/octet-stream"
+AS_CSV = "send Content-Type: text/csv."
 COLUMNS = {"scores": [0.9, 0.2], "labels": [1, 0]}
 TABLE = pa.table(COLUMNS)
 RIGHT = {
@@ -52,6 +56,45 @@ def test_a_body_of_another_type(content_type: str) -> None:
             )
             packed = compress("zstd", RIGHT[media_type])
             assert detail(content_type, packed, "zstd").startswith(f"This looks like {name}")
+
+
+@pytest.mark.parametrize(
+    ("body", "looks_like"),
+    [
+        (b"FEA1", "a Feather 1 file: save it as Feather 2 or Parquet."),
+        (b"PK\3\4 xl/workbook.xml", "an Excel workbook: save it as CSV UTF-8, and send that."),
+        (b"PK\3\4 scores.csv", "a zip archive: send the file inside it."),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an Excel workbook: save it as CSV UTF-8, and send that."),
+        ("scores,labels".encode("utf-16"), "text in UTF-16: send it in UTF-8."),
+        (b"\xfe\xff" + "scores".encode("utf-16-be"), "text in UTF-16: send it in UTF-8."),
+        ("{}".encode("utf-16-le"), "text in UTF-16: send it in UTF-8."),
+        ("{}".encode("utf-16-be"), "text in UTF-16: send it in UTF-8."),
+        (b" <html>", "HTML or XML: send application/json or text/csv."),
+        (b"scores,labels\n0.9,1\n", f"CSV: {AS_CSV}"),
+        (
+            b"scores,labels 0.9,1",
+            f"CSV: {AS_CSV} It is one line: curl -d removes the line breaks of a file, --data-binary keeps them.",
+        ),
+        (
+            b"scores=0.9&labels=1",
+            "form fields: send a JSON object, as curl --json and json= of Python's requests do.",
+        ),
+    ],
+)
+def test_a_body_of_unknown_type_is_told_what_it_looks_like(body: bytes, looks_like: str) -> None:
+    for said, seen in (("", "There is no Content-Type"), (BYTES, f"Content-Type says {BYTES}")):
+        with pytest.raises(Problem) as caught:
+            media_type_of(body, said, IDENTITY)
+        assert caught.value.detail == f"{seen}, and the body looks like {looks_like}"
+
+
+def test_a_body_that_looks_like_nothing() -> None:
+    with pytest.raises(Problem) as caught:
+        media_type_of(b"hello", "", IDENTITY)
+    assert caught.value.detail == (
+        "There is no Content-Type, and the body does not show its format: "
+        "send Content-Type: application/json or text/csv."
+    )
 
 
 @pytest.mark.parametrize("header", ["PAR1", "ARROW1"])

@@ -1,0 +1,18 @@
+"""JSON bodies in another shape than columns: which of them are examined."""
+
+import pytest
+
+from service.wire.formats.json_shapes import refuse_names_of_other_libraries
+from service.wire.problems import Problem
+
+
+def test_names_are_guessed_among_a_hundred_fields_and_no_more() -> None:
+    others = {f"feature_{number}": [0.5] for number in range(98)}
+    document = {"y_score": [0.9], "y_true": [1], **others}
+    with pytest.raises(Problem) as caught:
+        refuse_names_of_other_libraries(document)
+    assert [(error.pointer, error.detail) for error in caught.value.errors] == [
+        ("/y_score", "Unknown field; did you mean scores?"),
+        ("/y_true", "Unknown field; did you mean labels?"),
+    ]
+    refuse_names_of_other_libraries({**document, "one_more": [0.5]})
