@@ -15,7 +15,7 @@ from marshmallow import ValidationError
 from service.curves.budget import TooMuchWork as TooMuchWork  # noqa: PLC0414  # callers of `answer` catch it
 from service.curves.budget import at_most, spend
 from service.curves.errors import CurvesError
-from service.datasets.dataset_groups import with_groups
+from service.datasets.dataset_groups import Progress, with_groups
 from service.datasets.file import Dataset
 from service.operations import OPERATIONS, Checked, Operation
 from service.wire.answers import png
@@ -27,7 +27,7 @@ from service.wire.formats.query_options import PICTURE_PARAMETERS, Decoded, pict
 from service.wire.formats.signatures import media_type_of, mislabelled
 from service.wire.formats.table_columns import too_many_rows
 from service.wire.limits import Limits
-from service.wire.media_types import JSON, PNG
+from service.wire.media_types import JSON, NDJSON, PNG
 from service.wire.problems import PROBLEM_JSON, Problem, invalid_request, invalid_value, pointer_token, problem_document
 from service.wire.requests.faults import fact_error, field_errors
 from service.wire.requests.picture_schemas import PICTURE_SCHEMAS, checked_picture
@@ -110,7 +110,8 @@ REQUEST_MEDIA_TYPES = tuple(DECODERS)
 def response_media_types(operation: str) -> tuple[str, ...]:
     """The media types in which an operation can answer here, the default first."""
     answered = tuple(media_type for name, media_type in ENCODERS if name == operation)
-    return answered if png.is_drawn() else tuple(media_type for media_type in answered if media_type != PNG)
+    answered = answered if png.is_drawn() else tuple(media_type for media_type in answered if media_type != PNG)
+    return (*answered, NDJSON) if "dataset" in OPERATIONS[operation].schema.fields else answered
 
 
 def answer(
@@ -118,14 +119,27 @@ def answer(
     limits: Limits,
     effort: Effort | None = None,
     output: Output | None = None,
+    progress: Progress | None = None,
 ) -> Answer:
     """Evaluate a request.
 
-    `output` takes the body and checks memory for it. If it writes to a file, the Answer has no body; after a failure
-    the file is useless. Raises TooMuchWork if the request is, or turns out to be, more work than `effort`; it may also
-    be invalid, and must be answered where no other request waits for it.
+    For NDJSON it is what the last line holds, in JSON. `output` takes the body and checks memory for it. If it writes
+    to a file, the Answer has no body; after a failure the file is useless. `progress` learns how far the engine of a
+    dataset is. Raises TooMuchWork if the request is, or turns out to be, more work than `effort`; it may also be
+    invalid, and must be answered where no other request waits for it.
     """
-    return _answer(request, lambda operation: _decoded(request, operation, limits, effort), limits, effort, output)
+    in_lines = request.accept == NDJSON
+    if in_lines:
+        request = replace(request, accept=JSON, accept_encoding=IDENTITY)
+
+    def decode(operation: Operation) -> tuple[Decoded, Shown]:
+        decoded, shown = _decoded(request, operation, limits, effort)
+        if in_lines and isinstance(decoded.document, dict) and decoded.document.get("fail_status") is not None:
+            message = f"An answer in {NDJSON} begins before the verdict is known; its status is 200."
+            raise invalid_value("/fail_status", "exclusive", message)
+        return with_groups(decoded, request.datasets, progress), shown
+
+    return _answer(request, decode, limits, effort, output)
 
 
 def _narrowed(limits: Limits, effort: Effort) -> Limits:
@@ -186,7 +200,6 @@ def _write_answer(
     operation = OPERATIONS[request.operation]
     with facts.timed("decode_seconds"):
         decoded, shown = decode(operation)
-        decoded = with_groups(decoded, request.datasets)
         checked = _check(operation, decoded)
         facts.rows = checked.rows
         if checked.rows > limits.max_rows:

@@ -8,11 +8,13 @@ engines; nothing of HTTP.
 import logging
 import os
 import shutil
+import signal
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from threading import current_thread, main_thread
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from marshmallow import ValidationError
 
@@ -34,6 +36,9 @@ if TYPE_CHECKING:
     from service.engines.plan import Found
     from service.engines.spark_engine import Spark
 
+Progress = Callable[[str, float], None]
+"""Called with the name of a step and how much of it is done, 0 to 1, many times."""
+
 _LOG = logging.getLogger("service")
 
 _EXPENSIVE = 10**15
@@ -47,8 +52,8 @@ _THREADS = 2
 _OWN = ("dataset", "where", "tolerance")
 
 
-def with_groups(decoded: Decoded, datasets: Mapping[str, Dataset]) -> Decoded:
-    """Replace every dataset that a document names by its groups.
+def with_groups(decoded: Decoded, datasets: Mapping[str, Dataset], progress: Progress | None = None) -> Decoded:
+    """Replace every dataset that a document names by its groups, telling how far the engine is.
 
     Raises Problem, and TooMuchWork where a query may not keep others waiting.
     """
@@ -59,17 +64,17 @@ def with_groups(decoded: Decoded, datasets: Mapping[str, Dataset]) -> Decoded:
     found = False
     if document.get("dataset") is not None and "evaluations" not in document:
         found = True
-        changed |= _answered(document, datasets, "")
+        changed |= _answered(document, datasets, "", progress)
     if isinstance(baseline := document.get("baseline"), dict) and baseline.get("dataset") is not None:
         found = True
         rest = {name: value for name, value in baseline.items() if name not in _OWN}
-        changed["baseline"] = rest | _answered(baseline, datasets, "/baseline")
+        changed["baseline"] = rest | _answered(baseline, datasets, "/baseline", progress)
     evaluations = document.get("evaluations")
     if isinstance(evaluations, list) and any(isinstance(each, dict) and each.get("dataset") for each in evaluations):
         found = True
         changed["evaluations"] = [
             {name: value for name, value in each.items() if name not in _OWN}
-            | _answered(each, datasets, f"/evaluations/{number}")
+            | _answered(each, datasets, f"/evaluations/{number}", progress)
             if isinstance(each, dict) and each.get("dataset")
             else each
             for number, each in enumerate(evaluations)
@@ -77,7 +82,9 @@ def with_groups(decoded: Decoded, datasets: Mapping[str, Dataset]) -> Decoded:
     return Decoded(changed, decoded.pointers) if found else decoded
 
 
-def _answered(given: dict[str, Any], datasets: Mapping[str, Dataset], place: str) -> dict[str, Any]:
+def _answered(
+    given: dict[str, Any], datasets: Mapping[str, Dataset], place: str, progress: Progress | None
+) -> dict[str, Any]:
     """The groups of a dataset, and with `slices` their columns, as fields of a document."""
     asked = _asked({name: given.get(name) for name in _OWN}, place)
     dataset = datasets.get(asked["dataset"])
@@ -92,7 +99,7 @@ def _answered(given: dict[str, Any], datasets: Mapping[str, Dataset], place: str
         raise invalid_value(f"{place}/where/{pointer_token(name)}", "not_one_of", message)
     if has_budget():
         spend(_EXPENSIVE)
-    found = _found(dataset, where, by, asked.get("tolerance"), place)
+    found = _found(dataset, _Wanted(where, by, asked.get("tolerance")), place, progress)
     groups = found.groups
     document: dict[str, Any] = {
         "groups": {"score_from": groups.score_from, "score_to": groups.score_to, **groups.masses},
@@ -130,16 +137,22 @@ def _slices(given: object, dataset: Dataset, place: str) -> tuple[str, ...]:
     return tuple(given)
 
 
-def _found(
-    dataset: Dataset, where: dict[str, list[Any]], by: tuple[str, ...], tolerance: float | None, place: str
-) -> "Found":
+class _Wanted(NamedTuple):
+    """What is asked of a dataset: some of its rows, columns of slices, and how far apart bounds may be."""
+
+    where: dict[str, list[Any]]
+    by: tuple[str, ...]
+    tolerance: float | None
+
+
+def _found(dataset: Dataset, asked: _Wanted, place: str, progress: Progress | None) -> "Found":
     """Ask the engine. Raises Problem if the rows cannot be used, or the engine fails."""
     from service.engines.checks import RowColumns  # noqa: PLC0415  # rocpr runs without engines
     from service.engines.failures import ColumnRefused, EngineFailed  # noqa: PLC0415
     from service.engines.plan import found  # noqa: PLC0415
 
     wanted = RowColumns(
-        dataset.scores, dataset.labels, dataset.weights, by, lower_is_positive=dataset.lower_is_positive
+        dataset.scores, dataset.labels, dataset.weights, asked.by, lower_is_positive=dataset.lower_is_positive
     )
 
     def read_labels(values: list[Any], rows: IntArray) -> tuple[BoolArray, str | None]:
@@ -147,11 +160,11 @@ def _found(
         return read.positive, read.rest
 
     try:
-        with _engine_of(dataset) as engine:
-            if where:
-                _check_kinds(engine.kinds(), where, place)
-                engine.narrow(where)
-            return found(engine, wanted, read_labels, tolerance=tolerance, most_bins=engine.most_bins)
+        with _ended_by_termination(), _engine_of(dataset, progress) as engine:
+            if asked.where:
+                _check_kinds(engine.kinds(), asked.where, place)
+                engine.narrow(asked.where)
+            return found(engine, wanted, read_labels, tolerance=asked.tolerance, most_bins=engine.most_bins)
     except ColumnRefused as fact:
         raise invalid_value(f"{place}/dataset", fact.code, f"{fact.column}: {fact.detail}") from None
     except OneClassLabels as fact:
@@ -162,7 +175,7 @@ def _found(
         _LOG.error("%s: dataset %s: %s", VARIABLE, dataset.name, failure)
         # What an engine says may quote paths and addresses, which are the operator's.
         message = f"The engine of the dataset {dataset.name} failed; the server's log says more."
-        if tolerance is None:
+        if asked.tolerance is None:
             message += " Without a tolerance every score needs memory; with one, fewer do."
         raise Problem("dataset_unavailable", message) from None
 
@@ -178,19 +191,38 @@ def _check_kinds(kinds: Mapping[str, "Kind"], where: Mapping[str, list[Any]], pl
 
 
 @contextmanager
-def _engine_of(dataset: Dataset) -> Iterator["DuckDB | Spark"]:
+def _ended_by_termination() -> Iterator[None]:
+    """Have SIGTERM, by which a server ends an evaluator, stop the query where it runs and remove what it wrote."""
+    if current_thread() is not main_thread():
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once is enough
+        raise SystemExit(1)
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _engine_of(dataset: Dataset, progress: Progress | None) -> Iterator["DuckDB | Spark"]:
     """Open the engine of a dataset; DuckDB may read the dataset's directories and nothing else."""
     if dataset.engine == "spark":
         from service.engines.spark_engine import Spark  # noqa: PLC0415  # an extra
 
-        with Spark(dataset.remote, dataset.table) as spark:
+        with Spark(dataset.remote, dataset.table, progress=progress) as spark:
             yield spark
         return
     from service.engines.duckdb_engine import DuckDB  # noqa: PLC0415  # an extra
     from service.engines.duckdb_files import Files  # noqa: PLC0415
 
     spill = _spill_of_this_process()
-    with DuckDB(Files(dataset.location), memory=dataset.memory, threads=_THREADS, spill=spill) as duckdb:
+    limits: dict[str, Any] = {"memory": dataset.memory, "threads": _THREADS, "spill": spill}
+    with DuckDB(Files(dataset.location), **limits, progress=progress) as duckdb:
         duckdb.confine([str(_directory(name)) for name in dataset.location])
         yield duckdb
 

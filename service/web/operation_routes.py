@@ -16,6 +16,7 @@ from flask import Blueprint, Response, request
 from werkzeug.wsgi import wrap_file
 
 from service.answer import REQUEST_MEDIA_TYPES, Answer, Effort, Request, TooMuchWork, answer, response_media_types
+from service.datasets.dataset_groups import Progress
 from service.datasets.file import Dataset, for_key
 from service.environment import require_memory
 from service.operations import OPERATIONS
@@ -23,6 +24,7 @@ from service.web.access.access import KEY_NAME
 from service.web.access.cross_origin import is_foreign
 from service.web.body import body_length, read_body
 from service.web.lanes.pool import EvaluatorPool
+from service.web.lines import lines
 from service.web.negotiation import VARY, request_coding, request_media_type, response_coding, response_media_type
 from service.web.observation.observation import note
 from service.web.passes import Pass, client_of, move_to, pass_of
@@ -30,7 +32,7 @@ from service.wire.answers import png
 from service.wire.answers.output import Output
 from service.wire.formats.codings import CODINGS, IDENTITY
 from service.wire.limits import Limits
-from service.wire.media_types import COLUMNAR, GENERAL, PNG
+from service.wire.media_types import COLUMNAR, GENERAL, NDJSON, PNG
 from service.wire.problems import Problem, instance_of, invalid_value
 
 if TYPE_CHECKING:
@@ -109,9 +111,9 @@ class Operations:
     def _first_pass(self, asked: Request, length: int | None) -> Pass:
         """The pass that answers a request, judged by its head; a chunked body may have any length.
 
-        Drawing a PNG takes a tenth of a second, and may end the process.
+        Drawing a PNG takes a tenth of a second, and may end the process. Lines are for long work.
         """
-        if asked.accept == PNG or (length is not None and length > self._big_body_bytes):
+        if asked.accept in {PNG, NDJSON} or (length is not None and length > self._big_body_bytes):
             return Pass.BIG
         return Pass.COLUMNAR if asked.content_type in _READ_ELSEWHERE else Pass.SMALL
 
@@ -142,7 +144,9 @@ class Operations:
         return _response(result, [result.body], len(result.body))
 
     def _answer_big(self, asked: Request) -> Response:
-        """Answer from a file into a file, which the server sends if it is long."""
+        """Answer from a file into a file, which the server sends if it is long; or in lines, beginning now."""
+        if asked.accept == NDJSON:
+            return self._answer_in_lines(asked)
         with self._body_in_file(request.environ) as body:
             note(bytes_in=body.seek(0, os.SEEK_END))
             result, content = self._big.answer_in_files(asked, body, client_of(request.environ))
@@ -152,6 +156,17 @@ class Operations:
             return _response(result, wrap_file(request.environ, content), length, direct_passthrough=True)
         with content:
             return _response(result, [content.read()], length)
+
+    def _answer_in_lines(self, asked: Request) -> Response:
+        """Begin an answer that tells how far the work is; its last line has the answer, or the problem."""
+        environ = request.environ
+
+        def work(progress: Progress) -> tuple[Answer, BinaryIO]:
+            with self._body_in_file(environ) as body:
+                return self._big.answer_in_files(asked, body, client_of(environ), progress)
+
+        unbuffered = {"Vary": VARY, "X-Accel-Buffering": "no"}
+        return Response(lines(work, asked.instance), headers=unbuffered, mimetype=NDJSON)
 
     def _body_in_file(self, environ: "WSGIEnvironment") -> AbstractContextManager[BinaryIO]:
         """Return the body as a file with a descriptor: the server's, or a new one."""

@@ -13,6 +13,7 @@ import os
 import resource
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -21,10 +22,11 @@ from multiprocessing import reduction, resource_tracker
 from multiprocessing.connection import Connection
 from pathlib import Path
 from threading import Lock
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 from service.answer import Answer, Effort, Request, TooMuchWork, answer, lack_of_memory
 from service.curves.compiled import KERNEL
+from service.datasets.dataset_groups import Progress
 from service.environment import freeze_loaded_objects, give_memory_back, own_memory_bytes
 from service.web.observation.log import logging_configuration
 from service.wire.answers.output import Output
@@ -47,8 +49,17 @@ next large request may go to another process."""
 KEEP_SECONDS = 1.0
 """How long it keeps that. Getting pages from the system again takes up to half of the time of a request."""
 
+STOP_SECONDS = 1.5
+"""How long a process may take to stop a query, whose engine may be another server, before it is killed."""
+
 JOIN_SECONDS = 5.0
 """How long to wait for a killed process."""
+
+_LOOK_SECONDS = 0.5
+"""How often to look whether a process should have stopped."""
+
+_TELL_SECONDS = 0.5
+"""How often a process tells how far it is within a step."""
 
 _PR_SET_PDEATHSIG = 1
 
@@ -88,6 +99,14 @@ class _Failure:
 
 
 @dataclass(frozen=True, slots=True)
+class _Told:
+    """What an evaluator sends before its answer: how far it is."""
+
+    step: str
+    done: float
+
+
+@dataclass(frozen=True, slots=True)
 class _Task:
     """A task for an evaluator; the descriptors of two files follow if the request's body is in one.
 
@@ -115,6 +134,7 @@ class EvaluatorProcess:
             self._pipe.close()
             raise EvaluatorNotStarted from error
         self.pid = self._process.pid
+        self._stopped: float | None = None
 
     def is_alive(self) -> bool:
         """Whether it waits for a request; if the pipe is readable without a request, it has ended."""
@@ -128,39 +148,63 @@ class EvaluatorProcess:
         """
         return self._ask(_Task(request, effort, in_files=False), (), seconds)
 
-    def answer_in_files(self, request: Request, body: BinaryIO, content: BinaryIO, seconds: float) -> Answer:
-        """Answer a request whose body is in one file, into another; the Answer itself has no body.
+    def answer_in_files(
+        self,
+        request: Request,
+        files: tuple[BinaryIO, BinaryIO],
+        seconds: float,
+        progress: Progress | None = None,
+    ) -> Answer:
+        """Answer a request whose body is in the first file, into the second; the Answer itself has no body.
 
         Raises EvaluatorDied, EvaluatorFailed, NoRoom, or DeadlineExceeded after `seconds`; the process is then
         unusable.
         """
-        return self._ask(_Task(request, None, in_files=True), (body, content), seconds)
+        return self._ask(_Task(request, None, in_files=True), files, seconds, progress)
 
-    def _ask(self, task: _Task, files: tuple[BinaryIO, ...], seconds: float) -> Answer:
+    def _ask(
+        self, task: _Task, files: tuple[BinaryIO, ...], seconds: float, progress: Progress | None = None
+    ) -> Answer:
+        end = time.monotonic() + seconds
         try:
             self._pipe.send(task)
             for file in files:
                 reduction.send_handle(self._pipe, file.fileno(), self.pid)
-            if not self._pipe.poll(max(0.0, seconds)):
-                raise DeadlineExceeded
-            result = self._pipe.recv()
+            while isinstance(result := self._received(end), _Told):
+                if progress is not None:
+                    progress(result.step, result.done)
         except (EOFError, OSError) as error:
             raise EvaluatorDied from error
         if isinstance(result, _Failure):
             raise result.error
-        given: Answer = result
-        return given
+        return cast("Answer", result)
 
-    def kill(self) -> None:
-        """Kill the process; a thread that waits for its answer gets EvaluatorDied. Not to be called after `end`."""
-        self._process.kill()
+    def _received(self, end: float) -> object:
+        """Wait for a message until `end`, or for a little while once the process was to stop."""
+        while not self._pipe.poll(min(max(0.0, end - time.monotonic()), _LOOK_SECONDS)):
+            if self._is_overdue():
+                raise EvaluatorDied
+            if time.monotonic() >= end:
+                raise DeadlineExceeded
+        return self._pipe.recv()
+
+    def stop(self) -> None:
+        """End the process; a thread that waits for its answer gets EvaluatorDied. Not to be called after `end`."""
+        self._stopped = time.monotonic()
+        self._process.terminate()
 
     def end(self) -> None:
-        """End the process, whatever its state."""
+        """End the process, whatever its state; it may first stop what it has another server do."""
         self._pipe.close()
         with _STARTING:
+            if not self._is_overdue():
+                self._process.terminate()
+                self._process.join(STOP_SECONDS)
             self._process.kill()
             self._process.join(JOIN_SECONDS)
+
+    def _is_overdue(self) -> bool:
+        return self._stopped is not None and time.monotonic() - self._stopped > STOP_SECONDS
 
 
 @contextmanager
@@ -188,17 +232,33 @@ def _serve(pipe: Connection, limits: Limits, memory_bytes: int, niceness: int, c
             if not pipe.poll(KEEP_SECONDS):
                 give_memory_back()
             task: _Task = pipe.recv()
-            result = _done(task, limits, [reduction.recv_handle(pipe) for _ in range(2 * task.in_files)])
+            files = [reduction.recv_handle(pipe) for _ in range(2 * task.in_files)]
+            result = _done(task, limits, files, _telling(pipe))
             pipe.send(result)
             del task, result
             if own_memory_bytes() > KEPT_BYTES:
                 give_memory_back()
 
 
-def _done(task: _Task, limits: Limits, files: list[int]) -> Answer | _Failure:
+def _telling(pipe: Connection) -> Progress:
+    """Make what tells the server each new step, and how far it is, now and then."""
+    last = ("", 0.0)
+
+    def tell(step: str, done: float) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if step != last[0] or now - last[1] > _TELL_SECONDS:
+            last = (step, now)
+            pipe.send(_Told(step, done))
+
+    return tell
+
+
+def _done(task: _Task, limits: Limits, files: list[int], progress: Progress | None = None) -> Answer | _Failure:
     try:
         if task.in_files:
-            return _answered_in_files(task.request, limits, *files)
+            body, content = files
+            return _answered_in_files(task.request, limits, body, content, progress)
         return answer(task.request, limits, task.effort, Output(HEADROOM_BYTES))
     except TooMuchWork:
         return _Failure(TooMuchWork)
@@ -209,10 +269,13 @@ def _done(task: _Task, limits: Limits, files: list[int]) -> Answer | _Failure:
         return _Failure(EvaluatorFailed)
 
 
-def _answered_in_files(request: Request, limits: Limits, body: int, content: int) -> Answer:
+def _answered_in_files(
+    request: Request, limits: Limits, body: int, content: int, progress: Progress | None = None
+) -> Answer:
     with open(body, "rb") as source, open(content, "wb") as target:  # descriptors
         try:
-            result = answer(replace(request, body=mapped(source)), limits, output=Output(HEADROOM_BYTES, target))
+            output = Output(HEADROOM_BYTES, target)
+            result = answer(replace(request, body=mapped(source)), limits, output=output, progress=progress)
         except MemoryError:  # not even enough for the body
             result = lack_of_memory(request)
         if result.body:  # a problem, perhaps after part of an answer

@@ -10,6 +10,7 @@ from threading import Lock, Timer
 from typing import BinaryIO, TypeVar
 
 from service.answer import Answer, Effort, Request, TooMuchWork
+from service.datasets.dataset_groups import Progress
 from service.web.lanes.evaluator import (
     DeadlineExceeded,
     EvaluatorDied,
@@ -77,7 +78,9 @@ class EvaluatorPool:
         """
         return self._tried(lambda evaluator, seconds: evaluator.answer(request, effort, seconds), client)
 
-    def answer_in_files(self, request: Request, body: BinaryIO, client: Client) -> tuple[Answer, BinaryIO]:
+    def answer_in_files(
+        self, request: Request, body: BinaryIO, client: Client, progress: Progress | None = None
+    ) -> tuple[Answer, BinaryIO]:
         """Answer a request whose body is in a file; returns the answer and the file with its body.
 
         Raises like `answer`, and Problem overloaded if the spool directory is full.
@@ -86,7 +89,7 @@ class EvaluatorPool:
         def answer(evaluator: EvaluatorProcess, seconds: float) -> tuple[Answer, BinaryIO]:
             content = self._spool.open()
             try:
-                return evaluator.answer_in_files(request, body, content, seconds), content
+                return evaluator.answer_in_files(request, (body, content), seconds, progress), content
             except BaseException:
                 content.close()
                 raise
@@ -125,7 +128,7 @@ class EvaluatorPool:
     def _asked(self, ask: Callable[[EvaluatorProcess, float], _Result], seconds: float, client: Client) -> _Result:
         evaluator = self._evaluator()  # may raise EvaluatorDied, too
         try:
-            client.stop_with(evaluator.kill)
+            client.stop_with(evaluator.stop)
             try:
                 result = ask(evaluator, seconds)
             finally:

@@ -45,7 +45,7 @@ def test_an_evaluator_is_weaker_than_the_server(evaluator: EvaluatorProcess) -> 
     with tempfile.TemporaryFile() as body, tempfile.TemporaryFile() as content:
         body.write(BODY)
         body.flush()
-        assert evaluator.answer_in_files(request(), body, content, 30.0).status == 200  # it has started
+        assert evaluator.answer_in_files(request(), (body, content), 30.0).status == 200  # it has started
     process = Path(f"/proc/{evaluator.pid}")
     limits_of = {line[:25].strip(): line[25:].split()[:2] for line in (process / "limits").read_text().splitlines()}
     assert limits_of["Max core file size"] == ["0", "0"]
@@ -66,7 +66,7 @@ def test_a_small_body_goes_through_the_pipe(evaluator: EvaluatorProcess) -> None
     with tempfile.TemporaryFile() as body, tempfile.TemporaryFile() as content:
         body.write(BODY)
         body.flush()
-        assert evaluator.answer_in_files(request(), body, content, 30.0).body == b""
+        assert evaluator.answer_in_files(request(), (body, content), 30.0).body == b""
         content.seek(0)
         assert content.read() == here.body
 
@@ -94,7 +94,7 @@ def test_a_defect_is_logged_in_its_place_and_reported_as_one(monkeypatch: pytest
 def test_an_evaluator_that_is_killed_has_died(evaluator: EvaluatorProcess) -> None:
     """Whoever waits for its answer learns it at once."""
     os.kill(evaluator.pid, signal.SIGSTOP)
-    killer = Timer(0.1, evaluator.kill)  # before or after it waits
+    killer = Timer(0.1, evaluator.stop)  # before or after it waits
     killer.start()
     with pytest.raises(EvaluatorDied):
         evaluator.answer(request(body=BODY), PLENTY, 60.0)
@@ -129,7 +129,7 @@ def test_a_problem_takes_the_place_of_a_part_of_an_answer(monkeypatch: pytest.Mo
     """Whatever was written before it."""
     long = b"x" * 100_000
 
-    def answer_in_part(request: Request, _limits: object, output: Output) -> Answer:
+    def answer_in_part(request: Request, _limits: object, output: Output, progress: object) -> Answer:  # noqa: ARG001
         output.write(long)
         return lack_of_memory(request)
 
@@ -163,17 +163,17 @@ def test_an_answer_that_cannot_be_written_is_not_a_failure(evaluator: EvaluatorP
         body.write(BODY)
         body.flush()
         with pytest.raises(NoRoom):
-            evaluator.answer_in_files(request(), body, full, 30.0)
+            evaluator.answer_in_files(request(), (body, full), 30.0)
 
 
 def test_an_evaluator_of_no_use_says_so(evaluator: EvaluatorProcess) -> None:
     with tempfile.TemporaryFile() as body, tempfile.TemporaryFile() as content:
         os.kill(evaluator.pid, signal.SIGSTOP)
         with pytest.raises(DeadlineExceeded):
-            evaluator.answer_in_files(request(), body, content, 0.0)
+            evaluator.answer_in_files(request(), (body, content), 0.0)
         evaluator.end()
         with pytest.raises(EvaluatorDied):
-            evaluator.answer_in_files(request(), body, content, 1.0)
+            evaluator.answer_in_files(request(), (body, content), 1.0)
 
 
 def given_back(monkeypatch: pytest.MonkeyPatch, taken: int, keep_seconds: float = SECONDS) -> int:
@@ -252,7 +252,7 @@ def test_a_server_passes_its_library_on(tmp_path: Path) -> None:
         with tempfile.TemporaryFile() as body, tempfile.TemporaryFile() as content:
             body.write(BODY)
             body.flush()
-            assert evaluator.answer_in_files(request(), body, content, 30.0).status == 200  # it has started
+            assert evaluator.answer_in_files(request(), (body, content), 30.0).status == 200  # it has started
         assert str(library) in Path(f"/proc/{evaluator.pid}/maps").read_text()
     finally:
         evaluator.end()
