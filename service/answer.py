@@ -15,7 +15,7 @@ from marshmallow import ValidationError
 from service.curves.budget import TooMuchWork as TooMuchWork  # noqa: PLC0414  # callers of `answer` catch it
 from service.curves.budget import at_most, spend
 from service.curves.errors import CurvesError
-from service.datasets.dataset_groups import Progress, with_groups
+from service.datasets.dataset_groups import OnProgress, with_groups
 from service.datasets.file import Dataset
 from service.operations import OPERATIONS, Checked, Operation
 from service.wire.answers import png
@@ -111,7 +111,8 @@ def response_media_types(operation: str) -> tuple[str, ...]:
     """The media types in which an operation can answer here, the default first."""
     answered = tuple(media_type for name, media_type in ENCODERS if name == operation)
     answered = answered if png.is_drawn() else tuple(media_type for media_type in answered if media_type != PNG)
-    return (*answered, NDJSON) if "dataset" in OPERATIONS[operation].schema.fields else answered
+    fields = OPERATIONS[operation].schema.fields.keys()
+    return (*answered, NDJSON) if fields & {"dataset", "evaluations"} else answered
 
 
 def answer(
@@ -119,7 +120,7 @@ def answer(
     limits: Limits,
     effort: Effort | None = None,
     output: Output | None = None,
-    progress: Progress | None = None,
+    progress: OnProgress | None = None,
 ) -> Answer:
     """Evaluate a request.
 

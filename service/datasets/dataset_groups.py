@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from service.engines.plan import Found
     from service.engines.spark_engine import Spark
 
-Progress = Callable[[str, float], None]
+OnProgress = Callable[[str, float], None]
 """Called with the name of a step and how much of it is done, 0 to 1, many times."""
 
 _LOG = logging.getLogger("service")
@@ -49,10 +49,13 @@ _SPILL = "rocpr-engine-"
 
 _GLOB = frozenset("*?[")
 _THREADS = 2
+_STOP_SECONDS = {"duckdb": 2, "spark": 4}
+"""{engine: how long a query may take to stop before its process ends}"""
+
 _OWN = ("dataset", "where", "tolerance")
 
 
-def with_groups(decoded: Decoded, datasets: Mapping[str, Dataset], progress: Progress | None = None) -> Decoded:
+def with_groups(decoded: Decoded, datasets: Mapping[str, Dataset], progress: OnProgress | None = None) -> Decoded:
     """Replace every dataset that a document names by its groups, telling how far the engine is.
 
     Raises Problem, and TooMuchWork where a query may not keep others waiting.
@@ -83,7 +86,7 @@ def with_groups(decoded: Decoded, datasets: Mapping[str, Dataset], progress: Pro
 
 
 def _answered(
-    given: dict[str, Any], datasets: Mapping[str, Dataset], place: str, progress: Progress | None
+    given: dict[str, Any], datasets: Mapping[str, Dataset], place: str, progress: OnProgress | None
 ) -> dict[str, Any]:
     """The groups of a dataset, and with `slices` their columns, as fields of a document."""
     asked = _asked({name: given.get(name) for name in _OWN}, place)
@@ -145,7 +148,7 @@ class _Wanted(NamedTuple):
     tolerance: float | None
 
 
-def _found(dataset: Dataset, asked: _Wanted, place: str, progress: Progress | None) -> "Found":
+def _found(dataset: Dataset, asked: _Wanted, place: str, progress: OnProgress | None) -> "Found":
     """Ask the engine. Raises Problem if the rows cannot be used, or the engine fails."""
     from service.engines.checks import RowColumns  # noqa: PLC0415  # rocpr runs without engines
     from service.engines.failures import ColumnRefused, EngineFailed  # noqa: PLC0415
@@ -160,7 +163,7 @@ def _found(dataset: Dataset, asked: _Wanted, place: str, progress: Progress | No
         return read.positive, read.rest
 
     try:
-        with _ended_by_termination(), _engine_of(dataset, progress) as engine:
+        with _ended_by_termination(dataset.engine), _engine_of(dataset, progress) as engine:
             if asked.where:
                 _check_kinds(engine.kinds(), asked.where, place)
                 engine.narrow(asked.where)
@@ -191,7 +194,7 @@ def _check_kinds(kinds: Mapping[str, "Kind"], where: Mapping[str, list[Any]], pl
 
 
 @contextmanager
-def _ended_by_termination() -> Iterator[None]:
+def _ended_by_termination(engine: str) -> Iterator[None]:
     """Have SIGTERM, by which a server ends an evaluator, stop the query where it runs and remove what it wrote."""
     if current_thread() is not main_thread():
         yield
@@ -199,6 +202,7 @@ def _ended_by_termination() -> Iterator[None]:
 
     def stop(*_: object) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once is enough
+        signal.alarm(_STOP_SECONDS[engine])  # ends this process
         raise SystemExit(1)
 
     before = signal.signal(signal.SIGTERM, stop)
@@ -209,7 +213,7 @@ def _ended_by_termination() -> Iterator[None]:
 
 
 @contextmanager
-def _engine_of(dataset: Dataset, progress: Progress | None) -> Iterator["DuckDB | Spark"]:
+def _engine_of(dataset: Dataset, progress: OnProgress | None) -> Iterator["DuckDB | Spark"]:
     """Open the engine of a dataset; DuckDB may read the dataset's directories and nothing else."""
     if dataset.engine == "spark":
         from service.engines.spark_engine import Spark  # noqa: PLC0415  # an extra

@@ -22,7 +22,7 @@ from service.engines.failures import EngineFailed
 from service.engines.search import MOST_BINS
 
 _Progress = Callable[[str, float], None]
-"""Called with the name of a step and how much of it is done, 0 to 1, ten times a second."""
+"""Called with the name of a step and how much of it is done, 0 to 1: at its beginning, and ten times a second."""
 
 _TICK = 0.1
 _BYTES_PER_BIN = 400
@@ -109,6 +109,8 @@ class DuckDB:
                 failures.append(failure)
             finished.set()
 
+        if self._progress is not None:
+            self._progress(step, 0.0)
         threading.Thread(target=work, name="duckdb", daemon=True).start()
         try:
             while not finished.wait(_TICK):

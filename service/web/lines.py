@@ -13,7 +13,7 @@ from typing import BinaryIO
 import orjson
 
 from service.answer import Answer, problem_answer
-from service.datasets.dataset_groups import Progress
+from service.datasets.dataset_groups import OnProgress
 from service.web.passes import ClientGone
 from service.wire.problems import Problem
 
@@ -24,14 +24,14 @@ _PIECE_BYTES = 1 << 18
 
 _LOG = logging.getLogger("service")
 
-Work = Callable[[Progress], tuple[Answer, BinaryIO]]
+_Work = Callable[[OnProgress], tuple[Answer, BinaryIO]]
 """What is to be done: it tells its progress, and returns an answer and the file with its body."""
 
 _End = tuple[Answer, BinaryIO | None] | None
 """The result; None if the client has gone."""
 
 
-def lines(work: Work, instance: str) -> Iterator[bytes]:
+def lines(work: _Work, instance: str) -> Iterator[bytes]:
     """Do the work on a thread of its own, and write the lines meanwhile."""
     told: SimpleQueue[tuple[str, float]] = SimpleQueue()
     ends: list[_End] = []
@@ -54,7 +54,7 @@ def lines(work: Work, instance: str) -> Iterator[bytes]:
     yield from _last_line(ends[0])
 
 
-def _end_of(work: Work, tell: Progress, instance: str) -> _End:
+def _end_of(work: _Work, tell: OnProgress, instance: str) -> _End:
     try:
         return work(tell)
     except ClientGone:

@@ -16,7 +16,7 @@ from flask import Blueprint, Response, request
 from werkzeug.wsgi import wrap_file
 
 from service.answer import REQUEST_MEDIA_TYPES, Answer, Effort, Request, TooMuchWork, answer, response_media_types
-from service.datasets.dataset_groups import Progress
+from service.datasets.dataset_groups import OnProgress
 from service.datasets.file import Dataset, for_key
 from service.environment import require_memory
 from service.operations import OPERATIONS
@@ -161,7 +161,7 @@ class Operations:
         """Begin an answer that tells how far the work is; its last line has the answer, or the problem."""
         environ = request.environ
 
-        def work(progress: Progress) -> tuple[Answer, BinaryIO]:
+        def work(progress: OnProgress) -> tuple[Answer, BinaryIO]:
             with self._body_in_file(environ) as body:
                 return self._big.answer_in_files(asked, body, client_of(environ), progress)
 

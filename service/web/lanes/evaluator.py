@@ -26,7 +26,7 @@ from typing import BinaryIO, cast
 
 from service.answer import Answer, Effort, Request, TooMuchWork, answer, lack_of_memory
 from service.curves.compiled import KERNEL
-from service.datasets.dataset_groups import Progress
+from service.datasets.dataset_groups import OnProgress
 from service.environment import freeze_loaded_objects, give_memory_back, own_memory_bytes
 from service.web.observation.log import logging_configuration
 from service.wire.answers.output import Output
@@ -49,8 +49,8 @@ next large request may go to another process."""
 KEEP_SECONDS = 1.0
 """How long it keeps that. Getting pages from the system again takes up to half of the time of a request."""
 
-STOP_SECONDS = 1.5
-"""How long a process may take to stop a query, whose engine may be another server, before it is killed."""
+STOP_SECONDS = 5.0
+"""How long a process may take to stop a query before it is killed."""
 
 JOIN_SECONDS = 5.0
 """How long to wait for a killed process."""
@@ -153,7 +153,7 @@ class EvaluatorProcess:
         request: Request,
         files: tuple[BinaryIO, BinaryIO],
         seconds: float,
-        progress: Progress | None = None,
+        progress: OnProgress | None = None,
     ) -> Answer:
         """Answer a request whose body is in the first file, into the second; the Answer itself has no body.
 
@@ -163,7 +163,7 @@ class EvaluatorProcess:
         return self._ask(_Task(request, None, in_files=True), files, seconds, progress)
 
     def _ask(
-        self, task: _Task, files: tuple[BinaryIO, ...], seconds: float, progress: Progress | None = None
+        self, task: _Task, files: tuple[BinaryIO, ...], seconds: float, progress: OnProgress | None = None
     ) -> Answer:
         end = time.monotonic() + seconds
         try:
@@ -240,7 +240,7 @@ def _serve(pipe: Connection, limits: Limits, memory_bytes: int, niceness: int, c
                 give_memory_back()
 
 
-def _telling(pipe: Connection) -> Progress:
+def _telling(pipe: Connection) -> OnProgress:
     """Make what tells the server each new step, and how far it is, now and then."""
     last = ("", 0.0)
 
@@ -254,7 +254,7 @@ def _telling(pipe: Connection) -> Progress:
     return tell
 
 
-def _done(task: _Task, limits: Limits, files: list[int], progress: Progress | None = None) -> Answer | _Failure:
+def _done(task: _Task, limits: Limits, files: list[int], progress: OnProgress | None = None) -> Answer | _Failure:
     try:
         if task.in_files:
             body, content = files
@@ -270,7 +270,7 @@ def _done(task: _Task, limits: Limits, files: list[int], progress: Progress | No
 
 
 def _answered_in_files(
-    request: Request, limits: Limits, body: int, content: int, progress: Progress | None = None
+    request: Request, limits: Limits, body: int, content: int, progress: OnProgress | None = None
 ) -> Answer:
     with open(body, "rb") as source, open(content, "wb") as target:  # descriptors
         try:
@@ -302,6 +302,6 @@ def _bound(memory_bytes: int, niceness: int) -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a dump would contain a client's scores
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
         with suppress(OSError):  # /proc may be read-only
             Path("/proc/self/oom_score_adj").write_text(str(OOM_SCORE), encoding="ascii")

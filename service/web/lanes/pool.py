@@ -10,7 +10,7 @@ from threading import Lock, Timer
 from typing import BinaryIO, TypeVar
 
 from service.answer import Answer, Effort, Request, TooMuchWork
-from service.datasets.dataset_groups import Progress
+from service.datasets.dataset_groups import OnProgress
 from service.web.lanes.evaluator import (
     DeadlineExceeded,
     EvaluatorDied,
@@ -79,7 +79,7 @@ class EvaluatorPool:
         return self._tried(lambda evaluator, seconds: evaluator.answer(request, effort, seconds), client)
 
     def answer_in_files(
-        self, request: Request, body: BinaryIO, client: Client, progress: Progress | None = None
+        self, request: Request, body: BinaryIO, client: Client, progress: OnProgress | None = None
     ) -> tuple[Answer, BinaryIO]:
         """Answer a request whose body is in a file; returns the answer and the file with its body.
 

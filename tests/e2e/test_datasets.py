@@ -1,0 +1,149 @@
+"""Named datasets of the real server: lines while an engine works, and queries that end when their clients leave."""
+
+import http.client
+import json
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from service.engines.spark_engine import Spark
+from tests.e2e.conftest import ROCPR, Server, rocpr_serve
+from tests.engines.spark.server import missing, spark_server
+
+KEY = "rocpr_a-key-for-tests"
+HEADERS = {"Authorization": f"Bearer {KEY}", "Content-Type": "application/json", "Accept": "application/x-ndjson"}
+TABLE = 'engine = "{engine}"\nscores = "p"\nlabels = "y"\nkeys = ["ann"]\n'
+SECONDS = 60.0
+RULES = [{"metric": "roc", "min": 0.99}]
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file of keys, one of datasets, and the file of two datasets, one of which has it a hundred times."""
+    lake = tmp_path_factory.mktemp("lake")
+    random = np.random.default_rng(3)
+    scores = random.random(1_000_000)
+    parquet.write_table(pa.table({"p": scores, "y": random.random(scores.size) < scores}), lake / "rows.parquet")
+    (lake / "keys").write_text(f"ann {sha256(KEY.encode()).hexdigest()}\n")
+    return lake
+
+
+def with_datasets(lake: Path, text: str) -> dict[str, str]:
+    (lake / "datasets.toml").write_text(text)
+    return {
+        "ROCPR_API_KEYS_FILE": str(lake / "keys"),
+        "ROCPR_DATASETS_FILE": str(lake / "datasets.toml"),
+        "ROCPR_SPOOL_DIR": str(lake),
+        "TMPDIR": str(lake),
+        "ROCPR_BIG_SECONDS": "600",
+    }
+
+
+@pytest.fixture(scope="module")
+def server(root: Path, lake: Path) -> Iterator[Server]:
+    one = TABLE.format(engine="duckdb")
+    file = str(lake / "rows.parquet")
+    text = f"[few]\n{one}location = {json.dumps(file)}\n[many]\n{one}location = {json.dumps([file] * 100)}\n"
+    with rocpr_serve(root, lake / "log", **with_datasets(lake, text)) as server:
+        yield server
+
+
+@contextmanager
+def asked(server: Server, body: dict[str, Any], path: str = "/v1/curves") -> Iterator[http.client.HTTPResponse]:
+    """Ask for lines; at the end the client leaves."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=SECONDS)
+    with closing(connection):
+        connection.request("POST", path, json.dumps(body), HEADERS)
+        with connection.getresponse() as response:
+            yield response
+
+
+def lines_of(server: Server, body: dict[str, Any], path: str = "/v1/curves") -> list[dict[str, Any]]:
+    with asked(server, body, path) as response:
+        assert (response.status, response.getheader("Content-Type")) == (200, "application/x-ndjson")
+        return [json.loads(line) for line in response]
+
+
+def until(met: Callable[[], bool]) -> float:
+    """Wait; returns how long."""
+    began = time.monotonic()
+    while not met():
+        assert time.monotonic() - began < SECONDS
+        time.sleep(0.05)
+    return time.monotonic() - began
+
+
+def spilling(lake: Path) -> list[Path]:
+    return list(lake.glob("rocpr-engine-*/*"))
+
+
+def test_lines_tell_each_step_and_end_with_the_answer(server: Server) -> None:
+    options = {"dataset": "few", "include": ["auc"], "tolerance": 1e-4}
+    *progress, last = lines_of(server, options)
+    steps = [line["progress"]["step"] for line in progress]
+    assert {"labels", "pass 1"} < set(steps)
+    assert all(0 <= line["progress"]["done"] <= 1 for line in progress)
+    assert last["answer"]["bounds"]["roc"]["upper"] - last["answer"]["bounds"]["roc"]["lower"] <= 1e-4
+
+
+@pytest.mark.parametrize(
+    ("body", "path", "code"),
+    [
+        ({"dataset": "unknown"}, "/v1/curves", "unknown_dataset"),
+        ({"dataset": "few", "where": {"p": 1}}, "/v1/curves", "invalid_request"),
+        ({"dataset": "few", "rules": RULES, "fail_status": 424}, "/v1/gates", "invalid_request"),
+        ({}, "/v1/curves", "invalid_request"),
+    ],
+)  # fmt: skip
+def test_a_problem_is_the_last_line(server: Server, body: dict[str, Any], path: str, code: str) -> None:
+    (last,) = lines_of(server, body, path)
+    assert last["problem"]["type"] == f"/problems/{code}"
+
+
+def test_every_evaluation_can_be_answered_in_lines(server: Server) -> None:
+    (last,) = lines_of(server, {"scores": [1, 2, 0], "labels": [0, 1, 0], "rules": RULES}, "/v1/gates")
+    assert last["answer"]["passed"] is True
+
+
+def test_a_query_ends_with_its_client(server: Server, lake: Path) -> None:
+    """What its engine may write to disk is removed."""
+    with asked(server, {"dataset": "many", "include": ["auc"]}) as response:
+        assert "progress" in json.loads(response.readline())
+        assert spilling(lake)
+    until(lambda: not spilling(lake))
+
+
+def test_a_server_without_keys_does_not_start_with_datasets(server: Server, lake: Path) -> None:
+    variables = {"ROCPR_DATASETS_FILE": str(lake / "datasets.toml"), "PATH": "/usr/bin:/bin"}
+    command = [*ROCPR, "serve", "--port", str(server.port + 1)]
+    done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=SECONDS, check=False)
+    assert done.returncode != 0
+    assert "ROCPR_DATASETS_FILE needs API keys" in done.stdout + done.stderr
+
+
+@pytest.mark.skipif(missing() is not None, reason=str(missing()))
+def test_a_query_ends_on_a_spark_server_when_its_client_leaves(root: Path, lake: Path) -> None:
+    """Its server has two cores, and lets nothing else run while the query has them."""
+    (folder := lake / "spark").mkdir()
+    with spark_server(folder) as spark:
+        with Spark(spark.with_token, "endless") as session:
+            view = "SELECT id / 1e13 AS p, id % 2 = 0 AS y FROM range(10000000000000)"
+            session.rows(f"CREATE VIEW endless AS {view}", "view")
+        text = f'[endless]\n{TABLE.format(engine="spark")}remote = "{spark.with_token}"\ntable = "endless"\n'
+        with rocpr_serve(root, lake / "log-spark", **with_datasets(lake, text)) as server:
+            with asked(server, {"dataset": "endless", "tolerance": 1e-3}) as response:
+                while "Running task" not in (folder / "log").read_text():
+                    assert "progress" in json.loads(response.readline())
+            until(lambda: "cancelled" in (folder / "log").read_text())
+            with Spark(spark.with_token, "endless") as session:
+                assert session.rows("SELECT SUM(id) AS total FROM range(1000)", "sum")["total"].tolist() == [499500]
+        assert spark.token not in server.log.read_text()
