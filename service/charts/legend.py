@@ -9,6 +9,8 @@ from service.curves.evaluation import CurvesWarning
 _ROW = 18
 _SWATCH, _GAP = 24, 8
 _TITLE_HIGH = 15
+_BOLD = 1.16
+"""How much wider bold letters are, in a font whose bold is as wide as that of DejaVu Sans."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,7 @@ def put_title(sheet: Sheet, title: str) -> float:
     """Put the title, if there is one, at the top, and return the height below it."""
     if not title:
         return 8
-    lines = wrapped(title, sheet.width - 32, size=_TITLE_HIGH)
+    lines = wrapped(title, sheet.width - 32, size=_TITLE_HIGH * _BOLD)
     for row, line in enumerate(lines):
         sheet.text("ink", (16, 26 + 20 * row), line, size=_TITLE_HIGH, bold=True)
     return 16 + 20 * len(lines)

@@ -18,7 +18,7 @@ from service.charts.theme import hue
 from service.curves.exact import FloatArray, IntArray
 from service.inference.sliced import Sliced
 
-_AREA_TITLES = {"roc": "Area under the ROC curve", "pr": "Area under the PR curve"}
+_AREA_TITLES = {"roc": "ROC area", "pr": "PR area"}
 _DOT_SIZE = 5
 _PER_BAR = 3
 """Pixels that the bar of an interval needs."""

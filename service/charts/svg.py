@@ -29,7 +29,10 @@ _UNFIT = re.compile(
 )
 """Characters that XML forbids or that do not belong in a line: controls, surrogates, and bidirectional overrides."""
 
-_NARROW_LETTERS, _WIDE_LETTERS = frozenset("iljtfrI.,:;|!'()[]- \xa0"), frozenset("mwMW%@—→")
+_NARROW_LETTERS, _WIDE_LETTERS = (
+    frozenset("iljtfrI.,:;|!'()[]- \xa0"),
+    frozenset("mwMW%@&<>=+—→\N{REPLACEMENT CHARACTER}"),
+)
 
 
 def clean(text: str) -> str:

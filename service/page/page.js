@@ -4,14 +4,14 @@
 const $ = id => document.getElementById(id);
 const page = document.documentElement.dataset;
 const policy = window.trustedTypes?.createPolicy("rocpr-picture", {createHTML: text => text});
-const FIELDS = ["scores", "labels", "positive_label", "weights"];
+const FIELDS = ["scores", "labels", "positive_label", "weights", "jump"];
 const TYPES = {parquet: "parquet", arrow: "arrow.file", feather: "arrow.file"};
 const LEFT = 50, TOP = 36, SIDE = Math.min(360, innerWidth - 110);
 const METRICS = {roc: "ROC area", pr: "PR area", average_precision: "average precision", recall: "recall", precision: "precision", fpr: "false positive rate", f_measure: "F1"};
 const AREAS = ["roc", "pr", "average_precision"];
 const POINTS = [["f_measure", 0.5, "highest F1"]];
-for (const at of [0.8, 0.9, 0.95]) POINTS.push(["precision_at_recall", at, `recall ${at}`], ["recall_at_precision", at, `precision ${at}`]);
-for (const at of [0.01, 0.05, 0.1]) POINTS.push(["tpr_at_fpr", at, `${METRICS.fpr} ${at}`]);
+for (const at of [0.8, 0.9, 0.95]) POINTS.push(["precision_at_recall", at, `recall ≥ ${at}`], ["recall_at_precision", at, `precision ≥ ${at}`]);
+for (const at of [0.01, 0.05, 0.1]) POINTS.push(["tpr_at_fpr", at, `${METRICS.fpr} ≤ ${at}`]);
 
 const timers = {}, requests = new Set();
 let data, found, model, row, unclear, run = 0, judging = 0, answers = {};
@@ -87,7 +87,7 @@ function tell(error) {
 	const rest = [];
 	for (const {pointer, detail} of error?.errors || []) {
 		const [, place = "", at] = pointer.split("/"), column = place.replaceAll("~1", "/").replaceAll("~0", "~");
-		const field = models().includes(column) ? "scores" : FIELDS.find(name => name === column || $(name).value === column);
+		const field = models().includes(column) ? "scores" : column && FIELDS.find(name => name === column || $(name).value === column);
 		const text = at ? `Row ${+at + 1}: ${detail}` : detail;
 		field && !$("columns").hidden ? write(`${field}-problem`, text) : rest.push(text);
 	}
@@ -154,6 +154,7 @@ async function take(body, name) {
 	found = null;
 	await busy(async () => {
 		const {columns, rows} = await table("/v1/columns");
+		if (columns.name.some(each => /^-?\d*[.,]\d+$/.test(each))) throw new Refused("The first row must name the columns.");
 		found = columns;
 		$("source").append(`, ${many(rows)} rows`);
 		choose(found);
@@ -170,7 +171,7 @@ function choose({name, type, values, more}, given) {
 	const weight = numbers.find(at => /^(w|weights?|sample_?weights?)$/i.test(name[at]));
 	const isId = at => /^(|.*(\b|_)id|index|row|unnamed.*)$/i.test(name[at]);
 	const scores = (numbers.every(isId) ? others : numbers).filter(at => at !== weight);
-	const named = scores.filter(at => /scor|prob|pred|model|logit/i.test(name[at]));
+	const named = scores.filter(at => /scor|prob|pred|risk|model|logit/i.test(name[at]));
 	const varied = scores.filter(at => !two(at) && !isId(at));
 	const shares = varied.filter(at => values[at].every(each => (each = `${each}`.replace(",", ".")) >= 0 && each <= 1));
 	const chosen = [named, shares, varied, scores].find(list => list.length)?.slice(0, 8) || [];
@@ -189,7 +190,7 @@ function offer() {
 	const texts = found.values[$("labels").selectedIndex].map(String);
 	unclear = !texts.every(each => /^(-?1|0|true|false)$/i.test(each));
 	fill("positive_label", option("", unclear ? "Choose" : "1 or true"), ...texts.map(each => option(each)));
-	$("positive_label").value = unclear && texts.find(each => /^(y|t|pos|spam|fraud|bad|malignant|churn|case|sick|event)/i.test(each)) || "";
+	$("positive_label").value = unclear && texts.find(each => /^(y|t|pos|spam|fraud|bad|malignant|churn|case|sick|event|default|ja$|oui)/i.test(each)) || "";
 }
 
 async function evaluate() {
@@ -234,6 +235,8 @@ function move(place, exact) {
 	$("slider").value = place;
 	$("slider").ariaValueText = threshold;
 	write("threshold", threshold);
+	write("jump-problem", "");
+	if (!exact) $("jump").value = "";
 	for (const [name, count] of Object.entries({tp, fn: positives - tp, fp, tn: negatives - fp})) write(name, many(count));
 	const values = {recall: tp / positives, precision: tp / (tp + fp), fpr: fp / negatives, f_measure: 2 * tp / (positives + tp + fp)};
 	mark("roc", values.fpr, values.recall);
@@ -273,7 +276,8 @@ async function jump(at) {
 	if (!answer) return;
 	answer.there ??= (await table("/v1/curves", {...columns(), scores: model, include: "auc", operating_points: POINTS.map(([metric, at]) => ({metric, at}))})).operating_points;
 	const {threshold, tp, fp} = answer.there;
-	if (answer !== shown() || threshold[at] == null) return;
+	if (answer !== shown()) return;
+	if (threshold[at] == null) return write("jump-problem", "No threshold reaches it.");
 	move(nearest(each => Math.abs(answer.points.threshold[each] - threshold[at])), {threshold: threshold[at], tp: tp[at], fp: fp[at]});
 	rejudge();
 }
@@ -292,9 +296,9 @@ async function better() {
 	const baseline = $("baseline").value, lines = [];
 	for (const other of models().filter(each => each !== baseline)) {
 		const {checks} = await table("/v1/gates", {...columns(), scores: other, baseline_scores: baseline, paired: "true", intervals: "{}", rules: AREAS.map(metric => ({metric, max_drop: 0}))});
-		const head = make("tr", {}, say("td", ""), ...cells("th", [baseline, other, "difference", "95 % interval"]));
-		const body = checks.map(check => line(METRICS[check.rule.metric], ...[check.baseline, check.value, check.difference].map(digits), ends(check.interval)));
-		lines.push(say("h3", sentence(other, baseline, checks)), make("div", {className: "scrolls", tabIndex: 0}, make("table", {}, make("thead", {}, head), make("tbody", {}, ...body))));
+		const head = make("tr", {}, make("td"), ...cells("th", ["difference", "95 % interval", baseline, other]));
+		const body = checks.map(check => line(METRICS[check.rule.metric], digits(check.difference), ends(check.interval), digits(check.baseline), digits(check.value)));
+		lines.push(say("h3", sentence(other, baseline, checks)), make("div", {className: "scrolls", tabIndex: 0}, make("table", {}, head, ...body)));
 	}
 	fill("better", ...lines);
 }
@@ -312,7 +316,7 @@ function addRule(metric, bound, sure) {
 	const bounds = make("input", {type: "number", min: -1, max: 1, step: "any", value: bound, ariaLabel: "Bound"});
 	const confidence = make("input", {type: "checkbox", checked: sure});
 	const remove = say("button", "Remove");
-	const made = make("div", {className: "rule"}, what, kind, bounds, make("label", {className: "check"}, confidence, " with 95 % confidence"), remove);
+	const made = make("div", {className: "rule"}, what, kind, bounds, make("label", {}, confidence, " with 95 % confidence"), remove);
 	what.value = metric;
 	what.onchange = () => {
 		kind.replaceChildren(...(what.value === "fpr" ? [] : [option("min", "at least"), option("max_drop", "drop at most")]), option("max", "at most"));
@@ -389,7 +393,7 @@ $("save").onclick = () => {
 };
 
 for (const name of FIELDS) {
-	$(name).after(make("p", {id: `${name}-problem`, className: "problem"}));
+	$(name).after(make("p", {id: `${name}-problem`, className: "problem", role: "alert"}));
 	$(name).setAttribute("aria-describedby", `${name}-problem`);
 }
 
@@ -413,7 +417,7 @@ $("data").onsubmit = event => event.preventDefault();
 $("columns").onchange = event => {if (event.target === $("labels")) choose(found, $("labels").selectedIndex); busy(evaluate);};
 $("models").onchange = event => {model = event.target.value; busy(all);};
 $("baseline").onchange = () => busy(all);
-$("slider").oninput = () => {$("jump").value = ""; if (shown()) move(Number($("slider").value));};
+$("slider").oninput = () => shown() && move($("slider").value);
 $("slider").onchange = rejudge;
 $("jump").onchange = () => $("jump").value && aside(() => jump($("jump").value));
 $("rules").onchange = rejudge;
@@ -433,4 +437,4 @@ for (const plane of ["roc", "pr"]) {
 		rejudge();
 	};
 }
-if (page.keys !== "true") first();
+if ($("locked").hidden) first();

@@ -19,8 +19,6 @@ from pyarrow import feather, parquet
 
 from tests.browser.conftest import Visit, check_accessible, check_fits, running, until
 
-MODES = [{}, {"color_scheme": "dark"}, {"forced_colors": "active"}]
-
 
 def text_of(page: Page, selector: str) -> str:
     return page.locator(selector).first.text_content() or ""
@@ -63,12 +61,15 @@ def csv_of(found: pa.Table, delimiter: str = ",", decimal: str = ".") -> bytes:
     return "\n".join(lines).encode()
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("scheme", "paper"), [("light", "#ffffff"), ("dark", "#0d1117")])
 @pytest.mark.parametrize("width", [1280, 320])
-def test_everyone_can_use_it(visit: Visit, mode: dict[str, str], width: int) -> None:
-    page = ready(visit("/", width=width, **mode))
-    check_accessible(page)
-    check_fits(page)
+def test_everyone_can_use_it(visit: Visit, scheme: Any, paper: str, width: int) -> None:
+    page = ready(visit("/", width=width, color_scheme=scheme))
+    assert page.locator("#roc rect.paper").get_attribute("color") == paper
+    for forced in ("none", "active"):
+        page.emulate_media(forced_colors=forced)  # type: ignore[arg-type]  # one of two words
+        check_accessible(page)
+        check_fits(page)
 
 
 def test_the_sample_is_evaluated_when_the_page_opens(visit: Visit) -> None:
@@ -81,14 +82,9 @@ def test_the_sample_is_evaluated_when_the_page_opens(visit: Visit) -> None:
     assert (counts[0] + counts[1], counts[2] + counts[3]) == (120, 480)
 
 
-def test_the_picture_follows_the_theme(visit: Visit) -> None:
-    papers = [ready(visit("/", **mode)).locator("#roc rect.paper").get_attribute("color") for mode in MODES[:2]]
-    assert papers == ["#ffffff", "#0d1117"]
-
-
 class TestData:
     def test_a_csv_file(self, visit: Visit) -> None:
-        page = loaded(ready(visit("/")), "scores.csv", csv_of(table()))
+        page = loaded(visit("/"), "scores.csv", csv_of(table()))
         assert page.locator("#labels").input_value() == "y"
         assert [box.get_attribute("value") for box in page.locator("#scores :checked").all()] == [
             "score",
@@ -96,24 +92,25 @@ class TestData:
         ]
         assert "200 rows" in text_of(page, "#source")
 
-    @pytest.mark.parametrize("suffix", ["parquet", "arrow", "feather"])
-    def test_files_of_columns(self, visit: Visit, suffix: str) -> None:
-        sink = pa.BufferOutputStream()
-        if suffix == "parquet":
-            parquet.write_table(table(), sink)
-        else:
-            feather.write_feather(table(), sink, compression="uncompressed")
-        page = loaded(ready(visit("/")), f"scores.{suffix}", sink.getvalue().to_pybytes())
-        assert text_of(page, "#totals") == "older_score: 50 positives, 150 negatives"
+    def test_files_of_columns(self, visit: Visit) -> None:
+        page = visit("/")
+        for rows, suffix in ((200, "parquet"), (400, "arrow"), (800, "feather")):
+            sink = pa.BufferOutputStream()
+            if suffix == "parquet":
+                parquet.write_table(table(rows), sink)
+            else:
+                feather.write_feather(table(rows), sink, compression="uncompressed")
+            loaded(page, f"scores.{suffix}", sink.getvalue().to_pybytes())
+            assert text_of(page, "#totals") == f"older_score: {rows // 4} positives, {rows // 4 * 3} negatives"
 
     def test_a_spreadsheet_s_export(self, visit: Visit) -> None:
         """Semicolons between columns, commas in numbers."""
-        page = loaded(ready(visit("/")), "export.csv", csv_of(table(), ";", ","))
+        page = loaded(visit("/"), "export.csv", csv_of(table(), ";", ","))
         assert text_of(page, "#totals") == "older_score: 50 positives, 150 negatives"
 
     def test_commas_in_a_name_do_not_hide_semicolons(self, visit: Visit) -> None:
         rows = 'y;"score, of 2026"\n' + "1;0.9\n0;0.2\n" * 20
-        page = loaded(ready(visit("/")), "named.csv", rows.encode())
+        page = loaded(visit("/"), "named.csv", rows.encode())
         assert text_of(page, "#totals") == "score, of 2026: 20 positives, 20 negatives"
 
     @pytest.mark.parametrize("quote", ["", '"'])
@@ -122,7 +119,7 @@ class TestData:
         cells = [["customer", "limit", "y", "old", "new"]]
         cells += [[f"{7000 + n}", f"{500 * n}", f"{n % 2}", f"0,{3 + n % 5}", f"0,{10 + n}"] for n in range(20)]
         rows = [";".join(f"{quote}{cell}{quote}" for cell in row) for row in cells]
-        page = loaded(ready(visit("/")), "export.csv", "\n".join(rows).encode())
+        page = loaded(visit("/"), "export.csv", "\n".join(rows).encode())
         assert [box.get_attribute("value") for box in page.locator("#scores :checked").all()] == ["old", "new"]
 
     def test_numbers_of_rows_are_no_scores_if_the_scores_cannot_be_read(self, visit: Visit, said: list[str]) -> None:
@@ -141,10 +138,23 @@ class TestData:
         page.locator("#positive_label").select_option("B")
         until(lambda: text_of(page, "#totals") == "score: 2 positives, 2 negatives", "the answer")
 
+    def test_long_names_fit_a_phone(self, visit: Visit) -> None:
+        first, second = "a" * 100, "b" * 100
+        rows = [f"{at % 3 == 0:d},{at},{-at}" for at in range(30)]
+        page = loaded(visit("/", width=320), "long.csv", "\n".join([f"y,{first},{second}", *rows]).encode())
+        assert text_of(page, "#better h3").startswith("No difference between")
+        check_fits(page)
+
+    def test_a_risk_and_a_label_of_another_language(self, visit: Visit) -> None:
+        rows = [f"{at};{'ja' if at % 3 == 0 else 'nein'};0,{at:04};0,{7 * at % 99:04};{at}" for at in range(60)]
+        page = loaded(visit("/"), "risk.csv", "\n".join(["No.;Ended?;Risk v1;New risk;Amount", *rows]).encode())
+        assert [box.get_attribute("value") for box in page.locator("#scores :checked").all()] == ["Risk v1", "New risk"]
+        assert page.locator("#positive_label").input_value() == "ja"
+
     def test_many_columns_take_little_room(self, visit: Visit) -> None:
         names = [f"feature_{number}" for number in range(60)]
         rows = [",".join(["y", *names]), *(",".join([str(row % 2), *([str(row)] * 60)]) for row in range(4))]
-        page = loaded(ready(visit("/")), "many.csv", "\n".join(rows).encode())
+        page = loaded(visit("/"), "many.csv", "\n".join(rows).encode())
         box = page.locator("#scores").bounding_box()
         assert box
         assert box["height"] < 300
@@ -188,7 +198,7 @@ class TestData:
 
     def test_another_label_is_not_a_model(self, visit: Visit) -> None:
         rows = "first,second,score\n1,1,0.9\n0,1,0.8\n1,0,0.7\n0,0,0.1\n"
-        page = loaded(ready(visit("/")), "two.csv", rows.encode())
+        page = loaded(visit("/"), "two.csv", rows.encode())
         page.locator("#labels").select_option("second")
         until(lambda: "--labels second" in text_of(page, "#copies"), "the other label")
         boxes = [box.get_attribute("value") for box in page.locator("#scores input").all()]
@@ -224,9 +234,18 @@ class TestThreshold:
 
     def test_by_what_it_should_reach(self, visit: Visit) -> None:
         page = ready(visit("/"))
-        page.locator("#jump").select_option(label="recall 0.9")
+        page.locator("#jump").select_option(label="recall ≥ 0.9")
         until(lambda: int(text_of(page, "#tp")) >= 108, "a recall of 0.9")
         assert int(text_of(page, "#tp")) == 108
+        page.locator("#slider").press("ArrowRight")
+        assert page.locator("#jump").input_value() == ""
+
+    def test_what_none_reaches_is_said(self, visit: Visit) -> None:
+        page = loaded(visit("/"), "bad.csv", b"y,score\n1,0.2\n0,0.3\n1,0.4\n0,0.5\n")
+        page.locator("#jump").select_option(label="precision ≥ 0.95")
+        until(lambda: text_of(page, "#jump-problem") == "No threshold reaches it.", "the note")
+        page.locator("#slider").press("Home")
+        assert text_of(page, "#jump-problem") == ""
 
     def test_rates_have_the_service_s_intervals(self, visit: Visit) -> None:
         page = ready(visit("/"))
@@ -254,10 +273,10 @@ class TestModels:
 
     def test_the_differences_are_those_of_a_gate(self, visit: Visit) -> None:
         page = ready(visit("/"))
-        cells = page.locator("#better tbody tr").first.locator("td").all_text_contents()
-        baseline, value, difference = map(float, cells[:3])
-        assert value - baseline == pytest.approx(difference, abs=2e-4)
-        assert cells[3].count(" to ") == 1
+        difference, interval, baseline, value = page.locator("#better tr").nth(1).locator("td").all_text_contents()
+        assert float(value) - float(baseline) == pytest.approx(float(difference), abs=2e-4)
+        lower, upper = map(float, interval.split(" to "))
+        assert lower < float(difference) < upper
 
     def test_a_picture_on_the_side_ends_nothing(self, visit: Visit) -> None:
         """The page is still comparing while somebody opens it."""
@@ -311,7 +330,7 @@ class TestBounds:
 
 class TestTheSameElsewhere:
     def test_commands_and_rules_do_what_the_page_shows(self, visit: Visit, root: Path, tmp_path: Path) -> None:
-        page = loaded(ready(visit("/")), "scores.csv", csv_of(table()))
+        page = loaded(visit("/"), "scores.csv", csv_of(table()))
         (tmp_path / "scores.csv").write_bytes(csv_of(table()))
         curl, commands, rules = (each.text_content() or "" for each in page.locator("#copies pre").all())
         (tmp_path / "rules.toml").write_text(rules)
@@ -390,6 +409,11 @@ class TestKeysAndProblems:
         assert page.locator("#columns").is_hidden()  # they were the sample's
         said.clear()
 
+    def test_rows_without_names_are_reported(self, visit: Visit) -> None:
+        page = visit("/")
+        page.set_input_files("#file", {"name": "bare.csv", "mimeType": "", "buffer": b"1,0.9\n0,0.3\n1,0.4\n0,0.1\n"})
+        until(lambda: text_of(page, "#problem") == "The first row must name the columns.", "the problem")
+
     def test_a_score_that_is_not_a_number_is_reported(self, visit: Visit, said: list[str]) -> None:
         page = ready(visit("/"))
         page.set_input_files("#file", {"name": "text.csv", "mimeType": "", "buffer": b"y,score\n1,0.5\n0,NaN\n1,0.2\n"})
@@ -410,7 +434,7 @@ def test_a_million_rows(visit: Visit) -> None:
     """Parquet of 16 MB; the time is measured by tests/bench."""
     sink = pa.BufferOutputStream()
     parquet.write_table(table(1_000_000).select(["y", "score"]), sink)
-    page = loaded(ready(visit("/")), "million.parquet", sink.getvalue().to_pybytes())
+    page = loaded(visit("/"), "million.parquet", sink.getvalue().to_pybytes())
     assert text_of(page, "#totals") == "score: 250,000 positives, 750,000 negatives"
 
 

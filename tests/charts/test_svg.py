@@ -106,7 +106,7 @@ def test_no_text_leaves_the_picture(operation: str, chart: str, side: int) -> No
         x, y, size = (float(element.get(key, default)) for key, default in (("x", ""), ("y", ""), ("font-size", "12")))
         assert 0 < y <= high
         if "transform" not in element.attrib:
-            length = text_width(element.text or "", size)
+            length = text_width(element.text or "", size) * (1.15 if "font-weight" in element.attrib else 1)
             start = x - {"middle": length / 2, "end": length}.get(element.get("text-anchor", ""), 0)
             assert start >= 0, element.text
             assert start + length <= wide + 1, element.text
