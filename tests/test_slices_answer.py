@@ -176,6 +176,12 @@ def test_values_are_in_order(column: list[Any], expected: list[Any]) -> None:
     assert sum(found["rows"]) == 4
 
 
+def test_integers_that_no_double_holds_define_slices() -> None:
+    identifiers = [2**63 - 1, 2**53 + 1, None, 2**53, -(2**63)]
+    body = {"scores": [1, 2, 3, 4, 5], "labels": [1, 0, 1, 0, 1], "slices": {"a": identifiers}}
+    assert answered("slices", body)["slices"]["a"] == [-(2**63), 2**53, 2**53 + 1, 2**63 - 1, None]
+
+
 def test_integers_of_any_size_in_arrow() -> None:
     table = pa.table({"scores": [1.0, 2.0, 3.0], "labels": [1, 0, 1], "a": pa.array([2**63 - 1, None, -(2**63)])})
     body = written(ARROW_STREAM, table)
@@ -200,7 +206,7 @@ SMALL = {"scores": [0.9, 0.2, 0.4], "labels": [1, 0, 1]}
         ({"slices": {"a": [[1], 1, 1]}}, [("/slices/a/0", "not_a_slice")]),
         ({"slices": {"a": ["x", "\ud800", "y"]}}, [("/slices/a/1", "not_a_slice")]),
         ({"slices": {"a": "country"}}, [("/slices/a", "not_a_column")]),
-        ({"slices": {"a": [2**53 + 1, 1, 1]}}, [("/slices/a/0", "not_exact")]),
+        ({"slices": {"a": [2**53 + 1, 1.0, 1]}}, [("/slices/a/0", "not_exact")]),
         ({"slices": {"a": [1, 2**63, 1]}}, [("/slices/a/1", "not_exact")]),
         ({"slices": {"a": [1, None, -1e30]}}, [("/slices/a/2", "not_exact")]),
         ({"slices": {"a": [1, 1]}}, [("/slices", "lengths_differ")]),

@@ -22,7 +22,7 @@ from service.cli.layout import (
     sorted_rows,
     warning_lines,
 )
-from service.cli.options import evaluation_options, given_texts, refuse_without_table
+from service.cli.options import classes_options, given_texts, refuse_without_table
 from service.cli.plots import plot_option, write_plot
 
 _AREAS: CellTexts = {"roc": fraction, "pr": fraction, "average_precision": fraction}
@@ -34,7 +34,7 @@ _MOST_PAIRS = 10
 
 @click.command()
 @click.argument("file", type=click.File("rb"))
-@evaluation_options
+@classes_options
 @plot_option
 def classes(
     file: BinaryIO, format_name: str | None, *, as_json: bool, plot: Path | None, **options: str | bool | None

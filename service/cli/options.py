@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
-_EVALUATION = (
+_READING = (
     click.option(
         "--format", "format_name", type=click.Choice(tuple(FORMATS)), help="Format of FILE.  [default: its suffix]"
     ),
@@ -25,13 +25,17 @@ _EVALUATION = (
     click.option("--scores", metavar="NAME", help="Column of the scores.  [default: scores]"),
     click.option("--labels", metavar="NAME", help="Column of the labels.  [default: labels]"),
     click.option("--weights", metavar="NAME", help="Column of the weights.  [default: weights, if there is one]"),
-    click.option("--positive-label", metavar="TEXT", help="The positive label, unless labels are 0/1 or the like."),
     click.option("--lower-is-positive", is_flag=True, help="Low scores mean positive."),
     click.option(
         "--delimiter", metavar="MARK", help="Separator in CSV: comma, semicolon, tab or pipe.  [default: comma]"
     ),
     click.option("--decimal", metavar="MARK", help="Decimal mark in CSV: point or comma.  [default: point]"),
+)
+_TWO_CLASSES = (
+    click.option("--positive-label", metavar="TEXT", help="The positive label, unless labels are 0/1 or the like."),
     click.option("--closed", metavar="NAME", help="Ends that belong to groups: both, left or right.  [default: both]"),
+)
+_TOTALS = (
     click.option("--positives", metavar="NUMBER", help="Total of counts that have no column fn."),
     click.option("--negatives", metavar="NUMBER", help="Total of counts that have no column tn."),
 )
@@ -43,7 +47,21 @@ indices_option = click.option(
 
 def evaluation_options(command: _Command) -> _Command:
     """Add the options for reading an evaluation, and --json."""
-    for option in reversed(_EVALUATION):
+    return _with(command, *_READING, *_TWO_CLASSES, *_TOTALS)
+
+
+def sliced_options(command: _Command) -> _Command:
+    """Add those for reading a sample or groups in slices: counts have none."""
+    return _with(command, *_READING, *_TWO_CLASSES)
+
+
+def classes_options(command: _Command) -> _Command:
+    """Add those for reading a sample with several classes."""
+    return _with(command, *_READING)
+
+
+def _with(command: _Command, *options: Callable[[_Command], _Command]) -> _Command:
+    for option in reversed(options):
         command = option(command)
     return command
 

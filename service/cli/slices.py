@@ -26,7 +26,7 @@ from service.cli.layout import (
     total_lines,
     warning_lines,
 )
-from service.cli.options import evaluation_options, given_texts, refuse_without_table
+from service.cli.options import given_texts, refuse_without_table, sliced_options
 from service.cli.plots import plot_option, write_plot
 
 _COUNTS = ("rows", "positives", "negatives")
@@ -36,7 +36,7 @@ _SHOWN = (*_COUNTS, "roc", "roc_lower", "roc_upper", "pr", "pr_lower", "pr_upper
 
 @click.command()
 @click.argument("file", type=FileOrGlob(), cls=FileArgument)
-@evaluation_options
+@sliced_options
 @engine_options
 @click.option("--slices", "slices_", metavar="NAMES", help="Columns that define the slices: country,model.")
 @click.option("--sort", metavar="NAME", default="roc", show_default=True, help="The column to sort by, lowest first.")

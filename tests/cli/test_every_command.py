@@ -1,4 +1,4 @@
-"""What `rocpr curves`, `tradeoffs` and `compare` have in common: options, files, limits, and what is said of errors."""
+"""What all commands that evaluate have in common: options, files, limits, and what is said of errors."""
 
 import re
 import subprocess
@@ -38,6 +38,8 @@ def fed(command: str) -> list[str]:
         ("curves", OPERATIONS["curves"].parameters, {"file", "show"}),
         ("tradeoffs", OPERATIONS["tradeoffs"].parameters, {"file"}),
         ("compare", one_evaluation("indices").parameters, {"files"}),
+        ("slices", set(OPERATIONS["slices"].parameters) - {"slices"}, {"file", "slices_", "sort"}),
+        ("classes", OPERATIONS["classes"].parameters, {"file"}),
     ],
 )
 def test_the_options_are_the_query_parameters(command: str, parameters: set[str], others: set[str]) -> None:

@@ -3,7 +3,9 @@
 import json
 import re
 import tomllib
+from collections.abc import Iterator
 from dataclasses import fields
+from math import sqrt
 from typing import Any
 
 import attrs
@@ -31,6 +33,10 @@ from tests.readme.documents import DEVELOPERS, OPERATORS, README, ROOT, section,
 CURVES, TRADEOFFS, FORMATS, ERRORS, INTERVALS = (
     f"service/guide/{name}.md" for name in ("curves", "tradeoffs", "formats", "errors", "intervals")
 )
+EVIDENCE = "tests/README.md"
+PERCENT_OVER, PERCENT_ABOVE = (200 * sqrt(share * (1 - share) / 2000) for share in (0.07, 0.99))
+"""Two standard errors at both limits, in percentage points."""
+
 ONE_TABLE = "One table as the answer"
 ANSWER = json.loads(examples(CURVES)[0].output)
 """What the first example shows; another test holds it to the service."""
@@ -192,3 +198,34 @@ def test_layers() -> None:
     assert "curves" in lowest
     for name in {*lowest, *" | ".join(wings).split(" | ")} - {"curves"}:
         assert f"`{name}`" in section(DEVELOPERS, "Layers")
+
+
+def test_the_guide_lists_every_cell_of_the_simulations_that_misses() -> None:
+    narrow, wide = [], {}
+    for cell, metric, figures, warned in missed_cells():
+        passed, of_difference, of_value = (float(figure) for figure in figures)
+        if passed > 7 + PERCENT_OVER or min(of_difference, of_value) < 93 - PERCENT_OVER:
+            narrow.append([cell, metric, *figures, warned])
+        else:
+            for column, figure in (("difference", of_difference), ("value", of_value)):
+                if figure > 99 + PERCENT_ABOVE:
+                    wide.setdefault((cell, column), []).append(f"{metric} {figure}")
+    shown = re.findall(r"(?:^\|.*\n)+", section(INTERVALS, "How often they hold"), re.MULTILINE)
+    one, two = ([re.split(r"\s*\|\s*", line)[1:-1] for line in each.splitlines()[2:]] for each in shown)
+    assert [[cell.strip("*") for cell in row] for row in one] == narrow
+    found = {(row[0], of): row[place] for row in two for place, of in ((1, "difference"), (2, "value"))}
+    assert {key: text for key, text in found.items() if text != "-"} == {
+        key: ", ".join(each) for key, each in wide.items()
+    }
+
+
+def missed_cells() -> Iterator[tuple[str, str, list[str], str]]:
+    """The bold cells of both tables: of which data, the metric, its figures, the share with a warning."""
+    for mark in ("cells", "parts"):
+        part = text_of(EVIDENCE).partition(f"error_rates_of_gates.{mark}: begin -->")[2].partition("<!--")[0]
+        head, _, *rows = (re.split(r"\s*\|\s*", line)[1:-1] for line in part.splitlines() if line.startswith("|"))
+        for row in rows:
+            for place, (metric, text) in enumerate(zip(head[1:], row[1:], strict=True)):
+                if text.startswith("**"):
+                    figures = text.strip("*").split(", ")
+                    yield row[0], metric, figures[:3], (figures[3:] or [row[-1].split(", ")[place]])[0]

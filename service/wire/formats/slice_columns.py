@@ -40,6 +40,8 @@ def _(column: list) -> Categories:  # type: ignore[type-arg]  # singledispatch t
             raise _misfit("This text is not valid Unicode: it has half of a surrogate pair.", row) from None
     if names == {"boolean"}:
         return _of_cells(pa.array(column, pa.bool_()))
+    if kinds == {int}:
+        return _of_integers(column)
     return _of_doubles(numbers(column, nullable=True))
 
 
@@ -69,8 +71,17 @@ def _(column: ArrowColumn) -> Categories:
     if types.is_string_view(kind):  # pyarrow lacks functions for these
         cells = pc.cast(cells, pa.large_string())
     if types.is_uint64(kind) and (most := pc.max(cells).as_py()) is not None and most > _BOUND:
-        raise ColumnError("not_exact", f"An integer is above {_BOUND} in size.", pc.index(cells, most).as_py())
+        raise _too_large(pc.index(cells, most).as_py())
     return _of_cells(cells.combine_chunks())
+
+
+def _of_integers(column: list[int | None]) -> Categories:
+    """Integers of JSON, of which no arithmetic is done: they may be identifiers that no double holds."""
+    try:
+        return _of_cells(pa.array(column, pa.int64()))
+    except (OverflowError, pa.ArrowInvalid):
+        row = next(row for row, cell in enumerate(column) if cell is not None and not -_BOUND - 1 <= cell <= _BOUND)
+        raise _too_large(row) from None
 
 
 def _of_doubles(values: np.ndarray) -> Categories:
@@ -82,7 +93,7 @@ def _of_doubles(values: np.ndarray) -> Categories:
         raise _misfit(message, int((whole | missing).argmin()))
     large = (values >= _BOUND) | (values < -_BOUND)  # compared as doubles, where _BOUND is 2^63
     if large.any():
-        raise ColumnError("not_exact", f"An integer is above {_BOUND} in size.", int(large.argmax()))
+        raise _too_large(int(large.argmax()))
     return _of_cells(pa.array(np.where(missing, 0, values).astype(np.int64), mask=missing))
 
 
@@ -126,3 +137,7 @@ def _is_unicode(text: str) -> bool:
 
 def _misfit(detail: str, row: int | None = None) -> ColumnError:
     return ColumnError("not_a_slice", detail, row)
+
+
+def _too_large(row: int) -> ColumnError:
+    return ColumnError("not_exact", f"An integer is above {_BOUND} in size.", row)
