@@ -112,7 +112,7 @@ def average_precision(table: Table) -> Fraction:
 
 
 def pr_trapezoid(table: Table) -> Fraction:
-    """The composite trapezoid through the points at every whole true positive."""
+    """The composite trapezoid through the points at every integer tp."""
     points = interpolated_every_one(table)
     pairs = itertools.pairwise(points)
     return sum(((b.recall - a.recall) * (a.precision + b.precision) / 2 for a, b in pairs), Fraction(0))

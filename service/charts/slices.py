@@ -64,7 +64,7 @@ def _draw(plane: Plane, result: Sliced, name: str) -> Iterator[Entry]:
 
 
 def _name_worst(plane: Plane, result: Sliced, order: IntArray, at: FloatArray, values: FloatArray) -> Iterator[Entry]:
-    """Name the worst slices, and put a letter to their dots if there is room."""
+    """Name the worst slices, and put a letter by their dots if there is room."""
     worst = [f"{_name(result, order[rank])} {values[rank]:.4f}" for rank in range(min(order.size, _MOST_NAMED))]
     if plane.wide < _PER_LETTER * order.size:
         yield Entry(f"The worst: {'; '.join(worst)}", sign="none")

@@ -39,7 +39,7 @@ _MOST_PAIRS = 10
 def classes(
     file: BinaryIO, format_name: str | None, *, as_json: bool, plot: Path | None, **options: str | bool | None
 ) -> None:
-    """Say how good a classifier with several classes is: each class against the rest, the worst first, and on average.
+    """Evaluate a classifier with several classes: each class against the rest, the worst first, and on average.
 
     FILE is a table: --scores names a column for each class, and --labels the column with the class of each row. A
     column of scores has the name of its class. Or FILE is a JSON file, a body as POST /v1/classes takes it. FILE can be

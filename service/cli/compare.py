@@ -66,7 +66,7 @@ def compare(
     plot: Path | None,
     **options: str | bool | None,
 ) -> None:
-    """Say which of 2 to 50 classifiers is best, and where.
+    """Find which of 2 to 50 classifiers is best, and where.
 
     All must come from the same data, with equal numbers of positives and negatives. Each FILE is one evaluation: a
     table as rocpr curves takes it, or a JSON file with the fields of an evaluation. The options for columns apply to
@@ -131,7 +131,7 @@ def summary_lines(document: dict[str, Any], files: _Sources) -> Iterable[str]:
     else:
         yield from _dominance_lines(document["dominance"], names)
         yield ""
-        yield from _best_lines("Most true positives at each false-positive rate", document["best_roc"])
+        yield from _best_lines("Most true positives at each false positive rate", document["best_roc"])
         yield ""
         yield from _best_lines("Highest precision at each recall", document["best_pr"])
     yield ""

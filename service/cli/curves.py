@@ -34,7 +34,7 @@ AREA_MEANINGS = {
     "roc": "the ROC curve; a tie counts one half",
     "roc_hull": "the convex hull of the ROC curve",
     "pr": "the precision-recall curve, linear in counts",
-    "pr_trapezoid": "the same, by trapezoids at whole true positives",
+    "pr_trapezoid": "the same, by trapezoids at every integer tp",
     "pr_achievable": "the precision-recall curve of the hull's rows",
     "average_precision": "mean precision, weighted by each rise in recall",
 }
@@ -123,7 +123,7 @@ _ALSO = ("calibration", "statistics")
     "--include",
     metavar="NAMES",
     help=(
-        "Also show calibration,statistics. With --json: show only the parts named here, also of "
+        "Also show calibration,statistics. With --json: show only the parts named, which may also be "
         "auc,points,interpolated_pr,achievable_pr."
     ),
 )

@@ -80,7 +80,7 @@ _OPTIONS = (
         "--tolerance",
         type=click.FloatRange(0, 1, min_open=True),
         metavar="NUMBER",
-        help="With --engine: how far the bounds of an area may be apart, as in 1e-6.  [default: areas are exact]",
+        help="With --engine: how far apart the bounds of an area may be, as in 1e-6.  [default: areas are exact]",
     ),
     click.option("--memory", metavar="SIZE", help="With --engine duckdb: what it may use, as in 4GB."),
     click.option(

@@ -36,8 +36,8 @@ _TWO_CLASSES = (
     click.option("--closed", metavar="NAME", help="Ends that belong to groups: both, left or right.  [default: both]"),
 )
 _TOTALS = (
-    click.option("--positives", metavar="NUMBER", help="Total of counts that have no column fn."),
-    click.option("--negatives", metavar="NUMBER", help="Total of counts that have no column tn."),
+    click.option("--positives", metavar="NUMBER", help="Total positives, for counts without column fn."),
+    click.option("--negatives", metavar="NUMBER", help="Total negatives, for counts without column tn."),
 )
 
 indices_option = click.option(

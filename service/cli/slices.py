@@ -58,7 +58,7 @@ def slices(
     plot: Path | None,
     **options: str | bool | None,
 ) -> None:
-    """Say how good a classifier is in every slice, the worst first.
+    """Evaluate a classifier in every slice, the worst first.
 
     FILE is a table with the columns scores and labels, and those that --slices names: a slice is all rows with the same
     values there. Or it is a JSON file, a body as POST /v1/slices takes it. FILE can be - for standard input, with

@@ -42,7 +42,7 @@ def sql(
     bins: int | None,
     weight_decimals: int | None,
 ) -> None:
-    r"""Print the SQL that turns the rows of a table into groups of scores, which every other command takes.
+    """Print the SQL that turns the rows of a table into groups of scores, which every other command takes.
 
     \b
         rocpr sql --dialect postgres --table shop.orders --scores p --labels fraud --positive-label true >groups.sql
@@ -50,8 +50,8 @@ def sql(
         rocpr curves groups.csv
 
     Groups of equal score have all that is in the rows. Bins are fewer, and the areas have bounds. A group with a row
-    that cannot be used, such as one without a label, has no number of negatives, and is refused.
-    """
+    that cannot be used, such as one without a label, has no count of negatives, and is refused.
+    """  # noqa: D301  # click's mark for text to be left as it is
     if weight_decimals is not None and weights is None:
         raise click.UsageError("--weight-decimals needs --weights.")
     if weight_decimals is not None and dialect in WITHOUT_DECIMALS:

@@ -47,7 +47,7 @@ _AT: CellTexts = {"at_lambda": in_full, "value": fraction, "threshold": in_full}
 @click.option("--min-precision", metavar="NUMBER", help="Consider only rows with at least this precision.")
 @click.option("--min-recall", metavar="NUMBER", help="Consider only rows with at least this recall.")
 @click.option("--lambda-range", metavar="JSON", help="Which weights of recall count: '[0.2, 0.8]'.  [default: [0, 1]]")
-@click.option("--lambda-density", metavar="JSON", help="""How likely each is, a Beta density: '{"a": 2, "b": 2}'.""")
+@click.option("--lambda-density", metavar="JSON", help="""How much each counts, a Beta density: '{"a": 2, "b": 2}'.""")
 @click.option("--at-lambda", metavar="JSON", help="Read the best value and its threshold there: '[0.2, 0.5, 0.8]'.")
 @plot_option
 def tradeoffs(
@@ -59,7 +59,7 @@ def tradeoffs(
     plot: Path | None,
     **options: str | bool | None,
 ) -> None:
-    """Say which threshold is best for each trade-off.
+    """Find the best threshold for each trade-off.
 
     A trade-off between precision and recall is a weight of recall, lambda: 0 looks at precision alone, 1 at recall
     alone. FILE is what rocpr curves takes: a table with the columns scores and labels, or the counts

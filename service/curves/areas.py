@@ -23,7 +23,7 @@ from service.curves.positive_steps import PositiveSteps, positive_steps
 
 _LEAST_LIFTED = 2.0**-1000
 LARGEST_TRAPEZOID = 1e7
-"""`pr_trapezoid` is omitted when P is above this, because by definition it visits every whole true positive."""
+"""`pr_trapezoid` is omitted when P is above this, because by definition it visits every integer tp."""
 
 
 @dataclass(slots=True)
@@ -115,7 +115,7 @@ def has_trapezoid(table: ConfusionTable) -> bool:
 
 
 def pr_trapezoid(table: ConfusionTable) -> float:
-    """The composite trapezoid through D&G's interpolated points, all rows and every whole true positive, over P.
+    """The composite trapezoid through D&G's interpolated points, all rows and every integer tp, over P.
 
     The rows of a vertical step add no area; the next trapezoid starts at the step's last row.
     """

@@ -61,10 +61,7 @@ NOT_A_SWEEP = CurvesWarning(
 )
 TRAPEZOID_OMITTED = CurvesWarning(
     "pr_trapezoid_omitted",
-    (
-        "pr_trapezoid has a point at every whole true positive: it is null with fractional counts or "
-        "more than 1e7 positives."
-    ),
+    "pr_trapezoid has a point at every integer tp: it is null with fractional counts or more than 1e7 positives.",
 )
 
 

@@ -46,7 +46,7 @@ SHORTEST = 128.0
 _FAR = 32.0
 """From q + k = 32 on, the corrections omit less than 2^-61 of the integral that they correct."""
 _CORRECTIONS = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132)
-"""B_2j/(2j), with Bernoulli's numbers."""
+"""B_2j/(2j), with Bernoulli numbers."""
 
 _GAUSS_RULE = np.array(
     [

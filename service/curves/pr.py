@@ -25,7 +25,7 @@ from service.curves.exact import (
 )
 
 _MOST_WHOLE_ROWS = 2_000
-"""The default interpolation has at most this many rows at every whole true positive, or half as many at a step."""
+"""The default interpolation has at most this many rows at every integer tp, or half as many at a step."""
 
 _LEAST_RECALL = 2.0**-900
 """Pairs of doubles keep all their bits above this."""
@@ -33,7 +33,7 @@ _LEAST_RECALL = 2.0**-900
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Every:
-    """Interpolate at tp = 0, n, 2n, ..., P with n > 0; at 1, at every whole true positive and every row (D&G's own)."""
+    """Interpolate at tp = 0, n, 2n, ..., P with n > 0; at 1, at every integer tp and every row (D&G's own)."""
 
     every: float
 
@@ -56,7 +56,7 @@ class PrCurve:
 
 
 def default_interpolation(table: ConfusionTable, limit: float) -> Every:
-    """Choose every whole true positive if P + rows <= 2,000, else the least whole step that gives at most 1,000 steps.
+    """Choose every integer tp if P + rows <= 2,000, else the least whole step that gives at most 1,000 steps.
 
     A step of 1 would list all rows; if there are more than `limit`, the step is 2.
     """

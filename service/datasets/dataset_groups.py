@@ -189,7 +189,7 @@ def _check_kinds(kinds: Mapping[str, "Kind"], where: Mapping[str, list[Any]], pl
         kind = kinds[name].name if name in kinds else "missing"
         wanted = {"boolean"} if isinstance(values[0], bool) else {"number", "integer"}
         if not isinstance(values[0], str) and kind not in wanted:
-            message = f"This column is {kind}; give its values as texts."
+            message = f"This column is {kind}; give its values as strings."
             raise invalid_value(f"{place}/where/{pointer_token(name)}", "not_a_string", message)
 
 

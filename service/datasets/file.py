@@ -80,7 +80,7 @@ class _Names(fields.Field[tuple[str, ...]]):
     def _deserialize(self, value: object, *_: object, **__: object) -> tuple[str, ...]:
         names = (value,) if isinstance(value, str) else value
         if not isinstance(names, list | tuple) or not all(isinstance(each, str) for each in names):
-            raise ValidationError("Must be a text or a list of texts.")
+            raise ValidationError("Must be a string or a list of strings.")
         return tuple(names)
 
 
@@ -89,7 +89,7 @@ class _LabelText(fields.Field[str]):
 
     def _deserialize(self, value: object, *_: object, **__: object) -> str:
         if not isinstance(value, bool | int | float | str):
-            raise ValidationError("Must be a text, a number or a boolean.")
+            raise ValidationError("Must be a string, a number or a boolean.")
         return value if isinstance(value, str) else str(value).lower()
 
 

@@ -74,7 +74,7 @@ def found(
         search = Search(engine, rows, first, tolerance, most_bins, columns.lower_is_positive)
         groups, passes = search.run(), search.passes
     if groups.rows.sum() != probe["rows" if rows.weights is None else "weighty"]:
-        raise EngineFailed("Other rows were grouped than were counted before; did the data change meanwhile?")
+        raise EngineFailed("The rows grouped are not those counted before; did the data change meanwhile?")
     return Found(groups, int(probe["rows"]), passes, rest, slices)
 
 

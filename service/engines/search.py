@@ -60,7 +60,7 @@ class Search:
     """A search in the rows of an engine.
 
     first      the bins of the first pass.
-    tolerance  how far the bounds of the areas may be apart.
+    tolerance  how far apart the bounds of the areas may be.
     passes     how often the rows were read.
     """
 

@@ -74,10 +74,10 @@ def has_bounds(evaluation: Evaluation, options: CurvesOptions) -> bool:
         return False
     for name in _OF_SINGLE_SCORES:
         if name in options.include:
-            raise NeedsExactGroups(f"{name} needs groups of one score each, so that score_from is score_to.", "include")
+            raise NeedsExactGroups(f"{name} needs groups of one score each: score_from must equal score_to.", "include")
     for name in ("costs", "tuning"):
         if getattr(options, name) is not None:
-            raise NeedsExactGroups(f"{name} needs groups of one score each, so that score_from is score_to.", name)
+            raise NeedsExactGroups(f"{name} needs groups of one score each: score_from must equal score_to.", name)
     if options.thresholds is None:
         return True
     for row, threshold in enumerate(options.thresholds.tolist()):

@@ -21,8 +21,8 @@ TOO_FEW_EXAMPLES = CurvesWarning(
 )
 UNKNOWN_EXAMPLES = CurvesWarning(
     "unknown_examples",
-    "Intervals are null: positives and negatives are sums of weights, which tell how many examples they are of only "
-    "together with positives_squared and negatives_squared.",
+    "Intervals are null: with sums of weights, they also need the sums of squared weights, positives_squared "
+    "and negatives_squared.",
 )
 FEW_EFFECTIVE_EXAMPLES = CurvesWarning(
     "few_effective_examples",
@@ -201,12 +201,13 @@ class Evidence:
         wrong = few * (1 - max(value for _, value in found))
         enough = _ANY if interval.method == "mover" else _SEVERAL
         if inside < _INSIDE:
-            why = f"only about {inside:.2g} examples decide; from {_INSIDE} examples on, they keep their level"
+            why = f"only about {inside:.2g} examples decide; with {_INSIDE} or more, they keep their level"
         elif interval.method != "mover" and few < _MANY:
-            why = f"the smaller class has an effective size of {few:.3g}; from {_MANY} on, they keep their level"
+            why = f"the smaller class has an effective size of {few:.3g}; with {_MANY} or more, they keep their level"
         elif wrong < enough:
             why = (
-                f"about {wrong:.2g} of the smaller class are ranked wrongly; from {enough:g} on, they keep their level"
+                f"about {wrong:.2g} of the smaller class are ranked wrongly; "
+                f"with {enough:g} or more, they keep their level"
             )
         else:
             return

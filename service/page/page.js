@@ -306,7 +306,7 @@ async function better() {
 function sentence(other, baseline, checks) {
 	const names = holds => checks.filter(({interval}) => interval && holds(interval)).map(({rule}) => METRICS[rule.metric]).join(", ");
 	const said = [names(({lower}) => lower > 0), names(({upper}) => upper < 0)].map((by, at) => by && `${["better", "worse"][at]} than ${baseline} by ${by}`);
-	return said.join("") ? `${other} is ${said.filter(Boolean).join(", ")}.` : `No difference between ${other} and ${baseline} is shown.`;
+	return said.join("") ? `${other} is ${said.filter(Boolean).join(", ")}.` : `The data show no difference between ${other} and ${baseline}.`;
 }
 
 function addRule(metric, bound, sure) {

@@ -126,7 +126,7 @@ def contents(column: object) -> Contents:
 @singledispatch
 def categories(column: object) -> Categories:
     """Read a column that defines slices: text, integers, booleans, or no value. Raises ColumnError."""
-    raise ColumnError("not_a_column", 'Must be a list of texts, integers or booleans, such as ["DE", "FR"].')
+    raise ColumnError("not_a_column", 'Must be a list of strings, integers or booleans, such as ["DE", "FR"].')
 
 
 @singledispatch

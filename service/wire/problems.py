@@ -239,8 +239,8 @@ PROBLEM_TYPES = {
             "too_many_requests",
             429,
             "Too many requests at once",
-            "The API key, or the client's address at a proxy that limits these, already has as many requests in "
-            "progress as it may (ROCPR_KEY_CONCURRENCY). Wait for them, and at least as long as Retry-After says.",
+            "The API key, or the client's address if a proxy limits these, already has as many requests in "
+            "progress as allowed (ROCPR_KEY_CONCURRENCY). Wait for them, and at least as long as Retry-After says.",
         ),
         ProblemType(
             "headers_too_large",
@@ -252,7 +252,7 @@ PROBLEM_TYPES = {
             "internal_error",
             500,
             "The server failed",
-            "This is a defect of the service, not of the request. Please report it.",
+            "This is a defect in the service, not in the request. Please report it.",
         ),
         ProblemType(
             "unavailable",

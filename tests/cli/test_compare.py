@@ -38,7 +38,7 @@ def test_the_summary_as_a_whole(tmp_path: Path) -> None:
         "  one  dominates none",
         "  two  dominates none",
         "",
-        "Most true positives at each false-positive rate: 3 intervals",
+        "Most true positives at each false positive rate: 3 intervals",
         "  fpr_from    fpr_to  best",
         "  0.000000  0.150000  one",
         "  0.150000  0.750000  two",
@@ -191,7 +191,7 @@ def test_long_lists_are_shortened_and_many_names_wrapped(tmp_path: Path) -> None
     run = rocpr(*written(tmp_path, turns=turns, **dict.fromkeys(names, straight)), "--indices", "jaccard")
     assert run.exit_code == 0
     head, _, *lines = section(run.stdout, "Most true positives")
-    assert re.fullmatch(rf" at each false-positive rate: {MOST_ROWS} of \d\d intervals", head)
+    assert re.fullmatch(rf" at each false positive rate: {MOST_ROWS} of \d\d intervals", head)
     starts = [line for line in lines if re.match(r" +\d", line)]
     assert len(starts) == MOST_ROWS
     assert (starts[0].split()[0], starts[-1].split()[1]) == ("0.000000", "1.000000")

@@ -51,7 +51,7 @@ def test_the_summary_as_a_whole(tmp_path: Path) -> None:
         "  roc                0.875000  the ROC curve; a tie counts one half",
         "  roc_hull           0.875000  the convex hull of the ROC curve",
         "  pr                 0.038462  the precision-recall curve, linear in counts",
-        "  pr_trapezoid       0.038462  the same, by trapezoids at whole true positives",
+        "  pr_trapezoid       0.038462  the same, by trapezoids at every integer tp",
         "  pr_achievable      0.038462  the precision-recall curve of the hull's rows",
         "  average_precision  0.038462  mean precision, weighted by each rise in recall",
         "",

@@ -83,7 +83,7 @@ def test_worst_ranking(size: int) -> None:
 
 
 def test_trapezoid_of_the_worst_ranking_tends_to_it() -> None:
-    """The trapezoid at every whole true positive comes nearer by four when P doubles."""
+    """The trapezoid at every integer tp comes nearer by four when P doubles."""
     errors = [areas(Rows([0], [size], size, size)).pr_trapezoid - (1 - math.log(2)) for size in (50, 100, 200, 400)]
     for coarse, fine in itertools.pairwise(errors):
         assert 3.9 < coarse / fine < 4.1

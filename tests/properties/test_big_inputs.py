@@ -49,7 +49,7 @@ def average_precision(steps: Steps) -> Fraction:
 
 
 def pr_trapezoid(steps: Steps) -> Fraction:
-    """The composite trapezoid at every whole true positive, in fixed point."""
+    """The composite trapezoid at every integer tp, in fixed point."""
     first = next((t, f) for t, f in steps if t + f > 0)
     total, before = 0, (first[0] << BITS) // (first[0] + first[1])
     for (s, e), (t, f) in itertools.pairwise(steps):

@@ -58,7 +58,7 @@ def roc_dominates(one: Curves, other: Curves, positives: int, negatives: int) ->
 
 
 def recall_grid(positives: int) -> np.ndarray:
-    """Every whole true positive and just after it: the PR curve has no other place to cross or jump."""
+    """Every integer tp and just after it: the PR curve has no other place to cross or jump."""
     places = [k + tiny for k in range(positives + 1) for tiny in (0.0, TINY) if 0 < k + tiny <= positives]
     return np.array([place / positives for place in places])
 

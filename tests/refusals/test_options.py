@@ -149,7 +149,7 @@ WRONG: list[Row] = [
             SAMPLE | {"rules": rules, "baseline": None},
             f"/rules/{blamed}/max_drop",
             "missing",
-            "max_drop needs a baseline to drop from.",
+            "max_drop needs a baseline.",
         )
         for rules, blamed in (([ROC, DROP], 1), ([DROP, ROC], 0))
     ),
@@ -158,7 +158,7 @@ WRONG: list[Row] = [
         SAMPLE | {"rules": [ROC], "paired": True},
         "/paired",
         "missing",
-        "paired needs a baseline to pair with.",
+        "paired needs a baseline.",
     ),
     *(
         ("gates", PAIR | {"baseline": OTHER | change}, blamed, "not_paired", "")

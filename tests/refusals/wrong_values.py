@@ -60,7 +60,7 @@ def _(field: Where) -> Iterator[Wrong]:  # noqa: ARG001
     for value in (1, "text", [{}], True):
         yield Wrong(value, "not_an_object", "Must be an object of filters,")
     for value in ([1, "a"], [True, 1], [[1]], [None], {"a": 1}):
-        yield Wrong({"a/b": value}, "not_a_label", "Must be texts, or numbers, or booleans.", "/a~1b")
+        yield Wrong({"a/b": value}, "not_a_label", "Must be all strings, all numbers or all booleans.", "/a~1b")
 
 
 @wrong_values.register

@@ -59,7 +59,7 @@ class GateCommand(click.Command):
 @click.option(
     "--init",
     is_flag=True,
-    help="Print a first RULES.toml that SCORES meets, which is then the only file. With --json: a RULES.json.",
+    help="Print a first RULES.toml that SCORES meet; give no other file. With --json: a RULES.json.",
 )
 @click.pass_context
 def gate(
@@ -79,7 +79,7 @@ def gate(
     init: bool,
     **options: str | bool | None,
 ) -> None:
-    """Say whether SCORES meet the rules in RULES.toml.
+    """Check whether SCORES meet the rules in RULES.toml.
 
     SCORES and OLD are tables as rocpr curves takes them, or JSON files with the fields of an evaluation. The options
     for columns apply to both, and override those in RULES.toml. One of the files can be - for standard input.

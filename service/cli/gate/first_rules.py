@@ -12,7 +12,7 @@ from service.inference.rules import percent
 
 LEVEL = 0.95
 FPR = 0.1
-"""The false-positive rate of the operating point."""
+"""The false positive rate of the operating point."""
 CHANCE = 0.5
 """The area under the ROC curve of useless scores."""
 
@@ -45,7 +45,7 @@ _HEAD = """\
 _MEANINGS = {
     "roc": "The area under the ROC curve.",
     "average_precision": "Average precision: mean precision, weighted by each rise in recall.",
-    "tpr_at_fpr": "The true-positive rate at the highest false-positive rate you can afford.",
+    "tpr_at_fpr": "The true positive rate at the highest false positive rate you can afford.",
     "roc_hull": "The area under the convex hull of the ROC curve.",
 }
 
@@ -109,7 +109,7 @@ def _about(check: dict[str, Any]) -> Iterator[str]:
     else:
         yield f"# Today {value:.6f}, {percent(LEVEL)} % interval {interval['lower']:.6f} to {interval['upper']:.6f}.\n"
     if rule["metric"] == "roc" and value < CHANCE:
-        yield f"# Below {CHANCE}: is lower_is_positive meant?\n"
+        yield f"# Below {CHANCE}: did you mean lower_is_positive?\n"
 
 
 def _lowest(check: dict[str, Any]) -> float:

@@ -1,4 +1,4 @@
-"""A gate's question, from a file of rules, a file of scores and perhaps one of a baseline, and the one who answers it.
+"""A gate's question, from a file of rules, a file of scores and perhaps one of a baseline, and who answers it.
 
 Without a server answer.py gets the decoded files. A server gets a table without a baseline unchanged, and anything else
 as one JSON body. A problem names the file that caused it.

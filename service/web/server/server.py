@@ -158,5 +158,5 @@ class Server:
     def _open(self) -> BinaryIO:
         """Open a file for a body. Raises OSError."""
         if not self._has_room:
-            raise OSError(errno.ENOSPC, "as much is held for clients as may be")
+            raise OSError(errno.ENOSPC, "there is no more room for bodies")
         return self._spool()

@@ -124,7 +124,7 @@ class GroupsSchema(ObjectSchema):
                 raise invalid("missing", "Groups need score, or score_from and score_to.", name if ends else "score")
         squares = [name for name in _SQUARES if name not in data]
         if len(squares) == 1:
-            raise invalid("missing", "Give the sums of squared weights of both classes, or of none.", squares[0])
+            raise invalid("missing", "Give the sums of squared weights of both classes or of neither.", squares[0])
         return GroupColumns(**(data | ends))
 
 
@@ -175,7 +175,7 @@ def _wrong_values(values: list[Any]) -> Fault | None:
         return Fault("wrong_length", f"Must have 1 to {MOST_WANTED} values, not {len(values)}.")
     kinds = {float if type(value) is int else type(value) for value in values}
     if len(kinds) > 1 or not kinds <= {bool, float, str}:
-        return Fault("not_a_label", "Must be texts, or numbers, or booleans.")
+        return Fault("not_a_label", "Must be all strings, all numbers or all booleans.")
     if float in kinds and not all(abs(value) < _LARGEST_VALUE for value in values):
         return Fault("out_of_range", "Numbers must be below 2^63 in size.")
     return None

@@ -230,11 +230,11 @@ class GatesRequestSchema(GatesCharts, EvaluationSchema):
         if baseline is None:
             for row, rule in enumerate(data["rules"]):
                 if rule.max_drop is not None:
-                    fault = Fault("missing", "max_drop needs a baseline to drop from.")
+                    fault = Fault("missing", "max_drop needs a baseline.")
                     raise ValidationError({"rules": {row: {"max_drop": [fault]}}})
         paired = data.get("paired", False)
         if paired and baseline is None:
-            raise invalid("missing", "paired needs a baseline to pair with.", "paired")
+            raise invalid("missing", "paired needs a baseline.", "paired")
         options = GateOptions(tuple(data["rules"]), paired=paired, intervals=data.get("intervals"))
         _check_levels(options)
         return GatesRequest(evaluation, baseline, options, data.get("fail_status", 200), charts_of("gates", data))

@@ -71,7 +71,7 @@ _COMPARED, _COMPARED_ROW = 800, 0.3
 """One of several evaluations: 0.25 to 0.4 ms, plus 0.1 µs for each of its rows and each other evaluation."""
 
 _MOST_DEFAULT_POINTS, _MOST_DEFAULT_STEPS = 2_000, 1_000
-"""The rows of the default interpolation at every whole true positive, and otherwise (service/curves/pr.py)."""
+"""The rows of the default interpolation at every integer tp, and otherwise (service/curves/pr.py)."""
 
 _ROUNDED = 1e-6
 """How far a whole total, a sum of doubles, may be from an integer."""

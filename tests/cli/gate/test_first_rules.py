@@ -68,7 +68,7 @@ def test_the_same_rules_as_json(tmp_path: Path) -> None:
 
 def test_scores_in_the_other_direction_get_a_hint(tmp_path: Path) -> None:
     """And what a minimum of 0 would say nothing of is left out, and told."""
-    doubt = "# Below 0.5: is lower_is_positive meant?\n"
+    doubt = "# Below 0.5: did you mean lower_is_positive?\n"
     assert doubt not in first_rules(tmp_path, ALL).read_text()
     text = first_rules(tmp_path, ALL, "--lower-is-positive").read_text()
     assert [rule["metric"] for rule in tomllib.loads(text)["rules"]] == ["average_precision"]
