@@ -81,6 +81,11 @@ def test_closed_may_be_in_the_query_of_a_json_body():
         ({"positives": [0, 0, 0]}, "/groups/positives", "one_class"),
         ({"negatives": [0, -1, 0]}, "/groups/negatives/1", "negative"),
         ({"negatives": [0, 1e200, 0]}, "/groups/negatives", "total_out_of_range"),
+        (
+            {"score_from": [0.8, 0.8, 0.0], "score_to": [1.0, 1.0, 0.5], "negatives": [1e308, 1e308, 0]},
+            "/groups/negatives",
+            "total_out_of_range",
+        ),
         ({"positives_squared": [1, 1, 1]}, "/groups/negatives_squared", "missing"),
         (
             {"positives_squared": [30, 101, 10], "negatives_squared": [0, 20, 50]},
@@ -231,3 +236,12 @@ def test_lower_scores_may_be_positive():
     }
     found = answered("curves", {"groups": bins, "lower_is_positive": True, "include": ["auc"]})
     assert found == answered("curves", {"groups": BINS, "include": ["auc"]})
+
+
+def test_a_drop_from_a_bounded_baseline_is_explained_at_its_favourable_end():
+    baseline = {"score_from": [1, 2.5], "score_to": [2, 4], "positives": [5, 95], "negatives": [95, 5]}
+    chance = {"score": [1, 2], "positives": [5, 5], "negatives": [5, 5]}
+    body = {"groups": chance, "baseline": {"groups": baseline}, "rules": [{"metric": "roc", "max_drop": 0.01}]}
+    (check,) = answered("gates", body)["checks"]
+    assert check["bounds"]["upper"] == pytest.approx(-0.4025)
+    assert check["reason"].startswith("roc dropped by 0.4025, from 0.9025 to 0.5,")

@@ -21,13 +21,14 @@ from service.cli.asking import limits, lines_of_file
 from service.cli.command_error import fail
 from service.cli.files import FORMATS, InputFile
 from service.cli.plots import NEW_FILE, new_file
+from service.curves.errors import CurvesError
 from service.curves.exact import FloatArray, are_integers
 from service.curves.grouped import GroupColumns, joined_groups, unite
 from service.wire.formats.decoders import DECODERS
 from service.wire.formats.tables import one_evaluation
 from service.wire.problems import Problem, invalid_request, invalid_value, problem_document
 from service.wire.requests.evaluation_schemas import GroupsSchema
-from service.wire.requests.faults import field_errors
+from service.wire.requests.faults import fact_error, field_errors
 
 
 @click.command()
@@ -55,7 +56,10 @@ def merge(files: tuple[BinaryIO, ...], format_name: str | None, closed: str | No
     parts = [_read(InputFile.of(file, format_name), given) for file in files]
     if len({part.positives_squared is None for part in parts}) > 1:
         fail(["Error: some of the files have sums of squared weights, and some have none; merge them separately."])
-    table = _table(unite(joined_groups(parts)))
+    united = unite(joined_groups(parts))
+    if not all(np.isfinite(column).all() for column in (united.positives, united.negatives)):
+        fail(["Error: the sum of a group is beyond all doubles."])
+    table = _table(united)
     body = BytesIO()
     _WRITERS[suffix](table, body)
     if output is None:
@@ -75,8 +79,11 @@ def _read(file: InputFile, given: dict[str, str]) -> GroupColumns:
             raise invalid_value("", "missing", message)
         try:
             columns: GroupColumns = GroupsSchema().load(groups)
+            columns.check()
         except ValidationError as error:
             raise invalid_request(field_errors(error, lambda place: decoded.pointer(f"/groups{place}"))) from None
+        except CurvesError as fact:
+            raise invalid_request([fact_error(fact, {}, lambda place: decoded.pointer(f"/groups{place}"))]) from None
     except Problem as problem:
         fail(lines_of_file(orjson.loads(problem_document(problem, "")), file, body, taken, taken))
     return columns

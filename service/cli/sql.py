@@ -3,12 +3,18 @@
 Knows the command's options; service/engines/sql.py writes the text.
 """
 
+import math
+from dataclasses import fields
+
 import click
 
 from service.cli.command_error import fail
+from service.curves.grouped import GroupColumns
 from service.engines.dialects import DIALECTS, MOST_DECIMALS, WITHOUT_DECIMALS
 from service.wire.formats.json_format import StrictJsonError
 from service.wire.formats.query_options import json_or_truth
+
+_GROUP_COLUMNS = {"score", *(field.name for field in fields(GroupColumns))}
 
 
 @click.command()
@@ -63,6 +69,8 @@ def sql(
     except ImportError:
         fail(["Error: rocpr sql needs sqlglot: pip install 'rocpr[sql]'."])
     by = tuple(name.strip() for name in slices_.split(",")) if slices_ else ()
+    for name in _GROUP_COLUMNS.intersection(by):
+        raise click.UsageError(f"--slices {name}: groups have a column of this name; rename this one, as in a view.")
     positive, negative = ((1,), (0,)) if positive_label is None else ((_label(positive_label),), None)
     rows = RowSource(
         table,
@@ -87,5 +95,7 @@ def _label(text: str) -> bool | float | str:
     try:
         value = json_or_truth(text)
     except StrictJsonError:
+        return text
+    if isinstance(value, float) and not math.isfinite(value):
         return text
     return value if isinstance(value, (bool, int, float, str)) else text

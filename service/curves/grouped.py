@@ -241,14 +241,18 @@ def _check_apart(low: FloatArray, high: FloatArray, changes: BoolArray, rows: In
 
 
 def _sums(column: FloatArray, starts: IntArray) -> FloatArray:
-    """Sum over runs; each sum is rounded once, so that it does not depend on the order."""
+    """Sum over runs; each sum is rounded once, so that it does not depend on the order. Infinite beyond all doubles."""
     if starts.size >= column.size:
         return column
-    sums: FloatArray = np.add.reduceat(column, starts)
+    with np.errstate(over="ignore"):
+        sums: FloatArray = np.add.reduceat(column, starts)
     if not are_integers(column) or _sum(column) > LARGEST_EXACT_INTEGER:
         stops = np.append(starts[1:], column.size)
         for run in np.flatnonzero(stops - starts > 1):
-            sums[run] = math.fsum(column[starts[run] : stops[run]].tolist())
+            try:
+                sums[run] = math.fsum(column[starts[run] : stops[run]].tolist())
+            except OverflowError:
+                sums[run] = math.inf
     return sums
 
 

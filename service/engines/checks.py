@@ -33,7 +33,7 @@ class RowColumns:
 
 
 def checked_kinds(engine: Engine, columns: RowColumns) -> dict[str, Kind]:
-    """Look up the columns by name. Raises ColumnRefused for one that is missing or holds no numbers."""
+    """Look up the columns by name. Raises ColumnRefused for one that is missing, or holds no numbers or no labels."""
     there = engine.kinds()
     names = {"scores": columns.scores, "labels": columns.labels}
     names |= {} if columns.weights is None else {"weights": columns.weights}
@@ -42,6 +42,9 @@ def checked_kinds(engine: Engine, columns: RowColumns) -> dict[str, Kind]:
             known = ", ".join(there)
             raise ColumnRefused("missing", f"There is no column {column!r}; the columns are {known}.", name)
     kinds = {name: there[column] for name, column in names.items()}
+    if kinds["labels"].name not in {"number", "integer", "boolean", "text"}:
+        detail = f"This column is {kinds['labels'].name}; labels must be integers, floats, decimals, booleans or text."
+        raise ColumnRefused("not_a_label", detail, columns.labels)
     for name in names.keys() - {"labels"}:
         kind = kinds[name].name
         if kind in {"text", "boolean"}:

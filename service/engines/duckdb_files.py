@@ -9,8 +9,6 @@ from typing import Any
 from service.engines.engine import Kind
 from service.engines.failures import EngineFailed
 
-KINDS = ("parquet", "csv", "arrow")
-
 _MOST_DIGITS = 15
 """A decimal of so many digits is the quotient of two integers that a double holds exactly."""
 
@@ -25,7 +23,7 @@ _INTEGER_TYPE = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?")
 class Files:
     """Files of one kind, or globs of them.
 
-    kind   one of KINDS; None for what their names end in.
+    kind   parquet, csv or arrow; None for what their names end in.
     texts, numbers   columns of CSV files that are read as such, whatever they look like.
     delimiter, decimal   the separator and the decimal mark of CSV files.
     """

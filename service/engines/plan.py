@@ -68,7 +68,7 @@ def found(
     slices: NamedArrays = {}
     if tolerance is None or first is None:
         table = engine.rows(sql.exact_text(rows), "grouping by score")
-        slices = {name: table[name] for name in columns.by}
+        slices = {name: table[f"slice_{place}"] for place, name in enumerate(columns.by)}
         groups, passes = groups_of(table, rows), 1
     else:
         search = Search(engine, rows, first, tolerance, most_bins, columns.lower_is_positive)

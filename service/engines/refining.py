@@ -59,7 +59,7 @@ class RowGroups(NamedTuple):
         ordered = self.take(np.argsort(self.score_from, kind="stable"))
         reach = np.maximum.accumulate(ordered.score_to)
         starts = np.append(0, np.flatnonzero(ordered.score_from[1:] > reach[:-1]) + 1)
-        if starts.size == reach.size:
+        if starts.size >= reach.size:  # none has a score in common with another, or there are none
             return ordered
         masses = {name: np.add.reduceat(column, starts) for name, column in ordered.masses.items()}
         ends = np.maximum.reduceat(ordered.score_to, starts)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from service.curves.bounds import bounded_areas
+from service.curves.errors import CurvesError
 from service.curves.exact import FloatArray, IntArray
 from service.curves.grouped import GroupColumns, Grouped
 from service.engines import sql
@@ -73,8 +74,14 @@ class Search:
     passes: int = 0
 
     def run(self) -> RowGroups:
-        """Divide bins until the width is within the tolerance. Raises EngineFailed."""
+        """Divide bins until the width is within the tolerance.
+
+        Groups without areas, such as those of a class that weighs nothing, are not divided; who evaluates them says why
+        there are none. Raises EngineFailed.
+        """
         blocks = [self._bins(())]
+        if _merged(blocks[0].groups.apart(), lower_is_positive=self.lower_is_positive) is None:
+            return blocks[0].groups.apart()
         goals = Goals(self.tolerance, self.tolerance * _OF_LIFTS)
         while True:
             groups = RowGroups.of_parts([block.groups for block in blocks])
@@ -134,7 +141,15 @@ class Search:
 
 
 def bounds_apart(groups: RowGroups, *, lower_is_positive: bool = False) -> float:
-    """How far the bounds of an area are apart, of all areas at most."""
+    """How far the bounds of an area are apart, of all areas at most; 0 if there are no areas."""
+    merged = _merged(groups, lower_is_positive=lower_is_positive)
+    if merged is None:
+        return 0.0
+    return max(each.upper - each.lower for each in bounded_areas(merged).values() if each is not None)
+
+
+def _merged(groups: RowGroups, *, lower_is_positive: bool) -> Grouped | None:
+    """The groups as they are evaluated; None if they cannot be."""
     masses = groups.masses
     columns = GroupColumns(
         groups.score_from,
@@ -145,8 +160,10 @@ def bounds_apart(groups: RowGroups, *, lower_is_positive: bool = False) -> float
         masses.get("negatives_squared"),
         lower_is_positive=lower_is_positive,
     )
-    found = bounded_areas(Grouped.of(columns)).values()
-    return max(each.upper - each.lower for each in found if each is not None)
+    try:
+        return Grouped.of(columns)
+    except CurvesError:
+        return None
 
 
 def groups_of(table: NamedArrays, rows: sql.RowSource) -> RowGroups:

@@ -110,14 +110,16 @@ def probe_text(rows: RowSource, *, whole: bool = False) -> str:
 
 
 def exact_text(rows: RowSource, *, checked: bool = False) -> str:
-    """Group by score: the columns of `by`, score and the sums: positives, negatives.
+    """Group by score: slice_0, slice_1 and so on for `by`, score and the sums: positives, negatives.
 
     Of weights also positives_squared, negatives_squared, and rows.
 
-    With `checked`, rows is left out, and negatives is null in a group with a row whose label is neither positive nor
-    negative, or whose weight is null or below 0: no reader of groups takes that for a number.
+    With `checked`, slices have the names in `by`, rows is left out, and negatives is null in a group with a row whose
+    label is neither positive nor negative, or whose weight is null or below 0: no reader of groups takes that for a
+    number.
     """
-    query = exp.select(*_slices(rows), aliased(column("score"), "score"), *_sums(rows, checked=checked))
+    slices = _slices(rows) if checked else _slice_names(rows)
+    query = exp.select(*slices, aliased(column("score"), "score"), *_sums(rows, checked=checked))
     query = query.from_(_examples(rows).subquery(identifier("examples")))
     return _text(query.group_by(*_slice_names(rows), column("score")), rows)
 

@@ -165,7 +165,9 @@ def _agreed_verdict(one: Check, other: Check, bounds: Enclosure | None) -> tuple
             return check.status, check.reason
     if one.status != other.status and bounds is not None:
         return "undecided", straddling(one.rule, bounds)
-    nearer = one if (one.rule.kind == "max") == ((one.value or 0) < (other.value or 0)) else other
+    of_drop = one.rule.kind == "max_drop"
+    first, second = ((each.difference if of_drop else each.value) or 0 for each in (one, other))
+    nearer = one if (one.rule.kind == "max") == (first < second) else other
     if not nearer.reason or bounds is None or bounds.lower == bounds.upper:
         return nearer.status, nearer.reason
     return nearer.status, f"{nearer.reason.removesuffix('.')}, at the favourable end of its bounds."

@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.running import run
 
+SQUARES = "score,positives,negatives,positives_squared,negatives_squared"
 EXACT = "score,positives,negatives\n0.9,2,0\n0.1,1,3\n"
 OPEN = "score_from,score_to,positives,negatives\n0.5,1.0,2,0\n0.0,0.5,1,3\n"
 
@@ -63,6 +64,8 @@ def test_sums_of_weights_keep_their_squares(write) -> None:
         ("b.csv", "scores,labels\n1,1\n0,0\n", "There are no groups; they need the columns score"),
         ("b.csv", "score,positives,negatives\n1,1,x\n", "/negatives/0: 'x' is not a decimal number."),
         ("b.csv", "score,positives,negatives\n1,-1,0\n", "positives/0: This is below 0. (negative)"),
+        ("b.csv", "score_from,score_to,positives,negatives\n2,1,1,1\n", "/score_to/0: score_to is 1 here"),
+        ("b.csv", f"{SQUARES}\n1,2,1,9,1\n", "/positives_squared/0: Weights that add up to 2"),
         ("b.json", "{}", "There are no groups"),
         ("b.txt", "", "b.txt does not end in"),
     ],
@@ -75,10 +78,14 @@ def test_another_file_is_refused_by_its_name(write, name: str, text: str, says: 
 
 
 def test_weights_and_examples_are_not_added_up(write) -> None:
-    squares = "score,positives,negatives,positives_squared,negatives_squared\n1,1,0,1,0\n"
-    result = run("merge", write("a.csv", EXACT), write("b.csv", squares))
+    result = run("merge", write("a.csv", EXACT), write("b.csv", f"{SQUARES}\n1,1,0,1,0\n"))
     assert result.exit_code == 2
     assert "merge them separately" in result.stderr
+
+
+def test_a_sum_beyond_all_doubles_is_refused(write) -> None:
+    result = run("merge", *(write(name, "score,positives,negatives\n1,1e308,1\n") for name in ("a.csv", "b.csv")))
+    assert (result.exit_code, result.stderr) == (2, "Error: the sum of a group is beyond all doubles.\n")
 
 
 def test_an_output_of_another_format_is_refused(write, tmp_path: Path) -> None:

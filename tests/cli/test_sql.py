@@ -57,7 +57,14 @@ def test_bins_have_bounds(dialect: str) -> None:
 
 
 def test_labels_are_literals_of_their_type() -> None:
-    for label, literal in (("true", "= TRUE"), ("2", "= 2"), ("spam", "= 'spam'"), ('"2"', "= '2'"), ("-1", "= -1")):
+    for label, literal in (
+        ("true", "= TRUE"),
+        ("2", "= 2"),
+        ("spam", "= 'spam'"),
+        ('"2"', "= '2'"),
+        ("-1", "= -1"),
+        ("1e400", "= '1e400'"),
+    ):
         assert literal in run("sql", "--dialect", "duckdb", *OPTIONS, "--positive-label", label).stdout
 
 
@@ -67,6 +74,7 @@ def test_labels_are_literals_of_their_type() -> None:
         (["--weight-decimals", 3], "--weight-decimals needs --weights."),
         (["--weight-decimals", 3, "--weights", "w", "--dialect", "sqlite"], "which has no decimals"),
         (["--table", "f(1)"], "'f(1)' is not the name of a table."),
+        (["--slices", "country,score"], "--slices score: groups have a column of this name"),
         (["--bins", 0], "0 is not in the range"),
         (["--dialect", "cobol"], "'cobol' is not one of"),
     ],

@@ -135,6 +135,29 @@ def test_bounds_of_all_areas_are_as_close_as_asked(tolerance: float, tmp_path: P
         assert result.passes <= 3
 
 
+@pytest.mark.parametrize(
+    "weights",
+    [
+        np.zeros(SIZE),
+        np.where(LABELS, 1.0, 0.0),
+        np.where(LABELS, 0.0, 1.0),
+        np.full(SIZE, 1e-200),
+        np.full(SIZE, 1e305),
+    ],
+    ids=["none weighs", "no negative weighs", "no positive weighs", "tiny", "huge"],
+)
+def test_groups_without_areas_are_not_divided(weights: np.ndarray, tmp_path: Path) -> None:
+    result = grouped({"p": SCORES, "y": LABELS, "w": weights}, tmp_path, RowColumns("p", "y", "w"), tolerance=1e-3)
+    assert result.passes == 1
+    assert result.groups.rows.sum() == np.count_nonzero(weights)
+
+
+def test_a_column_of_slices_may_be_called_score(tmp_path: Path) -> None:
+    table = {"p": SCORES, "y": LABELS, "score": LOGITS > 0}
+    result = grouped(table, tmp_path, RowColumns("p", "y", by=("score",)))
+    check(result.groups.take(result.slices["score"].astype(bool)), SCORES[LOGITS > 0], LABELS[LOGITS > 0])
+
+
 def test_slices(tmp_path: Path) -> None:
     countries = np.array(["DE", "FR", "it's"])[RANDOM.integers(0, 3, SIZE)]
     table = {"p": SCORES.round(2), "y": LABELS, "a country": countries, "big": LOGITS > 0}
@@ -221,6 +244,11 @@ NULL, NAN, INFINITE = [None, 0.5, 0.2], [0.1, float("nan"), 0.2], [0.1, 0.5, flo
             {"p": [1, 2, 2**53 + 1]},
             "not_exact",
             "This integer has no exact double, and is not rounded silently (1 of 3 rows).",
+        ),
+        (
+            {"y": pa.array([0, 1, 2], pa.date32())},
+            "not_a_label",
+            "This column is date; labels must be integers, floats, decimals, booleans or text.",
         ),
         ({"y": [1, None, 0]}, "not_a_label", "This is null; it must be a label (1 of 3 rows)."),
         ({"y": NAN}, "not_a_label", "This is not a finite number, so it cannot be a label (1 of 3 rows)."),
