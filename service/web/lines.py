@@ -5,6 +5,7 @@ Knows threads and lines; nothing of requests. The lines keep a connection alive,
 
 import logging
 from collections.abc import Callable, Iterator
+from itertools import chain
 from queue import Empty, SimpleQueue
 from threading import Thread
 from time import monotonic
@@ -27,20 +28,39 @@ _LOG = logging.getLogger("service")
 _Work = Callable[[OnProgress], tuple[Answer, BinaryIO]]
 """What is to be done: it tells its progress, and returns an answer and the file with its body."""
 
-_End = tuple[Answer, BinaryIO | None] | None
-"""The result; None if the client has gone."""
+_End = tuple[Answer, BinaryIO] | Exception
+
+_PROBLEM = b'{"problem":'
 
 
-def lines(work: _Work, instance: str) -> Iterator[bytes]:
-    """Do the work on a thread of its own, and write the lines meanwhile."""
+def lines(work: _Work, instance: str) -> tuple[Answer, BinaryIO] | Iterator[bytes]:
+    """Do the work on a thread of its own, and write the lines meanwhile.
+
+    If it fails before there is a line to write, it is as if there were no lines: what the work raised is raised here,
+    and a problem that it answered is returned.
+    """
     told: SimpleQueue[tuple[str, float]] = SimpleQueue()
     ends: list[_End] = []
 
     def run() -> None:
-        ends.append(_end_of(work, lambda step, done: told.put((step, done)), instance))
+        try:
+            ends.append(work(lambda step, done: told.put((step, done))))
+        except Exception as error:  # noqa: BLE001  # raised again, or the last line says what happened
+            ends.append(error)
         told.put(("", 1.0))
 
     Thread(target=run, name="lines", daemon=True).start()
+    written = _written(told, ends, instance)
+    first = next(written, b"")
+    if first in {b"", _PROBLEM}:
+        end = ends[0]
+        if isinstance(end, Exception):
+            raise end
+        return end
+    return chain([first], written)
+
+
+def _written(told: "SimpleQueue[tuple[str, float]]", ends: list[_End], instance: str) -> Iterator[bytes]:
     step, done, due = "", 0.0, monotonic() + BEAT_SECONDS
     while not ends:
         is_due, before = False, step
@@ -51,31 +71,24 @@ def lines(work: _Work, instance: str) -> Iterator[bytes]:
         if not ends and (is_due or step != before):
             yield orjson.dumps({"progress": {"step": step, "done": round(done, 3)}}, option=orjson.OPT_APPEND_NEWLINE)
             due = monotonic() + BEAT_SECONDS
-    yield from _last_line(ends[0])
+    yield from _last_line(ends[0], instance)
 
 
-def _end_of(work: _Work, tell: OnProgress, instance: str) -> _End:
-    try:
-        return work(tell)
-    except ClientGone:
-        return None
-    except Problem as problem:
-        return problem_answer(problem, instance), None
-    except Exception as error:  # noqa: BLE001  # a status was sent already; the last line says what happened
-        _LOG.error("Unexpected failure", exc_info=error)
-        return problem_answer(Problem("internal_error", "The server failed unexpectedly."), instance), None
-
-
-def _last_line(end: _End) -> Iterator[bytes]:
-    if end is None:
+def _last_line(end: _End, instance: str) -> Iterator[bytes]:
+    if isinstance(end, ClientGone):
+        return
+    if isinstance(end, Exception):
+        if not isinstance(end, Problem):
+            _LOG.error("Unexpected failure", exc_info=end)
+            end = Problem("internal_error", "The server failed unexpectedly.")
+        yield _PROBLEM
+        yield problem_answer(end, instance).body.rstrip()
+        yield b"}\n"
         return
     answer, content = end
-    yield b'{"problem":' if answer.problem else b'{"answer":'
-    if content is None:
-        yield answer.body.rstrip()
-    else:
-        with content:
-            content.seek(0)
-            while piece := content.read(_PIECE_BYTES):
-                yield piece.replace(b"\n", b"")  # one at the end
+    yield _PROBLEM if answer.problem else b'{"answer":'
+    with content:
+        content.seek(0)
+        while piece := content.read(_PIECE_BYTES):
+            yield piece.replace(b"\n", b"")  # one at the end
     yield b"}\n"

@@ -150,23 +150,20 @@ class Operations:
         with self._body_in_file(request.environ) as body:
             note(bytes_in=body.seek(0, os.SEEK_END))
             result, content = self._big.answer_in_files(asked, body, client_of(request.environ))
-        length = content.seek(0, os.SEEK_END)
-        content.seek(0)
-        if length > _HELD_BYTES:
-            return _response(result, wrap_file(request.environ, content), length, direct_passthrough=True)
-        with content:
-            return _response(result, [content.read()], length)
+        return _response_from_file(result, content)
 
     def _answer_in_lines(self, asked: Request) -> Response:
-        """Begin an answer that tells how far the work is; its last line has the answer, or the problem."""
+        """Begin an answer that tells how far the work is; its last line has the answer, or a late problem."""
         environ = request.environ
 
         def work(progress: OnProgress) -> tuple[Answer, BinaryIO]:
             with self._body_in_file(environ) as body:
                 return self._big.answer_in_files(asked, body, client_of(environ), progress)
 
-        unbuffered = {"Vary": VARY, "X-Accel-Buffering": "no"}
-        return Response(lines(work, asked.instance), headers=unbuffered, mimetype=NDJSON)
+        begun = lines(work, asked.instance)
+        if isinstance(begun, tuple):
+            return _response_from_file(*begun)
+        return Response(begun, headers={"Vary": VARY, "X-Accel-Buffering": "no"}, mimetype=NDJSON)
 
     def _body_in_file(self, environ: "WSGIEnvironment") -> AbstractContextManager[BinaryIO]:
         """Return the body as a file with a descriptor: the server's, or a new one."""
@@ -202,6 +199,16 @@ def _request_without_body(operation: str) -> Request:
         content_encoding=request_coding(headers, codings),
         accept_encoding=response_coding(headers, codings),
     )
+
+
+def _response_from_file(result: Answer, content: BinaryIO) -> Response:
+    """Make the response of an answer with its body in a file, which the server sends if it is long."""
+    length = content.seek(0, os.SEEK_END)
+    content.seek(0)
+    if length > _HELD_BYTES:
+        return _response(result, wrap_file(request.environ, content), length, direct_passthrough=True)
+    with content:
+        return _response(result, [content.read()], length)
 
 
 def _response(result: Answer, body: Iterable[bytes], length: int, *, direct_passthrough: bool = False) -> Response:

@@ -15,9 +15,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from service.engines.spark_engine import Spark
 from tests.e2e.conftest import ROCPR, Server, rocpr_serve
-from tests.engines.spark.server import missing, spark_server
 
 KEY = "rocpr_a-key-for-tests"
 HEADERS = {"Authorization": f"Bearer {KEY}", "Content-Type": "application/json", "Accept": "application/x-ndjson"}
@@ -33,8 +31,12 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
     random = np.random.default_rng(3)
     scores = random.random(1_000_000)
     parquet.write_table(pa.table({"p": scores, "y": random.random(scores.size) < scores}), lake / "rows.parquet")
-    (lake / "keys").write_text(f"ann {sha256(KEY.encode()).hexdigest()}\n")
+    write_keys(lake)
     return lake
+
+
+def write_keys(lake: Path) -> None:
+    (lake / "keys").write_text(f"ann {sha256(KEY.encode()).hexdigest()}\n")
 
 
 def with_datasets(lake: Path, text: str) -> dict[str, str]:
@@ -52,7 +54,10 @@ def with_datasets(lake: Path, text: str) -> dict[str, str]:
 def server(root: Path, lake: Path) -> Iterator[Server]:
     one = TABLE.format(engine="duckdb")
     file = str(lake / "rows.parquet")
-    text = f"[few]\n{one}location = {json.dumps(file)}\n[many]\n{one}location = {json.dumps([file] * 100)}\n"
+    many = json.dumps([file] * 100)
+    text = f"[few]\n{one}location = {json.dumps(file)}\n[many]\n{one}location = {many}\n"
+    wrong = one.replace('"y"', '"z"')
+    text += f"[wrong]\n{wrong}location = {json.dumps(file)}\n"
     with rocpr_serve(root, lake / "log", **with_datasets(lake, text)) as server:
         yield server
 
@@ -96,17 +101,27 @@ def test_lines_tell_each_step_and_end_with_the_answer(server: Server) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "path", "code"),
+    ("body", "path", "status", "code"),
     [
-        ({"dataset": "unknown"}, "/v1/curves", "unknown_dataset"),
-        ({"dataset": "few", "where": {"p": 1}}, "/v1/curves", "invalid_request"),
-        ({"dataset": "few", "rules": RULES, "fail_status": 424}, "/v1/gates", "invalid_request"),
-        ({}, "/v1/curves", "invalid_request"),
+        ({"dataset": "unknown"}, "/v1/curves", 404, "unknown_dataset"),
+        ({"dataset": "few", "where": {"p": 1}}, "/v1/curves", 422, "invalid_request"),
+        ({"dataset": "few", "rules": RULES, "fail_status": 424}, "/v1/gates", 422, "invalid_request"),
+        ({}, "/v1/curves", 422, "invalid_request"),
     ],
 )  # fmt: skip
-def test_a_problem_is_the_last_line(server: Server, body: dict[str, Any], path: str, code: str) -> None:
-    (last,) = lines_of(server, body, path)
-    assert last["problem"]["type"] == f"/problems/{code}"
+def test_what_is_wrong_from_the_start_has_its_status(
+    server: Server, body: dict[str, Any], path: str, status: int, code: str
+) -> None:
+    with asked(server, body, path) as response:
+        assert (response.status, response.getheader("Content-Type")) == (status, "application/problem+json")
+        assert json.loads(response.read())["type"] == f"/problems/{code}"
+
+
+def test_what_is_wrong_later_is_the_last_line(server: Server) -> None:
+    *progress, last = lines_of(server, {"dataset": "wrong"})
+    assert progress
+    assert last["problem"]["type"] == "/problems/invalid_request"
+    assert last["problem"]["errors"][0]["code"] == "missing"
 
 
 def test_every_evaluation_can_be_answered_in_lines(server: Server) -> None:
@@ -129,22 +144,3 @@ def test_a_server_without_keys_does_not_start_with_datasets(server: Server, lake
     done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=SECONDS, check=False)
     assert done.returncode != 0
     assert "ROCPR_DATASETS_FILE needs API keys" in done.stdout + done.stderr
-
-
-@pytest.mark.skipif(missing() is not None, reason=str(missing()))
-def test_a_query_ends_on_a_spark_server_when_its_client_leaves(root: Path, lake: Path) -> None:
-    """Its server has two cores, and lets nothing else run while the query has them."""
-    (folder := lake / "spark").mkdir()
-    with spark_server(folder) as spark:
-        with Spark(spark.with_token, "endless") as session:
-            view = "SELECT id / 1e13 AS p, id % 2 = 0 AS y FROM range(10000000000000)"
-            session.rows(f"CREATE VIEW endless AS {view}", "view")
-        text = f'[endless]\n{TABLE.format(engine="spark")}remote = "{spark.with_token}"\ntable = "endless"\n'
-        with rocpr_serve(root, lake / "log-spark", **with_datasets(lake, text)) as server:
-            with asked(server, {"dataset": "endless", "tolerance": 1e-3}) as response:
-                while "Running task" not in (folder / "log").read_text():
-                    assert "progress" in json.loads(response.readline())
-            until(lambda: "cancelled" in (folder / "log").read_text())
-            with Spark(spark.with_token, "endless") as session:
-                assert session.rows("SELECT SUM(id) AS total FROM range(1000)", "sum")["total"].tolist() == [499500]
-        assert spark.token not in server.log.read_text()
