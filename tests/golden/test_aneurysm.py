@@ -1,9 +1,10 @@
-"""DeLong's intervals and tests of three markers in 113 patients, held against the figures that R's pROC publishes.
+"""DeLong's intervals and tests of three markers in 113 patients, and partial areas, against what R's pROC publishes.
 
 The patients had an aneurysmal subarachnoid haemorrhage: Turck et al. 2010, "A multiparameter panel method for outcome
 prediction following aneurysmal subarachnoid hemorrhage", Intensive Care Medicine 36, 107-115. The data come with pROC
 under the GPL and are not kept here. In R, `write.csv(pROC::aSAH, "asah.csv", row.names = FALSE)` writes them, and
-ROCPR_ASAH is the path of that file; without it these tests are skipped.
+ROCPR_ASAH is the path of that file; without it these tests are skipped, but for the partial areas of the marker with
+five values, for which its table of counts is enough.
 
 The figures are those that pROC's own tests expect (github.com/xrobin/pROC, tests/testthat; each table names its files).
 pROC's conventions, where they are not these: it chooses the direction of a marker by the medians of the two classes,
@@ -22,7 +23,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from service.curves.confusion import ConfusionTable
+from service.curves.counts import Counts
 from service.curves.evaluation import CurvesOptions
+from service.curves.partial_areas import PartialRange, partial_areas
 from service.curves.sample import Sample
 from service.inference.curves_with_intervals import evaluate_with_intervals
 from service.inference.gate import GateOptions, evaluate_gate
@@ -108,3 +112,26 @@ def test_pairs(patients, pair):
     found = (apart**2 - check.interval.standard_error**2) / 2
     assert (check.difference / apart, found) == pytest.approx(BY_PAIR[pair], rel=DIGITS)
     assert compared(patients, (pair[0], pair[0]), paired=True).p_value == 1.0
+
+
+GRADES = Counts(np.array([18.0, 26, 27, 39, 41]), np.array([4.0, 12, 15, 35, 72]), 41.0, 72.0)
+"""The patients with at least grade 5, 4, 3, 2 and 1 of the WFNS: of the 41 with a poor outcome and of the 72 others."""
+
+PARTS = {
+    ("fpr", 0.0, 0.1): (0.0334417344173442, 0.649693339038653),
+    ("fpr", 0.1, 0.2): (0.0598373983739837, 0.763749402199904),
+    ("fpr", 0.5, 1.0): (0.488134475939354, 0.952537903757416),
+    ("fpr", 0.0, 1.0): (0.823678861788618, 0.823678861788618),
+    ("tpr", 0.9, 1.0): (0.0400999322493225, 0.68473648552275),
+    ("tpr", 0.8, 0.9): (0.0609953703703703, 0.770561002178649),
+    ("tpr", 0.0, 0.5): (0.483358739837398, 0.933434959349593),
+    ("tpr", 0.0, 1.0): (0.823678861788618, 0.823678861788618),
+}
+"""Areas, and McClish's of them (test-auc.R; there the ranges are of specificity, 1 - fpr, and of sensitivity)."""
+
+
+def test_partial_areas():
+    found = partial_areas(ConfusionTable.from_counts(GRADES), [PartialRange(*key) for key in PARTS])
+    areas, standardised = zip(*PARTS.values(), strict=True)
+    assert found.area == pytest.approx(areas, abs=0.5e-14)
+    assert found.mcclish == pytest.approx(standardised, abs=1e-14)
