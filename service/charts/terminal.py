@@ -44,7 +44,7 @@ def curves_text(result: EvaluatedCurves, picture: Picture) -> str:
 
 
 def in_ascii(text: str) -> str:
-    """Write the same in ASCII, by which halves of a character have dots."""
+    """Write the same in ASCII, chosen by which halves of a character have dots."""
     return text.translate(_ASCII)
 
 

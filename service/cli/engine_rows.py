@@ -173,7 +173,7 @@ class EngineRows:
         return Decoded(self._found | options)
 
     def ask(self, operation: str, parameters: Mapping[str, str], accept: str) -> Answer:
-        """Evaluate the groups; a server's limit of rows is not for them."""
+        """Evaluate the groups; a server's row limit does not apply."""
         of_picture = tuple((key, text) for key, text in parameters.items() if key in PICTURE_PARAMETERS)
         decoded = self.decoded({key: text for key, text in parameters.items() if key not in PICTURE_PARAMETERS})
         use_compiled()

@@ -1,4 +1,4 @@
-"""The argument FILE of commands that --engine is for: a file, the name of files, or in its place --table."""
+"""The argument FILE of commands that --engine is for: a file, names of files, or --table in its place."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,7 +22,7 @@ class FileArgument(click.Argument):
 
 
 class FileOrGlob(click.ParamType[Any]):
-    """A file that is opened, or with --engine the name of files, as text."""
+    """A file that is opened, or with --engine the names of files, as text."""
 
     name = "filename"
 

@@ -229,7 +229,7 @@ def _check_squares(total: FloatArray, squares: FloatArray, name: str) -> None:
 
 
 def _check_apart(low: FloatArray, high: FloatArray, changes: BoolArray, rows: IntArray) -> None:
-    """Refuse different groups that have a score in common; if any have, then two neighbours."""
+    """Refuse different groups that have a score in common; if any have, two neighbours do."""
     touching = np.flatnonzero(changes & (low[1:] <= high[:-1]))
     if touching.size:
         first, second = sorted(rows[touching[0] : touching[0] + 2].tolist())

@@ -193,7 +193,7 @@ def _precision_at_recall(view: _View, recall: float, number: ReadNumber) -> floa
 
 
 def _recall_at_precision(view: _View, precision: float, number: ReadNumber) -> float:
-    """The greatest recall at which the PR curve has this precision p or more; NaN where it has it nowhere.
+    """The greatest recall at which the PR curve has this precision p or more; NaN where it never has.
 
     Precision is monotone between two rows, so the curve falls below p after the last row A with precision p or more,
     where t = p (t + fp) for fp linear in t. t - p (t + fp) is linear, too: with the values a and b at A and B, it is 0

@@ -88,7 +88,7 @@ def _of_range(table: ConfusionTable, asked: PartialRange) -> tuple[float, float,
 
 
 def _over_fpr(table: ConfusionTable, start: Fraction, end: Fraction, least: Fraction) -> Fraction:
-    """∫ max(tpr - least, 0) dfpr: the curve rises, so the integrand is 0 up to where tpr first is `least`."""
+    """∫ max(tpr - least, 0) dfpr: the curve rises, so the integrand is 0 up to where tpr reaches `least`."""
     positives, negatives = Fraction(table.positives), Fraction(table.negatives)
     low, high, floor = start * negatives, end * negatives, least * positives
     low = max(low, _first_at(table.tp, table.fp, floor))

@@ -40,9 +40,9 @@ class Sample:
         *,
         lower_is_positive: bool = False,
     ) -> "Sample":
-        """Make a sample of soft labels, (n,) in [0, 1]: of each row a positive that weighs y and a negative, 1 - y.
+        """Make a sample of soft labels, (n,) in [0, 1]: each row is a positive of weight y and a negative of 1 - y.
 
-        Times its weight, if it has one. Raises as a sample does; what is wrong with labels is wrong with `soft_labels`.
+        Each is multiplied by the row's weight, if any. Raises as a sample does; errors in labels name `soft_labels`.
         """
         for name, column in (("soft_labels", shares), ("weights", weights)):
             if column is not None and column.size != scores.size:

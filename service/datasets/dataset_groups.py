@@ -184,7 +184,7 @@ def _found(dataset: Dataset, asked: _Wanted, place: str, progress: OnProgress | 
 
 
 def _check_kinds(kinds: Mapping[str, "Kind"], where: Mapping[str, list[Any]], place: str) -> None:
-    """Refuse numbers and booleans for a column of another kind; texts are compared with the text of any column."""
+    """Refuse numbers and booleans for a column of another kind; strings are compared with the text of any column."""
     for name, values in where.items():
         kind = kinds[name].name if name in kinds else "missing"
         wanted = {"boolean"} if isinstance(values[0], bool) else {"number", "integer"}

@@ -75,7 +75,7 @@ def read_datasets(path: Path, *, keys: bool) -> dict[str, Dataset]:
 
 
 class _Names(fields.Field[tuple[str, ...]]):
-    """A text, or a list of texts."""
+    """A string, or a list of strings."""
 
     def _deserialize(self, value: object, *_: object, **__: object) -> tuple[str, ...]:
         names = (value,) if isinstance(value, str) else value
