@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from service.curves.area_columns import AreaColumns, Undefined, areas_of_each, groups_or_reason
+from service.curves.area_columns import SHARED_AREAS, AreaColumns, Undefined, areas_of_each, groups_or_reason
 from service.curves.areas import Areas
 from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.evaluation import CurvesOptions, CurvesWarning
@@ -138,14 +138,8 @@ def _each(
 
 
 def _of(areas: AreaColumns, number: int) -> Areas:
-    return Areas(
-        float(areas.roc[number]),
-        float(areas.roc_hull[number]),
-        float(areas.pr[number]),
-        None,
-        float(areas.pr_achievable[number]),
-        float(areas.average_precision[number]),
-    )
+    known = {name: float(getattr(areas, name)[number]) for name in SHARED_AREAS}
+    return Areas(**(dict.fromkeys(Areas.__slots__) | known))  # type: ignore[arg-type]  # hulls are shared
 
 
 def _undefined(reasons: Sequence[str | None]) -> list[CurvesWarning]:
