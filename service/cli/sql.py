@@ -8,7 +8,7 @@ from dataclasses import fields
 
 import click
 
-from service.cli.command_error import fail
+from service.cli.command_error import fail, needs_extra
 from service.curves.grouped import GroupColumns
 from service.engines.dialects import DIALECTS, MOST_DECIMALS, WITHOUT_DECIMALS
 from service.wire.formats.json_format import StrictJsonError
@@ -67,7 +67,7 @@ def sql(
 
         from service.engines.sql import RowSource, exact_text, free_bins_text  # noqa: PLC0415  # needs it
     except ImportError:
-        fail(["Error: rocpr sql needs sqlglot: pip install 'rocpr[sql]'."])
+        fail([f"Error: rocpr sql {needs_extra('sql')}"])
     by = tuple(name.strip() for name in slices_.split(",")) if slices_ else ()
     for name in _GROUP_COLUMNS.intersection(by):
         raise click.UsageError(f"--slices {name}: groups have a column of this name; rename this one, as in a view.")
