@@ -157,7 +157,10 @@ def _of_names(labels: columns.Categories, names: list[str]) -> dict[str, BoolArr
         value = labels.values[labels.numbers[row]]
         fault = Fault("not_a_label", "This has no value; it must name a class.", row)
         if value is not None:
-            detail = f"There are no scores for the class {columns.shown(value)}; there are for {_listed(names)}."
+            detail = (
+                f"There are no scores for the class {columns.shown(value)}; there are for {_listed(names)}. "
+                "A column of scores has the name of its class."
+            )
             fault = Fault("unknown_class", detail, row)
         raise ValidationError({"labels": [fault]})
     return {name: labels.numbers == places.get(name, -1) for name in names}
