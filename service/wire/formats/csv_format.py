@@ -186,10 +186,11 @@ def _refuse_other_separators(body: bytes, dialect: Dialect) -> None:
         return
     for name, mark in _DELIMITERS.items():
         if mark.encode() in header:
-            advice = f"set delimiter={name}, and decimal=comma if its numbers have decimal commas"
+            comma = ", and decimal=comma if its numbers have decimal commas" if name == "semicolon" else ""
             raise Problem(
                 "malformed_body",
-                (f"The values look separated by {name}s, but the delimiter is a {dialect.name}: {advice}."),
+                f"The values look separated by {name}s, but the delimiter is a {dialect.name}: "
+                f"set delimiter={name}{comma}.",
             )
 
 

@@ -78,7 +78,8 @@ def test_another_separator_is_reported(body, told):
         assert ("look separated" in problem["detail"]) is (told is not None)
         if told is not None:
             name = told.split()[-1].removesuffix("s")
-            advice = f"set delimiter={name}, and decimal=comma if its numbers have decimal commas."
+            comma = ", and decimal=comma if its numbers have decimal commas" if name == "semicolon" else ""
+            advice = f"set delimiter={name}{comma}."
             assert problem["detail"] == f"The values look {told}, but the delimiter is a comma: {advice}"
 
 
