@@ -1,7 +1,10 @@
 """Calls answer.py as a server would, and explains a problem to the reader."""
 
+import re
+import shlex
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote_plus
 
 import click
 import orjson
@@ -13,7 +16,7 @@ from service.cli.layout import MOST_ROWS, table_lines, terminal_safe
 from service.cli.options import flag
 from service.curves.compiled import KERNEL
 from service.settings import Settings, SettingsError, read_settings
-from service.wire.formats.query_options import CSV_PARAMETERS, SAMPLE_COLUMNS
+from service.wire.formats.query_options import COLUMN_PARAMETERS, CSV_PARAMETERS, MEANING, SAMPLE_COLUMNS
 from service.wire.limits import Limits
 from service.wire.media_types import JSON
 from service.wire.problems import MAX_ERRORS
@@ -28,6 +31,14 @@ _SHOWN_LENGTH, _SHOWN_VALUES = 40, 3
 
 _PROBLEM = {"/problems/invalid_request": "This cannot be used", "/problems/malformed_body": "This cannot be read"}
 """{the service's title, of a request or its body: the title for a file}"""
+
+
+_PARAMETER = re.compile(
+    rf"(?<![\w'/-])(?P<name>{'|'.join((*COLUMN_PARAMETERS, *CSV_PARAMETERS, *MEANING))})"
+    r"=(?P<value>(?:[\w%+~-]|[.,](?=\w))*)(?P<another>&(?=\w+=))?"
+)
+"""A parameter of a query, with its value, in a detail; an ampersand that follows it separates it from another."""
+_POSITIVE_LABEL = re.compile(r"(?<![\w'/-])positive_label(?![\w'])")
 
 
 def ask(operation: str, media_type: str, parameters: dict[str, str], body: bytes, accept: str = JSON) -> Answer:
@@ -95,20 +106,26 @@ def as_options(errors: Iterable[dict[str, Any]], typed: Mapping[str, object]) ->
 
 
 def lines_of_file(
-    problem: dict[str, Any], file: InputFile, body: bytes, given: dict[str, str], typed: dict[str, str]
+    problem: dict[str, Any],
+    file: InputFile,
+    body: bytes,
+    given: dict[str, str],
+    typed: dict[str, str],
+    *,
+    names: bool = True,
 ) -> Iterable[str]:
     """Format the problem of one file, or say what the file is, if not what its name says.
 
-    `typed` are those of its options that were typed.
+    `typed` are those of its options that were typed; `names` says whether the command can name the columns.
     """
     advice = file.advice(body)
     if advice is not None:
         yield f"Error: {file.name}: {advice}"
         return
     errors = as_options(problem.get("errors", []), typed)
-    yield from problem_lines(problem | {"errors": errors}, file.name)
+    yield from problem_lines(problem | {"errors": errors}, file.name, options=file.is_table)
     missing = {error["pointer"].removeprefix("/") or "scores" for error in errors if error["code"] == "missing"}
-    if file.is_table and (missing & {"scores", "labels"}) - given.keys():
+    if names and file.is_table and (missing & {"scores", "labels"}) - given.keys():
         yield f"  {NAME_COLUMNS}"
         yield from _listed_columns(file, body, given)
     if wants_label(errors):
@@ -144,6 +161,18 @@ def _plain(value: object) -> str:
     return terminal_safe(str(value))[:_SHOWN_LENGTH]
 
 
+def as_typed(detail: str, *, options: bool) -> str:
+    """Write the parameters in a detail as options; and the field `positive_label`, if `options` are typed."""
+
+    def option(match: re.Match[str]) -> str:
+        value, another = match["value"], " " if match["another"] else ""
+        text = f" {shlex.quote(unquote_plus(value))}" if value else ""
+        return f"{flag(match['name'])}{text}{another}"
+
+    detail = _PARAMETER.sub(option, detail)
+    return _POSITIVE_LABEL.sub(flag("positive_label"), detail) if options else detail
+
+
 def is_problem(result: Answer) -> bool:
     """Whether an answer is a problem document."""
     return result.problem is not None
@@ -161,22 +190,26 @@ def label_lines(file: "InputFile | EngineRows") -> Iterable[str]:
         yield f"  {NAME_LABEL}"
 
 
-def problem_lines(problem: dict[str, Any], name: str) -> Iterable[str]:
-    """Format a problem document for a reader, with a pointer to each wrong value."""
+def problem_lines(problem: dict[str, Any], name: str, *, options: bool = False) -> Iterable[str]:
+    """Format a problem document for a reader, with a pointer to each wrong value.
+
+    `options` says whether `positive_label` is an option, not a field of a JSON file.
+    """
     errors = problem.get("errors", [])
     of_options = bool(errors) and all(_is_option(error) for error in errors)
     title = "These options cannot be used" if of_options else _PROBLEM.get(str(problem.get("type")), problem["title"])
     yield f"Error: {name}: {title}."
     if not errors:
-        yield f"  {problem['detail']}"
+        yield f"  {as_typed(problem['detail'], options=options)}"
     for error in errors:
         pointer = f"{error['pointer']}: " if error["pointer"] else ""
-        yield f"  {pointer}{error['detail']} ({error['code']})"
+        yield f"  {pointer}{as_typed(error['detail'], options=options)} ({error['code']})"
 
 
 def note_lines(problem: dict[str, Any], of_files: Iterable[dict[str, Any]]) -> Iterable[str]:
     """Explain, below the problems of all files, how to read the errors; some may be of files with rows."""
-    if any(error["pointer"].rpartition("/")[2].isdecimal() and not _is_option(error) for error in of_files):
+    rows = [each for each in of_files if each["pointer"].rpartition("/")[2].isdecimal() and not _is_option(each)]
+    if any("counting from 0" not in error["detail"] for error in rows):
         yield "  Rows are counted from 0."
     if len(problem.get("errors", [])) >= MAX_ERRORS:
         yield f"  The first {MAX_ERRORS} are listed."

@@ -183,7 +183,7 @@ class EngineRows:
     def problem_lines(self, problem: dict[str, Any], given: Mapping[str, str]) -> Iterable[str]:
         """Format a problem of these rows."""
         errors = as_options(problem.get("errors", []), given)
-        yield from problem_lines(problem | {"errors": errors}, self.name)
+        yield from problem_lines(problem | {"errors": errors}, self.name, options=True)
         missing = {error["pointer"].removeprefix("/") for error in errors if error["code"] == "missing"}
         if missing & {"scores", "labels"}:
             yield f"  {NAME_COLUMNS}"

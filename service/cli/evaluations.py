@@ -114,7 +114,7 @@ def lines_of_problem(
     for position, errors in sorted(by_file.items()):
         evaluation = evaluations[position]
         renamed = [error | {"pointer": evaluation.decoded.pointer(error["pointer"])} for error in errors]
-        yield from problem_lines(problem | {"errors": renamed}, evaluation.file.name)
+        yield from problem_lines(problem | {"errors": renamed}, evaluation.file.name, options=evaluation.file.is_table)
         if wants_label(renamed):
             yield from label_lines(evaluation.file)
     yield from note_lines(problem, (error for errors in by_file.values() for error in errors))

@@ -75,8 +75,7 @@ def _read(file: InputFile, given: dict[str, str]) -> GroupColumns:
         decoded = DECODERS[file.media_type_of(body)](body, taken, one_evaluation(), limits())
         groups = decoded.document.get("groups") if isinstance(decoded.document, dict) else None
         if groups is None:
-            message = "There are no groups; they need the columns score, positives and negatives."
-            raise invalid_value("", "missing", message)
+            raise _no_groups()
         try:
             columns: GroupColumns = GroupsSchema().load(groups)
             columns.check()
@@ -85,8 +84,22 @@ def _read(file: InputFile, given: dict[str, str]) -> GroupColumns:
         except CurvesError as fact:
             raise invalid_request([fact_error(fact, {}, lambda place: decoded.pointer(f"/groups{place}"))]) from None
     except Problem as problem:
-        fail(lines_of_file(orjson.loads(problem_document(problem, "")), file, body, taken, taken))
+        found = orjson.loads(problem_document(problem, ""))
+        if any(error["code"] == "missing" and error["pointer"] in _OF_A_SAMPLE for error in found.get("errors", [])):
+            found = orjson.loads(problem_document(_no_groups(), ""))
+        fail(lines_of_file(found, file, body, taken, taken, names=False))
     return columns
+
+
+_OF_A_SAMPLE = {"", "/scores", "/labels"}
+"""Where a table has none of the columns that an evaluation needs, or not both of a sample."""
+
+
+def _no_groups() -> Problem:
+    detail = (
+        "There are no groups; they need the columns score, or score_from and score_to, and positives and negatives."
+    )
+    return invalid_value("", "missing", detail)
 
 
 def _table(groups: GroupColumns) -> pa.Table:

@@ -241,7 +241,7 @@ def test_a_whole_request_in_a_json_file(tmp_path: Path) -> None:
 def test_one_table_without_names_of_columns_gets_advice(tmp_path: Path) -> None:
     run = rocpr(one_table(tmp_path))
     assert (run.exit_code, run.stdout) == (2, "")
-    assert "scores names the columns to compare, as in scores=a,b" in run.stderr
+    assert "scores names the columns to compare, as in --scores a,b" in run.stderr
     assert "give them with --scores and --labels" in run.stderr
 
 

@@ -134,7 +134,7 @@ def test_several_labels_are_told(tmp_path: Path) -> None:
         (
             "scores,labels\n1,spam\n0,ham\n",
             ["--positive-label", "egg"],
-            ["No label equals positive_label, 'egg'; the labels are 'ham' and 'spam'. (one_class)"],
+            ["No label equals --positive-label, 'egg'; the labels are 'ham' and 'spam'. (one_class)"],
         ),
         ("scores,labels\n1,1\n0,1\n", [], ["All 2 labels are positive; a curve needs both classes. (one_class)"]),
         ("scores,labels\n1,1\n0,0\n", ["--partial", "[{"], ["--partial"]),

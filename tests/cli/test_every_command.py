@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from service.cli.asking import NAME_LABEL
+from service.cli.asking import NAME_LABEL, as_typed
 from service.cli.commands import rocpr as commands
 from service.operations import OPERATIONS
 from service.wire.formats.tables import one_evaluation
@@ -173,3 +173,30 @@ def test_a_pipe_to_a_process_that_closes_early(command: str) -> None:
     ):
         process.stdout.close()
         assert b"Traceback" not in process.stderr.read()
+
+
+@pytest.mark.parametrize(
+    ("detail", "typed"),
+    [
+        ("Did you mean labels=outcome?", "Did you mean --labels outcome?"),
+        ("Did you mean scores=p&labels=label?", "Did you mean --scores p --labels label?"),
+        ("Did you mean scores=Y+Score?", "Did you mean --scores 'Y Score'?"),
+        ("give them with scores= and labels=.", "give them with --scores and --labels."),
+        ("as in slices=country,model; the header", "as in --slices country,model; the header"),
+        ("as in scores=cat,dog; the header", "as in --scores cat,dog; the header"),
+        (
+            "set delimiter=semicolon, and decimal=comma if its",
+            "set --delimiter semicolon, and --decimal comma if its",
+        ),
+        ("'0,5' has a decimal comma: set decimal=comma.", "'0,5' has a decimal comma: set --decimal comma."),
+        ("'labels=x' is not a decimal number.", "'labels=x' is not a decimal number."),
+    ],
+)
+def test_parameters_in_a_detail_are_written_as_typed(detail: str, typed: str) -> None:
+    assert as_typed(detail, options=False) == as_typed(detail, options=True) == typed
+
+
+def test_the_field_of_the_positive_label_is_an_option_where_options_are_typed() -> None:
+    detail = "Without positive_label, labels must be 0 and 1; the label 'positive_label' is in row 3."
+    assert as_typed(detail, options=False) == detail
+    assert as_typed(detail, options=True) == detail.replace("Without positive_label", "Without --positive-label")

@@ -62,6 +62,7 @@ def test_sums_of_weights_keep_their_squares(write) -> None:
     ("name", "text", "says"),
     [
         ("b.csv", "scores,labels\n1,1\n0,0\n", "There are no groups; they need the columns score"),
+        ("b.csv", "a,outcome\n1,1\n", "b.csv: This cannot be used. There are no groups; they need the columns score"),
         ("b.csv", "score,positives,negatives\n1,1,x\n", "/negatives/0: 'x' is not a decimal number."),
         ("b.csv", "score,positives,negatives\n1,-1,0\n", "positives/0: This is below 0. (negative)"),
         ("b.csv", "score_from,score_to,positives,negatives\n2,1,1,1\n", "/score_to/0: score_to is 1 here"),
@@ -75,6 +76,7 @@ def test_another_file_is_refused_by_its_name(write, name: str, text: str, says: 
     assert result.exit_code != 0
     assert says in " ".join(result.stderr.split())
     assert name in result.stderr
+    assert "--scores" not in result.stderr
 
 
 def test_weights_and_examples_are_not_added_up(write) -> None:

@@ -144,10 +144,12 @@ class Question:
 
     def _lines_of_problem(self, problem: dict[str, Any]) -> Iterator[str]:
         """Format a problem, file by file."""
-        of_rules, of_scores, of_baseline = [], [], []
+        of_rules, of_scores, of_baseline, of_both = [], [], [], []
         for error in problem.get("errors", []):
             pointer: str = error["pointer"]
-            if _is_of_rules(pointer):
+            if self.baseline is not None and pointer == "/paired":  # that the two cannot be paired
+                of_both.append(error | {"pointer": ""})
+            elif _is_of_rules(pointer):
                 of_rules.append(error | {"pointer": self.rules.place(pointer) + pointer})
             elif self.baseline is not None and f"{pointer}/".startswith("/baseline/"):
                 inner = self._baseline.pointer(pointer.removeprefix("/baseline"))
@@ -158,11 +160,15 @@ class Question:
             yield from problem_lines(problem | {"errors": of_rules}, self.rules.name)
             if any(error["code"] == "missing" and "baseline" in error["detail"] for error in of_rules):
                 yield "  The option --baseline OLD names its file."
-        if of_scores or not (of_rules or of_baseline):
-            yield from problem_lines(problem | {"errors": of_scores}, self.scores.name)
+        if of_both and self.baseline is not None:
+            yield from problem_lines(problem | {"errors": of_both}, f"{self.scores.name}, {self.baseline.name}")
+        if of_scores or not (of_rules or of_baseline or of_both):
+            yield from problem_lines(problem | {"errors": of_scores}, self.scores.name, options=self.scores.is_table)
             yield from _about_labels(of_scores, self.scores)
         if of_baseline and self.baseline is not None:
-            yield from problem_lines(problem | {"errors": of_baseline}, self.baseline.name)
+            yield from problem_lines(
+                problem | {"errors": of_baseline}, self.baseline.name, options=self.baseline.is_table
+            )
             yield from _about_labels(of_baseline, self.baseline)
         yield from note_lines(problem, of_scores + of_baseline)
 

@@ -183,7 +183,15 @@ def test_a_wrong_file_is_reported_by_its_name(tmp_path: Path) -> None:
         assert run.stderr.count("counted") == 1
     run = rocpr(rules, ALL, "--baseline", DATA / "digits_eight.csv")
     assert (run.exit_code, run.stdout) == (2, "")
-    assert "Error: " in run.stderr
+    assert re.fullmatch(
+        rf"Error: {ALL}, {DATA / 'digits_eight.csv'}: This cannot be used[.]\n"
+        r"  The evaluation has \d+ rows and the baseline \d+, so they cannot be paired[.] \(\w+\)\n",
+        run.stderr,
+    )
+    other = written(tmp_path, ALL.read_text().replace(",1\n", ",0\n", 1), "other.csv")
+    run = rocpr(rules, ALL, "--baseline", other)
+    assert "counting from 0, has different labels" in run.stderr
+    assert run.stderr.count("from 0") == 1
 
 
 @pytest.mark.parametrize(
@@ -218,8 +226,8 @@ def test_another_separator_is_reported_with_its_remedy(tmp_path: Path) -> None:
     assert (run.exit_code, run.stdout) == (2, "")
     assert run.stderr == (
         f"Error: {table}: This cannot be read.\n"
-        "  The values look separated by semicolons, but the delimiter is a comma: set delimiter=semicolon, "
-        "and decimal=comma if its numbers have decimal commas.\n"
+        "  The values look separated by semicolons, but the delimiter is a comma: set --delimiter semicolon, "
+        "and --decimal comma if its numbers have decimal commas.\n"
     )
 
 
@@ -227,14 +235,17 @@ def test_the_labels_found_are_reported(tmp_path: Path) -> None:
     """Wherever the table is read."""
     rules = written(tmp_path, PASSING)
     table = written(tmp_path, "scores,labels\n0.9,yes\n0.4,\x1b[1m\n", "named.csv")
-    told = "; of 'yes' and '\\x1b[1m', name the positive one with positive_label. (not_a_label)\n"
+    told = "; of 'yes' and '\\x1b[1m', name the positive one with --positive-label. (not_a_label)\n"
     for words in ([rules, table], [rules, ALL, "--baseline", table], ["--init", table]):
         run = rocpr(*words)
         assert (run.exit_code, run.stdout) == (2, "")
         assert run.stderr.startswith(f"Error: {table}: This cannot be used.\n")
         assert run.stderr.endswith(f"{told}  --positive-label names the positive one.\n  Rows are counted from 0.\n")
     document = {"scores": [0.9, 0.4], "labels": ["yes", "\x1b[1m"]}
-    assert told in rocpr(rules, written(tmp_path, document, "named.json")).stderr
+    assert (
+        told.replace("--positive-label", "positive_label")
+        in rocpr(rules, written(tmp_path, document, "named.json")).stderr
+    )
 
 
 def test_a_missing_column_is_reported_where_it_was_named(tmp_path: Path) -> None:
