@@ -147,7 +147,7 @@ class Question:
         of_rules, of_scores, of_baseline, of_both = [], [], [], []
         for error in problem.get("errors", []):
             pointer: str = error["pointer"]
-            if self.baseline is not None and pointer == "/paired":  # that the two cannot be paired
+            if self.baseline is not None and error["code"] == "not_paired" and pointer == "/paired":
                 of_both.append(error | {"pointer": ""})
             elif _is_of_rules(pointer):
                 of_rules.append(error | {"pointer": self.rules.place(pointer) + pointer})

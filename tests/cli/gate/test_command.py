@@ -188,6 +188,9 @@ def test_a_wrong_file_is_reported_by_its_name(tmp_path: Path) -> None:
         r"  The evaluation has \d+ rows and the baseline \d+, so they cannot be paired[.] \(\w+\)\n",
         run.stderr,
     )
+    run = rocpr(written(tmp_path, f"paired = 3\n{DROP}", "three.toml"), ALL, "--baseline", ALL)
+    assert f"Error: {tmp_path / 'three.toml'}: " in run.stderr
+    assert "/paired: " in run.stderr
     other = written(tmp_path, ALL.read_text().replace(",1\n", ",0\n", 1), "other.csv")
     run = rocpr(rules, ALL, "--baseline", other)
     assert "counting from 0, has different labels" in run.stderr
