@@ -61,7 +61,7 @@ def lines(work: _Work, instance: str) -> tuple[Answer, BinaryIO] | Iterator[byte
 
 
 def _written(told: "SimpleQueue[tuple[str, float]]", ends: list[_End], instance: str) -> Iterator[bytes]:
-    step, done, due = "", 0.0, monotonic() + BEAT_SECONDS
+    step, done, due = "waiting", 0.0, monotonic() + BEAT_SECONDS
     while not ends:
         is_due, before = False, step
         try:
