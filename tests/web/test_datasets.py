@@ -173,6 +173,15 @@ def test_nobody_reaches_what_the_file_does_not_name(client: FlaskClient) -> None
             assert not any(word in told for word in (SECRET, "parquet", "root:", "lake")), answer.text
 
 
+@pytest.mark.parametrize("values", ["\ud800", ["DE", "FR\udfff"], ["\ude00\ud83d"], ["\ud83d", "\ude00"]])
+def test_a_filter_that_is_not_unicode_is_the_callers_mistake(client: FlaskClient, values: str | list[str]) -> None:
+    answer = client.post("/v1/curves", json={"dataset": "ann", "where": {"country": values}}, headers=ANN)
+    assert answer.status_code == 422, answer.text
+    assert [(error["pointer"], error["code"]) for error in answer.get_json()["errors"]] == [
+        ("/where/country", "not_text")
+    ]
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [
