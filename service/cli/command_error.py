@@ -16,6 +16,11 @@ class CommandError(click.ClickException):
         click.echo(self.message, file=file, err=file is None)
 
 
+def needs_extra(extra: str) -> str:
+    """Say how to install an extra; the package is on no index."""
+    return f"needs the extra {extra}. In the sources of rocpr: python3 -m pip install '.[{extra}]'."
+
+
 def fail(lines: Iterable[str]) -> NoReturn:
     """End the command with a message."""
     raise CommandError("\n".join(lines))

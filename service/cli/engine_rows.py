@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from service.answer import Answer, Request, answer_decoded
 from service.cli.asking import NAME_COLUMNS, NAME_LABEL, as_options, limits, problem_lines, use_compiled, wants_label
-from service.cli.command_error import fail
+from service.cli.command_error import fail, needs_extra
 from service.cli.engine_bars import EngineBars
 from service.cli.files import InputFile, suffix_of
 from service.cli.options import flag
@@ -204,7 +204,7 @@ class EngineRows:
             bars = EngineBars()
             opened = self._spark(bars) if self.engine.engine == "spark" else self._duckdb(given, bars)
         except ImportError:
-            fail([f"Error: --engine {self.engine.engine} needs more: pip install 'rocpr[{self.engine.engine}]'."])
+            fail([f"Error: --engine {self.engine.engine} {needs_extra(self.engine.engine)}"])
         try:
             with opened() as engine:
                 return self._read(engine, given)

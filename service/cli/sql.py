@@ -7,7 +7,7 @@ import math
 
 import click
 
-from service.cli.command_error import fail
+from service.cli.command_error import fail, needs_extra
 from service.curves.grouped import GROUP_COLUMN_NAMES
 from service.engines.dialects import DIALECTS, MOST_DECIMALS, WITHOUT_DECIMALS
 from service.wire.formats.json_format import StrictJsonError
@@ -64,7 +64,7 @@ def sql(
 
         from service.engines.sql import RowSource, exact_text, free_bins_text  # noqa: PLC0415  # needs it
     except ImportError:
-        fail(["Error: rocpr sql needs sqlglot: pip install 'rocpr[sql]'."])
+        fail([f"Error: rocpr sql {needs_extra('sql')}"])
     by = tuple(name.strip() for name in slices_.split(",")) if slices_ else ()
     if by and bins is not None:
         raise click.UsageError("--bins cannot be combined with --slices: slices need groups of one score each.")

@@ -121,7 +121,9 @@ def _dataset(name: str, given: object) -> Dataset:
         if not any(read.get(key, ())):
             raise _wrong(name, f"its engine, {engine}, needs {key}.")
     if find_spec(_PACKAGES[engine]) is None:
-        raise _wrong(name, f"its engine is not installed; install rocpr[{engine}].")
+        raise _wrong(
+            name, f"it needs the extra {engine}. In the sources of rocpr: python3 -m pip install '.[{engine}]'."
+        )
     return Dataset(name=name, **read)
 
 

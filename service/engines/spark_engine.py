@@ -201,7 +201,8 @@ class Spark:
         try:
             yield
         except ImportError as error:
-            detail = f"Spark needs the package pyspark-client: pip install 'rocpr[spark]' ({error.name} is missing)."
+            advice = "In the sources of rocpr: python3 -m pip install '.[spark]'."
+            detail = f"Spark needs the extra spark: {error.name} is missing. {advice}"
             raise EngineFailed(detail) from None
         except Exception as error:
             if type(error).__module__.partition(".")[0] not in _THEIRS:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import sqlite3
+import sys
 
 import duckdb
 import pytest
@@ -84,3 +85,13 @@ def test_what_cannot_be_written(words: list[object], detail: str) -> None:
     done = run("sql", "--dialect", "duckdb", *OPTIONS, *words)
     assert done.exit_code == 2
     assert detail in " ".join(done.stderr.split())
+
+
+def test_without_the_extra_the_error_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sqlglot.errors", None)
+    monkeypatch.setitem(sys.modules, "service.engines.failures", None)
+    install = "needs the extra {0}. In the sources of rocpr: python3 -m pip install '.[{0}]'.\n"
+    done = run("sql", "--dialect", "duckdb", *OPTIONS)
+    assert (done.exit_code, done.stderr) == (2, f"Error: rocpr sql {install.format('sql')}")
+    done = run("curves", DIGITS, "--engine", "duckdb")
+    assert (done.exit_code, done.stderr) == (2, f"Error: --engine duckdb {install.format('duckdb')}")

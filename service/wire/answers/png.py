@@ -1,4 +1,4 @@
-"""A picture as PNG, if the extra rocpr[png] is installed and there is a font.
+"""A picture as PNG, if the extra png is installed and there is a font.
 
 resvg holds the GIL while it draws, and ends the process for sizes that do not fit in memory, so a server draws in an
 evaluator process, and sizes are checked first. Without a font it silently omits texts, so a letter is drawn first, in a
@@ -15,7 +15,10 @@ from importlib.util import find_spec
 from service.charts.svg import FONT
 from service.wire.problems import invalid_value
 
-NEEDS = "PNG needs the extra rocpr[png] and a font, such as DejaVu Sans, where rocpr runs."
+NEEDS = (
+    "PNG needs the extra png and a font, such as DejaVu Sans, where rocpr runs. "
+    "In the sources of rocpr: python3 -m pip install '.[png]'."
+)
 """What is missing if PNG is not offered."""
 
 MOST_PIXELS = 16_000_000
