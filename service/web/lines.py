@@ -34,7 +34,7 @@ _PROBLEM_BEGINS = b'{"problem":'
 
 
 def lines(work: _Work, instance: str) -> tuple[Answer, BinaryIO] | Iterator[bytes]:
-    """Do the work on a thread of its own, and write the lines meanwhile.
+    """Do the work in another thread, and write the lines meanwhile.
 
     If it fails before there is a line to write, it is as if there were no lines: what the work raised is raised here,
     and a problem that it answered is returned.
