@@ -107,12 +107,15 @@ REQUEST_MEDIA_TYPES = tuple(DECODERS)
 """The media types that every operation reads, the default first."""
 
 
+_OF_DATASETS = {name for name, each in OPERATIONS.items() if each.schema.fields.keys() & {"dataset", "evaluations"}}
+"""Operations that can take long, and answer in lines."""
+
+
 def response_media_types(operation: str) -> tuple[str, ...]:
     """The media types in which an operation can answer here, the default first."""
     answered = tuple(media_type for name, media_type in ENCODERS if name == operation)
     answered = answered if png.is_drawn() else tuple(media_type for media_type in answered if media_type != PNG)
-    fields = OPERATIONS[operation].schema.fields.keys()
-    return (*answered, NDJSON) if fields & {"dataset", "evaluations"} else answered
+    return (*answered, NDJSON) if operation in _OF_DATASETS else answered
 
 
 def answer(

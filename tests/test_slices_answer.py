@@ -353,4 +353,4 @@ def test_the_picture_of_many_slices_is_short() -> None:
 def test_charts_come_along() -> None:
     charts = answered("slices", BODY | {"charts": ["roc"], "side": 200})["charts"]
     assert list(charts) == ["roc"]
-    assert "Area under the ROC curve" in charts["roc"]
+    assert "ROC area" in charts["roc"]

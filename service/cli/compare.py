@@ -13,7 +13,14 @@ import orjson
 from service.answer import Request, answer_decoded
 from service.cli.asking import ask_about, is_problem, limits, use_compiled
 from service.cli.command_error import fail
-from service.cli.engine_rows import EngineOptions, EngineRows, engine_options, limits_of_engines, source_of
+from service.cli.engine_rows import (
+    EngineOptions,
+    EngineRows,
+    engine_options,
+    limits_of_engines,
+    refuse_tolerance,
+    source_of,
+)
 from service.cli.evaluations import UNNAMED, lines_of_problem, named_files, read_evaluations, request_of
 from service.cli.files import InputFile
 from service.cli.layout import (
@@ -75,6 +82,7 @@ def compare(
     A single FILE without a name is a table with a column of scores for each classifier, as in --scores old,new; or a
     JSON file, a body as POST /v1/comparisons takes it.
     """
+    refuse_tolerance(engine)
     given = given_texts(options)
     sources = {name: source_of(stream, format_name, engine) for name, stream in files.items()}
     refuse_without_table(given, sources.values())

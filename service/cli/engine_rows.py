@@ -133,6 +133,12 @@ def source_of(file: BinaryIO | str, format_name: str | None, engine: EngineOptio
     return EngineRows(str(file), format_name, engine)
 
 
+def refuse_tolerance(engine: EngineOptions | None) -> None:
+    """Refuse bounds for what needs every score, slices and comparisons. Raises UsageError."""
+    if engine is not None and engine.tolerance is not None:
+        raise click.UsageError("--tolerance is for curves, tradeoffs and gate; this command needs every score.")
+
+
 def limits_of_engines() -> Limits:
     """The limits for groups that an engine made: a server's, without that of rows."""
     return replace(limits(), max_rows=sys.maxsize)

@@ -17,13 +17,14 @@ import pyarrow.csv
 import pyarrow.parquet
 from marshmallow import ValidationError
 
-from service.cli.asking import limits, lines_of_file
+from service.cli.asking import ask, is_problem, limits, lines_of_file
 from service.cli.command_error import fail
 from service.cli.files import FORMATS, InputFile
+from service.cli.layout import terminal_safe
 from service.cli.plots import NEW_FILE, new_file
 from service.curves.errors import CurvesError
 from service.curves.exact import FloatArray, are_integers
-from service.curves.grouped import GroupColumns, joined_groups, unite
+from service.curves.grouped import GROUP_COLUMN_NAMES, GroupColumns, joined_groups, unite
 from service.wire.formats.decoders import DECODERS
 from service.wire.formats.tables import one_evaluation
 from service.wire.problems import Problem, invalid_request, invalid_value, problem_document
@@ -71,6 +72,7 @@ def merge(files: tuple[BinaryIO, ...], format_name: str | None, closed: str | No
 def _read(file: InputFile, given: dict[str, str]) -> GroupColumns:
     """Read the groups of a file. A problem is printed and ends the command."""
     body, taken = file.content, file.taken(given)
+    _refuse_other_columns(file, body)
     try:
         decoded = DECODERS[file.media_type_of(body)](body, taken, one_evaluation(), limits())
         groups = decoded.document.get("groups") if isinstance(decoded.document, dict) else None
@@ -100,6 +102,17 @@ def _no_groups() -> Problem:
         "There are no groups; they need the columns score, or score_from and score_to, and positives and negatives."
     )
     return invalid_value("", "missing", detail)
+
+
+def _refuse_other_columns(file: InputFile, body: bytes) -> None:
+    """Refuse a table with a column that would be lost, such as one of slices; that ends the command."""
+    listed = ask("columns", file.media_type_of(body), {}, body)
+    if not file.is_table or is_problem(listed):
+        return
+    names = orjson.loads(listed.body)["columns"]["name"]
+    others = [terminal_safe(name) for name in names if name not in GROUP_COLUMN_NAMES]
+    if others and {"positives", "negatives"} <= set(names):
+        fail([f"Error: {file.name}: the column {others[0]!r} would be lost; merge each slice by itself."])
 
 
 def _table(groups: GroupColumns) -> pa.Table:

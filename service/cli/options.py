@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
-_READING = (
+_READING_OPTIONS = (
     click.option(
         "--format", "format_name", type=click.Choice(tuple(FORMATS)), help="Format of FILE.  [default: its suffix]"
     ),
@@ -31,11 +31,11 @@ _READING = (
     ),
     click.option("--decimal", metavar="MARK", help="Decimal mark in CSV: point or comma.  [default: point]"),
 )
-_TWO_CLASSES = (
+_TWO_CLASSES_OPTIONS = (
     click.option("--positive-label", metavar="TEXT", help="The positive label, unless labels are 0/1 or the like."),
     click.option("--closed", metavar="NAME", help="Ends that belong to groups: both, left or right.  [default: both]"),
 )
-_TOTALS = (
+_TOTALS_OPTIONS = (
     click.option("--positives", metavar="NUMBER", help="Total positives, for counts without column fn."),
     click.option("--negatives", metavar="NUMBER", help="Total negatives, for counts without column tn."),
 )
@@ -47,17 +47,17 @@ indices_option = click.option(
 
 def evaluation_options(command: _Command) -> _Command:
     """Add the options for reading an evaluation, and --json."""
-    return _with(command, *_READING, *_TWO_CLASSES, *_TOTALS)
+    return _with(command, *_READING_OPTIONS, *_TWO_CLASSES_OPTIONS, *_TOTALS_OPTIONS)
 
 
 def sliced_options(command: _Command) -> _Command:
     """Add those for reading a sample or groups in slices: counts have none."""
-    return _with(command, *_READING, *_TWO_CLASSES)
+    return _with(command, *_READING_OPTIONS, *_TWO_CLASSES_OPTIONS)
 
 
 def classes_options(command: _Command) -> _Command:
     """Add those for reading a sample with several classes."""
-    return _with(command, *_READING)
+    return _with(command, *_READING_OPTIONS)
 
 
 def _with(command: _Command, *options: Callable[[_Command], _Command]) -> _Command:

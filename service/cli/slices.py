@@ -12,7 +12,7 @@ import orjson
 
 from service.cli.asking import ask_about
 from service.cli.command_error import fail
-from service.cli.engine_rows import EngineOptions, engine_options, source_of
+from service.cli.engine_rows import EngineOptions, engine_options, refuse_tolerance, source_of
 from service.cli.file_argument import FileArgument, FileOrGlob
 from service.cli.layout import (
     MOST_ROWS,
@@ -64,8 +64,9 @@ def slices(
     values there. Or it is a JSON file, a body as POST /v1/slices takes it. FILE can be - for standard input, with
     --format.
 
-    All slices are evaluated in one pass: ten thousand of 500 rows take half a second; a call for each would take ten.
+    All slices are evaluated in one pass: ten thousand of 500 rows take a second; a call for each would take ten.
     """
+    refuse_tolerance(engine)
     given = given_texts({**options, "slices": slices_})
     source = source_of(file, format_name, engine)
     refuse_without_table(given, [source])

@@ -4,17 +4,14 @@ Knows the command's options; service/engines/sql.py writes the text.
 """
 
 import math
-from dataclasses import fields
 
 import click
 
 from service.cli.command_error import fail, needs_extra
-from service.curves.grouped import GroupColumns
+from service.curves.grouped import GROUP_COLUMN_NAMES
 from service.engines.dialects import DIALECTS, MOST_DECIMALS, WITHOUT_DECIMALS
 from service.wire.formats.json_format import StrictJsonError
 from service.wire.formats.query_options import json_or_truth
-
-_GROUP_COLUMNS = {"score", *(field.name for field in fields(GroupColumns))}
 
 
 @click.command()
@@ -69,7 +66,9 @@ def sql(
     except ImportError:
         fail([f"Error: rocpr sql {needs_extra('sql')}"])
     by = tuple(name.strip() for name in slices_.split(",")) if slices_ else ()
-    for name in _GROUP_COLUMNS.intersection(by):
+    if by and bins is not None:
+        raise click.UsageError("--bins cannot be combined with --slices: slices need groups of one score each.")
+    for name in GROUP_COLUMN_NAMES.intersection(by):
         raise click.UsageError(f"--slices {name}: groups have a column of this name; rename this one, as in a view.")
     positive, negative = ((1,), (0,)) if positive_label is None else ((_label(positive_label),), None)
     rows = RowSource(

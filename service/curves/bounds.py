@@ -12,13 +12,16 @@ import numpy as np
 
 from service.curves.areas import Areas, areas
 from service.curves.confusion import ConfusionTable, running_sums
-from service.curves.exact import IntArray, exact_quotient, power_of_two_scale
+from service.curves.exact import IntArray, exact_quotient, power_of_two_scale, two_sum
 from service.curves.grouped import Grouped
 from service.curves.hull import RocHull
 from service.curves.positive_steps import PositiveSteps
 
 _WITHIN = 2.0**-50
 """Rounding moves an area, or an engine's sum, by less than this share of it."""
+
+_LOST = 2.0**-51
+"""Rounding running sums moves an area by at most this: 2^-53 for the sums and the total of each class."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +54,13 @@ def best_and_worst(groups: Grouped) -> tuple[Arranged, Arranged]:
     """Arrange groups as well as possible, and as badly."""
     best, rows = _table(groups, positives_first=True)
     hull = best.select(RocHull.of(best).vertices)
-    upper = _rounded(areas(best, hull), 1 + _WITHIN, best)
+    upper = _rounded(areas(best, hull), 1, best, groups)
     at_best = Arranged(groups, best, rows, upper)
     worst, rows = _table(groups, positives_first=False)
     hull = worst.select(RocHull.of(worst).vertices)
     found = areas(worst, hull)
     found.average_precision = _least_average_precision(groups, worst, rows[0])
-    return at_best, Arranged(groups, worst, rows, _rounded(found, 1 - _WITHIN, worst))
+    return at_best, Arranged(groups, worst, rows, _rounded(found, -1, worst, groups))
 
 
 def bounded_areas(groups: Grouped) -> dict[str, Enclosure | None]:
@@ -113,10 +116,25 @@ def _least_average_precision(groups: Grouped, worst: ConfusionTable, rows: IntAr
     return min(exact_quotient(parts, worst.positives * up), 1.0)
 
 
-def _rounded(found: Areas, factor: float, table: ConfusionTable) -> Areas:
-    """Move areas outwards by as much as rounding may have moved them inwards; those in whole numbers are exact."""
+def _sums_are_exact(groups: Grouped) -> bool:
+    """Whether no running sum of the masses of a class was rounded."""
+    for masses in groups.masses:
+        _, lost = two_sum(masses.cumsum()[:-1], masses[1:])
+        if lost.any():
+            return False
+    return True
+
+
+def _rounded(found: Areas, outwards: int, table: ConfusionTable, groups: Grouped) -> Areas:
+    """Move areas outwards, 1 up or -1 down, by as much as rounding may have moved them inwards.
+
+    Those in whole numbers are exact. Sums that were rounded may have lost masses below their last digit, and a small
+    area more than its share `_WITHIN`.
+    """
+    lost = 0.0 if _sums_are_exact(groups) else _LOST
     for name in Areas.__slots__:
         value = getattr(found, name)
-        if value is not None and not (name in {"roc", "roc_hull"} and table.whole):
-            setattr(found, name, min(value * factor, 1.0))
+        if value is not None and (lost or not (name in {"roc", "roc_hull"} and table.whole)):
+            moved = value + outwards * (value * _WITHIN + lost)
+            setattr(found, name, min(max(moved, 0.0), 1.0))
     return found

@@ -124,6 +124,10 @@ def _inclusive(given: GroupColumns) -> GroupColumns:
     return replace(given, score_from=low, score_to=high, closed="both")
 
 
+GROUP_COLUMN_NAMES = {"score", *(field.name for field in fields(GroupColumns))}
+"""What the columns of a table of groups may be called."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Grouped:
     """Groups of examples, merged and in the order of the sweep, the most positive scores first: columns (m,).

@@ -9,6 +9,7 @@ import logging
 import os
 import shutil
 import signal
+import stat
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -235,11 +236,16 @@ def _spill_of_this_process() -> Path:
     """The directory for what does not fit into memory; those of processes that were killed are removed."""
     everything = Path(tempfile.gettempdir())
     for left in everything.glob(f"{_SPILL}*"):
-        if not Path(f"/proc/{left.name.removeprefix(_SPILL)}").exists():
+        process, _, _ = left.name.removeprefix(_SPILL).partition("-")
+        if not Path(f"/proc/{process}").exists():
             shutil.rmtree(left, ignore_errors=True)
     mine = everything / f"{_SPILL}{os.getpid()}"
     mine.mkdir(mode=0o700, exist_ok=True)
-    return mine
+    there = mine.lstat()
+    if stat.S_ISDIR(there.st_mode) and there.st_uid == os.geteuid() and not there.st_mode & 0o077:
+        return mine
+    # Another user of this machine made it, who could read what is written there.
+    return Path(tempfile.mkdtemp(prefix=f"{mine.name}-"))
 
 
 def _directory(location: str) -> Path:

@@ -111,12 +111,14 @@ class DuckDB:
 
         if self._progress is not None:
             self._progress(step, 0.0)
-        threading.Thread(target=work, name="duckdb", daemon=True).start()
+        thread = threading.Thread(target=work, name="duckdb", daemon=True)
         try:
+            thread.start()
             while not finished.wait(_TICK):
                 self._tell(step)
         except BaseException:
-            while not finished.wait(_TICK):  # an interrupt that comes before the query has no effect
+            # An interrupt that comes before the query has no effect, and a thread may not have been started.
+            while not finished.wait(_TICK) and thread.is_alive():
                 self._connection.interrupt()
             raise
         with _explained():

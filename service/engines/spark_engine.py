@@ -150,8 +150,8 @@ class Spark:
                 failures.append(failure)
             ended.set()
 
-        threading.Thread(target=work, name="spark", daemon=True).start()
         try:
+            threading.Thread(target=work, name="spark", daemon=True).start()
             while not ended.wait(_TICK):
                 pass
         except BaseException:

@@ -49,7 +49,7 @@ class Slicing:
 class Sliced:
     """The answer: the whole sample, and each slice, by column.
 
-    rows               (s,) how many rows each slice has.
+    rows               (s,) how many rows each slice has: examples, but groups if they are sums of weights.
     intervals          {area: the lower and the upper end for each slice}, NaN if it has none; None if not requested.
     operating_points   k of each slice, slice after slice, (s k,); None if not requested.
     """
@@ -84,7 +84,10 @@ def evaluate_slices(
         warnings += more
     warnings += _undefined(areas.reason)
     unique = tuple(dict.fromkeys(warnings))
-    return Sliced(overall, slicing.keys, bounds[1:] - bounds[:-1], areas, found, read, unique)
+    rows = bounds[1:] - bounds[:-1]
+    if isinstance(whole, Grouped) and whole.is_counted:
+        rows = (areas.positives + areas.negatives).astype(np.int64)
+    return Sliced(overall, slicing.keys, rows, areas, found, read, unique)
 
 
 def _in_slices(

@@ -32,7 +32,7 @@ const line = (head, ...texts) => make("tr", {}, say("th", head, {scope: "row"}),
 const digits = value => value == null ? "none" : Number(value.toPrecision(4));
 const ends = interval => interval ? `${digits(interval.lower)} to ${digits(interval.upper)}` : "";
 const many = count => (+(+count).toPrecision(12)).toLocaleString("en");
-const size = bytes => bytes < 1e5 ? `${many(bytes)} bytes` : `${digits(bytes / 1e6)} MB`;
+const size = bytes => bytes < 1e5 ? `${many(bytes)} bytes` : `${digits(bytes / 2**20)} MiB`;
 
 function draw(place, text) {
 	const picture = new DOMParser().parseFromString(policy ? policy.createHTML(text) : text, "image/svg+xml").documentElement;

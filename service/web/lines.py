@@ -21,7 +21,7 @@ from service.wire.problems import Problem
 BEAT_SECONDS = 1.0
 """How long there is no line at most."""
 
-_PIECE_BYTES = 1 << 18
+_COPIED_BYTES = 1 << 18
 
 _LOG = logging.getLogger("service")
 
@@ -30,11 +30,11 @@ _Work = Callable[[OnProgress], tuple[Answer, BinaryIO]]
 
 _End = tuple[Answer, BinaryIO] | Exception
 
-_PROBLEM = b'{"problem":'
+_PROBLEM_BEGINS = b'{"problem":'
 
 
 def lines(work: _Work, instance: str) -> tuple[Answer, BinaryIO] | Iterator[bytes]:
-    """Do the work on a thread of its own, and write the lines meanwhile.
+    """Do the work in another thread, and write the lines meanwhile.
 
     If it fails before there is a line to write, it is as if there were no lines: what the work raised is raised here,
     and a problem that it answered is returned.
@@ -52,7 +52,7 @@ def lines(work: _Work, instance: str) -> tuple[Answer, BinaryIO] | Iterator[byte
     Thread(target=run, name="lines", daemon=True).start()
     written = _written(told, ends, instance)
     first = next(written, b"")
-    if first in {b"", _PROBLEM}:
+    if first in {b"", _PROBLEM_BEGINS}:
         end = ends[0]
         if isinstance(end, Exception):
             raise end
@@ -61,7 +61,7 @@ def lines(work: _Work, instance: str) -> tuple[Answer, BinaryIO] | Iterator[byte
 
 
 def _written(told: "SimpleQueue[tuple[str, float]]", ends: list[_End], instance: str) -> Iterator[bytes]:
-    step, done, due = "", 0.0, monotonic() + BEAT_SECONDS
+    step, done, due = "waiting", 0.0, monotonic() + BEAT_SECONDS
     while not ends:
         is_due, before = False, step
         try:
@@ -81,14 +81,14 @@ def _last_line(end: _End, instance: str) -> Iterator[bytes]:
         if not isinstance(end, Problem):
             _LOG.error("Unexpected failure", exc_info=end)
             end = Problem("internal_error", "The server failed unexpectedly.")
-        yield _PROBLEM
+        yield _PROBLEM_BEGINS
         yield problem_answer(end, instance).body.rstrip()
         yield b"}\n"
         return
     answer, content = end
-    yield _PROBLEM if answer.problem else b'{"answer":'
+    yield _PROBLEM_BEGINS if answer.problem else b'{"answer":'
     with content:
         content.seek(0)
-        while piece := content.read(_PIECE_BYTES):
+        while piece := content.read(_COPIED_BYTES):
             yield piece.replace(b"\n", b"")  # one at the end
     yield b"}\n"

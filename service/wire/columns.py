@@ -241,6 +241,15 @@ def label_misfit(row: int | None, counted: Tally) -> ColumnError:
     return ColumnError("not_a_label", detail, row)
 
 
+def is_unicode(text: str) -> bool:
+    """Whether a text has no half of a surrogate pair: JSON can write one, but Arrow and engines cannot take it."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def shown(value: object) -> str:
     """Format a wrong scalar for a problem: long ones are cut, and 2.0 is written as 2."""
     text = value if isinstance(value, str) else json.dumps(value).removesuffix(".0")

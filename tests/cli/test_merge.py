@@ -85,6 +85,13 @@ def test_weights_and_examples_are_not_added_up(write) -> None:
     assert "merge them separately" in result.stderr
 
 
+def test_a_column_that_would_be_lost_is_refused(write) -> None:
+    path = write("a.csv", "region,score,positives,negatives\nnorth,0.9,2,0\n")
+    done = run("merge", path)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr == f"Error: {path}: the column 'region' would be lost; merge each slice by itself.\n"
+
+
 def test_a_sum_beyond_all_doubles_is_refused(write) -> None:
     result = run("merge", *(write(name, "score,positives,negatives\n1,1e308,1\n") for name in ("a.csv", "b.csv")))
     assert (result.exit_code, result.stderr) == (2, "Error: the sum of a group is beyond all doubles.\n")

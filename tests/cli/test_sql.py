@@ -77,6 +77,7 @@ def test_labels_are_literals_of_their_type() -> None:
         (["--table", "f(1)"], "'f(1)' is not the name of a table."),
         (["--slices", "country,score"], "--slices score: groups have a column of this name"),
         (["--bins", 0], "0 is not in the range"),
+        (["--bins", 9, "--slices", "country"], "--bins cannot be combined with --slices"),
         (["--dialect", "cobol"], "'cobol' is not one of"),
     ],
 )

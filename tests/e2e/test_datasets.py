@@ -132,7 +132,7 @@ def test_every_evaluation_can_be_answered_in_lines(server: Server) -> None:
 def test_a_query_ends_with_its_client(server: Server, lake: Path) -> None:
     """What its engine may write to disk is removed."""
     with asked(server, {"dataset": "many", "include": ["auc"]}) as response:
-        while not json.loads(response.readline())["progress"]["step"]:  # the engine is not open yet
+        while json.loads(response.readline())["progress"]["step"] == "waiting":  # the engine is not open yet
             pass
         assert spilling(lake)
     until(lambda: not spilling(lake))

@@ -198,3 +198,29 @@ def test_sums_of_weights_and_of_their_squares_have_the_intervals_of_the_weights(
         if interval is not None:
             ends = [[each[end] for end in ("lower", "upper")] for each in (interval, other)]
             assert np.allclose(*ends, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("positives", "negatives"),
+    [
+        ([0, 1, 2.0**53], [2.0**53, 1, 0]),  # the totals, 2^53 + 1, are no doubles
+        ([0, 1, 2.0**60], [2.0**60, 1, 0]),
+        ([0, 0.3, 1e20], [1e20, 0.3, 0]),
+        ([1, 2.0**53 - 1, 1, 1, 0], [0, 1, 2.0**53, 2.0**53 - 1, 2]),
+        ([0, 0.3, 1e20][::-1], [1e20, 0.3, 0][::-1]),
+    ],
+)
+def test_bounds_hold_where_sums_lose_small_groups(positives: list[float], negatives: list[float]) -> None:
+    ends = np.arange(2.0 * len(positives))[::-1]
+    given = GroupColumns(ends[1::2], ends[::2], np.array(positives, float), np.array(negatives, float))
+    found = bounded_areas(Grouped.of(given))["roc"]
+    assert found is not None
+    above, least, greatest = Fraction(0), Fraction(0), Fraction(0)
+    for mass, other in zip(map(Fraction, positives), map(Fraction, negatives), strict=True):
+        least += other * above
+        above += mass
+        greatest += other * above
+    pairs = above * sum(map(Fraction, negatives))
+    assert found.lower <= least / pairs
+    assert greatest / pairs <= found.upper
+    assert found.upper - found.lower <= (greatest - least) / pairs + Fraction(2) ** -48

@@ -13,8 +13,8 @@ WRITTEN_AT_ONCE = 1 << 17
 """Bytes written to a file in one call: most server kernels do not preempt a system call, so one of 100 MB makes
 small requests wait for 10 ms or more, whatever its priority."""
 
-_UNCHECKED_BYTES = 1 << 18
-"""After how many bytes of pieces memory is checked again: few enough to fit into any headroom many times."""
+_LONG_PIECE = 1 << 12
+"""Bytes; a shorter piece takes little memory, and less time than checking for it."""
 
 
 class Output:
@@ -35,14 +35,11 @@ class Output:
             require_memory(self._headroom_bytes)
 
     def checking_memory(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
-        """Pass pieces on as they are produced, and check memory each time that enough of them have passed."""
-        unchecked = 0
+        """Pass pieces on as they are produced, and check memory after each long one."""
         for piece in pieces:
             yield piece
-            unchecked += len(piece)
-            if unchecked >= _UNCHECKED_BYTES:
+            if len(piece) >= _LONG_PIECE:
                 self.look()
-                unchecked = 0
 
     def write(self, piece: Piece) -> None:
         """Store a piece. Raises OSError if a file has no room for it."""

@@ -10,7 +10,7 @@ from service.wire.formats.arrow_columns import UNREADABLE, ArrowColumn, is_reada
 from service.wire.formats.arrow_file import ArrowFile
 from service.wire.formats.arrow_messages import count
 from service.wire.formats.codings import Body
-from service.wire.formats.table_columns import no_rows, refuse_duplicate_columns
+from service.wire.formats.table_columns import no_rows, unique_places
 from service.wire.limits import Limits
 from service.wire.problems import Problem
 
@@ -43,18 +43,19 @@ class ArrowTable:
 
     def read(self, names: list[str]) -> dict[str, ArrowColumn]:
         """Read the named columns, without data if their type is not supported."""
-        refuse_duplicate_columns(self.header, names)
+        places = unique_places(self.header, names)
         if self._counted.rows == 0:
             raise no_rows("The table has no rows.")
-        kinds = {name: self._schema.types[self.header.index(name)] for name in names}
-        cells = self._cells([name for name in names if is_readable(kinds[name])])
+        types = self._schema.types
+        kinds = {name: types[place] for name, place in places.items()}
+        cells = self._cells({name: place for name, place in places.items() if is_readable(kinds[name])})
         return {name: ArrowColumn(cells.get(name), str(kinds[name])) for name in names}
 
-    def _cells(self, names: list[str]) -> dict[str, pa.ChunkedArray]:
-        if not names:
+    def _cells(self, places: dict[str, int]) -> dict[str, pa.ChunkedArray]:
+        if not places:
             return {}
         options = pa.ipc.IpcReadOptions(
-            included_fields=sorted(map(self.header.index, names)),
+            included_fields=sorted(places.values()),
             ensure_alignment=pa.ipc.Alignment.DataTypeSpecific,
             use_threads=False,
         )
@@ -63,7 +64,7 @@ class ArrowTable:
         try:
             table = pa.ipc.open_stream(self._stream, options=options).read_all()
             validate(table.columns, self._most_bytes)
-            return {name: written_out(table[name]) for name in names}
+            return {name: written_out(table[name]) for name in places}
         except MemoryError:
             raise
         except UNREADABLE:

@@ -21,8 +21,8 @@ from service.wire.formats.table_columns import (
     LONGEST_HEADER,
     MOST_COLUMNS,
     no_rows,
-    refuse_duplicate_columns,
     too_many_columns,
+    unique_places,
 )
 from service.wire.formats.text_columns import TextColumn
 from service.wire.limits import Limits
@@ -113,9 +113,8 @@ class CsvTable:
 
     def read(self, names: list[str]) -> dict[str, TextColumn]:
         """Read the named columns as text. Raises Problem for a row of another width, or if there are no rows."""
-        refuse_duplicate_columns(self.header, names)
         # Columns are identified by position: names of columns that are not read may repeat.
-        positions = {name: str(self.header.index(name)) for name in names}
+        positions = {name: str(place) for name, place in unique_places(self.header, names).items()}
         ragged: list[arrow_csv.InvalidRow] = []
 
         def refuse(row: arrow_csv.InvalidRow) -> str:

@@ -12,7 +12,7 @@ from service.wire.formats.arrow_columns import UNREADABLE, ArrowColumn, validate
 from service.wire.formats.codings import Body
 from service.wire.formats.parquet_footer import Chunk, Column, Footer
 from service.wire.formats.parquet_pages import page_headers
-from service.wire.formats.table_columns import LONGEST_HEADER, no_rows, refuse_duplicate_columns, too_many_rows
+from service.wire.formats.table_columns import LONGEST_HEADER, no_rows, too_many_rows, unique_places
 from service.wire.limits import Limits
 from service.wire.problems import Problem, invalid_value
 
@@ -55,10 +55,10 @@ class ParquetTable:
 
     def read(self, names: list[str]) -> dict[str, ArrowColumn]:
         """Read the named columns, without data if their type is not supported."""
-        refuse_duplicate_columns(self.header, names)
+        places = unique_places(self.header, names)
         if self._footer.rows == 0:
             raise no_rows("The table has no rows.")
-        chosen = {name: self._footer.columns[self.header.index(name)] for name in names}
+        chosen = {name: self._footer.columns[place] for name, place in places.items()}
         readable = [column for column in chosen.values() if column.element is not None]
         cells = self._cells(readable) if readable else {}
         return {name: ArrowColumn(cells.get(column), column.read_as) for name, column in chosen.items()}

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from pyarrow import types
 
 from service.curves.exact import IntArray
-from service.wire.columns import Categories, ColumnError, categories, numbers
+from service.wire.columns import Categories, ColumnError, categories, is_unicode, numbers
 from service.wire.formats.arrow_columns import ArrowColumn, is_text
 from service.wire.formats.json_columns import NumberList
 from service.wire.formats.text_columns import TextColumn, coded
@@ -36,7 +36,7 @@ def _(column: list) -> Categories:  # type: ignore[type-arg]  # singledispatch t
         try:
             return _of_cells(pa.array(column, pa.large_string()))
         except UnicodeEncodeError:
-            row = next(row for row, cell in enumerate(column) if cell is not None and not _is_unicode(cell))
+            row = next(row for row, cell in enumerate(column) if cell is not None and not is_unicode(cell))
             raise _misfit("This text is not valid Unicode: it has half of a surrogate pair.", row) from None
     if names == {"boolean"}:
         return _of_cells(pa.array(column, pa.bool_()))
@@ -125,14 +125,6 @@ def _in_order(found: IntArray, values: pa.Array) -> Categories:
     listed: list[Any] = values.take(order).to_pylist()
     missing = bool((found < 0).any())
     return Categories(places[found], (*listed, None) if missing else tuple(listed))
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _misfit(detail: str, row: int | None = None) -> ColumnError:

@@ -83,11 +83,19 @@ def counts_columns(table: Table) -> list[str]:
     return present if {"tp", "fp"} & set(present) else []
 
 
-def refuse_duplicate_columns(header: list[str], names: list[str]) -> None:
-    """Refuse a column whose name is not unique; names of columns that are not read may repeat."""
+def unique_places(header: list[str], names: list[str]) -> dict[str, int]:
+    """Find each column in the header, in one pass; refuse a name that is not unique there, unless it is not read."""
+    places: dict[str, int] = dict.fromkeys(names, -1)
+    repeated: set[str] = set()
+    for place, name in enumerate(header):
+        if (before := places.get(name)) == -1:
+            places[name] = place
+        elif before is not None:
+            repeated.add(name)
     for name in names:
-        if header.count(name) > 1:
+        if name in repeated:
             raise invalid_value(f"/{pointer_token(name)}", "duplicate", "Two columns of the table have this name.")
+    return places
 
 
 def no_rows(detail: str) -> Problem:

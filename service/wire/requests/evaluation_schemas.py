@@ -14,7 +14,7 @@ from service.curves.counts import Counts, total
 from service.curves.errors import CurvesError
 from service.curves.grouped import CLOSED_SIDES, GroupColumns, Grouped
 from service.curves.sample import Sample
-from service.wire.columns import items
+from service.wire.columns import is_unicode, items
 from service.wire.problems import MAX_ERRORS, meant
 from service.wire.requests.faults import FACT_CODES
 from service.wire.requests.fields import Choice, Fault, Flag, LabelColumn, Number, NumberColumn, Scalar, Text, invalid
@@ -178,6 +178,8 @@ def _wrong_values(values: list[Any]) -> Fault | None:
         return Fault("not_a_label", "Must be all strings, all numbers or all booleans.")
     if float in kinds and not all(abs(value) < _LARGEST_VALUE for value in values):
         return Fault("out_of_range", "Numbers must be below 2^63 in size.")
+    if str in kinds and not is_unicode("".join(values)):
+        return Fault("not_text", "This contains half of a surrogate pair.")
     return None
 
 

@@ -13,6 +13,7 @@ from service.wire.formats.codings import compress
 from service.wire.formats.csv_format import CsvTable
 from service.wire.formats.json_columns import lift_columns
 from service.wire.formats.json_format import MOST_PLACES, VALUES_PER_ROW, decode_json
+from service.wire.formats.table_columns import unique_places
 from service.wire.limits import Limits
 from service.wire.problems import Problem
 from tests.asking import LIMITS, ask, refusals
@@ -248,3 +249,30 @@ def test_articles():
         "This is an object; it must be a number.",
         "This is null; it must be a label.",
     ]
+
+
+class Compared(str):
+    """A name that counts how often it is compared; its hash is that of any name."""
+
+    __slots__ = ()
+    compared = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        Compared.compared += 1
+        return str.__eq__(self, other)
+
+
+def test_all_columns_are_found_without_comparing_each_with_each(monkeypatch):
+    monkeypatch.setattr(Compared, "compared", 0)
+    header = [Compared(number) for number in range(2_000)]
+    assert unique_places(header, [str(number) for number in range(2_000)]) == {str(n): n for n in range(2_000)}
+    assert Compared.compared < 10 * len(header)
+
+
+def test_a_name_that_is_twice_in_a_header_is_refused_only_if_it_is_read():
+    header = ["a", "b", "a", "c", "b"]
+    assert unique_places(header, ["c"]) == {"c": 3}
+    with pytest.raises(Problem) as caught:
+        unique_places(header, ["c", "b", "a"])
+    assert [(error.pointer, error.code) for error in caught.value.errors] == [("/b", "duplicate")]
