@@ -99,14 +99,14 @@ def test_labels_that_need_to_be_named_are_reported_with_the_option(tmp_path: Pat
     for arguments in (["curves", path], ["compare", f"a={path}", f"b={path}"]):
         run = rocpr(*arguments, *columns)
         assert run.exit_code == 2
-        assert "name the positive one with positive_label. (not_a_label)" in run.stderr
+        assert "name the positive one with --positive-label. (not_a_label)" in run.stderr
         assert "; of 'yes' and 'no', name the positive one" in run.stderr
         assert "  --positive-label names the positive one.\n" in run.stderr
     assert "--positive-label" not in rocpr("curves", path, "--scores", "p", "--labels", "q").stderr
     run = rocpr("curves", path, *columns, "--positive-label", "Yes")
     assert (
         run.exit_code,
-        run.stderr.count("No label equals positive_label, 'Yes'; the labels are 'yes' and 'no'."),
+        run.stderr.count("No label equals --positive-label, 'Yes'; the labels are 'yes' and 'no'."),
     ) == (2, 1)
     run = rocpr("curves", path, "--scores", "p")
     assert "/labels: There is no column labels" in run.stderr
