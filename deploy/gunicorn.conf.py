@@ -10,6 +10,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+from service.datasets.file import read_datasets
 from service.environment import (
     freeze_loaded_objects,
     give_memory_back_regularly,
@@ -37,6 +38,8 @@ try:
         check_spool_directory(_settings)
         if _settings.api_keys_file:
             check_file(Path(_settings.api_keys_file))
+        if _settings.datasets_file:
+            read_datasets(Path(_settings.datasets_file), keys=bool(_settings.api_keys_file))
 except SettingsError as error:
     sys.exit(f"rocpr: {error}")
 
@@ -54,7 +57,7 @@ _reduced = share_directory(_settings.workers, _settings.spool_dir)
 wsgi_app = "service.app:create_app()"
 
 # Loopback unless --bind says otherwise: the service has no TLS of its own.
-bind = f"127.0.0.1:{os.environ.get('PORT', '8000')}"
+bind = f"127.0.0.1:{os.environ.get('PORT') or '8000'}"
 
 # An event loop that reads and sends, and threads that evaluate (service/web/server/).
 worker_class = "service.web.server.worker.Worker"

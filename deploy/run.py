@@ -1,4 +1,4 @@
-"""What deploy/run.sh does once .venv is there: serve, show the main job done on the sample file, serve on.
+"""What deploy/run.sh does once .venv is there: serve, show the main job done on the example, serve on.
 
 A client of the service: it knows the command that starts the server, the HTTP API, and the words for the areas.
 """
@@ -17,13 +17,13 @@ import requests
 from service.cli.curves import AREA_MEANINGS
 
 ROOT = Path(__file__).resolve().parent.parent
-SAMPLE = "tests/data/breast_cancer.csv"
+EXAMPLE = "tests/data/breast_cancer.csv"
 START_SECONDS = 60
 
 
 def main() -> int:
     """Run the server and the demonstration; the exit status is 0 when we were told to stop, else the server's."""
-    text = os.environ.get("PORT", "8000")
+    text = os.environ.get("PORT") or "8000"
     if not (text.isascii() and text.isdecimal() and 0 < int(text[:6]) < 1 << 16):
         print(f"rocpr: PORT must be a number from 1 to 65535, not {text[:40]!r}", file=sys.stderr)
         return 1
@@ -48,7 +48,9 @@ def main() -> int:
     try:
         _wait_until_ready(server, client, url)
         if os.environ.get("ROCPR_API_KEYS_FILE"):
-            print(f"\nServing on {url}, for those with a key; the sample needs one, too. Stop with Ctrl-C.", flush=True)
+            print(
+                f"\nServing on {url}, for those with a key; the example needs one, too. Stop with Ctrl-C.", flush=True
+            )
         else:
             _show(client, url)
     except (OSError, RuntimeError) as error:
@@ -90,18 +92,18 @@ def _show(client: requests.Session, url: str) -> None:
         f"{url}/v1/curves",
         params={"include": "auc"},
         headers={"Content-Type": "text/csv"},
-        data=(ROOT / SAMPLE).read_bytes(),
+        data=(ROOT / EXAMPLE).read_bytes(),
         timeout=60,
     )
     if not answer.ok:
-        raise RuntimeError(f"the sample was answered with {answer.status_code}: {answer.text[:500]}")
+        raise RuntimeError(f"the example was answered with {answer.status_code}: {answer.text[:500]}")
     curves = answer.json()
-    print(f"\n{SAMPLE}: {curves['positives']} positives, {curves['negatives']} negatives. Areas:\n")
+    print(f"\n{EXAMPLE}: {curves['positives']} positives, {curves['negatives']} negatives. Areas:\n")
     for name, meaning in AREA_MEANINGS.items():
         value = curves["auc"][name]
         print(f"  {name:18} {'null' if value is None else format(value, '.6f'):>8}  {meaning}")
     print("\nThis line gets them:\n")
-    print(f"  curl -sS -H 'Content-Type: text/csv' --data-binary @{SAMPLE} '{url}/v1/curves?include=auc'")
+    print(f"  curl -sS -H 'Content-Type: text/csv' --data-binary @{EXAMPLE} '{url}/v1/curves?include=auc'")
     print(f"\nServing on {url}; open it in a browser, or read {url}/docs. Stop with Ctrl-C.", flush=True)
 
 

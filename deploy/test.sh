@@ -1,5 +1,6 @@
 #!/bin/sh
-# Checks everything: style, types, layers, tests, coverage. Fails at the first check that fails.
+# Checks everything: style, types, layers, tests, coverage. Fails at the first check that fails. With --long, also proofs that
+# take long.
 # Needs python3 (3.11 or newer) with its venv module; the first time also the package registry.
 set -eu
 cd "$(dirname "$0")/.."
@@ -17,12 +18,12 @@ step ruff format --check .
 step mypy --strict service
 step lint-imports
 coverage erase
-# Three at a time, for two processors: many tests wait, for a server to start or for a time-out of it. No lines are
-# counted during tests of made-up examples (tests/uncounted.py).
-step coverage run -m pytest -p tests.uncounted -n 3 --dist worksteal --ignore tests/properties --ignore tests/engines/spark
+# Three at a time, for two processors: many tests wait, for a server to start or for a time-out of it. Lines are not
+# counted during all of them (tests/uncounted.py).
+step coverage run -m pytest -p tests.uncounted -n 3 --dist worksteal --ignore tests/properties --ignore tests/engines/spark "$@"
 # These share a server, which uses all processors.
-step coverage run -m pytest tests/engines/spark
+step coverage run -m pytest tests/engines/spark "$@"
 coverage combine --quiet
 step coverage report
 # These have the loops in C, as users do; the tests before have NumPy's, and one of these compares the answers of both.
-step python -m pytest -n 2 --dist worksteal --compiled tests/properties
+step python -m pytest -n 2 --dist worksteal --compiled tests/properties "$@"

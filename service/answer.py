@@ -14,9 +14,10 @@ from marshmallow import ValidationError
 
 from service.curves.budget import TooMuchWork as TooMuchWork  # noqa: PLC0414  # callers of `answer` catch it
 from service.curves.budget import at_most, spend
-from service.curves.errors import CurvesError
-from service.datasets.dataset_groups import OnProgress, with_groups
+from service.curves.errors import CurvesError, NeedsExactGroups, NotPaired
+from service.datasets.dataset_groups import OnProgress, queried_groups
 from service.datasets.file import Dataset
+from service.datasets.queries import WORK, queries_in, replaced
 from service.operations import OPERATIONS, Checked, Operation
 from service.wire.answers import png
 from service.wire.answers.encoders import ENCODERS, ONE_TABLE, Encoded, Shown
@@ -141,7 +142,13 @@ def answer(
         if in_lines and isinstance(decoded.document, dict) and decoded.document.get("fail_status") is not None:
             message = f"An answer in {NDJSON} begins before the verdict is known; its status is 200."
             raise invalid_value("/fail_status", "exclusive", message)
-        return with_groups(decoded, request.datasets, progress), shown
+        queries = queries_in(decoded, operation.schema.fields, request.datasets)
+        if queries:
+            rehearsed = replaced(decoded, {query.place: query.stand_ins() for query in queries})
+            _rehearse(request, operation, rehearsed, shown, limits)
+            spend(WORK)
+            decoded = replaced(decoded, {query.place: queried_groups(query, progress) for query in queries})
+        return decoded, shown
 
     return _answer(request, decode, limits, effort, output)
 
@@ -204,17 +211,11 @@ def _write_answer(
     operation = OPERATIONS[request.operation]
     with facts.timed("decode_seconds"):
         decoded, shown = decode(operation)
-        checked = _check(operation, decoded)
+        checked, shown = _checked(request, operation, decoded, shown)
         facts.rows = checked.rows
         if checked.rows > limits.max_rows:
             raise too_many_rows(checked.rows, limits.max_rows)
         spend(checked.work)
-    if checked.charts:
-        if request.accept != JSON:
-            raise invalid_value("/charts", "exclusive", f"charts is for answers in {JSON}, not in {request.accept}.")
-        shown = checked.charts
-    if shown is None and request.accept in ONE_TABLE:
-        shown = operation.first_table(checked)
     with facts.timed("evaluate_seconds"):
         try:
             result = operation.evaluate(checked, shown, limits)
@@ -302,9 +303,29 @@ def _check_table(operation: Operation, name: str | None, accept: str) -> None:
         raise invalid_value("/table", "not_one_of", f"Must be one of {', '.join(operation.tables)}.")
 
 
-def _check(operation: Operation, decoded: Decoded) -> Checked:
+def _checked(request: Request, operation: Operation, decoded: Decoded, shown: Shown) -> tuple[Checked, Shown]:
+    """Check a document, and choose what to encode of its result."""
     try:
         checked: Checked = operation.schema.load(decoded.document)  # type: ignore[arg-type]  # any JSON value
     except ValidationError as error:
         raise invalid_request(field_errors(error, decoded.pointer)) from None
-    return checked
+    if checked.charts:
+        if request.accept != JSON:
+            raise invalid_value("/charts", "exclusive", f"charts is for answers in {JSON}, not in {request.accept}.")
+        return checked, checked.charts
+    if shown is None and request.accept in ONE_TABLE:
+        shown = operation.first_table(checked)
+    return checked, shown
+
+
+def _rehearse(request: Request, operation: Operation, decoded: Decoded, shown: Shown, limits: Limits) -> None:
+    """Evaluate groups that stand in for those of datasets, to refuse what no groups allow before an engine works."""
+    checked, shown = _checked(request, operation, decoded, shown)
+    spend(checked.work)
+    try:
+        operation.evaluate(checked, shown, limits)
+    except (NotPaired, NeedsExactGroups) as fact:
+        if fact.row is None:  # a threshold may fall between the dataset's groups
+            raise invalid_request([fact_error(fact, decoded.document, decoded.pointer)]) from None
+    except CurvesError:
+        pass  # the data may be different

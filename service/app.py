@@ -14,6 +14,7 @@ from flask import Flask
 
 from service.curves.compiled import KERNEL
 from service.datasets.file import read_datasets
+from service.engines.spill import remove_abandoned
 from service.settings import Settings, read_settings, shipped_file
 from service.web.access.access import install_access
 from service.web.access.origins import allowed_origins
@@ -46,6 +47,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     datasets = {}
     if settings.datasets_file:
         datasets = read_datasets(Path(settings.datasets_file), keys=bool(settings.api_keys_file))
+        remove_abandoned(Path(tempfile.gettempdir()))
     limits = Limits(settings.max_rows, settings.max_interpolated_rows, settings.max_decompressed_bytes)
     # Under gunicorn.conf.py the server's processes share it.
     runtime_directory = Path(settings.runtime_dir) if settings.runtime_dir else _directory_of_its_own()

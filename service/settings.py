@@ -215,11 +215,12 @@ class Settings:
 
 
 def read_settings(variables: Mapping[str, str] | None = None) -> Settings:
-    """Read and check the settings.
+    """Read and check the settings; an empty variable counts as unset.
 
     Raises SettingsError, with the variable's name, if a value is invalid.
     """
-    return environ.to_config(Settings, environ=dict(os.environ if variables is None else variables))
+    given = os.environ if variables is None else variables
+    return environ.to_config(Settings, environ={name: text for name, text in given.items() if text.strip()})
 
 
 _ALIKE = 0.85

@@ -12,6 +12,7 @@ import pytest
 from deploy import build_hook
 from service import app
 from service.curves import compiled
+from tests import strategies
 
 ROOT = Path(__file__).resolve().parent.parent
 NOT_COMPILED = pytest.StashKey[str]()
@@ -24,8 +25,9 @@ def root() -> Path:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--compiled`: with the loops in C, compiled from these sources, as users have them."""
+    """`--compiled`: with the loops in C, compiled from these sources, as users have them. `--long`: all proofs."""
     parser.addoption("--compiled", action="store_true", help="use the loops in C instead of NumPy")
+    parser.addoption("--long", action="store_true", help="also long proofs, and three times as many examples of laws")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -37,6 +39,7 @@ def pytest_configure(config: pytest.Config) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     # Applications share what they make of openapi.yaml, which takes each a tenth of a second; tests make hundreds.
     app.contract_blueprint = cache(app.contract_blueprint)
+    strategies.examples_are_all = config.getoption("--long")
     compiled.LIBRARY = ROOT / "none"
     os.environ["ROCPR_COMPILED"] = "off"  # for servers
     if config.getoption("--compiled"):
@@ -50,10 +53,24 @@ def pytest_configure(config: pytest.Config) -> None:
             config.stash[NOT_COMPILED] = str(reason)
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is marked as long, but for `--long`."""
+    if not config.getoption("--long"):
+        long = [item for item in items if item.get_closest_marker("long")]
+        config.hook.pytest_deselected(items=long)
+        items[:] = [item for item in items if item not in long]
+
+
 def pytest_report_header(config: pytest.Config) -> str:
     """Which loops the tests use."""
     loops = "NumPy" if compiled.KERNEL.path is None else "in C"
     return f"loops: {loops}{f', because {reason}' if (reason := config.stash.get(NOT_COMPILED, '')) else ''}"
+
+
+@pytest.fixture(scope="session")
+def is_long(pytestconfig: pytest.Config) -> bool:
+    """Whether a test may take its time."""
+    return bool(pytestconfig.getoption("--long"))
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -21,8 +21,16 @@ LARGEST = 2**53
 """The largest count up to which every integer is a double."""
 
 
+examples_are_all = False
+"""Whether laws are tried with all examples, not with a third (conftest.py)."""
+
+FEWEST = 12
+
+
 def examples(number: int) -> settings:
     """The same examples on every run, without a deadline and without a database."""
+    if not examples_are_all:
+        number = min(number, max(number // 3, FEWEST))
     checks = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
     return settings(max_examples=number, deadline=None, derandomize=True, database=None, suppress_health_check=checks)
 

@@ -99,7 +99,10 @@ class TestForm:
                         UNDECIDED,
                         "undecided",
                         None,
-                        "precision at threshold 2 has no value, so the rule cannot be decided.",
+                        (
+                            "precision at threshold 2 has no value, so the rule cannot be decided: nothing is called "
+                            "positive there, or the counts or groups have no such threshold; choose another one."
+                        ),
                     ),
                 )
             ],

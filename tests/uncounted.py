@@ -1,7 +1,6 @@
-"""A plugin for pytest under coverage: it counts no lines during tests of made-up examples.
+"""A plugin for pytest under coverage: it counts no lines during tests that look at the whole, or at made-up examples.
 
-These, and their slow twins, would take almost twice as long. The lines of the service that they run, other tests run,
-too.
+Counting takes almost as long as these tests themselves. The lines of the service that they run, other tests run, too.
 """
 
 import warnings
@@ -11,11 +10,19 @@ import pytest
 from coverage import Coverage
 from hypothesis import is_hypothesis_test
 
+COUNTED = {"charts", "cli", "curves", "engines", "inference", "web", "wire"}
+"""The folders that test the modules of one of the service, beside the files at the top."""
+
+
+def _is_counted(item: pytest.Item) -> bool:
+    _, folder, *_ = item.nodeid.partition("::")[0].split("/")
+    return (folder in COUNTED or folder.endswith(".py")) and not is_hypothesis_test(getattr(item, "obj", None))
+
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
-    """Stop counting while a test of made-up examples runs."""
-    counting = Coverage.current() if is_hypothesis_test(getattr(item, "obj", None)) else None
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None]:
+    """Stop counting while such a test runs."""
+    counting = None if _is_counted(item) else Coverage.current()
     if counting is None:
         return (yield)
     counting.stop()

@@ -28,6 +28,9 @@ _MOST_POINTS = 10
 _LETTER = 13
 """Pixels between letters."""
 
+_EQUAL_F1 = (0.2, 0.4, 0.6, 0.8)
+"""The values of F1 whose lines are drawn."""
+
 PLANE_NAMES = {"roc": "ROC curve", "pr": "Precision-recall curve"}
 """{plane: what it shows}"""
 
@@ -81,12 +84,13 @@ def draw_roc(plane: Plane, positives: float, negatives: float) -> None:  # noqa:
 def draw_pr(plane: Plane, positives: float, negatives: float) -> None:
     """Draw a PR plane, lines of equal F1, and the prevalence, which is the precision of chance."""
     plane.axes("Precision-recall", "Recall", "Precision")
-    for value in (0.2, 0.4, 0.6, 0.8):
+    for value in _EQUAL_F1:
         # 2 p r/(p + r) = F where (2 r/F - 1)(2 p/F - 1) = 1; p is 1 at r = F/(2 - F).
         power = np.exp(np.linspace(-1, 1, 41) * np.log(value / (2 - value)))
         plane.line("grid", value / 2 * (1 + power), value / 2 * (1 + 1 / power), wide=1.5)
-        x, y = plane.at(1, value / (2 - value))
-        plane.sheet.text("soft", (x - 4, y - 4), f"F1 {value:g}", anchor="end", size=10, halo=True)
+        # Above the plane no curve crosses it.
+        named = f"{'F1 ' if value == _EQUAL_F1[0] else ''}{value:g}"
+        plane.sheet.text("soft", (plane.at(value / (2 - value), 1)[0] + 8, plane.top - 3), named, anchor="end", size=10)
     prevalence = positives / (positives + negatives)
     plane.line("soft", [0, 1], [prevalence, prevalence], dash="1 4")
 

@@ -11,6 +11,9 @@ from service.curves.exact import FloatArray
 LEFT, RIGHT, TOP, BOTTOM = 50, 16, 28, 42
 """Margins in pixels: ticks and name of the vertical axis, heading, ticks and name of the horizontal axis."""
 
+HEADING = 15
+"""Pixels between a plane and its heading: room for a row of numbers."""
+
 _FIFTHS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 _QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _HALVES = (0.0, 0.5, 1.0)
@@ -80,6 +83,6 @@ class Plane:
         for tick in ticks if self.high >= _ROOM_FOR_FIFTHS / 2 else _HALVES:
             self.line("grid", [0, 1], [tick, tick])
             sheet.text("soft", (self.left - 7, self.at(0, tick)[1] + 4), f"{tick:g}", anchor="end", size=_TICK_SIZE)
-        sheet.text("ink", (self.left, self.top - 11), heading, size=13, bold=True)
+        sheet.text("ink", (self.left, self.top - HEADING), heading, size=13, bold=True)
         sheet.text("ink", (self.left + self.wide / 2, self.bottom + 33), level, anchor="middle")
         sheet.text("ink", (self.left - 36, self.top + self.high / 2), upright, anchor="middle", upright=True)

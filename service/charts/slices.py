@@ -71,9 +71,9 @@ def _name_worst(plane: Plane, result: Sliced, order: IntArray, at: FloatArray, v
         return
     for letter, name, x, value in zip(string.ascii_lowercase, worst, at.tolist(), values.tolist(), strict=False):
         left, top = plane.at(x, value)
-        plane.sheet.ring("ink", (left, top), 4)
+        plane.sheet.ring(hue(0), (left, top), 4)
         plane.sheet.text("ink", (left + 7, top + 4), letter, bold=True, halo=True)
-        yield Entry(name, "ink", sign="dot", letter=letter)
+        yield Entry(name, hue(0), sign="dot", letter=letter)
 
 
 def _draw_intervals(plane: Plane, at: FloatArray, lower: FloatArray, upper: FloatArray) -> Iterator[Entry]:

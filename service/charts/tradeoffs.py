@@ -9,7 +9,7 @@ import numpy as np
 
 from service.charts.legend import Entry, listed, put_legend, put_title, put_warnings
 from service.charts.picture import Picture
-from service.charts.plane import BOTTOM, LEFT, RIGHT, TOP, Plane
+from service.charts.plane import BOTTOM, HEADING, LEFT, RIGHT, TOP, Plane
 from service.charts.svg import Sheet, fitted
 from service.charts.theme import dash, hue
 from service.curves.exact import FloatArray, IntArray
@@ -92,7 +92,7 @@ def _draw_thresholds(sheet: Sheet, steps: Line, index: str, top: float) -> float
     least, most = float(steps.y.min()), float(steps.y.max())
     plane = Plane(sheet, LEFT, top + TOP, sheet.width - LEFT - RIGHT, _THRESHOLDS_HIGH)
     heading = fitted(f"Best threshold by {index}", plane.wide, 14)
-    sheet.text("ink", (LEFT, plane.top - 11), heading, size=13, bold=True)
+    sheet.text("ink", (LEFT, plane.top - HEADING), heading, size=13, bold=True)
     # Halved first: thresholds may differ by more than the greatest double.
     middle, half = least / 2 + most / 2, most / 2 - least / 2
     heights = (steps.y / 2 - middle / 2) / half + 0.5 if half > 0 else np.full(steps.y.size, 0.5)

@@ -24,8 +24,6 @@ from service.wire.problems import MAX_ERRORS
 if TYPE_CHECKING:
     from service.cli.engine_rows import EngineRows
 
-NAME_COLUMNS = "If the columns have other names, give them with --scores and --labels."
-NAME_LABEL = "--positive-label names the positive one."
 _SHOWN_LENGTH, _SHOWN_VALUES = 40, 3
 """The characters shown of a column's name or a value, and the number of values shown."""
 
@@ -126,10 +124,7 @@ def lines_of_file(
     yield from problem_lines(problem | {"errors": errors}, file.name, options=file.is_table)
     missing = {error["pointer"].removeprefix("/") or "scores" for error in errors if error["code"] == "missing"}
     if names and file.is_table and (missing & {"scores", "labels"}) - given.keys():
-        yield f"  {NAME_COLUMNS}"
         yield from _listed_columns(file, body, given)
-    if wants_label(errors):
-        yield from label_lines(file)
     yield from note_lines(problem, errors)
 
 
@@ -176,18 +171,6 @@ def as_typed(detail: str, *, options: bool) -> str:
 def is_problem(result: Answer) -> bool:
     """Whether an answer is a problem document."""
     return result.problem is not None
-
-
-def wants_label(errors: Iterable[dict[str, Any]]) -> bool:
-    """Whether the problem is that no positive label was chosen."""
-    codes = {"not_a_label", "one_class"}
-    return any(error["code"] in codes and "positive_label" in error["detail"] for error in errors)
-
-
-def label_lines(file: "InputFile | EngineRows") -> Iterable[str]:
-    """Say how to choose between labels."""
-    if file.is_table:
-        yield f"  {NAME_LABEL}"
 
 
 def problem_lines(problem: dict[str, Any], name: str, *, options: bool = False) -> Iterable[str]:

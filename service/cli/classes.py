@@ -41,8 +41,8 @@ def classes(
 ) -> None:
     """Evaluate a classifier with several classes: each class against the rest, the worst first, and on average.
 
-    FILE is a table: --scores names a column for each class, and --labels the column with the class of each row. A
-    column of scores has the name of its class. Or FILE is a JSON file, a body as POST /v1/classes takes it. FILE can be
+    FILE is a table: --scores names a column for each class, and --labels the column with the class of each row. Each
+    column of scores has the name of its class. Or FILE is JSON, a request body for POST /v1/classes. FILE can be
     - for standard input, with --format.
     """
     given = given_texts(options)

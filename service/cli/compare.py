@@ -35,7 +35,7 @@ from service.cli.layout import (
     total_lines,
     warning_lines,
 )
-from service.cli.options import evaluation_options, given_texts, indices_option, refuse_without_table
+from service.cli.options import compared_options, given_texts, indices_option, refuse_without_table
 from service.cli.plots import plot_option, write_plot
 from service.wire.formats.query_options import names_or_json
 from service.wire.limits import Limits
@@ -59,7 +59,7 @@ _SHARED_HULL: CellTexts = {
 
 @click.command()
 @click.argument("files", metavar="NAME=FILE NAME=FILE ... | FILE", nargs=-1, required=True, callback=named_files)
-@evaluation_options
+@compared_options
 @engine_options
 @indices_option
 @plot_option
@@ -79,8 +79,8 @@ def compare(
     table as rocpr curves takes it, or a JSON file with the fields of an evaluation. The options for columns apply to
     all tables. One FILE can be - for standard input, with --format.
 
-    A single FILE without a name is a table with a column of scores for each classifier, as in --scores old,new; or a
-    JSON file, a body as POST /v1/comparisons takes it.
+    A single FILE without a name is a table with a column of scores for each classifier, named as in --scores old,new;
+    or JSON, a request body for POST /v1/comparisons.
     """
     refuse_tolerance(engine)
     given = given_texts(options)
@@ -139,7 +139,7 @@ def summary_lines(document: dict[str, Any], files: _Sources) -> Iterable[str]:
     else:
         yield from _dominance_lines(document["dominance"], names)
         yield ""
-        yield from _best_lines("Most true positives at each false positive rate", document["best_roc"])
+        yield from _best_lines("Most true positives at each fpr", document["best_roc"])
         yield ""
         yield from _best_lines("Highest precision at each recall", document["best_pr"])
     yield ""

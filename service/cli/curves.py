@@ -26,7 +26,7 @@ from service.cli.layout import (
     total_lines,
     warning_lines,
 )
-from service.cli.options import evaluation_options, flag, given_texts, refuse_without_table
+from service.cli.options import NAME_LIST, evaluation_options, flag, given_texts, refuse_without_table
 from service.cli.plots import plot_option, print_curves, show_option, write_plot
 from service.wire.media_types import TEXT
 
@@ -121,7 +121,7 @@ _ALSO = ("calibration", "statistics")
 @click.option("--costs", metavar="JSON", help="""What errors cost: '{"prevalence": [0.01, 0.1], "fn_cost": 5}'.""")
 @click.option(
     "--include",
-    metavar="NAMES",
+    metavar=NAME_LIST,
     help=(
         "Also show calibration,statistics. With --json: show only the parts named, which may also be "
         "auc,points,interpolated_pr,achievable_pr."
@@ -143,8 +143,8 @@ def curves(
 ) -> None:
     """Evaluate FILE, a table or a JSON request, and print a summary.
 
-    A table is a CSV file with a header, an Arrow or a Parquet file. It has the columns scores and labels, or the
-    counts tp, fp, fn and tn. A JSON file is a body as POST /v1/curves takes it, with its own options. FILE can be
+    A table is a CSV file with a header, or an Arrow or Parquet file. It has the columns scores and labels, or the
+    counts tp, fp, fn and tn. A JSON file is a request body for POST /v1/curves, with its own options. FILE can be
     - for standard input, with --format.
     """
     given = given_texts(options)

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from service.answer import Answer, Request, answer_decoded
-from service.cli.asking import NAME_COLUMNS, NAME_LABEL, as_options, limits, problem_lines, use_compiled, wants_label
+from service.cli.asking import as_options, limits, problem_lines, use_compiled
 from service.cli.command_error import fail, needs_extra
 from service.cli.engine_bars import EngineBars
 from service.cli.files import InputFile, suffix_of
@@ -74,26 +74,26 @@ _OPTIONS = (
         "--table",
         metavar="NAME",
         is_eager=True,
-        help="With --engine spark: the table, in place of FILE, as in prod.ml.scores.",
+        help="With --engine spark: the table, in place of FILE, such as prod.ml.scores.",
     ),
     click.option(
         "--tolerance",
         type=click.FloatRange(0, 1, min_open=True),
         metavar="NUMBER",
-        help="With --engine: how far apart the bounds of an area may be, as in 1e-6.  [default: areas are exact]",
+        help="With --engine: how far apart the bounds of an area may be, such as 1e-6.  [default: areas are exact]",
     ),
-    click.option("--memory", metavar="SIZE", help="With --engine duckdb: what it may use, as in 4GB."),
+    click.option("--memory", metavar="SIZE", help="With --engine duckdb: the memory it may use, such as 4GB."),
     click.option(
         "--spill",
         type=click.Path(file_okay=False, exists=True, path_type=Path),
         metavar="DIR",
-        help="With --engine duckdb: where it puts what does not fit.",
+        help="With --engine duckdb: where it puts what does not fit in memory.",
     ),
     click.option(
         "--weight-decimals",
         type=click.IntRange(0, MOST_DECIMALS),
         metavar="N",
-        help="With --engine: round weights, so that every run has the same sums.",
+        help="With --engine: round weights to N decimals, so that every run has the same sums.",
     ),
 )
 
@@ -192,9 +192,7 @@ class EngineRows:
         yield from problem_lines(problem | {"errors": errors}, self.name, options=True)
         missing = {error["pointer"].removeprefix("/") for error in errors if error["code"] == "missing"}
         if missing & {"scores", "labels"}:
-            yield f"  {NAME_COLUMNS}"
-        if wants_label(errors):
-            yield f"  {NAME_LABEL}"
+            yield "  If the columns have other names, give them with --scores and --labels."
 
     def _grouped(self, given: Mapping[str, str]) -> dict[str, Any]:
         """Have the engine group the rows: a document of groups, and perhaps of slices."""
@@ -215,9 +213,13 @@ class EngineRows:
         except OneClassLabels as fact:
             fail(self._lines(invalid_request([FieldError(f"/{fact.column}", "one_class", fact.detail)]), given))
         except EngineFailed as failure:
-            fail(
-                [f"Error: {self.name}: {_NAMES[self.engine.engine]} could not read or group the rows.", f"  {failure}"]
-            )
+            lines = [
+                f"Error: {self.name}: {_NAMES[self.engine.engine]} could not read or group the rows.",
+                f"  {failure}",
+            ]
+            if self.engine.memory is not None and "Out of Memory" in str(failure):
+                lines.append(f"  --memory {self.engine.memory} is too little: give more, as in 1GB, or leave it out.")
+            fail(lines)
         finally:
             bars.close()
 

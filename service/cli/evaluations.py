@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 import click
 import orjson
 
-from service.cli.asking import as_options, label_lines, limits, lines_of_file, note_lines, problem_lines, wants_label
+from service.cli.asking import as_options, limits, lines_of_file, note_lines, problem_lines
 from service.cli.command_error import fail
 from service.cli.engine_rows import EngineRows
 from service.cli.file_argument import FileOrGlob
@@ -115,8 +115,6 @@ def lines_of_problem(
         evaluation = evaluations[position]
         renamed = [error | {"pointer": evaluation.decoded.pointer(error["pointer"])} for error in errors]
         yield from problem_lines(problem | {"errors": renamed}, evaluation.file.name, options=evaluation.file.is_table)
-        if wants_label(renamed):
-            yield from label_lines(evaluation.file)
     yield from note_lines(problem, (error for errors in by_file.values() for error in errors))
 
 

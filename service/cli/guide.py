@@ -3,6 +3,7 @@
 import click
 
 from service.guide import markdown_of, pages
+from service.wire.problems import meant
 
 
 @click.command()
@@ -19,5 +20,5 @@ def guide(page: str | None) -> None:
     elif page in known:
         click.echo(markdown_of(page).encode(), nl=False)  # bytes, because not every terminal's encoding has λ
     else:
-        message = f"There is no page {page!r} in the guide. The pages are {', '.join(known)}."
+        message = f"There is no page {page!r} in the guide; {meant(page, list(known))}"
         raise click.BadParameter(message, param_hint="PAGE")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from service.cli.options import Commands
 from service.settings import SettingsError
 from service.web.access.keys import names_in, new_key
 
@@ -14,7 +15,7 @@ REMARK = (
 )
 
 
-@click.group()
+@click.group(cls=Commands)
 def key() -> None:
     """Make API keys for a server."""
 

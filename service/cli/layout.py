@@ -76,10 +76,11 @@ def sorted_rows(column: list[Any]) -> list[int]:
 
 
 def how_many(shown: list[int], rows: list[int], noun: str) -> str:
-    """Say how many rows a table has, and how many of them are shown."""
-    part = f"{len(shown)} of " if len(shown) < len(rows) else ""
+    """Say how many rows a table has, and if only some of them are shown, how to get all."""
     plural = f"{noun}{'es' if noun.endswith('s') else 's'}"
-    return f"{part}{len(rows)} {noun if len(rows) == 1 else plural}"
+    if len(shown) < len(rows):
+        return f"{len(shown)} of {len(rows)} {plural} (--json has all)"
+    return f"{len(rows)} {noun if len(rows) == 1 else plural}"
 
 
 def total_lines(document: dict[str, Any]) -> Iterable[str]:

@@ -34,8 +34,8 @@ from service.wire.requests.faults import fact_error, field_errors
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=click.File("rb"))
-@click.option("--format", "format_name", type=click.Choice(tuple(FORMATS)), help="Format of FILES.  [default: suffix]")
-@click.option("--closed", metavar="NAME", help="Which ends belong to open groups: both, left or right.")
+@click.option("--format", "format_name", type=click.Choice(tuple(FORMATS)), help="File format.  [default: by suffix]")
+@click.option("--closed", metavar="NAME", help="Ends that an open group includes: both, left or right.")
 @click.option(
     "-o",
     "--output",
@@ -44,11 +44,12 @@ from service.wire.requests.faults import fact_error, field_errors
     help="File to write, in .csv, .arrow or .parquet.  [default: CSV to standard output]",
 )
 def merge(files: tuple[BinaryIO, ...], format_name: str | None, closed: str | None, output: Path | None) -> None:
-    """Join groups of scores that several workers counted.
+    """Merge groups of scores that several workers counted.
 
     FILES are tables with the columns score, or score_from and score_to, and positives and negatives, as GROUP BY and
-    histograms give them; or JSON files with such groups. The counts of groups with the same ends are added; open groups
-    that overlap become one. The order of FILES does not matter, and any command that takes a file takes the result.
+    histograms give them; or JSON files with such groups. Counts of groups with the same ends are added; open groups
+    that overlap become one. The order of FILES does not matter. The result is a FILE for rocpr curves, tradeoffs,
+    compare and gate.
     """
     suffix = ".csv" if output is None else output.suffix.lower()
     if suffix not in _WRITERS:

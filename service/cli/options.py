@@ -17,23 +17,52 @@ if TYPE_CHECKING:
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
-_READING_OPTIONS = (
-    click.option(
-        "--format", "format_name", type=click.Choice(tuple(FORMATS)), help="Format of FILE.  [default: its suffix]"
-    ),
-    click.option("--json", "as_json", is_flag=True, help="Print the whole answer, as the service sends it."),
-    click.option("--scores", metavar="NAME", help="Column of the scores.  [default: scores]"),
-    click.option("--labels", metavar="NAME", help="Column of the labels.  [default: labels]"),
-    click.option("--weights", metavar="NAME", help="Column of the weights.  [default: weights, if there is one]"),
-    click.option("--lower-is-positive", is_flag=True, help="Low scores mean positive."),
-    click.option(
-        "--delimiter", metavar="MARK", help="Separator in CSV: comma, semicolon, tab or pipe.  [default: comma]"
-    ),
-    click.option("--decimal", metavar="MARK", help="Decimal mark in CSV: point or comma.  [default: point]"),
-)
+
+class Commands(click.Group):
+    """A group whose commands refuse an option given more than once, of which click would keep the last."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, and look through its options. Raises UsageError."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None and not ctx.resilient_parsing:
+            own = click.Context(command, parent=ctx, info_name=name)
+            _, _, given = command.make_parser(own).parse_args([*rest])
+            for option in given:
+                if isinstance(option, click.Option) and not option.is_flag and given.count(option) > 1:
+                    typed = option.opts[-1]
+                    commas = f"; separate names by commas: {typed} a,b" if option.metavar == NAME_LIST else ""
+                    raise click.UsageError(f"{typed} is given more than once{commas}.", own)
+        return name, command, rest
+
+
+NAME_LIST = "NAMES"
+"""What the help calls the value of an option that takes several names, separated by commas."""
+
+
+def _reading_options(
+    scores: str = "Column of the scores.  [default: scores]", metavar: str = "NAME"
+) -> Iterable[Callable[[Any], Any]]:
+    return (
+        click.option(
+            "--format", "format_name", type=click.Choice(tuple(FORMATS)), help="File format.  [default: by suffix]"
+        ),
+        click.option("--json", "as_json", is_flag=True, help="Print the whole answer, as the service sends it."),
+        click.option("--scores", metavar=metavar, help=scores),
+        click.option("--labels", metavar="NAME", help="Column of the labels.  [default: labels]"),
+        click.option("--weights", metavar="NAME", help="Column of the weights.  [default: weights, if there is one]"),
+        click.option("--lower-is-positive", is_flag=True, help="Low scores mean positive."),
+        click.option(
+            "--delimiter", metavar="MARK", help="Separator in CSV: comma, semicolon, tab or pipe.  [default: comma]"
+        ),
+        click.option("--decimal", metavar="MARK", help="Decimal mark in CSV: point or comma.  [default: point]"),
+    )
+
+
 _TWO_CLASSES_OPTIONS = (
     click.option("--positive-label", metavar="TEXT", help="The positive label, unless labels are 0/1 or the like."),
-    click.option("--closed", metavar="NAME", help="Ends that belong to groups: both, left or right.  [default: both]"),
+    click.option("--closed", metavar="NAME", help="Ends that a group includes: both, left or right.  [default: both]"),
 )
 _TOTALS_OPTIONS = (
     click.option("--positives", metavar="NUMBER", help="Total positives, for counts without column fn."),
@@ -41,23 +70,29 @@ _TOTALS_OPTIONS = (
 )
 
 indices_option = click.option(
-    "--indices", metavar="NAMES", help="From kulczynski,f_measure,fowlkes_mallows,jaccard.  [default: all]"
+    "--indices", metavar=NAME_LIST, help="From kulczynski,f_measure,fowlkes_mallows,jaccard.  [default: all]"
 )
 
 
 def evaluation_options(command: _Command) -> _Command:
     """Add the options for reading an evaluation, and --json."""
-    return _with(command, *_READING_OPTIONS, *_TWO_CLASSES_OPTIONS, *_TOTALS_OPTIONS)
+    return _with(command, *_reading_options(), *_TWO_CLASSES_OPTIONS, *_TOTALS_OPTIONS)
+
+
+def compared_options(command: _Command) -> _Command:
+    """Add those for reading several evaluations."""
+    scores = "Column of the scores; in a single FILE, one for each classifier: old,new.  [default: scores]"
+    return _with(command, *_reading_options(scores, NAME_LIST), *_TWO_CLASSES_OPTIONS, *_TOTALS_OPTIONS)
 
 
 def sliced_options(command: _Command) -> _Command:
     """Add those for reading a sample or groups in slices: counts have none."""
-    return _with(command, *_READING_OPTIONS, *_TWO_CLASSES_OPTIONS)
+    return _with(command, *_reading_options(), *_TWO_CLASSES_OPTIONS)
 
 
 def classes_options(command: _Command) -> _Command:
     """Add those for reading a sample with several classes."""
-    return _with(command, *_READING_OPTIONS)
+    return _with(command, *_reading_options("Columns of the scores, one for each class: cat,dog.", NAME_LIST))
 
 
 def _with(command: _Command, *options: Callable[[_Command], _Command]) -> _Command:

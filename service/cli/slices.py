@@ -23,22 +23,26 @@ from service.cli.layout import (
     sorted_rows,
     table_lines,
     terminal_safe,
+    text_lines,
     total_lines,
     warning_lines,
 )
-from service.cli.options import given_texts, refuse_without_table, sliced_options
+from service.cli.options import NAME_LIST, given_texts, refuse_without_table, sliced_options
 from service.cli.plots import plot_option, write_plot
 
 _COUNTS = ("rows", "positives", "negatives")
 _SHOWN = (*_COUNTS, "roc", "roc_lower", "roc_upper", "pr", "pr_lower", "pr_upper", "average_precision")
 """Columns of the answer that a summary shows, if it has them, after those that define slices."""
 
+_MOST_NAMES = 5
+"""The most slices without areas that are named."""
+
 
 @click.command()
 @click.argument("file", type=FileOrGlob(), cls=FileArgument)
 @sliced_options
 @engine_options
-@click.option("--slices", "slices_", metavar="NAMES", help="Columns that define the slices: country,model.")
+@click.option("--slices", "slices_", metavar=NAME_LIST, help="Columns that define the slices: country,model.")
 @click.option("--sort", metavar="NAME", default="roc", show_default=True, help="The column to sort by, lowest first.")
 @click.option("--intervals", metavar="JSON", help="""How certain the areas are: '{}' or '{"level": 0.9}'.""")
 @click.option(
@@ -61,10 +65,9 @@ def slices(
     """Evaluate a classifier in every slice, the worst first.
 
     FILE is a table with the columns scores and labels, and those that --slices names: a slice is all rows with the same
-    values there. Or it is a JSON file, a body as POST /v1/slices takes it. FILE can be - for standard input, with
-    --format.
+    values there. Or FILE is JSON, a request body for POST /v1/slices. FILE can be - for standard input, with --format.
 
-    All slices are evaluated in one pass: ten thousand of 500 rows take a second; a call for each would take ten.
+    All slices are evaluated in one pass: ten thousand of 500 rows take a second; ten thousand calls would take ten.
     """
     refuse_tolerance(engine)
     given = given_texts({**options, "slices": slices_})
@@ -89,10 +92,11 @@ def summary_lines(document: dict[str, Any], name: str, sort: str) -> Iterable[st
     yield ""
     yield from total_lines(overall)
     yield ""
-    rows = sorted_rows(table[sort])
+    rows = [row for row in sorted_rows(table[sort]) if not table["reason"][row]]
     shown = rows[:MOST_ROWS]
     yield f"{how_many(shown, rows, 'slice')}, lowest {sort} first"
     yield from _slice_lines(table, overall, shown)
+    yield from _omitted_lines(table)
     if "operating_points" in document:
         yield ""
         yield from _point_lines(document["operating_points"], [*_keys(table)], shown)
@@ -117,16 +121,22 @@ def _slice_lines(table: dict[str, list[Any]], overall: dict[str, Any], shown: li
         for end in ("lower", "upper")
     }
     whole = areas | overall | {"rows": sum(table["rows"])}
-    without = any(table["reason"][row] for row in shown)
-    rows = [[*keys, *columns, *(["reason"] if without else [])]]
-    for row in shown:
-        cells = [_written(name, table[name][row]) for name in columns]
-        rows.append(
-            [*(_key(table[key][row]) for key in keys), *cells, *([table["reason"][row] or ""] if without else [])]
-        )
-    last = ["all", *[""] * (len(keys) - 1), *(_written(name, whole.get(name)) for name in columns)]
-    rows.append([*last, *([""] if without else [])])
-    yield from table_lines(rows, "<" * len(keys) + ">" * len(columns) + "<" * without)
+    rows = [[*keys, *columns]]
+    rows += [
+        [*(_key(table[key][row]) for key in keys), *(_written(name, table[name][row]) for name in columns)]
+        for row in shown
+    ]
+    rows.append(["all", *[""] * (len(keys) - 1), *(_written(name, whole.get(name)) for name in columns)])
+    yield from table_lines(rows, "<" * len(keys) + ">" * len(columns))
+
+
+def _omitted_lines(table: dict[str, list[Any]]) -> Iterable[str]:
+    """Name the first of the slices without areas, a line for each reason."""
+    for reason in dict.fromkeys(filter(None, table["reason"])):
+        rows = [row for row, each in enumerate(table["reason"]) if each == reason]
+        names = [" ".join(_key(table[key][row]) for key in _keys(table)) for row in rows[:_MOST_NAMES]]
+        more = ["..."] if len(rows) > _MOST_NAMES else []
+        yield from text_lines(f"{len(rows)} without areas, {reason}: {', '.join([*names, *more])}")
 
 
 def _point_lines(points: dict[str, list[Any]], keys: list[str], shown: list[int]) -> Iterable[str]:

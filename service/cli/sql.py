@@ -8,6 +8,7 @@ import math
 import click
 
 from service.cli.command_error import fail, needs_extra
+from service.cli.options import NAME_LIST
 from service.curves.grouped import GROUP_COLUMN_NAMES
 from service.engines.dialects import DIALECTS, MOST_DECIMALS, WITHOUT_DECIMALS
 from service.wire.formats.json_format import StrictJsonError
@@ -25,13 +26,13 @@ from service.wire.formats.query_options import json_or_truth
     metavar="JSON",
     help="The positive label, all others being negative: true, 2, spam.  [default: 1, and 0 is negative]",
 )
-@click.option("--slices", "slices_", metavar="NAMES", help="Columns that define slices: country,model.")
+@click.option("--slices", "slices_", metavar=NAME_LIST, help="Columns that define slices: country,model.")
 @click.option("--bins", type=click.IntRange(min=1), metavar="N", help="Group into N bins instead of by score.")
 @click.option(
     "--weight-decimals",
     type=click.IntRange(0, MOST_DECIMALS),
     metavar="N",
-    help="Round weights to N decimals; their sums are then the same in every run.",
+    help="Round weights to N decimals, so that every run has the same sums.",
 )
 def sql(
     *,
@@ -45,14 +46,14 @@ def sql(
     bins: int | None,
     weight_decimals: int | None,
 ) -> None:
-    """Print the SQL that turns the rows of a table into groups of scores, which every other command takes.
+    """Print SQL that turns the rows of a table into groups of scores, which rocpr curves and others take.
 
     \b
         rocpr sql --dialect postgres --table shop.orders --scores p --labels fraud --positive-label true >groups.sql
         psql --csv -f groups.sql >groups.csv
         rocpr curves groups.csv
 
-    Groups of equal score have all that is in the rows. Bins are fewer, and the areas have bounds. A group with a row
+    Groups of equal score lose nothing. With --bins there are fewer groups, and areas have bounds. A group with a row
     that cannot be used, such as one without a label, has no count of negatives, and is refused.
     """  # noqa: D301  # click's mark for text to be left as it is
     if weight_decimals is not None and weights is None:

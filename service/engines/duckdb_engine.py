@@ -4,9 +4,6 @@ A query runs in a thread of its own, so that the calling thread can show progres
 """
 
 import itertools
-import math
-import shutil
-import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,6 +17,7 @@ from service.engines.duckdb_files import Files, kind_of_duckdb
 from service.engines.engine import Kind, NamedArrays
 from service.engines.failures import EngineFailed
 from service.engines.search import MOST_BINS
+from service.engines.spill import SpillDirectory
 
 _Progress = Callable[[str, float], None]
 """Called with the name of a step and how much of it is done, 0 to 1: at its beginning, and ten times a second."""
@@ -58,19 +56,19 @@ class DuckDB:
         self.table = "rows"
         self._progress = progress
         try:
-            self._spill = tempfile.mkdtemp(prefix="rocpr-", dir=spill)
+            self._spill = SpillDirectory(spill)
         except OSError as error:
             raise EngineFailed(f"Nothing can be written to the directory for temporary files: {error}") from error
         try:
             with _explained():
-                self._connection = duckdb.connect(config=_config(self._spill, memory, threads))
+                self._connection = duckdb.connect(config=_config(str(self._spill.path), memory, threads))
                 # Parquet's statistics leave NaN out, and a comparison that is true of all else would be true of NaN.
                 self._connection.execute("SET disabled_optimizers = 'statistics_propagation'")
                 self._connection.execute("SET enable_progress_bar = true")  # counts, and prints nothing
                 self._connection.execute("SET enable_progress_bar_print = false")
                 self._open(files)
         except BaseException:
-            shutil.rmtree(self._spill, ignore_errors=True)
+            self._spill.remove()
             raise
 
     def __enter__(self) -> Self:
@@ -80,15 +78,15 @@ class DuckDB:
     def __exit__(self, *_: object) -> None:
         """Close the engine, and remove what it wrote to disk."""
         self._connection.close()
-        shutil.rmtree(self._spill, ignore_errors=True)
+        self._spill.remove()
 
     @property
     def most_bins(self) -> int:
-        """How many bins fit into its memory: a power of two, at most MOST_BINS."""
+        """How many bins fit into its memory, at most MOST_BINS."""
         limit = str(self.rows("SELECT current_setting('memory_limit') AS memory", "memory")["memory"][0])
         number, unit = limit.split()
         room = float(number) * _UNITS[unit] / _BYTES_PER_BIN
-        return min(MOST_BINS, 1 << int(math.log2(max(room, _FEWEST_BINS))))
+        return min(MOST_BINS, int(max(room, _FEWEST_BINS)))
 
     def kinds(self) -> dict[str, Kind]:
         """What the columns hold, by name."""
@@ -135,7 +133,9 @@ class DuckDB:
 
     def confine(self, directories: Sequence[str]) -> None:
         """From here on read nothing but these directories, and change no setting. Raises EngineFailed."""
-        listed = ", ".join(f"'{directory.replace(chr(39), chr(39) * 2)}'" for directory in [*directories, self._spill])
+        listed = ", ".join(
+            f"'{directory.replace(chr(39), chr(39) * 2)}'" for directory in [*directories, str(self._spill.path)]
+        )
         with _explained():
             self._connection.execute(f"SET allowed_directories = [{listed}]")
             self._connection.execute("SET enable_external_access = false")

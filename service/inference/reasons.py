@@ -54,19 +54,25 @@ def _not_risen(rule: Rule, from_to: str, texts: tuple[str, str], interval: Inter
 
 
 def straddling(rule: Rule, bounds: Enclosure) -> str:
-    """Say that the bound is met at one end of what open groups allow, and not at the other."""
+    """Say that the bound is met at one end of what open groups allow, and not at the other, and what would decide."""
     what = f"The difference of {rule.of}" if rule.kind == "max_drop" else f"{rule.of}"
     lower, upper = _apart(bounds.lower, bounds.upper) if bounds.lower < bounds.upper else (_short(bounds.lower),) * 2
     return (
         f"{what} is only known to be from {lower} to {upper}, as the warning bounded says. At one end, {rule.kind} "
-        f"{plain(rule.bound)} is met; at the other, it is not."
+        f"{plain(rule.bound)} is met; at the other, it is not. Finer groups would decide the rule."
     )
 
 
 def no_value(rule: Rule, value: float | None) -> str:
-    """Say that there is no value to compare with the bound."""
+    """Say that there is no value to compare with the bound, why, and what would decide the rule."""
     whose = "" if value is None else " in the baseline"
-    return f"{rule.of} has no value{whose}, so the rule cannot be decided."
+    why = "a warning says why"
+    if rule.of.at_threshold is not None:
+        nothing = "nothing is called positive there, or " if rule.metric == "precision" else ""
+        why = f"{nothing}the counts or groups have no such threshold; choose another one"
+    elif rule.metric == "recall_at_precision":
+        why = "no curve reaches this precision; choose a lower one"
+    return f"{rule.of} has no value{whose}, so the rule cannot be decided: {why}."
 
 
 def no_interval(rule: Rule) -> str:

@@ -13,7 +13,7 @@ const POINTS = [["f_measure", 0.5, "highest F1"]];
 for (const at of [0.8, 0.9, 0.95]) POINTS.push(["precision_at_recall", at, `recall ≥ ${at}`], ["recall_at_precision", at, `precision ≥ ${at}`]);
 for (const at of [0.01, 0.05, 0.1]) POINTS.push(["tpr_at_fpr", at, `${METRICS.fpr} ≤ ${at}`]);
 
-const timers = {}, requests = new Set();
+const timers = {}, copied = {}, requests = new Set();
 let data, found, model, row, unclear, run = 0, judging = 0, answers = {};
 const shown = () => answers[model];
 
@@ -29,21 +29,21 @@ const say = (tag, textContent, more) => make(tag, {textContent, ...more});
 const option = (value, text = value) => say("option", text, {value});
 const cells = (tag, texts) => texts.map(text => say(tag, text));
 const line = (head, ...texts) => make("tr", {}, say("th", head, {scope: "row"}), ...cells("td", texts));
-const digits = value => value == null ? "none" : Number(value.toPrecision(4));
+const digits = value => value == null ? "none" : +value.toPrecision(4);
 const ends = interval => interval ? `${digits(interval.lower)} to ${digits(interval.upper)}` : "";
 const many = count => (+(+count).toPrecision(12)).toLocaleString("en");
 const size = bytes => bytes < 1e5 ? `${many(bytes)} bytes` : `${digits(bytes / 2**20)} MiB`;
 
 function draw(place, text) {
-	const picture = new DOMParser().parseFromString(policy ? policy.createHTML(text) : text, "image/svg+xml").documentElement;
+	const picture = new DOMParser().parseFromString(policy?.createHTML(text) ?? text, "image/svg+xml").documentElement;
 	place.replaceChildren(document.importNode(picture, true));
 }
 
 class Refused extends Error {
-	constructor(detail, problem = {}) {
-		super(problem.detail || problem.title || detail);
-		this.errors = problem.errors || [];
-		this.status = problem.status;
+	constructor(detail, problem) {
+		super(problem?.detail || problem?.title || detail);
+		this.errors = problem?.errors || [];
+		this.status = problem?.status;
 	}
 }
 
@@ -58,11 +58,10 @@ function ask(path, query, body, type) {
 		asked.upload.onprogress = ({loaded, total}) => {$("progress").value = loaded / total;};
 		asked.upload.onload = () => $("progress").removeAttribute("value");
 		const mine = run;
+		asked.responseType = "json";
 		asked.onload = () => {
-			let answer;
 			if (mine !== run) return;
-			try {answer = JSON.parse(asked.response);} catch {}
-			asked.status === 200 ? resolve(answer) : reject(new Refused(`The server answered ${asked.status}.`, answer));
+			asked.status === 200 ? resolve(asked.response) : reject(new Refused(`The server answered ${asked.status}.`, asked.response));
 		};
 		asked.onerror = () => reject(new Refused("No connection."));
 		asked.onabort = () => reject(new Refused("Cancelled."));
@@ -123,7 +122,10 @@ async function busy(work) {
 		$("results").hidden = true;
 		tell(error);
 	} finally {
-		if (mine === run) $("busy").hidden = true;
+		if (mine === run) {
+			if (document.activeElement === $("cancel")) $("file").focus();
+			$("busy").hidden = true;
+		}
 	}
 }
 
@@ -200,7 +202,6 @@ async function evaluate() {
 	answers = {};
 	if (!chosen.includes(model)) model = chosen.at(-1);
 	fill("models", ...(chosen.length > 1 ? chosen : []).map(each => tick("radio", each, each === model)));
-	fill("baseline", ...chosen.map(each => option(each)));
 	await all();
 }
 
@@ -271,22 +272,22 @@ function intervals(values) {
 	});
 }
 
-async function jump(at) {
+async function jump() {
 	const answer = shown();
-	if (!answer) return;
 	answer.there ??= (await table("/v1/curves", {...columns(), scores: model, include: "auc", operating_points: POINTS.map(([metric, at]) => ({metric, at}))})).operating_points;
-	const {threshold, tp, fp} = answer.there;
-	if (answer !== shown()) return;
+	const {threshold, tp, fp} = answer.there, at = $("jump").value;
+	if (answer !== shown() || !at) return;
 	if (threshold[at] == null) return write("jump-problem", "No threshold reaches it.");
 	move(nearest(each => Math.abs(answer.points.threshold[each] - threshold[at])), {threshold: threshold[at], tp: tp[at], fp: fp[at]});
 	rejudge();
 }
 
 async function compare() {
-	const chosen = models();
-	$("comparison").hidden = chosen.length < 2;
-	if (chosen.length < 2) return;
-	if ($("baseline").value === model) $("baseline").value = chosen.find(each => each !== model);
+	const chosen = models(), others = chosen.filter(each => each !== model), before = $("baseline").value;
+	$("comparison").hidden = !others.length;
+	if (!others.length) return;
+	fill("baseline", ...others.map(each => option(each)));
+	if (others.includes(before)) $("baseline").value = before;
 	const {charts} = await drawn("/v1/comparisons", "roc,pr,best_tradeoff", {...columns(), scores: chosen});
 	for (const name in charts) draw($(`compared-${name}`), charts[name]);
 	await better();
@@ -324,7 +325,7 @@ function addRule(metric, bound, sure) {
 	what.onchange();
 	remove.onclick = () => {made.remove(); $("add").focus(); rejudge();};
 	made.rule = () => bounds.value && {
-		metric: what.value, ...(!AREAS.includes(what.value) && {at_threshold: row.threshold}), [kind.value]: Number(bounds.value), ...(confidence.checked && {confidence: 0.95}),
+		metric: what.value, ...(!AREAS.includes(what.value) && {at_threshold: row.threshold}), [kind.value]: +bounds.value, ...(confidence.checked && {confidence: 0.95}),
 	};
 	$("rules").append(made);
 }
@@ -373,15 +374,22 @@ function copies() {
 		"Command line": `rocpr curves ${file}${flags({...chosen, ...data.format})} --intervals '{}'\nrocpr gate rules.toml ${file}${flags(data.format)}`,
 		"rules.toml, for CI": [toml({...chosen, ...paired()}), ...rules().map(rule => `[[rules]]\n${toml(rule)}`)].join("\n\n"),
 	};
-	fill("copies", ...Object.entries(texts).map(([name, text]) => {
-		const content = say("pre", text, {tabIndex: 0}), button = say("button", "Copy", {ariaLabel: `Copy: ${name}`});
-		button.onclick = async () => {
-			getSelection().selectAllChildren(content);
-			try {await navigator.clipboard.writeText(text);} catch {document.execCommand("copy");}
-			button.textContent = "Copied";
-		};
-		return make("div", {}, make("div", {className: "row"}, say("strong", name), button), content);
-	}));
+	for (const name in texts) {
+		const {content, button} = copied[name] ??= copyable(name);
+		if (content.textContent !== texts[name]) button.textContent = "Copy";
+		content.textContent = texts[name];
+	}
+}
+
+function copyable(name) {
+	const content = make("pre", {tabIndex: 0}), button = make("button", {ariaLabel: `Copy: ${name}`});
+	button.onclick = async () => {
+		getSelection().selectAllChildren(content);
+		try {await navigator.clipboard.writeText(content.textContent);} catch {document.execCommand("copy");}
+		button.textContent = "Copied";
+	};
+	$("copies").append(make("div", {className: "row"}, say("strong", name), button), content);
+	return {content, button};
 }
 
 $("save").onclick = () => {
@@ -397,7 +405,8 @@ for (const name of FIELDS) {
 	$(name).setAttribute("aria-describedby", `${name}-problem`);
 }
 
-const first = () => take(new Blob([sample()]), "Sample");
+const again = () => take(data.body, data.name);
+data = {body: new Blob([sample()]), name: "Sample"};
 const chosen = ([file]) => file && take(file, file.name);
 write("limit", size(page.limit));
 $("locked").hidden = page.keys !== "true";
@@ -412,16 +421,18 @@ for (const type of ["dragover", "dragleave", "drop"]) {
 }
 $("use").onclick = () => $("rows").value.trim() && take(new Blob([$("rows").value]), "Rows");
 $("cancel").onclick = cancel;
-$("unlock").onclick = () => data ? take(data.body, data.name) : first();
-$("data").onsubmit = event => event.preventDefault();
-$("columns").onchange = event => {if (event.target === $("labels")) choose(found, $("labels").selectedIndex); busy(evaluate);};
-$("models").onchange = event => {model = event.target.value; busy(all);};
+$("locked").onsubmit = event => {
+	event.preventDefault();
+	again();
+};
+$("columns").onchange = ({target}) => {if (target === $("labels")) choose(found, $("labels").selectedIndex); busy(evaluate);};
+$("models").onchange = ({target}) => {model = target.value; busy(all);};
 $("baseline").onchange = () => busy(all);
 $("slider").oninput = () => shown() && move($("slider").value);
 $("slider").onchange = rejudge;
-$("jump").onchange = () => $("jump").value && aside(() => jump($("jump").value));
+$("jump").onchange = () => shown() && aside(jump);
 $("rules").onchange = rejudge;
-$("add").onclick = () => {addRule("precision", 0.5, false); $("rules").lastElementChild.firstElementChild.focus(); rejudge();};
+$("add").onclick = () => {addRule("precision", 0.5); $("rules").lastElementChild.firstElementChild.focus(); rejudge();};
 $("tradeoffs").ontoggle = () => $("tradeoffs").open && aside(async () => {
 	const {charts} = await drawn("/v1/tradeoffs", "tradeoffs", {...columns(), scores: model});
 	draw($("tradeoffs").lastElementChild, charts.tradeoffs);
@@ -437,4 +448,4 @@ for (const plane of ["roc", "pr"]) {
 		rejudge();
 	};
 }
-if ($("locked").hidden) first();
+if ($("locked").hidden) again();

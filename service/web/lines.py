@@ -4,7 +4,9 @@ Knows threads and lines; nothing of requests. The lines keep a connection alive,
 """
 
 import logging
+import os
 from collections.abc import Callable, Iterator
+from io import BytesIO
 from itertools import chain
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -28,13 +30,14 @@ _LOG = logging.getLogger("service")
 _Work = Callable[[OnProgress], tuple[Answer, BinaryIO]]
 """What is to be done: it tells its progress, and returns an answer and the file with its body."""
 
+_OnEnd = Callable[[Answer, int], object]
+"""Called before the last line, with the answer that it holds and the bytes of all lines."""
+
 _End = tuple[Answer, BinaryIO] | Exception
 
-_PROBLEM_BEGINS = b'{"problem":'
 
-
-def lines(work: _Work, instance: str) -> tuple[Answer, BinaryIO] | Iterator[bytes]:
-    """Do the work in another thread, and write the lines meanwhile.
+def lines(work: _Work, instance: str) -> tuple[Answer, BinaryIO] | Callable[[_OnEnd], Iterator[bytes]]:
+    """Do the work in another thread; returns a function that writes the lines meanwhile.
 
     If it fails before there is a line to write, it is as if there were no lines: what the work raised is raised here,
     and a problem that it answered is returned.
@@ -50,17 +53,27 @@ def lines(work: _Work, instance: str) -> tuple[Answer, BinaryIO] | Iterator[byte
         told.put(("", 1.0))
 
     Thread(target=run, name="lines", daemon=True).start()
-    written = _written(told, ends, instance)
-    first = next(written, b"")
-    if first in {b"", _PROBLEM_BEGINS}:
+    progress = _progress(told, ends)
+    first = next(progress, b"")
+    if not first:
         end = ends[0]
         if isinstance(end, Exception):
             raise end
-        return end
-    return chain([first], written)
+        if end[0].problem:
+            return end
+
+    def written(on_end: _OnEnd) -> Iterator[bytes]:
+        size = 0
+        for line in chain([first], progress):
+            size += len(line)
+            yield line
+        if not isinstance(ends[0], ClientGone):
+            yield from _last_line(*_answered(ends[0], instance), size, on_end)
+
+    return written
 
 
-def _written(told: "SimpleQueue[tuple[str, float]]", ends: list[_End], instance: str) -> Iterator[bytes]:
+def _progress(told: "SimpleQueue[tuple[str, float]]", ends: list[_End]) -> Iterator[bytes]:
     step, done, due = "waiting", 0.0, monotonic() + BEAT_SECONDS
     while not ends:
         is_due, before = False, step
@@ -71,24 +84,28 @@ def _written(told: "SimpleQueue[tuple[str, float]]", ends: list[_End], instance:
         if not ends and (is_due or step != before):
             yield orjson.dumps({"progress": {"step": step, "done": round(done, 3)}}, option=orjson.OPT_APPEND_NEWLINE)
             due = monotonic() + BEAT_SECONDS
-    yield from _last_line(ends[0], instance)
 
 
-def _last_line(end: _End, instance: str) -> Iterator[bytes]:
-    if isinstance(end, ClientGone):
-        return
-    if isinstance(end, Exception):
-        if not isinstance(end, Problem):
-            _LOG.error("Unexpected failure", exc_info=end)
-            end = Problem("internal_error", "The server failed unexpectedly.")
-        yield _PROBLEM_BEGINS
-        yield problem_answer(end, instance).body.rstrip()
-        yield b"}\n"
-        return
-    answer, content = end
-    yield _PROBLEM_BEGINS if answer.problem else b'{"answer":'
+def _answered(end: _End, instance: str) -> tuple[Answer, BinaryIO]:
+    """The answer to a late failure, too."""
+    if not isinstance(end, Exception):
+        return end
+    if not isinstance(end, Problem):
+        _LOG.error("Unexpected failure", exc_info=end)
+        end = Problem("internal_error", "The server failed unexpectedly.")
+    answer = problem_answer(end, instance)
+    return answer, BytesIO(answer.body)
+
+
+def _last_line(answer: Answer, content: BinaryIO, size: int, on_end: _OnEnd) -> Iterator[bytes]:
+    begin, finish = b'{"problem":' if answer.problem else b'{"answer":', b"}\n"
     with content:
+        content.seek(-1, os.SEEK_END)
+        length = content.tell() + (content.read() != b"\n")  # at most one, at the end
+        on_end(answer, size + len(begin) + length + len(finish))
+        yield begin
         content.seek(0)
-        while piece := content.read(_COPIED_BYTES):
-            yield piece.replace(b"\n", b"")  # one at the end
-    yield b"}\n"
+        while piece := content.read(min(length, _COPIED_BYTES)):
+            length -= len(piece)
+            yield piece
+        yield finish

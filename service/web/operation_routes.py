@@ -8,7 +8,7 @@ import io
 import os
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import parse_qsl
 
@@ -26,7 +26,7 @@ from service.web.body import body_length, read_body
 from service.web.lanes.pool import EvaluatorPool
 from service.web.lines import lines
 from service.web.negotiation import VARY, request_coding, request_media_type, response_coding, response_media_type
-from service.web.observation.observation import note
+from service.web.observation.observation import Fact, finish_later, note
 from service.web.passes import Pass, client_of, move_to, pass_of
 from service.wire.answers import png
 from service.wire.answers.output import Output
@@ -155,6 +155,7 @@ class Operations:
     def _answer_in_lines(self, asked: Request) -> Response:
         """Begin an answer that tells how far the work is; its last line has the answer, or a late problem."""
         environ = request.environ
+        note(bytes_in=body_length(environ, self._max_body_bytes))
 
         def work(progress: OnProgress) -> tuple[Answer, BinaryIO]:
             with self._body_in_file(environ) as body:
@@ -163,7 +164,11 @@ class Operations:
         begun = lines(work, asked.instance)
         if isinstance(begun, tuple):
             return _response_from_file(*begun)
-        return Response(begun, headers={"Vary": VARY, "X-Accel-Buffering": "no"}, mimetype=NDJSON)
+        finish = finish_later()
+        written = begun(lambda result, size: finish(bytes_out=size, **_facts_of(result)))
+        response = Response(written, headers={"Vary": VARY, "X-Accel-Buffering": "no"}, mimetype=NDJSON)
+        response.call_on_close(finish)  # if the client leaves before the last line
+        return response
 
     def _body_in_file(self, environ: "WSGIEnvironment") -> AbstractContextManager[BinaryIO]:
         """Return the body as a file with a descriptor: the server's, or a new one."""
@@ -213,18 +218,15 @@ def _response_from_file(result: Answer, content: BinaryIO) -> Response:
 
 def _response(result: Answer, body: Iterable[bytes], length: int, *, direct_passthrough: bool = False) -> Response:
     """Make the response of an answer with this body, and note the facts."""
-    facts = result.facts
-    note(
-        problem=result.problem,
-        rows=facts.rows,
-        decode_seconds=facts.decode_seconds,
-        evaluate_seconds=facts.evaluate_seconds,
-        encode_seconds=facts.encode_seconds,
-    )
+    note(**_facts_of(result))
     headers = {**result.headers, "Content-Length": str(length), "Vary": VARY}
     if result.content_encoding != IDENTITY:
         headers["Content-Encoding"] = result.content_encoding
     return Response(body, result.status, headers, mimetype=result.media_type, direct_passthrough=direct_passthrough)
+
+
+def _facts_of(result: Answer) -> dict[str, Fact]:
+    return {"problem": result.problem, **asdict(result.facts)}
 
 
 def _query_parameters(query: bytes) -> tuple[tuple[str, str], ...]:

@@ -237,7 +237,7 @@ def label_misfit(row: int | None, counted: Tally) -> ColumnError:
         advice = f"here all {counted.rows} are {counted.listed}, and a curve needs two classes"
     else:
         advice = f"of {counted.listed}, {advice}"
-    detail = f"Without positive_label, labels must be 0 and 1, false and true, or -1 and 1; {advice}."
+    detail = f"Labels must be 0 and 1, false and true, or -1 and 1; {advice}."
     return ColumnError("not_a_label", detail, row)
 
 

@@ -34,6 +34,7 @@ def sample() -> tuple[np.ndarray, np.ndarray]:
     return scores, random.random(200) < scores
 
 
+@pytest.mark.long
 def test_every_row_is_measured_and_compared(root: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tests.bench", "--quick", "--json", "-"],

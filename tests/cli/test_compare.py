@@ -38,7 +38,7 @@ def test_the_summary_as_a_whole(tmp_path: Path) -> None:
         "  one  dominates none",
         "  two  dominates none",
         "",
-        "Most true positives at each false positive rate: 3 intervals",
+        "Most true positives at each fpr: 3 intervals",
         "  fpr_from    fpr_to  best",
         "  0.000000  0.150000  one",
         "  0.150000  0.750000  two",
@@ -191,7 +191,7 @@ def test_long_lists_are_shortened_and_many_names_wrapped(tmp_path: Path) -> None
     run = rocpr(*written(tmp_path, turns=turns, **dict.fromkeys(names, straight)), "--indices", "jaccard")
     assert run.exit_code == 0
     head, _, *lines = section(run.stdout, "Most true positives")
-    assert re.fullmatch(rf" at each false positive rate: {MOST_ROWS} of \d\d intervals", head)
+    assert re.fullmatch(rf" at each fpr: {MOST_ROWS} of \d\d intervals \(--json has all\)", head)
     starts = [line for line in lines if re.match(r" +\d", line)]
     assert len(starts) == MOST_ROWS
     assert (starts[0].split()[0], starts[-1].split()[1]) == ("0.000000", "1.000000")
@@ -242,7 +242,7 @@ def test_one_table_without_names_of_columns_gets_advice(tmp_path: Path) -> None:
     run = rocpr(one_table(tmp_path))
     assert (run.exit_code, run.stdout) == (2, "")
     assert "scores names the columns to compare, as in --scores a,b" in run.stderr
-    assert "give them with --scores and --labels" in run.stderr
+    assert run.stderr.count("--labels") == 1
 
 
 def test_an_engine_reads_no_columns_of_one_table(tmp_path: Path) -> None:

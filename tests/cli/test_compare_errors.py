@@ -3,7 +3,6 @@
 import re
 from pathlib import Path
 
-from service.cli.asking import NAME_LABEL
 from tests.cli.comparing import ALL, FIRST, SECOND, TEN, rocpr, written
 from tests.cli.running import DATA
 
@@ -19,7 +18,7 @@ def test_a_wrong_cell_is_pointed_to_in_its_file(tmp_path: Path) -> None:
     assert lines[0] == f"Error: {path}: This cannot be used."
     assert re.fullmatch(r"  /labels/2: .* \(not_a_label\)", lines[1])
     assert re.fullmatch(r"  /prob/1: .* \(not_a_number\)", lines[2])
-    assert lines[3:] == [f"  {NAME_LABEL}", *lines[:4], "  Rows are counted from 0."]
+    assert lines[3:] == [*lines[:3], "  Rows are counted from 0."]
 
 
 def test_errors_of_the_service_name_the_file(tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ def test_a_long_hull_is_shown_from_end_to_end() -> None:
     counts = {"tp": tp, "fp": [row * row for row in tp], "positives": 59, "negatives": 59 * 59}
     run = rocpr("-", "--format", "json", given=json.dumps({"counts": counts}))
     table = run.stdout.partition("Convex hull")[2].splitlines()
-    assert table[0] == f" of the ROC curve: {MOST_ROWS} of 60 rows"
+    assert table[0] == f" of the ROC curve: {MOST_ROWS} of 60 rows (--json has all)"
     assert len(table) == MOST_ROWS + 2
     assert (table[2].split()[0], table[-1].split()[0]) == ("0", "59")
 

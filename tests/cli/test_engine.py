@@ -122,8 +122,8 @@ def test_several_labels_are_told(tmp_path: Path) -> None:
             "scores,labels\n1,spam\n0,ham\n1,spam\n",
             [],
             [
-                "labels must be 0 and 1, false and true, or -1 and 1; of 'spam' and 'ham', name the positive one",
-                "--positive-label names the positive one.",
+                "Labels must be 0 and 1, false and true, or -1 and 1; of 'spam' and 'ham', name the positive one with",
+                "with --positive-label. (not_a_label)",
             ],
         ),
         (
@@ -135,6 +135,7 @@ def test_several_labels_are_told(tmp_path: Path) -> None:
         ("scores,labels\n1,1\n0,0\n", ["--partial", "[{"], ["--partial"]),
         ("scores,labels\n1,1\n0,0\n", ["--positives", "3"], ["--positives cannot be combined with --engine."]),
         ("scores,labels\n1,1\n0,0\n", ["--memory", "much"], ["DuckDB could not read or group the rows."]),
+        ("scores,labels\n1,1\n0,0\n", ["--memory", "10KB"], ["--memory 10KB is too little: give more, as in 1GB"]),
     ],
 )
 def test_what_is_wrong_is_said(content: str, words: list[str], lines: list[str], tmp_path: Path) -> None:

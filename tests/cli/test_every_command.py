@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from service.cli.asking import NAME_LABEL, as_typed
+from service.cli.asking import as_typed
 from service.cli.commands import rocpr as commands
 from service.operations import OPERATIONS
 from service.wire.formats.tables import one_evaluation
@@ -86,7 +86,8 @@ def test_a_wrong_value_is_pointed_to(command: str) -> None:
     assert done.stderr.splitlines()[0] == "Error: standard input: This cannot be used."
     assert re.search(r"\n  /scores/1: .*\(not_a_number\)\n", done.stderr)
     assert "\n  /labels/2: " in done.stderr
-    assert done.stderr.endswith(f"\n  {NAME_LABEL}\n  Rows are counted from 0.\n")
+    assert done.stderr.count("--positive-label") == 1
+    assert done.stderr.endswith("\n  Rows are counted from 0.\n")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -105,11 +106,20 @@ def test_a_table_with_other_columns_gets_advice_how_to_name_them(named: Path, co
     assert done.exit_code == 2
     assert done.stderr.startswith(f"Error: {named}: ")
     assert "(missing)" in done.stderr
-    assert "--scores and --labels" in done.stderr
-    assert "--scores and --labels" not in run(*words(command, named), "--scores", "nothing").stderr
+    assert "Did you mean --scores score --labels y? (missing)" in done.stderr
+    assert done.stderr.count("--labels") == 1
+    unlike = run(*fed(command), "--format", "csv", given="a,b\n1,1\n").stderr
+    assert unlike.count("give them with --scores and --labels. (missing)") == unlike.count("--labels") == 1
+    half = run(*fed(command), "--format", "csv", given="p,b\n1,1\n").stderr
+    assert "give them with --scores and --labels. Did you mean --scores p? (missing)" in half
+    assert "--labels" not in run(*words(command, named), "--scores", "nothing").stderr
     done = run(*fed(command), "--format", "csv", given="tp,fp\n1,1\n")
     assert "/positives: " in done.stderr
-    assert "--scores and --labels" not in done.stderr
+    assert "--labels" not in done.stderr
+
+
+def test_an_empty_setting_counts_as_unset() -> None:
+    assert run("curves", ALL, ROCPR_COMPILED="", ROCPR_MAX_ROWS="").exit_code == 0
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -197,6 +207,6 @@ def test_parameters_in_a_detail_are_written_as_typed(detail: str, typed: str) ->
 
 
 def test_the_field_of_the_positive_label_is_an_option_where_options_are_typed() -> None:
-    detail = "Without positive_label, labels must be 0 and 1; the label 'positive_label' is in row 3."
+    detail = "Labels need positive_label; the label 'positive_label' is in row 3."
     assert as_typed(detail, options=False) == detail
-    assert as_typed(detail, options=True) == detail.replace("Without positive_label", "Without --positive-label")
+    assert as_typed(detail, options=True) == detail.replace("need positive_label", "need --positive-label")

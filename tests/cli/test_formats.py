@@ -101,7 +101,7 @@ def test_labels_that_need_to_be_named_are_reported_with_the_option(tmp_path: Pat
         assert run.exit_code == 2
         assert "name the positive one with --positive-label. (not_a_label)" in run.stderr
         assert "; of 'yes' and 'no', name the positive one" in run.stderr
-        assert "  --positive-label names the positive one.\n" in run.stderr
+        assert run.stderr.count("--positive-label") == len(arguments) - 1  # once for each file
     assert "--positive-label" not in rocpr("curves", path, "--scores", "p", "--labels", "q").stderr
     run = rocpr("curves", path, *columns, "--positive-label", "Yes")
     assert (
@@ -110,7 +110,7 @@ def test_labels_that_need_to_be_named_are_reported_with_the_option(tmp_path: Pat
     ) == (2, 1)
     run = rocpr("curves", path, "--scores", "p")
     assert "/labels: There is no column labels" in run.stderr
-    assert "If the columns have other names, give them with --scores and --labels." in run.stderr
+    assert run.stderr.count("give it with --labels; ") == 1
 
 
 LISTED = """
@@ -136,7 +136,7 @@ def test_columns_are_listed_where_none_has_the_usual_name(tmp_path: Path, suffix
     ):
         run = rocpr(*arguments)
         assert run.exit_code == 2
-        assert run.stderr.endswith(f"give them with --scores and --labels.\n{listed}"), run.stderr
+        assert run.stderr.endswith(f"Did you mean --scores prob --labels y? (missing)\n{listed}"), run.stderr
         assert listed not in rocpr(*arguments, "--scores", "prob", "--labels", "y").stderr
 
 
@@ -152,7 +152,7 @@ def test_few_columns_and_values_are_listed_and_none_affects_a_terminal(tmp_path:
     names = ["\x1b[31m", "n" * 100, *(f"c{number}" for number in range(40))]
     path.write_text("\n".join([",".join(names), *(",".join([str(row)] * 42) for row in range(5))]) + "\n")
     run = rocpr("curves", path)
-    _, listed = run.stderr.split("--labels.\n\n")
+    _, listed = run.stderr.split("--labels. (missing)\n\n")
     assert "\x1b" not in run.stderr
     lines = listed.splitlines()
     assert lines[1].split() == ["'\\x1b[31m'", "number", "0,", "1,", "2,", "..."]

@@ -31,10 +31,17 @@ def test_other_encodings_of_a_terminal_do_no_harm(root: Path) -> None:
     assert run.stdout == markdown_of("tradeoffs").encode()
 
 
-@pytest.mark.parametrize("name", ["index", "nothing", "../README", "curves.md"])
+@pytest.mark.parametrize("name", ["index", "nothing", "../README"])
 def test_for_an_unknown_page_those_that_there_are_are_named(name: str) -> None:
     run = CliRunner().invoke(commands, ["guide", name])
     assert run.exit_code == 2
     assert run.stdout == ""
-    assert f"There is no page '{name}' in the guide." in run.stderr
+    assert f"There is no page '{name}' in the guide; the known names are " in run.stderr
     assert all(page in run.stderr for page in pages())
+
+
+@pytest.mark.parametrize(("name", "near"), [("gate", "gates"), ("compare", "comparisons"), ("curves.md", "curves")])
+def test_a_page_with_a_similar_name_is_suggested(name: str, near: str) -> None:
+    run = CliRunner().invoke(commands, ["guide", name])
+    assert (run.exit_code, run.stdout) == (2, "")
+    assert run.stderr.endswith(f"There is no page '{name}' in the guide; did you mean {near}?\n")

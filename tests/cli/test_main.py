@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from service.cli.commands import rocpr as commands
 from service.environment import server_environment
+from tests.cli.running import run
 
 RUN = """
 import sys
@@ -66,3 +68,33 @@ def test_a_process_that_has_loaded_numpy_is_left_alone(root: Path) -> None:
 def test_to_import_it_changes_nothing(root: Path, module: str) -> None:
     found = variables_after(f"import service.cli.{module}", root)
     assert not server_environment().keys() & found.keys()
+
+
+def of_one_value() -> list[list[str]]:
+    """Every option of every command that has a value, with its command."""
+    words = [[name] for name in commands.commands if name != "key"] + [["key", "new"]]
+    found = []
+    for path in words:
+        command = commands.commands[path[0]]
+        command = command.commands[path[1]] if len(path) > 1 else command
+        found += [
+            [*path, option.opts[-1]] for option in command.params if option.opts[0][0] == "-" and not option.is_flag
+        ]
+    return found
+
+
+@pytest.mark.parametrize("words", of_one_value(), ids=" ".join)
+def test_an_option_given_twice_is_refused(words: list[str]) -> None:
+    *command, option = words
+    done = run(*command, option, "a", f"{option}=b")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert f"Usage: rocpr {' '.join(command)} " in done.stderr
+    assert f"Error: {option} is given more than once" in done.stderr
+
+
+def test_names_for_one_option_are_separated_by_commas() -> None:
+    for words in (["compare", "--scores"], ["classes", "--scores"], ["slices", "--slices"], ["curves", "--include"]):
+        done = run(words[0], "a.csv", words[1], "a", words[1], "b")
+        assert f"{words[1]} is given more than once; separate names by commas: {words[1]} a,b." in done.stderr
+    assert run("curves", "a.csv", "--scores", "a", "--scores", "b").stderr.endswith("given more than once.\n")
+    assert run("curves", "-h", "-h").exit_code == 0

@@ -61,12 +61,20 @@ def test_no_name_affects_a_terminal(file: Path) -> None:
     assert r"'\x1b[31mFR'" in run.stdout
 
 
-def test_slices_without_areas_are_last_and_say_why(file: Path) -> None:
+def test_slices_without_areas_are_named_in_one_line_with_the_reason(file: Path) -> None:
     file.write_text(TABLE + "IT,true,0.5,1\n")
     run = rocpr(file, "--slices", "country")
-    assert first_columns(run) == ["-", "DE", "FR", "IT", "all"]
-    assert "one_class" in run.stdout
+    assert first_columns(run)[:4] == ["-", "DE", "FR", "all"]
+    assert "\n3 slices, lowest roc first\n" in run.stdout
+    assert "\n  1 without areas, one_class: IT\n" in run.stdout
     assert "undefined_slices: 1 of 4 slices has no areas" in run.stdout
+    file.write_text(TABLE + "".join(f"x{number},true,0.5,1\n" for number in range(30)))
+    point = '[{"metric": "tpr_at_fpr", "at": 0.5}]'
+    run = rocpr(file, "--slices", "country,adult", "--operating-points", point)
+    assert " 30 without areas, one_class: x0 true, x1 true, x10 true, x11 true, x12 true, ... " in " ".join(
+        run.stdout.split()
+    )
+    assert run.stdout.count("tpr_at_fpr") == 4
 
 
 def test_intervals_and_operating_points_are_shown(file: Path) -> None:
@@ -110,5 +118,5 @@ def test_of_many_slices_the_worst_are_shown(tmp_path: Path) -> None:
     rows = "".join(f"{number},{0.1 * (number % 7)},1\n{number},0.3,0\n" for number in range(50))
     path.write_text("a,scores,labels\n" + rows)
     run = rocpr(path, "--slices", "a")
-    assert "20 of 50 slices" in run.stdout
+    assert "20 of 50 slices (--json has all), lowest roc first" in run.stdout
     assert len(first_columns(run)) == 21

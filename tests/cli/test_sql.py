@@ -6,6 +6,7 @@ import csv
 import io
 import sqlite3
 import sys
+from itertools import chain
 
 import duckdb
 import pytest
@@ -82,7 +83,9 @@ def test_labels_are_literals_of_their_type() -> None:
     ],
 )
 def test_what_cannot_be_written(words: list[object], detail: str) -> None:
-    done = run("sql", "--dialect", "duckdb", *OPTIONS, *words)
+    usual = ["--dialect", "duckdb", *OPTIONS]
+    options = dict(zip(usual[::2], usual[1::2], strict=True)) | dict(zip(words[::2], words[1::2], strict=True))
+    done = run("sql", *chain.from_iterable(options.items()))
     assert done.exit_code == 2
     assert detail in " ".join(done.stderr.split())
 

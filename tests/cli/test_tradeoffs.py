@@ -85,7 +85,7 @@ def test_a_long_list_of_intervals_is_shown_from_end_to_end() -> None:
     assert len(optimal["tp"]) > MOST_ROWS
     run = rocpr("-", "--format", "json", given=request)
     head, _, *lines = run.stdout.partition("Best f_measure")[2].splitlines()
-    assert head.startswith(f" for each lambda: {MOST_ROWS} of {len(optimal['tp'])} intervals, ")
+    assert head.startswith(f" for each lambda: {MOST_ROWS} of {len(optimal['tp'])} intervals (--json has all), ")
     assert lines[0].split()[2] == str(optimal["tp"][0])
     assert lines[MOST_ROWS - 1].split()[2] == str(optimal["tp"][-1])
 

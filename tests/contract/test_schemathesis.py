@@ -22,21 +22,19 @@ from service.wire.media_types import PNG
 from service.wire.requests.gates_schemas import FAIL_STATUSES
 from tests.contract.document import document, evaluations, operations, schema, violations
 from tests.contract.table_bodies import TABLES
+from tests.strategies import examples
 
-EXAMPLES = 200
 FAILED = [str(status) for status in FAIL_STATUSES]
 ACCEPTED = ["2xx", "404", "413", "422", *FAILED]
 """Statuses of requests that keep to the document; 404 is for a problem type that does not exist."""
 
 CONFIG = SchemathesisConfig.from_dict({"checks": {"positive_data_acceptance": {"expected-statuses": ACCEPTED}}})
-SETTINGS = settings(
-    max_examples=EXAMPLES, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
-)
+SETTINGS = settings(examples(200), suppress_health_check=list(HealthCheck))
 
 for media_type, bodies in TABLES.items():
     schemathesis.openapi.media_type(media_type, bodies)
 
-FEWER = settings(SETTINGS, max_examples=EXAMPLES // 2)
+FEWER = settings(examples(100), suppress_health_check=list(HealthCheck))
 """For tables, of which there are three formats."""
 
 CONTRACT = schemathesis.openapi.from_dict(copy.deepcopy(document()), config=CONFIG)

@@ -100,7 +100,9 @@ def test_averages_and_pairs_are_those_of_the_definitions(found: ClassScores) -> 
     ]
     answer = evaluate_classes(found)
     units = 2 if found.weights is None else 6  # an area of weights is within 4 units
-    check(answer.averages.roc.tolist(), expected, units)
+    # Sums of weights such as 0.1 are rounded to a unit of the totals, which may be many of a small area.
+    least = 0.0 if found.weights is None or (found.weights % 0.5 == 0).all() else 1.0
+    check(answer.averages.roc.tolist(), expected, units, least)
     if answer.pairs is None:
         assert not found.exclusive
         return
@@ -116,15 +118,16 @@ def test_averages_and_pairs_are_those_of_the_definitions(found: ClassScores) -> 
             reference_classes.hand_till(scores, labels, weights),
         ],
         units,
+        least,
     )
 
 
-def check(actual: list[Any], expected: list[Fraction | None], units: int) -> None:
-    """At most this many units from what is exact; NaN where there is nothing."""
+def check(actual: list[Any], expected: list[Fraction | None], units: int, least: float) -> None:
+    """At most this many units, of this number at least, from what is exact; NaN where there is nothing."""
     for value, exact in zip(actual, expected, strict=True):
         assert math.isnan(value) == (exact is None)
         if exact is not None:
-            assert abs(Fraction(value) - exact) <= units * Fraction(UNIT) * exact
+            assert abs(Fraction(value) - exact) <= units * Fraction(UNIT) * max(exact, Fraction(least))
 
 
 @given(given_classes(), st.randoms(use_true_random=False))

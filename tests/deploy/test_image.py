@@ -49,7 +49,7 @@ DOCUMENTS = "/usr/share/doc/rocpr"
 def context(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The checkout with a bill of materials, as deploy/sbom.sh says to make one."""
     copy = tmp_path_factory.mktemp("context") / "rocpr"
-    ignored = shutil.ignore_patterns(".venv", ".spark", ".git", ".*_cache", ".hypothesis", "tests")
+    ignored = shutil.ignore_patterns(".venv", ".spark", ".git", ".*_cache", ".hypothesis", ".coverage*", "tests")
     shutil.copytree(root, copy, ignore=ignored)
     (copy / "deploy/requirements.cdx.json").write_text(build_bill(root))
     return copy

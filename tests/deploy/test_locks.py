@@ -42,7 +42,7 @@ def test_the_server_and_the_client_of_spark_are_never_in_one_environment(root: P
     assert [lock for lock in LOCKS if "pyspark-client" in names[lock]] == [ENGINES, DEV]
 
 
-def test_the_bill_of_materials_names_every_requirement(root: Path) -> None:
+def test_the_bill_of_materials_names_every_requirement(root: Path, *, is_long: bool) -> None:
     text = build_bill(root)
     assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(text) is None
     bill = json.loads(text)
@@ -56,7 +56,8 @@ def test_the_bill_of_materials_names_every_requirement(root: Path) -> None:
         assert component["purl"] == f"pkg:pypi/{component['name']}@{component['version']}"
         billed[component["name"], component["version"], frozenset(one["content"] for one in hashes)] += 1
     assert billed == Counter((one.name, one.version, one.hashes) for one in read_lock(root / RUN))
-    assert build_bill(root) == text
+    if is_long:
+        assert build_bill(root) == text
 
 
 class Advisories(BaseHTTPRequestHandler):

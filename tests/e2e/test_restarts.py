@@ -10,11 +10,9 @@ from tests.soak.restarts import roll
 from tests.soak.samples import small
 from tests.soak.servers import STOP_SECONDS, serving
 
-RESTARTS = 10
 
-
-def test_rolling_restarts_lose_nothing() -> None:
-    found = roll(RESTARTS, ahead=2, workers=1)
+def test_rolling_restarts_lose_nothing(*, is_long: bool) -> None:
+    found = roll(10 if is_long else 3, ahead=2, workers=1)
     assert found.missed == []
 
 

@@ -68,10 +68,15 @@ class TestSentences:
 
     def test_nothing_to_recognise_a_format_by(self) -> None:
         rule = Rule("precision", at_threshold=3.0, max_drop=0.1, confidence=0.9)
-        assert no_value(rule, None) == "precision at threshold 3 has no value, so the rule cannot be decided."
+        why = "nothing is called positive there, or the counts or groups have no such threshold; choose another one."
+        assert no_value(rule, None) == f"precision at threshold 3 has no value, so the rule cannot be decided: {why}"
         assert no_value(rule, 0.5) == (
-            "precision at threshold 3 has no value in the baseline, so the rule cannot be decided."
+            f"precision at threshold 3 has no value in the baseline, so the rule cannot be decided: {why}"
         )
+        assert no_value(Rule("recall", at_threshold=3.0, min=0.5), None).endswith(
+            "cannot be decided: the counts or groups have no such threshold; choose another one."
+        )
+        assert no_value(Rule("roc", min=0.5), None).endswith("cannot be decided: a warning says why.")
         assert no_interval(rule) == (
             "There is no interval for the difference of precision at threshold 3, as a warning says, so the rule "
             "cannot be decided."

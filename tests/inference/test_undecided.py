@@ -27,14 +27,17 @@ class TestUndecided:
 
     def test_nothing_is_called_positive(self) -> None:
         check = self.check(ONE, {"metric": "precision", "at_threshold": 7.0, "min": 0.0})
-        assert check.reason == "precision at threshold 7 has no value, so the rule cannot be decided."
+        assert check.reason == (
+            "precision at threshold 7 has no value, so the rule cannot be decided: nothing is called positive there, "
+            "or the counts or groups have no such threshold; choose another one."
+        )
 
     def test_nothing_was_called_positive_by_the_baseline(self) -> None:
         rule = {"metric": "precision", "at_threshold": 0.85, "max_drop": 1.0}
         check = self.check(ONE, rule, replace(ONE, scores=[0.0] * len(ONE.scores)))
         assert (check.value, check.baseline, check.difference) == (1.0, None, None)
         assert (
-            check.reason == "precision at threshold 0.85 has no value in the baseline, so the rule cannot be decided."
+            "precision at threshold 0.85 has no value in the baseline, so the rule cannot be decided: " in check.reason
         )
 
     @pytest.mark.parametrize("metric", ["roc", "pr", "pr_trapezoid", "average_precision"])
@@ -79,6 +82,10 @@ class TestUndecided:
         self.check(replace(listed, thresholds=None), rules[0])
         self.check(replace(listed, thresholds=[0.8, 0.5, 0.5], fp=[0, 2, 3]), rules[1])
         assert Request(replace(listed, thresholds=[0.8, 0.5, 0.5]), None, [rules[1]]).gate().passed
+
+    def test_a_precision_that_no_row_has(self) -> None:
+        check = self.check(Data([0.9, 0.8], [False, True]), {"metric": "recall_at_precision", "at": 1.0, "min": 0.0})
+        assert check.reason.endswith("cannot be decided: no curve reaches this precision; choose a lower one.")
 
     def test_a_hull_has_a_value_but_no_interval(self) -> None:
         request = Request(

@@ -93,7 +93,7 @@ def _(field: own.LabelColumn) -> Iterator[Wrong]:  # noqa: ARG001
     for value in ("1", 1, True):
         yield Wrong(value, "not_a_column", "Must be a list of labels, such as [1, 0].")
     yield Wrong({"0": 1}, "not_a_column", FROM_PANDAS)
-    told = "Without positive_label, labels must be 0 and 1, false and true, or -1 and 1;"
+    told = "Labels must be 0 and 1, false and true, or -1 and 1;"
     for value in (2, "x", True, 0.5):
         yield Wrong([1, 0, value, 1], "not_a_label", told, "/2")
 

@@ -9,7 +9,6 @@ import contextlib
 import importlib.metadata
 import json
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -19,7 +18,7 @@ from tempfile import TemporaryDirectory
 from tests.bench.machine import machine
 from tests.bench.report import README, rewrite
 from tests.engines.spark.server import Server, missing, spark_server
-from tests.scale.contenders import CONTENDERS, Contender
+from tests.scale.contenders import CONTENDERS, Contender, peak_of
 from tests.scale.report import BEGIN, END, SHOWN, Measured, cells, text
 from tests.scale.rows import exact_areas, write
 
@@ -113,11 +112,6 @@ def wrong(
         if contender.within is not None and max(errors[area], upper - lower) > contender.within:
             return f"{area} is {value!r}, farther than {contender.within:g} from {lower!r} to {upper!r}"
     return ""
-
-
-def peak_of(pid: int) -> int:
-    """The most memory that a process had so far, in bytes."""
-    return int(re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())[1]) * 1024
 
 
 def processor_of(pid: int) -> float:

@@ -1,11 +1,13 @@
 """Answers small requests with less memory than they take, as a worker does, for test_little_memory.py.
 
-Each is answered in a process of its own, as in little_memory.py. Prints the exit status and the answer's status.
+Each is answered in a separate process, as in little_memory.py, and the argument is the same. Prints the exit status
+and the answer's status.
 """
 
 import json
 import os
 import resource
+import sys
 from itertools import product
 
 from flask import Flask
@@ -50,7 +52,7 @@ def main() -> None:
     prepare_process()
     app = create_app(read_settings({}))
     for content_type, accept in product(BODIES, BODIES):
-        for kib in range(0, MOST_KIB, STEP_KIB):
+        for kib in range(0, MOST_KIB, STEP_KIB * int(sys.argv[1])):
             exit_status, status = outcome(app, content_type, accept, kib)
             print(f"{content_type} to {accept}: {exit_status} {status}", flush=True)
             if status == "200":

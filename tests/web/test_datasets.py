@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +12,6 @@ import pytest
 from flask.testing import FlaskClient
 from pyarrow import parquet
 
-from service.datasets import dataset_groups
 from service.settings import SettingsError
 from tests.asking import answered
 from tests.web.guarding import ANN, BEN, guarded_app
@@ -221,22 +218,3 @@ def test_files_that_vanish_are_told_without_their_place(client: FlaskClient, lak
         (lake / "elsewhere").rename(lake / "ben")
     assert (answer.status_code, answer.get_json()["type"]) == (503, "/problems/dataset_unavailable")
     assert "lake" not in answer.text
-
-
-@pytest.mark.parametrize("how", ["open to all", "a link"])
-def test_rows_are_not_written_where_others_can_read_them(tmp_path: Path, monkeypatch: Any, how: str) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    usual = tmp_path / f"rocpr-engine-{os.getpid()}"
-    assert dataset_groups._spill_of_this_process() == dataset_groups._spill_of_this_process() == usual
-    usual.rmdir()
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    elsewhere.chmod(0o777)
-    elsewhere.rename(usual) if how == "open to all" else usual.symlink_to(elsewhere)
-    private = dataset_groups._spill_of_this_process()
-    assert private.resolve() not in {usual, elsewhere}
-    assert private.stat().st_mode & 0o077 == 0
-    (tmp_path / "rocpr-engine-999999999-x").mkdir()  # of a process that ended
-    dataset_groups._spill_of_this_process()
-    assert private.exists()
-    assert not (tmp_path / "rocpr-engine-999999999-x").exists()

@@ -32,9 +32,9 @@ _STEPS = 1000
 
 _HEAD = """\
 # What a model has to meet, for rocpr gate. Made from {name}: every rule below holds for it.
-# Each minimum is 1.4 times as far below today's value as the lower end of its {percent} % interval: another test set
-# of this size, with the same model, falls below it by chance about one time in forty. Raise it to what you
-# need.
+# The minimums leave room for chance: the same model, on another test set of this size, falls below each of them
+# about one time in forty. Raise them to what you need. (Each lies 1.4 times as far below today's value as the lower
+# end of its {percent} % interval does.)
 #
 #   rocpr gate RULES.toml SCORES
 #

@@ -14,13 +14,11 @@ import orjson
 from service.answer import Request, answer_decoded
 from service.cli.asking import (
     is_problem,
-    label_lines,
     limits,
     lines_of_file,
     note_lines,
     problem_lines,
     use_compiled,
-    wants_label,
 )
 from service.cli.command_error import fail
 from service.cli.engine_rows import EngineRows, limits_of_engines
@@ -164,18 +162,11 @@ class Question:
             yield from problem_lines(problem | {"errors": of_both}, f"{self.scores.name}, {self.baseline.name}")
         if of_scores or not (of_rules or of_baseline or of_both):
             yield from problem_lines(problem | {"errors": of_scores}, self.scores.name, options=self.scores.is_table)
-            yield from _about_labels(of_scores, self.scores)
         if of_baseline and self.baseline is not None:
             yield from problem_lines(
                 problem | {"errors": of_baseline}, self.baseline.name, options=self.baseline.is_table
             )
-            yield from _about_labels(of_baseline, self.baseline)
         yield from note_lines(problem, of_scores + of_baseline)
-
-
-def _about_labels(errors: list[dict[str, Any]], file: InputFile | EngineRows) -> Iterator[str]:
-    if wants_label(errors):
-        yield from label_lines(file)
 
 
 def _with_meaning(file: InputFile | EngineRows, document: object, meaning: dict[str, Any]) -> Any:  # noqa: ANN401  # any JSON value

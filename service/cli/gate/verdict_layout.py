@@ -46,7 +46,7 @@ def _check_lines(checks: list[dict[str, Any]]) -> Iterable[str]:
     columns = {
         "value": [fraction(check["value"]) for check in checks],
         "bound": [_bound(Rule.read(check["rule"])) for check in checks],
-        "interval": [_interval(check["interval"]) for check in checks],
+        "interval": [_interval(check) for check in checks],
         "method": ["-" if check["interval"] is None else check["interval"]["method"] for check in checks],
         "baseline": [fraction(check["baseline"]) for check in checks],
         "difference": ["-" if check["difference"] is None else f"{check['difference']:+.6f}" for check in checks],
@@ -89,8 +89,11 @@ def _bound(rule: Rule) -> str:
     return f"{_BOUND_SIGNS[rule.kind]} {in_full(rule.bound)}{how}"
 
 
-def _interval(interval: dict[str, Any] | None) -> str:
-    return "-" if interval is None else f"{fraction(interval['lower'])} to {fraction(interval['upper'])}"
+def _interval(check: dict[str, Any]) -> str:
+    """Format the interval of the value, or as it says of the difference."""
+    interval = check["interval"]
+    of_what = "difference " if "max_drop" in check["rule"] else ""
+    return "-" if interval is None else f"{of_what}{fraction(interval['lower'])} to {fraction(interval['upper'])}"
 
 
 def _verdict_line(document: dict[str, Any]) -> str:

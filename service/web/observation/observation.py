@@ -3,14 +3,14 @@
 Knows Flask's hooks and the possible facts; never what a client sent. A line holds numbers and our own words: the rule
 that the path matched, a known method, the code of a problem. The only client text that it repeats is the id.
 
-All of it happens when the answer is ready, before it is sent: times exclude slow clients, and a client with an answer
-finds its line in the log. A request whose client has left is only counted.
+All of it happens when the answer is ready, before it is sent, or before the last line of one in lines: times exclude
+slow clients, and a client with an answer finds its line in the log. A request whose client has left is only counted.
 """
 
 import logging
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
@@ -33,11 +33,13 @@ from service.web.observation.metrics import (
     metrics_blueprint,
     start_counting,
 )
-from service.web.passes import STARTED, WAITED, client_of, has_moved
+from service.web.passes import STARTED, WAITED, Client, client_of, has_moved
 
 __all__ = [
     "UNMATCHED",
+    "Fact",
     "count_abandoned",
+    "finish_later",
     "helper_ended",
     "install_observation",
     "metrics_blueprint",
@@ -66,7 +68,7 @@ _STAGES = (
 _TIMES = (("wait", "wait_ms"), *((stage, name) for _, stage, name in _STAGES))
 """The entries of Server-Timing besides the total: (name there, field of the line)."""
 
-_BEFORE = ("operation", "lane", "rows", "bytes_in")
+_BEFORE = ("operation", "lane", "rows", "bytes_in", "bytes_out")
 _AFTER = ("key", "problem")
 """Facts that become fields of the line unchanged, before and after the times."""
 
@@ -86,6 +88,13 @@ class _Observed:
     id: str
     start: float
     facts: dict[str, Any] = field(default_factory=dict)
+    finishes_later: bool = False
+    finish: Callable[[], dict[str, Any] | None] | None = None
+    """Writes and counts the line, once the answer has begun."""
+
+    def note(self, facts: Mapping[str, Fact]) -> None:
+        """Add facts; None is ignored."""
+        self.facts |= {name: value for name, value in facts.items() if value is not None}
 
 
 _current: ContextVar[_Observed | None] = ContextVar("observed", default=None)
@@ -109,17 +118,33 @@ def install_observation(app: Flask, log_level: str) -> None:
 def note(**facts: Fact) -> None:
     """Add facts to the line of the current request, and to its counts; None is ignored.
 
-    The facts are operation, rows, bytes_in, lane, decode_seconds, evaluate_seconds, encode_seconds, key and problem.
-    Does nothing without an observed request. Raises TypeError for any other fact.
+    The facts are operation, rows, bytes_in, bytes_out, lane, decode_seconds, evaluate_seconds, encode_seconds, key and
+    problem. Does nothing without an observed request. Raises TypeError for any other fact.
     """
     if not facts.keys() <= _FACTS:
         message = f"no such fact: {', '.join(sorted(facts.keys() - _FACTS))}"
         raise TypeError(message)
+    if (observed := _current.get()) is not None:
+        observed.note(facts)
+
+
+def finish_later() -> Callable[..., None]:
+    """Have the current request, whose answer begins before all is known, logged and counted by what is returned.
+
+    That takes more facts, on any thread, and does nothing the second time.
+    """
     observed = _current.get()
-    if observed is not None:
-        for name, value in facts.items():
-            if value is not None:
-                observed.facts[name] = value
+    if observed is None:
+        return lambda **_: None
+    observed.finishes_later = True
+
+    def finish(**facts: Fact) -> None:
+        observed.note(facts)
+        written, observed.finish = observed.finish, None
+        if written is not None:
+            written()
+
+    return finish
 
 
 def record_refusal(status: int, code: str, route: str = UNMATCHED, method: str = OTHER) -> str:
@@ -143,35 +168,53 @@ def _finish(log: FilteringBoundLogger, response: Response) -> Response:
     observed = _current.get()
     if observed is None or has_moved(request.environ):  # failed before the first hook; not the final pass
         return response
-    if client_of(request.environ).gone:
-        count_abandoned("evaluated")
-        return response
-    seconds = perf_counter() - observed.start
-    facts = observed.facts
     rule = request.url_rule
-    route = UNMATCHED if rule is None else rule.rule
-    method = request.method if request.method in METHODS else OTHER
-    status = response.status_code
-    bytes_out = 0 if method == "HEAD" else response.content_length
-
-    line: dict[str, Any] = {"id": observed.id, "method": method, "route": route, "status": status}
-    line |= {name: facts[name] for name in _BEFORE if name in facts}
-    if bytes_out is not None:
-        line["bytes_out"] = bytes_out
-    line["duration_ms"] = round(seconds * 1000, 3)
-    if waited := request.environ.get(WAITED):
-        line["wait_ms"] = round(waited * 1000, 3)
-    line |= {name: round(facts[fact] * 1000, 3) for fact, _, name in _STAGES if fact in facts}
-    line |= {name: facts[name] for name in _AFTER if name in facts}
-
+    head = {
+        "id": observed.id,
+        "method": request.method if request.method in METHODS else OTHER,
+        "route": UNMATCHED if rule is None else rule.rule,
+        "status": response.status_code,
+    }
+    observed.note({"bytes_out": 0 if request.method == "HEAD" else response.content_length})
+    client, waited = client_of(request.environ), request.environ.get(WAITED)
+    record = partial(_record, log, observed, head, client, waited)
+    if observed.finishes_later:
+        observed.finish = record
+        line: dict[str, Any] | None = _line(observed, head, waited)
+    else:
+        line = record()
+    if line is None:
+        return response
     response.headers[REQUEST_ID] = observed.id
     response.headers[SERVER_TIMING] = _server_timing(line)
-    count_request(route, method, status, seconds, facts.get("problem"))
+    return response
+
+
+def _line(observed: _Observed, head: dict[str, Any], waited: float | None) -> dict[str, Any]:
+    """The fields of a line, as far as they are known."""
+    facts = observed.facts
+    line = head | {name: facts[name] for name in _BEFORE if name in facts}
+    line["duration_ms"] = round((perf_counter() - observed.start) * 1000, 3)
+    if waited:
+        line["wait_ms"] = round(waited * 1000, 3)
+    line |= {name: round(facts[fact] * 1000, 3) for fact, _, name in _STAGES if fact in facts}
+    return line | {name: facts[name] for name in _AFTER if name in facts}
+
+
+def _record(
+    log: FilteringBoundLogger, observed: _Observed, head: dict[str, Any], client: Client, waited: float | None
+) -> dict[str, Any] | None:
+    """Write the line and count the request; one whose client has left is only counted."""
+    if client.gone:
+        count_abandoned("evaluated")
+        return None
+    facts, line = observed.facts, _line(observed, head, waited)
+    count_request(head["route"], head["method"], head["status"], line["duration_ms"] / 1000, facts.get("problem"))
     count_stages((stage, facts[fact]) for fact, stage, _ in _STAGES if fact in facts)
     if "operation" in facts:
-        count_sizes(facts["operation"], facts.get("rows"), facts.get("bytes_in"), bytes_out)
+        count_sizes(facts["operation"], facts.get("rows"), facts.get("bytes_in"), facts.get("bytes_out"))
     _write_line(log, line)
-    return response
+    return line
 
 
 def _forget(_error: BaseException | None) -> None:

@@ -69,7 +69,8 @@ def markdown_report(document: dict[str, Any], scores: str | None = None, baselin
 def numbers_of(check: dict[str, Any]) -> list[str]:
     """Format a check's value, interval, baseline, difference and p; a dash for each that is missing."""
     interval = check["interval"]
-    ends = f"{interval['lower']:.4f} to {interval['upper']:.4f} ({interval['method']})" if interval else "–"
+    of_what = "difference " if "max_drop" in check["rule"] else ""
+    ends = f"{of_what}{interval['lower']:.4f} to {interval['upper']:.4f} ({interval['method']})" if interval else "–"
     p_value = "–" if check["p_value"] is None else f"{check['p_value']:.3g}"
     signed = "–" if check["difference"] is None else f"{check['difference']:+.4f}"
     return [_number(check["value"]), ends, _number(check["baseline"]), signed, p_value]
@@ -98,10 +99,7 @@ def junit_report(document: dict[str, Any], scores: str | None = None, baseline: 
         elif check["status"] == "undecided":
             case.result = [Error(check["reason"], "undecided")]
         value, ends, baseline, difference, p_value = numbers_of(check)
-        of_what = " of the difference" if "max_drop" in check["rule"] else ""
-        case.system_out = (
-            f"value {value}, interval{of_what} {ends}, baseline {baseline}, difference {difference}, p {p_value}"
-        )
+        case.system_out = f"value {value}, interval {ends}, baseline {baseline}, difference {difference}, p {p_value}"
         cases.append(case)
     suite.add_testcases(cases)  # all at once: each call recounts
     report = JUnitXml(SUITE)

