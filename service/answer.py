@@ -18,6 +18,7 @@ from service.curves.errors import CurvesError, NeedsExactGroups, NotPaired
 from service.datasets.dataset_groups import OnProgress, queried_groups
 from service.datasets.file import Dataset
 from service.datasets.queries import WORK, queries_in, replaced
+from service.environment import reserve_memory
 from service.operations import OPERATIONS, Checked, Operation
 from service.wire.answers import png
 from service.wire.answers.encoders import ENCODERS, ONE_TABLE, Encoded, Shown
@@ -87,6 +88,10 @@ class Answer:
     problem: str | None = None
     facts: Facts = field(default_factory=Facts, compare=False)
 
+
+_PROBLEM_BYTES = 2 << 20
+"""Memory kept for a problem, and for the response and the log line about it: a library that needed all the rest may still
+hold it, such as the stacks of Arrow's threads, and orjson crashes without memory."""
 
 _TOO_LARGE = frozenset({"body_too_large", "too_many_rows"})
 """The codes of problems of a body over a limit."""
@@ -176,7 +181,7 @@ def _answer(
     facts = Facts()
     output = output or Output()
     try:
-        with at_most(None if effort is None else effort.work):
+        with reserve_memory(_PROBLEM_BYTES), at_most(None if effort is None else effort.work):
             status, encoded, coding = _write_answer(request, decode, limits, facts, output)
         return Answer(status, request.accept, output.held(), encoded.headers, coding, None, facts)
     except Problem as problem:

@@ -78,18 +78,19 @@ def give_memory_back() -> None:
 
 def require_memory(size: int) -> None:
     """Raise MemoryError unless this process can allocate this many more bytes: some libraries crash without memory."""
-    if not _can_have(size):
-        give_memory_back()  # other processes cannot use what this heap holds
-        if not _can_have(size):
-            raise MemoryError
-
-
-def _can_have(size: int) -> bool:
     try:
-        mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
-    except OSError:
-        return False
-    return True
+        reserve_memory(size).close()
+    except MemoryError:
+        give_memory_back()  # other processes cannot use what this heap holds
+        reserve_memory(size).close()
+
+
+def reserve_memory(size: int) -> mmap.mmap:
+    """Keep this many bytes from being allocated until they are closed. Raises MemoryError."""
+    try:
+        return mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    except OSError as error:
+        raise MemoryError from error
 
 
 def give_memory_back_regularly() -> None:

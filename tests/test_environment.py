@@ -3,8 +3,11 @@
 import json
 import os
 import platform
+import resource
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,6 +17,7 @@ import pytest
 
 from service import environment
 from service.environment import prepare_process, remove_from_import_path, server_environment
+from tests.web.little_memory import data_bytes
 
 SORTING = "NPY_DISABLE_CPU_FEATURES"
 MALLOC = ("MALLOC_ARENA_MAX", "MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_")
@@ -215,7 +219,29 @@ def test_missing_memory_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_memory_that_the_pool_gives_back_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    room = [False, True]
-    monkeypatch.setattr(environment, "_can_have", lambda _: room.pop(0))
+    lacks = [1]
+    monkeypatch.setattr(environment, "give_memory_back", lacks.pop)
+    reserve = environment.reserve_memory
+    monkeypatch.setattr(environment, "reserve_memory", lambda size: reserve(1 << 60 if lacks else size))
     environment.require_memory(1 << 20)
-    assert room == []
+    assert lacks == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the memory of a process is read and limited as Linux does")
+def test_reserved_memory_is_missing_until_it_is_closed() -> None:
+    size = 64 << 20
+    with memory_beyond(size):
+        with environment.reserve_memory(size), pytest.raises(MemoryError):
+            environment.reserve_memory(size)
+        environment.reserve_memory(size).close()
+
+
+@contextmanager
+def memory_beyond(size: int) -> Iterator[None]:
+    """Let this process allocate once and a half as much as that beyond what it has."""
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (data_bytes() + size * 3 // 2, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, before)

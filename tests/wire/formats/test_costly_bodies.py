@@ -1,6 +1,7 @@
 """Bodies that are short as they are sent, or look like a request, and would cost much: refused before they do."""
 
 import json
+import mmap
 import subprocess
 import sys
 
@@ -220,6 +221,28 @@ def test_a_lack_of_memory_is_a_problem(monkeypatch):
     monkeypatch.setattr(answering, "_write_answer", fail)
     result = ask("curves", {"scores": [1], "labels": [1]}, limits=LIMITS)
     assert (result.status, json.loads(result.body)["type"]) == (413, "/problems/body_too_large")
+
+
+@pytest.mark.parametrize("failure", [MemoryError(), Problem("malformed_body", "The body is not CSV.")])
+def test_a_problem_has_memory_that_the_request_could_not_take(failure, monkeypatch):
+    reserved = []
+
+    def reserve(size):
+        reserved.append(mmap.mmap(-1, size))
+        return reserved[0]
+
+    def fail(*_, **__):
+        assert not reserved[0].closed
+        raise failure
+
+    def written(*_):
+        assert reserved[0].closed
+        return b"{}"
+
+    monkeypatch.setattr(answering, "reserve_memory", reserve)
+    monkeypatch.setattr(answering, "_write_answer", fail)
+    monkeypatch.setattr(answering, "problem_document", written)
+    assert ask("curves", {"scores": [1], "labels": [1]}, limits=LIMITS).body == b"{}"
 
 
 def test_a_lack_of_memory_while_a_table_is_read_stays_one(monkeypatch):
