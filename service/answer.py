@@ -90,8 +90,8 @@ class Answer:
 
 
 _PROBLEM_BYTES = 2 << 20
-"""Memory kept for a problem, and for the response and the log line about it: a library that needed all the rest may still
-hold it, such as the stacks of Arrow's threads, and orjson crashes without memory."""
+"""Memory kept for a problem, its response and its log line: orjson crashes without memory, and what took all the rest,
+such as the stacks of Arrow's threads, may still hold it."""
 
 _TOO_LARGE = frozenset({"body_too_large", "too_many_rows"})
 """The codes of problems of a body over a limit."""
