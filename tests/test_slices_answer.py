@@ -312,7 +312,7 @@ def test_the_picture_has_a_dot_for_each_slice_and_a_line() -> None:
     defined = [area for area in whole["slices"]["roc"] if area is not None]
     assert f"All rows together, {whole['overall']['auc']['roc']:.4f}" in svg
     assert f"{len(defined)} slices, a dot each" in svg
-    assert f"{len(defined)} slices have one, from {min(defined):.4f} to {max(defined):.4f}" in svg
+    assert f"{len(defined)} slices have this area, from {min(defined):.4f} to {max(defined):.4f}" in svg
     # In both planes, and with a rim in both legends; the five worst have another there and in the legend.
     assert svg.count("h0") == 2 * (len(defined) + 2 + 5 * 4)
 

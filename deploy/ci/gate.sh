@@ -13,7 +13,7 @@
 # ROCPR_API_KEY   the key for it, where it wants one. It is not shown, and is in no command line.
 # ROCPR_JUNIT     a file for a JUnit report; the server is asked once more for it.
 # ROCPR_PLOT      a file for a picture of the verdict, SVG; the server is asked once more for it.
-# ROCPR_SECONDS   for how long a server that is busy or not up yet is asked again; 120 unless set.
+# ROCPR_SECONDS   how long to keep trying if the server is busy or not up yet; 120 unless set.
 #
 # Prints the verdict in Markdown, and adds it, or why there is none, to $GITHUB_STEP_SUMMARY where that is set. The exit
 # status is 0 when every rule is met, 1 when one is not met, and 2 when that cannot be decided, or there is no verdict.

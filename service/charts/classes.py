@@ -27,7 +27,7 @@ _PLANES = {
 def classes_picture(result: Classes, picture: Picture) -> str:
     """Draw the curves of classes."""
     if result.drawings is None:
-        raise ValueError("Classes are drawn with the drawings that were asked for.")
+        raise ValueError("These classes were evaluated without drawings.")
     column = LEFT + picture.side + RIGHT
     sheet = Sheet(picture.theme, column * len(picture.planes))
     top = put_title(sheet, picture.title)

@@ -47,7 +47,7 @@ def comparisons_picture(result: Comparison, picture: Picture) -> str:
 def _draw_curves(sheet: Sheet, result: Comparison, side: int, corner: tuple[float, float], name: str) -> float:
     """Draw one plane with its strip, and return the height below them."""
     if result.drawings is None:
-        raise ValueError("A comparison is drawn with the drawings that it was asked for.")
+        raise ValueError("This comparison was made without drawings.")
     plane = Plane.square(sheet, *corner, side)
     (draw_roc if name == "roc" else draw_pr)(plane, result.positives, result.negatives)
     *curves, joint = result.drawings

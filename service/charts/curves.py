@@ -52,7 +52,7 @@ def curves_picture(result: EvaluatedCurves, picture: Picture) -> str:
     """Draw an evaluation."""
     drawing = result.drawing
     if drawing is None:
-        raise ValueError("An evaluation is drawn with the drawing that it was asked for.")
+        raise ValueError("This evaluation was made without a drawing.")
     if picture.chart in PROBABILITIES:
         return PROBABILITIES[picture.chart](result, drawing, picture)
     column = LEFT + picture.side + RIGHT

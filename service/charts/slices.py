@@ -116,7 +116,7 @@ def _description(result: Sliced, picture: Picture) -> Iterator[str]:
         if order.size:
             middle = float(np.median(values[order]))
             least, most = values[order[0]], values[order[-1]]
-            yield f"{order.size} slices have one, from {least:.4f} to {most:.4f}, half of them below {middle:.4f}."
+            yield f"{order.size} slices have this area, from {least:.4f} to {most:.4f}, half below {middle:.4f}."
             worst = [f"{_name(result, number)} {values[number]:.4f}" for number in order[:_MOST_NAMED].tolist()]
             yield f"The worst: {'; '.join(worst)}."
     for warning in result.warnings:

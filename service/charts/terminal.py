@@ -50,7 +50,7 @@ def in_ascii(text: str) -> str:
 
 def _plane(result: EvaluatedCurves, name: str) -> Iterator[str]:
     if result.drawing is None:
-        raise ValueError("An evaluation is drawn with the drawing that it was asked for.")
+        raise ValueError("This evaluation was made without a drawing.")
     area = getattr(result.curves.auc, name)
     prevalence = result.positives / (result.positives + result.negatives)
     upright, level = _AXES[name]

@@ -60,7 +60,7 @@ def merge(files: tuple[BinaryIO, ...], format_name: str | None, closed: str | No
         fail(["Error: some of the files have sums of squared weights, and some have none; merge them separately."])
     united = unite(joined_groups(parts))
     if not all(np.isfinite(column).all() for column in (united.positives, united.negatives)):
-        fail(["Error: the sum of a group is beyond all doubles."])
+        fail(["Error: the sum of a group is too large for a double."])
     table = _table(united)
     body = BytesIO()
     _WRITERS[suffix](table, body)

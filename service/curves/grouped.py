@@ -238,8 +238,8 @@ def _check_apart(low: FloatArray, high: FloatArray, changes: BoolArray, rows: In
     if touching.size:
         first, second = sorted(rows[touching[0] : touching[0] + 2].tolist())
         detail = (
-            f"This group and that of row {first}, counting from 0, overlap. Merge them, or set closed if only one of "
-            "their ends belongs to each group."
+            f"This group overlaps the one in row {first}, counting from 0. Merge them, or set closed if each group "
+            "includes only one of its ends."
         )
         raise GroupsOverlap(detail, "score_from", second)
 

@@ -23,13 +23,13 @@ from service.curves.roc import tpr
 BOUNDED_TRADEOFFS = CurvesWarning(
     "bounded",
     "The order of the examples in some groups is unknown: each area is halfway between its bounds, and the intervals "
-    "and values are those of the rows at the ends of groups, which may be less than the best.",
+    "and values come from the rows at the ends of groups, so the best value may be higher.",
 )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TradeoffOptions:
-    """What to answer: which indices, which rows take part, and the range and weights of λ. Enclosure are inclusive."""
+    """What to answer: which indices, which rows take part, and the range and weights of λ. Bounds are inclusive."""
 
     indices: frozenset[str] = frozenset(INDICES)
     min_precision: float = 0.0

@@ -127,7 +127,7 @@ def _contradictions(given: dict[str, Any], dataset: Dataset) -> Iterator[tuple[s
             yield name, "This is another evaluation; a dataset is given too."
     lower = given.get("lower_is_positive")
     if not _is_absent(lower) and lower is not dataset.lower_is_positive:
-        yield "lower_is_positive", "The dataset has the meaning of its scores; leave this out."
+        yield "lower_is_positive", "The dataset says what its scores mean; leave this out."
 
 
 def _is_absent(value: object) -> bool:
@@ -148,7 +148,7 @@ def _slices(given: object, dataset: Dataset, place: str) -> tuple[str, ...]:
     if _is_absent(given):
         return ()
     if not isinstance(given, dict):
-        message = 'Must be an object of columns; of a dataset each is an empty list, such as {"country": []}.'
+        message = 'Must be an object of columns, each an empty list for a dataset, such as {"country": []}.'
         raise invalid_value(f"{place}/slices", "not_an_object", message)
     for name, column in given.items():
         pointer = f"{place}/slices/{pointer_token(name)}"

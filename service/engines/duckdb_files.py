@@ -100,7 +100,7 @@ def _kind_of_name(name: str) -> str:
     if endings and endings[-1] in _COMPRESSED_ENDINGS:
         endings.pop()
     if not endings or endings[-1] not in _ENDINGS:
-        raise EngineFailed(f"{name} does not end in .{', .'.join(_ENDINGS)}; say with --format what it is.")
+        raise EngineFailed(f"{name} does not end in .{', .'.join(_ENDINGS)}; give its format with --format.")
     return _ENDINGS[endings[-1]]
 
 

@@ -201,21 +201,18 @@ class Evidence:
         wrong = few * (1 - max(value for _, value in found))
         enough = _ANY if interval.method == "mover" else _SEVERAL
         if inside < _INSIDE:
-            why = f"only about {inside:.2g} examples decide; with {_INSIDE} or more, they keep their level"
+            why, needed = f"only about {inside:.2g} examples decide", f"{_INSIDE}"
         elif interval.method != "mover" and few < _MANY:
-            why = f"the smaller class has an effective size of {few:.3g}; with {_MANY} or more, they keep their level"
+            why, needed = f"the smaller class has an effective size of {few:.3g}", f"{_MANY}"
         elif wrong < enough:
-            why = (
-                f"about {wrong:.2g} of the smaller class are ranked wrongly; "
-                f"with {enough:g} or more, they keep their level"
-            )
+            why, needed = f"about {wrong:.2g} of the smaller class are ranked wrongly", f"{enough:g}"
         else:
             return
-        self._warnings.append(
-            CurvesWarning(
-                "narrow_interval", f"Intervals like that of {what}, {interval.method}, may be too narrow: {why}."
-            )
+        detail = (
+            f"The {interval.method} interval of {what} may be too narrow: {why}; with {needed} or more, such intervals "
+            "keep their level."
         )
+        self._warnings.append(CurvesWarning("narrow_interval", detail))
 
     def _omit(self, metric: Metric, what: str, *, difference: bool) -> None:
         """Note why something has no interval."""

@@ -46,19 +46,21 @@ def dropped(rule: Rule, value: float, baseline: float, interval: Interval | None
 def _not_risen(rule: Rule, from_to: str, texts: tuple[str, str], interval: Interval | None) -> str:
     """Say that the metric did not rise as far as a max_drop below 0 requires."""
     rise, least = texts
-    asked = f"less than the rise of {least} that max_drop -{least} asks for"
     if interval is None:
-        return f"{rule.of} {from_to}, which is {asked}."
-    end = "at most" if rule.prove else "perhaps only"
-    return f"{rule.of} {from_to}; with {_percent(interval)} confidence that is {end} {rise} more, {asked}."
+        return f"{rule.of} {from_to}, which is less than the rise of {least} that max_drop -{least} requires."
+    end = "is at most" if rule.prove else "may be as little as"
+    return (
+        f"{rule.of} {from_to}; with {_percent(interval)} confidence the rise {end} {rise}, less than the {least} that "
+        f"max_drop -{least} requires."
+    )
 
 
 def straddling(rule: Rule, bounds: Enclosure) -> str:
-    """Say that the bound is met at one end of what open groups allow, and not at the other, and what would decide."""
+    """Say that open groups allow values on both sides of the bound, and what would decide the rule."""
     what = f"The difference of {rule.of}" if rule.kind == "max_drop" else f"{rule.of}"
     lower, upper = _apart(bounds.lower, bounds.upper) if bounds.lower < bounds.upper else (_short(bounds.lower),) * 2
     return (
-        f"{what} is only known to be from {lower} to {upper}, as the warning bounded says. At one end, {rule.kind} "
+        f"{what} may be anything from {lower} to {upper}, as the warning bounded says. At one end, {rule.kind} "
         f"{plain(rule.bound)} is met; at the other, it is not. Finer groups would decide the rule."
     )
 

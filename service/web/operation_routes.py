@@ -42,8 +42,8 @@ _READ_ELSEWHERE = COLUMNAR | frozenset(GENERAL)
 """Media types of bodies that only an evaluator reads: columnar ones, and vague ones."""
 
 _UNASKED = (
-    "A page from another origin must declare what it sends, such as Content-Type: application/json; browsers "
-    "send this type from any page without asking the server first."
+    "A page from another origin must declare what it sends, as in Content-Type: application/json: any page can send "
+    "the type of this request without the browser asking the server first."
 )
 
 _HELD_BYTES = 1 << 16

@@ -94,7 +94,7 @@ def test_a_column_that_would_be_lost_is_refused(write) -> None:
 
 def test_a_sum_beyond_all_doubles_is_refused(write) -> None:
     result = run("merge", *(write(name, "score,positives,negatives\n1,1e308,1\n") for name in ("a.csv", "b.csv")))
-    assert (result.exit_code, result.stderr) == (2, "Error: the sum of a group is beyond all doubles.\n")
+    assert (result.exit_code, result.stderr) == (2, "Error: the sum of a group is too large for a double.\n")
 
 
 def test_an_output_of_another_format_is_refused(write, tmp_path: Path) -> None:

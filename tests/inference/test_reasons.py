@@ -59,11 +59,11 @@ class TestSentences:
     def test_a_required_rise(self) -> None:
         rule = Rule("roc", max_drop=-0.1, confidence=0.9)
         assert dropped(rule, 0.85, 0.85, interval(0.0, 0.0, 0.9)) == (
-            "roc stayed at 0.85; with 90 % confidence that is perhaps only 0 more, "
-            "less than the rise of 0.1 that max_drop -0.1 asks for."
+            "roc stayed at 0.85; with 90 % confidence the rise may be as little as 0, "
+            "less than the 0.1 that max_drop -0.1 requires."
         )
         assert dropped(Rule("roc", max_drop=-0.1), 0.25, 0.75, None) == (
-            "roc went from 0.75 to 0.25, which is less than the rise of 0.1 that max_drop -0.1 asks for."
+            "roc went from 0.75 to 0.25, which is less than the rise of 0.1 that max_drop -0.1 requires."
         )
 
     def test_nothing_to_recognise_a_format_by(self) -> None:

@@ -113,7 +113,7 @@ def test_a_rule(rule: dict[str, Any], pointer: str, code: str, sentence: str) ->
     assert asking.errors("gates", TABLE, content_type="text/csv", **query) == [expected]
 
 
-F1 = "f_measure with at 0.5, and at_threshold if you deploy one"
+F1 = "f_measure with at 0.5 (and at_threshold, if you deploy a threshold)"
 
 
 @pytest.mark.parametrize(

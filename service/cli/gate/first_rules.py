@@ -51,7 +51,7 @@ _MEANINGS = {
 
 _DROP = """
 # Against the previous model, with --baseline OLD. If both have the same rows, put paired = true above the first rule.
-# With few rows this fails even for a model that is as good: pair the rows, add more, or allow a larger drop.
+# With few rows this fails even for a model that is just as good: pair the rows, add more, or allow a larger drop.
 #[[rules]]
 #metric = "roc"
 #max_drop = 0.01

@@ -193,7 +193,7 @@ def advice_on(problem: dict[str, Any], server: ServerAddress) -> Iterator[str]:
     elif status == _NOT_FOUND:
         yield f"  {_ADDRESS}; an older rocpr has no gates."
     elif status in _AGAIN:
-        yield f"  rocpr asked again for up to {ASK_AGAIN_SECONDS} seconds."
+        yield f"  rocpr retried for up to {ASK_AGAIN_SECONDS} seconds."
 
 
 def _cause(error: BaseException) -> str:

@@ -103,7 +103,7 @@ def _quoted(value: object) -> str | None:
 
 def _other(value: object, wanted: str) -> str:
     is_list = isinstance(value, (list, NumberList)) and wanted == "number"
-    advice = " Of predict_proba(X), send one column, predict_proba(X)[:, 1]." if is_list else ""
+    advice = " From predict_proba(X), send one column: predict_proba(X)[:, 1]." if is_list else ""
     return f"This is {_NAMES_OF_TYPES[type(value)]}; it must be a {wanted}.{advice}"
 
 

@@ -169,7 +169,7 @@ def _tree(body: Body) -> Struct:
 def _structs(parent: Struct, key: tuple[int, int]) -> list[Struct]:
     kind, items = parent[key]
     if items and kind != STRUCT:
-        raise ValueError("A list declares a type that is not that of its items.")
+        raise ValueError("A list declares another type than its items have.")
     found: list[Struct] = items
     return found
 

@@ -219,7 +219,7 @@ def _read_groups(table: Table, parameters: Mapping[str, str], groups: list[str],
     """Read the columns of groups, those that define slices, and everything else from the query parameters."""
     for key in (*SAMPLE_COLUMNS, SOFT_LABELS, BASELINE, *TOTALS):
         if key in parameters:
-            raise invalid_value(f"/{key}", "exclusive", "This is not for groups, which this table has.")
+            raise invalid_value(f"/{key}", "exclusive", "This is not for groups; this table has some.")
     columns = table.read([*dict.fromkeys([*groups, *slices])])
     options = options_of(parameters)
     closed = {key: options.pop(key) for key in (CLOSED_ENDS,) if key in options}

@@ -159,7 +159,7 @@ def _of_names(labels: columns.Categories, names: list[str]) -> dict[str, BoolArr
         if value is not None:
             detail = (
                 f"There are no scores for the class {columns.shown(value)}; there are for {_listed(names)}. "
-                "A column of scores has the name of its class."
+                "Name each column of scores after its class."
             )
             fault = Fault("unknown_class", detail, row)
         raise ValidationError({"labels": [fault]})

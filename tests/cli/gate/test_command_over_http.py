@@ -186,7 +186,7 @@ def test_a_busy_server_is_waited_for_and_no_longer(tmp_path: Path, monkeypatch: 
     with scripted(problem(503)) as server:
         run = rocpr(rules, ALL, "--server", server.url)
     assert (run.exit_code, run.stdout) == (2, "")
-    assert "rocpr asked again for up to 0 seconds." in run.stderr
+    assert "rocpr retried for up to 0 seconds." in run.stderr
 
 
 def test_reports_say_when_no_server_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -106,7 +106,7 @@ FOOTERS = {
     "no codec": (lie(codec=8), "not stored as the type in its schema, or its codec is unknown"),
     "a negative codec": (lie(codec=-1), "not stored as the type in its schema, or its codec is unknown"),
     "another physical type": (lie(1, physical=2), "not stored as the type in its schema, or its codec is unknown"),
-    "row groups of bytes": (groups_of_bytes, "declares a type that is not that of its items"),
+    "row groups of bytes": (groups_of_bytes, "declares another type than its items have"),
 }
 
 
