@@ -59,7 +59,7 @@ def _draw_curves(sheet: Sheet, result: Comparison, side: int, corner: tuple[floa
     if best is None:
         return end
     return _draw_strip(
-        sheet, best, names=result.names, corner=(plane.left, end + 4), side=side, heading=f"Best at each {rate}"
+        sheet, best, names=result.names, corner=(plane.left, end + 4), side=side, heading=f"Best by {rate}"
     )
 
 
@@ -109,7 +109,7 @@ def _draw_strip(
 def _put_names(sheet: Sheet, result: Comparison, picture: Picture, top: float) -> float:
     """Put the legend, in two columns where there are two planes, and return the height below it."""
     entries = [
-        Entry(f"{number + 1}\xa0 {named(name)}{_areas(result, number, picture)}", hue(number), dash=dash(number))
+        Entry(f"{number + 1}\xa0\xa0{named(name)}{_areas(result, number, picture)}", hue(number), dash=dash(number))
         for number, name in enumerate(result.names)
     ]
     if picture.chart != "best_tradeoff":

@@ -198,8 +198,14 @@ def _mark(plane: Plane, dots: list[_Dot], name: str) -> None:
         x, y = plane.at(*place)
         plane.sheet.ring("ink", (x, y), 4)
         aside = 1 if name == "roc" else -1
-        spots = [(x + aside * (12 + 14 * right), y + 14 + 14 * down) for down in range(5) for right in range(3)]
-        taken.append(next((spot for spot in spots if _is_free(spot, taken)), spots[0]))
+        spots = [
+            (x + aside * away * (12 + 14 * right), y + 14 + 14 * down)
+            for away in (1, -1)
+            for down in (0, 1, 2, 3, 4, -1, -2)
+            for right in range(3)
+        ]
+        free = [spot for spot in spots if _is_free(spot, taken)]
+        taken.append(next((spot for spot in free if plane.has_room_for(spot)), spots[0]))
     for dot, spot in zip((dot for dot in dots if name == "roc" or dot.pr), taken, strict=True):
         plane.sheet.text("ink", spot, dot.letter, anchor="middle", bold=True, halo=True)
 

@@ -53,6 +53,11 @@ class Plane:
         """The pixels of a point."""
         return float(self.x([x])[0]), float(self.y([y])[0])
 
+    def has_room_for(self, spot: tuple[float, float]) -> bool:
+        """Whether a letter, centred on a base line that starts at this pixel, lies within the plane."""
+        x, y = spot
+        return self.left + 6 <= x <= self.left + self.wide - 6 and self.top + 12 <= y <= self.bottom - 4
+
     def line(
         self, name: str, x: FloatArray | list[float], y: FloatArray | list[float], *, wide: float = 1, dash: str = ""
     ) -> None:

@@ -29,10 +29,18 @@ _UNFIT = re.compile(
 )
 """Characters that XML forbids or that do not belong in a line: controls, surrogates, and bidirectional overrides."""
 
-_NARROW_LETTERS, _WIDE_LETTERS = (
-    frozenset("iljtfrI.,:;|!'()[]- \xa0"),
-    frozenset("mwMW%@&<>=+—→\N{REPLACEMENT CHARACTER}"),
-)
+_LETTER_WIDTHS = {
+    letter: width
+    for width, letters in {
+        0.34: "ijlIJ' ,.:;/\\|\xa0",
+        0.42: "frt-()[]!",
+        0.56: "cszL\"*?_`",
+        0.88: "wM#+<=>^~→",
+        1.03: "mW@%—…\N{REPLACEMENT CHARACTER}",
+    }.items()
+    for letter in letters
+}
+"""{character: its width in ems} in DejaVu Sans, the widest font that FONT may lead to, rounded up."""
 
 
 def clean(text: str) -> str:
@@ -54,9 +62,7 @@ def text_width(text: str, size: float = SIZE) -> float:
 def _width(character: str) -> float:
     if unicodedata.east_asian_width(character) in "WF":
         return 1.05
-    if character in _NARROW_LETTERS:
-        return 0.36
-    return 0.9 if character in _WIDE_LETTERS else 0.68 if character.isupper() else 0.57
+    return _LETTER_WIDTHS.get(character) or (0.79 if character.isupper() else 0.64)
 
 
 def wrapped(text: str, room: float, most: int = 3, size: float = SIZE) -> list[str]:

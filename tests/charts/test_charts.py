@@ -87,6 +87,17 @@ def test_operating_points_have_letters() -> None:
     assert "2 more operating points are not drawn." in shown
 
 
+@pytest.mark.parametrize("chart", ["roc", "pr"])
+def test_letters_stay_in_the_plane(chart: str) -> None:
+    body = {"scores": [0.9, 0.8, 0.2, 0.1], "labels": [1, 1, 0, 0]}
+    picture = drawn("curves", body, chart=chart, side=str(SIDE), mark="[9, 0.9, 0.8, 0.1]")
+    letters = [each for each in picture.iter(f"{NAMESPACE}text") if each.get("stroke")]
+    assert len(letters) == (4 if chart == "roc" else 3)  # no precision where nothing is called positive
+    for letter in letters:
+        assert LEFT < float(letter.get("x", "")) < LEFT + SIDE
+        assert 8 + TOP < float(letter.get("y", "")) < 8 + TOP + SIDE
+
+
 def test_letters_do_not_overlap() -> None:
     picture = drawn("curves", SAMPLE, chart="roc", mark="[0.9, 0.85, 0.81, 0.8]")
     places = [
@@ -143,7 +154,7 @@ def test_comparisons_say_who_is_best() -> None:
     whole = answered("comparisons", body)
     picture = drawn("comparisons", body)
     assert [text for text in texts(picture) if "old" in text] == [
-        f"1\xa0 old, ROC\xa0{whole['auc']['roc'][0]:.4f}, PR\xa0{whole['auc']['pr'][0]:.4f}"
+        f"1\xa0\xa0old, ROC\xa0{whole['auc']['roc'][0]:.4f}, PR\xa0{whole['auc']['pr'][0]:.4f}"
     ]
     strips = [element for element in picture.iter(f"{NAMESPACE}rect") if element.get("class") in {"s0", "s1"}]
     best = {f"s{['old', 'new'].index(name)}" for names in whole["best_roc"]["best"] for name in names}
@@ -184,7 +195,7 @@ def test_comparisons_without_a_sweep_have_dots() -> None:
     ]
     picture = drawn("comparisons", {"evaluations": evaluations})
     assert any(text.startswith("Warning: not_a_sweep") for text in texts(picture))
-    assert not any(text.startswith("Best at each") for text in texts(picture))
+    assert not any(text.startswith("Best by") for text in texts(picture))
 
 
 def test_gates_have_verdict_and_numbers() -> None:

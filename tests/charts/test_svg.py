@@ -154,6 +154,12 @@ def test_lines_are_broken_where_they_do_not_fit() -> None:
     assert all(text_width(line) <= 60 for line in wrapped("x" * 99 + " " + "y" * 99, 60))
 
 
+def test_no_letter_is_wider_than_assumed() -> None:
+    """Advances of DejaVu Sans, in ems of 2,048 units, as in its table hmtx."""
+    units = {"W": 2025, "m": 1995, "%": 1946, "M": 1767, "w": 1675, "O": 1612, "0": 1303, "n": 1298, "r": 842, "I": 604}
+    assert all(units / 2048 <= text_width(letter, 1) <= units / 2048 + 0.08 for letter, units in units.items())
+
+
 @pytest.mark.parametrize("operation", CHARTS)
 @pytest.mark.parametrize("name", ["chart", "side", "theme", "title"])
 def test_options_of_pictures_need_pictures(operation: str, name: str) -> None:
