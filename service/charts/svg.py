@@ -34,7 +34,7 @@ _LETTER_WIDTHS = {
     for width, letters in {
         0.34: "ijlIJ' ,.:;/\\|\xa0",
         0.42: "frt-()[]!",
-        0.56: "cszL\"*?_`",
+        0.56: 'cszL"*?_`',
         0.88: "wM#+<=>^~→",
         1.03: "mW@%—…\N{REPLACEMENT CHARACTER}",
     }.items()
