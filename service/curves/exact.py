@@ -142,7 +142,7 @@ def positive_parts(column: FloatArray) -> list[float]:
 
 def power_of_two_scale(total: float) -> float:
     """The power of two that scales up counts whose total is below 1/2, so that their products do not underflow."""
-    return 1.0 if total >= 1 else math.ldexp(1.0, max(0, -math.frexp(total)[1]))
+    return math.ldexp(1.0, max(0, -math.frexp(total)[1]))
 
 
 def class_sums(weights: FloatArray, labels: BoolArray) -> FloatPair:

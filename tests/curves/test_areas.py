@@ -37,6 +37,12 @@ def test_by_hand() -> None:
     assert found.pr_achievable == pytest.approx((1 + 1 / 2 + math.log(3) / 4) / 2, rel=1e-12)
 
 
+def test_no_rounding_takes_the_achievable_area_below_that_of_the_curve() -> None:
+    # All rows lie on the hull, but its longer step has other roundings: 0.6350989730943217 to 0.6350989730943218.
+    found = areas(Rows([1, 3, 5], [0, 3, 6], 5, 6))
+    assert found.pr_achievable == found.pr
+
+
 def test_a_cut_table_with_a_row_for_each_example_and_one_more_by_hand() -> None:
     # All cuts lie above the scores: (0, 0) three times, then (2, 1), so that precision is 2/3 all the way.
     sample = Sample(np.array([3.0, 2.0, 1.0]), np.array([False, True, True]))

@@ -30,6 +30,9 @@ TABLES = {
     "fractional": lambda random, size=40: np.cumsum(random.integers(0, 3, (2, size)) * 0.1, axis=1),
     "on one line, rounded": lambda random, size=40: np.outer([0.3, 0.7], np.sort(random.random(size))),
     "tiny": lambda random, size=40: np.cumsum(random.integers(0, 3, (2, size)) * 0.1, axis=1) * 1e-149,
+    "of which products underflow": lambda random, size=40: np.append(
+        np.cumsum(random.integers(0, 3, (2, size - 1)) * 0.1, axis=1) * 1e-170, [[1.0], [1.0]], axis=1
+    ),
 }
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from service.curves.areas import Areas, areas
@@ -87,17 +87,18 @@ class TestAreas:
 
     @examples(30)
     @given(some_samples, levels)
+    @example(Data([5, 4, 3, 2, 1, 0], [True, True, False, False, False, False]), 0.9)
     def test_ends_are_the_formulas(self, data: Data, level: float) -> None:
         found, _ = intervals_of(data.sample(), level=level)
         _, area = evaluated(data.sample())
         for name, interval in found.items():
             assert interval is not None
             assert 0 <= interval.lower <= getattr(area, name) <= interval.upper <= 1
-            if interval.method == "exact":
-                assert getattr(area, name) in {0, 1}
-                continue
             expected = gate_intervals.interval(data, {"metric": name}, level, "auto")
-            assert interval.standard_error == pytest.approx(float(expected.error), rel=1e-12, abs=1e-15)
+            if interval.method == "exact":
+                assert (getattr(area, name) in {0, 1}, interval.standard_error, expected.error) == (True, None, None)
+            else:
+                assert interval.standard_error == pytest.approx(float(expected.error), rel=1e-12, abs=1e-15)
             ends = float(expected.lower), float(expected.upper)
             assert (interval.lower, interval.upper) == pytest.approx(ends, rel=1e-9)
 

@@ -247,7 +247,7 @@ class TestNarrow:
     @pytest.mark.parametrize(
         ("part", "inside"),
         [
-            ({"over": "fpr", "to": 0.25}, 10),
+            ({"over": "fpr", "to": 0.125}, 10),
             ({"over": "tpr", "from": 0.75}, 10),
             ({"over": "tpr", "from": 0.7, "to": 0.95}, 10),
             ({"over": "recall", "from": 0.875, "to": 0.975}, 4),
@@ -255,9 +255,9 @@ class TestNarrow:
         ],
     )
     def test_few_in_a_range(self, part: dict[str, Any], inside: int) -> None:
-        """Of 40 of each class; all positives but four are above all negatives."""
+        """Of 40 positives and 80 negatives; all positives but four are above all negatives."""
         for bound in ({"min": 0.0}, {"max_drop": 0.5}):
-            said = self.told(40, 40, 4, "auto", metric="partial", **part, **bound)
+            said = self.told(40, 80, 4, "auto", metric="partial", **part, **bound)
             if inside >= 10:
                 assert said == []
             else:

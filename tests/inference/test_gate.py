@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 
-from service.inference.gate import Check, GateOptions, evaluate_gate
+from service.inference.gate import Check, GateOptions, _drop_verdict, evaluate_gate
 from service.inference.intervals import Interval, IntervalOptions
 from service.inference.methods import INTERVAL_METHODS
 from service.inference.rules import Rule
@@ -165,6 +165,21 @@ class TestBounds:
     def test_an_area_of_hundredths_is_the_nearest_double(self, hundredths: int) -> None:
         rules = [{"metric": "roc", kind: hundredths / 100} for kind in ("min", "max")]
         assert [check.status for check in Request(above(hundredths), None, rules).checks()] == ["passed", "passed"]
+
+    def test_a_drop_is_met_up_to_rounding_and_no_further(self) -> None:
+        slack = float(reference.SLACK)
+        found = [_drop_verdict(Rule("roc", max_drop=0.25), 0.5 - more, 0.75, None) for more in (slack, 1.5 * slack)]
+        assert [status for status, _ in found] == ["passed", "failed"]
+
+    def test_a_number_that_meets_its_bound_is_not_to_blame(self) -> None:
+        """If only the interval is beyond the bound the reason says so; drops meet theirs up to rounding, too."""
+        (check,) = Request(ONE, OTHER, [{"metric": "roc", "min": 0.0}]).checks()
+        drop = check.baseline - check.value
+        assert drop > 0
+        limits = {"min": check.value, "max": check.value, "max_drop": math.nextafter(drop, 0)}
+        rules = [{"metric": "roc", kind: limit, "confidence": 0.9} for kind, limit in limits.items()]
+        for found in Request(ONE, OTHER, rules).checks():
+            assert (found.status, "with 90 % confidence it may" in found.reason) == ("failed", True)
 
     def test_a_drop_of_a_hundredth_is_one(self) -> None:
         """0.85 - 0.84 is 0.010000000000000009 in doubles, which is no more than 0.01."""

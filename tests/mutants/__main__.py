@@ -12,6 +12,7 @@ import os
 import random
 import resource
 import signal
+import subprocess
 import sys
 import time
 import traceback
@@ -28,7 +29,7 @@ from tests.mutants.changes import Mutant, mutants
 from tests.mutants.tests_of import TestsOf, measure
 
 FOLDERS = ("curves", "inference", "wire")
-LIBRARIES = ("flask", "hypothesis", "jsonschema", "marshmallow", "orjson", "pyarrow.csv", "pyarrow.parquet", "yaml")
+OURS = ("__main__", "deploy", "service", "tests")
 
 ROUNDS = (8.0, 30.0)
 """Seconds that the tests took, unchanged: first a few of them, then the others while there is time."""
@@ -36,7 +37,8 @@ ROUNDS = (8.0, 30.0)
 MEMORY = 6 << 30
 """How much address space a mutant may claim."""
 
-OPTIONS = ("-q", "-x", "-p", "tests.mutants.few_examples", "-p", "no:cacheprovider")
+_UNUSED = ("anyio", "cacheprovider", "schemathesis", "xdist")
+OPTIONS = ("-q", "-x", "-p", "tests.mutants.few_examples", *(each for name in _UNUSED for each in ("-p", f"no:{name}")))
 QUIET = ("-W", "ignore:Module already imported")
 
 
@@ -80,14 +82,23 @@ def main() -> None:
     files = sorted(file for folder in FOLDERS for file in Path("service", folder).rglob("*.py"))
     everything = [mutant for file in files for mutant in mutants(file)]
     chosen = random.Random(arguments.seed).sample(everything, arguments.number)
-    for library in LIBRARIES:
-        importlib.import_module(library)
+    _import_libraries()
     count: Counter[str] = Counter()
     for number in arguments.only or range(arguments.number):
         outcome = _outcome(chosen[number], tests_of)
         count[outcome] += 1
         print(f"{number} {outcome}: {chosen[number]}", flush=True)
     print(*(f"{times} {outcome}" for outcome, times in count.most_common()), sep=", ")
+
+
+def _import_libraries() -> None:
+    """Import all that the tests import and that is not ours, which each process then need not."""
+    command = "import sys, hypothesis, tests.conftest, tests.asking; print(*sys.modules)"
+    found = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True).stdout
+    for name in found.split():
+        if name.partition(".")[0] not in OURS:
+            with contextlib.suppress(ImportError):
+                importlib.import_module(name)
 
 
 def _outcome(mutant: Mutant, tests_of: TestsOf) -> str:

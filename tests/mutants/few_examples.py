@@ -6,19 +6,23 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from hypothesis import Phase, settings
 
 from tests import strategies
 
 FEW = 10
 
 _EXAMPLES = strategies.examples
+_PHASES = (Phase.explicit, Phase.generate)
+"""A failure is enough: to look for the simplest one takes longer than all other tests of a mutant."""
+
 _SECONDS: dict[str, float] = defaultdict(float)
 _FAILED: set[str] = set()
 
 
 def pytest_sessionstart() -> None:
     """Before the tests are imported, whose decorators ask for examples."""
-    strategies.examples = lambda number: _EXAMPLES(min(number, FEW))
+    strategies.examples = lambda number: settings(_EXAMPLES(min(number, FEW)), phases=_PHASES)
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

@@ -1,0 +1,64 @@
+"""Which groups have scores in common, which a threshold divides, and what they become together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from service.curves.errors import GroupsOverlap
+from service.curves.grouped import GroupColumns, Grouped, unite
+
+
+def columns(ends: list[tuple[float, float]], **options: Any) -> GroupColumns:
+    """Groups with these ends, the first of 1 positive and 2 negatives, the next of 2 and 3, and so on."""
+    positives = np.arange(1.0, len(ends) + 1)
+    return GroupColumns(*np.array(ends, dtype=np.float64).T, positives, positives + 1, **options)
+
+
+@pytest.mark.parametrize(
+    ("ends", "closed", "united"),
+    [
+        ([(0, 1), (1, 2)], "both", [(0, 2)]),
+        ([(0, 1), (1, 2)], "left", [(0, np.nextafter(1, 0)), (1, np.nextafter(2, 0))]),
+        ([(0, 1), (1, 2)], "right", [(5e-324, 1), (np.nextafter(1, 2), 2)]),
+        ([(1, 2), (0, 1), (3, 3), (3, 3)], "both", [(0, 2), (3, 3)]),
+        ([(0, 5), (1, 2), (4, 6), (7, 8)], "both", [(0, 6), (7, 8)]),
+        ([(0, 5), (1, 2), (np.nextafter(5, 6), 6)], "both", [(0, 5), (np.nextafter(5, 6), 6)]),
+        ([(-0.0, -0.0), (0, 0), (-1, -1)], "both", [(-1, -1), (0, 0)]),
+        ([(-1, -0.0), (0.5, 0.5)], "both", [(-1, 0), (0.5, 0.5)]),
+        ([(0.5, 0.5)], "left", [(0.5, 0.5)]),
+    ],
+)
+def test_groups_with_a_score_in_common_become_one(
+    ends: list[tuple[float, float]], closed: str, united: list[tuple[float, float]]
+) -> None:
+    given = columns(ends, closed=closed)
+    found = unite(given)
+    assert list(zip(found.score_from.tolist(), found.score_to.tolist(), strict=True)) == united
+    assert not any(np.signbit(column[column == 0]).any() for column in (found.score_from, found.score_to))
+    assert (found.positives.sum(), found.negatives.sum()) == (given.positives.sum(), given.negatives.sum())
+    assert (found.closed, found.positives_squared) == ("both", None)
+    if len(united) == len(set(ends)):
+        assert Grouped.of(given).low.tolist() == [low for low, _ in reversed(united)]
+    elif len(ends) == 2:
+        with pytest.raises(GroupsOverlap):
+            Grouped.of(given)
+
+
+def test_zero_has_one_sign() -> None:
+    found = Grouped.of(columns([(-0.0, 1.0), (-1.0, -0.5), (-2.0, -2.0)]))
+    assert np.signbit(found.low).tolist() == [False, True, True]
+
+
+@pytest.mark.parametrize("lower", [False, True])
+def test_a_threshold_divides_what_it_calls_positive_in_part(lower: bool) -> None:  # noqa: FBT001
+    """Scores at a threshold are beyond it: of [0, 1] it calls all positive at one end, and those of the other there."""
+    ends = [(0.0, 1.0), (2.0, 2.0), (3.0, 4.0)]
+    places = [-1.0, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 3.5, 4.0, 5.0]
+    if lower:
+        ends, places = [(-high, -low) for low, high in ends], [-place for place in places]
+    found = Grouped.of(columns(ends, lower_is_positive=lower))
+    divided = [False, False, True, True, False, False, False, True, True, False]
+    assert [found.divides(place) for place in places] == divided
