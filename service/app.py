@@ -7,8 +7,10 @@ import atexit
 import logging
 import shutil
 import tempfile
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from flask import Flask
 
@@ -73,7 +75,7 @@ def create_app(settings: Settings | None = None) -> Flask:
         datasets=datasets,
     )
 
-    app = Flask("service", static_folder=None)
+    app = _Application("service", static_folder=None)
     # Other spellings of a path get 404, not a redirect (an HTML page).
     app.url_map.merge_slashes = False
     install_observation(app, settings.log_level)
@@ -91,6 +93,14 @@ def create_app(settings: Settings | None = None) -> Flask:
     # What the worker needs from the application's parts, whose settings it does not know.
     app.extensions |= {"spool": spool, "big_pool": big, "slots": slots, "runtime_directory": runtime_directory}
     return app
+
+
+class _Application(Flask):
+    """Flask, without looking at each call whether a hook or a view is a coroutine: none is."""
+
+    def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
+        """Return the function itself."""
+        return func
 
 
 def _directory_of_its_own() -> Path | None:

@@ -8,11 +8,13 @@ import io
 import os
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, replace
+from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import parse_qsl
 
 from flask import Blueprint, Response, request
+from werkzeug.datastructures import EnvironHeaders
 from werkzeug.wsgi import wrap_file
 
 from service.answer import REQUEST_MEDIA_TYPES, Answer, Effort, Request, TooMuchWork, answer, response_media_types
@@ -48,6 +50,12 @@ _UNASKED = (
 
 _HELD_BYTES = 1 << 16
 """An answer up to this length is sent from memory rather than from a file."""
+
+_NEGOTIATED = ("HTTP_ACCEPT", "CONTENT_TYPE", "HTTP_CONTENT_ENCODING", "HTTP_ACCEPT_ENCODING")
+"""The headers that are negotiated, by their names in the environ."""
+
+_REMEMBERED = 64
+"""How many such sets of headers are remembered with their outcome: clients send the same ones again and again."""
 
 _MOST_PARAMETERS = 100
 """The most parameters read from a query; reading 4,000 takes 3 ms."""
@@ -191,18 +199,32 @@ def operations_blueprint(operations: Operations) -> Blueprint:
 
 
 def _request_without_body(operation: str) -> Request:
-    headers, codings = request.headers, tuple(CODINGS)
-    missing = {} if png.is_drawn() else {PNG: png.NEEDS}
-    accept = response_media_type(headers, response_media_types(operation), missing)
+    given = tuple((name, request.environ[name]) for name in _NEGOTIATED if name in request.environ)
+    accept, content_type, content_encoding, accept_encoding = _negotiated(operation, given, draws=png.is_drawn())
     return Request(
         operation=operation,
         instance=instance_of(request.path),
-        content_type=request_media_type(headers, REQUEST_MEDIA_TYPES),
+        content_type=content_type,
         accept=accept,
         parameters=_query_parameters(request.query_string),
         body=b"",
-        content_encoding=request_coding(headers, codings),
-        accept_encoding=response_coding(headers, codings),
+        content_encoding=content_encoding,
+        accept_encoding=accept_encoding,
+    )
+
+
+@lru_cache(_REMEMBERED)
+def _negotiated(operation: str, given: tuple[tuple[str, str], ...], *, draws: bool) -> tuple[str, str, str, str]:
+    """Choose the answer's media type, the body's, the body's coding and the answer's, by these headers.
+
+    draws   whether pictures can be drawn in pixels here. Raises Problem.
+    """
+    headers, codings = EnvironHeaders(dict(given)), tuple(CODINGS)
+    return (
+        response_media_type(headers, response_media_types(operation), {} if draws else {PNG: png.NEEDS}),
+        request_media_type(headers, REQUEST_MEDIA_TYPES),
+        request_coding(headers, codings),
+        response_coding(headers, codings),
     )
 
 
@@ -226,7 +248,14 @@ def _response(result: Answer, body: Iterable[bytes], length: int, *, direct_pass
 
 
 def _facts_of(result: Answer) -> dict[str, Fact]:
-    return {"problem": result.problem, **asdict(result.facts)}
+    facts = result.facts
+    return {
+        "problem": result.problem,
+        "rows": facts.rows,
+        "decode_seconds": facts.decode_seconds,
+        "evaluate_seconds": facts.evaluate_seconds,
+        "encode_seconds": facts.encode_seconds,
+    }
 
 
 def _query_parameters(query: bytes) -> tuple[tuple[str, str], ...]:

@@ -185,8 +185,8 @@ def _finish(log: FilteringBoundLogger, response: Response) -> Response:
         line = record()
     if line is None:
         return response
-    response.headers[REQUEST_ID] = observed.id
-    response.headers[SERVER_TIMING] = _server_timing(line)
+    response.headers.add(REQUEST_ID, observed.id)
+    response.headers.add(SERVER_TIMING, _server_timing(line))
     return response
 
 

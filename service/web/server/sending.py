@@ -40,7 +40,10 @@ class Sending:
         self.bytes = 0
         """The bytes of the body given to the transport."""
         transport.set_write_buffer_limits(PIECE_BYTES, PIECE_BYTES // 4)
-        transport.write(reply.head + (_CLOSE if is_last else _KEEP))
+        self._head = reply.head + (_CLOSE if is_last else _KEEP)
+        """The head until it is sent, with the first piece: sending both at once wakes the client only once."""
+        if not self._left:
+            transport.write(self._take_head())
 
     def send_more(self) -> bool:
         """Send while there is room; returns whether the last byte has left the transport.
@@ -51,13 +54,17 @@ class Sending:
             piece = self._next_piece()
             self._left -= len(piece)
             self.bytes += len(piece)
-            self._transport.write(piece)
+            self._transport.write(self._take_head() + piece if self._head else piece)
         if isinstance(self._body, Stream) and self._has_room():
             self._body.make_room()
         if self._left or not self._ended:
             return False
         self._transport.set_write_buffer_limits(0)  # now it reports when the last byte has left
         return not self._transport.get_write_buffer_size()
+
+    def _take_head(self) -> bytes:
+        head, self._head = self._head, b""
+        return head
 
     def _has_room(self) -> bool:
         return self._transport.get_write_buffer_size() <= PIECE_BYTES and not self._transport.is_closing()

@@ -13,15 +13,15 @@ WRITTEN_AT_ONCE = 1 << 17
 """Bytes written to a file in one call: most server kernels do not preempt a system call, so one of 100 MB makes
 small requests wait for 10 ms or more, whatever its priority."""
 
-_LONG_PIECE = 1 << 12
-"""Bytes; a shorter piece takes little memory, and less time than checking for it."""
+_CHECKS = 16
+"""Memory is checked again once pieces have taken this part of it: a check takes longer than a short piece."""
 
 
 class Output:
     """Stores the pieces of one answer in memory, or in a given file.
 
     headroom_bytes   how much memory must be free before a piece is produced: orjson and Arrow end a process that gets
-                     none. None disables the check.
+                     none. 0 disables the check.
     """
 
     def __init__(self, headroom_bytes: int = 0, file: BinaryIO | None = None) -> None:
@@ -35,11 +35,14 @@ class Output:
             require_memory(self._headroom_bytes)
 
     def checking_memory(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
-        """Pass pieces on as they are produced, and check memory after each long one."""
+        """Pass pieces on as they are produced, and check memory whenever they have taken a part of the headroom."""
+        taken = 0
         for piece in pieces:
             yield piece
-            if len(piece) >= _LONG_PIECE:
+            taken += len(piece)
+            if taken * _CHECKS > self._headroom_bytes:
                 self.look()
+                taken = 0
 
     def write(self, piece: Piece) -> None:
         """Store a piece. Raises OSError if a file has no room for it."""

@@ -20,12 +20,13 @@ def test_pieces_are_held_or_written() -> None:
     assert written.held() == b""
 
 
-def test_memory_is_checked_only_after_long_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_is_checked_whenever_pieces_took_a_sixteenth_of_the_headroom(monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[int] = []
     monkeypatch.setattr(output, "require_memory", looked.append)
-    pieces = Output(7).checking_memory([SHORT, LONG, SHORT, LONG])
-    assert [(next(pieces), len(looked)) for _ in range(4)] == [(SHORT, 0), (LONG, 0), (SHORT, 1), (LONG, 1)]
+    headroom = 16 * (len(SHORT) + len(LONG)) - 1
+    pieces = Output(headroom).checking_memory([SHORT, LONG, SHORT, LONG, LONG])
+    assert [(next(pieces), len(looked)) for _ in range(5)] == [(SHORT, 0), (LONG, 0), (SHORT, 1), (LONG, 1), (LONG, 2)]
     assert list(pieces) == []
-    assert looked == [7, 7]
+    assert looked == [headroom, headroom]
     assert list(Output().checking_memory([LONG, LONG])) == [LONG, LONG]
-    assert looked == [7, 7]
+    assert looked == [headroom, headroom]
