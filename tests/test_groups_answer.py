@@ -160,6 +160,14 @@ def test_a_gate_decides_at_the_unfavourable_end():
     assert all("bounds" not in check for check in exact["checks"])
 
 
+def test_the_worst_drop_is_from_the_best_of_the_baseline():
+    body = {"groups": BINS, "baseline": {"groups": BINS}, "rules": [{"metric": "roc", "max_drop": 0.1}]}
+    (check,) = answered("gates", body)["checks"]
+    farthest = ROC_AT_BEST - ROC_AT_WORST
+    assert [check["bounds"][end] for end in ("lower", "upper")] == pytest.approx([-farthest, farthest])
+    assert check["status"] == "undecided"
+
+
 def test_an_interval_includes_those_at_both_ends():
     rule = {"metric": "pr", "min": 0.5, "confidence": 0.95}
     (check,) = answered("gates", {"groups": BINS, "rules": [rule]})["checks"]

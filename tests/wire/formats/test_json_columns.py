@@ -334,3 +334,11 @@ def test_threads_do_not_disturb_each_other():
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+def test_a_list_as_long_as_allowed_is_lifted():
+    values = [number / 4 for number in range(SHORTEST_LIFTED)]
+    _, (lifted,) = lift_columns(json.dumps({"a": values}).encode(), len(values))
+    assert lifted.values.tolist() == values
+    with pytest.raises(Problem):
+        lift_columns(json.dumps({"a": values}).encode(), len(values) - 1)

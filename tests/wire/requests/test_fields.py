@@ -7,7 +7,7 @@ from marshmallow import ValidationError, pre_load
 from service.wire.columns import numbers
 from service.wire.problems import MAX_ERRORS
 from service.wire.requests.evaluation_schemas import ObjectSchema
-from service.wire.requests.fields import Number, NumberColumn, ObjectList, Whole
+from service.wire.requests.fields import Number, NumberColumn, ObjectList, Text, Whole
 
 
 class Owned:
@@ -100,3 +100,12 @@ def test_a_list_of_objects_is_checked_until_the_list_of_errors_is_full(item, loo
         items.deserialize([{"at": 0}] * 5 + [item] * 900 + [{"at": 0}] * 5)
     assert list(caught.value.messages) == [*range(5, 5 + looked_at)]
     assert Counting.loaded == 5 + looked_at
+
+
+@pytest.mark.parametrize(("text", "is_right"), [("", False), ("a", True), ("abc", True), ("abcd", False)])
+def test_the_shortest_and_the_longest_text(text, is_right):
+    if is_right:
+        assert Text(minimum=1, maximum=3).deserialize(text) == text
+    else:
+        with pytest.raises(ValidationError):
+            Text(minimum=1, maximum=3).deserialize(text)
