@@ -1,4 +1,4 @@
-"""What groups of scores may stand for, by trying every order of the examples within each: slow and obvious.
+"""The bounds of areas from groups of scores, by trying every order of the examples in each group: slow and obvious.
 
 An open group holds a few examples; any of them may tie, and those that do not may come in any order. Nothing here may
 import the service.

@@ -1,4 +1,4 @@
-"""The rows that need no server: each timed in processes that have the environment that the row names."""
+"""The rows that need no server. Each is timed in processes with the environment that it names."""
 
 import contextlib
 import math
@@ -10,7 +10,7 @@ from tests.bench.rows import CURVES, NUMPY, OURS, SERVER, Memory, Scaling, Timed
 
 
 class Mathematics:
-    """Measures rows; a process of each environment is started when it is needed and kept."""
+    """Measures rows; starts a process for each environment when it is first needed, and keeps it."""
 
     def __init__(self, scale: Scale, processes: contextlib.ExitStack, *, compiled: bool) -> None:
         self._scale = scale

@@ -19,7 +19,7 @@ class Question:
 
 @cache
 def question(rows: int, *include: str, seed: int = 5) -> Question:
-    """A sample of distinct scores; without `include` all is asked for."""
+    """A sample of distinct scores; without `include`, the request asks for everything."""
     document = {"scores": None, "labels": None} | ({"include": include} if include else {})
     random = np.random.default_rng(seed)
     scores = random.random(rows)

@@ -1,4 +1,4 @@
-"""`rocpr gate --server`: the same verdicts, statuses and complaints as without one, from a real server with keys."""
+"""`rocpr gate --server`: the same verdicts, statuses and errors as without one, from a real server with keys."""
 
 import csv
 import io
@@ -121,7 +121,7 @@ def test_errors_are_reported_alike(guarded: str, tmp_path: Path) -> None:
 
 
 def test_many_rules_do_not_fit_a_query(guarded: str, tmp_path: Path) -> None:
-    """A query has an end: rules beyond it go into a JSON body."""
+    """A query has a maximum length: longer rules go into a JSON body."""
     text = "".join(f'[[rules]]\nmetric = "precision"\nat_threshold = 0.{n:03}\nmin = 0\n' for n in range(100))
     assert both(guarded, written(tmp_path, text), ALL).exit_code == 0
 
@@ -205,7 +205,7 @@ def _query(path: str) -> dict[str, Any]:
 
 
 def test_more_than_two_labels_are_reported_alike(guarded: str, tmp_path: Path) -> None:
-    """Also where both files go into one JSON body, and with numbers that are not text there."""
+    """This includes two files sent in one JSON body, and labels that are numbers there."""
     rules = written(tmp_path, DROP)
     rows = [(row / 10, "abc"[row % 3], row % 3 + 0.5) for row in range(12)]
     text = written(tmp_path, "scores,labels\n" + "".join(f"{score},{name}\n" for score, name, _ in rows), "text.csv")

@@ -46,7 +46,7 @@ def test_the_numbers_are_todays(tmp_path: Path) -> None:
 
 
 def test_what_is_commented_out_can_be_used(tmp_path: Path) -> None:
-    """Without its signs each of the optional rules is one, and the drop needs a baseline."""
+    """Each optional rule is valid once its # is removed; the rule on a drop needs a baseline."""
     text = first_rules(tmp_path, ALL).read_text()
     text = re.sub(r"^#(?! )(?=\S)", "", text, flags=re.MULTILINE)
     rules = written(tmp_path, text.replace("[[rules]]", "paired = true\n[[rules]]", 1), "all.toml")
@@ -67,7 +67,7 @@ def test_the_same_rules_as_json(tmp_path: Path) -> None:
 
 
 def test_scores_in_the_other_direction_get_a_hint(tmp_path: Path) -> None:
-    """And what a minimum of 0 would say nothing of is left out, and told."""
+    """A rule whose minimum would be 0 is left out, and a comment says so."""
     doubt = "# Below 0.5: did you mean lower_is_positive?\n"
     assert doubt not in first_rules(tmp_path, ALL).read_text()
     text = first_rules(tmp_path, ALL, "--lower-is-positive").read_text()

@@ -20,7 +20,7 @@ def echo(environ: Environ, start: Start) -> Iterable[bytes]:
 
 
 def asked_first(application: Application = echo, following: Pass = Pass.SMALL) -> Application:
-    """Move from the pass for the head to another one, as an application does that wants the body."""
+    """Move from the pass for the head to another one, as an application that wants the body does."""
 
     def call(environ: Environ, start: Start) -> Iterable[bytes]:
         if environ[PASS] is Pass.HEAD:

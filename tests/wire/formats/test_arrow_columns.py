@@ -306,7 +306,7 @@ def test_dictionaries_of_other_types_are_not_read():
 
 
 def views(lengths, text, null=()):
-    """An array of which each cell shows so much of one and the same text."""
+    """An array whose cells are the beginnings, of these lengths, of the same text."""
     table = np.zeros((len(lengths), 4), np.int32)
     table[:, 0] = lengths
     table[:, 1] = np.frombuffer(text[:4], np.int32)
@@ -316,7 +316,7 @@ def views(lengths, text, null=()):
 
 
 def test_views_that_repeat_a_long_text_are_counted_before_they_are_looked_at():
-    """Were each validated, this would be 100 GB of text."""
+    """Validating every cell would mean reading 100 GB of text."""
     array = views([10_000_000] * 10_000, b"a" * 10_000_000)
     encoded = pa.DictionaryArray.from_arrays(pa.array([0], pa.int8()), array)
     for column in ([array], [encoded], [array.slice(5000)]):
@@ -332,7 +332,7 @@ def test_views_have_room_for_all_columns_together():
     validate([pa.chunked_array([array.slice(1), array.slice(2)]), pa.chunked_array([array.slice(3)])], 1800)
     with pytest.raises(Problem):
         validate([pa.chunked_array([array]), pa.chunked_array([array])], 3599)
-    # What a view of a null holds says nothing.
+    # The view of a null is ignored.
     validate([pa.chunked_array([views([600, -5], b"a" * 600, null=[1])])], 600)
 
 
