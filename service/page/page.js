@@ -27,78 +27,80 @@ const fill = (id, ...children) => $(id).replaceChildren(...children);
 const write = (id, text) => {$(id).textContent = text;};
 const say = (tag, textContent, more) => make(tag, {textContent, ...more});
 const option = (value, text = value) => say("option", text, {value});
+const options = texts => texts.map(text => option(text));
 const cells = (tag, texts) => texts.map(text => say(tag, text));
 const line = (head, ...texts) => make("tr", {}, say("th", head, {scope: "row"}), ...cells("td", texts));
-const digits = value => value == null ? "none" : +value.toPrecision(4);
+const digits = value => value?.toPrecision(4) ?? "none";
 const ends = interval => interval ? `${digits(interval.lower)} to ${digits(interval.upper)}` : "";
-const many = count => (+(+count).toPrecision(12)).toLocaleString("en");
-const size = bytes => bytes < 1e5 ? `${many(bytes)} bytes` : `${digits(bytes / 2**20)} MiB`;
+const many = count => (+count).toLocaleString("en");
+const size = bytes => bytes < 1e5 ? `${many(bytes)} bytes` : `${many(bytes / 2**20)} MiB`;
 
-function draw(place, text) {
-	const picture = new DOMParser().parseFromString(policy?.createHTML(text) ?? text, "image/svg+xml").documentElement;
-	place.replaceChildren(document.importNode(picture, true));
+function pictures(prefix, {charts}) {
+	for (const name in charts) {
+		const text = policy?.createHTML(charts[name]) ?? charts[name];
+		fill(prefix + name, new DOMParser().parseFromString(text, "image/svg+xml").documentElement);
+	}
 }
 
 class Refused extends Error {
-	constructor(detail, problem) {
-		super(problem?.detail || problem?.title || detail);
-		this.errors = problem?.errors || [];
-		this.status = problem?.status;
+	constructor(message, {errors = [], status} = {}) {
+		super(message);
+		Object.assign(this, {errors, status});
 	}
 }
 
 function ask(path, query, body, type) {
 	return new Promise((resolve, reject) => {
-		const asked = new XMLHttpRequest();
+		const asked = new XMLHttpRequest(), mine = run, refuse = (message, problem) => reject(new Refused(message, problem));
 		requests.add(asked);
-		const written = Object.entries(query).map(([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value)]);
-		asked.open("POST", `${path}?${new URLSearchParams(written)}`);
+		for (const name in query) if (typeof query[name] !== "string") query[name] = JSON.stringify(query[name]);
+		asked.open("POST", `${path}?${new URLSearchParams(query)}`);
 		asked.setRequestHeader("Content-Type", type);
 		if ($("key").value) asked.setRequestHeader("Authorization", `Bearer ${$("key").value}`);
 		asked.upload.onprogress = ({loaded, total}) => {$("progress").value = loaded / total;};
-		asked.upload.onload = () => $("progress").removeAttribute("value");
-		const mine = run;
+		asked.upload.onload = waiting;
 		asked.responseType = "json";
 		asked.onload = () => {
+			const {status, response} = asked;
 			if (mine !== run) return;
-			asked.status === 200 ? resolve(asked.response) : reject(new Refused(`The server answered ${asked.status}.`, asked.response));
+			status === 200 ? resolve(response) : refuse(response?.detail || `The server answered ${status}.`, response || {});
 		};
-		asked.onerror = () => reject(new Refused("No connection."));
-		asked.onabort = () => reject(new Refused("Cancelled."));
+		asked.onerror = () => refuse("No connection.");
+		asked.onabort = () => refuse("Cancelled.");
 		asked.send(body);
 	});
 }
 
-const table = (path, query) => ask(path, {...data.format, ...query}, data.body, data.type);
+const waiting = () => $("progress").removeAttribute("value");
+const table = (path, query) => ask(path, {...data.format, ...(query && columns()), ...query}, data.body, data.type);
 const drawn = (path, charts, query) => table(path, {...query, charts, side: String(SIDE), theme: matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"});
 const models = () => [...document.querySelectorAll("#scores :checked")].map(box => box.value);
 
 function columns() {
 	const chosen = {labels: $("labels").value};
-	if ($("positive_label").value) chosen.positive_label = $("positive_label").value;
-	if ($("weights").value) chosen.weights = $("weights").value;
+	for (const name of ["positive_label", "weights"]) if ($(name).value) chosen[name] = $(name).value;
 	if ($("lower_is_positive").checked) chosen.lower_is_positive = "true";
 	return chosen;
 }
 
 function tell(error) {
 	for (const name of FIELDS) write(`${name}-problem`, "");
-	const rest = [];
+	const rest = error && !error.errors.length ? [error.message] : [];
 	for (const {pointer, detail} of error?.errors || []) {
 		const [, place = "", at] = pointer.split("/"), column = place.replaceAll("~1", "/").replaceAll("~0", "~");
 		const field = models().includes(column) ? "scores" : column && FIELDS.find(name => name === column || $(name).value === column);
-		const text = at ? `Row ${+at + 1}: ${detail}` : detail;
+		const text = `${field === "scores" && models().length > 1 ? `${column}: ` : ""}${at ? `Row ${+at + 1}: ` : ""}${detail}`;
 		field && !$("columns").hidden ? write(`${field}-problem`, text) : rest.push(text);
 	}
-	if (error && !error.errors.length) rest.push(error.message);
 	write("problem", rest.join(" "));
 	if (error?.status === 401) $("locked").hidden = false;
 }
 
-const cancel = () => {
+function cancel() {
 	requests.forEach(asked => asked.abort());
 	requests.clear();
-};
+}
+
 const aside = work => work().catch(error => write("problem", expected(error).message));
 
 function expected(error) {
@@ -110,7 +112,7 @@ async function busy(work) {
 	const mine = ++run;
 	cancel();
 	Object.values(timers).forEach(clearTimeout);
-	$("progress").removeAttribute("value");
+	waiting();
 	$("busy").hidden = false;
 	try {
 		tell();
@@ -150,6 +152,7 @@ function formatOf(text) {
 
 async function take(body, name) {
 	if (body.size > page.limit) return tell(new Refused(`${name} is ${size(body.size)}; this server takes up to ${size(page.limit)}.`));
+	if (!body.size) return tell(new Refused(`${name} is empty.`));
 	const kind = TYPES[name.split(".").pop().toLowerCase()], type = kind ? `application/vnd.apache.${kind}` : "text/csv";
 	data = {body, name, type, format: kind ? {} : formatOf(await body.slice(0, 65536).text())};
 	write("source", `${name}, ${size(body.size)}`);
@@ -173,13 +176,13 @@ function choose({name, type, values, more}, given) {
 	const weight = numbers.find(at => /^(w|weights?|sample_?weights?)$/i.test(name[at]));
 	const isId = at => /^(|.*(\b|_)id|index|row|unnamed.*)$/i.test(name[at]);
 	const scores = (numbers.every(isId) ? others : numbers).filter(at => at !== weight);
-	const named = scores.filter(at => /scor|prob|pred|risk|model|logit/i.test(name[at]));
+	const named = scores.filter(at => /scor|prob|pred|risk|model|logit|xgb|boost|forest/i.test(name[at]));
 	const varied = scores.filter(at => !two(at) && !isId(at));
 	const shares = varied.filter(at => values[at].every(each => (each = `${each}`.replace(",", ".")) >= 0 && each <= 1));
 	const chosen = [named, shares, varied, scores].find(list => list.length)?.slice(0, 8) || [];
-	fill("labels", ...name.map(each => option(each)));
+	fill("labels", ...options(name));
 	$("labels").value = name[label];
-	fill("weights", option("", "none"), ...numbers.map(at => option(name[at])));
+	fill("weights", option("", "none"), ...options(numbers.map(at => name[at])));
 	$("weights").value = name[weight] ?? "";
 	fill("scores", ...scores.map(at => tick("checkbox", name[at], chosen.includes(at))));
 	$("columns").hidden = false;
@@ -191,7 +194,7 @@ const tick = (type, value, checked) => make("label", {}, make("input", {type, na
 function offer() {
 	const texts = found.values[$("labels").selectedIndex].map(String);
 	unclear = !texts.every(each => /^(-?1|0|true|false)$/i.test(each));
-	fill("positive_label", option("", unclear ? "Choose" : "1 or true"), ...texts.map(each => option(each)));
+	fill("positive_label", option("", unclear ? "Choose" : "1 or true"), ...options(texts));
 	$("positive_label").value = unclear && texts.find(each => /^(y|t|pos|spam|fraud|bad|malignant|churn|case|sick|event|default|ja$|oui)/i.test(each)) || "";
 }
 
@@ -213,11 +216,11 @@ async function all() {
 
 async function show() {
 	const name = model;
-	const answer = answers[name] ??= await drawn("/v1/curves", "roc,pr", {...columns(), scores: name, include: "auc,points", keep: "drawn", intervals: "{}"});
+	const answer = answers[name] ??= await drawn("/v1/curves", "roc,pr", {scores: name, include: "auc,points", keep: "drawn", intervals: "{}"});
 	const {points, positives, negatives} = answer;
 	$("results").hidden = false;
 	write("totals", `${name}: ${many(positives)} positives, ${many(negatives)} negatives`);
-	for (const plane in answer.charts) draw($(plane), answer.charts[plane]);
+	pictures("", answer);
 	fill("warnings", ...cells("li", answer.warnings.map(each => each.detail)));
 	$("tradeoffs").open = false;
 	answer.rows = [...points.threshold.keys()].filter(at => points.threshold[at] != null);
@@ -274,7 +277,7 @@ function intervals(values) {
 
 async function jump() {
 	const answer = shown();
-	answer.there ??= (await table("/v1/curves", {...columns(), scores: model, include: "auc", operating_points: POINTS.map(([metric, at]) => ({metric, at}))})).operating_points;
+	answer.there ??= (await table("/v1/curves", {scores: model, include: "auc", operating_points: POINTS.map(([metric, at]) => ({metric, at}))})).operating_points;
 	const {threshold, tp, fp} = answer.there, at = $("jump").value;
 	if (answer !== shown() || !at) return;
 	if (threshold[at] == null) return write("jump-problem", "No threshold reaches it.");
@@ -286,19 +289,18 @@ async function compare() {
 	const chosen = models(), others = chosen.filter(each => each !== model), before = $("baseline").value;
 	$("comparison").hidden = !others.length;
 	if (!others.length) return;
-	fill("baseline", ...others.map(each => option(each)));
+	fill("baseline", ...options(others));
 	if (others.includes(before)) $("baseline").value = before;
-	const {charts} = await drawn("/v1/comparisons", "roc,pr,best_tradeoff", {...columns(), scores: chosen});
-	for (const name in charts) draw($(`compared-${name}`), charts[name]);
+	pictures("compared-", await drawn("/v1/comparisons", "roc,pr,best_tradeoff", {scores: chosen}));
 	await better();
 }
 
 async function better() {
 	const baseline = $("baseline").value, lines = [];
 	for (const other of models().filter(each => each !== baseline)) {
-		const {checks} = await table("/v1/gates", {...columns(), scores: other, baseline_scores: baseline, paired: "true", intervals: "{}", rules: AREAS.map(metric => ({metric, max_drop: 0}))});
-		const head = make("tr", {}, make("td"), ...cells("th", ["difference", "95 % interval", baseline, other]));
-		const body = checks.map(check => line(METRICS[check.rule.metric], digits(check.difference), ends(check.interval), digits(check.baseline), digits(check.value)));
+		const {checks} = await table("/v1/gates", {scores: other, baseline_scores: baseline, paired: "true", intervals: "{}", rules: AREAS.map(metric => ({metric, max_drop: 0}))});
+		const head = make("tr", {}, make("td"), ...cells("th", [baseline, other, "difference, 95 % interval"]));
+		const body = checks.map(({rule, baseline, value, difference, interval}) => line(METRICS[rule.metric], digits(baseline), digits(value), `${digits(difference)} (${ends(interval)})`));
 		lines.push(say("h3", sentence(other, baseline, checks)), make("div", {className: "scrolls", tabIndex: 0}, make("table", {}, head, ...body)));
 	}
 	fill("better", ...lines);
@@ -306,56 +308,48 @@ async function better() {
 
 function sentence(other, baseline, checks) {
 	const names = holds => checks.filter(({interval}) => interval && holds(interval)).map(({rule}) => METRICS[rule.metric]).join(", ");
-	const said = [names(({lower}) => lower > 0), names(({upper}) => upper < 0)].map((by, at) => by && `${["better", "worse"][at]} than ${baseline} by ${by}`);
-	return said.join("") ? `${other} is ${said.filter(Boolean).join(", ")}.` : `The data show no difference between ${other} and ${baseline}.`;
+	const said = [names(({lower}) => lower > 0), names(({upper}) => upper < 0)].flatMap((by, at) => by ? `${at ? "worse" : "better"} than ${baseline} by ${by}` : []);
+	return said.length ? `${other} is ${said.join(", ")}.` : `The data show no difference between ${other} and ${baseline}.`;
 }
 
 function addRule(metric, bound, sure) {
-	const names = Object.keys(METRICS).slice(0, -1);
-	const what = make("select", {ariaLabel: "Metric"}, ...names.map(name => option(name, METRICS[name] + (AREAS.includes(name) ? "" : " at the threshold"))));
+	const names = Object.keys(METRICS).slice(0, -1), isArea = name => AREAS.includes(name);
+	const what = make("select", {ariaLabel: "Metric"}, ...names.map(name => option(name, METRICS[name] + (isArea(name) ? "" : " at the threshold"))));
 	const kind = make("select", {ariaLabel: "Kind of bound"});
 	const bounds = make("input", {type: "number", min: -1, max: 1, step: "any", value: bound, ariaLabel: "Bound"});
 	const confidence = make("input", {type: "checkbox", checked: sure});
 	const remove = say("button", "Remove");
 	const made = make("div", {className: "rule"}, what, kind, bounds, make("label", {}, confidence, " with 95 % confidence"), remove);
 	what.value = metric;
-	what.onchange = () => {
-		kind.replaceChildren(...(what.value === "fpr" ? [] : [option("min", "at least"), option("max_drop", "drop at most")]), option("max", "at most"));
-	};
-	what.onchange();
+	(what.onchange = () => kind.replaceChildren(...(what.value === "fpr" ? [] : [option("min", "at least"), option("max_drop", "drop at most")]), option("max", "at most")))();
 	remove.onclick = () => {made.remove(); $("add").focus(); rejudge();};
 	made.rule = () => bounds.value && {
-		metric: what.value, ...(!AREAS.includes(what.value) && {at_threshold: row.threshold}), [kind.value]: +bounds.value, ...(confidence.checked && {confidence: 0.95}),
+		metric: what.value, ...(!isArea(what.value) && {at_threshold: row.threshold}), [kind.value]: +bounds.value, ...(confidence.checked && {confidence: 0.95}),
 	};
 	$("rules").append(made);
 }
 
 const rules = () => [...$("rules").children].map(made => made.rule()).filter(Boolean);
-const paired = () => models().length > 1 && $("baseline").value !== model ? {baseline_scores: $("baseline").value, paired: "true"} : {};
+const paired = () => models().length > 1 && $("baseline").value !== model && {baseline_scores: $("baseline").value, paired: "true"};
 
 async function judge() {
 	if (!$("rules").children.length) {addRule("roc", 0.8, true); addRule("recall", 0.7, true);}
 	const asked = rules(), of = model, mine = ++judging;
 	document.querySelectorAll("[value=max_drop]").forEach(each => {each.disabled = models().length < 2;});
 	copies();
-	let verdict = "", picture = "", reasons = [], status = "";
+	let verdict, answer = {checks: []};
 	try {
-		if (asked.length) {
-			const answer = await drawn("/v1/gates", "gate", {...columns(), scores: of, ...paired(), rules: asked});
-			({status} = answer);
-			verdict = `${answer.passed ? "✓" : "✗"} ${of} ${{passed: "passes", failed: "fails", undecided: "cannot be judged"}[status]}.`;
-			picture = answer.charts.gate;
-			reasons = answer.checks.map(check => check.reason).filter(Boolean);
-		}
+		if (asked.length) answer = await drawn("/v1/gates", "gate", {scores: of, ...paired(), rules: asked});
+		verdict = {passed: `✓ ${of} passes.`, failed: `✗ ${of} fails.`, undecided: `? ${of} cannot be judged.`}[answer.status];
 	} catch (error) {
 		verdict = expected(error).message;
 	}
 	if (mine !== judging) return;
-	$("verdict").className = status;
+	$("verdict").className = answer.status ?? "";
 	write("verdict", verdict);
-	fill("reasons", ...cells("li", reasons));
-	fill("gated");
-	if (picture) draw($("gated"), picture);
+	fill("reasons", ...cells("li", answer.checks.map(check => check.reason).filter(Boolean)));
+	fill("drawn-gate");
+	pictures("drawn-", answer);
 }
 
 const rejudge = () => soon("judge", judge);
@@ -393,11 +387,8 @@ function copyable(name) {
 }
 
 $("save").onclick = () => {
-	for (const plane in shown()?.charts) {
-		const href = URL.createObjectURL(new Blob([shown().charts[plane]], {type: "image/svg+xml"}));
-		make("a", {download: `${model}-${plane}.svg`, href}).click();
-		URL.revokeObjectURL(href);
-	}
+	const charts = shown()?.charts;
+	for (const plane in charts) make("a", {download: `${model}-${plane}.svg`, href: `data:image/svg+xml,${encodeURIComponent(charts[plane])}`}).click();
 };
 
 for (const name of FIELDS) {
@@ -421,10 +412,7 @@ for (const type of ["dragover", "dragleave", "drop"]) {
 }
 $("use").onclick = () => $("rows").value.trim() && take(new Blob([$("rows").value]), "Rows");
 $("cancel").onclick = cancel;
-$("locked").onsubmit = event => {
-	event.preventDefault();
-	again();
-};
+$("locked").onsubmit = event => again(event.preventDefault());
 $("columns").onchange = ({target}) => {if (target === $("labels")) choose(found, $("labels").selectedIndex); busy(evaluate);};
 $("models").onchange = ({target}) => {model = target.value; busy(all);};
 $("baseline").onchange = () => busy(all);
@@ -434,8 +422,7 @@ $("jump").onchange = () => shown() && aside(jump);
 $("rules").onchange = rejudge;
 $("add").onclick = () => {addRule("precision", 0.5); $("rules").lastElementChild.firstElementChild.focus(); rejudge();};
 $("tradeoffs").ontoggle = () => $("tradeoffs").open && aside(async () => {
-	const {charts} = await drawn("/v1/tradeoffs", "tradeoffs", {...columns(), scores: model});
-	draw($("tradeoffs").lastElementChild, charts.tradeoffs);
+	pictures("drawn-", await drawn("/v1/tradeoffs", "tradeoffs", {scores: model}));
 });
 for (const plane of ["roc", "pr"]) {
 	$(plane).onclick = event => {

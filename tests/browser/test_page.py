@@ -31,7 +31,7 @@ def test_everyone_can_use_it(visit: Visit, scheme: Any, paper: str, width: int) 
 def test_the_sample_is_evaluated_when_the_page_opens(visit: Visit) -> None:
     page = ready(visit("/"))
     assert text_of(page, "#totals") == "candidate: 120 positives, 480 negatives"
-    for plane in ("#roc", "#pr", "#compared-roc", "#compared-pr", "#gated"):
+    for plane in ("#roc", "#pr", "#compared-roc", "#compared-pr", "#drawn-gate"):
         assert page.locator(f"{plane} svg desc").count() == 1
     assert re.match(r"candidate is better than current by ", text_of(page, "#better h3"))
     counts = [int(text_of(page, f"#{cell}").replace(",", "")) for cell in ("tp", "fn", "fp", "tn")]

@@ -151,6 +151,18 @@ class TestProblems:
         assert page.locator("#columns").is_hidden()  # they were the sample's
         said.clear()
 
+    def test_of_several_columns_the_wrong_one_is_named(self, visit: Visit, said: list[str]) -> None:
+        page = ready(visit("/"))
+        rows = b"y,score,old_score\n1,0.5,0.4\n0,NaN,NaN\n1,0.2,0.3\n"
+        page.set_input_files("#file", {"name": "text.csv", "mimeType": "", "buffer": rows})
+        until(lambda: text_of(page, "#scores-problem").startswith("old_score: Row 2: "), "the problem")
+        said.clear()
+
+    def test_an_empty_file_is_not_sent(self, visit: Visit) -> None:
+        page = ready(visit("/"))
+        page.set_input_files("#file", {"name": "none.csv", "mimeType": "", "buffer": b""})
+        until(lambda: text_of(page, "#problem") == "none.csv is empty.", "the problem")
+
     def test_rows_without_names_are_reported(self, visit: Visit) -> None:
         page = visit("/")
         page.set_input_files("#file", {"name": "bare.csv", "mimeType": "", "buffer": b"1,0.9\n0,0.3\n1,0.4\n0,0.1\n"})

@@ -78,7 +78,8 @@ class TestModels:
 
     def test_the_differences_are_those_of_a_gate(self, visit: Visit) -> None:
         page = ready(visit("/"))
-        difference, interval, baseline, value = page.locator("#better tr").nth(1).locator("td").all_text_contents()
+        baseline, value, together = page.locator("#better tr").nth(1).locator("td").all_text_contents()
+        difference, interval = together.removesuffix(")").split(" (")
         assert float(value) - float(baseline) == pytest.approx(float(difference), abs=2e-4)
         lower, upper = map(float, interval.split(" to "))
         assert lower < float(difference) < upper
@@ -108,6 +109,12 @@ class TestBounds:
             page.locator(".rule input[type=number]").nth(1).press("Tab")
             until(lambda verdict=verdict: verdict in text_of(page, "#verdict"), "the verdict")
         until(lambda: text_of(page, "#verdict") == "✓ candidate passes.", "a passed gate")
+
+    def test_what_cannot_be_judged_is_not_failed(self, visit: Visit) -> None:
+        page = ready(visit("/"))
+        page.set_input_files("#file", {"name": "two.csv", "mimeType": "", "buffer": b"y,score\n1,0.2\n0,0.1\n"})
+        until(lambda: text_of(page, "#verdict") == "? score cannot be judged.", "the verdict")
+        assert page.locator("#verdict").get_attribute("class") == "undecided"
 
     def test_bounds_come_and_go_by_the_keyboard(self, visit: Visit) -> None:
         page = ready(visit("/"))
