@@ -1,6 +1,6 @@
-"""`python -m tests.bench`: measure every row and print the report; the figures come while it runs, on stderr.
+"""`python -m tests.bench`: measure every row and print the report; each figure goes to stderr as it is measured.
 
-Ends with 1 when numbers disagree or a row could not be measured; never because a row was slow.
+The exit status is 1 if numbers disagree or a row could not be measured, never because a row was slow.
 """
 
 import argparse
@@ -79,7 +79,7 @@ def main() -> int:
 
 
 def measure(rows: list[Row], scale: Scale) -> Iterator[Result]:
-    """Measure the rows in their order, which has those over HTTP last."""
+    """Measure the rows in order; those over HTTP come last."""
     done: dict[str, Result] = {}
     compiled = LIBRARY.is_file()
     with contextlib.ExitStack() as processes:

@@ -1,6 +1,6 @@
-"""`python -m tests.soak`: run every row at its full size and print the report; what is done is said on stderr.
+"""`python -m tests.soak`: run every row at its full size and print the report; progress goes to stderr.
 
-Ends with 1 when a row misses.
+The exit status is 1 if a row misses what it has to reach.
 """
 
 import argparse
@@ -61,7 +61,7 @@ def main() -> int:
 
 
 def found_by(row: Row, minutes: float) -> Found:
-    """Run a row; what stops it is what it misses."""
+    """Run a row; an error that stops it counts as a miss."""
     try:
         return row.run(minutes)
     except Exception as error:  # noqa: BLE001  # a row that breaks must not hide the others

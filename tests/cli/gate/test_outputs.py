@@ -1,4 +1,4 @@
-"""`rocpr gate` without a server: its reports, and what a terminal sees of it."""
+"""`rocpr gate` without a server: its reports, and what it shows on a terminal."""
 
 import errno
 import json
@@ -29,7 +29,7 @@ from tests.cli.gate.gating import (
 
 
 def results(path: Path) -> list[list[tuple[str, str]]]:
-    """What a JUnit report says of each case: kinds and messages, none where it passed."""
+    """The kinds and messages in a JUnit report, for each case; none where it passed."""
     return [
         [(result._tag, result.message) for result in case.result]
         for suite in JUnitXml.fromfile(str(path))
@@ -74,7 +74,7 @@ def test_no_summary_outside_of_github(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("message", ["directory", "rules"])
 def test_what_keeps_it_from_a_verdict_is_reported_too(tmp_path: Path, message: str) -> None:
-    """A report of an earlier run does not stand for this one, and is XML whatever the message holds."""
+    """The report of an earlier run is replaced, and is valid XML whatever the message contains."""
     junit, markdown, summary = (tmp_path / name for name in ("gate.xml", "gate.md", "summary"))
     junit.write_text("<old/>")
     rules = written(tmp_path, PASSING if message == "rules" else 'x = "')
