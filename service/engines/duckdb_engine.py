@@ -54,6 +54,7 @@ class DuckDB:
         Raises EngineFailed.
         """
         self.table = "rows"
+        self._unread_integers = ""
         self._progress = progress
         try:
             self._spill = SpillDirectory(spill)
@@ -90,6 +91,7 @@ class DuckDB:
 
     def kinds(self) -> dict[str, Kind]:
         """What the columns hold, by name."""
+        self._refuse_rounding()
         described = self.rows(f"SELECT column_name, column_type FROM (DESCRIBE {self.table})", "columns")  # noqa: S608  # ours
         pairs = zip(described["column_name"].tolist(), described["column_type"].tolist(), strict=True)
         return {name: kind_of_duckdb(of_type) for name, of_type in pairs}
@@ -159,6 +161,12 @@ class DuckDB:
             self._connection.execute(f"CREATE TEMP VIEW chosen AS SELECT * FROM {self.table} WHERE {met}")  # noqa: S608
         self.table = "chosen"
 
+    def _refuse_rounding(self) -> None:
+        """Refuse integers of CSV files that no double holds, as for a body. Raises EngineFailed."""
+        texts, self._unread_integers = self._unread_integers, ""
+        if texts and (wrong := self.rows(texts, "integers")["n"][0]):
+            raise EngineFailed(f"Integers have no exact double, and are not rounded silently ({wrong} of them).")
+
     def _tell(self, step: str) -> None:
         if self._progress is not None:
             self._progress(step, min(max(self._connection.query_progress(), 0.0), 100.0) / 100)
@@ -172,6 +180,7 @@ class DuckDB:
         if files.found_kind == "csv":
             described = self._connection.execute(f"DESCRIBE SELECT * FROM {files.reader()}")  # noqa: S608  # quoted
             names = [name for name, *_ in described.fetchall()]
+            self._unread_integers = files.rounded_integers(names)
         self._connection.execute(f"CREATE VIEW {self.table} AS SELECT * FROM {files.reader(names)}")  # noqa: S608  # quoted
 
 
