@@ -121,7 +121,7 @@ import requests
 
 for _ in range(100):
     try:
-        contract = requests.get(sys.argv[1] + "/openapi-clients.json", timeout=5)
+        contract = requests.get(sys.argv[1] + "/openapi-clients.json", timeout=60)
         break
     except requests.ConnectionError:
         time.sleep(0.2)

@@ -18,12 +18,20 @@ step ruff format --check .
 step mypy --strict service
 step lint-imports
 coverage erase
-# Three at a time, for two processors: many tests wait, for a server to start or for a time-out of it. Lines are not
+# Five at a time, for two processors: many tests wait, for a server to start or for a time-out of it. Lines are not
 # counted during all of them (tests/uncounted.py).
-step coverage run -m pytest -p tests.uncounted -n 3 --dist worksteal --ignore tests/properties --ignore tests/engines/spark "$@"
-# These share a server, which uses all processors.
-step coverage run -m pytest tests/engines/spark "$@"
+step coverage run -m pytest -p tests.uncounted -n 5 --dist worksteal --ignore tests/properties --ignore tests/engines/spark "$@"
+# At the same time: the tests of Spark, which share a server, and the properties. These have the loops in C, as users do; all
+# others have NumPy's, and one of these compares the answers of both.
+printed=$(mktemp)
+trap 'rm -f "$printed"' EXIT
+step coverage run -m pytest tests/engines/spark "$@" > "$printed" 2>&1 &
+spark=$!
+properties=0
+step python -m pytest -n 2 --dist worksteal --compiled tests/properties "$@" || properties=$?
+spark_tests=0
+wait "$spark" || spark_tests=$?
+cat "$printed"
+[ "$properties" = 0 ] && [ "$spark_tests" = 0 ]
 coverage combine --quiet
 step coverage report
-# These have the loops in C, as users do; the tests before have NumPy's, and one of these compares the answers of both.
-step python -m pytest -n 2 --dist worksteal --compiled tests/properties "$@"

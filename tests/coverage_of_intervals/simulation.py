@@ -4,6 +4,7 @@ from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from math import sqrt
+from multiprocessing import get_context
 
 import numpy as np
 
@@ -51,7 +52,8 @@ def simulated(population: Population, sets: int, resamples: int, seed: int, proc
     """Simulate data sets on several processes; the same for a seed, however many there are."""
     starts = range(0, sets, SETS_AT_ONCE)
     held: Counter[tuple[str, str]] = Counter()
-    with ProcessPoolExecutor(processes) as pool:
+    # A fork of a process that has threads, as one of pytest's has, may wait for ever for a lock of theirs.
+    with ProcessPoolExecutor(processes, get_context("forkserver")) as pool:
         batches = [
             pool.submit(_batch, population, resamples, seed, range(start, min(start + SETS_AT_ONCE, sets)))
             for start in starts
