@@ -4,22 +4,19 @@ Threads of the server, evaluator processes and the command line call `answer`. A
 problem Answer, never as an exception. Knows no HTTP beyond media types and statuses.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import chain
-from time import perf_counter
 
 from marshmallow import ValidationError
 
-from service.curves.budget import TooMuchWork as TooMuchWork  # noqa: PLC0414  # callers of `answer` catch it
-from service.curves.budget import at_most, spend
+from service.curves.budget import TooMuchWork, at_most, spend
 from service.curves.errors import CurvesError, NeedsExactGroups, NotPaired
 from service.datasets.dataset_groups import OnProgress, queried_groups
-from service.datasets.file import Dataset
 from service.datasets.queries import WORK, queries_in, replaced
 from service.environment import reserve_memory
 from service.operations import OPERATIONS, Checked, Operation
+from service.request import Answer, Effort, Facts, Request
 from service.wire.answers import png
 from service.wire.answers.encoders import ENCODERS, ONE_TABLE, Encoded, Shown
 from service.wire.answers.output import Output
@@ -34,79 +31,12 @@ from service.wire.problems import PROBLEM_JSON, Problem, invalid_request, invali
 from service.wire.requests.faults import fact_error, field_errors
 from service.wire.requests.picture_schemas import PICTURE_SCHEMAS, checked_picture
 
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What to evaluate. `parameters` are the query's, in order; media types and codings are known to be supported.
-
-    `content_type` may also be a vague one (`GENERAL` in wire/media_types.py). `datasets` are those that the client may
-    name in place of an evaluation.
-    """
-
-    operation: str
-    instance: str
-    content_type: str
-    accept: str
-    parameters: tuple[tuple[str, str], ...]
-    body: Body
-    content_encoding: str = IDENTITY
-    accept_encoding: str = IDENTITY
-    datasets: Mapping[str, Dataset] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
-class Facts:
-    """Facts about a request for logs and metrics: the number of rows, and the duration of each stage.
-
-    A stage that was not reached has no duration. Checking counts as decoding, compression as encoding.
-    """
-
-    rows: int | None = None
-    decode_seconds: float | None = None
-    evaluate_seconds: float | None = None
-    encode_seconds: float | None = None
-
-    @contextmanager
-    def timed(self, stage: str) -> Iterator[None]:
-        """Measure a stage, even if it fails."""
-        start = perf_counter()
-        try:
-            yield
-        finally:
-            setattr(self, stage, perf_counter() - start)
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The answer to send; `problem` is the code of a failure."""
-
-    status: int
-    media_type: str
-    body: bytes
-    headers: Mapping[str, str] = field(default_factory=dict)
-    content_encoding: str = IDENTITY
-    problem: str | None = None
-    facts: Facts = field(default_factory=Facts, compare=False)
-
-
 _PROBLEM_BYTES = 2 << 20
 """Memory kept for a problem, its response and its log line: orjson crashes without memory, and what took all the rest,
 such as the stacks of Arrow's threads, may still hold it."""
 
 _TOO_LARGE = frozenset({"body_too_large", "too_many_rows"})
 """The codes of problems of a body over a limit."""
-
-
-@dataclass(frozen=True, slots=True)
-class Effort:
-    """The most work to do for a request while others wait.
-
-    work         work in rows, as counted in service/curves/budget.py.
-    body_bytes   the most that the body may become when it is decompressed or its columns are decoded.
-    """
-
-    work: int
-    body_bytes: int
 
 
 REQUEST_MEDIA_TYPES = tuple(DECODERS)

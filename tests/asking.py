@@ -7,7 +7,8 @@ from collections.abc import Callable
 from operator import itemgetter
 from typing import Any
 
-from service.answer import Answer, Request, answer
+from service.answer import answer
+from service.request import Answer, Request
 from service.wire.limits import Limits
 
 Columns = dict[str, list[Any]]

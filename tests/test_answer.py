@@ -7,9 +7,11 @@ from random import Random
 import pyarrow as pa
 import pytest
 
-from service.answer import Effort, Request, TooMuchWork, answer
+from service.answer import answer
 from service.curves import errors
+from service.curves.budget import TooMuchWork
 from service.curves.evaluation import INCLUDES
+from service.request import Effort, Request
 from service.wire.answers.answer_tables import TABLES
 from service.wire.media_types import CSV, JSON
 from service.wire.problems import MAX_ERRORS

@@ -12,8 +12,10 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from service.answer import Effort, TooMuchWork, answer
-from service.answer import Request as Asked
+from service.answer import answer
+from service.curves.budget import TooMuchWork
+from service.request import Effort
+from service.request import Request as Asked
 from service.wire.media_types import ARROW_STREAM, CSV, PARQUET, SVG
 from tests.asking import LIMITS, answered, ask, read_csv, refusals
 

@@ -10,7 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from service.answer import Effort, Request, TooMuchWork, answer, response_media_types
+from service.answer import answer, response_media_types
+from service.curves.budget import TooMuchWork
+from service.request import Effort, Request
 from service.wire.answers.gate_reports import junit_report, markdown_report
 from service.wire.media_types import ARROW_STREAM, CSV, JSON, MARKDOWN, PARQUET, SVG, XML
 from service.wire.requests.gates_schemas import FAIL_STATUSES, MOST_RULES

@@ -12,7 +12,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from service.answer import Effort, Request, TooMuchWork, answer
+from service.answer import answer
+from service.curves.budget import TooMuchWork
+from service.request import Effort, Request
 from service.wire.formats.query_options import COLUMN_PARAMETERS
 from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, PARQUET, SVG
 from service.wire.requests import slices_schemas

@@ -9,12 +9,13 @@ from urllib.parse import unquote_plus
 import click
 import orjson
 
-from service.answer import Answer, Request, answer
+from service.answer import answer
 from service.cli.command_error import fail
 from service.cli.files import InputFile
 from service.cli.layout import MOST_ROWS, table_lines, terminal_safe
 from service.cli.options import flag
 from service.curves.compiled import KERNEL
+from service.request import Answer, Request
 from service.settings import Settings, SettingsError, read_settings
 from service.wire.formats.query_options import COLUMN_PARAMETERS, CSV_PARAMETERS, MEANING, SAMPLE_COLUMNS
 from service.wire.limits import Limits

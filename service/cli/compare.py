@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 import click
 import orjson
 
-from service.answer import Request, answer_decoded
+from service.answer import answer_decoded
 from service.cli.asking import ask_about, is_problem, limits, use_compiled
 from service.cli.command_error import fail
 from service.cli.engine_rows import (
@@ -37,6 +37,7 @@ from service.cli.layout import (
 )
 from service.cli.options import compared_options, given_texts, indices_option, refuse_without_table
 from service.cli.plots import plot_option, write_plot
+from service.request import Request
 from service.wire.formats.query_options import names_or_json
 from service.wire.limits import Limits
 from service.wire.media_types import JSON

@@ -14,7 +14,7 @@ import click
 import numpy as np
 import pyarrow as pa
 
-from service.answer import Answer, Request, answer_decoded
+from service.answer import answer_decoded
 from service.cli.asking import as_options, limits, problem_lines, use_compiled
 from service.cli.command_error import fail, needs_extra
 from service.cli.engine_bars import EngineBars
@@ -22,6 +22,7 @@ from service.cli.files import InputFile, suffix_of
 from service.cli.options import flag
 from service.curves.errors import OneClassLabels
 from service.engines.dialects import MOST_DECIMALS
+from service.request import Answer, Request
 from service.wire.columns import ColumnError
 from service.wire.formats.arrow_columns import ArrowColumn
 from service.wire.formats.distinct_labels import distinct_labels

@@ -125,7 +125,9 @@ def _engine_of(dataset: Dataset, progress: OnProgress | None) -> Iterator["DuckD
     from service.engines.duckdb_engine import DuckDB  # noqa: PLC0415  # an extra
     from service.engines.duckdb_files import Files  # noqa: PLC0415
 
-    files = Files(dataset.location, texts={dataset.labels, *dataset.slices, *dataset.filters})  # yes is no boolean
+    texts = {dataset.labels, *dataset.slices, *dataset.filters}  # yes is no boolean
+    numbers = [name for name in (dataset.scores, dataset.weights) if name is not None]
+    files = Files(dataset.location, texts=texts, numbers=numbers)
     with DuckDB(files, memory=dataset.memory, threads=_THREADS, progress=progress) as duckdb:
         duckdb.confine([str(_directory(name)) for name in dataset.location])
         yield duckdb

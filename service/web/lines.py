@@ -15,8 +15,9 @@ from typing import BinaryIO
 
 import orjson
 
-from service.answer import Answer, problem_answer
+from service.answer import problem_answer
 from service.datasets.dataset_groups import OnProgress
+from service.request import Answer
 from service.web.passes import ClientGone
 from service.wire.problems import Problem
 

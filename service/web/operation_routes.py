@@ -17,11 +17,13 @@ from flask import Blueprint, Response, request
 from werkzeug.datastructures import EnvironHeaders
 from werkzeug.wsgi import wrap_file
 
-from service.answer import REQUEST_MEDIA_TYPES, Answer, Effort, Request, TooMuchWork, answer, response_media_types
+from service.answer import REQUEST_MEDIA_TYPES, answer, response_media_types
+from service.curves.budget import TooMuchWork
 from service.datasets.dataset_groups import OnProgress
 from service.datasets.file import Dataset, for_key
 from service.environment import require_memory
 from service.operations import OPERATIONS
+from service.request import Answer, Effort, Request
 from service.web.access.access import KEY_NAME
 from service.web.access.cross_origin import is_foreign
 from service.web.body import body_length, read_body

@@ -4,8 +4,9 @@ from pathlib import Path
 
 from click.testing import CliRunner, Result
 
-from service.answer import Request, answer
+from service.answer import answer
 from service.cli.commands import rocpr as commands
+from service.request import Request
 from service.wire.limits import Limits
 
 DATA = Path(__file__).resolve().parent.parent / "data"

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pyarrow as pa
 
-from service.answer import Request
+from service.request import Request
 from service.wire.media_types import ARROW_STREAM, CSV, JSON, PARQUET
 from tests.costs.families import Family, asking, csv_family
 from tests.properties.bodies import arrow_body, parquet_body

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from service.answer import Request
+from service.request import Request
 from service.wire.formats.codings import compress
 from service.wire.media_types import ARROW_STREAM, CSV, JSON, SVG
 

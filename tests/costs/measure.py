@@ -3,8 +3,10 @@
 import time
 from dataclasses import dataclass
 
-from service.answer import Answer, Effort, Request, TooMuchWork, answer
+from service.answer import answer
 from service.curves import budget
+from service.curves.budget import TooMuchWork
+from service.request import Answer, Effort, Request
 from tests.asking import LIMITS
 from tests.costs.families import BIG_BODY_BYTES, DECODED_BYTES, Family
 

@@ -7,7 +7,9 @@ from functools import cache
 
 import pytest
 
-from service.answer import Effort, TooMuchWork, answer
+from service.answer import answer
+from service.curves.budget import TooMuchWork
+from service.request import Effort
 from service.settings import Settings
 from service.wire.media_types import CSV, MARKDOWN, SVG, XML
 from tests.asking import LIMITS

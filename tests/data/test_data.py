@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from service.answer import Request, answer
+from service.answer import answer
+from service.request import Request
 from service.wire.limits import Limits
 from tests.data.make_data import COUNTS, DECIMALS, HERE, SAMPLES, counts_lines
 

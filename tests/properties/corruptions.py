@@ -14,7 +14,8 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from service.answer import Request, answer
+from service.answer import answer
+from service.request import Request
 from service.web.lanes.evaluator import mapped
 from service.wire.formats.codings import CODINGS, IDENTITY, compress
 from service.wire.limits import Limits

@@ -19,9 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from service.answer import Answer, Request, answer
+from service.answer import answer
 from service.curves.operating_points import METRICS
 from service.inference.rules import AREAS, AREAS_WITH_INTERVALS, RATES
+from service.request import Answer, Request
 from tests.asking import LIMITS
 
 LONGEST_BODY = 1024

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from service.answer import Request, answer
+from service.answer import answer
 from service.operations import OPERATIONS
+from service.request import Request
 from tests.asking import LIMITS
 from tests.compiled_library import library_in, used
 from tests.properties.small_requests import requests

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.answer import Request, answer
+from service.answer import answer
+from service.request import Request
 from service.wire.answers.answer_tables import TABLES
 from service.wire.formats.codings import CODINGS, IDENTITY, compress
 from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, JSON, PARQUET

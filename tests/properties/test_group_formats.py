@@ -14,8 +14,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv, parquet
 
-from service.answer import Answer, Request, answer
+from service.answer import answer
 from service.datasets.file import Dataset
+from service.request import Answer, Request
 from service.wire.media_types import JSON
 from tests.asking import LIMITS, ask
 from tests.properties.bodies import arrow_body, csv_body, parquet_body

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import pytest
 
-from service.answer import Request, answer
+from service.answer import answer
+from service.request import Request
 from tests.asking import LIMITS
 from tests.properties.small_requests import LONGEST_BODY, MOST_BYTES, cost, requests
 

@@ -6,8 +6,9 @@ import json
 
 import pytest
 
-from service.answer import Request, answer
+from service.answer import answer
 from service.operations import OPERATIONS
+from service.request import Request
 from tests import asking
 from tests.refusals.places import COLUMNS, DROP, EVALUATING, QUERIES, TABLE
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from service.answer import Request
+from service.request import Request
 from service.wire.limits import Limits
 from service.wire.media_types import JSON
 

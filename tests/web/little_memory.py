@@ -19,8 +19,8 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import csv, parquet
 
-from service.answer import Request
 from service.environment import prepare_process
+from service.request import Request
 from service.web.lanes import evaluator
 from service.wire.formats.codings import IDENTITY, compress
 from service.wire.media_types import ARROW_STREAM, CSV, JSON, PARQUET

@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from service.answer import Request, answer_decoded
+from service.answer import answer_decoded
 from service.cli.asking import (
     is_problem,
     limits,
@@ -27,6 +27,7 @@ from service.cli.files import InputFile
 from service.cli.gate.rules_file import GATE_OPTIONS, Rules
 from service.cli.gate.server_address import ServerAddress, fits_a_query
 from service.operations import OPERATIONS
+from service.request import Request
 from service.wire.columns import items
 from service.wire.formats.query_options import BASELINE, MEANING, Decoded
 from service.wire.formats.tables import one_evaluation

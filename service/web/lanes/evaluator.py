@@ -24,10 +24,12 @@ from pathlib import Path
 from threading import Lock
 from typing import BinaryIO, cast
 
-from service.answer import Answer, Effort, Request, TooMuchWork, answer, lack_of_memory
+from service.answer import answer, lack_of_memory
+from service.curves.budget import TooMuchWork
 from service.curves.compiled import KERNEL
 from service.datasets.dataset_groups import OnProgress
 from service.environment import freeze_loaded_objects, give_memory_back, own_memory_bytes
+from service.request import Answer, Effort, Request
 from service.web.observation.log import logging_configuration
 from service.wire.answers.output import Output
 from service.wire.formats.codings import Body

@@ -9,8 +9,9 @@ from contextlib import suppress
 from threading import Lock, Timer
 from typing import BinaryIO, TypeVar
 
-from service.answer import Answer, Effort, Request, TooMuchWork
+from service.curves.budget import TooMuchWork
 from service.datasets.dataset_groups import OnProgress
+from service.request import Answer, Effort, Request
 from service.web.lanes.evaluator import (
     DeadlineExceeded,
     EvaluatorDied,

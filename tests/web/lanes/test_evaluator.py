@@ -13,8 +13,10 @@ from threading import Event, Thread, Timer
 
 import pytest
 
-from service.answer import Answer, Effort, Request, TooMuchWork, answer, lack_of_memory
+from service.answer import answer, lack_of_memory
+from service.curves.budget import TooMuchWork
 from service.curves.compiled import KERNEL
+from service.request import Answer, Effort, Request
 from service.web.lanes import evaluator as evaluators
 from service.web.lanes.evaluator import (
     NICENESS,

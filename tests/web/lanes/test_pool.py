@@ -14,7 +14,9 @@ from typing import Any
 
 import pytest
 
-from service.answer import Answer, Effort, Request, TooMuchWork, answer
+from service.answer import answer
+from service.curves.budget import TooMuchWork
+from service.request import Answer, Effort, Request
 from service.web.lanes import pool as pools
 from service.web.lanes.evaluator import NICENESS, EvaluatorDied, EvaluatorProcess, NoRoom
 from service.web.lanes.pool import EvaluatorPool

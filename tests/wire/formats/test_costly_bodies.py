@@ -23,7 +23,8 @@ FEW = Limits(max_rows=100, max_interpolated_rows=100)
 
 ASK_WITHIN = """
 import resource, sys
-from service.answer import Request, answer
+from service.answer import answer
+from service.request import Request
 from service.wire.limits import Limits
 limits = Limits(5_000_000, 100_000)
 media_type, body = sys.argv[1], sys.stdin.buffer.read()

@@ -6,7 +6,8 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
-from service.answer import REQUEST_MEDIA_TYPES, Request, answer
+from service.answer import REQUEST_MEDIA_TYPES, answer
+from service.request import Request
 from service.wire.formats.codings import CODINGS, IDENTITY, compress
 from service.wire.formats.signatures import media_type_of
 from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, JSON, PARQUET

@@ -4,7 +4,9 @@ import json
 
 import pytest
 
-from service.answer import Effort, Request, TooMuchWork, answer
+from service.answer import answer
+from service.curves.budget import TooMuchWork
+from service.request import Effort, Request
 from service.settings import Settings
 from service.wire.media_types import JSON
 from service.wire.requests.gates_schemas import FAIL_STATUSES, MOST_RULES, GatesRequestSchema, RuleSchema
