@@ -7,6 +7,7 @@ cd "$(dirname "$0")/.."
 sh deploy/setup.sh dev
 PATH="$PWD/.venv/bin:$PATH"
 export PATH
+unset PYTHONDONTWRITEBYTECODE # hundreds of processes need what one of them has compiled
 
 step() {
     echo "== $*"
