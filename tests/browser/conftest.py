@@ -43,10 +43,13 @@ def running(root: Path, log: Path, **variables: str) -> Iterator[str]:
     command = [sys.executable, "-m", "gunicorn", "--config", "deploy/gunicorn.conf.py", "--bind", f"127.0.0.1:{port}"]
     with log.open("wb") as stream:
         process = subprocess.Popen(command, cwd=root, env=environment, stdout=stream, stderr=stream)
-    wait_for_port(port, process)
-    yield f"http://127.0.0.1:{port}"
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=40) == 0
+    try:
+        wait_for_port(port, process)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.send_signal(signal.SIGTERM)
+        ended = process.wait(timeout=40)
+    assert ended == 0
 
 
 @pytest.fixture(scope="package")

@@ -1,11 +1,11 @@
-"""/docs in a real Chromium: the example can be sent as it stands, without a search for the button."""
+"""/docs in a real Chromium: the example can be sent as it stands, without a search for the button, by everyone."""
 
 from __future__ import annotations
 
 import pytest
 from playwright.sync_api import Locator, Page, Response
 
-from tests.browser.conftest import Visit, check_fits, until
+from tests.browser.conftest import Visit, check_accessible, check_fits, until
 
 SCREEN = 900
 """How high the window is, in pixels."""
@@ -45,6 +45,9 @@ def test_a_form_as_a_reader_fills_it_in(visit: Visit) -> None:
     check_button(page, operation)
     check_lists(page, operation)
     check_arrow(page, operation)
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]  # one of two words
+        check_accessible(page)
 
 
 def check_button(page: Page, operation: Locator) -> None:
