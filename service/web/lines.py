@@ -22,7 +22,10 @@ from service.web.passes import ClientGone
 from service.wire.problems import Problem
 
 BEAT_SECONDS = 1.0
-"""How long there is no line at most."""
+"""How long there is no line at most, after the first."""
+
+FIRST_SECONDS = 5.0
+"""How long the first line may take: until then a wrong request is refused by its status, however busy the server is."""
 
 _COPIED_BYTES = 1 << 18
 
@@ -75,7 +78,7 @@ def lines(work: _Work, instance: str) -> tuple[Answer, BinaryIO] | Callable[[_On
 
 
 def _progress(told: "SimpleQueue[tuple[str, float]]", ends: list[_End]) -> Iterator[bytes]:
-    step, done, due = "waiting", 0.0, monotonic() + BEAT_SECONDS
+    step, done, due = "waiting", 0.0, monotonic() + FIRST_SECONDS
     while not ends:
         is_due, before = False, step
         try:

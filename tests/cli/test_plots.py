@@ -87,7 +87,7 @@ def test_a_json_file_is_drawn_as_it_says(tmp_path: Path) -> None:
 def test_a_comparison_has_one(tmp_path: Path) -> None:
     file = tmp_path / "a.svg"
     assert rocpr("compare", f"ten={TEN}", f"all={ALL}", "--plot", file).exit_code == 0
-    assert "2\xa0 all, ROC" in file.read_text(encoding="utf-8")
+    assert "2\xa0\xa0all, ROC" in file.read_text(encoding="utf-8")
 
 
 def test_a_gate_has_one_whatever_its_verdict(tmp_path: Path) -> None:
