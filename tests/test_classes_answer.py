@@ -17,7 +17,7 @@ from service.curves.budget import TooMuchWork
 from service.request import Effort
 from service.request import Request as Asked
 from service.wire.media_types import ARROW_STREAM, CSV, PARQUET, SVG
-from tests.asking import LIMITS, answered, ask, read_csv, refusals
+from tests.asking import LIMITS, answered, ask, errors, read_csv, refusals
 
 RANDOM = np.random.default_rng(8)
 ROWS = 60
@@ -157,6 +157,16 @@ FEW = {"scores": {"cat": [0.9, 0.2], "dog": [0.1, 0.8]}, "labels": ["cat", "dog"
 )
 def test_what_is_wrong_is_refused(changes: dict[str, Any], pointer: str, code: str) -> None:
     assert refusals("classes", FEW | changes) == [(pointer, code)]
+
+
+@pytest.mark.parametrize(
+    ("classes", "listed"),
+    [("ab", "'a', 'b'"), ("abcde", "'a', 'b', 'c', 'd', 'e'"), ("abcdefg", "'a', 'b', 'c', 'd', 'e' and 2 others")],
+)
+def test_the_classes_that_there_are_scores_for_are_named(classes: str, listed: str) -> None:
+    body = {"scores": {each: [0.9, 0.2] for each in classes}, "labels": {each: [1, 0] for each in (*classes, "owl")}}
+    [error] = errors("classes", body)
+    assert error["detail"] == f"There are no scores for this class; there are for {listed}."
 
 
 @pytest.mark.parametrize(

@@ -96,6 +96,11 @@ def test_reference_rounds_once() -> None:
     assert reference.ulp_distance(0.0, Fraction(0)) == 0
 
 
+def test_pairs_that_are_more_than_a_double_counts_are_rounded_once() -> None:
+    rows = Rows([2**26 + 1], [2**25 + 2], 2**27 + 1, 2**27 + 2)
+    assert areas(rows).roc == reference.correctly_rounded(reference.roc_area(rows.table()))
+
+
 @pytest.mark.parametrize("totals", [(120, 8635208572528556), (103, 15817642925978498), (5828, 6464254056933907)])
 def test_trapezoid_of_a_precision_near_zero(totals: tuple[int, int]) -> None:
     """All scores tied: precision is P/(P + N) throughout, and so is the area."""

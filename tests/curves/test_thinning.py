@@ -78,6 +78,12 @@ def test_what_happens_within_a_column_is_drawn(tp: list[int], fp: list[int]) -> 
     assert slow.apart(pixels(line, 60), slow.pr_curve(rows.table(), 60)) <= QUARTER
 
 
+def test_each_column_begins_with_its_first_row() -> None:
+    """Half a pixel has five columns: counts from 0, 2, 4, 6 and 8 on."""
+    counts = np.array([0.0, 1.0, 2.0, 5.0, 7.0, 7.0, 8.0, 9.0, 10.0])
+    assert thinning._columns(counts, 10.0, 0.5).tolist() == [0, 2, 3, 4, 6]
+
+
 @pytest.mark.parametrize("share", [0.5, 0.02])
 def test_so_are_those_of_many_rows(share: float) -> None:
     table = normal(1_500, share)

@@ -50,6 +50,11 @@ def test_the_two_draws_of_a_poisson_count_have_its_distribution(mean: float) -> 
     assert 0 <= 2**16 - sum(cells) <= 2**16 * 0.005
 
 
+def test_the_cells_of_a_poisson_count_by_hand() -> None:
+    """2^16/e is 24109.35; its whole part, that of a half, a sixth and a 24th of it."""
+    assert poisson_cells(1.0)[0] == [24109, 24109, 12054, 4018, 1004]
+
+
 @pytest.mark.parametrize("size", [3, 10, 40, 1_000])
 def test_each_count_is_binomial(size: int) -> None:
     counts = SingleDraws(size, seed()).counts(200_000 // size).copy()

@@ -193,6 +193,9 @@ class TestNumbers:
         flat = LeftOut(np.array([0.5, 0.5]), np.array([1.0, 1.0]))
         assert replicate_interval(np.array([0.1, 0.2, 0.3]), 0.95, 0.9, (flat, flat)) is None
         assert replicate_interval(np.array([0.1, np.nan, 0.3]), 0.95, 0.2) is None
+        two = replicate_interval(np.array([0.25, 0.75]), 0.95, 0.2)
+        assert two is not None
+        assert two.standard_error == pytest.approx(0.125**0.5)
         single = replicate_interval(np.array([0.25]), 0.95, 0.2)
         assert single == Interval(0.25, 0.25, 0.95, "bootstrap", None)
         inside = replicate_interval(np.append(np.full(98, 0.25), np.nan), 0.5, 0.25)

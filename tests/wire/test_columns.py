@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from service.wire.columns import ColumnError, Labels, SharedColumn, labels, numbers
+from service.wire.columns import ColumnError, Labels, SharedColumn, categories, contents, labels, numbers
 
 
 class Counted:
@@ -95,3 +95,23 @@ def test_a_value_that_is_not_a_column_is_refused():
             assert caught.value.code == "not_a_column"
             assert caught.value.row is None
             assert caught.value.detail == str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("read", "told"),
+    [
+        (lambda it: numbers(it, nullable=False), "Must be a list of numbers, such as [0.9, 0.2]."),
+        (lambda it: labels(it, 1), "Must be a list of labels, such as [1, 0]."),
+        (contents, "Must be a list, such as [0.9, 0.2]."),
+        (categories, 'Must be a list of strings, integers or booleans, such as ["DE", "FR"].'),
+    ],
+)
+def test_says_what_a_column_would_be(read, told):
+    with pytest.raises(ColumnError) as caught:
+        read(3)
+    assert caught.value.detail == told
+
+
+@pytest.mark.parametrize("column", [[0, 1, 1], ["a", "b", "a"], ["a", 1, 1], [True, 0]])
+def test_a_positive_label_of_two_leaves_nothing_to_say_of_the_rest(column):
+    assert labels(column, column[0]).rest is None

@@ -148,11 +148,12 @@ def test_a_batch_is_not_a_dictionary_of_a_footer():
 
 
 def test_a_dictionary_does_not_come_twice_in_a_file():
-    def dictionary(builder):
+    def dictionary(builder, between=""):
         inner = builder.batch(0, [(0, 0)], [(0, 0), (0, 0)])
+        builder.CreateString(between)
         return builder.table({0: ("int64", 7), 1: ("offset", inner)})
 
-    twice = [message(DICTIONARY, dictionary)] * 2
+    twice = [message(DICTIONARY, lambda builder, text=text: dictionary(builder, text)) for text in ("", "far from it")]
     assert refused(File.of(twice, [batch([1])]).written())[1] == "The Arrow file has the same dictionary twice."
 
 

@@ -53,6 +53,7 @@ def test_refuses_what_is_not_strict_json(body):
         (b'{"a": None}', "At character 6, None is Python; JSON has null, which json.dumps writes."),
         (b'{"a": 1}\n{"a": 2}', "At character 9 a second document begins (JSON Lines?); send one object of columns."),
         (b'{"a": 1} x', "At character 9: Extra data."),
+        (b'{"a": 1e400}', "A number is beyond the range of a double."),
     ],
 )
 def test_says_what_is_wrong_with_it(body, told):

@@ -123,6 +123,24 @@ def test_a_lie_of_the_footer_is_found_out(change, detail):
     assert refused(body, "0", "1") == "malformed_body"
 
 
+def test_a_column_ends_before_the_length_of_the_footer():
+    """Eight bytes before the end of the file."""
+
+    def ending(at):
+        def change(tree):
+            found = meta(tree, 1, 1)
+            found[COMPRESSED] = at - found[OFFSET]
+
+        return Footer(body := with_footer(change)), len(body) - 8
+
+    _, last = ending(1000)  # a number with as many digits
+    footer, _ = ending(last)
+    assert footer.chunks(footer.columns)[footer.columns[1]][1].end == last
+    footer, _ = ending(last + 1)
+    with pytest.raises(ValueError, match=OUTSIDE):
+        footer.chunks(footer.columns)
+
+
 def test_columns_that_are_not_read_may_lie():
     assert read(with_footer(same_columns), "0") == [[1.5, 2.5, 3.5]]
 

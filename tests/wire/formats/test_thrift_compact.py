@@ -6,6 +6,7 @@ from service.wire.formats.thrift_compact import (
     BINARY,
     BOOL,
     BYTE,
+    DOUBLE,
     I16,
     I32,
     I64,
@@ -36,12 +37,13 @@ def test_what_is_written_is_read(struct):
 
 
 def test_reads_as_the_protocol_says():
-    """An integer in zigzag, truth in the kind, a long step, a short list, a byte."""
+    """An integer in zigzag, truth in the kind, a long step, a short list, a byte, the eight bytes of a double."""
     assert read(b"\x15\x01\x00") == {(1, I32): -1}
     assert read(b"\x11\x12\x00") == {(1, BOOL): True, (2, BOOL): False}
     assert read(b"\x05\x28\x02\x00") == {(20, I32): 1}
     assert read(b"\x19\x25\x02\x04\x00") == {(1, LIST): (I32, [1, 2])}
     assert read(b"\x13\x08\x00") == {(1, BYTE): 8}
+    assert read(b"\x17abcdefgh\x00") == {(1, DOUBLE): b"abcdefgh"}
 
 
 @pytest.mark.parametrize(
