@@ -161,7 +161,12 @@ def test_what_is_wrong_is_refused(changes: dict[str, Any], pointer: str, code: s
 
 @pytest.mark.parametrize(
     ("classes", "listed"),
-    [("ab", "'a', 'b'"), ("abcde", "'a', 'b', 'c', 'd', 'e'"), ("abcdefg", "'a', 'b', 'c', 'd', 'e' and 2 others")],
+    [
+        ("ab", "'a', 'b'"),
+        ("abcde", "'a', 'b', 'c', 'd', 'e'"),
+        ("abcdef", "'a', 'b', 'c', 'd', 'e' and 1 more"),
+        ("abcdefg", "'a', 'b', 'c', 'd', 'e' and 2 more"),
+    ],
 )
 def test_the_classes_that_there_are_scores_for_are_named(classes: str, listed: str) -> None:
     body = {"scores": {each: [0.9, 0.2] for each in classes}, "labels": {each: [1, 0] for each in (*classes, "owl")}}

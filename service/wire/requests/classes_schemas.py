@@ -184,4 +184,4 @@ def _of_columns(labels: dict[str, columns.Labels], names: list[str]) -> dict[str
 
 def _listed(names: list[str]) -> str:
     more = len(names) - _SHOWN_NAMES
-    return ", ".join(map(columns.shown, names[:_SHOWN_NAMES])) + (f" and {more} others" if more > 0 else "")
+    return ", ".join(map(columns.shown, names[:_SHOWN_NAMES])) + (f" and {more} more" if more > 0 else "")
