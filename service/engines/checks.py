@@ -93,14 +93,19 @@ def probed(engine: Engine, rows: sql.RowSource, kinds: dict[str, Kind]) -> dict[
         if infinite:
             detail = _in_rows("This is not a finite number within the range of a double", infinite, total)
             raise ColumnRefused("not_finite", detail, column)
-    if probe.get("inexact_scores"):
-        sentence = "This integer has no exact double, and is not rounded silently"
-        raise ColumnRefused("not_exact", _in_rows(sentence, probe["inexact_scores"], total), rows.scores)
+    refuse_inexact(probe.get("inexact_scores", 0), total, rows.scores)
     if rows.weights is not None and probe["lowest_weight"] < 0:
         raise ColumnRefused(
             "negative", f"This is below 0: the least weight is {probe['lowest_weight']:.17g}.", rows.weights
         )
     return probe
+
+
+def refuse_inexact(wrong: float, total: int, column: str) -> None:
+    """Refuse a column if that many of its integers have no exact double. Raises ColumnRefused."""
+    if wrong:
+        sentence = "This integer has no exact double, and is not rounded silently"
+        raise ColumnRefused("not_exact", _in_rows(sentence, wrong, total), column)
 
 
 def _in_rows(sentence: str, wrong: float, total: int) -> str:

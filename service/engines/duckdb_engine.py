@@ -13,6 +13,7 @@ from typing import Self
 import duckdb
 import numpy as np
 
+from service.engines.checks import refuse_inexact
 from service.engines.duckdb_files import Files, kind_of_duckdb
 from service.engines.engine import Kind, NamedArrays
 from service.engines.failures import EngineFailed
@@ -162,10 +163,12 @@ class DuckDB:
         self.table = "chosen"
 
     def _refuse_rounding(self) -> None:
-        """Refuse integers of CSV files that no double holds, as for a body. Raises EngineFailed."""
-        texts, self._unread_integers = self._unread_integers, ""
-        if texts and (wrong := self.rows(texts, "integers")["n"][0]):
-            raise EngineFailed(f"Integers have no exact double, and are not rounded silently ({wrong} of them).")
+        """Refuse integers of CSV files that no double holds, as for a body. Raises ColumnRefused, EngineFailed."""
+        text, self._unread_integers = self._unread_integers, ""
+        if text:
+            *counts, (_, total) = self.rows(text, "integers").items()
+            for column, wrong in counts:
+                refuse_inexact(int(wrong[0]), int(total[0]), column)
 
     def _tell(self, step: str) -> None:
         if self._progress is not None:

@@ -70,16 +70,16 @@ class Files:
         return f"read_{kind}([{names}], {', '.join(f'{name} = {value}' for name, value in options.items())})"
 
     def rounded_integers(self, columns: Collection[str]) -> str:
-        """The text that counts, as n, the integers in `numbers` of CSV files that no double holds."""
+        """The text that counts the integers of CSV files that no double holds, in each of `numbers`, and all rows."""
         counts = []
-        for name in sorted(set(self.numbers).intersection(columns)):
+        for name in filter(columns.__contains__, dict.fromkeys(self.numbers)):
             quoted = name.replace('"', '""')
             cell = f'TRIM("{quoted}")'
             whole = f"LENGTH({cell}) > {_MOST_DIGITS} AND REGEXP_FULL_MATCH({cell}, '[+-]?[0-9]+')"
             exact = f"TRY_CAST({cell} AS HUGEINT) = TRY_CAST(TRY_CAST({cell} AS DOUBLE) AS HUGEINT)"
-            counts.append(f"COUNT(CASE WHEN {whole} AND NOT COALESCE({exact}, false) THEN 1 END)")
+            counts.append(f'COUNT(CASE WHEN {whole} AND NOT COALESCE({exact}, false) THEN 1 END) AS "{quoted}"')
         texts = replace(self, numbers=(), texts={*self.texts, *self.numbers})
-        return f"SELECT {' + '.join(counts)} AS n FROM {texts.reader(columns)}" if counts else ""  # noqa: S608  # quoted
+        return f"SELECT {', '.join(counts)}, COUNT(*) FROM {texts.reader(columns)}" if counts else ""  # noqa: S608  # quoted
 
     def dataset(self) -> Any:  # noqa: ANN401  # pyarrow has no types
         """Open them by pyarrow. Raises EngineFailed."""

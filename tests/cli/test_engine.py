@@ -122,9 +122,9 @@ def test_several_labels_are_told(tmp_path: Path) -> None:
         (
             "scores,labels\n9007199254740993,1\n0.1,0\n",
             [],
-            ["Integers have no exact double, and are not rounded silently (1 of them)."],
+            ["scores: This integer has no exact double, and is not rounded silently (1 of 2 rows). (not_exact)"],
         ),
-        (f"scores,labels\n0.5,1\n{10**47},0\n", [], ["have no exact double"]),
+        (f"scores,labels\n0.5,1\n{10**47},0\n", [], ["has no exact double"]),
         ("scores,labels\nmuch,1\n0.1,0\n", [], ["DuckDB could not read or group the rows.", "much"]),
         (
             "scores,labels\n1,spam\n0,ham\n1,spam\n",

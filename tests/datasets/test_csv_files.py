@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 from pathlib import Path
 
 import pytest
@@ -25,12 +24,13 @@ def asked(rows: str, folder: Path) -> Answer:
     )
 
 
-def test_integers_among_decimals_are_read_exactly_or_refused(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_integers_among_decimals_are_read_exactly_or_refused(tmp_path: Path) -> None:
     rows = "p,y\n0.5,1\n9007199254740992,0\n-3,1\n"
     found = asked(rows, tmp_path)
     body = Request("curves", "/v1/curves", CSV, JSON, (("scores", "p"), ("labels", "y")), rows.encode())
     assert json.loads(found.body) == json.loads(answer(body, LIMITS).body)
-    with caplog.at_level(logging.ERROR, "service"):
-        refused = asked(rows.replace("992,", "993,"), tmp_path)
-    assert (refused.status, refused.problem) == (503, "dataset_unavailable")
-    assert "no exact double" in caplog.text
+    refused = asked(rows.replace("992,", "993,"), tmp_path)
+    assert (refused.status, refused.problem) == (422, "invalid_request")
+    (error,) = json.loads(refused.body)["errors"]
+    assert (error["pointer"], error["code"]) == ("/dataset", "not_exact")
+    assert error["detail"].endswith("not rounded silently (1 of 3 rows).")
