@@ -21,7 +21,7 @@ from service.wire.answers import png
 from service.wire.answers.encoders import ENCODERS, ONE_TABLE, Encoded, Shown
 from service.wire.answers.output import Output
 from service.wire.formats.codings import IDENTITY, MIN_COMPRESSED_BYTES, Body, Piece, compressed, decompress
-from service.wire.formats.decoders import DECODERS
+from service.wire.formats.decoders import DECODERS, decoder_of
 from service.wire.formats.query_options import PICTURE_PARAMETERS, Decoded, picture_options
 from service.wire.formats.signatures import media_type_of, mislabelled
 from service.wire.formats.table_columns import too_many_rows
@@ -66,7 +66,7 @@ def answer(
     For NDJSON it is what the last line holds, in JSON. `output` takes the body and checks memory for it. If it writes
     to a file, the Answer has no body; after a failure the file is useless. `progress` learns how far the engine of a
     dataset is. Raises TooMuchWork if the request is, or turns out to be, more work than `effort`; it may also be
-    invalid, and must be answered where no other request waits for it.
+    invalid, and must be answered where no other request waits for it. Raises NotPlain if the body may only be plain.
     """
     in_lines = request.accept == NDJSON
     if in_lines:
@@ -182,7 +182,7 @@ def _beginning(pieces: Iterator[Piece], size: int) -> list[Piece]:
 def _decoded(request: Request, operation: Operation, limits: Limits, effort: Effort | None) -> tuple[Decoded, Shown]:
     """Read the body with the options in the query, and what to encode of the result.
 
-    Raises TooMuchWork if only the effort is too small.
+    Raises TooMuchWork if only the effort is too small, and NotPlain.
     """
     parameters = _unique(request.parameters)
     shown = _shown(request, operation, parameters)
@@ -194,7 +194,8 @@ def _decoded(request: Request, operation: Operation, limits: Limits, effort: Eff
         if not len(body):
             raise _without_body()
         media_type = media_type_of(body, media_type, request.content_encoding)
-        return DECODERS[media_type](body, parameters, operation.form, limits), shown
+        decode = decoder_of(media_type, plain=effort is not None and effort.plain)
+        return decode(body, parameters, operation.form, limits), shown
     except Problem as problem:
         if effort is not None and problem.type.code in _TOO_LARGE:
             raise TooMuchWork from None

@@ -34,10 +34,12 @@ class Effort:
 
     work         work in rows, as counted in service/curves/budget.py.
     body_bytes   the most that the body may become when it is decompressed or its columns are decoded.
+    plain        whether no library in C++ may parse a columnar body: a crash would end the server's own process.
     """
 
     work: int
     body_bytes: int
+    plain: bool = False
 
 
 @dataclass(slots=True)

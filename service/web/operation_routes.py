@@ -35,20 +35,24 @@ from service.web.passes import Pass, client_of, move_to, pass_of
 from service.wire.answers import png
 from service.wire.answers.output import Output
 from service.wire.formats.codings import CODINGS, IDENTITY
+from service.wire.formats.plain_arrow import NotPlain
 from service.wire.limits import Limits
-from service.wire.media_types import COLUMNAR, GENERAL, NDJSON, PNG
+from service.wire.media_types import GENERAL, NDJSON, NEVER_PLAIN, PNG
 from service.wire.problems import Problem, instance_of, invalid_value
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
-_READ_ELSEWHERE = COLUMNAR | frozenset(GENERAL)
-"""Media types of bodies that only an evaluator reads: columnar ones, and vague ones."""
+_READ_ELSEWHERE = NEVER_PLAIN | frozenset(GENERAL)
+"""Media types of bodies that only an evaluator reads: columnar ones, unless they may be plain, and vague ones."""
 
 _UNASKED = (
     "A page from another origin must declare what it sends, as in Content-Type: application/json: any page can send "
     "the type of this request without the browser asking the server first."
 )
+
+_ORDER = {Pass.SMALL: 0, Pass.COLUMNAR: 1, Pass.BIG: 2}
+"""A request only moves on to later passes."""
 
 _HELD_BYTES = 1 << 16
 """An answer up to this length is sent from memory rather than from a file."""
@@ -114,9 +118,9 @@ class Operations:
         if here is not None:
             return self._answer_in(here, asked)
         following = self._first_pass(asked, length)
-        while (response := self._tried_in(following, asked)) is None:
-            following = Pass.BIG
-        return response
+        while isinstance(result := self._tried_in(following, asked), Pass):
+            following = result
+        return result
 
     def _first_pass(self, asked: Request, length: int | None) -> Pass:
         """The pass that answers a request, judged by its head; a chunked body may have any length.
@@ -128,15 +132,13 @@ class Operations:
         return Pass.COLUMNAR if asked.content_type in _READ_ELSEWHERE else Pass.SMALL
 
     def _answer_in(self, here: Pass, asked: Request) -> Response:
-        """Answer in this pass, unless the request belongs in another one."""
-        if here is not Pass.BIG:
-            right = self._first_pass(asked, body_length(request.environ, self._max_body_bytes))
-            if right is not here:
-                return move_to(request.environ, right)
-        return self._tried_in(here, asked) or move_to(request.environ, Pass.BIG)
+        """Answer in this pass, unless the request belongs in a later one."""
+        right = self._first_pass(asked, body_length(request.environ, self._max_body_bytes))
+        result = right if _ORDER[here] < _ORDER[right] else self._tried_in(here, asked)
+        return move_to(request.environ, result) if isinstance(result, Pass) else result
 
-    def _tried_in(self, here: Pass, asked: Request) -> Response | None:
-        """Answer as this pass provides; None if that takes too much work."""
+    def _tried_in(self, here: Pass, asked: Request) -> Response | Pass:
+        """Answer as this pass provides, or return the pass that can."""
         note(operation=asked.operation, lane="big" if here is Pass.BIG else "small")
         if here is Pass.BIG:
             return self._answer_big(asked)
@@ -147,10 +149,10 @@ class Operations:
                 result = self._columnar.answer(asked, self._effort, client_of(request.environ))
             else:
                 require_memory(_REQUEST_BYTES)
-                result = answer(asked, self._limits, self._effort, Output(_PIECE_BYTES))
-        except TooMuchWork:
+                result = answer(asked, self._limits, replace(self._effort, plain=True), Output(_PIECE_BYTES))
+        except (TooMuchWork, NotPlain) as error:
             request.environ["wsgi.input"] = io.BytesIO(asked.body)  # under another server it can be read only once
-            return None
+            return Pass.BIG if isinstance(error, TooMuchWork) else Pass.COLUMNAR
         return _response(result, [result.body], len(result.body))
 
     def _answer_big(self, asked: Request) -> Response:

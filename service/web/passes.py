@@ -5,7 +5,7 @@ for one request. Each call is a pass:
 
     HEAD      before the body is read: refuses a missing key, an unknown path, or too long a body.
     SMALL     with the body, on the thread for small requests.
-    COLUMNAR  with the body, when an evaluator process for small Arrow and Parquet bodies is free.
+    COLUMNAR  with the body, when an evaluator process is free for small bodies that a library in C++ parses.
     BIG       with the body, holding a slot for big requests.
 
 A pass that does not answer requests the next one with `move_to`. Its response is dropped, and it leaves no trace in the

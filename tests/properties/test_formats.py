@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 import pyarrow as pa
@@ -10,15 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.answer import answer
-from service.request import Request
+from service.request import Effort, Request
 from service.wire.answers.answer_tables import TABLES
 from service.wire.formats.codings import CODINGS, IDENTITY, compress
+from service.wire.formats.plain_arrow import NotPlain
 from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, JSON, PARQUET
 from tests.asking import LIMITS, read_csv, tables
 from tests.properties.bodies import arrow_body, arrow_file_body, chunked, json_body, parquet_body
 from tests.strategies import Data, Rows, classifiers, examples, fractional_sweeps, samples, sweeps, weighted_samples
 
 Columns = dict[str, list[Any]]
+
+PLAIN = Effort(work=1 << 30, body_bytes=1 << 30, plain=True)
+"""What the server's own process reads."""
 
 LABELS: dict[str, tuple[Any, Any, str | None]] = {
     "numbers": (0, 1, None),
@@ -51,8 +56,11 @@ def ask(
     """The answer's body; every answer is right here."""
     parameters = tuple(query.items())
     content = compress(coding, body)
-    result = answer(Request(operation, "/", media_type, accept, parameters, content, content_encoding=coding), LIMITS)
+    asked = Request(operation, "/", media_type, accept, parameters, content, content_encoding=coding)
+    result = answer(asked, LIMITS)
     assert result.status == 200, result.body
+    with suppress(NotPlain):
+        assert answer(asked, LIMITS, PLAIN).body == result.body
     return result.body
 
 

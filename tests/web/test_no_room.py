@@ -7,7 +7,7 @@ import tempfile
 from functools import partial
 from multiprocessing import forkserver
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,6 +22,7 @@ from service.web.server.incoming_body import IncomingBody
 from service.web.server.parser import new_parser
 from service.web.server.reading import RequestReader
 from service.wire.answers import output
+from service.wire.formats import decoders
 from service.wire.media_types import ARROW_STREAM
 from service.wire.problems import Problem
 from tests.web.guarding import ANN, BEN, guarded_settings
@@ -174,15 +175,15 @@ def test_a_body_that_finds_no_room_on_its_way_is_overloaded(error: Exception) ->
     assert caught.value.type.code == "overloaded"
 
 
-@pytest.mark.parametrize("name", ["DECODERS", "OPERATIONS", "ENCODERS"])
+@pytest.mark.parametrize(("module", "name"), [(decoders, "DECODERS"), (answer, "OPERATIONS"), (answer, "ENCODERS")])
 def test_in_an_evaluation_it_is_a_request_that_is_too_large(
-    app: Flask, monkeypatch: pytest.MonkeyPatch, name: str
+    app: Flask, monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str
 ) -> None:
     class Lacking(dict[object, object]):
         def __getitem__(self, key: object) -> object:
             raise MemoryError
 
-    monkeypatch.setattr(answer, name, Lacking(getattr(answer, name)))
+    monkeypatch.setattr(module, name, Lacking(getattr(module, name)))
     assert code(small(app.test_client()))[:2] == (413, "/problems/body_too_large")
     monkeypatch.undo()
     assert small(app.test_client()).status_code == 200

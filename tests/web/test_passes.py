@@ -16,7 +16,6 @@ from werkzeug.test import EnvironBuilder, run_wsgi_app
 
 from service.app import create_app
 from service.settings import read_settings
-from service.web import operation_routes
 from service.web.observation import observation
 from service.web.passes import (
     CLIENT,
@@ -31,6 +30,7 @@ from service.web.passes import (
     pass_of,
     until_sent,
 )
+from service.wire.formats import decoders
 from service.wire.formats.codings import compress
 from service.wire.media_types import ARROW_STREAM, CSV, JSON, PARQUET
 from service.wire.problems import PROBLEM_TYPES
@@ -89,8 +89,8 @@ class Asked:
         return self.environ.pop(MOVED, status[:3])
 
 
-def arrow(rows: int, distinct: int = 1 << 20) -> bytes:
-    table = pa.table({"scores": np.arange(rows) % distinct / rows, "labels": np.arange(rows) % 2})
+def arrow(rows: int, distinct: int = 1 << 20, **others: list[str]) -> bytes:
+    table = pa.table({"scores": np.arange(rows) % distinct / rows, "labels": np.arange(rows) % 2} | others)
     stream = io.BytesIO()
     with pa.ipc.new_stream(stream, table.schema) as writer:
         writer.write_table(table)
@@ -141,7 +141,17 @@ class TestWithTheBody:
             assert asked.in_pass(Pass.SMALL) == "200"
             assert json.loads(asked.content)["auc"]["roc"] == 0.75
 
-    @pytest.mark.parametrize(("make", "media_type"), [(arrow, ARROW_STREAM), (parquet_of, PARQUET)])
+    def test_plain_arrow_is_answered_in_the_small_pass(self, app: Flask) -> None:
+        for body, coding in ((arrow(10), "identity"), (compress("zstd", arrow(10)), "zstd")):
+            asked = Asked(app, body, Content_Type=ARROW_STREAM, Content_Encoding=coding)
+            assert asked.in_pass(Pass.SMALL) == "200"
+            assert json.loads(asked.content)["points"]["tp"][-1] == 5
+
+    @pytest.mark.parametrize(
+        ("make", "media_type"),
+        [(lambda rows: arrow(rows, texts=["a"] * rows), ARROW_STREAM), (parquet_of, PARQUET)],
+        ids=["arrow", "parquet"],
+    )
     def test_small_columns_are_answered_in_their_pass(
         self, app: Flask, make: Callable[[int], bytes], media_type: str
     ) -> None:
@@ -273,8 +283,8 @@ class TestUnderAnotherServer:
         self, app: Flask, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """A library that falls over a hostile file takes an evaluator with it, not the server."""
-        monkeypatch.setattr(operation_routes, "answer", None)
-        body = arrow(10)
+        monkeypatch.setattr(decoders, "ArrowTable", None)
+        body = arrow(10, texts=["a"] * 10)
         builder = EnvironBuilder(CURVES, method="POST", headers={"Content-Type": ARROW_STREAM})
         environ = builder.get_environ() | {"wsgi.input": io.BytesIO(body), "HTTP_TRANSFER_ENCODING": "chunked"}
         environ.pop("CONTENT_LENGTH", None)

@@ -18,7 +18,7 @@ on its way through its passes.
 **Who waits where.** A complete request waits in a lane (`lane.py`), which is a queue with threads:
 
     small      heads and small requests: one thread, because a process uses one processor at a time
-    columnar   small Arrow and Parquet bodies: one thread, which hands them to an evaluator process
+    columnar   small Parquet bodies, and Arrow ones that are not plain: one thread, which hands them to an evaluator
     big        all other work: a thread for each slot; slots are counted over all processes
 
 The queues are fair (`queues.py`): between owners, that is API keys or else addresses, and then between connections.

@@ -31,7 +31,7 @@ from service.web.server.lane import Lane, NobodyNow
 from service.web.server.parser import new_parser
 from service.web.server.server import Bounds, Server
 from service.web.server.sweep import Held
-from service.wire.media_types import COLUMNAR
+from service.wire.media_types import NEVER_PLAIN
 
 SWEEP_SECONDS = 1.0
 """Seconds between sweeps of the connections, and between heartbeats."""
@@ -152,7 +152,7 @@ class Worker(BaseWorker):
             owner_of=extensions["owners"].owner_of,
             spool=extensions["spool"].open,
             new_parser=partial(new_parser, self.cfg),
-            columnar_types=COLUMNAR,
+            columnar_types=NEVER_PLAIN,
             routes=frozenset(rule.rule for rule in self.wsgi.url_map.iter_rules() if "<" not in rule.rule),
         )
 

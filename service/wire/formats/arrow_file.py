@@ -9,8 +9,10 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
-from service.wire.formats.arrow_messages import MOST_BATCHES, Counted, Flat, Place
+from service.wire.formats.arrow_fields import V5
+from service.wire.formats.arrow_messages import MOST_BATCHES, Counted, Place
 from service.wire.formats.codings import Body
+from service.wire.formats.flatbuffer import Flat
 from service.wire.formats.table_columns import LONGEST_HEADER, too_many_columns
 from service.wire.problems import Problem
 
@@ -28,7 +30,7 @@ _MESSAGE = struct.Struct("<I 5H2x i h B x I 4x")
 _MESSAGE_TABLE = 16
 _MESSAGE_FIELDS = (10, 12, 4, 6, 8)
 """The length of that list and of the table; the offsets in it of the version, the header's type, and the header."""
-_V5, _SCHEMA_KIND = 4, 1
+_SCHEMA_KIND = 1
 
 
 class ArrowFile:
@@ -89,6 +91,6 @@ def _schema_message(footer: bytes, schema: int) -> bytes:
     """Write the message of a schema that is in a footer; offsets in a flatbuffer are relative to their own place."""
     place = _MESSAGE_TABLE + _MESSAGE_FIELDS[-1]
     header = _MESSAGE.size + schema - place
-    message = _MESSAGE.pack(_MESSAGE_TABLE, *_MESSAGE_FIELDS, _MESSAGE_TABLE - 4, _V5, _SCHEMA_KIND, header)
+    message = _MESSAGE.pack(_MESSAGE_TABLE, *_MESSAGE_FIELDS, _MESSAGE_TABLE - 4, V5, _SCHEMA_KIND, header)
     message += footer + bytes(-len(footer) % 8)
     return b"\xff\xff\xff\xff" + len(message).to_bytes(4, "little") + message

@@ -3,6 +3,8 @@
 Everything that a stream declares is checked against the limits before pyarrow allocates anything.
 """
 
+import struct
+
 import pyarrow as pa
 
 from service.environment import require_memory
@@ -10,6 +12,7 @@ from service.wire.formats.arrow_columns import UNREADABLE, ArrowColumn, is_reada
 from service.wire.formats.arrow_file import ArrowFile
 from service.wire.formats.arrow_messages import count
 from service.wire.formats.codings import Body
+from service.wire.formats.flatbuffer import Omitted
 from service.wire.formats.table_columns import no_rows, unique_places
 from service.wire.limits import Limits
 from service.wire.problems import Problem
@@ -31,7 +34,9 @@ class ArrowTable:
             self.header = list(self._schema.names)
         except MemoryError:
             raise
-        except UNREADABLE:
+        except Omitted:
+            raise Problem("malformed_body", "An Arrow message is empty.") from None
+        except (struct.error, *UNREADABLE):
             raise self._malformed() from None
         if file:
             file.check(self._counted)

@@ -1,19 +1,37 @@
 """What an Arrow IPC stream declares, read from its messages before anything is allocated for them.
 
-pyarrow verifies each message as a flatbuffer; then a few of its fields are read here, by their index in Arrow's
-Message.fbs and Schema.fbs. Refused at once are too many rows, columns or batches, and buffers that share bytes or
-unpack to more than the limit.
+pyarrow verifies each message as a flatbuffer; then a few of its fields are read here. Refused at once are too many
+rows, columns or batches, and buffers that share bytes or unpack to more than the limit.
 """
 
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from dataclasses import field as _field
-from typing import Self
 
 import numpy as np
 import pyarrow as pa
 
+from service.wire.formats.arrow_fields import (
+    BATCH_BUFFERS,
+    BATCH_COMPRESSION,
+    BATCH_LENGTH,
+    CONTINUATION,
+    ENDIANNESS,
+    FIELD_CHILDREN,
+    FIELD_METADATA,
+    FIELD_NAME,
+    FIELD_TYPE,
+    FIELD_TYPE_ID,
+    FIELDS,
+    MESSAGE_BODY_LENGTH,
+    MESSAGE_HEADER,
+    MESSAGE_METADATA,
+    MESSAGE_VERSION,
+    SCHEMA_METADATA,
+    V5,
+)
+from service.wire.formats.flatbuffer import INT16, INT64, UINT8, Flat
 from service.wire.formats.table_columns import LONGEST_HEADER, MOST_COLUMNS, too_many_columns, too_many_rows
 from service.wire.limits import Limits
 from service.wire.problems import Problem, invalid_value
@@ -23,20 +41,7 @@ MOST_BATCHES = 10_000
 MOST_PAIRS = 10
 """The most pairs of custom metadata in a message: pyarrow copies each, and all may point to one long text."""
 
-_Unpack = Callable[[bytes, int], tuple[int]]
-_READ_UINT8, _READ_UINT16, _READ_INT16, _READ_UINT32, _READ_INT32, _READ_INT64 = (
-    struct.Struct(f"<{code}").unpack_from for code in "BHhIiq"
-)
-
-_CONTINUATION = b"\xff\xff\xff\xff"
-_V5 = 4
-"""The metadata version of Arrow 1.0 and later; before it, compression was declared in a message's custom metadata."""
-
-_MESSAGE_VERSION, _MESSAGE_HEADER, _MESSAGE_BODY_LENGTH, _MESSAGE_METADATA = 0, 2, 3, 4
-_ENDIANNESS, _FIELDS, _SCHEMA_METADATA = 0, 1, 2
-_FIELD_NAME, _FIELD_TYPE_ID, _FIELD_TYPE, _FIELD_CHILDREN, _FIELD_METADATA = 0, 2, 3, 5, 6
 _PAIR_KEY, _PAIR_VALUE = 0, 1
-_BATCH_LENGTH, _BATCH_BUFFERS, _BATCH_COMPRESSION = 0, 2, 3
 _DICTIONARY_ID, _DATA, _IS_DELTA = 0, 1, 2
 _BUFFER = np.dtype([("offset", "<i8"), ("length", "<i8")])
 _PREFIX = 8
@@ -47,71 +52,6 @@ _LISTS_OF_TYPES = {10, 14}
 """The second field of a timestamp's type is a time zone, that of a union's the numbers of its types."""
 _OVERHEAD = 64
 """The bytes counted for a field, or a pair of metadata, besides its text."""
-
-
-class Flat:
-    """A table of a flatbuffer; its fields are identified by their index in the format's definition.
-
-    A table begins with the distance back to its vtable: the vtable's length in bytes, the table's, and the offset of
-    each field in the table, 0 if it is omitted. References are relative to the field's own place. Nothing is read
-    beyond the buffer: if it is not verified, the methods raise struct.error.
-    """
-
-    def __init__(self, buffer: bytes, position: int) -> None:
-        self._buffer = buffer
-        self.position = position
-        self._offsets = position - _READ_INT32(buffer, position)[0]
-        self._end = _READ_UINT16(buffer, self._offsets)[0]
-
-    @classmethod
-    def root(cls, buffer: bytes) -> Self:
-        """The table that a buffer holds."""
-        return cls(buffer, _READ_UINT32(buffer, 0)[0])
-
-    def has(self, place: int) -> bool:
-        """Whether a field is present."""
-        return self._find(place) is not None
-
-    def number(self, place: int, read: _Unpack) -> int:
-        """Read a number, 0 if it is omitted."""
-        found = self._find(place)
-        return 0 if found is None else read(self._buffer, found)[0]
-
-    def inner(self, place: int) -> Self:
-        """Read a table. Raises Problem if it is omitted, which is valid in a flatbuffer."""
-        found = self._find(place)
-        if found is None:
-            raise Problem("malformed_body", "An Arrow message is empty.")
-        return self._at(found)
-
-    def length(self, place: int) -> int:
-        """Return the length of a text or a list, 0 if it is omitted."""
-        found = self._find(place)
-        return 0 if found is None else _READ_UINT32(self._buffer, found + _READ_UINT32(self._buffer, found)[0])[0]
-
-    def each(self, place: int) -> Iterator[Self]:
-        """Read the tables of a list."""
-        found = self._find(place)
-        if found is not None:
-            start = found + _READ_UINT32(self._buffer, found)[0] + 4
-            for position in range(self.length(place)):
-                yield self._at(start + 4 * position)
-
-    def structs(self, place: int, kind: np.dtype[np.void]) -> np.ndarray:
-        """Read a list of structs. Raises ValueError if it is longer than the buffer."""
-        found = self._find(place)
-        if found is None:
-            return np.empty(0, kind)
-        start = found + _READ_UINT32(self._buffer, found)[0] + 4
-        return np.frombuffer(self._buffer, kind, self.length(place), start)
-
-    def _find(self, place: int) -> int | None:
-        entry = 4 + 2 * place
-        offset = _READ_UINT16(self._buffer, self._offsets + entry)[0] if entry < self._end else 0
-        return self.position + offset if offset else None
-
-    def _at(self, pointer: int) -> Self:
-        return type(self)(self._buffer, pointer + _READ_UINT32(self._buffer, pointer)[0])
 
 
 Place = tuple[int, int, int]
@@ -145,7 +85,7 @@ def count(stream: memoryview, limits: Limits) -> Counted:
     first = _next(reader, source, stream)
     if first is None or first[0].type != "schema":
         raise Problem("malformed_body", "The body is not an Arrow stream: it does not begin with a schema.")
-    _check_schema(_root(first[0]).inner(_MESSAGE_HEADER))
+    _check_schema(_root(first[0]).inner(MESSAGE_HEADER))
     while (found := _next(reader, source, stream)) is not None:
         _add(counted, *found)
         if counted.rows > limits.max_rows:
@@ -166,8 +106,8 @@ def _next(
 ) -> tuple[pa.ipc.Message, Place] | None:
     """Read a message, refusing metadata that is too long or would grow; None at the end."""
     begin = start = source.tell()
-    if stream[start : start + len(_CONTINUATION)] == _CONTINUATION:
-        start += len(_CONTINUATION)
+    if stream[start : start + len(CONTINUATION)] == CONTINUATION:
+        start += len(CONTINUATION)
     size = int.from_bytes(stream[start : start + 4], "little")
     start += 4
     if 0 < size <= len(stream) - start:
@@ -185,7 +125,7 @@ def _next(
 def _check_metadata(message: bytes) -> None:
     """Refuse a message's custom metadata that pyarrow would copy many times; it is not verified yet."""
     try:
-        pairs = Flat.root(message).length(_MESSAGE_METADATA)
+        pairs = Flat.root(message).length(MESSAGE_METADATA)
     except struct.error:
         raise Problem("malformed_body", "An Arrow message points outside itself.") from None
     if pairs > MOST_PAIRS:
@@ -201,26 +141,26 @@ def _add(counted: Counted, message: pa.ipc.Message, place: Place) -> None:
     if message.type not in {"record batch", "dictionary"}:  # pyarrow does not verify unknown types
         raise Problem("malformed_body", f"An Arrow stream of a table has no {message.type} after its schema.")
     root = _root(message)
-    batch = root.inner(_MESSAGE_HEADER)
+    batch = root.inner(MESSAGE_HEADER)
     if message.type == "dictionary":
-        if batch.number(_IS_DELTA, _READ_UINT8):
+        if batch.number(_IS_DELTA, UINT8):
             raise _unsupported("A dictionary is sent in parts (as deltas); send each dictionary whole")
         counted.dictionaries.append(place)
-        counted.identities.append(batch.number(_DICTIONARY_ID, _READ_INT64))
+        counted.identities.append(batch.number(_DICTIONARY_ID, INT64))
         batch = batch.inner(_DATA)
-    rows = batch.number(_BATCH_LENGTH, _READ_INT64)
+    rows = batch.number(BATCH_LENGTH, INT64)
     if rows < 0:
         raise Problem("malformed_body", "A record batch or a dictionary has a negative length.")
     if message.type == "record batch":
         counted.batches.append(place)
         counted.rows += rows
-    buffers = batch.structs(_BATCH_BUFFERS, _BUFFER)
+    buffers = batch.structs(BATCH_BUFFERS, _BUFFER)
     lengths = buffers["length"]
-    if (lengths < 0).any() or lengths.sum(dtype=np.float64) > root.number(_MESSAGE_BODY_LENGTH, _READ_INT64):
+    if (lengths < 0).any() or lengths.sum(dtype=np.float64) > root.number(MESSAGE_BODY_LENGTH, INT64):
         # If columns share buffers, each would become an array of its own.
         raise Problem("malformed_body", "The buffers of a record batch or a dictionary are longer than its body.")
-    is_compressed = batch.has(_BATCH_COMPRESSION)
-    if root.number(_MESSAGE_VERSION, _READ_INT16) < _V5 and (is_compressed or root.has(_MESSAGE_METADATA)):
+    is_compressed = batch.has(BATCH_COMPRESSION)
+    if root.number(MESSAGE_VERSION, INT16) < V5 and (is_compressed or root.has(MESSAGE_METADATA)):
         # pyarrow would read the compressed bytes as values.
         raise _unsupported("The buffers are compressed as they were before Arrow 1.0; write the data again")
     if is_compressed:
@@ -240,12 +180,12 @@ def _unpacked(buffers: np.ndarray, body: np.ndarray) -> int:
 
 def _check_schema(schema: Flat) -> None:
     """Refuse a schema that would grow: many parts of a flatbuffer can refer to one other, and each gets a copy."""
-    if schema.number(_ENDIANNESS, _READ_INT16):
+    if schema.number(ENDIANNESS, INT16):
         raise _unsupported("The Arrow data is big-endian; send it little-endian")
-    if schema.length(_FIELDS) > MOST_COLUMNS:
+    if schema.length(FIELDS) > MOST_COLUMNS:
         raise too_many_columns()
     size = 0
-    for part in _sizes_of_all(schema, _FIELDS, _SCHEMA_METADATA):
+    for part in _sizes_of_all(schema, FIELDS, SCHEMA_METADATA):
         size += part
         if size > LONGEST_HEADER:
             raise too_many_columns()
@@ -256,10 +196,10 @@ def _sizes_of_all(parent: Flat, fields: int, metadata: int) -> Iterator[int]:
     for pair in parent.each(metadata):
         yield _OVERHEAD + pair.length(_PAIR_KEY) + pair.length(_PAIR_VALUE)
     for field in parent.each(fields):
-        yield _OVERHEAD + field.length(_FIELD_NAME)
-        if field.number(_FIELD_TYPE_ID, _READ_UINT8) in _LISTS_OF_TYPES:
-            yield 4 * field.inner(_FIELD_TYPE).length(1)
-        yield from _sizes_of_all(field, _FIELD_CHILDREN, _FIELD_METADATA)
+        yield _OVERHEAD + field.length(FIELD_NAME)
+        if field.number(FIELD_TYPE_ID, UINT8) in _LISTS_OF_TYPES:
+            yield 4 * field.inner(FIELD_TYPE).length(1)
+        yield from _sizes_of_all(field, FIELD_CHILDREN, FIELD_METADATA)
 
 
 def _unsupported(detail: str) -> Problem:

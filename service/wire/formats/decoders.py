@@ -13,10 +13,11 @@ from service.wire.formats.csv_format import CsvTable, Dialect
 from service.wire.formats.json_format import decode_json
 from service.wire.formats.json_shapes import refuse_other_shapes
 from service.wire.formats.parquet_format import ParquetTable
+from service.wire.formats.plain_arrow import NotPlain, PlainArrowTable
 from service.wire.formats.query_options import CSV_PARAMETERS, Decoded
 from service.wire.formats.tables import TableForm
 from service.wire.limits import Limits
-from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, JSON, PARQUET
+from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, JSON, NEVER_PLAIN, PARQUET
 from service.wire.problems import invalid_value
 
 Decoder = Callable[[Body, Mapping[str, str], TableForm, Limits], Decoded]
@@ -41,6 +42,11 @@ def _decode_csv_body(body: Body, parameters: Mapping[str, str], form: TableForm,
 def _decode_arrow_body(body: Body, parameters: Mapping[str, str], form: TableForm, limits: Limits) -> Decoded:
     _refuse_dialect(parameters)
     return form.decode(ArrowTable(body, limits), parameters)
+
+
+def _decode_plain_arrow(body: Body, parameters: Mapping[str, str], form: TableForm, limits: Limits) -> Decoded:
+    _refuse_dialect(parameters)
+    return form.decode(PlainArrowTable(body, limits), parameters)
 
 
 def _decode_arrow_file(body: Body, parameters: Mapping[str, str], form: TableForm, limits: Limits) -> Decoded:
@@ -68,3 +74,10 @@ DECODERS: dict[str, Decoder] = {
     PARQUET: _decode_parquet_body,
 }
 """{media type: decoder}, the default first."""
+
+
+def decoder_of(media_type: str, *, plain: bool) -> Decoder:
+    """The decoder of a body. Raises NotPlain if it has to be `plain`, but only a library in C++ reads this type."""
+    if plain and media_type in NEVER_PLAIN:
+        raise NotPlain
+    return _decode_plain_arrow if plain and media_type == ARROW_STREAM else DECODERS[media_type]

@@ -1,0 +1,167 @@
+"""Reads plain Arrow streams with NumPy alone, so that the server's own process may: no parser in C++ sees their bytes.
+
+A stream is plain if it is one record batch of numbers and booleans, without nulls or compression, as most clients send
+a small table. Refuses nothing: any other stream, right or wrong, is NotPlain, and is for arrow_format.py.
+"""
+
+import struct
+from functools import lru_cache
+
+import numpy as np
+import pyarrow as pa
+
+from service.wire.formats.arrow_columns import ArrowColumn
+from service.wire.formats.arrow_fields import (
+    BATCH_BUFFERS,
+    BATCH_COMPRESSION,
+    BATCH_LENGTH,
+    BATCH_NODES,
+    CONTINUATION,
+    ENDIANNESS,
+    FIELD_DICTIONARY,
+    FIELD_NAME,
+    FIELD_TYPE,
+    FIELD_TYPE_ID,
+    FIELDS,
+    FLOAT_PRECISION,
+    INT_IS_SIGNED,
+    INT_WIDTH,
+    MESSAGE_BODY_LENGTH,
+    MESSAGE_HEADER,
+    MESSAGE_METADATA,
+    MESSAGE_TYPE,
+    MESSAGE_VERSION,
+    V5,
+)
+from service.wire.formats.codings import Body
+from service.wire.formats.flatbuffer import INT16, INT32, INT64, UINT8, Flat
+from service.wire.formats.table_columns import too_many_rows, unique_places
+from service.wire.limits import Limits
+
+_MOST_PLAIN_COLUMNS = 64
+_LONGEST_METADATA = 1 << 16
+"""Bytes of a message without its body. Both bound the time that the server's process takes for a header."""
+
+_REMEMBERED_SCHEMAS = 64
+"""How many schemas are remembered: a client sends the same one again and again."""
+
+_MESSAGE_START = struct.Struct("<4si")
+_STREAM_END = CONTINUATION + bytes(4)
+_IS_SCHEMA, _IS_BATCH = 1, 3
+_INT, _FLOATING_POINT, _BOOL = 2, 3, 6
+
+_TWO_NUMBERS = np.dtype([("first", "<i8"), ("second", "<i8")])
+"""A node: length and number of nulls. A buffer: offset and length."""
+
+_PLAIN_KINDS: dict[tuple[int, ...], pa.DataType] = {
+    (_BOOL,): pa.bool_(),
+    **{(_FLOATING_POINT, place): kind for place, kind in enumerate((pa.float16(), pa.float32(), pa.float64()))},
+    **{(_INT, 8 << place, 1): kind for place, kind in enumerate((pa.int8(), pa.int16(), pa.int32(), pa.int64()))},
+    **{(_INT, 8 << place, 0): kind for place, kind in enumerate((pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()))},
+}
+"""{what a schema says of a type: the type}"""
+
+
+class NotPlain(Exception):
+    """The stream is not plain, or not a stream."""
+
+
+class PlainArrowTable:
+    """A plain Arrow stream; columns are read on demand. Raises NotPlain, and Problem `too_many_rows`."""
+
+    header_is = "its columns are"
+
+    def __init__(self, body: Body, limits: Limits) -> None:
+        self._stream = stream = bytes(body)
+        try:
+            schema, end = _metadata(stream, 0)
+            names, self._kinds = _columns(schema)
+            self.header = list(names)
+            metadata, start = _metadata(stream, end)
+            batch, length = _header(metadata, _IS_BATCH)
+            self.rows = batch.number(BATCH_LENGTH, INT64)
+            self._places = self._checked_places(batch, start, length)
+        except (struct.error, ValueError, KeyError):
+            raise NotPlain from None
+        if stream[start + length :] not in (b"", _STREAM_END):
+            raise NotPlain
+        if self.rows > limits.max_rows:
+            raise too_many_rows(self.rows, limits.max_rows)
+
+    def read(self, names: list[str]) -> dict[str, ArrowColumn]:
+        """Read the named columns, into memory that is aligned."""
+        return {name: self._column(place) for name, place in unique_places(self.header, names).items()}
+
+    def _column(self, place: int) -> ArrowColumn:
+        kind, start = self._kinds[place], self._places[place]
+        cells = np.frombuffer(self._stream, np.uint8, _bytes_of(kind, self.rows), start).copy()
+        array = pa.Array.from_buffers(kind, self.rows, [None, pa.py_buffer(cells)])
+        return ArrowColumn(pa.chunked_array([array]), str(kind))
+
+    def _checked_places(self, batch: Flat, body: int, length: int) -> list[int]:
+        """Where the cells of each column begin in the stream, all of them within the batch's body."""
+        if not 0 <= length <= len(self._stream) - body:
+            raise NotPlain
+        nodes, buffers = (batch.structs(place, _TWO_NUMBERS).tolist() for place in (BATCH_NODES, BATCH_BUFFERS))
+        cells = buffers[1::2]  # each after the bits that mark nulls
+        if (
+            self.rows < 1
+            or batch.has(BATCH_COMPRESSION)
+            or nodes != [(self.rows, 0)] * len(self._kinds)
+            or len(buffers) != 2 * len(self._kinds)
+            or any(offset < 0 or offset % 8 or not 0 <= size <= length - offset for offset, size in buffers)
+            or sum(size for _, size in buffers) > length  # columns that share bytes would each get a copy
+            or any(size < _bytes_of(kind, self.rows) for (_, size), kind in zip(cells, self._kinds, strict=True))
+        ):
+            raise NotPlain
+        return [body + offset for offset, _ in cells]
+
+
+def _metadata(stream: bytes, start: int) -> tuple[bytes, int]:
+    """Read the metadata of a message, and where it ends."""
+    marker, size = _MESSAGE_START.unpack_from(stream, start)
+    begin = start + _MESSAGE_START.size
+    if marker != CONTINUATION or not 0 < size <= min(_LONGEST_METADATA, len(stream) - begin):
+        raise NotPlain
+    return stream[begin : begin + size], begin + size
+
+
+def _header(metadata: bytes, kind: int) -> tuple[Flat, int]:
+    """Read the header of a message of this kind, and the length of its body."""
+    message = Flat.root(metadata)
+    if (
+        message.number(MESSAGE_VERSION, INT16) != V5
+        or message.number(MESSAGE_TYPE, UINT8) != kind
+        or message.has(MESSAGE_METADATA)
+    ):
+        raise NotPlain
+    return message.inner(MESSAGE_HEADER), message.number(MESSAGE_BODY_LENGTH, INT64)
+
+
+@lru_cache(_REMEMBERED_SCHEMAS)
+def _columns(metadata: bytes) -> tuple[tuple[str, ...], tuple[pa.DataType, ...]]:
+    """The names and types of the columns, by a schema's message. Raises KeyError for other types."""
+    schema, length = _header(metadata, _IS_SCHEMA)
+    if length or schema.number(ENDIANNESS, INT16) or schema.length(FIELDS) > _MOST_PLAIN_COLUMNS:
+        raise NotPlain
+    fields = tuple(schema.each(FIELDS))
+    return tuple(field.text(FIELD_NAME) for field in fields), tuple(map(_kind, fields))
+
+
+def _kind(field: Flat) -> pa.DataType:
+    """The type of a column. Raises KeyError if it has another than those that are plain."""
+    number = field.number(FIELD_TYPE_ID, UINT8)
+    if field.has(FIELD_DICTIONARY):
+        raise NotPlain
+    details: tuple[int, ...] = ()
+    if number == _FLOATING_POINT:
+        details = (field.inner(FIELD_TYPE).number(FLOAT_PRECISION, INT16),)
+    elif number == _INT:
+        of_type = field.inner(FIELD_TYPE)
+        details = (of_type.number(INT_WIDTH, INT32), of_type.number(INT_IS_SIGNED, UINT8))
+    return _PLAIN_KINDS[number, *details]
+
+
+def _bytes_of(kind: pa.DataType, rows: int) -> int:
+    bits: int = rows * kind.bit_width
+    return -(-bits // 8)
