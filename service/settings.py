@@ -196,7 +196,7 @@ class Settings:
         10_000,
         16,
         1_000_000,
-        ("How many connections one process keeps open; beyond that it closes those idle longest."),
+        ("How many connections one process keeps open; beyond that it closes the longest idle ones."),
     )
     queue_seconds: int = _setting(
         "ROCPR_QUEUE_SECONDS",
@@ -224,13 +224,13 @@ def read_settings(variables: Mapping[str, str] | None = None) -> Settings:
 
 
 _ALIKE = 0.85
-"""The similarity at which a name is taken for another one mistyped; 1 is equality."""
+"""The similarity from which a name counts as a typo of another; 1 means equal."""
 
 
 def mistyped_settings(variables: Mapping[str, str] | None = None) -> Iterator[str]:
     """Yield a sentence for each ROCPR_* variable that is not a setting but looks like one.
 
-    Other ones may belong to something else, such as the clients of a CI job.
+    Other variables may belong to something else, such as the clients of a CI job.
     """
     known = [f"ROCPR_{name.upper()}" for name in Settings.__annotations__]
     for name in sorted(os.environ if variables is None else variables):
@@ -249,7 +249,7 @@ def check_spool_directory(settings: Settings) -> None:
 def shipped_file(name: str) -> Path:
     """Find a file shipped with the service, such as `openapi.yaml`.
 
-    An installed package has it in `service/shipped`, a checkout in its place.
+    An installed package has it in `service/shipped`; a checkout has it at `name`.
     """
     here = Path(__file__).resolve().parent
     places = (here / "shipped" / Path(name).name, here.parent / name)

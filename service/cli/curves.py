@@ -111,7 +111,7 @@ _ALSO = ("calibration", "statistics")
 @engine_options
 @click.option("--soft-labels", metavar="NAME", help="Column of probabilities of being positive, instead of labels.")
 @click.option("--thresholds", metavar="JSON", help="Evaluate only these thresholds: '[0.5, 0.9]'.")
-@click.option("--intervals", metavar="JSON", help="""How certain the areas are: '{}' or '{"level": 0.9}'.""")
+@click.option("--intervals", metavar="JSON", help="""Confidence intervals of the areas: '{}' or '{"level": 0.9}'.""")
 @click.option(
     "--operating-points",
     metavar="JSON",

@@ -112,7 +112,8 @@ def engine_options(command: _Command) -> _Command:
         if engine == "spark" and chosen["remote"] is None:
             raise click.UsageError("--engine spark needs --remote, as in sc://HOST:15002.")
         if table is not None and "file" not in options:
-            raise click.UsageError("--table is for one evaluation; name tables as files, as in new=prod.ml.scores.")
+            message = "--table is for one evaluation; give each table as NAME=TABLE, as in new=prod.ml.scores."
+            raise click.UsageError(message)
         return command(*arguments, engine=None if engine is None else EngineOptions(engine, **chosen), **options)
 
     with_option: Any = with_engine
@@ -122,7 +123,7 @@ def engine_options(command: _Command) -> _Command:
 
 
 _ENGINE_OF = {"memory": "duckdb", "spill": "duckdb", "remote": "spark", "table": "spark"}
-"""The engine that an option is for, where it is one."""
+"""{option: the engine that it is for}; the others are for both."""
 
 
 def source_of(file: BinaryIO | str, format_name: str | None, engine: EngineOptions | None) -> "InputFile | EngineRows":

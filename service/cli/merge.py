@@ -46,10 +46,10 @@ from service.wire.requests.faults import fact_error, field_errors
 def merge(files: tuple[BinaryIO, ...], format_name: str | None, closed: str | None, output: Path | None) -> None:
     """Merge groups of scores that several workers counted.
 
-    FILES are tables with the columns score, or score_from and score_to, and positives and negatives, as GROUP BY and
-    histograms give them; or JSON files with such groups. Counts of groups with the same ends are added; open groups
-    that overlap become one. The order of FILES does not matter. The result is a FILE for rocpr curves, tradeoffs,
-    compare and gate.
+    Each file is a table with the columns positives and negatives, and either score, as GROUP BY gives it, or score_from
+    and score_to, as in a histogram; or a JSON file with such groups. Counts of groups with the same ends are added;
+    open groups that overlap become one. The order of the files does not matter. The result is a FILE for rocpr curves,
+    tradeoffs, compare and gate.
     """
     suffix = ".csv" if output is None else output.suffix.lower()
     if suffix not in _WRITERS:

@@ -70,7 +70,7 @@ _TOTALS_OPTIONS = (
 )
 
 indices_option = click.option(
-    "--indices", metavar=NAME_LIST, help="From kulczynski,f_measure,fowlkes_mallows,jaccard.  [default: all]"
+    "--indices", metavar=NAME_LIST, help="Some of kulczynski,f_measure,fowlkes_mallows,jaccard.  [default: all]"
 )
 
 
@@ -80,7 +80,7 @@ def evaluation_options(command: _Command) -> _Command:
 
 
 def compared_options(command: _Command) -> _Command:
-    """Add those for reading several evaluations."""
+    """Add the options for reading several evaluations, and --json."""
     scores = "Column of the scores; in a single FILE, one for each classifier: old,new.  [default: scores]"
     return _with(command, *_reading_options(scores, NAME_LIST), *_TWO_CLASSES_OPTIONS, *_TOTALS_OPTIONS)
 

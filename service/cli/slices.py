@@ -44,7 +44,7 @@ _MOST_NAMES = 5
 @engine_options
 @click.option("--slices", "slices_", metavar=NAME_LIST, help="Columns that define the slices: country,model.")
 @click.option("--sort", metavar="NAME", default="roc", show_default=True, help="The column to sort by, lowest first.")
-@click.option("--intervals", metavar="JSON", help="""How certain the areas are: '{}' or '{"level": 0.9}'.""")
+@click.option("--intervals", metavar="JSON", help="""Confidence intervals of the areas: '{}' or '{"level": 0.9}'.""")
 @click.option(
     "--operating-points",
     metavar="JSON",
@@ -67,7 +67,7 @@ def slices(
     FILE is a table with the columns scores and labels, and those that --slices names: a slice is all rows with the same
     values there. Or FILE is JSON, a request body for POST /v1/slices. FILE can be - for standard input, with --format.
 
-    All slices are evaluated in one pass: ten thousand of 500 rows take a second; ten thousand calls would take ten.
+    All slices are evaluated in one pass: 10,000 slices of 500 rows take a second; 10,000 calls would take ten.
     """
     refuse_tolerance(engine)
     given = given_texts({**options, "slices": slices_})

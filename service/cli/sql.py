@@ -17,14 +17,14 @@ from service.wire.formats.query_options import json_or_truth
 
 @click.command()
 @click.option("--dialect", type=click.Choice(DIALECTS), required=True, help="The database's SQL.")
-@click.option("--table", metavar="A.B.C", required=True, help="The table, with its database if need be.")
+@click.option("--table", metavar="A.B.C", required=True, help="The table, with its database if needed.")
 @click.option("--scores", metavar="NAME", default="scores", show_default=True, help="Column of the scores.")
 @click.option("--labels", metavar="NAME", default="labels", show_default=True, help="Column of the labels.")
 @click.option("--weights", metavar="NAME", help="Column of the weights.")
 @click.option(
     "--positive-label",
     metavar="JSON",
-    help="The positive label, all others being negative: true, 2, spam.  [default: 1, and 0 is negative]",
+    help="The positive label, such as true, 2 or spam; all others are negative.  [default: 1, and 0 is negative]",
 )
 @click.option("--slices", "slices_", metavar=NAME_LIST, help="Columns that define slices: country,model.")
 @click.option("--bins", type=click.IntRange(min=1), metavar="N", help="Group into N bins instead of by score.")
@@ -46,15 +46,15 @@ def sql(
     bins: int | None,
     weight_decimals: int | None,
 ) -> None:
-    """Print SQL that turns the rows of a table into groups of scores, which rocpr curves and others take.
+    """Print SQL that turns the rows of a table into groups of scores, for rocpr curves and other commands.
 
     \b
         rocpr sql --dialect postgres --table shop.orders --scores p --labels fraud --positive-label true >groups.sql
         psql --csv -f groups.sql >groups.csv
         rocpr curves groups.csv
 
-    Groups of equal score lose nothing. With --bins there are fewer groups, and areas have bounds. A group with a row
-    that cannot be used, such as one without a label, has no count of negatives, and is refused.
+    Groups of equal scores lose nothing. With --bins there are fewer groups, and areas have bounds. If a group has a row
+    that cannot be used, such as one without a label, its count of negatives is null, and rocpr refuses the group.
     """  # noqa: D301  # click's mark for text to be left as it is
     if weight_decimals is not None and weights is None:
         raise click.UsageError("--weight-decimals needs --weights.")

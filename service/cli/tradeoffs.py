@@ -47,8 +47,12 @@ _AT: CellTexts = {"at_lambda": in_full, "value": fraction, "threshold": in_full}
 @click.option("--min-precision", metavar="NUMBER", help="Consider only rows with at least this precision.")
 @click.option("--min-recall", metavar="NUMBER", help="Consider only rows with at least this recall.")
 @click.option("--lambda-range", metavar="JSON", help="Which weights of recall count: '[0.2, 0.8]'.  [default: [0, 1]]")
-@click.option("--lambda-density", metavar="JSON", help="""How much each counts, a beta density: '{"a": 2, "b": 2}'.""")
-@click.option("--at-lambda", metavar="JSON", help="Read the best value and its threshold at these: '[0.2, 0.5, 0.8]'.")
+@click.option(
+    "--lambda-density", metavar="JSON", help="""How much each weight counts, as a beta density: '{"a": 2, "b": 2}'."""
+)
+@click.option(
+    "--at-lambda", metavar="JSON", help="Show the best value and its threshold at these weights: '[0.2, 0.5, 0.8]'."
+)
 @plot_option
 def tradeoffs(
     file: BinaryIO | str,
@@ -61,7 +65,7 @@ def tradeoffs(
 ) -> None:
     """Find the best threshold for each trade-off.
 
-    A trade-off between precision and recall is set by lambda, the weight of recall: at 0 only precision counts, at 1
+    Lambda, the weight of recall, sets the trade-off between precision and recall: at 0 only precision counts, at 1
     only recall. FILE is what rocpr curves takes: a table with the columns scores and labels, or the counts tp, fp, fn
     and tn; or JSON, a request body for POST /v1/tradeoffs, with its own options. FILE can be - for standard input, with
     --format.

@@ -175,5 +175,5 @@ def _warnings(areas: AreaColumns, *, exclusive: bool) -> list[CurvesWarning]:
         return []
     verb = "has" if without == 1 else "have"
     averages = "macro, weighted and hand_till are" if exclusive else "macro and weighted are"
-    detail = f"{without} of {count} classes {verb} no areas; reason says why. So {averages} null."
+    detail = f"{without} of {count} classes {verb} no areas; see reason. Therefore {averages} null."
     return [CurvesWarning("undefined_classes", detail)]

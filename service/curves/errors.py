@@ -27,7 +27,7 @@ class OneClassLabels(CurvesError):
 
 
 class TotalOutOfRange(CurvesError):
-    """The positives or negatives weigh so little or so much that products of counts leave the range of a double."""
+    """The total of a class is so small or so large that products of counts leave the range of a double."""
 
 
 class ContradictingTotals(CurvesError):
@@ -43,7 +43,7 @@ class TooManyPoints(CurvesError):
 
 
 class NoRowMeets(CurvesError):
-    """No row has the requested precision and recall."""
+    """No row reaches the requested precision and recall."""
 
 
 class TotalsDiffer(CurvesError):
@@ -67,4 +67,4 @@ class ContradictingSquares(CurvesError):
 
 
 class NeedsExactGroups(CurvesError):
-    """The answer depends on single scores, which open groups do not tell."""
+    """The answer depends on single scores, which open groups do not have."""

@@ -80,7 +80,7 @@ def _found(query: DatasetQuery, progress: OnProgress | None) -> "Found":
         # What an engine says may quote paths and addresses, which are the operator's.
         message = f"The engine of the dataset {dataset.name} failed; the server's log says more."
         if query.tolerance is None:
-            message += " Without a tolerance every score needs memory; with one, fewer do."
+            message += " Exact groups need memory for every score; a tolerance needs less."
         raise Problem("dataset_unavailable", message) from None
 
 

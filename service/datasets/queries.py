@@ -124,7 +124,7 @@ def _contradictions(given: dict[str, Any], dataset: Dataset) -> Iterator[tuple[s
     """The fields of an object that do not go with the dataset that it names, and why."""
     for name in _OTHERS:
         if not _is_absent(given.get(name)):
-            yield name, "This is another evaluation; a dataset is given too."
+            yield name, "This cannot be combined with a dataset."
     lower = given.get("lower_is_positive")
     if not _is_absent(lower) and lower is not dataset.lower_is_positive:
         yield "lower_is_positive", "The dataset says what its scores mean; leave this out."
@@ -148,7 +148,7 @@ def _slices(given: object, dataset: Dataset, place: str) -> tuple[str, ...]:
     if _is_absent(given):
         return ()
     if not isinstance(given, dict):
-        message = 'Must be an object of columns, each an empty list for a dataset, such as {"country": []}.'
+        message = 'Must be an object with an empty list for each column, such as {"country": []}.'
         raise invalid_value(f"{place}/slices", "not_an_object", message)
     for name, column in given.items():
         pointer = f"{place}/slices/{pointer_token(name)}"

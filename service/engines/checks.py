@@ -104,7 +104,7 @@ def probed(engine: Engine, rows: sql.RowSource, kinds: dict[str, Kind]) -> dict[
 def refuse_inexact(wrong: float, total: int, column: str) -> None:
     """Refuse a column if that many of its integers have no exact double. Raises ColumnRefused."""
     if wrong:
-        sentence = "This integer has no exact double, and is not rounded silently"
+        sentence = "This integer has no exact double, and rocpr does not round it"
         raise ColumnRefused("not_exact", _in_rows(sentence, wrong, total), column)
 
 

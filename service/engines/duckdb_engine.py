@@ -211,5 +211,5 @@ def _explained() -> Iterator[None]:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         said: Iterator[str] = itertools.takewhile(lambda line: not line.startswith(_ADVICE), lines)
         if any("sniffing file" in line for line in lines):
-            said = itertools.chain(said, ["Rows must have as many fields as the header, between the given delimiters."])
+            said = itertools.chain(said, ["Each row must have as many fields as the header, split at the delimiter."])
         raise EngineFailed(" ".join(said)[:_LONGEST_REASON] or "DuckDB failed without saying why.") from error

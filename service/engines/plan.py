@@ -74,7 +74,9 @@ def found(
         search = Search(engine, rows, first, tolerance, most_bins, columns.lower_is_positive)
         groups, passes = search.run(), search.passes
     if groups.rows.sum() != probe["rows" if rows.weights is None else "weighty"]:
-        raise EngineFailed("The rows grouped are not those counted before; did the data change meanwhile?")
+        raise EngineFailed(
+            "The number of rows grouped differs from the number counted before; did the data change in between?"
+        )
     return Found(groups, int(probe["rows"]), passes, rest, slices)
 
 

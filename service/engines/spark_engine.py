@@ -74,7 +74,7 @@ class Remote:
         pairs = [pair.partition("=") for pair in parameters.split(";") if pair]
         right = parts.scheme == "sc" and parts.path in {"", "/"} and "@" not in parts.netloc and _HOST.fullmatch(host)
         if not right or parts.query or parts.fragment or not all(name and value for name, _, value in pairs):
-            raise EngineFailed(f"A Spark server's address is sc://HOST:PORT, {DEFAULT_PORT} by default.")
+            raise EngineFailed(f"A Spark server's address is sc://HOST:PORT; the default port is {DEFAULT_PORT}.")
         tokens = [unquote(value) for name, _, value in pairs if name == "token"]
         return cls(text, host, port, tokens[-1] if tokens else os.environ.get(TOKEN_VARIABLE))
 
@@ -119,7 +119,7 @@ class Spark:
     def kinds(self) -> dict[str, Kind]:
         """What the columns hold, by name."""
         if not self.table.strip():
-            raise EngineFailed("The name of a table in Spark is missing, such as prod.ml.scores.")
+            raise EngineFailed("Give the name of a table in Spark, such as prod.ml.scores.")
         with self._explained():
             name = table_of(self.table, self.dialect).sql(dialect=self.dialect)
             schema = self._session.sql(f"SELECT * FROM {name} LIMIT 0").schema  # noqa: S608  # quoted

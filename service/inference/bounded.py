@@ -82,7 +82,9 @@ def has_bounds(evaluation: Evaluation, options: CurvesOptions) -> bool:
         return True
     for row, threshold in enumerate(options.thresholds.tolist()):
         if evaluation.divides(threshold):
-            raise NeedsExactGroups(f"{threshold!r} divides a group; only its ends are known.", "thresholds", row)
+            raise NeedsExactGroups(
+                f"{threshold!r} lies inside a group; counts are known only at its ends.", "thresholds", row
+            )
     return False
 
 

@@ -60,7 +60,7 @@ def straddling(rule: Rule, bounds: Enclosure) -> str:
     what = f"The difference of {rule.of}" if rule.kind == "max_drop" else f"{rule.of}"
     lower, upper = _apart(bounds.lower, bounds.upper) if bounds.lower < bounds.upper else (_short(bounds.lower),) * 2
     return (
-        f"{what} may be anything from {lower} to {upper}, as the warning bounded says. At one end, {rule.kind} "
+        f"{what} may be anything from {lower} to {upper} (see the warning bounded). At one end, {rule.kind} "
         f"{plain(rule.bound)} is met; at the other, it is not. Finer groups would decide the rule."
     )
 

@@ -150,5 +150,5 @@ def _undefined(reasons: Sequence[str | None]) -> list[CurvesWarning]:
     if not without:
         return []
     verb = "has" if without == 1 else "have"
-    detail = f"{without} of {len(reasons)} slices {verb} no areas; reason says why."
+    detail = f"{without} of {len(reasons)} slices {verb} no areas; see reason."
     return [CurvesWarning("undefined_slices", detail)]

@@ -47,7 +47,7 @@ def read_body(environ: "WSGIEnvironment", limit: int) -> bytes:
 
 def too_large(limit: int) -> Problem:
     """Make the problem of a body that is longer than the limit."""
-    return Problem("body_too_large", f"The body is longer than {limit} bytes, the limit.")
+    return Problem("body_too_large", f"The body is longer than the limit of {limit} bytes.")
 
 
 def _announced_length(text: str) -> int:

@@ -176,7 +176,7 @@ def _(column: SharedColumn, positive_label: object) -> Labels:
 
 def inexact_integer(row: int) -> ColumnError:
     """Make the error for an integer that would be rounded."""
-    return ColumnError("not_exact", "This integer has no exact double, and is not rounded silently.", row)
+    return ColumnError("not_exact", "This integer has no exact double, and rocpr does not round it.", row)
 
 
 def tally(distinct: Any, counts: np.ndarray) -> Tally:  # noqa: ANN401  # a list, or an array of NumPy or pyarrow

@@ -64,12 +64,12 @@ class Problem(Exception):
 
 
 def no_more_files() -> Problem:
-    """Make the problem of a server that cannot open more files for now."""
+    """Make the problem of a server that cannot open another file right now."""
     return Problem("overloaded", "The server cannot open another file right now.")
 
 
 def no_room() -> Problem:
-    """Make the problem of a server that has no room for more bodies and answers for now."""
+    """Make the problem of a server that has no room for another body or answer right now."""
     return Problem("overloaded", "The server has no room for the body or its answer right now.")
 
 
@@ -156,7 +156,7 @@ PROBLEM_TYPES = {
             "unauthorized",
             401,
             "The request carries no valid API key",
-            "Send a key in the header Authorization: Bearer KEY. Only /health and the page at / are open without one.",
+            "Send a key in the header Authorization: Bearer KEY. Only the health checks and the page at / need none.",
         ),
         ProblemType(
             "not_found",

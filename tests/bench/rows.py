@@ -178,7 +178,7 @@ ROWS: tuple[Row, ...] = (
     _hull("concave staircase of counts above 2^31", None),
     Memory("peak memory, 1e6 distinct scores, bytes per row", "<=", 85, 1_000_000, "distinct"),
     Memory(
-        "peak memory, 1e6 rows on 1,000 levels, bytes per row beside 65 per threshold",
+        "peak memory, 1e6 rows on 1,000 levels, bytes per row besides 65 per threshold",
         "<=",
         30,
         1_000_000,

@@ -122,7 +122,7 @@ def test_several_labels_are_told(tmp_path: Path) -> None:
         (
             "scores,labels\n9007199254740993,1\n0.1,0\n",
             [],
-            ["scores: This integer has no exact double, and is not rounded silently (1 of 2 rows). (not_exact)"],
+            ["scores: This integer has no exact double, and rocpr does not round it (1 of 2 rows). (not_exact)"],
         ),
         (f"scores,labels\n0.5,1\n{10**47},0\n", [], ["has no exact double"]),
         ("scores,labels\nmuch,1\n0.1,0\n", [], ["DuckDB could not read or group the rows.", "much"]),

@@ -33,4 +33,4 @@ def test_integers_among_decimals_are_read_exactly_or_refused(tmp_path: Path) -> 
     assert (refused.status, refused.problem) == (422, "invalid_request")
     (error,) = json.loads(refused.body)["errors"]
     assert (error["pointer"], error["code"]) == ("/dataset", "not_exact")
-    assert error["detail"].endswith("not rounded silently (1 of 3 rows).")
+    assert error["detail"].endswith("rocpr does not round it (1 of 3 rows).")

@@ -243,7 +243,7 @@ NULL, NAN, INFINITE = [None, 0.5, 0.2], [0.1, float("nan"), 0.2], [0.1, 0.5, flo
         (
             {"p": [1, 2, 2**53 + 1]},
             "not_exact",
-            "This integer has no exact double, and is not rounded silently (1 of 3 rows).",
+            "This integer has no exact double, and rocpr does not round it (1 of 3 rows).",
         ),
         (
             {"y": pa.array([0, 1, 2], pa.date32())},

@@ -31,8 +31,8 @@ NOT_NUMBERS = [
     ("low", "not_a_number", "This is a string; it must be a number."),
     (True, "not_a_number", "This is a boolean; it must be a number."),
     ({"0": 0.5}, "not_a_number", "This is an object; it must be a number."),
-    (BEYOND_DOUBLES, "not_exact", "This integer has no exact double, and is not rounded silently."),
-    (10**400, "not_exact", "This integer has no exact double, and is not rounded silently."),
+    (BEYOND_DOUBLES, "not_exact", "This integer has no exact double, and rocpr does not round it."),
+    (10**400, "not_exact", "This integer has no exact double, and rocpr does not round it."),
 ]
 """What is not a number, alone or in a list."""
 

@@ -14,7 +14,7 @@ HEADER = (
     "memory",
     "ROC area off by",
     "average precision off by",
-    "says at most",
+    "width of bounds",
 )
 SHOWN = ("duckdb", "pyspark-client", "polars", "scikit-learn", "numpy", "pyarrow")
 

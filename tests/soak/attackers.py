@@ -47,7 +47,7 @@ def crowds(port: int, sizes: Mapping[str, int]) -> AbstractContextManager[Seen]:
 
 
 def askers(port: int, name: str, clients: int, key: str = "", niceness: int = NICENESS) -> AbstractContextManager[Seen]:
-    """Clients that ask again at once what costly.py calls by a name (askers.py)."""
+    """Clients that repeat immediately what costly.py calls by a name (askers.py)."""
     return attack("tests.soak.askers", port, name, clients, niceness, *([key] if key else []))
 
 

@@ -103,7 +103,7 @@ def big_load(port: int, clients: int, rows: int, *include: str) -> Iterator[dict
 def run(seconds: float = 30, rows: int = BIG_ROWS) -> Found:
     """Measure the three in one run, the same way."""
     found = Found(
-        f"{BIG_CLIENTS} clients that always want {rows:,} rows of JSON answered, all outputs, beside a small request "
+        f"{BIG_CLIENTS} clients that always want {rows:,} rows of JSON answered, all outputs, and a small request "
         f"every {1000 * EVERY:g} ms, for {seconds:g} s on each server"
     )
     with serving() as service:
@@ -114,11 +114,11 @@ def run(seconds: float = 30, rows: int = BIG_ROWS) -> Found:
         one, big_in_one = _beside_big(service, seconds, rows, found, "one lane")
     found.figures = {
         "small p50 / p99 / max, alone": alone.as_text(),
-        "beside big ones": two.as_text(),
+        "during big ones": two.as_text(),
         "with one lane": one.as_text(),
         "p99 of one lane's": f"{two.p99() / one.p99():.3f}",
         "health at most": f"{1000 * max(two.health):.0f} ms",
-        "big answered": f"{big['200']}, told to come again {big.get('503', 0)}",
+        "big answered": f"{big['200']}, asked to retry (503) {big.get('503', 0)}",
         "big with one lane": f"{big_in_one['200']}",
     }
     found.require(two.p99() <= MOST_OF_ONE_LANE * one.p99(), f"p99 is {two.p99() / one.p99():.2f} of one lane's")

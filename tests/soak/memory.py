@@ -114,7 +114,7 @@ def large_bodies(service: Service, clients: int, size: int = SIZE) -> Found:
         "memory before": f"{before // MIB} MiB",
         f"at most with {clients}": f"{peak.bytes // MIB} MiB",
         "all answered in": f"{seconds:.0f} s",
-        "told to come again": f"{came.refusals} times",
+        "asked to retry (503)": f"{came.refusals} times",
     }
     found.take(rest(service, f"after {clients} bodies"))
     return found

@@ -70,11 +70,11 @@ def run(seconds: float, tell: Callable[[str], None] = lambda _: None) -> Found:
     """Slow headers, then slow bodies; before them the same calls alone."""
     if NGINX is None or shutil.which("slowhttptest") is None:
         return Found(left_out="nginx or slowhttptest is not installed")
-    found = Found(f"slowhttptest against nginx before the service, {seconds:g} s of calls beside each")
+    found = Found(f"slowhttptest against nginx before the service, {seconds:g} s of calls during each")
     with tempfile.TemporaryDirectory(prefix="rocpr-soak-") as directory, serving() as service:
         with nginx(service.port, Path(directory)) as port:
             times = {"alone": (time_small(port, seconds / 2), 0)}
-            for name, kind in (("beside slow headers", "-H"), ("beside slow bodies", "-B")):
+            for name, kind in (("during slow headers", "-H"), ("during slow bodies", "-B")):
                 tell(name)
                 times[name] = attack(port, kind, seconds)
                 processes.wait_until(lambda: established(port) < SLOW / 10, 30, "the slow clients are gone")

@@ -84,9 +84,9 @@ def gate(
     SCORES and OLD are tables as rocpr curves takes them, or JSON files with the fields of an evaluation. The options
     for columns apply to both, and override those in RULES.toml. One of the files can be - for standard input.
 
-    The exit status is 0 if every rule is met, 1 if one is not, and 2 if that cannot be decided: a rule is undecided and
-    none failed, or something went wrong. To get a first RULES.toml: rocpr gate --init SCORES >RULES.toml. With --json,
-    this prints RULES.json, the list of rules that the scripts gate.sh and gate.mjs take.
+    The exit status is 0 if every rule is met, 1 if a rule failed, and 2 if none failed but one is undecided, or if
+    something went wrong. To get a first RULES.toml: rocpr gate --init SCORES >RULES.toml. With --json, this prints
+    RULES.json, the list of rules that the scripts gate.sh and gate.mjs take.
 
     On GitHub, a report in Markdown is added to the job's summary.
     """

@@ -122,9 +122,9 @@ class EvaluatorPool:
                     raise Problem("overloaded", "No process can be started for the evaluation right now.") from error
             except DeadlineExceeded:
                 self._on_end("deadline")
-                detail = f"The evaluation took longer than {self._seconds:g} seconds, the limit."
+                detail = f"The evaluation took longer than the limit of {self._seconds:g} s."
                 raise Problem("deadline_exceeded", detail) from None
-        raise Problem("helper_died", f"The process that evaluated the request died, {TRIES} times.")
+        raise Problem("helper_died", f"The process that evaluated the request died in each of {TRIES} tries.")
 
     def _asked(self, ask: Callable[[EvaluatorProcess, float], _Result], seconds: float, client: Client) -> _Result:
         evaluator = self._evaluator()  # may raise EvaluatorDied, too

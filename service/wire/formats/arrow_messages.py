@@ -92,7 +92,7 @@ def count(stream: memoryview, limits: Limits) -> Counted:
             raise too_many_rows(counted.rows, limits.max_rows)
         if counted.unpacked > limits.max_decompressed_bytes:
             most = limits.max_decompressed_bytes
-            raise Problem("body_too_large", f"The compressed buffers unpack to more than {most} bytes, the limit.")
+            raise Problem("body_too_large", f"The compressed buffers unpack to more than the limit of {most} bytes.")
         if len(counted.batches) + len(counted.dictionaries) > MOST_BATCHES:
             detail = f"There are more than {MOST_BATCHES} record batches and dictionaries; write fewer, longer ones."
             raise invalid_value("", "too_many_batches", detail)

@@ -123,7 +123,7 @@ def decompress(coding: str, body: Body, limit: int) -> Body:
 def _too_large(limit: int) -> Problem:
     return Problem(
         "body_too_large",
-        f"Decompressed, the body is longer than {limit} bytes, the limit.",
+        f"Decompressed, the body is longer than the limit of {limit} bytes.",
     )
 
 

@@ -109,7 +109,7 @@ class CsvTable:
         if len(self.header) == 1 or self.header[0] == "sep=":  # a table of one column is useless
             _refuse_other_separators(body, dialect)
         if _has_more_rows(body, limits.max_rows):
-            raise Problem("too_many_rows", f"The table has more than {limits.max_rows} rows, the limit.")
+            raise Problem("too_many_rows", f"The table has more than the limit of {limits.max_rows} rows.")
 
     def read(self, names: list[str]) -> dict[str, TextColumn]:
         """Read the named columns as text. Raises Problem for a row of another width, or if there are no rows."""

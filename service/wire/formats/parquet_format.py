@@ -124,7 +124,7 @@ class ParquetTable:
         self._bytes += max(unpacked, _BYTES_OF_A_CELL * self._footer.rows)
         if self._bytes > self._limits.max_decompressed_bytes:
             most = self._limits.max_decompressed_bytes
-            raise Problem("body_too_large", f"The columns unpack to more than {most} bytes, the limit.")
+            raise Problem("body_too_large", f"The columns unpack to more than the limit of {most} bytes.")
         # Text encoded by reference to the text before may unpack to any length; so may a dictionary that is decoded.
         mixed = _DELTA_LENGTH_BYTE_ARRAY in encodings and encodings & _DICTIONARY_ENCODINGS
         if _DELTA_BYTE_ARRAY in encodings or mixed:

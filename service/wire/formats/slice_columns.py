@@ -132,4 +132,4 @@ def _misfit(detail: str, row: int | None = None) -> ColumnError:
 
 
 def _too_large(row: int) -> ColumnError:
-    return ColumnError("not_exact", f"An integer is above {_BOUND} in size.", row)
+    return ColumnError("not_exact", f"The absolute value of an integer is above {_BOUND}.", row)

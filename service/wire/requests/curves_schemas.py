@@ -111,7 +111,7 @@ class CurvesRequestSchema(CurvesCharts, EvaluationSchema):
         soft = "soft_labels" in data
         evaluation = self.soft_sample(data) if soft else self.evaluation(data)
         if soft and "intervals" in data:
-            message = "Soft labels are expectations, not examples: they have no intervals."
+            message = "Soft labels are probabilities, not observed classes: they have no intervals."
             raise invalid("exclusive", message, "intervals")
         tuning: Sample | None = data.get("tuning")
         if tuning is not None and "thresholds" in data:

@@ -177,7 +177,7 @@ def _wrong_values(values: list[Any]) -> Fault | None:
     if len(kinds) > 1 or not kinds <= {bool, float, str}:
         return Fault("not_a_label", "Must be all strings, all numbers or all booleans.")
     if float in kinds and not all(abs(value) < _LARGEST_VALUE for value in values):
-        return Fault("out_of_range", "Numbers must be below 2^63 in size.")
+        return Fault("out_of_range", "Numbers must be below 2^63 in absolute value.")
     if str in kinds and not is_unicode("".join(values)):
         return Fault("not_text", "This contains half of a surrogate pair.")
     return None

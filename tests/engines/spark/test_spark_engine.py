@@ -95,7 +95,9 @@ def test_an_address(text: str, host: str, port: int, token: str | None, monkeypa
 )  # fmt: skip
 def test_no_address(text: str) -> None:
     secret = f"{text};token={SECRET}" if ";" not in text else f"{text};other={SECRET}"
-    with pytest.raises(EngineFailed, match=r"^A Spark server's address is sc://HOST:PORT, 15002 by default\.$"):
+    with pytest.raises(
+        EngineFailed, match=r"^A Spark server's address is sc://HOST:PORT; the default port is 15002\.$"
+    ):
         Spark(secret, "t")
 
 
@@ -154,7 +156,7 @@ def test_nothing_of_a_failure_is_logged(
         ("prod.ml.scores", r"^\[REQUIRES_SINGLE_PART_NAMESPACE\] .*`prod`\.`ml`\.`scores`"),
         ("rows; DROP TABLE rows", "`rows; drop table rows` cannot be found"),
         ("(SELECT 1)", r"`\(select 1\)` cannot be found"),
-        (" ", r"^The name of a table in Spark is missing, such as prod\.ml\.scores\.$"),
+        (" ", r"^Give the name of a table in Spark, such as prod\.ml\.scores\.$"),
         ("parquet.`/nowhere/at/all`", r"PATH_NOT_FOUND|TABLE_OR_VIEW_NOT_FOUND"),
     ],
 )

@@ -123,7 +123,7 @@ def test_a_request_survives_one_death(pool: Pool) -> None:
     assert pool.ask(BODY)[0].status == 200
     assert pool.ended == ["died"]
     pool.to_kill = 2
-    with pytest.raises(Problem, match="died, 2 times") as caught:
+    with pytest.raises(Problem, match="died in each of 2 tries") as caught:
         pool.ask(BODY)
     assert caught.value.type.code == "helper_died"
     assert pool.ended == ["died"] * 3
@@ -200,7 +200,7 @@ def test_the_deadline_ends_an_evaluator_that_does_not_move(tmp_path: Path) -> No
     pool.prepare()
     ((evaluator, _),) = pool._idle
     pool.to_stop = 1
-    with pytest.raises(Problem, match=r"0\.2 seconds") as caught:
+    with pytest.raises(Problem, match=r"the limit of 0\.2 s\.") as caught:
         pool.ask(BODY)
     assert caught.value.type.code == "deadline_exceeded"
     assert pool.ended == ["deadline"]

@@ -231,7 +231,7 @@ def test_what_all_buffers_become_is_added_up(compression):
     file = arrow_file_body(chunked(pa.concat_tables([zeros, zeros]), 500), compression=compression)
     assert refused(file, Limits(1000, 10, 7999)) == (
         "body_too_large",
-        "The compressed buffers unpack to more than 7999 bytes, the limit.",
+        "The compressed buffers unpack to more than the limit of 7999 bytes.",
     )
 
 
