@@ -87,10 +87,9 @@ def _found(query: DatasetQuery, progress: OnProgress | None) -> "Found":
 def _check_kinds(kinds: Mapping[str, "Kind"], where: Mapping[str, list[Any]], place: str) -> None:
     """Refuse numbers and booleans for a column of another kind; strings are compared with the text of any column."""
     for name, values in where.items():
-        kind = kinds[name].name if name in kinds else "missing"
         wanted = {"boolean"} if isinstance(values[0], bool) else {"number", "integer"}
-        if not isinstance(values[0], str) and kind not in wanted:
-            message = f"This column is {kind}; give its values as strings."
+        if not isinstance(values[0], str) and name in kinds and kinds[name].name not in wanted:
+            message = f"This column is {kinds[name].name}; give its values as strings."
             raise invalid_value(f"{place}/where/{pointer_token(name)}", "not_a_string", message)
 
 

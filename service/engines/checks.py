@@ -41,6 +41,9 @@ def checked_kinds(engine: Engine, columns: RowColumns) -> dict[str, Kind]:
         if column not in there:
             known = ", ".join(there)
             raise ColumnRefused("missing", f"There is no column {column!r}; the columns are {known}.", name)
+        if there[column].name == "repeated":
+            detail = "Two columns of a file have this name; upper and lower case are the same here."
+            raise ColumnRefused("duplicate", detail, column)
     kinds = {name: there[column] for name, column in names.items()}
     if kinds["labels"].name not in {"number", "integer", "boolean", "text"}:
         detail = f"This column is {kinds['labels'].name}; labels must be integers, floats, decimals, booleans or text."
@@ -81,7 +84,8 @@ def with_labels(engine: Engine, rows: sql.RowSource, read_labels: ReadLabels) ->
 
 def probed(engine: Engine, rows: sql.RowSource, kinds: dict[str, Kind]) -> dict[str, float]:
     """Look at scores and weights. Raises ColumnRefused if any cannot be used."""
-    table = engine.rows(sql.probe_text(rows, whole=kinds["scores"].name == "integer"), "range")
+    whole = [name for name in ("scores", "weights") if name in kinds and kinds[name].name == "integer"]
+    table = engine.rows(sql.probe_text(rows, whole=whole), "range")
     firsts = {name: column.tolist()[0] for name, column in table.items()}
     probe = {name: math.nan if value is None else float(value) for name, value in firsts.items()}
     total = int(probe["rows"])
@@ -93,7 +97,7 @@ def probed(engine: Engine, rows: sql.RowSource, kinds: dict[str, Kind]) -> dict[
         if infinite:
             detail = _in_rows("This is not a finite number within the range of a double", infinite, total)
             raise ColumnRefused("not_finite", detail, column)
-    refuse_inexact(probe.get("inexact_scores", 0), total, rows.scores)
+        refuse_inexact(probe.get(f"inexact_{name}", 0), total, column)
     if rows.weights is not None and probe["lowest_weight"] < 0:
         raise ColumnRefused(
             "negative", f"This is below 0: the least weight is {probe['lowest_weight']:.17g}.", rows.weights
@@ -106,6 +110,12 @@ def refuse_inexact(wrong: float, total: int, column: str) -> None:
     if wrong:
         sentence = "This integer has no exact double, and rocpr does not round it"
         raise ColumnRefused("not_exact", _in_rows(sentence, wrong, total), column)
+
+
+def refuse_misread(wrong: float, total: int, column: str) -> None:
+    """Refuse a column if that many of its cells are no decimal numbers, whatever the engine reads. Raises the same."""
+    if wrong:
+        raise ColumnRefused("not_a_number", _in_rows("This is not a decimal number", wrong, total), column)
 
 
 def _in_rows(sentence: str, wrong: float, total: int) -> str:

@@ -4,6 +4,7 @@ A query runs in a thread of its own, so that the calling thread can show progres
 """
 
 import itertools
+import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ from typing import Self
 import duckdb
 import numpy as np
 
-from service.engines.checks import refuse_inexact
+from service.engines.checks import refuse_inexact, refuse_misread
 from service.engines.duckdb_files import Files, kind_of_duckdb
 from service.engines.engine import Kind, NamedArrays
 from service.engines.failures import EngineFailed
@@ -27,8 +28,11 @@ _TICK = 0.1
 _BYTES_PER_BIN = 400
 _FEWEST_BINS = 1024
 _LONGEST_REASON = 400
-_ADVICE = ("LINE ", "Possible ", "This error ", "file = ", "It was not possible", "Column ", "* ")
+_ADVICE = ("LINE ", "Stack Trace", "Possible ", "This error ", "file = ", "It was not possible", "Column ", "* ")
 """How the lines begin that speak of DuckDB's own SQL and settings, after what went wrong."""
+
+_RENAMED = re.compile(r".*_\d+", re.DOTALL)
+"""What DuckDB calls a column whose name another has."""
 
 _UNITS = {"bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 
@@ -55,7 +59,8 @@ class DuckDB:
         Raises EngineFailed.
         """
         self.table = "rows"
-        self._unread_integers = ""
+        self._files = files
+        self._unread_numbers: list[str] = []
         self._progress = progress
         try:
             self._spill = SpillDirectory(spill)
@@ -92,10 +97,14 @@ class DuckDB:
 
     def kinds(self) -> dict[str, Kind]:
         """What the columns hold, by name."""
-        self._refuse_rounding()
+        self._refuse_misread()
         described = self.rows(f"SELECT column_name, column_type FROM (DESCRIBE {self.table})", "columns")  # noqa: S608  # ours
         pairs = zip(described["column_name"].tolist(), described["column_type"].tolist(), strict=True)
-        return {name: kind_of_duckdb(of_type) for name, of_type in pairs}
+        kinds = {name: kind_of_duckdb(of_type) for name, of_type in pairs}
+        if any(_RENAMED.fullmatch(name) for name in kinds):
+            with _explained():
+                kinds |= dict.fromkeys(self._repeated(), Kind("repeated"))
+        return kinds
 
     def rows(self, text: str, step: str) -> NamedArrays:
         """Run a query and return its columns. Raises EngineFailed."""
@@ -162,13 +171,26 @@ class DuckDB:
             self._connection.execute(f"CREATE TEMP VIEW chosen AS SELECT * FROM {self.table} WHERE {met}")  # noqa: S608
         self.table = "chosen"
 
-    def _refuse_rounding(self) -> None:
-        """Refuse integers of CSV files that no double holds, as for a body. Raises ColumnRefused, EngineFailed."""
-        text, self._unread_integers = self._unread_integers, ""
-        if text:
-            *counts, (_, total) = self.rows(text, "integers").items()
-            for column, wrong in counts:
-                refuse_inexact(int(wrong[0]), int(total[0]), column)
+    def _refuse_misread(self) -> None:
+        """Refuse numbers of CSV files that a body may not have. Raises ColumnRefused, EngineFailed."""
+        names, self._unread_numbers = self._unread_numbers, []
+        if names:
+            *counts, total = (
+                int(column[0]) for column in self.rows(self._files.misread_numbers(names), "numbers").values()
+            )
+            for name, inexact, other in zip(names, counts[::2], counts[1::2], strict=True):
+                refuse_inexact(inexact, total, name)
+                refuse_misread(other, total, name)
+
+    def _repeated(self) -> set[str]:
+        """The names of columns that DuckDB may take for another of the same file, as it does not look at their case."""
+        found: set[str] = set()
+        for names in self._files.headers(self._connection):
+            firsts: dict[str, str] = {}
+            for name in names:
+                if firsts.setdefault(name.lower(), name) != name or names.count(name) > 1:
+                    found.add(name)
+        return found
 
     def _tell(self, step: str) -> None:
         if self._progress is not None:
@@ -183,7 +205,7 @@ class DuckDB:
         if files.found_kind == "csv":
             described = self._connection.execute(f"DESCRIBE SELECT * FROM {files.reader()}")  # noqa: S608  # quoted
             names = [name for name, *_ in described.fetchall()]
-            self._unread_integers = files.rounded_integers(names)
+            self._unread_numbers = [name for name in dict.fromkeys(files.numbers) if name in names]
         self._connection.execute(f"CREATE VIEW {self.table} AS SELECT * FROM {files.reader(names)}")  # noqa: S608  # quoted
 
 

@@ -1,13 +1,16 @@
 """How DuckDB reads files: which kind they are, and the text that makes them one table. Runs nothing."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from service.engines.engine import Kind
 from service.engines.failures import EngineFailed
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 _MOST_DIGITS = 15
 """A decimal of so many digits is the quotient of two integers that a double holds exactly."""
@@ -15,7 +18,7 @@ _MOST_DIGITS = 15
 _COMPRESSED_ENDINGS = {"gz", "zst"}
 _ENDINGS = {"parquet": "parquet", "csv": "csv", "arrow": "arrow", "feather": "arrow"}
 _REMOTE = re.compile(r"[a-z0-9]{2,}://")
-_DECIMAL_TYPE = re.compile(r"DECIMAL\((\d+),\d+\)")
+_DECIMAL_TYPE = re.compile(r"DECIMAL\((\d+),(\d+)\)")
 _INTEGER_TYPE = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?")
 
 
@@ -50,16 +53,18 @@ class Files:
         """Whether pyarrow has to read them: Arrow files, and those that are not on this machine."""
         return self.found_kind == "arrow" or any(_REMOTE.match(name) for name in self.names)
 
-    def reader(self, columns: Collection[str] = ()) -> str:
+    def reader(self, columns: Collection[str] = (), *, header: bool = True) -> str:
         """The text that reads them; `columns` are the columns of CSV files, as far as they are known.
 
-        RowColumns go together by name, and have a type that holds the values of all files.
+        RowColumns go together by name, and have a type that holds the values of all files. Without `header`, the first
+        row of CSV files is a row like the others, all of text.
         """
         kind = self.found_kind
         options = {"union_by_name": "true"}
         if kind == "csv":
             # Nothing is left to guess: a guess may skip rows, or take the first for a header.
-            options |= {"header": "true", "skip": "0", "comment": "''", "quote": "'\"'", "escape": "'\"'"}
+            options |= {"header": str(header).lower(), "all_varchar": str(not header).lower()}
+            options |= {"skip": "0", "comment": "''", "quote": "'\"'", "escape": "'\"'"}
             options["delim"] = _quoted(self.delimiter or ",")
             options["decimal_separator"] = _quoted(self.decimal or ".")
             types = {**dict.fromkeys(self.numbers, "DOUBLE"), **dict.fromkeys(self.texts, "VARCHAR")}
@@ -69,17 +74,41 @@ class Files:
         names = ", ".join(map(_quoted, self.names))
         return f"read_{kind}([{names}], {', '.join(f'{name} = {value}' for name, value in options.items())})"
 
-    def rounded_integers(self, columns: Collection[str]) -> str:
-        """The text that counts the integers of CSV files that no double holds, in each of `numbers`, and all rows."""
+    def misread_numbers(self, columns: Collection[str]) -> str:
+        """The text that counts what DuckDB reads as numbers in columns of CSV files but a body may not have.
+
+        Of each column the integers that no double holds, and what is no decimal number, such as 1_000; then all rows.
+        """
         counts = []
-        for name in filter(columns.__contains__, dict.fromkeys(self.numbers)):
+        mark = re.escape(self.decimal or ".")
+        decimal = f"[ \t]*[+-]?([0-9]+{mark}?[0-9]*|{mark}[0-9]+)([eE][+-]?[0-9]+)?[ \t]*"
+        for name in columns:
             quoted = name.replace('"', '""')
             cell = f'TRIM("{quoted}")'
             whole = f"LENGTH({cell}) > {_MOST_DIGITS} AND REGEXP_FULL_MATCH({cell}, '[+-]?[0-9]+')"
             exact = f"TRY_CAST({cell} AS HUGEINT) = TRY_CAST(TRY_CAST({cell} AS DOUBLE) AS HUGEINT)"
-            counts.append(f'COUNT(CASE WHEN {whole} AND NOT COALESCE({exact}, false) THEN 1 END) AS "{quoted}"')
+            counts.append(f"COUNT(CASE WHEN {whole} AND NOT COALESCE({exact}, false) THEN 1 END)")
+            read = f"ISFINITE(TRY_CAST(REPLACE(\"{quoted}\", {_quoted(self.decimal or '.')}, '.') AS DOUBLE))"
+            other = f'NOT REGEXP_FULL_MATCH("{quoted}", {_quoted(decimal)})'
+            counts.append(f"COUNT(CASE WHEN {other} AND {read} THEN 1 END)")
         texts = replace(self, numbers=(), texts={*self.texts, *self.numbers})
-        return f"SELECT {', '.join(counts)}, COUNT(*) FROM {texts.reader(columns)}" if counts else ""  # noqa: S608  # quoted
+        return f"SELECT {', '.join(counts)}, COUNT(*) FROM {texts.reader(columns)}"  # noqa: S608  # quoted
+
+    def headers(self, connection: "DuckDBPyConnection") -> Iterator[list[str]]:
+        """The names of the columns of each file, as they are written there."""
+        if self.through_pyarrow:
+            yield self.dataset().schema.names
+            return
+        from pyarrow import parquet  # noqa: PLC0415  # only some files need it
+
+        for name in self.names:
+            for (file,) in connection.execute("SELECT file FROM glob(?)", [name]).fetchall():
+                if self.found_kind == "parquet":
+                    yield parquet.read_schema(file).names
+                    continue
+                alone = replace(self, names=[file]).reader(header=False)
+                first = connection.execute(f"SELECT * FROM {alone} LIMIT 1").fetchone()  # noqa: S608  # quoted
+                yield [cell or "" for cell in first or ()]
 
     def dataset(self) -> Any:  # noqa: ANN401  # pyarrow has no types
         """Open them by pyarrow. Raises EngineFailed."""
@@ -100,7 +129,8 @@ class Files:
 def kind_of_duckdb(of_type: str) -> Kind:
     """What a column of one of DuckDB's types holds."""
     if decimal := _DECIMAL_TYPE.fullmatch(of_type):
-        return Kind("number", through_text=int(decimal[1]) > _MOST_DIGITS)
+        digits, places = map(int, decimal.groups())
+        return Kind("number" if places else "integer", through_text=digits > _MOST_DIGITS)
     if _INTEGER_TYPE.fullmatch(of_type):
         return Kind("integer")
     names = {"DOUBLE": "number", "FLOAT": "number", "BOOLEAN": "boolean", "VARCHAR": "text", '"NULL"': "number"}

@@ -60,6 +60,7 @@ def found(
         through_text=kinds["scores"].through_text,
         weight_decimals=columns.weight_decimals,
         dialect=engine.dialect,
+        unquoted=True,
     )
     rows, rest = with_labels(engine, rows, read_labels)
     probe = probed(engine, rows, kinds)

@@ -230,7 +230,7 @@ def kind_of_column(of_type: str) -> Kind:
     """What a column of one of Spark's types holds, by its simple string. Spark converts every decimal correctly."""
     base = of_type.partition("(")[0]
     if base == "decimal":
-        return Kind("number")
+        return Kind("integer" if of_type.endswith(",0)") else "number")
     return Kind("text" if base in {"char", "varchar"} else _TYPES.get(base, of_type))
 
 

@@ -5,7 +5,7 @@ booleans, NaN in comparisons, -0.0 in keys, FLOOR to integers that overflow (the
 number decides nothing: MIN and MAX of its rows come back with it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -31,8 +31,8 @@ from service.engines.nodes import (
 MOST_LABELS = 10_000
 """The most distinct labels that are listed."""
 
-_EXACT_INTEGER = 2**53
-"""Integers up to this have a double."""
+_DIGITS, _MOST_DIGITS = 53, 64
+"""The bits of a double, and those of the largest integers that are looked at; larger ones are not taken for exact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,7 @@ class RowSource:
     through_text         the scores are decimals of so many digits that engines convert them correctly only as text.
     weight_decimals      round weights to so many decimals, so that their sums do not depend on the order of rows.
     dialect              the dialect of the names and of the text.
+    unquoted             whether names of columns are as they are, and quotes belong to them.
     """
 
     table: str
@@ -58,6 +59,11 @@ class RowSource:
     through_text: bool = False
     weight_decimals: int | None = None
     dialect: str = "duckdb"
+    unquoted: bool = False
+
+    def column(self, name: str) -> exp.Column:
+        """A column of the table."""
+        return column(name) if self.unquoted else column_of(name, self.dialect)
 
 
 class FirstBins(NamedTuple):
@@ -70,7 +76,7 @@ class FirstBins(NamedTuple):
 
 def labels_text(rows: RowSource) -> str:
     """List the distinct labels, at most MOST_LABELS + 1, the most frequent first: columns label, rows."""
-    label = column_of(rows.labels, rows.dialect)
+    label = rows.column(rows.labels)
     query = (
         exp.select(aliased(label, "label"), aliased(count_of(), "rows"))
         .from_(table_of(rows.table, rows.dialect))
@@ -81,12 +87,11 @@ def labels_text(rows: RowSource) -> str:
     )
 
 
-def probe_text(rows: RowSource, *, whole: bool = False) -> str:
+def probe_text(rows: RowSource, *, whole: Collection[str] = ()) -> str:
     """Count what is there, in one row: rows, scores (not null), finite_scores, and low and high of the finite ones.
 
-    With weights also weights, finite_weights, lowest_weight and weighty (not 0). With `whole`, for a column of
-    integers,
-    inexact_scores: how many are above 2^53 or below -2^53.
+    With weights also weights, finite_weights, lowest_weight and weighty (not 0). For scores and weights that are named
+    in `whole`, because they are integers, inexact_scores and inexact_weights: how many have no exact double.
     """
     counted = [("score", "scores", "finite_scores"), ("weight", "weights", "finite_weights")]
     columns = [aliased(count_of(), "rows")]
@@ -97,16 +102,15 @@ def probe_text(rows: RowSource, *, whole: bool = False) -> str:
         ]
     finite_score = case_when(is_finite("score"), column("score"))
     columns += [aliased(exp.Min(this=finite_score), "low"), aliased(exp.Max(this=finite_score.copy()), "high")]
-    if whole:
-        exact = within("given", _EXACT_INTEGER)
-        columns.append(aliased(count_of(case_when(exp.not_(exact), exp.Literal.number(1))), "inexact_scores"))
+    for name in whole:
+        inexact = exp.not_(exp.paren(_has_double(f"given_{name}")))
+        columns.append(aliased(count_of(case_when(inexact, exp.Literal.number(1))), f"inexact_{name}"))
     if rows.weights is not None:
         columns.append(aliased(exp.Min(this=case_when(is_finite("weight"), column("weight"))), "lowest_weight"))
         weighs = exp.NEQ(this=column("weight"), expression=exp.Literal.number(0))
         columns.append(aliased(count_of(case_when(weighs, exp.Literal.number(1))), "weighty"))
-    return _text(
-        exp.select(*columns).from_(_examples(rows, plain=True, whole=whole).subquery(identifier("examples"))), rows
-    )
+    examples = _examples(rows, plain=True, whole=whole).subquery(identifier("examples"))
+    return _text(exp.select(*columns).from_(examples), rows)
 
 
 def exact_text(rows: RowSource, *, checked: bool = False) -> str:
@@ -162,30 +166,38 @@ def exact_part_text(rows: RowSource, first: FirstBins, levels: Sequence[str]) ->
     return _text(query.group_by(column("score")), rows)
 
 
-def _examples(rows: RowSource, *, plain: bool = False, whole: bool = False) -> exp.Select:
+def _examples(rows: RowSource, *, plain: bool = False, whole: Collection[str] = ()) -> exp.Select:
     """The rows as columns score, positive (1, 0 or null), weight and those of slices, without rows of weight 0.
 
-    If `plain`, all rows, and only score and weight; if `whole`, also given, the score before it is a double.
+    If `plain`, all rows, and only score and weight, and what is named in `whole` as given_scores and given_weights.
     """
-    number = column_of(rows.scores, rows.dialect)
+    number = rows.column(rows.scores)
     text = exp.cast(number, "text") if rows.through_text else number
     columns = [aliased(exp.Add(this=exp.cast(text, "double"), expression=exp.Literal.number("0.0")), "score")]
-    if whole:
-        columns.append(aliased(number.copy(), "given"))
     if not plain:
         columns.append(aliased(_positive(rows), "positive"))
     if rows.weights is not None:
         decimals = rows.weight_decimals
         kind = "double" if decimals is None or plain else f"decimal(18, {decimals})"
-        columns.append(aliased(exp.cast(column_of(rows.weights, rows.dialect), kind), "weight"))
-    query = exp.select(*columns, *([] if plain else _slices(rows, rows.dialect))).from_(
+        columns.append(aliased(exp.cast(rows.column(rows.weights), kind), "weight"))
+    columns += [aliased(rows.column(getattr(rows, name)), f"given_{name}") for name in whole]
+    query = exp.select(*columns, *([] if plain else _slices(rows, given=True))).from_(
         table_of(rows.table, rows.dialect)
     )
     if rows.weights is not None and not plain:
-        weight = column_of(rows.weights, rows.dialect)
+        weight = rows.column(rows.weights)
         there = exp.NEQ(this=weight.copy(), expression=exp.Literal.number(0))
         query = query.where(exp.or_(exp.Is(this=weight, expression=exp.null()), there))
     return query
+
+
+def _has_double(name: str) -> exp.Expr:
+    """Whether a double holds an integer: at most 53 bits are left of it without the last ones, which are 0."""
+    tests = []
+    for bits in range(_DIGITS, _MOST_DIGITS + 1):
+        rest = exp.Mod(this=column(name), expression=label_literal(2 ** (bits - _DIGITS)))
+        tests.append(exp.and_(within(name, 2**bits), exp.EQ(this=rest, expression=exp.Literal.number(0))))
+    return exp.or_(within(name, 2**_DIGITS), *tests[1:])
 
 
 def _descended(rows: RowSource, first: FirstBins, levels: Sequence[str]) -> exp.Select:
@@ -242,7 +254,7 @@ def _total(met: exp.Expr, value: exp.Expr, rows: RowSource) -> exp.Expr:
 
 
 def _positive(rows: RowSource) -> exp.Case:
-    label = column_of(rows.labels, rows.dialect)
+    label = rows.column(rows.labels)
     case = exp.Case().when(_is_one_of(label, rows.positive), exp.Literal.number(1))
     others = exp.not_(exp.Is(this=label.copy(), expression=exp.null()))
     negative = others if rows.negative is None else _is_one_of(label, rows.negative)
@@ -263,13 +275,13 @@ def _carried(rows: RowSource) -> tuple[str, ...]:
     return ("score", "positive", *weight, *(f"slice_{place}" for place in range(len(rows.by))))
 
 
-def _slices(rows: RowSource, dialect: str | None = None) -> Iterator[exp.Expr]:
-    """The columns of slices: with a dialect those of the table, named slice_0 and so on, else these by their names."""
+def _slices(rows: RowSource, *, given: bool = False) -> Iterator[exp.Expr]:
+    """The columns of slices: as given, those of the table as slice_0 and so on; else these by their names."""
     for place, name in enumerate(rows.by):
-        if dialect is None:
-            yield aliased(column(f"slice_{place}"), name)
+        if given:
+            yield aliased(rows.column(name), f"slice_{place}")
         else:
-            yield aliased(column_of(name, dialect), f"slice_{place}")
+            yield aliased(column(f"slice_{place}"), name)
 
 
 def _slice_names(rows: RowSource) -> Iterator[exp.Expr]:

@@ -223,6 +223,87 @@ def test_files_of_every_kind_and_any_partition(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("rocpr-*"))
 
 
+@pytest.mark.parametrize("of_type", [pa.int64(), pa.uint64(), pa.decimal128(20, 0), pa.decimal128(38, 0)], ids=str)
+def test_large_integers_that_a_double_holds_are_used(of_type: pa.DataType, tmp_path: Path) -> None:
+    given = [0, 2**53 + 2, 2**60, 2**62 + 2**10, 2**63 - 2**10]
+    scores = pa.array(map(decimal.Decimal, given) if pa.types.is_decimal(of_type) else given, of_type)
+    labels = np.array([True, False, True, False, True])
+    check(grouped({"p": scores, "y": labels}, tmp_path).groups, np.array(given, dtype=np.float64), labels)
+
+
+def test_a_quote_in_a_name_belongs_to_it(tmp_path: Path) -> None:
+    table = pa.table({'"p"': SCORES, "p": np.zeros(SIZE), '"y"': LABELS, '"s"': LOGITS > 0, '"w"': WEIGHTS})
+    columns = RowColumns('"p"', '"y"', '"w"', by=('"s"',))
+    result = grouped(table, tmp_path, columns)
+    there = LOGITS > 0
+    groups = result.groups.take(result.slices['"s"'].astype(bool))
+    check(groups, SCORES[there], LABELS[there], WEIGHTS[there])
+
+
+def write_repeated(path: Path, kind: str, names: list[str]) -> None:
+    table = pa.Table.from_arrays([pa.array([0.1, 0.9]), pa.array([0.9, 0.1]), pa.array([0, 1])], names)
+    if kind == "csv":
+        csv.write_csv(table, path)
+    else:
+        parquet.write_table(table, path) if kind == "parquet" else feather.write_feather(table, path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "headers"),
+    [
+        ("parquet", [["p", "p", "y"]]),
+        ("parquet", [["P", "p", "y"]]),
+        ("parquet", [["p", "P", "y"], ["P", "p", "y"]]),
+        ("csv", [["p", "p", "y"]]),
+        ("csv", [["p", "P", "y"], ["P", "p", "y"]]),
+        ("arrow", [["P", "p", "y"]]),
+    ],
+)
+def test_a_name_that_two_columns_have_is_refused(kind: str, headers: list[list[str]], tmp_path: Path) -> None:
+    """DuckDB would take the first of them, and does not look at upper and lower case."""
+    for number, names in enumerate(headers):
+        write_repeated(tmp_path / f"{number}.{kind}", kind, names)
+    files = Files([str(tmp_path / f"*.{kind}") if kind != "arrow" else str(tmp_path / "0.arrow")], numbers=["p"])
+    with DuckDB(files, spill=tmp_path) as engine, pytest.raises(ColumnRefused) as refused:
+        found(engine, RowColumns("p", "y"), read_labels)
+    assert (refused.value.code, refused.value.column) == ("duplicate", "p")
+
+
+def test_other_columns_may_have_the_same_name(tmp_path: Path) -> None:
+    write_repeated(tmp_path / "rows.parquet", "parquet", ["p", "P", "y"])
+    with DuckDB(Files([str(tmp_path / "rows.parquet")]), spill=tmp_path) as engine:
+        check(found(engine, RowColumns("p", "y"), read_labels).groups, np.array([0.1, 0.9]), np.array([False, True]))
+
+
+@pytest.mark.parametrize(
+    ("cell", "decimal", "refused"),
+    [
+        ("1_000", ".", "refused"),
+        ("+-5", ".", "refused"),
+        ("0.5\v", ".", "refused"),
+        ("1_0,5", ",", "refused"),
+        ("-1,5e+3 ", ",", ""),
+        (" +.5", ".", ""),
+        ("5.\t", ".", ""),
+    ],
+)
+def test_numbers_of_csv_files_are_read_as_those_of_a_body(
+    cell: str,
+    decimal: str,
+    refused: str,
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "rows.csv").write_text(f"p;y\n{cell};1\n0;0\n")
+    files = Files([str(tmp_path / "rows.csv")], texts=["y"], numbers=["p"], delimiter=";", decimal=decimal)
+    with DuckDB(files, spill=tmp_path) as engine:
+        if not refused:
+            assert found(engine, RowColumns("p", "y"), read_labels).rows == 2
+            return
+        with pytest.raises(ColumnRefused) as failure:
+            found(engine, RowColumns("p", "y"), read_labels)
+    assert (failure.value.code, failure.value.detail) == ("not_a_number", "This is not a decimal number (1 of 2 rows).")
+
+
 NULL, NAN, INFINITE = [None, 0.5, 0.2], [0.1, float("nan"), 0.2], [0.1, 0.5, float("-inf")]
 
 
@@ -244,6 +325,21 @@ NULL, NAN, INFINITE = [None, 0.5, 0.2], [0.1, float("nan"), 0.2], [0.1, 0.5, flo
             {"p": [1, 2, 2**53 + 1]},
             "not_exact",
             "This integer has no exact double, and rocpr does not round it (1 of 3 rows).",
+        ),
+        (
+            {"p": pa.array([1, 2, 2**64 - 1], pa.uint64())},
+            "not_exact",
+            "This integer has no exact double, and is not rounded silently (1 of 3 rows).",
+        ),
+        (
+            {"p": pa.array(map(decimal.Decimal, [1, 2**53 + 1, 2**60 + 128]), pa.decimal128(38, 0))},
+            "not_exact",
+            "This integer has no exact double, and is not rounded silently (2 of 3 rows).",
+        ),
+        (
+            {"w": [1, 2**53 + 1, 2]},
+            "not_exact",
+            "This integer has no exact double, and is not rounded silently (1 of 3 rows).",
         ),
         (
             {"y": pa.array([0, 1, 2], pa.date32())},

@@ -102,7 +102,7 @@ def texts(rows: RowSource) -> list[str]:
     first = FirstBins(-1.5, 2.0**15, logarithmic=True)
     return [
         sql.labels_text(rows),
-        sql.probe_text(rows, whole=True),
+        sql.probe_text(rows, whole=("scores", "weights")),
         sql.exact_text(rows),
         sql.exact_text(rows, checked=True),
         sql.free_bins_text(rows, 4096),

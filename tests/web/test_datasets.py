@@ -47,7 +47,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
         location = "{directory}/{name}/*.parquet"
         scores = "p"
         labels = "fraud"
-        filters = ["country", "week"]
+        filters = ["country", "week", "vanished"]
         slices = ["country", "week"]
         keys = ["{name}"]
     """
@@ -115,7 +115,7 @@ def test_every_operation_takes_datasets(client: FlaskClient) -> None:
 
 
 def test_each_key_has_its_own(client: FlaskClient) -> None:
-    listed = {"name": "ann", "filters": ["country", "week"], "slices": ["country", "week"], "weighted": False}
+    listed = {"name": "ann", "filters": ["country", "week", "vanished"], "slices": ["country", "week"], "weighted": False}
     assert client.get("/v1/datasets", headers=ANN).get_json() == {"datasets": [listed]}
     assert client.get("/v1/datasets").status_code == 401
     theirs, nobodys = (client.post("/v1/curves", json={"dataset": name}, headers=BEN) for name in ("ann", "nothing"))
@@ -171,6 +171,12 @@ def test_nobody_reaches_what_the_file_does_not_name(client: FlaskClient) -> None
             assert answer.status_code in {404, 422}, (body, answer.text)
             told = answer.text.replace(json.dumps(body)[1:-1], "")
             assert not any(word in told for word in (SECRET, "parquet", "root:", "lake")), answer.text
+
+
+@pytest.mark.parametrize("value", ["1", 1, True])
+def test_a_filter_that_the_rows_lack_is_the_operators_mistake(client: FlaskClient, value: Any) -> None:
+    answer = client.post("/v1/curves", json={"dataset": "ann", "where": {"vanished": value}}, headers=ANN)
+    assert (answer.status_code, answer.get_json()["type"]) == (503, "/problems/dataset_unavailable")
 
 
 @pytest.mark.parametrize("values", ["\ud800", ["DE", "FR\udfff"], ["\ude00\ud83d"], ["\ud83d", "\ude00"]])
