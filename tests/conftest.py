@@ -8,11 +8,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import settings
 
 from deploy import build_hook
 from service import app
 from service.curves import compiled
 from tests import strategies
+
+# For laws that do not choose their own (strategies.examples): a busy machine breaks no law.
+settings.register_profile("suite", deadline=None, derandomize=True, database=None)
+settings.load_profile("suite")
 
 ROOT = Path(__file__).resolve().parent.parent
 NOT_COMPILED = pytest.StashKey[str]()
