@@ -35,8 +35,8 @@ def _asked(service: Service, name: str, seconds: float) -> Seen:
 def rates(seconds: float, tell: Callable[[str], None] = lambda _: None) -> Found:
     """Requests a second, and how long each takes, over kept connections."""
     found = Found(
-        f"{CONNECTIONS} kept connections that repeat their call immediately, 50 rows with all outputs, then 1,000 rows with "
-        f"areas; old and new server in turns, {ROUNDS} times {seconds / ROUNDS:g} s each"
+        f"{CONNECTIONS} kept connections that repeat their call immediately, 50 rows with all outputs, then 1,000 rows "
+        f"with areas; old and new server in turns, {ROUNDS} times {seconds / ROUNDS:g} s each"
     )
     try:
         with both(log_level="warning") as servers:
