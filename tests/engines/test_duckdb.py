@@ -329,17 +329,17 @@ NULL, NAN, INFINITE = [None, 0.5, 0.2], [0.1, float("nan"), 0.2], [0.1, 0.5, flo
         (
             {"p": pa.array([1, 2, 2**64 - 1], pa.uint64())},
             "not_exact",
-            "This integer has no exact double, and is not rounded silently (1 of 3 rows).",
+            "This integer has no exact double, and rocpr does not round it (1 of 3 rows).",
         ),
         (
             {"p": pa.array(map(decimal.Decimal, [1, 2**53 + 1, 2**60 + 128]), pa.decimal128(38, 0))},
             "not_exact",
-            "This integer has no exact double, and is not rounded silently (2 of 3 rows).",
+            "This integer has no exact double, and rocpr does not round it (2 of 3 rows).",
         ),
         (
             {"w": [1, 2**53 + 1, 2]},
             "not_exact",
-            "This integer has no exact double, and is not rounded silently (1 of 3 rows).",
+            "This integer has no exact double, and rocpr does not round it (1 of 3 rows).",
         ),
         (
             {"y": pa.array([0, 1, 2], pa.date32())},
