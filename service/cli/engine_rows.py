@@ -3,8 +3,10 @@
 Knows the options of an engine, and how its failures end a command.
 """
 
+import signal
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial, wraps
 from pathlib import Path
@@ -205,7 +207,7 @@ class EngineRows:
         except ImportError:
             fail([f"Error: --engine {self.engine.engine} {needs_extra(self.engine.engine)}"])
         try:
-            with opened() as engine:
+            with _ended_by_signals(), opened() as engine:
                 return self._read(engine, given)
         except (ColumnRefused, ColumnError) as refused:
             column = getattr(refused, "column", given.get("labels", "labels"))
@@ -276,6 +278,27 @@ _NAMES = {"duckdb": "DuckDB", "spark": "Spark"}
 
 _READ_HERE = {*COLUMN_PARAMETERS, *CSV_PARAMETERS, "positive_label"}
 """Options that say how rows are read."""
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Have Ctrl-C and SIGTERM stop the query and remove what it wrote to disk, however often they come."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def stop(number: int, _: object) -> None:
+        for each in before:
+            signal.signal(each, signal.SIG_IGN)  # once is enough, until the process has ended
+        before.clear()
+        raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(128 + number)
+
+    for number, handler in before.items():
+        if handler != signal.SIG_IGN:
+            signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _column(cells: np.ndarray[Any, Any]) -> ArrowColumn:
