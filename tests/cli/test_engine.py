@@ -17,6 +17,7 @@ import pytest
 from pyarrow import csv, parquet
 
 from tests.cli.running import DATA, run
+from tests.mounts import behind, small
 
 ROOT = DATA.parent.parent
 DIGITS = DATA / "digits_eight.csv"
@@ -212,6 +213,52 @@ def test_a_signal_ends_a_command_within_two_seconds(
     assert command.returncode == status
     assert said.strip() == says
     assert not list(tmp_path.glob("rocpr-*"))
+
+
+LOST = """
+import os, signal, weakref
+from service.engines import sql
+exact = sql.exact_text
+class Held: pass
+def lose(_):
+    os.kill(os.getpid(), signal.SIGINT)
+    for _ in range(1000): pass
+def text(rows):
+    held = Held()
+    held_weakly = weakref.ref(held, lose)
+    del held
+    return exact(rows)
+sql.exact_text = text
+from service.cli.main import main
+main()
+"""
+
+
+def test_ctrl_c_that_python_drops_ends_a_command(lake: Path, tmp_path: Path) -> None:
+    words = ["curves", str(lake / "all.parquet"), *DUCKDB, "--spill", str(tmp_path)]
+    command = [sys.executable, "-c", LOST, *words]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
+    assert "Exception ignored" in done.stderr
+    assert (done.returncode, done.stderr.splitlines()[-1], done.stdout) == (130, "Aborted!", "")
+
+
+SPILLING = """
+from service.engines import sql
+sql.exact_text = lambda rows: "SELECT a, COUNT(*) FROM (SELECT hash(range) AS a FROM range(8000000)) GROUP BY a"
+from service.cli.main import main
+main()
+"""
+
+
+def test_a_full_disk_is_told(lake: Path, tmp_path: Path) -> None:
+    words = ["curves", str(lake / "all.parquet"), *DUCKDB, "--memory", "100MB", "--spill", str(tmp_path)]
+    command = behind(small(tmp_path, "4m"), sys.executable, "-c", SPILLING, *words)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 2
+    _, reason, advice = done.stderr.splitlines()
+    assert reason.startswith("  Out of Memory Error: failed to offload data block")
+    assert "max_temp_directory_size" not in reason
+    assert advice == "  There is no room for what does not fit into memory: name another directory with --spill."
 
 
 @pytest.mark.parametrize("words", [["slices", "a.csv", "--slices", "country"], ["compare", "a=a.csv", "b=b.csv"]])
