@@ -1,17 +1,20 @@
 """The progress of an engine, on a terminal."""
 
+from collections.abc import Callable
 from typing import Any
 
 
 class EngineBars:
-    """A bar for each step of an engine, on a terminal."""
+    """A bar for each step of an engine, on a terminal; `check` is called with each, and may end the command."""
 
-    def __init__(self) -> None:
+    def __init__(self, check: Callable[[], None]) -> None:
+        self._check = check
         self._bar: Any = None
         self._step = ""
 
     def show(self, step: str, done: float) -> None:
         """Show how much of a step is done."""
+        self._check()
         if step != self._step:
             from tqdm import tqdm  # type: ignore[import-untyped] # noqa: PLC0415  # has no types; takes time to import
 

@@ -3,11 +3,14 @@
 Knows the options of an engine, and how its failures end a command.
 """
 
+import signal
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial, wraps
 from pathlib import Path
+from threading import current_thread, main_thread
 from typing import Any, BinaryIO, TypeVar, cast
 
 import click
@@ -177,7 +180,8 @@ class EngineRows:
         except Problem as problem:
             fail(self._lines(problem, given))
         if not self._found:
-            self._found.update(self._grouped(given))
+            with _ended_by_signals() as check:
+                self._found.update(self._grouped(given, check))
         return Decoded(self._found | options)
 
     def ask(self, operation: str, parameters: Mapping[str, str], accept: str) -> Answer:
@@ -196,12 +200,12 @@ class EngineRows:
         if missing & {"scores", "labels"}:
             yield "  If the columns have other names, give them with --scores and --labels."
 
-    def _grouped(self, given: Mapping[str, str]) -> dict[str, Any]:
+    def _grouped(self, given: Mapping[str, str], check: Callable[[], None]) -> dict[str, Any]:
         """Have the engine group the rows: a document of groups, and perhaps of slices."""
         try:
             from service.engines.failures import ColumnRefused, EngineFailed  # noqa: PLC0415  # goes with the engine
 
-            bars = EngineBars()
+            bars = EngineBars(check)
             opened = self._spark(bars) if self.engine.engine == "spark" else self._duckdb(given, bars)
         except ImportError:
             fail([f"Error: --engine {self.engine.engine} {needs_extra(self.engine.engine)}"])
@@ -219,7 +223,11 @@ class EngineRows:
                 f"Error: {self.name}: {_NAMES[self.engine.engine]} could not read or group the rows.",
                 f"  {failure}",
             ]
-            if self.engine.memory is not None and "Out of Memory" in str(failure):
+            if "failed to offload" in str(failure):
+                lines.append(
+                    "  There is no room for what does not fit into memory: name another directory with --spill."
+                )
+            elif self.engine.memory is not None and "Out of Memory" in str(failure):
                 lines.append(f"  --memory {self.engine.memory} is too little: give more, as in 1GB, or leave it out.")
             fail(lines)
         finally:
@@ -277,6 +285,37 @@ _NAMES = {"duckdb": "DuckDB", "spark": "Spark"}
 
 _READ_HERE = {*COLUMN_PARAMETERS, *CSV_PARAMETERS, "positive_label"}
 """Options that say how rows are read."""
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[Callable[[], None]]:
+    """Have Ctrl-C and SIGTERM stop the query and remove what it wrote to disk, however often they come.
+
+    Python drops an exception that a signal raises within some callbacks of its own, so call what this yields now and
+    then: it raises the exception again.
+    """
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    caught: list[int] = []
+
+    def check() -> None:
+        if caught and current_thread() is main_thread():
+            raise KeyboardInterrupt if caught[0] == signal.SIGINT else SystemExit(128 + caught[0])
+
+    def stop(number: int, _: object) -> None:
+        for each in before:
+            signal.signal(each, signal.SIG_IGN)  # once is enough, until the process has ended
+        caught.append(number)
+        check()
+
+    for number, handler in before.items():
+        if handler != signal.SIG_IGN:
+            signal.signal(number, stop)
+    try:
+        yield check
+        check()
+    finally:
+        for number, handler in () if caught else before.items():
+            signal.signal(number, handler)
 
 
 def _column(cells: np.ndarray[Any, Any]) -> ArrowColumn:

@@ -11,8 +11,10 @@ from service.environment import prepare_process
 
 def main() -> None:
     """Run the command that the process was started with."""
-    if "numpy" not in sys.modules:  # if imported already, the process is prepared by its owner
-        prepare_process()
-    from service.cli.commands import rocpr  # noqa: PLC0415  # imports NumPy
-
+    try:
+        if "numpy" not in sys.modules:  # if imported already, the process is prepared by its owner
+            prepare_process()
+        from service.cli.commands import rocpr  # noqa: PLC0415  # imports NumPy
+    except KeyboardInterrupt:
+        sys.exit(130)
     rocpr()

@@ -18,8 +18,23 @@ if TYPE_CHECKING:
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
+INTERRUPTED = 130
+"""The exit status after Ctrl-C."""
+
+
 class Commands(click.Group):
-    """A group whose commands refuse an option given more than once, of which click would keep the last."""
+    """A group whose commands refuse an option given more than once, of which click would keep the last.
+
+    Ctrl-C ends them with the status that a shell gives, 130.
+    """
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("Aborted!", err=True)
+            ctx.exit(INTERRUPTED)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -28,7 +28,17 @@ _TICK = 0.1
 _BYTES_PER_BIN = 400
 _FEWEST_BINS = 1024
 _LONGEST_REASON = 400
-_ADVICE = ("LINE ", "Stack Trace", "Possible ", "This error ", "file = ", "It was not possible", "Column ", "* ")
+_ADVICE = (
+    "LINE ",
+    "Stack Trace",
+    "This limit ",
+    "Possible ",
+    "This error ",
+    "file = ",
+    "It was not possible",
+    "Column ",
+    "* ",
+)
 """How the lines begin that speak of DuckDB's own SQL and settings, after what went wrong."""
 
 _RENAMED = re.compile(r".*_\d+", re.DOTALL)

@@ -17,7 +17,9 @@ import pytest
 from pyarrow import csv, parquet
 
 from tests.cli.running import DATA, run
+from tests.mounts import behind, small
 
+ROOT = DATA.parent.parent
 DIGITS = DATA / "digits_eight.csv"
 DUCKDB = ["--engine", "duckdb"]
 
@@ -181,23 +183,82 @@ def used_by_children() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def test_ctrl_c_ends_a_command_within_two_seconds(lake: Path, root: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("signals", "status", "says"),
+    [
+        ([signal.SIGINT], 130, b"Aborted!"),
+        ([signal.SIGINT] * 3, 130, b"Aborted!"),
+        ([signal.SIGTERM], 143, b""),
+        ([signal.SIGTERM, signal.SIGINT], 143, b""),
+    ],
+)
+def test_a_signal_ends_a_command_within_two_seconds(
+    lake: Path, tmp_path: Path, signals: list[int], status: int, says: bytes
+) -> None:
     """Two seconds of a processor: the command works on two, and this machine may have other work."""
     words = ["curves", str(lake / "all.parquet"), *DUCKDB, "--spill", str(tmp_path)]
     others = used_by_children()
-    with subprocess.Popen([sys.executable, "-c", ENDLESS, *words], cwd=root, stderr=subprocess.PIPE) as command:
+    with subprocess.Popen([sys.executable, "-c", ENDLESS, *words], cwd=ROOT, stderr=subprocess.PIPE) as command:
         while not list(tmp_path.glob("rocpr-*")):
             assert command.poll() is None
             time.sleep(0.05)
         time.sleep(0.5)
         user, system = Path(f"/proc/{command.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
         used = (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
-        command.send_signal(signal.SIGINT)
+        for number in signals:
+            command.send_signal(number)
+            time.sleep(0.02)
         _, said = command.communicate(timeout=60)
     assert used_by_children() - others - used < 2
-    assert command.returncode == 1
-    assert said.strip() == b"Aborted!"
+    assert command.returncode == status
+    assert said.strip() == says
     assert not list(tmp_path.glob("rocpr-*"))
+
+
+LOST = """
+import os, signal, weakref
+from service.engines import sql
+exact = sql.exact_text
+class Held: pass
+def lose(_):
+    os.kill(os.getpid(), signal.SIGINT)
+    for _ in range(1000): pass
+def text(rows):
+    held = Held()
+    held_weakly = weakref.ref(held, lose)
+    del held
+    return exact(rows)
+sql.exact_text = text
+from service.cli.main import main
+main()
+"""
+
+
+def test_ctrl_c_that_python_drops_ends_a_command(lake: Path, tmp_path: Path) -> None:
+    words = ["curves", str(lake / "all.parquet"), *DUCKDB, "--spill", str(tmp_path)]
+    command = [sys.executable, "-c", LOST, *words]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
+    assert "Exception ignored" in done.stderr
+    assert (done.returncode, done.stderr.splitlines()[-1], done.stdout) == (130, "Aborted!", "")
+
+
+SPILLING = """
+from service.engines import sql
+sql.exact_text = lambda rows: "SELECT a, COUNT(*) FROM (SELECT hash(range) AS a FROM range(8000000)) GROUP BY a"
+from service.cli.main import main
+main()
+"""
+
+
+def test_a_full_disk_is_told(lake: Path, tmp_path: Path) -> None:
+    words = ["curves", str(lake / "all.parquet"), *DUCKDB, "--memory", "100MB", "--spill", str(tmp_path)]
+    command = behind(small(tmp_path, "4m"), sys.executable, "-c", SPILLING, *words)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 2
+    _, reason, advice = done.stderr.splitlines()
+    assert reason.startswith("  Out of Memory Error: failed to offload data block")
+    assert "max_temp_directory_size" not in reason
+    assert advice == "  There is no room for what does not fit into memory: name another directory with --spill."
 
 
 @pytest.mark.parametrize("words", [["slices", "a.csv", "--slices", "country"], ["compare", "a=a.csv", "b=b.csv"]])

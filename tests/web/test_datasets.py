@@ -115,8 +115,12 @@ def test_every_operation_takes_datasets(client: FlaskClient) -> None:
 
 
 def test_each_key_has_its_own(client: FlaskClient) -> None:
-    filters = ["country", "week", "vanished"]
-    listed = {"name": "ann", "filters": filters, "slices": ["country", "week"], "weighted": False}
+    listed = {
+        "name": "ann",
+        "filters": ["country", "week", "vanished"],
+        "slices": ["country", "week"],
+        "weighted": False,
+    }
     assert client.get("/v1/datasets", headers=ANN).get_json() == {"datasets": [listed]}
     assert client.get("/v1/datasets").status_code == 401
     theirs, nobodys = (client.post("/v1/curves", json={"dataset": name}, headers=BEN) for name in ("ann", "nothing"))
