@@ -1,8 +1,8 @@
 """The SQL text: one tree for every dialect, written by sqlglot. Knows no engine and runs nothing.
 
-What engines do differently is kept out of the text: sums of integers (COUNT of a CASE instead), the minimum of
-booleans, NaN in comparisons, -0.0 in keys, FLOOR to integers that overflow (the minimum is subtracted first). A bin's
-number decides nothing: MIN and MAX of its rows come back with it.
+The text avoids what engines do differently: sums of integers (COUNT of a CASE instead), the minimum of booleans, NaN in
+comparisons, -0.0 in keys, FLOOR to integers that overflow (the minimum is subtracted first). No result relies on the
+number of a bin: MIN and MAX of its rows come back with it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -32,19 +32,19 @@ MOST_LABELS = 10_000
 """The most distinct labels that are listed."""
 
 _EXACT_INTEGER = 2**53
-"""Integers up to this have a double."""
+"""Every integer up to this is a double."""
 
 
 @dataclass(frozen=True, slots=True)
 class RowSource:
     """The rows of an evaluation: a table and its columns, by name.
 
-    table, scores, labels, weights   names as in `dialect`, which may be quoted; other characters than letters need
+    table, scores, labels, weights   names in `dialect`, quoted or not; names with other characters than letters need
         no quotes.
     positive, negative   the positive labels, and the negative ones; None for the latter means all others.
     by                   columns that define slices.
-    through_text         the scores are decimals of so many digits that engines convert them correctly only as text.
-    weight_decimals      round weights to so many decimals, so that their sums do not depend on the order of rows.
+    through_text         whether the scores are decimals too long for engines to convert correctly except as text.
+    weight_decimals      decimals to round weights to, so that their sums do not depend on the order of rows.
     dialect              the dialect of the names and of the text.
     """
 
@@ -82,11 +82,10 @@ def labels_text(rows: RowSource) -> str:
 
 
 def probe_text(rows: RowSource, *, whole: bool = False) -> str:
-    """Count what is there, in one row: rows, scores (not null), finite_scores, and low and high of the finite ones.
+    """Describe the rows in one row: rows, scores (not null), finite_scores, and low and high of the finite ones.
 
     With weights also weights, finite_weights, lowest_weight and weighty (not 0). With `whole`, for a column of
-    integers,
-    inexact_scores: how many are above 2^53 or below -2^53.
+    integers, inexact_scores: how many are above 2^53 or below -2^53.
     """
     counted = [("score", "scores", "finite_scores"), ("weight", "weights", "finite_weights")]
     columns = [aliased(count_of(), "rows")]
@@ -112,7 +111,7 @@ def probe_text(rows: RowSource, *, whole: bool = False) -> str:
 def exact_text(rows: RowSource, *, checked: bool = False) -> str:
     """Group by score: slice_0, slice_1 and so on for `by`, score and the sums: positives, negatives.
 
-    Of weights also positives_squared, negatives_squared, and rows.
+    With weights also positives_squared, negatives_squared, and rows.
 
     With `checked`, slices have the names in `by`, rows is left out, and negatives is null in a group with a row whose
     label is neither positive nor negative, or whose weight is null or below 0: no reader of groups takes that for a
@@ -127,7 +126,7 @@ def exact_text(rows: RowSource, *, checked: bool = False) -> str:
 def free_bins_text(rows: RowSource, bins: int) -> str:
     """Group into bins of equal width between the least and the greatest score, checked as `exact_text` can be.
 
-    The columns of `by`, score_from, score_to and the sums. One text that needs no probe.
+    The columns are those of `by`, score_from, score_to and the sums. This one query needs no probe.
     """
     ends = exp.select(aliased(exp.Min(this=column("score")), "low"), aliased(exp.Max(this=column("score")), "high"))
     width = exp.paren(exp.Sub(this=column("high"), expression=column("low")))
@@ -146,8 +145,7 @@ def free_bins_text(rows: RowSource, bins: int) -> str:
 def bins_text(rows: RowSource, first: FirstBins, levels: Sequence[str] = ()) -> str:
     """Group into bins: bin, score_from, score_to and the sums of `exact_text`.
 
-    `levels` are tables that divide bins further, each those of the level above. Their columns: bin, start, low and
-    scale;
+    `levels` are tables, each of which divides the bins of the level above. Their columns are bin, start, low and scale;
     the bins that a bin is divided into have numbers from `start` on.
     """
     query = exp.select(aliased(column("bin"), "bin"), *_ends(), *_sums(rows))
@@ -156,7 +154,7 @@ def bins_text(rows: RowSource, first: FirstBins, levels: Sequence[str] = ()) -> 
 
 
 def exact_part_text(rows: RowSource, first: FirstBins, levels: Sequence[str]) -> str:
-    """Group by score, as `exact_text`, the rows in bins that the last of the `levels` names."""
+    """Group by score, as `exact_text` does, the rows in the bins that the last of the `levels` names."""
     query = exp.select(aliased(column("score"), "score"), *_sums(rows))
     query = query.from_(_descended(rows, first, levels).subquery(identifier("examples")))
     return _text(query.group_by(column("score")), rows)
@@ -165,7 +163,7 @@ def exact_part_text(rows: RowSource, first: FirstBins, levels: Sequence[str]) ->
 def _examples(rows: RowSource, *, plain: bool = False, whole: bool = False) -> exp.Select:
     """The rows as columns score, positive (1, 0 or null), weight and those of slices, without rows of weight 0.
 
-    If `plain`, all rows, and only score and weight; if `whole`, also given, the score before it is a double.
+    If `plain`, all rows, with only score and weight; if `whole`, also `given`, the score before it becomes a double.
     """
     number = column_of(rows.scores, rows.dialect)
     text = exp.cast(number, "text") if rows.through_text else number
@@ -189,7 +187,7 @@ def _examples(rows: RowSource, *, plain: bool = False, whole: bool = False) -> e
 
 
 def _descended(rows: RowSource, first: FirstBins, levels: Sequence[str]) -> exp.Select:
-    """The rows of the bins that the levels name, with the bins that these are divided into."""
+    """The rows in the bins that the levels name, each with its finest bin."""
     score = exp.Ln(this=column("score")) if first.logarithmic else "score"
     bin_ = floor_bin(score, double_literal(first.low), double_literal(first.scale))
     carried = _carried(rows)
@@ -264,7 +262,7 @@ def _carried(rows: RowSource) -> tuple[str, ...]:
 
 
 def _slices(rows: RowSource, dialect: str | None = None) -> Iterator[exp.Expr]:
-    """The columns of slices: with a dialect those of the table, named slice_0 and so on, else these by their names."""
+    """The columns of slices: with a dialect, the table's, as slice_0 and so on; without, these by their own names."""
     for place, name in enumerate(rows.by):
         if dialect is None:
             yield aliased(column(f"slice_{place}"), name)
