@@ -58,8 +58,8 @@ def curves(evaluation: Evaluation) -> Response:
             "fpr": fpr,
             "tpr": tpr,
             "recall": tpr,
-            # scikit-learn reverses the rows and sets precision to 1 where nothing is called positive; orjson writes NaN as
-            # null.
+            # scikit-learn reverses the rows, with precision 1 where nothing is called positive; orjson writes NaN
+            # as null.
             "precision": np.concatenate(([np.nan], precision[-2::-1])),
             "on_hull": on_hull(fp, tp, vertices),
         }

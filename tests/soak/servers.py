@@ -88,7 +88,7 @@ def start(
 ) -> subprocess.Popen[bytes]:
     """Start gunicorn, which inherits the descriptors `keep`.
 
-    `root` is the checkout that it serves, `inside` a command that runs the command after it, `options` are for gunicorn.
+    `root` is the checkout that it serves, `inside` a command that runs the rest, `options` are for gunicorn.
     """
     binds = [word for address in bind for word in ("--bind", address)]
     with log.open("ab") as stream:
