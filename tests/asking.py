@@ -1,4 +1,4 @@
-"""What the tests of service.answer ask with: a request in, its answer or what it was refused for out."""
+"""How the tests of service.answer send requests: a request in, its answer or its errors out."""
 
 import csv
 import io
@@ -34,14 +34,14 @@ def ask(
 
 
 def answered(operation: str, body: Any, **kwargs: Any) -> Any:
-    """The JSON answer of a request that is right."""
+    """The JSON answer of a valid request."""
     result = ask(operation, body, **kwargs)
     assert result.status == 200, result.body
     return json.loads(result.body)
 
 
 def errors(operation: str, body: Any, **kwargs: Any) -> list[dict[str, str]]:
-    """What is told of a request that can be parsed but is wrong."""
+    """The errors of a request that can be parsed but is invalid."""
     result = ask(operation, body, **kwargs)
     assert result.status == 422, result.body
     assert result.media_type == "application/problem+json"
@@ -53,12 +53,12 @@ def errors(operation: str, body: Any, **kwargs: Any) -> list[dict[str, str]]:
 
 
 def refusals(operation: str, body: Any, **kwargs: Any) -> list[tuple[str, str]]:
-    """The pointers and codes of it."""
+    """The pointers and codes of its errors."""
     return [(error["pointer"], error["code"]) for error in errors(operation, body, **kwargs)]
 
 
 def tables(whole: dict[str, Any]) -> dict[str, Columns]:
-    """The tables of a JSON answer as formats of one table show them: {table: {column: values}}, null ones left out.
+    """The tables of a JSON answer as single-table formats show them, {table: {column: values}}, without null ones.
 
     A table per index is one table whose first column names the index; an object of single numbers is one row.
     """
@@ -85,7 +85,7 @@ def tables(whole: dict[str, Any]) -> dict[str, Columns]:
 
 
 def read_csv(text: str) -> Columns:
-    """A table of a CSV answer: {column: values}. Empty is null; what is JSON is read, what is not is text."""
+    """A table of a CSV answer: {column: values}. An empty cell is null; one that is not JSON is text."""
     header, *rows = csv.reader(io.StringIO(text, newline=""), strict=True)
     return {name: [_cell(row[position]) for row in rows] for position, name in enumerate(header)}
 
@@ -103,7 +103,7 @@ def _stacked(indices: dict[str, Any], columns_of: Callable[[Any], Columns]) -> C
 
 
 def _area_rows(found: dict[str, dict[str, Any] | None], keys: tuple[str, ...]) -> Columns:
-    """One row for each area; of what is null the area alone."""
+    """One row for each area; if it is null, with the area's name alone."""
     return {"area": list(found)} | {key: [one and one[key] for one in found.values()] for key in keys}
 
 

@@ -1,4 +1,4 @@
-"""The compiled library in a directory of its own, so that tests neither need nor change what a checkout has."""
+"""The compiled library in a separate directory, so that tests neither need nor change the checkout's."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def library_in(directory: Path, *options: str) -> Path:
-    """Compile it, unless there is no compiler here."""
+    """Compile it, if there is a compiler."""
     library = directory / "kernel.so"
     build_hook.compile_library([*compiler(), *options], ROOT / build_hook.SOURCES, library)
     return library
 
 
 def compiler() -> list[str]:
-    """The command of the compiler here; without one the test is skipped."""
+    """The command of the compiler; without one the test is skipped."""
     try:
         return build_hook.compiler_command()
     except build_hook.NotCompiled as reason:
@@ -34,7 +34,7 @@ def compiler() -> list[str]:
 
 @contextmanager
 def used(library: Path | None) -> Iterator[None]:
-    """Use a library, or none, and after that what was used before."""
+    """Use a library, or none, and afterwards the previous one."""
     before = KERNEL.path
     KERNEL.use(library)
     try:
@@ -44,7 +44,7 @@ def used(library: Path | None) -> Iterator[None]:
 
 
 def bits(answer: Any) -> Any:
-    """An answer, so that two are equal only when all bits of theirs are."""
+    """An answer in a form in which two are equal only if all their bits are."""
     if isinstance(answer, np.ndarray):
         return answer.dtype.str, answer.tobytes()
     if is_dataclass(answer):

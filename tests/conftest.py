@@ -30,19 +30,19 @@ def root() -> Path:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--compiled`: with the loops in C, compiled from these sources, as users have them. `--long`: all proofs."""
+    """`--compiled`: use the loops in C, compiled from these sources. `--long`: try all examples of each law."""
     parser.addoption("--compiled", action="store_true", help="use the loops in C instead of NumPy")
     parser.addoption("--long", action="store_true", help="also long proofs, and three times as many examples of laws")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let tests use NumPy, but for `--compiled`; those of the compiled loops compare both (curves/test_compiled.py).
+    """Let tests use NumPy, except with `--compiled`; curves/test_compiled.py compares both.
 
     Before tests are collected: some modules make an application when they are imported.
     """
-    # A shell has the commands that it starts in the background ignore it, and with them all that these start.
+    # Commands that a shell starts in the background ignore it, and so do their children.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    # Applications share what they make of openapi.yaml, which takes each a tenth of a second; tests make hundreds.
+    # Applications share what they derive from openapi.yaml, which takes a tenth of a second; tests make hundreds.
     app.contract_blueprint = cache(app.contract_blueprint)
     strategies.examples_are_all = config.getoption("--long")
     compiled.LIBRARY = ROOT / "none"
@@ -59,7 +59,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is marked as long, but for `--long`."""
+    """Deselect tests marked as long, except with `--long`."""
     if not config.getoption("--long"):
         long = [item for item in items if item.get_closest_marker("long")]
         config.hook.pytest_deselected(items=long)
@@ -67,7 +67,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_report_header(config: pytest.Config) -> str:
-    """Which loops the tests use."""
+    """Say in the header which loops the tests use."""
     loops = "NumPy" if compiled.KERNEL.path is None else "in C"
     return f"loops: {loops}{f', because {reason}' if (reason := config.stash.get(NOT_COMPILED, '')) else ''}"
 
@@ -80,10 +80,10 @@ def is_long(pytestconfig: pytest.Config) -> bool:
 
 @pytest.fixture(scope="session", autouse=True)
 def measured() -> dict[str, str]:
-    """The variables of a process whose lines coverage counts.
+    """The variables of a process in which coverage counts lines.
 
-    All other processes that tests start go without: counting takes up to half of their time, and this process runs
-    nearly all of these lines, too.
+    All other processes that tests start are not counted: counting takes up to half of their time, and this process runs
+    nearly all of the same lines.
     """
     return {name: os.environ.pop(name) for name in ("COVERAGE_PROCESS_CONFIG",) if name in os.environ}
 

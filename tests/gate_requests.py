@@ -1,4 +1,4 @@
-"""Rules and evaluations for the tests of gates: strategies, and the bodies that ask for them."""
+"""Rules and evaluations for the tests of gates: strategies, and bodies of requests."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from tests.reference_gate import Evaluation, metrics
 from tests.strategies import Data, Rows, plain_weights, samples, sweeps, tied_scores
 
 ANALYTIC = ("auto", "delong", "logit")
-"""The methods that make intervals of areas from formulas."""
+"""The methods that compute intervals of areas by formulas."""
 
 FEW = 100
-"""Resamples enough to have an interval."""
+"""Enough resamples for an interval."""
 
 places = st.sampled_from([0.0, 0.25, 0.5, 0.6, 1 / 3, 1.0])
 thresholds = st.sampled_from([0.0, 0.25, 0.3, 0.5, 1.0, 2.0, -1.0])
@@ -72,7 +72,7 @@ def has_interval(rule: dict[str, Any]) -> bool:
 
 @st.composite
 def placed_metrics(draw: st.DrawFn) -> dict[str, Any]:
-    """A metric at any place that it may have."""
+    """A metric at any place at which it may be read."""
     metric = dict(draw(st.sampled_from(metrics())))
     if "at" in metric:
         metric["at"] = draw(places)
@@ -123,7 +123,7 @@ def pairs(draw: st.DrawFn) -> tuple[Data, Data]:
 
 @st.composite
 def requests(draw: st.DrawFn, methods: tuple[str, ...] = INTERVAL_METHODS, most: int = 3) -> Request:
-    """Any request, of small evaluations."""
+    """Any request with small evaluations."""
     kind = draw(st.sampled_from(["alone", "paired", "unpaired"]))
     baseline: Evaluation | None = None
     if kind == "paired":
@@ -154,7 +154,7 @@ BASELINES: dict[str, tuple[Evaluation, bool]] = {
 
 
 def every_rule() -> Iterator[dict[str, Any]]:
-    """Every metric with every bound, each with confidence, without, and to be proven; all bounds are 0."""
+    """Every metric with every kind of bound, each without confidence, with it, and with prove; all bounds are 0."""
     for metric in metrics():
         for kind in ("min", "max", "max_drop"):
             yield metric | {kind: 0.0}

@@ -1,8 +1,8 @@
-"""What a JUnit report has to be for the programs that read it.
+"""What the programs that read JUnit reports require.
 
-The facts are those of the schema junit-10.xsd of Jenkins' xUnit plugin (which elements stand in which, which attributes
-they have and must have, how a time looks) and of GitLab's page on unit test reports (names of cases are unique, or only
-the first one is shown; the text of a failure is what its element holds or its message).
+The sources are the schema junit-10.xsd of Jenkins' xUnit plugin (the nesting of elements, their allowed and required
+attributes, the form of a time) and GitLab's page on unit test reports (names of cases are unique, or only the first is
+shown; the text of a failure is the content of its element or its message).
 """
 
 import re
@@ -17,7 +17,7 @@ _CHILDREN = {
 }
 _MUST = {"testsuite": {"name", "tests", "failures", "errors"}, "testcase": {"name"}, "property": {"name", "value"}}
 _MAY = {
-    # junit-10.xsd has no `skipped` here; Surefire and junitparser write it, and readers pass over it.
+    # junit-10.xsd has no `skipped` here; Surefire and junitparser write it, and readers ignore it.
     "testsuites": {"name", "time", "tests", "failures", "errors", "skipped"},
     "testsuite": {"time", "skipped", "timestamp", "hostname", "id", "package", "file"},
     "testcase": {"time", "classname", "group"},

@@ -1,6 +1,6 @@
-"""Bytes that are not an HTTP request, or only part of one, and the problems that they are: one list for all servers.
+"""Bytes that are not a complete HTTP request, with the problems that answer them: one list for all servers.
 
-What stands in a list is sent to a parser by itself, to the server in one process, through gunicorn and through nginx.
+Each is sent to the parser alone, to the server in one process, through gunicorn, and through nginx.
 """
 
 from tests.e2e.wire import chunked, request
@@ -126,7 +126,7 @@ OTHERS: dict[str, tuple[bytes, str]] = {
 
 
 def problems(body_bytes: int) -> dict[str, tuple[bytes, str]]:
-    """List what a server that takes bodies of this many bytes refuses: {name: (bytes, the code of their problem)}."""
+    """List what a server with this limit for bodies refuses: {name: (bytes, the code of their problem)}."""
     more = body_bytes + 1
     over = {
         "body": POST + b"Content-Length: %d\r\n\r\n" % more + bytes(more),
@@ -157,4 +157,4 @@ CUT: dict[str, bytes] = {
     "no end of the last size": _WITHOUT_END + b"0",
     "no end of the trailers": _WITHOUT_END + b"0\r\nX: a\r\n",
 }
-"""Bodies, whole but for their ends, whose clients send nothing more."""
+"""Bodies without their ends, whose clients send nothing more."""

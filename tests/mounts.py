@@ -1,4 +1,4 @@
-"""Commands that see file systems which nobody else sees: small ones, full ones, read-only ones."""
+"""Commands with private file systems: small ones, full ones, read-only ones."""
 
 import subprocess
 from functools import cache
@@ -19,13 +19,13 @@ def small(place: object, size: str) -> str:
 
 
 def filled(place: object) -> str:
-    """A shell command that leaves no byte of a small file system."""
+    """A shell command that fills a small file system to the last byte."""
     return f"dd if=/dev/zero of='{place}/filler' bs=4k 2>/dev/null\n"
 
 
 @cache
 def may_mount() -> bool:
-    """Whether this process may mount anything where only its children see it."""
+    """Whether this process may mount file systems that only its children see."""
     try:
         return subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode == 0
     except OSError:
@@ -33,7 +33,7 @@ def may_mount() -> bool:
 
 
 def behind(mounts: str, *command: str) -> list[str]:
-    """The command, run after the mounts, as the same process; without the right to mount, the test is skipped."""
+    """The command that runs another after the mounts, in one process; skips the test if mounting is not allowed."""
     if not may_mount():
         pytest.skip("mounts need the rights of root, and unshare")
     return ["unshare", "-m", "sh", "-c", f'{mounts}exec "$@"', "sh", *command]

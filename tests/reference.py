@@ -1,7 +1,7 @@
 """The one table of confusion counts and its views in exact fractions: slow, obvious, independent of service/curves.
 
-Everything is written from the definitions of Davis & Goadrich 2006 (D&G) and of the design, with no regard for speed:
-a table is a tuple of rows, a hull is found by trying every segment. Nothing here may import the service.
+Everything follows the definitions of Davis & Goadrich 2006 (D&G) and of the contract, with no regard for speed: a table
+is a tuple of rows, a hull is found by trying every segment. Nothing here may import the service.
 The precision-recall side is in reference_pr.py.
 """
 
@@ -15,7 +15,7 @@ from fractions import Fraction
 
 @dataclass(frozen=True)
 class Row:
-    """One confusion matrix: its true and false positives, and the threshold it belongs to (None: null)."""
+    """One confusion matrix: its true and false positives, and its threshold (None for null)."""
 
     tp: Fraction
     fp: Fraction
@@ -37,7 +37,7 @@ class Table:
 
     @property
     def whole(self) -> bool:
-        """Is every count an integer, and so small that a double holds any such?"""
+        """Is every count an integer, up to the largest for which doubles hold all integers?"""
         counts = [self.positives, self.negatives, *(r.tp for r in self.rows), *(r.fp for r in self.rows)]
         return all(count.denominator == 1 and count <= 2**53 for count in counts)
 
@@ -67,7 +67,7 @@ def table_at_thresholds(
     *,
     lower_is_positive: bool = False,
 ) -> Table:
-    """One row per distinct cut, and (0, 0) and (P, N) with a null threshold where no cut gives them."""
+    """One row per distinct cut, and (0, 0) and (P, N) with a null threshold if no cut gives them."""
     scores = [float(score) for score in scores]
     labels = [bool(label) for label in labels]
     exact = [Fraction(1)] * len(scores) if weights is None else [Fraction(float(w)) for w in weights]
@@ -85,7 +85,7 @@ def table_at_thresholds(
 
 
 def with_ends(rows: Sequence[Row], positives: Fraction, negatives: Fraction) -> Table:
-    """The rows with (0, 0) in front and (P, N) at the end, null thresholds, unless they are there already."""
+    """The rows with (0, 0) first and (P, N) last, added with null thresholds if missing."""
     counts = {(row.tp, row.fp) for row in rows}
     first = [] if (0, 0) in counts else [Row(Fraction(0), Fraction(0))]
     last = [] if (positives, negatives) in counts else [Row(positives, negatives)]
@@ -99,7 +99,7 @@ def table_of_counts(
     negatives: float,
     thresholds: Iterable[float] | None = None,
 ) -> Table:
-    """Rows given in any order, put in order of (fp, tp), equal ones by falling threshold; the ends are added."""
+    """Rows given in any order, sorted by (fp, tp), equal ones by falling threshold; the ends are added."""
     tp, fp = [Fraction(x) for x in tp], [Fraction(x) for x in fp]
     cuts: list[float | None] = [None] * len(tp) if thresholds is None else [float(cut) for cut in thresholds]
     rows = [Row(*columns) for columns in zip(tp, fp, cuts, strict=True)]
@@ -108,13 +108,13 @@ def table_of_counts(
 
 
 def roc_area(table: Table) -> Fraction:
-    """The trapezoid through the rows, of the unit square."""
+    """The area of the trapezoids through the rows, in the unit square."""
     area = sum(((b.fp - a.fp) * (a.tp + b.tp) / 2 for a, b in table.steps()), Fraction(0))
     return area / (table.positives * table.negatives)
 
 
 def wilcoxon_mann_whitney(table: Table) -> Fraction:
-    """The chance that a positive scores above a negative, ties counting one half, pair by pair of the rows' groups."""
+    """The probability that a positive scores above a negative, ties counting one half, by pairs of the rows' groups."""
     groups = [(b.tp - a.tp, b.fp - a.fp) for a, b in table.steps()]
     wins = Fraction(0)
     for i, (gained, _) in enumerate(groups):
@@ -144,7 +144,7 @@ def any_segment_above(row: Row, points: Sequence[tuple[Fraction, Fraction]]) -> 
 
 
 def hull_table(table: Table) -> Table:
-    """The rows on the hull alone: what the achievable curve interpolates (D&G corollary 3.1)."""
+    """Only the rows on the hull, which the achievable curve interpolates (D&G corollary 3.1)."""
     rows = tuple(row for row, kept in zip(table.rows, on_hull(table), strict=True) if kept)
     return Table(rows, table.positives, table.negatives)
 
@@ -192,5 +192,5 @@ def correctly_rounded(exact: Fraction) -> float:
 
 
 def ulp_distance(value: float, exact: Fraction) -> Fraction:
-    """How far a double is from an exact value, in units in the last place of the exact value's own double."""
+    """The distance of a double from an exact value, in units in the last place of the double nearest to that."""
     return abs(Fraction(value) - exact) / Fraction(math.ulp(correctly_rounded(exact)))

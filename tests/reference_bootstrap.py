@@ -15,23 +15,23 @@ import mpmath
 from tests import reference, reference_pr
 
 Example = tuple[int, float]
-"""The table's row at which an example is first called positive, and what it weighs."""
+"""The table's row at which an example is first called positive, and its weight."""
 
 
 def drawn(examples: Sequence[Example], counts: Sequence[int]) -> list[Example]:
-    """A class's resample: each example as often as it was drawn."""
+    """A resample of a class: each example as often as it was drawn."""
     return [example for example, times in zip(examples, counts, strict=True) for _ in range(times)]
 
 
 def table(positives: Sequence[Example], negatives: Sequence[Example]) -> reference.Table:
-    """The table of a sample of these; a lower row is a higher score."""
+    """The table of a sample of these examples; a lower row is a higher score."""
     scores = [float(-row) for row, _ in (*positives, *negatives)]
     labels = [True] * len(positives) + [False] * len(negatives)
     return reference.table_of_sample(scores, labels, [weight for _, weight in (*positives, *negatives)])
 
 
 def areas(positives: Sequence[Example], negatives: Sequence[Example]) -> dict[str, float]:
-    """The areas of a sample of these."""
+    """The areas of a sample of these examples."""
     sample = table(positives, negatives)
     return {
         "roc": float(reference.roc_area(sample)),
@@ -52,23 +52,23 @@ def without_each(
 
 @cache
 def poisson_chances(mean: float) -> list[mpmath.mpf]:
-    """The probabilities of the counts 0, 1, ..., down to those that are negligible compared with one."""
+    """The probabilities of the counts 0, 1, ..., until they are negligible compared with 1."""
     with mpmath.workdps(40):
         return [mpmath.exp(-mpmath.mpf(mean)) * mpmath.mpf(mean) ** k / mpmath.factorial(k) for k in range(40)]
 
 
 @cache
 def poisson_shares(mean: float) -> tuple[list[int], list[mpmath.mpf]]:
-    """Of 2^16 cells, how many each count has for itself, up to 4, and what is left of its share."""
+    """How many of 2^16 cells each count up to 4 has, and the remainder of its share."""
     shares = [2**16 * chance for chance in poisson_chances(mean)]
     whole = [int(mpmath.floor(share)) if count <= 4 else 0 for count, share in enumerate(shares)]
     return whole, [share - cells for share, cells in zip(shares, whole, strict=True)]
 
 
 def poisson_count(mean: float, word: int, uniforms: Iterator[float]) -> int:
-    """A Poisson count from 16 bits, and from a uniform number in [0, 1) where those do not tell.
+    """A Poisson count from 16 bits and, if these do not decide, from a uniform number in [0, 1).
 
-    The last of the cells are for 0, those before for 1, and so on; the first ones are for what is left over.
+    The last cells are for 0, those before them for 1, and so on; the first ones are for the remainders.
     """
     whole, rest = poisson_shares(mean)
     edge = 2**16
@@ -87,8 +87,8 @@ def poisson_count(mean: float, word: int, uniforms: Iterator[float]) -> int:
 def draw(size: int, words: Iterator[int], uniforms: Iterator[float], indices: Iterator[int]) -> list[int]:
     """How often each of n examples is drawn in n draws: Poisson counts, then single draws until there are n.
 
-    The mean is three standard deviations of the total below 1. Where that is too few to begin with, or the counts
-    have come out as more than n, all draws are single. Words come in fours.
+    The mean is three standard deviations of the total below 1. If that leaves nothing, or the counts add up to more
+    than n, all draws are single. Words come in fours.
     """
     mean = 1 - 3 / math.sqrt(size)
     counts = [0] * size
@@ -102,7 +102,7 @@ def draw(size: int, words: Iterator[int], uniforms: Iterator[float], indices: It
 
 
 def quantile(values: Sequence[float], share: float) -> float:
-    """Hyndman and Fan's seventh: between two of the sorted values, linearly."""
+    """Hyndman and Fan's definition 7: linear interpolation between two of the sorted values."""
     ordered = sorted(Fraction(value) for value in values)
     at = Fraction(share) * (len(ordered) - 1)
     below = math.floor(at)

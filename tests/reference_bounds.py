@@ -1,6 +1,6 @@
 """The bounds of areas from groups of scores, by trying every order of the examples in each group: slow and obvious.
 
-An open group holds a few examples; any of them may tie, and those that do not may come in any order. Nothing here may
+An open group has a few examples; any of them may tie, and those that do not may come in any order. Nothing here may
 import the service.
 """
 
@@ -31,7 +31,7 @@ class Group:
     exact: bool
 
     def total(self, *, of: bool) -> Fraction:
-        """The weight of one class."""
+        """The total weight of one class."""
         return sum((Fraction(weight) for label, weight in self.examples if label == of), Fraction(0))
 
 
@@ -43,7 +43,7 @@ def orders(examples: tuple[Example, ...], *, exact: bool) -> Iterator[tuple[tupl
     ranks = range(len(examples))
     for ranking in product(ranks, repeat=len(examples)):
         used = sorted(set(ranking))
-        if used == list(range(len(used))):  # each ranking once, without gaps
+        if used == list(range(len(used))):  # each ranking only once, without gaps
             yield tuple(
                 tuple(each for each, rank in zip(examples, ranking, strict=True) if rank == tie) for tie in used
             )
@@ -65,7 +65,7 @@ def bounds(groups: Sequence[Group], area: Callable[[Table], Any]) -> tuple[Any, 
 
 
 def least_average_precision(groups: Sequence[Group]) -> mpmath.mpf:
-    """What average precision approaches if each positive of an open group falls apart into ever lighter ones.
+    """The limit of average precision as each positive of an open group splits into ever lighter ones.
 
     All negatives of the group come first, then its positives: ∫ t/(t + f) dt = p - f log((t + p + f)/(t + f)), over P.
     """

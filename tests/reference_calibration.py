@@ -12,11 +12,11 @@ from fractions import Fraction
 from tests.reference import Table
 
 Pool = tuple[list[float | None], Fraction, Fraction]
-"""The thresholds of some rows, and the positives and negatives that they add."""
+"""The thresholds of some rows, and the positives and negatives between them."""
 
 
 def gain(rate: Fraction, prevalence: Fraction) -> Fraction:
-    """Where a precision or a recall lies between the prevalence and 1, on the harmonic scale."""
+    """The gain of a precision or a recall: its place between the prevalence and 1 on the harmonic scale."""
     return (rate - prevalence) / ((1 - prevalence) * rate)
 
 
@@ -45,7 +45,7 @@ def ks(table: Table) -> tuple[Fraction, float | None]:
 
 
 def pools(table: Table) -> list[Pool]:
-    """Pool adjacent violators: rows in order of the sweep, whose shares of positives have to fall."""
+    """Pool adjacent violators: in the order of the sweep, shares of positives must fall."""
     found: list[Pool] = []
     for a, b in table.steps():
         if (a.tp, a.fp) == (b.tp, b.fp):
@@ -63,14 +63,14 @@ def share(pool: Pool) -> Fraction:
 
 
 def brier(examples: Iterable[tuple[Fraction, Fraction, Fraction]]) -> Fraction:
-    """The mean squared distance of probabilities from what came: of (probability, positives, negatives)."""
+    """The mean squared difference of probabilities from labels, given (probability, positives, negatives)."""
     examples = list(examples)
     total = sum(p + n for _, p, n in examples)
     return sum((p * (1 - s) ** 2 + n * s**2 for s, p, n in examples), Fraction(0)) / total
 
 
 def brier_parts(table: Table, *, lower_is_positive: bool) -> tuple[Fraction, Fraction, Fraction, Fraction]:
-    """The score; what calibrating saves; what calibrated scores save on the prevalence; the prevalence's score."""
+    """The Brier score; how much calibration saves; how much calibrated scores save on the prevalence; its own score."""
     groups = [(Fraction(b.threshold or 0), b.tp - a.tp, b.fp - a.fp) for a, b in table.steps()]
     score = brier((1 - s if lower_is_positive else s, p, n) for s, p, n in groups)
     calibrated = brier((share(pool), *pool[1:]) for pool in pools(table))

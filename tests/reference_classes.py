@@ -27,7 +27,7 @@ def area(scores: Sequence[float], positive: Sequence[bool], weights: Sequence[fl
 def against(
     scores: Mapping[str, Sequence[float]], labels: Sequence[Hashable], weights: Sequence[float], of: str, other: str
 ) -> Fraction | None:
-    """Â(of|other), by the rows of these two classes alone."""
+    """Â(of|other), from the rows of these two classes only."""
     rows = [row for row, label in enumerate(labels) if label in {of, other}]
     return area([scores[of][row] for row in rows], [labels[row] == of for row in rows], [weights[row] for row in rows])
 
@@ -47,7 +47,7 @@ def hand_till(
 
 
 def mean(values: Iterable[Fraction | None], weights: Iterable[Fraction]) -> Fraction | None:
-    """The mean of values with these weights; None if one of them does not exist, or none has a weight."""
+    """The weighted mean of values; None if a value is missing, or all weights are 0."""
     pairs = list(zip(values, weights, strict=True))
     total = sum((weight for _, weight in pairs), Fraction(0))
     if not total:

@@ -27,15 +27,15 @@ Points: TypeAlias = Sequence[tuple[Fraction, Fraction]]
 """A curve's rows as (abscissa, ordinate), neither ever falling; equal abscissas are a vertical step."""
 
 Number: TypeAlias = Any
-"""A fraction, or an mpmath number where a logarithm is in play."""
+"""A fraction, or an mpmath number if there is a logarithm."""
 
 DIGITS = 120
-"""Of the logarithms; two rows with counts up to 2^53 differ in the first 32 digits."""
+"""The digits of logarithms; two rows with counts up to 2^53 differ in the first 32."""
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A stretch of an axis, its ends rounded once, and the names of all curves that are best throughout its inside."""
+    """An interval of an axis, its ends rounded once, and the names of all curves that are best throughout it."""
 
     start: float
     end: float
@@ -44,7 +44,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Vertex:
-    """A vertex of the joint hull, the names of all curves that have this very row, and the first one's threshold."""
+    """A vertex of the joint hull, the names of all curves that have this row, and the first one's threshold."""
 
     tp: Fraction
     fp: Fraction
@@ -53,13 +53,13 @@ class Vertex:
 
 
 def best_roc(tables: Tables) -> list[Interval]:
-    """Who has the most true positives, over the false positive rate."""
+    """The curves with the most true positives, over the false positive rate."""
     curves = {name: [(row.fp, row.tp) for row in table.rows] for name, table in tables.items()}
     return best_intervals(curves, first(tables).negatives, max)
 
 
 def best_pr(tables: Tables) -> list[Interval]:
-    """Who has the least false positives, over recall."""
+    """The curves with the fewest false positives, over recall."""
     return best_intervals(pr_curves(tables), first(tables).positives, min)
 
 
@@ -115,7 +115,7 @@ def crossings(one: Points, other: Points) -> list[Fraction]:
 
 
 def merged(intervals: Iterable[Interval]) -> list[Interval]:
-    """Drop those that rounding left without length, and make one of neighbours whose best are the same."""
+    """Drop intervals that rounding left empty, and merge neighbours with the same best curves."""
     out: list[Interval] = []
     for interval in intervals:
         if interval.start == interval.end:
@@ -135,7 +135,7 @@ def dominates(one: Table, other: Table) -> bool:
 
 
 def dominates_in_roc_space(one: Table, other: Table) -> bool:
-    """'All other curves are beneath it or equal to it': no less tp at any fp; vertical steps count at their top."""
+    """Whether all other curves are beneath or equal: no more tp at any fp; vertical steps count at their top."""
     places = breaks({"one": [(r.fp, r.tp) for r in one.rows], "other": [(r.fp, r.tp) for r in other.rows]})
     middles = [(a + b) / 2 for a, b in itertools.pairwise(places)]
     return all(tp_at(one, x) >= tp_at(other, x) for x in (*places, *middles))
@@ -148,7 +148,7 @@ def tp_at(table: Table, x: Fraction) -> Fraction:
 
 
 def joint_hull(tables: Tables) -> list[Vertex]:
-    """From (0, 0), again and again the row in the steepest direction, of several in one direction the farthest."""
+    """From (0, 0) on, repeatedly the row in the steepest direction, the farthest of several in one direction."""
     rows = {(row.fp, row.tp) for table in tables.values() for row in table.rows}
     chain = [(Fraction(0), Fraction(0))]
     end = (first(tables).negatives, first(tables).positives)
@@ -163,19 +163,19 @@ def joint_hull(tables: Tables) -> list[Vertex]:
 
 
 def vertex(tables: Tables, tp: Fraction, fp: Fraction) -> Vertex:
-    """The row and who supplies it."""
+    """The row and its suppliers."""
     owners = having(tables, tp, fp)
     threshold = next(row.threshold for row in tables[owners[0]].rows if (row.tp, row.fp) == (tp, fp))
     return Vertex(tp, fp, owners, threshold)
 
 
 def having(tables: Tables, tp: Fraction, fp: Fraction) -> tuple[str, ...]:
-    """The names of all that have this very row."""
+    """The names of all curves that have this row."""
     return tuple(name for name, table in tables.items() if any((row.tp, row.fp) == (tp, fp) for row in table.rows))
 
 
 def best_tradeoff(tables: Tables, index: str) -> list[Interval]:
-    """Who has the row with the greatest index, over lambda from 0 to 1."""
+    """The curves that have the row with the greatest index, over lambda from 0 to 1."""
     positives = first(tables).positives
     with mpmath.workdps(DIGITS):
         rows = contenders([row for table in tables.values() for row in table.rows], positives)
@@ -197,7 +197,7 @@ def best_tradeoff(tables: Tables, index: str) -> list[Interval]:
 
 
 def contenders(rows: Sequence[Row], positives: Fraction) -> list[tuple[Fraction, Fraction]]:
-    """(precision, recall) of all rows with tp > 0 but those that another row beats in one and equals in the other.
+    """(precision, recall) of all rows with tp > 0, except those that another row beats in one and equals in the other.
 
     All four indices rise with both.
     """
@@ -206,9 +206,9 @@ def contenders(rows: Sequence[Row], positives: Fraction) -> list[tuple[Fraction,
 
 
 def level(index: str, p: Fraction, r: Fraction, at: Number) -> Number:
-    """A rising function of the index at lambda, straight over lambda on each half of [0, 1].
+    """A rising function of the index at lambda, linear in lambda on each half of [0, 1].
 
-    That is f itself, -1/f, or log f, with f as in the design's table.
+    That is f itself, -1/f, or log f.
     """
     if index == "kulczynski":
         return (1 - at) * p + at * r
@@ -221,7 +221,7 @@ def level(index: str, p: Fraction, r: Fraction, at: Number) -> Number:
 
 @functools.cache
 def logarithm(rate: Fraction) -> Number:
-    """Its logarithm, to DIGITS digits also where the rate is 1 but for much less than a double's last digit."""
+    """The logarithm of a rate, to DIGITS digits even if the rate differs from 1 by far less than a double resolves."""
     with mpmath.workdps(DIGITS):
         return mpmath.log(mp(rate)) if rate < Fraction(1, 2) else mpmath.log1p(mp(rate - 1))
 

@@ -10,7 +10,7 @@ from tests.reference import Row, Table
 def cheapest(
     table: Table, prevalence: Fraction, fn_cost: Fraction, fp_cost: Fraction
 ) -> tuple[Fraction, Fraction, Row]:
-    """The cost of an example on average, that over the cost of being wrong about all, and the first row that has it."""
+    """The least average cost of an example, its ratio to the cost of being wrong about all, and the first such row."""
     of_rows = [
         prevalence * fn_cost * (1 - row.tp / table.positives) + (1 - prevalence) * fp_cost * row.fp / table.negatives
         for row in table.rows

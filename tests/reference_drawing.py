@@ -1,4 +1,4 @@
-"""How far two drawn curves are apart, and the whole curves to hold them against: slow, obvious, point by point.
+"""The distance between two drawn curves, and the whole curves to compare with: slow, obvious, point by point.
 
 A curve is a polyline in pixels. The whole PR curve is read off at many recalls between any two rows, in fractions.
 Nothing here may import the service.
@@ -20,18 +20,18 @@ Polyline = NDArray[np.float64]
 """Points, (n, 2)."""
 
 STEP = 0.04
-"""Pixels between two of the points whose distance from the other curve is measured: it is found to half of that."""
+"""Pixels between the points whose distance from the other curve is measured: the result is good to half of that."""
 
 
 def roc_curve(table: Table, side: float) -> Polyline:
-    """All rows, straight lines between them."""
+    """All rows, with straight lines between them."""
     return side * np.array([(float(row.fp / table.negatives), float(row.tp / table.positives)) for row in table.rows])
 
 
 def pr_curve(table: Table, side: float, pieces: int = 60) -> Polyline:
-    """All rows, and points between them that are linear in counts; closer to each other near the first row.
+    """All rows, and points between them, linear in counts; the points are denser near the first row.
 
-    There a curve that begins with few called positive bends most.
+    A curve that begins with few called positive bends most there.
     """
     points = [_pr_point(table, table.rows[0])]
     for a, b in table.steps():
@@ -52,12 +52,12 @@ def selected(table: Table, rows: Sequence[int]) -> Table:
 
 
 def apart(a: Polyline, b: Polyline) -> float:
-    """How far the furthest point of either curve is from the other curve."""
+    """The distance of the farthest point of either curve from the other."""
     return max(_furthest(a, b), _furthest(b, a))
 
 
 def _furthest(curve: Polyline, other: Polyline) -> float:
-    """How far the furthest of many points along a curve is from the other curve."""
+    """The distance of the farthest of many points along a curve from the other curve."""
     points = _along(curve)
     starts, steps = (other[:-1], np.diff(other, axis=0)) if len(other) > 1 else (other, np.zeros((1, 2)))
     squares = (steps**2).sum(axis=1)
@@ -71,7 +71,7 @@ def _furthest(curve: Polyline, other: Polyline) -> float:
 
 
 def _along(curve: Polyline) -> Polyline:
-    """The points of a polyline, and more between them, STEP apart at most."""
+    """The points of a polyline, and more between them, at most STEP apart."""
     points = [curve[:1]]
     for a, b in itertools.pairwise(curve):
         count = int(np.ceil(np.hypot(*(b - a)) / STEP))

@@ -1,7 +1,7 @@
-"""A gate's checks, slow and obvious: what the contract says of values, intervals and verdicts, restated plainly.
+"""A gate's checks, slow and obvious: what the contract says about values, intervals and verdicts, restated plainly.
 
-Values are fractions, or mpmath numbers where there is a logarithm; errors come from all pairs of a positive and a
-negative. What is bootstrapped has no numbers here, only the name of its method. Nothing here may import the service.
+Values are fractions, or mpmath numbers if there is a logarithm; errors come from all pairs of a positive and a
+negative. A bootstrapped interval has no numbers here, only the name of its method. Nothing here may import the service.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ PARTIAL = "partial"
 HULL_AREAS = ("roc_hull", "pr_achievable")
 LONGEST_TRAPEZOID = 10**7
 SLACK = Fraction(1, 2**52)
-"""Two values are rounded, and then their difference: so much more than what was meant may a drop be."""
+"""The tolerance for a drop, because two values and then their difference are rounded."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Example:
 
 
 def value(evaluation: Evaluation, rule: Rule) -> Exact | None:
-    """The metric of an evaluation; None where there is none."""
+    """The metric of an evaluation; None if it has no value."""
     table, metric = evaluation.table(), rule["metric"]
     if metric in AREAS:
         if not table.sweep and metric not in HULL_AREAS:
@@ -78,7 +78,7 @@ def of_row(row: Row, table: Table, rule: Rule) -> Exact | None:
 
 
 def row_at(evaluation: Evaluation, threshold: float) -> Row | None:
-    """What a threshold calls positive. Counts know that only of the thresholds that they list."""
+    """The counts that a threshold calls positive. Counts know them only for their own thresholds."""
     if isinstance(evaluation, Rows):
         found = {(row.tp, row.fp) for row in evaluation.table().rows if row.threshold == threshold}
         return Row(*found.pop()) if len(found) == 1 else None
@@ -90,7 +90,7 @@ def row_at(evaluation: Evaluation, threshold: float) -> Row | None:
 
 
 def examples(evaluation: Evaluation) -> list[Example]:
-    """The examples with a weight above 0. Whole counts give as many at each row, the first row scoring highest."""
+    """The examples with a weight above 0. Whole counts give that many at each row, the first row scoring highest."""
     if isinstance(evaluation, Data):
         weights = evaluation.weights or [1.0] * len(evaluation.scores)
         sign = -1.0 if is_lower(evaluation) else 1.0
@@ -117,7 +117,7 @@ def is_called(evaluation: Evaluation, example: Example, threshold: float) -> boo
 
 
 def verdict(rule: Rule, found: float | None, before: float | None, ends: Mapping[str, Any] | None) -> str:
-    """The status of a rule, from the numbers that an answer shows: bounds are inclusive."""
+    """The status of a rule, from the numbers in an answer: bounds are inclusive."""
     numbers = [found, before] if "max_drop" in rule else [found]
     if None in numbers or ("confidence" in rule and ends is None):
         return "undecided"
@@ -132,7 +132,7 @@ def verdict(rule: Rule, found: float | None, before: float | None, ends: Mapping
 
 
 def near(number: float | None, exact_value: Exact | None, tolerance: float = 1e-12) -> bool:
-    """Whether a number is the exact one, to within a relative tolerance; None is near None alone."""
+    """Whether a number is the exact one, within a relative tolerance; None is near only None."""
     if number is None or exact_value is None:
         return number is None and exact_value is None
     if isinstance(exact_value, Fraction):
@@ -141,7 +141,7 @@ def near(number: float | None, exact_value: Exact | None, tolerance: float = 1e-
 
 
 def metrics() -> list[dict[str, Any]]:
-    """One of each metric, as a rule names it."""
+    """One example of each metric, as a rule names it."""
     curves = [{"metric": name, "at": 0.6} for name in ("precision_at_recall", "recall_at_precision", "tpr_at_fpr")]
     rates = [{"metric": name, "at_threshold": 0.5} for name in ("precision", "recall", "fpr")]
     indices = [{"metric": name, "at": 0.3} for name in INDICES]

@@ -1,7 +1,7 @@
-"""A gate's intervals, slow and obvious: which one a metric or a difference has, from the papers' formulas.
+"""A gate's intervals, slow and obvious: the interval of a metric or a difference, by the papers' formulas.
 
-Errors come from all pairs of a positive and a negative. What is bootstrapped has no numbers here, only the name of its
-method. Nothing here may import the service.
+Errors come from all pairs of a positive and a negative. A bootstrapped interval has no numbers here, only the name of
+its method. Nothing here may import the service.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ FEWEST = 2
 
 @dataclass(frozen=True)
 class Interval:
-    """The ends, where there is a formula for them, and the method."""
+    """The ends, if there is a formula for them, and the method."""
 
     method: str
     lower: Any = None
@@ -61,7 +61,7 @@ def placed(evaluation: Evaluation) -> Placements:
 
 
 def has_interval(rule: Rule) -> bool:
-    """Not hull areas, nor what is the best of all rows."""
+    """Whether a metric has intervals: hull areas and the best of all rows have none."""
     if rule["metric"] in WITHOUT_INTERVAL:
         return False
     return rule["metric"] in INTERVAL_METRICS or "at_threshold" in rule
@@ -73,7 +73,7 @@ def has_intervals(evaluation: Evaluation, rule: Rule) -> bool:
 
 
 def effective(evaluation: Evaluation) -> tuple[Fraction, Fraction]:
-    """How many positives and negatives of equal weight carry as much information."""
+    """The effective numbers of positives and of negatives."""
     if isinstance(evaluation, Rows) and not evaluation.table().whole:
         return Fraction(evaluation.positives), Fraction(evaluation.negatives)
     found = examples(evaluation)
@@ -82,7 +82,7 @@ def effective(evaluation: Evaluation) -> tuple[Fraction, Fraction]:
 
 
 def method_of(rule: Rule, method: str, *, difference: bool) -> str | None:
-    """What an interval is made by; None where there is none."""
+    """The method of an interval; None if there is none."""
     metric = rule["metric"]
     if "at_threshold" in rule:
         return "score"
@@ -98,7 +98,7 @@ def method_of(rule: Rule, method: str, *, difference: bool) -> str | None:
 def interval(  # noqa: PLR0911  # a case for each kind of interval
     evaluation: Evaluation, rule: Rule, level: float, method: str
 ) -> Interval | None:
-    """Of the value; None where there is none. Where resamples have no value there may be none, either."""
+    """The interval of the value; None if there is none. If resamples have no value, there may be none, too."""
     found, metric = value(evaluation, rule), rule["metric"]
     if found is None or not has_intervals(evaluation, rule):
         return None
@@ -169,7 +169,7 @@ def exact_partial(evaluation: Evaluation, rule: Rule, found: Exact, level: float
 
 
 def called_trials(evaluation: Evaluation, threshold: float, *, of: bool) -> float:
-    """How many trials the share of a class is that a threshold calls positive."""
+    """The number of trials of the share of a class that a threshold calls positive."""
     if isinstance(evaluation, Rows):
         return float(effective(evaluation)[0 if of else 1])
     found = [each for each in examples(evaluation) if each.positive == of]
@@ -187,7 +187,7 @@ def trials_of(values: list[tuple[Fraction, Fraction]]) -> Fraction:
 
 
 def score_ends(evaluation: Evaluation, rule: Rule, found: Exact, z: float) -> score.Ends:
-    """Of a metric at a threshold, from recall and fpr there; or at a place of a curve."""
+    """The score interval of a metric at a threshold, from recall and fpr there, or at a place of a curve."""
     table, metric = evaluation.table(), rule["metric"]
     positives, negatives = table.positives, table.negatives
     trials = [float(each) for each in effective(evaluation)]
@@ -243,7 +243,7 @@ def separated_area(totals: tuple[Any, Any], above: Any, below: Any) -> Any:
 def difference_interval(  # noqa: PLR0911  # a case for each kind of interval
     current: Evaluation, baseline: Evaluation, rule: Rule, level: float, method: str, *, paired: bool
 ) -> Interval | None:
-    """Of the current value less the baseline's."""
+    """The interval of the current value less the baseline's."""
     both = (current, baseline)
     values = [value(each, rule) for each in both]
     made_by = method_of(rule, method, difference=True)
@@ -301,13 +301,13 @@ def discordant(current: Evaluation, baseline: Evaluation, rule: Rule) -> tuple[f
 
 
 def combined(method: str, values: list[Any], ends: list[score.Ends]) -> Interval:
-    """MOVER: from the intervals of both, as if they were independent."""
+    """MOVER, from the intervals of both, as if they were independent."""
     lower, upper = inference.mover_ends([float(each) for each in values], *ends)
     return Interval(method, max(lower, -1), min(upper, 1))
 
 
 def same(current: Evaluation, baseline: Evaluation) -> bool:
-    """The same scores, read in the same direction."""
+    """Whether both have the same scores, in the same direction."""
     return current.scores == baseline.scores and is_lower(current) == is_lower(baseline)
 
 

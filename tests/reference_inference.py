@@ -1,6 +1,6 @@
 """DeLong's variances in exact fractions, and intervals in 50 digits: slow, obvious, independent of service/inference.
 
-Every pair of a positive and a negative is looked at. Sources: Hanley & Hajian-Tilaki 1997 for placement values; DeLong,
+Every pair of a positive and a negative is compared. Sources: Hanley & Hajian-Tilaki 1997 for placement values; DeLong,
 DeLong & Clarke-Pearson 1988 for their covariance; Boyd, Eng & Page 2013; Zou & Donner 2008. With importance weights a
 mean is a weighted mean, and a class has the covariance m/(m-1) Σ w² (v - A)(v' - A')/(Σ w)² of a weighted mean, where m
 is the effective number (Σ w)²/Σ w² of its examples; it is the paper's where weights are equal. Nothing here may import
@@ -22,7 +22,7 @@ Ends: TypeAlias = tuple[Any, Any]
 
 @dataclass(frozen=True)
 class Placements:
-    """The weight and the placement value of each example that weighs anything, in order of the input's rows."""
+    """The weight and the placement value of each example with a weight above 0, in order of the input's rows."""
 
     positives: list[tuple[Fraction, Fraction]]
     negatives: list[tuple[Fraction, Fraction]]
@@ -40,7 +40,7 @@ def placements(
     *,
     lower_is_positive: bool = False,
 ) -> Placements:
-    """A positive's value is the part of the negatives below it, a negative's that of the positives above; ties half."""
+    """A positive's value is the share of negatives below it, a negative's the share of positives above; ties half."""
     sign = -1 if lower_is_positive else 1
     weights = [1.0] * len(scores) if weights is None else weights
     rows = [
@@ -62,12 +62,12 @@ def covariance(one: Placements, other: Placements) -> Fraction:
 
 
 def effective(weights: Sequence[Fraction]) -> Fraction:
-    """How many examples of equal weight carry as much information (Kish 1965)."""
+    """The effective number of examples (Kish 1965)."""
     return Fraction(sum(weights) ** 2) / sum(weight**2 for weight in weights)
 
 
 def exactly(number: Fraction | float) -> Any:
-    """A fraction in many digits."""
+    """A fraction as an mpmath number of many digits."""
     number = Fraction(number)
     return mpmath.mpf(number.numerator) / number.denominator
 
@@ -91,7 +91,7 @@ def normal_ends(value: Any, error: Any, level: float) -> Ends:
 
 
 def logit_ends(value: float, error: float, level: float) -> Ends:
-    """The normal interval of the logit by the delta method, taken back."""
+    """The normal interval of the logit by the delta method, transformed back."""
     with mpmath.workdps(DIGITS):
         value = mpmath.mpf(value)
         logit = mpmath.log(value / (1 - value))
@@ -119,7 +119,7 @@ def pr_logit_ends(value: float, positives: float, level: float) -> Ends:
 
 
 def greatest(function: Callable[[Any], Any], most: Any) -> Any:
-    """The greatest value from 0 on of a function that rises and then perhaps falls (golden section)."""
+    """The greatest value, from 0 on, of a function that rises and then may fall (golden section)."""
     ratio, least = (mpmath.sqrt(5) - 1) / 2, mpmath.mpf(0)
     found = function(most)
     if function(most * (1 - mpmath.mpf(10) ** -20)) <= found:

@@ -1,7 +1,7 @@
-"""Operating points of the reference table, by looking at every row and every segment, in exact fractions.
+"""Operating points of the reference table, found by trying every row and every segment, in exact fractions.
 
-A row has the recall, precision and false positive rate that an answer reports of it: of whole counts the double nearest
-to each, of others the quotient of doubles. Nothing here may import the service.
+A row has the recall, precision and false positive rate that an answer reports: for whole counts the double nearest to
+each, for others the quotient of doubles. Nothing here may import the service.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CURVE_METRICS = ("precision_at_recall", "recall_at_precision", "tpr_at_fpr")
 
 @dataclass(frozen=True)
 class Rates:
-    """What an answer reports of a row; no precision where nothing is called positive."""
+    """What an answer reports for a row; no precision where nothing is called positive."""
 
     recall: float
     fpr: float
@@ -40,7 +40,7 @@ def rates(table: Table, row: Row) -> Rates:
 
 
 def value_at(table: Table, metric: str, at: float) -> Exact | None:
-    """The metric there; None where it has no value. A set that is not a sweep has no curve, but indices."""
+    """The metric there; None if it has no value. Rows that are not a sweep have no curve, but they have indices."""
     if metric not in CURVE_METRICS:
         return best_value(metric, [row for row in table.rows if row.tp > 0], table.positives, Fraction(at))
     if not table.sweep:
@@ -87,7 +87,7 @@ def at_least(reported: float | None, bound: float) -> bool:
 
 
 def row_at(table: Table, metric: str, at: float) -> Row | None:
-    """The best row that keeps to the place; of rows alike in that the one of least fp, then the first."""
+    """The best row that meets the condition; among equal ones, that of least fp, then the first."""
     reported = [(row, rates(table, row)) for row in table.rows]
     if metric == "precision_at_recall":
         rows = [(row, (of.precision, row.tp)) for row, of in reported if of.recall >= at and of.precision is not None]

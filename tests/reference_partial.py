@@ -19,12 +19,12 @@ Line = tuple[Fraction, Fraction, Fraction, Fraction]
 
 
 def mpf(number: Fraction) -> mpmath.mpf:
-    """A fraction in as many digits as mpmath works with."""
+    """A fraction at mpmath's working precision."""
     return mpmath.mpf(number.numerator) / mpmath.mpf(number.denominator)
 
 
 def pieces(steps: list[Line], low: Fraction, high: Fraction) -> Iterator[Line]:
-    """What lies between `low` and `high` of lines from (x, y) to (x', y')."""
+    """The parts of lines from (x, y) to (x', y') that lie between `low` and `high`."""
     for x, y, x_after, y_after in steps:
         start, end = max(x, low), min(x_after, high)
         if start < end:
@@ -78,7 +78,7 @@ def _precision(a: Row, b: Row, start: Fraction, end: Fraction) -> mpmath.mpf:
 
 
 def precision_by_quadrature(table: Table, low: float, high: float) -> float:
-    """The same as `precision_part`, numerically, from what precision is at each place."""
+    """The same as `precision_part`, by quadrature of the precision at each place."""
     p, total = table.positives, mpmath.mpf(0)
     for a, b in table.steps():
         start, end = max(a.tp, Fraction(low) * p), min(b.tp, Fraction(high) * p)

@@ -31,7 +31,7 @@ class Point:
 
 
 def row_precision(row: Row) -> Fraction | None:
-    """tp / (tp + fp), and null where nothing is called positive."""
+    """tp / (tp + fp); null where nothing is called positive."""
     return None if row.tp + row.fp == 0 else row.tp / (row.tp + row.fp)
 
 
@@ -87,7 +87,7 @@ def interpolated_every(table: Table, every: float) -> list[Point]:
 
 
 def interpolated_at_recall(table: Table, recalls: Iterable[float]) -> list[Point]:
-    """One point per recall: the row's own tp when the recall is the double of a row's, else recall times P exactly."""
+    """One point per recall: a row's own tp if the recall is the double nearest to that row's, else recall times P."""
     points = []
     for recall in recalls:
         rows = [row.tp for row in table.rows if correctly_rounded(row.tp / table.positives) == recall]
@@ -119,7 +119,7 @@ def pr_trapezoid(table: Table) -> Fraction:
 
 
 def pr_trapezoid_of_long_steps(table: Table) -> mpmath.mpf:
-    """The same of whole counts without visiting each true positive.
+    """The same for whole counts, without visiting each true positive.
 
     On a step from (a, e) by d true positives and g false ones precision at a + k is d/(d + g) (1 + (a - q)/(q + k))
     with q = d (a + e)/(d + g), and the sum of 1/(q + k) over k = 1 .. d - 1 is digamma(q + d) - digamma(q + 1).
@@ -164,7 +164,7 @@ def segment_area(a: Row, b: Row) -> mpmath.mpf:
     if c == 0:
         return mp((b.tp - a.tp) / m)
     ratio = (b.tp + b.fp) / (a.tp + a.fp)
-    # As many more digits as the ratio has zeros after its 1, several times over; and then until 60 of them stand.
+    # Several times as many more digits as the ratio has zeros after its 1; then more until 60 of them are stable.
     zeros = max(0, len(str(math.floor(1 / (ratio - 1)))))
     digits, before = 2 * DIGITS + 4 * zeros, mpmath.mpf(-1)
     while True:

@@ -25,7 +25,7 @@ STEPS = 150
 
 
 def turning_point(holds: Callable[[Any], bool], inside: Any, outside: Any) -> Any:
-    """Where a condition stops to hold on the way from inside to outside, by bisection."""
+    """Where a condition stops holding on the way from inside to outside, by bisection."""
     for _ in range(STEPS):
         middle = (inside + outside) / 2
         if middle in (inside, outside):
@@ -87,13 +87,13 @@ def directions(z: float) -> list[tuple[float, float]]:
 
 
 def widest(estimate: Any, values: Sequence[Any]) -> Ends:
-    """How far values reach around an estimate; what has no value reaches nowhere."""
+    """The range of the values that exist, and of the estimate."""
     known = [estimate, *(value for value in values if value is not None)]
     return min(known), max(known)
 
 
 def rate(metric: str, at: float | None, recall: float, fpr: float, totals: tuple[float, float]) -> Any:
-    """Precision, recall, fpr or an index at λ of these rates; None where there is none."""
+    """Precision, recall, fpr or an index at λ of these rates; None if it has no value."""
     positives, negatives = map(Fraction, totals)
     tp, fp = Fraction(recall) * positives, Fraction(fpr) * negatives
     if metric == "recall":
@@ -149,7 +149,7 @@ def apart(mean: float, difference: float) -> tuple[float, float]:
 
 
 def heights(polygon: Polygon, place: Any) -> Ends:
-    """The lowest and the highest point of a polygon at a place: a vertical segment has all between its ends."""
+    """The lowest and the highest point of a polygon at a place; a vertical segment contains all between its ends."""
     found = []
     for (x, y), (next_x, next_y) in itertools.pairwise(polygon):
         if x <= place <= next_x:

@@ -1,4 +1,4 @@
-"""Slices the slow way: a loop over single evaluations, each of one slice's rows alone; and in rational numbers."""
+"""Slices the slow way: a loop over evaluations of one slice's rows each; and in rational numbers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ AREAS = ("roc", "roc_hull", "pr", "pr_achievable", "average_precision")
 
 
 def parts(data: Data, numbers: Sequence[Hashable]) -> Iterator[Data]:
-    """The slices of a sample, in order: the rows of equal numbers, but for those that weigh nothing."""
+    """The slices of a sample, in order: the rows of equal numbers, except those of weight 0."""
     for number in sorted(set(numbers)):  # type: ignore[type-var]  # they are integers
         yield data.rows([row for row, each in enumerate(numbers) if each == number])
 
@@ -29,7 +29,7 @@ def has_both_classes(data: Data) -> bool:
 
 
 def single(data: Data) -> dict[str, Any]:
-    """The areas of one slice by a call for it alone; None where it has none."""
+    """The areas of one slice, from a call for it alone; None if it has none."""
     if not has_both_classes(data):
         return dict.fromkeys(AREAS)
     table = ConfusionTable.from_sample(data.sample())
@@ -38,7 +38,7 @@ def single(data: Data) -> dict[str, Any]:
 
 
 def exact(data: Data) -> dict[str, Fraction]:
-    """Those areas of one slice that are rational."""
+    """The rational areas of one slice."""
     table = replace(data).table()
     return {
         "roc": reference.roc_area(table),

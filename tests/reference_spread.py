@@ -1,4 +1,4 @@
-"""The spread of areas and of their differences, slow and obvious: how far each example moves an area is a quotient.
+"""The spread of areas and of their differences, slow and obvious, from difference quotients for each example.
 
 The area is computed exactly with a little more and a little less of each example. Sources: Efron 1982, section 6.3;
 Zou & Donner 2008, section 4. Nothing here may import the service.
@@ -19,7 +19,7 @@ from tests.reference_gate import AREAS, PARTIAL, Evaluation, Rule, examples
 from tests.strategies import Data
 
 STEP = Fraction(1, 10**18)
-"""What an example's mass is changed by, as a part of it: the quotient errs by its square."""
+"""The relative change of an example's mass; the error of the quotient is its square."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Kind:
 
 
 def kinds(evaluation: Evaluation) -> list[Kind]:
-    """The examples; of counts what each row adds, of which there may be fractions."""
+    """The examples; for counts, what each row adds, which may be fractional."""
     if isinstance(evaluation, Data):
         return [Kind(each.score, each.positive, Fraction(1), each.weight) for each in examples(evaluation)]
     found = []

@@ -1,8 +1,8 @@
 """The trade-off space of Hanczar & Nadif 2014 (H&N), slow and obvious, independent of service/curves.
 
-The four weighted indices are written as the design has them. An envelope is found by crossing every pair of rows and
-comparing all rows between two crossings. What is rational is a fraction; what has a logarithm or a power (all of
-fowlkes_mallows, and areas) is an mpmath number of 60 digits. Means under a Beta density are in doubles, good to 1e-13.
+An envelope is found by crossing every pair of rows and comparing all rows between two crossings. Rational values are
+fractions; values with a logarithm or a power (all of fowlkes_mallows, and areas) are mpmath numbers of 60 digits. Means
+under a Beta density are doubles, good to 1e-13.
 Nothing here may import the service.
 """
 
@@ -28,7 +28,7 @@ Column: TypeAlias = NDArray[np.float64]
 INDICES = ("kulczynski", "f_measure", "fowlkes_mallows", "jaccard")
 HALF = Fraction(1, 2)
 TOGETHER = mpmath.mpf(10) ** -40
-"""Two crossings of logarithms that are nearer than this, of the range, are one."""
+"""Two crossings of logarithms closer than this share of the range are one."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def taking_part(
 
 
 def value(index: str, row: Row, positives: Fraction, at: Exact) -> Exact:
-    """f(lambda) of a row with tp > 0, as the design's table has it."""
+    """f(lambda) of a row with tp > 0."""
     p, r = precision_and_recall(row, positives)
     if index == "kulczynski":
         return (1 - at) * p + at * r
@@ -118,7 +118,7 @@ def log_ratio(x: Fraction, y: Fraction) -> mpmath.mpf:
 def envelope(index: str, rows: Sequence[Row], positives: Fraction, start: float, end: float) -> list[Interval]:
     """The best row for every lambda from start to end: the first of equal rows; adjacent intervals have different rows.
 
-    Where all crossings are known, no two rows change places between two of them, so any lambda there tells the best.
+    Between two neighbouring crossings no two rows change places, so any lambda there shows the best row.
     """
     distinct = list({(row.tp, row.fp): row for row in reversed(rows)}.values())
     curves = [at_knots(index, row, positives) for row in distinct]

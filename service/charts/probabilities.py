@@ -126,4 +126,4 @@ def _finished(plane: Plane, result: EvaluatedCurves, picture: Picture, entries: 
 
 
 PROBABILITIES = MappingProxyType({"calibration": calibration_picture, "costs": costs_picture})
-"""{chart: from a result, its drawing and how it is asked for, to SVG text}"""
+"""{chart: function from a result, its drawing and the picture's options to SVG text}"""

@@ -26,7 +26,7 @@ class EngineBars:
             self._bar.refresh()
 
     def close(self) -> None:
-        """End the bar of the last step."""
+        """Close the bar of the last step."""
         if self._bar is not None:
             self._bar.n = 100
             self._bar.refresh()

@@ -45,7 +45,7 @@ class AreaColumns:
         self.average_precision[number] = average_precision(table)
 
     def set_one_class(self, within: tuple[float, float] = (0.0, math.inf)) -> BoolArray:
-        """Undo the areas of samples of one class whose total is `within` these; which ones they are, (s,)."""
+        """Remove the areas of samples with one class and a total `within` these; return which ones, (s,)."""
         totals = self.positives + self.negatives
         alone: BoolArray = (
             (np.minimum(self.positives, self.negatives) == 0) & (within[0] <= totals) & (totals <= within[1])
@@ -57,7 +57,7 @@ class AreaColumns:
         return alone
 
     def set_undefined(self, number: int, part: "Undefined") -> None:
-        """Set the totals of what has no areas, and the reason."""
+        """Set the totals of a sample without areas, and the reason."""
         self.positives[number], self.negatives[number] = part.totals
         self.reason[number] = part.reason
         for name in SHARED_AREAS:
@@ -66,7 +66,7 @@ class AreaColumns:
 
 @dataclass(frozen=True, slots=True)
 class Undefined:
-    """A set of rows without areas: its totals, NaN for one beyond all doubles, and the reason."""
+    """A set of rows without areas: its totals, NaN where one exceeds all doubles, and the reason."""
 
     totals: tuple[float, ...]
     reason: str

@@ -1,4 +1,4 @@
-"""What open groups of scores tell of a curve: the best and the worst of it, whatever the order within each group.
+"""The bounds that open groups of scores set on a curve, whatever the order within each group.
 
 Three tables enclose every sample that the groups may stand for. The *known* one has the ends of groups, which are rows
 of all these samples. In the *best* one the positives of each open group come first, in the *worst* one the negatives.
@@ -26,14 +26,14 @@ _LOST = 2.0**-51
 
 @dataclass(frozen=True, slots=True)
 class Enclosure:
-    """The least and the greatest that a number can be."""
+    """The least and the greatest value that a number can have."""
 
     lower: float
     upper: float
 
     @property
     def middle(self) -> float:
-        """The number half way between them."""
+        """The number halfway between them."""
         return self.lower / 2 + self.upper / 2
 
 
@@ -51,7 +51,7 @@ class Arranged:
 
 
 def best_and_worst(groups: Grouped) -> tuple[Arranged, Arranged]:
-    """Arrange groups as well as possible, and as badly."""
+    """Arrange groups in the best and in the worst order."""
     best, rows = _table(groups, positives_first=True)
     hull = best.select(RocHull.of(best).vertices)
     upper = _rounded(areas(best, hull), 1, best, groups)
@@ -86,7 +86,7 @@ def _table(groups: Grouped, *, positives_first: bool) -> tuple[ConfusionTable, t
     rows = (first, last) if positives_first else (last, first)
     lower = groups.lower_is_positive
     thresholds = np.full(int(last[-1]) + 1, np.nan)
-    # What calls the first class of a group positive lies beyond the near end of its scores.
+    # The threshold that calls the first class of a group positive is the near end of its scores.
     thresholds[first] = groups.low if lower else groups.high
     thresholds[last] = groups.ends
     gains = np.zeros((2, last[-1]))
@@ -102,8 +102,8 @@ def _table(groups: Grouped, *, positives_first: bool) -> tuple[ConfusionTable, t
 def _least_average_precision(groups: Grouped, worst: ConfusionTable, rows: IntArray) -> float:
     """The infimum of the average precision, for the worst table and the rows of each group's positives.
 
-    An exact group is one step, Δtp tp/(tp + fp). The positives of an open one come last and one by one, and the fewer
-    each weighs, the nearer their steps come to ∫ t/(t + fp) dt from below the step to its end.
+    An exact group is one step, Δtp tp/(tp + fp). The positives of an open one come last and one by one; the less each
+    weighs, the closer the sum of their steps is to ∫ t/(t + fp) dt from the start of the step to its end.
     """
     up = power_of_two_scale(worst.positives)
     parts: list[float] = []
@@ -128,8 +128,8 @@ def _sums_are_exact(groups: Grouped) -> bool:
 def _rounded(found: Areas, outwards: int, table: ConfusionTable, groups: Grouped) -> Areas:
     """Move areas outwards, 1 up or -1 down, by as much as rounding may have moved them inwards.
 
-    Those in whole numbers are exact. Sums that were rounded may have lost masses below their last digit, and a small
-    area more than its share `_WITHIN`.
+    Areas from whole numbers are exact. Rounded sums may have lost masses below their last digit, and a small area may
+    have lost more than its share `_WITHIN`.
     """
     lost = 0.0 if _sums_are_exact(groups) else _LOST
     for name in Areas.__slots__:

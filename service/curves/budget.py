@@ -17,7 +17,7 @@ BYTES_PER_ROW = 40
 """Bytes of an answer that count as a row: ROCPR_BIG_WORK of 20,000 is 800 KB, or 10 ms."""
 
 EXACT_PRECISION = 1
-"""A precision in integers, for more than 2^53 called positive: 0.4 µs. This and all below are the most measured."""
+"""A precision in integers, for more than 2^53 called positive: 0.4 µs. All costs here are the largest measured."""
 
 HULL_PASS = 30
 """A pass over the rows that may be on a hull: 15 µs, however few. A hostile curve takes a hundred passes."""

@@ -226,7 +226,7 @@ class ConfusionTable:
 
 
 def running_sums(positives: FloatArray, negatives: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The positives and the negatives up to and including each group, within one ulp, of groups in any order so far."""
+    """The positives and the negatives up to and including each group, within one ulp, whatever the earlier order."""
     both = np.stack((positives, negatives), axis=1).ravel()
     hits, misses = class_sums(both, np.arange(both.size) % 2 == 0)
     return hits[1::2], misses[1::2]

@@ -83,7 +83,7 @@ def curves_drawing(
 
 
 def _calibration_line(found: Calibration, side: float) -> Line | None:
-    """The calibrated score over the score, of the points in a quarter of a pixel the first; None without thresholds."""
+    """The calibrated score over the score, thinned to one point per quarter pixel; None without thresholds."""
     ends = np.stack((found.score_from, found.score_to), axis=1).ravel()
     if np.isnan(ends).any():
         return None
@@ -95,7 +95,7 @@ def _calibration_line(found: Calibration, side: float) -> Line | None:
 
 
 def along(values: FloatArray, scores: FloatArray) -> FloatArray:
-    """Where values lie between 0 and 1 if all scores do, else between the least score and the greatest, as a share."""
+    """Values as fractions of a range: [0, 1] if all scores lie in it, else from the least score to the greatest."""
     low, high = float(scores.min()), float(scores.max())
     if low >= 0 and high <= 1:
         return values

@@ -23,7 +23,7 @@ _SQUARES_TOLERANCE = 2.0**-40
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupColumns:
-    """Groups as they are given, in any order, of which several may have equal ends: columns (n,).
+    """Groups as given, in any order; several may have equal ends: columns (n,).
 
     score_from, score_to   the ends of each, finite; equal if all of its examples have one score.
     positives, negatives   how many there are, or the sums of their weights, >= 0.
@@ -84,7 +84,7 @@ class GroupColumns:
 
 
 def joined_groups(parts: Sequence[GroupColumns]) -> GroupColumns:
-    """All groups of several parts, which have squares in all of them or in none. Raises what the checks of each do."""
+    """The groups of several parts, all with squares or all without. Raises like the checks of a part."""
     columns: dict[str, Any] = {}
     for part in parts:
         part.check()
@@ -95,7 +95,7 @@ def joined_groups(parts: Sequence[GroupColumns]) -> GroupColumns:
 
 
 def unite(given: GroupColumns) -> GroupColumns:
-    """The groups in ascending order, those that have a score in common as one. Sums are rounded once."""
+    """The groups in ascending order; those that share a score are merged. Sums are rounded once."""
     groups = _inclusive(given)
     groups = groups.take(np.lexsort((groups.score_to, groups.score_from)))
     reach = np.maximum.accumulate(groups.score_to)
@@ -125,7 +125,7 @@ def _inclusive(given: GroupColumns) -> GroupColumns:
 
 
 GROUP_COLUMN_NAMES = {"score", *(field.name for field in fields(GroupColumns))}
-"""What the columns of a table of groups may be called."""
+"""The names that the columns of a table of groups may have."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

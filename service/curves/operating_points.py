@@ -88,7 +88,7 @@ def value_of(metric: str, at: float, tp: FloatArray, fp: FloatArray) -> float:
 def row_at_threshold(table: ConfusionTable, evaluation: Evaluation | Arranged, threshold: float) -> int | None:
     """The row that calls positive what scores at or beyond a threshold; for counts, a row with this very threshold.
 
-    None if counts list no such row, or rows that differ, and if the threshold divides a group.
+    None if counts list no such row or several different ones, or if the threshold lies inside a group.
     """
     if isinstance(evaluation, Grouped) and evaluation.divides(threshold):
         return None

@@ -34,7 +34,7 @@ A slice's sum is known to 2^-70 of itself, even where the totals of another slic
 """
 
 _PASSES = 8
-"""This many passes over neighbours find most hulls; what is left is pruned in as many rounds, and so on in turn."""
+"""This many passes over neighbours find most hulls; the rest is pruned in as many rounds, and the two alternate."""
 
 _DIGIT = 1 << 16
 """NumPy uses a radix sort for 16-bit integers."""

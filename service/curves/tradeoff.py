@@ -89,8 +89,8 @@ class Tradeoffs:
 def evaluate_tradeoffs(evaluation: Evaluation, options: TradeoffOptions | None = None) -> Tradeoffs:
     """Evaluate any kind of evaluation. Raises NoRowMeets, and RisingThresholds for counts.
 
-    The rows at the ends of open groups are rows of all the samples that these may stand for, and a row of the best
-    order dominates each other row of any; so the areas of both bound that of every such sample.
+    The rows at the ends of open groups occur in every sample that the groups may stand for, and a row of the best order
+    dominates every other row of such a sample. So the areas of the two bound the area of every such sample.
     """
     options = options or TradeoffOptions()
     table = ConfusionTable.of(evaluation)

@@ -67,7 +67,7 @@ class WeightedSlices:
                 rows = slice(start, stop)
                 by_score, scores[rows] = ordered(scores[rows], descending=not self.sample.lower_is_positive)
                 tp[rows], fp[rows] = class_sums(weights[rows].take(by_score), labels[rows].take(by_score))
-        last = np.append(scores[1:] != scores[:-1], True)  # a value
+        last = np.append(scores[1:] != scores[:-1], True)
         last[bounds[1:][bounds[1:] > 0] - 1] = True
         groups = last.nonzero()[0]
         columns = scores.take(groups), tp.take(groups), fp.take(groups)
@@ -178,7 +178,7 @@ def _have_exact_totals(tp: FloatArray, fp: FloatArray, numbers: IntArray, totals
 
 def _distinct(tables: SlicedTables) -> SlicedTables:
     """Leave out rows that repeat the one before: a weight may be too small to change a sum."""
-    kept = np.append(True, (tables.tp[1:] != tables.tp[:-1]) | (tables.fp[1:] != tables.fp[:-1]))  # a value
+    kept = np.append(True, (tables.tp[1:] != tables.tp[:-1]) | (tables.fp[1:] != tables.fp[:-1]))
     kept[tables.starts[:-1]] = True
     if kept.all():
         return tables

@@ -1,1 +1,1 @@
-"""Named datasets: an operator's file gives rows in an engine a name, and requests may use the name."""
+"""Named datasets: an operator's file gives names to rows in an engine, and requests use these names."""

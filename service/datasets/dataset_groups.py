@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from service.engines.spark_engine import Spark
 
 OnProgress = Callable[[str, float], None]
-"""Called with the name of a step and how much of it is done, 0 to 1, many times."""
+"""Called many times with the name of a step and how much of it is done, 0 to 1."""
 
 _LOG = logging.getLogger("service")
 
@@ -37,7 +37,7 @@ _STOP_SECONDS = {"duckdb": 2, "spark": 4}
 
 
 def queried_groups(query: DatasetQuery, progress: OnProgress | None = None) -> dict[str, Any]:
-    """Have an engine find the groups that a document asks for, telling how far it is; they are fields of the document.
+    """Have an engine find the groups that a document asks for, as fields of the document; reports the progress.
 
     Raises Problem if the rows cannot be used, or the engine fails.
     """
@@ -77,7 +77,7 @@ def _found(query: DatasetQuery, progress: OnProgress | None) -> "Found":
         raise invalid_value(f"{place}/dataset", error.code, f"{dataset.labels}: {error.detail}") from None
     except EngineFailed as failure:
         _LOG.error("%s: dataset %s: %s", VARIABLE, dataset.name, failure)
-        # What an engine says may quote paths and addresses, which are the operator's.
+        # An engine's message may quote the operator's paths and addresses.
         message = f"The engine of the dataset {dataset.name} failed; the server's log says more."
         if query.tolerance is None:
             message += " Exact groups need memory for every score; a tolerance needs less."
@@ -95,7 +95,7 @@ def _check_kinds(kinds: Mapping[str, "Kind"], where: Mapping[str, list[Any]], pl
 
 @contextmanager
 def _ended_by_termination(engine: str) -> Iterator[None]:
-    """Have SIGTERM, by which a server ends an evaluator, stop the query where it runs and remove what it wrote."""
+    """On SIGTERM, with which a server ends an evaluator, stop the query in its engine and remove what it wrote."""
     if current_thread() is not main_thread():
         yield
         return

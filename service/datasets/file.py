@@ -18,7 +18,7 @@ from service.settings import SettingsError
 VARIABLE = "ROCPR_DATASETS_FILE"
 
 _ENGINES = {"duckdb": ("location",), "spark": ("remote", "table")}
-"""{engine: what says where its rows are}"""
+"""{engine: the keys that locate its rows}"""
 
 _PACKAGES = {"duckdb": "duckdb", "spark": "pyspark"}
 """{engine: the package that its extra installs}"""
@@ -54,7 +54,7 @@ class Dataset:
 
     @property
     def listing(self) -> dict[str, object]:
-        """What a client may know of it."""
+        """What a client may know of the dataset."""
         return {"name": self.name, "filters": self.filters, "slices": self.slices, "weighted": self.weights is not None}
 
 

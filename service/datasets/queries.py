@@ -1,4 +1,4 @@
-"""What a request asks of named datasets, and the request with groups in place of their names.
+"""Reads what a request asks of named datasets, and replaces their names by groups.
 
 A request gives the name, values of listed filters and a tolerance; never a path, a table or SQL. Its dataset becomes
 `groups` before the schemas check it, so that every operation that takes groups takes datasets. Knows documents; nothing
@@ -24,11 +24,11 @@ _OTHERS = ("scores", "labels", "weights", "positive_label", "counts", "groups", 
 
 
 class DatasetQuery(NamedTuple):
-    """What a document asks of a dataset.
+    """A document's query of a dataset.
 
     place       the pointer of the object that names it.
-    where, by   some of its rows, and columns of slices.
-    tolerance   how far apart bounds may be; None for exact groups.
+    where, by   the rows to use, and the columns of slices.
+    tolerance   how far apart the bounds of an area may be; None for exact groups.
     """
 
     place: str
@@ -42,9 +42,9 @@ class DatasetQuery(NamedTuple):
         return {"groups": groups, "lower_is_positive": self.dataset.lower_is_positive}
 
     def stand_ins(self) -> dict[str, Any]:
-        """Groups of both classes, as fields of a document, that take the same options as the groups of the dataset.
+        """Stand-in groups with both classes, as fields of a document; they allow the same options as the dataset's.
 
-        With a tolerance they are open, as those of many rows are; slices have exact groups in any case.
+        With a tolerance they are open, as groups of many rows are; slices always have exact groups.
         """
         width = 0.0 if self.tolerance is None or self.by else 0.5
         groups = {"score_from": [0.0, 1.0], "score_to": [width, 1.0 + width]}
@@ -58,7 +58,7 @@ class DatasetQuery(NamedTuple):
 
 
 def queries_in(decoded: Decoded, taken: Collection[str], datasets: Mapping[str, Dataset]) -> tuple[DatasetQuery, ...]:
-    """Read what a document asks of datasets, where its operation takes them; `taken` are the operation's fields.
+    """Read a document's queries of datasets, if its operation takes any; `taken` are the operation's fields.
 
     Raises Problem.
     """
@@ -72,7 +72,7 @@ def queries_in(decoded: Decoded, taken: Collection[str], datasets: Mapping[str, 
 
 
 def replaced(decoded: Decoded, found: Mapping[str, dict[str, Any]]) -> Decoded:
-    """Put fields in place of what names a dataset, in each of these places."""
+    """In each of these places, put fields in place of what names a dataset."""
     document = decoded.document
     if not isinstance(document, dict):
         return decoded
@@ -121,7 +121,7 @@ def _query(given: dict[str, Any], datasets: Mapping[str, Dataset], place: str) -
 
 
 def _contradictions(given: dict[str, Any], dataset: Dataset) -> Iterator[tuple[str, str]]:
-    """The fields of an object that do not go with the dataset that it names, and why."""
+    """The fields of an object that cannot be combined with the dataset that it names, and why."""
     for name in _OTHERS:
         if not _is_absent(given.get(name)):
             yield name, "This cannot be combined with a dataset."
@@ -135,7 +135,7 @@ def _is_absent(value: object) -> bool:
 
 
 def _asked(given: dict[str, Any], place: str) -> dict[str, Any]:
-    """Check what is asked of a dataset. Raises Problem."""
+    """Check a query of a dataset. Raises Problem."""
     try:
         asked: dict[str, Any] = DatasetSchema().load(given)
     except ValidationError as error:

@@ -1,6 +1,6 @@
-"""What is looked at before rows are grouped: the kinds of columns, the labels, the range of scores and weights.
+"""Checks before rows are grouped: the kinds of columns, the labels, the range of scores and weights.
 
-What cannot be used is refused with the sentence that a body with such a column gets.
+Refuses a column with the sentence that a body with such a column gets.
 """
 
 import math
@@ -17,7 +17,7 @@ from service.engines.failures import ColumnRefused
 from service.engines.nodes import Label
 
 ReadLabels = Callable[[list[Label], IntArray], tuple[BoolArray, str | None]]
-"""From distinct labels and their numbers of rows to which of them are positive, and a sentence about many others."""
+"""From distinct labels and their numbers of rows to the positive ones, and a sentence if the others are several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def checked_kinds(engine: Engine, columns: RowColumns) -> dict[str, Kind]:
 
 
 def with_labels(engine: Engine, rows: sql.RowSource, read_labels: ReadLabels) -> tuple[sql.RowSource, str | None]:
-    """Find the positive labels among those that there are. Raises ColumnRefused and OneClassLabels."""
+    """Find the positive labels among those that occur. Raises ColumnRefused and OneClassLabels."""
     table = engine.rows(sql.labels_text(rows), "labels")
     counts = np.asarray(table["rows"], dtype=np.int64)
     values = table["label"].tolist()
@@ -83,7 +83,7 @@ def with_labels(engine: Engine, rows: sql.RowSource, read_labels: ReadLabels) ->
 
 
 def probed(engine: Engine, rows: sql.RowSource, kinds: dict[str, Kind]) -> dict[str, float]:
-    """Look at scores and weights. Raises ColumnRefused if any cannot be used."""
+    """Probe the scores and weights. Raises ColumnRefused if any cannot be used."""
     whole = [name for name in ("scores", "weights") if name in kinds and kinds[name].name == "integer"]
     table = engine.rows(sql.probe_text(rows, whole=whole), "range")
     firsts = {name: column.tolist()[0] for name, column in table.items()}

@@ -1,4 +1,4 @@
-"""What can be said of SQL without sqlglot, which takes time to import: the dialects, and limits of their text."""
+"""The dialects of SQL and their limits; needs no sqlglot, which takes time to import."""
 
 DIALECTS = (
     "athena",
@@ -15,10 +15,10 @@ DIALECTS = (
     "trino",
     "tsql",
 )
-"""The dialects whose text is tested: run where the engine can be had, else parsed."""
+"""The dialects whose text is tested: run if the engine is available, otherwise parsed."""
 
 WITHOUT_DECIMALS = frozenset({"sqlite"})
-"""Dialects whose decimals are doubles, so that weights cannot be rounded to decimals."""
+"""Dialects that store decimals as doubles, so that weights cannot be rounded to decimals."""
 
 MOST_DECIMALS = 9
 """The most decimals of weights; BigQuery's NUMERIC has no more."""

@@ -1,4 +1,4 @@
-"""DuckDB over files, in this process; what does not fit into its memory goes to disk.
+"""DuckDB over files, in this process; it spills to disk what does not fit into its memory.
 
 A query runs in a thread of its own, so that the calling thread can show progress and take Ctrl-C at any time.
 """
@@ -39,7 +39,7 @@ _ADVICE = (
     "Column ",
     "* ",
 )
-"""How the lines begin that speak of DuckDB's own SQL and settings, after what went wrong."""
+"""The beginnings of lines that follow an error and are about DuckDB's own SQL and settings."""
 
 _RENAMED = re.compile(r".*_\d+", re.DOTALL)
 """What DuckDB calls a column whose name another has."""
@@ -61,7 +61,7 @@ class DuckDB:
         spill: Path | None = None,
         progress: _Progress | None = None,
     ) -> None:
-        """Open the files, of which only heads are read.
+        """Open the files; reads only their heads.
 
         memory, threads   what the engine may use, such as 4GB and 2; by default most of the machine.
         spill   the directory for what does not fit into its memory; by default that for temporary files.
@@ -89,7 +89,7 @@ class DuckDB:
             raise
 
     def __enter__(self) -> Self:
-        """Use it, and close it then."""
+        """Return the engine, which is closed at the end of the block."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -99,7 +99,7 @@ class DuckDB:
 
     @property
     def most_bins(self) -> int:
-        """How many bins fit into its memory, at most MOST_BINS."""
+        """How many bins fit into the engine's memory, at most MOST_BINS."""
         limit = str(self.rows("SELECT current_setting('memory_limit') AS memory", "memory")["memory"][0])
         number, unit = limit.split()
         room = float(number) * _UNITS[unit] / _BYTES_PER_BIN
@@ -154,7 +154,7 @@ class DuckDB:
             self._connection.unregister("kept")
 
     def confine(self, directories: Sequence[str]) -> None:
-        """From here on read nothing but these directories, and change no setting. Raises EngineFailed."""
+        """From now on, let DuckDB read only these directories, and lock its settings. Raises EngineFailed."""
         listed = ", ".join(
             f"'{directory.replace(chr(39), chr(39) * 2)}'" for directory in [*directories, str(self._spill.path)]
         )

@@ -1,4 +1,4 @@
-"""How DuckDB reads files: which kind they are, and the text that makes them one table. Runs nothing."""
+"""How DuckDB reads files: their kind, and the SQL that makes them one table. Runs nothing."""
 
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 _MOST_DIGITS = 15
-"""A decimal of so many digits is the quotient of two integers that a double holds exactly."""
+"""A decimal of up to this many digits is the quotient of two integers that a double holds exactly."""
 
 _COMPRESSED_ENDINGS = {"gz", "zst"}
 _ENDINGS = {"parquet": "parquet", "csv": "csv", "arrow": "arrow", "feather": "arrow"}
@@ -26,8 +26,8 @@ _INTEGER_TYPE = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?")
 class Files:
     """Files of one kind, or globs of them.
 
-    kind   parquet, csv or arrow; None for what their names end in.
-    texts, numbers   columns of CSV files that are read as such, whatever they look like.
+    kind   parquet, csv or arrow; None to tell it from the names.
+    texts, numbers   columns of CSV files to read as text or as numbers, whatever they look like.
     delimiter, decimal   the separator and the decimal mark of CSV files.
     """
 
@@ -40,7 +40,7 @@ class Files:
 
     @property
     def found_kind(self) -> str:
-        """The kind of all files. Raises EngineFailed if their names do not tell."""
+        """The kind of all files. Raises EngineFailed if their names do not show one kind."""
         if self.kind is not None:
             return self.kind
         kinds = sorted({_kind_of_name(name) for name in self.names})
@@ -54,10 +54,10 @@ class Files:
         return self.found_kind == "arrow" or any(_REMOTE.match(name) for name in self.names)
 
     def reader(self, columns: Collection[str] = (), *, header: bool = True) -> str:
-        """The text that reads them; `columns` are the columns of CSV files, as far as they are known.
+        """The SQL that reads them; `columns` are the columns of CSV files, as far as they are known.
 
-        RowColumns go together by name, and have a type that holds the values of all files. Without `header`, the first
-        row of CSV files is a row like the others, all of text.
+        Columns of different files are matched by name, and get a type that holds the values of all files. Without
+        `header`, the first row of CSV files is a row like the others, all of text.
         """
         kind = self.found_kind
         options = {"union_by_name": "true"}
@@ -75,9 +75,10 @@ class Files:
         return f"read_{kind}([{names}], {', '.join(f'{name} = {value}' for name, value in options.items())})"
 
     def misread_numbers(self, columns: Collection[str]) -> str:
-        """The text that counts what DuckDB reads as numbers in columns of CSV files but a body may not have.
+        """The SQL that counts what DuckDB reads as numbers in columns of CSV files, but a body refuses.
 
-        Of each column the integers that no double holds, and what is no decimal number, such as 1_000; then all rows.
+        For each column, the integers that no double holds, and what is not a decimal number, such as 1_000; then all
+        rows.
         """
         counts = []
         mark = re.escape(self.decimal or ".")

@@ -1,4 +1,4 @@
-"""What an engine is to the algorithm: something that answers SQL with columns. Knows none of them."""
+"""What the algorithm needs of an engine: it answers SQL with columns. Knows no particular engine."""
 
 from typing import Any, NamedTuple, Protocol
 
@@ -9,9 +9,9 @@ NamedArrays = dict[str, np.ndarray[Any, Any]]
 
 
 class Kind(NamedTuple):
-    """What a column holds: number, integer, boolean, text, or the engine's own name of another type.
+    """What a column holds: number, integer, boolean, text, or for any other type the engine's name of it.
 
-    through_text   whether it is a decimal that the engine converts to a double correctly only as text.
+    through_text   whether it is a decimal that the engine converts to a double correctly only by way of text.
     """
 
     name: str
@@ -21,7 +21,7 @@ class Kind(NamedTuple):
 class Engine(Protocol):
     """An engine with one table of rows.
 
-    table, dialect   its name and its dialect, for the text.
+    table, dialect   the table's name and the engine's dialect, for the SQL.
     """
 
     table: str
@@ -32,7 +32,7 @@ class Engine(Protocol):
         ...
 
     def rows(self, text: str, step: str) -> NamedArrays:
-        """Run a query and return its columns; `step` names it for a reader. Raises EngineFailed."""
+        """Run a query and return its columns; `step` is its name in a progress bar. Raises EngineFailed."""
         ...
 
     def keep(self, name: str, columns: NamedArrays) -> None:

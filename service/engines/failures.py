@@ -1,10 +1,10 @@
-"""What an engine finds wrong: with a column, a fact as for a body; with itself, a failure. Knows no SQL."""
+"""The errors of an engine: a column that cannot be used, or a failure of the engine itself. Knows no SQL."""
 
 from service.curves.errors import CurvesError
 
 
 class ColumnRefused(CurvesError):
-    """A column of the rows cannot be used; `code` and the sentence are those of a body with such a column.
+    """A column of the rows cannot be used; the code and the sentence are those for a body with such a column.
 
     An engine's rows have no numbers, so the sentence says how many rows are wrong instead of which.
     """

@@ -1,4 +1,4 @@
-"""Pieces of a syntax tree: names, literals, cases. Knows what engines read differently; nothing of examples."""
+"""Pieces of a syntax tree: names, literals, cases. Knows how engines differ; nothing of examples."""
 
 import re
 import sys
@@ -57,7 +57,7 @@ def is_finite(name: str) -> exp.Between:
 
 
 def aliased(expression: exp.Expr, name: str) -> exp.Alias:
-    """An expression under a name of ours."""
+    """An expression under one of rocpr's names."""
     return exp.Alias(this=expression, alias=identifier(name))
 
 
@@ -77,7 +77,7 @@ def relation(name: str) -> exp.Table:
 
 
 def column_of(name: str, dialect: str) -> exp.Column:
-    """A column of the user's: quoted as `dialect` would fold its name, so that a reserved word is a name, too."""
+    """A column of the user's table, its name folded as in `dialect` and quoted, so that it may be a reserved word."""
     return exp.Column(this=_folded(name, dialect))
 
 

@@ -1,7 +1,7 @@
-"""From rows in an engine to groups: look, group exactly or into bins, divide the widest until the areas are bounded.
+"""From rows in an engine to groups: probe, group exactly or into bins, divide the widest until the areas are bounded.
 
-Works over any Engine. Everything that is certain about the result comes from MIN, MAX and counts of the engine, never
-from the numbers of bins: groups that overlap are united, and rows that got lost are noticed.
+Works over any Engine. What is guaranteed about the result rests on the engine's MIN, MAX and counts, never on the
+numbers of bins: overlapping groups are united, and lost rows are noticed.
 """
 
 import math
@@ -22,7 +22,7 @@ _LOGARITHMIC = 1e6
 class Found:
     """The groups of the rows.
 
-    groups   in any order, apart from each other; with slices those of one.
+    groups   in any order, without overlap; with slices, without overlap within each slice.
     slices   {column of slices: its value in each group}, (m,).
     rest     if the negatives have several labels, a sentence that names them.
     rows     how many rows there are.
@@ -44,9 +44,9 @@ def found(
     tolerance: float | None = None,
     most_bins: int = MOST_BINS,
 ) -> Found:
-    """Group the rows: by score without a tolerance, else so that bounds of the areas are at most `tolerance` apart.
+    """Group the rows: by score, or if there is a `tolerance`, so that the bounds of each area differ by at most that.
 
-    Slices and few rows are grouped by score in any case.
+    Slices, and tables with few rows, are always grouped by score.
 
     Raises ColumnRefused, OneClassLabels, EngineFailed, and what `read_labels` raises.
     """

@@ -1,8 +1,8 @@
-"""Which bins to divide further, and how finely, so that the areas are bounded as closely as asked.
+"""Which bins to divide further, and how finely, to bound the areas within the tolerance.
 
 An open group of p positives and n negatives leaves the ROC area open by p n / (P N), and average precision by what its
-formula gives for the best and the worst order. The areas under precision-recall curves are left open by no more than
-that.
+formula gives for the best and the worst order. It leaves the areas under precision-recall curves open by no more than
+average precision.
 """
 
 from typing import NamedTuple
@@ -15,16 +15,16 @@ from service.curves.hull import RocHull
 
 _LEAST_SCALE, _LARGEST_SCALE = 1e-300, 1e300
 _FINEST = 4
-"""Bins for each row at most."""
+"""The most bins for each row."""
 
 _LEFT, _REACHED = 0.1, 0.7
 """The parts of a goal that may stay open in groups that are not divided, and in those that are."""
 
 _NEAR_GOAL = 1.5
-"""Openings of no more than this part of a goal are near it: most groups then stay as they are."""
+"""Openings up to this multiple of the goal are near it: most groups then stay as they are."""
 
 _STEEPER = 1.5
-"""Corners of smaller groups are not lower everywhere by as much as the groups are smaller."""
+"""A factor of extra bins for lifts: dividing a group into m does not make every corner m times lower."""
 
 
 class RowGroups(NamedTuple):
@@ -73,8 +73,7 @@ def openness(groups: RowGroups, *, lower_is_positive: bool = False) -> tuple[Flo
     """How far each group leaves the ROC area and average precision open, (m,) each; 0 for an exact group.
 
     ROC: p n / (P N). Average precision: (p (tp + p) / (tp + p + fp) - ∫ t / (t + fp + n) dt from tp to tp + p) / P,
-    where tp
-    and fp are before the group.
+    where tp and fp are the counts before the group.
     """
     p, n = groups.masses["positives"], groups.masses["negatives"]
     if not p.size:
@@ -92,11 +91,10 @@ def openness(groups: RowGroups, *, lower_is_positive: bool = False) -> tuple[Flo
 
 
 def lifts(groups: RowGroups, *, lower_is_positive: bool = False) -> FloatArray:
-    """How far the best order of each group reaches above the ROC hull that is certain, as a share of P, (m,).
+    """How far the best order of each group reaches above the known ROC hull, as a share of P, (m,).
 
-    The points that are certain are those between groups. The best order begins with all positives of a group: a corner
-    at tp + p and the fp before it. The areas of the hulls are left open by no more than the highest corner, or about
-    that.
+    The known points are those between groups. The best order begins with all positives of a group: a corner at tp + p
+    and the fp before it. The hull areas are left open by about the height of the highest corner at most.
     """
     p, n = groups.masses["positives"], groups.masses["negatives"]
     order = np.argsort(groups.score_from)
@@ -112,7 +110,7 @@ def lifts(groups: RowGroups, *, lower_is_positive: bool = False) -> FloatArray:
 
 
 class Goals(NamedTuple):
-    """What to come down to: the openings of all groups together, and the lift of each."""
+    """The targets: for the openings of all groups together, and for the lift of each."""
 
     opening: float
     lift: float
@@ -121,13 +119,11 @@ class Goals(NamedTuple):
 def divided(
     openings: FloatArray, lifted: FloatArray, rows: FloatArray, goals: Goals, most: int
 ) -> tuple[IntArray, FloatArray]:
-    """Choose the groups to divide, and into how many bins each, so that openings and lifts come down to their goals.
+    """Choose the groups to divide, and into how many bins each, so that openings and lifts meet their goals.
 
-    The narrowest groups stay as they are, as many as leave a tenth of the goal open; near the goal, seven tenths. A
-    group of opening c in m bins leaves about c / m; with m proportional to √c, M bins leave (Σ √c)² / M, the least
-    possible. A lift is divided by m as
-    well.
-    At most `most` bins in total, and at least two each.
+    The narrowest groups stay as they are, as many as together leave a tenth of the goal open, or near the goal seven
+    tenths. A group of opening c, divided into m bins, leaves about c / m; with m proportional to √c, M bins leave
+    (Σ √c)² / M, the least possible. A lift is divided by m, too. At most `most` bins in total, and at least two each.
     """
     bins = np.where(lifted > goals.lift, np.ceil(_STEEPER * lifted / goals.lift), 0.0)
     if openings.sum() > goals.opening:

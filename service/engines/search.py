@@ -1,4 +1,4 @@
-"""The search for groups that are narrow enough: bins over the whole range, then the widest divided, pass by pass."""
+"""The search for narrow enough groups: bins over the whole range, then the widest are divided, pass by pass."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,16 +18,16 @@ MOST_BINS = 2**22
 """The most bins of a pass; an engine needs some 230 bytes for each."""
 
 FIRST_BINS = 2**15
-"""The bins of the first pass, which shows how the scores lie; many more would cost more than they tell."""
+"""The bins of the first pass, which shows how the scores are distributed; more would cost more than they show."""
 
 _MOST_PASSES = 5
-"""After so many passes what is still too wide is grouped by score."""
+"""After this many passes, groups that are still too wide are grouped by score."""
 
 _OF_LIFTS = 0.5
-"""How high a corner may reach above the hull that is certain, as a part of the tolerance."""
+"""How far a corner may reach above the known hull, as a share of the tolerance."""
 
 _SAFELY = 0.8
-"""Goals are lowered by this more than bounds that are too wide ask for."""
+"""An extra factor by which goals are lowered if bounds are too wide."""
 
 
 class _Block(NamedTuple):
@@ -42,13 +42,13 @@ class _Block(NamedTuple):
 
 
 def _nearer(goals: Goals, factor: float, widest: float, highest: float) -> Goals:
-    """Lower the goals after bounds that were too wide by this factor: that of lifts while a corner is above it."""
+    """Lower one of the goals by the factor at which the bounds would fit: that of lifts if a corner is above it."""
     lift = min(goals.lift, highest) * factor * _SAFELY
     return Goals(goals.opening if highest > goals.lift else widest * factor * _SAFELY, lift)
 
 
 def _views(blocks: list[_Block], groups: RowGroups) -> Iterator[_Block]:
-    """The same blocks as parts of these groups, which are theirs together, without a copy."""
+    """The same blocks as views of these groups, which are those of all blocks together."""
     start = 0
     for block in blocks:
         stop = start + block.bins.size
@@ -76,8 +76,8 @@ class Search:
     def run(self) -> RowGroups:
         """Divide bins until the width is within the tolerance.
 
-        Groups without areas, such as those of a class that weighs nothing, are not divided; who evaluates them says why
-        there are none. Raises EngineFailed.
+        Groups without areas, such as those of a class without weight, are not divided; evaluating them says why they
+        have none. Raises EngineFailed.
         """
         blocks = [self._bins(())]
         if _merged(blocks[0].groups.apart(), lower_is_positive=self.lower_is_positive) is None:
@@ -100,7 +100,7 @@ class Search:
     def _divided(
         self, blocks: list[_Block], openings: FloatArray, lifted: FloatArray, goals: Goals
     ) -> Iterator[_Block]:
-        """Divide the highest groups, and the widest: of the last block, if earlier ones leave little open by now."""
+        """Divide the highest and the widest groups; only those of the last block, if earlier ones leave little open."""
         stops = np.cumsum([block.bins.size for block in blocks])
         if len(blocks) > 1 and openings[: stops[-2]].sum() <= goals.opening / 2:
             openings[: stops[-2]] = 0
@@ -116,9 +116,9 @@ class Search:
                 yield self._finer(block.take(wide), bins[wide], exactly=exactly)
 
     def _finer(self, block: _Block, bins: FloatArray, *, exactly: bool) -> _Block:
-        """Divide each group of a block into so many bins, or into its scores."""
+        """Divide each group of a block into its number of `bins`, or into its scores."""
         name = f"level_{self.passes}"
-        # Rounding may give a score the bin after the last; it is still one of this group.
+        # Rounding may put a score into a bin after the last, which still belongs to this group.
         starts = np.append(0, np.cumsum(bins.astype(np.int64) + 2)[:-1])
         groups = block.groups
         self.engine.keep(
@@ -141,7 +141,7 @@ class Search:
 
 
 def bounds_apart(groups: RowGroups, *, lower_is_positive: bool = False) -> float:
-    """How far the bounds of an area are apart, of all areas at most; 0 if there are no areas."""
+    """The greatest distance between the bounds of an area; 0 if there are no areas."""
     merged = _merged(groups, lower_is_positive=lower_is_positive)
     if merged is None:
         return 0.0

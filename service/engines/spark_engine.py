@@ -1,7 +1,7 @@
-"""A table in Spark, through Spark Connect; this process holds the groups and nothing else of it.
+"""A table in Spark, through Spark Connect; of its data, this process holds only the groups.
 
-What goes to the server is SQL and small tables, never code. An answer comes as Arrow. The client's package is read when
-a connection is opened, and its logs, which quote addresses and queries, are kept off.
+The server gets SQL and small tables, never code, and answers in Arrow. The client's package is imported when a
+connection is opened; its logs, which quote addresses and queries, are turned off.
 """
 
 import contextlib
@@ -37,7 +37,7 @@ TOKEN_VARIABLE = "SPARK_CONNECT_AUTHENTICATE_TOKEN"  # noqa: S105  # a name
 """Where the client looks for a token that is not in the address."""
 
 _RETRIES = 4
-"""Waits of 50, 200, 800 and 3200 ms: who is not back by then has lost the session, too."""
+"""Waits of 50, 200, 800 and 3200 ms: a server that is not back by then has lost the session, too."""
 _CONNECT_MILLISECONDS = 5000
 _TICK = 0.1
 _SECONDS_TO_STOP = 5
@@ -45,7 +45,7 @@ _LONGEST_REASON = 400
 _LOGGERS = ("SQLQueryContextLogger", "pyspark.sql.connect.client.logging", "pyspark.sql.connect.logging")
 _HOST = re.compile(r"[A-Za-z0-9._-]+|[0-9a-fA-F:.]+")
 _THEIRS = {"pyspark", "grpc", "pyarrow", "sqlglot"}
-"""Packages whose exceptions tell of the server, the query or the connection."""
+"""Packages whose exceptions are about the server, the query or the connection."""
 
 _TYPES = {
     "tinyint": "integer", "smallint": "integer", "int": "integer", "bigint": "integer", "float": "number",
@@ -109,11 +109,11 @@ class Spark:
             self._session.registerProgressHandler(handler)
 
     def __enter__(self) -> Self:
-        """Use it, and close it then."""
+        """Return the engine, which is closed at the end of the block."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the session, and with it whatever of it still runs on the server."""
+        """End the session, and with it all of its queries that still run on the server."""
         self._session.stop()
 
     def kinds(self) -> dict[str, Kind]:
@@ -135,9 +135,9 @@ class Spark:
     def _awaited(self, text: str) -> "pa.Table":
         """Run a query in a thread of its own, so that Ctrl-C stops it on the server.
 
-        The client itself lets go of a query first and then asks to stop it, when the server may no longer know it. A
-        server that is asked while it plans the query runs it all the same and ignores all that follows, so we ask once
-        it has reported tasks, which it does every two seconds.
+        The client itself first releases a query and then asks to stop it, when the server may no longer know it. A
+        server that is asked while it plans a query runs it anyway and ignores later requests, so we ask only after it
+        has reported tasks, which it does every two seconds.
         """
         answers: list[pa.Table] = []
         failures: list[BaseException] = []
@@ -187,7 +187,7 @@ class Spark:
         self.table = "chosen"
 
     def _tell(self, stages: "Iterable[StageInfo] | None", *, done: bool, **_: object) -> None:
-        """Read how many tasks of those that the server has planned so far are done; never less than before."""
+        """The share of the tasks planned so far that are done; never less than before."""
         known = list(stages or ())
         tasks, completed = sum(stage.num_tasks for stage in known), sum(stage.num_completed_tasks for stage in known)
         self._has_begun |= tasks > 0
@@ -254,10 +254,10 @@ def _session(remote: Remote) -> "SparkSession":
 
 @contextlib.contextmanager
 def _main_with_file() -> Iterator[None]:
-    """While the client is read, have the main module say that it has a file.
+    """While the client is imported, give the main module a file name.
 
-    Without one, as in `python -c` and in processes that multiprocessing starts, the client takes itself for a doctest,
-    looks for Spark and exits.
+    Without one, as in `python -c` and in processes that multiprocessing starts, the client believes that it runs as a
+    doctest, looks for Spark and exits.
     """
     main = sys.modules["__main__"]
     lacking = not hasattr(main, "__file__")

@@ -1,4 +1,4 @@
-"""A directory for what does not fit into an engine's memory, which no death of its process leaves behind for long.
+"""A directory for what does not fit into an engine's memory; if its process is killed, the next one removes it.
 
 Knows files and locks. A process holds a lock on its directory, which its death releases: whoever makes the next
 directory there removes those of our user that nobody has locked.
@@ -34,7 +34,7 @@ class SpillDirectory:
                 fcntl.flock(self._lock, fcntl.LOCK_EX)
             if _is_still(self.path, self._lock):
                 return
-            os.close(self._lock)  # another process took it for abandoned before it was locked
+            os.close(self._lock)  # another process removed it as abandoned before it was locked
         raise FileExistsError(f"Each new directory in {parent} is removed at once.")
 
     def remove(self) -> None:
@@ -54,7 +54,7 @@ def remove_abandoned(parent: Path) -> None:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Lock a directory that is ours and that nobody uses. Raises OSError."""
+    """Lock a directory that our user owns and that nobody uses. Raises OSError."""
     descriptor = _opened(path)
     try:
         if os.fstat(descriptor).st_uid != os.geteuid():
@@ -66,7 +66,7 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 def _opened(path: Path) -> int:
-    """Open a directory, and no link to one."""
+    """Open a directory; refuses a link to one."""
     return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
 
 

@@ -1,8 +1,8 @@
 """The SQL text: one tree for every dialect, written by sqlglot. Knows no engine and runs nothing.
 
-What engines do differently is kept out of the text: sums of integers (COUNT of a CASE instead), the minimum of
-booleans, NaN in comparisons, -0.0 in keys, FLOOR to integers that overflow (the minimum is subtracted first). A bin's
-number decides nothing: MIN and MAX of its rows come back with it.
+The text avoids what engines do differently: sums of integers (COUNT of a CASE instead), the minimum of booleans, NaN in
+comparisons, -0.0 in keys, FLOOR to integers that overflow (the minimum is subtracted first). No result relies on the
+number of a bin: MIN and MAX of its rows come back with it.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -32,19 +32,19 @@ MOST_LABELS = 10_000
 """The most distinct labels that are listed."""
 
 _DIGITS, _MOST_DIGITS = 53, 64
-"""The bits of a double, and those of the largest integers that are looked at; larger ones are not taken for exact."""
+"""The bits of a double, and of the largest integers that are examined; larger ones count as inexact."""
 
 
 @dataclass(frozen=True, slots=True)
 class RowSource:
     """The rows of an evaluation: a table and its columns, by name.
 
-    table, scores, labels, weights   names as in `dialect`, which may be quoted; other characters than letters need
+    table, scores, labels, weights   names in `dialect`, quoted or not; names with other characters than letters need
         no quotes.
     positive, negative   the positive labels, and the negative ones; None for the latter means all others.
     by                   columns that define slices.
-    through_text         the scores are decimals of so many digits that engines convert them correctly only as text.
-    weight_decimals      round weights to so many decimals, so that their sums do not depend on the order of rows.
+    through_text         whether the scores are decimals too long for engines to convert correctly except as text.
+    weight_decimals      decimals to round weights to, so that their sums do not depend on the order of rows.
     dialect              the dialect of the names and of the text.
     unquoted             whether names of columns are as they are, and quotes belong to them.
     """
@@ -88,10 +88,10 @@ def labels_text(rows: RowSource) -> str:
 
 
 def probe_text(rows: RowSource, *, whole: Collection[str] = ()) -> str:
-    """Count what is there, in one row: rows, scores (not null), finite_scores, and low and high of the finite ones.
+    """Describe the rows in one row: rows, scores (not null), finite_scores, and low and high of the finite ones.
 
-    With weights also weights, finite_weights, lowest_weight and weighty (not 0). For scores and weights that are named
-    in `whole`, because they are integers, inexact_scores and inexact_weights: how many have no exact double.
+    With weights also weights, finite_weights, lowest_weight and weighty (not 0). For those of scores and weights
+    that `whole` names, because they are integers, inexact_scores and inexact_weights: how many have no exact double.
     """
     counted = [("score", "scores", "finite_scores"), ("weight", "weights", "finite_weights")]
     columns = [aliased(count_of(), "rows")]
@@ -116,7 +116,7 @@ def probe_text(rows: RowSource, *, whole: Collection[str] = ()) -> str:
 def exact_text(rows: RowSource, *, checked: bool = False) -> str:
     """Group by score: slice_0, slice_1 and so on for `by`, score and the sums: positives, negatives.
 
-    Of weights also positives_squared, negatives_squared, and rows.
+    With weights also positives_squared, negatives_squared, and rows.
 
     With `checked`, slices have the names in `by`, rows is left out, and negatives is null in a group with a row whose
     label is neither positive nor negative, or whose weight is null or below 0: no reader of groups takes that for a
@@ -131,7 +131,7 @@ def exact_text(rows: RowSource, *, checked: bool = False) -> str:
 def free_bins_text(rows: RowSource, bins: int) -> str:
     """Group into bins of equal width between the least and the greatest score, checked as `exact_text` can be.
 
-    The columns of `by`, score_from, score_to and the sums. One text that needs no probe.
+    The columns are those of `by`, score_from, score_to and the sums. This one query needs no probe.
     """
     ends = exp.select(aliased(exp.Min(this=column("score")), "low"), aliased(exp.Max(this=column("score")), "high"))
     width = exp.paren(exp.Sub(this=column("high"), expression=column("low")))
@@ -150,8 +150,7 @@ def free_bins_text(rows: RowSource, bins: int) -> str:
 def bins_text(rows: RowSource, first: FirstBins, levels: Sequence[str] = ()) -> str:
     """Group into bins: bin, score_from, score_to and the sums of `exact_text`.
 
-    `levels` are tables that divide bins further, each those of the level above. Their columns: bin, start, low and
-    scale;
+    `levels` are tables, each of which divides the bins of the level above. Their columns are bin, start, low and scale;
     the bins that a bin is divided into have numbers from `start` on.
     """
     query = exp.select(aliased(column("bin"), "bin"), *_ends(), *_sums(rows))
@@ -160,7 +159,7 @@ def bins_text(rows: RowSource, first: FirstBins, levels: Sequence[str] = ()) -> 
 
 
 def exact_part_text(rows: RowSource, first: FirstBins, levels: Sequence[str]) -> str:
-    """Group by score, as `exact_text`, the rows in bins that the last of the `levels` names."""
+    """Group by score, as `exact_text` does, the rows in the bins that the last of the `levels` names."""
     query = exp.select(aliased(column("score"), "score"), *_sums(rows))
     query = query.from_(_descended(rows, first, levels).subquery(identifier("examples")))
     return _text(query.group_by(column("score")), rows)
@@ -169,7 +168,7 @@ def exact_part_text(rows: RowSource, first: FirstBins, levels: Sequence[str]) ->
 def _examples(rows: RowSource, *, plain: bool = False, whole: Collection[str] = ()) -> exp.Select:
     """The rows as columns score, positive (1, 0 or null), weight and those of slices, without rows of weight 0.
 
-    If `plain`, all rows, and only score and weight, and what is named in `whole` as given_scores and given_weights.
+    If `plain`, all rows, with only score and weight, and what `whole` names as given_scores and given_weights.
     """
     number = rows.column(rows.scores)
     text = exp.cast(number, "text") if rows.through_text else number
@@ -201,7 +200,7 @@ def _has_double(name: str) -> exp.Expr:
 
 
 def _descended(rows: RowSource, first: FirstBins, levels: Sequence[str]) -> exp.Select:
-    """The rows of the bins that the levels name, with the bins that these are divided into."""
+    """The rows in the bins that the levels name, each with its finest bin."""
     score = exp.Ln(this=column("score")) if first.logarithmic else "score"
     bin_ = floor_bin(score, double_literal(first.low), double_literal(first.scale))
     carried = _carried(rows)
@@ -276,7 +275,7 @@ def _carried(rows: RowSource) -> tuple[str, ...]:
 
 
 def _slices(rows: RowSource, *, given: bool = False) -> Iterator[exp.Expr]:
-    """The columns of slices: as given, those of the table as slice_0 and so on; else these by their names."""
+    """The columns of slices: if `given`, the table's, as slice_0 and so on; else these by their own names."""
     for place, name in enumerate(rows.by):
         if given:
             yield aliased(rows.column(name), f"slice_{place}")

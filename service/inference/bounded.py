@@ -1,4 +1,4 @@
-"""Curves and intervals of groups that do not tell the order of all examples: everything twice, at best and at worst.
+"""Curves and intervals of open groups: everything is computed twice, for the best and for the worst order.
 
 Knows the two arrangements of groups, and what is read off each; nothing of how either is made.
 """
@@ -31,7 +31,7 @@ _OF_SINGLE_SCORES = ("calibration", "statistics")
 
 
 def extremes(evaluation: Evaluation) -> tuple[Evaluation | Arranged, Evaluation | Arranged]:
-    """The evaluation at worst and at best: the same, unless it has open groups."""
+    """The evaluation in its worst and in its best order: the same, unless it has open groups."""
     if not isinstance(evaluation, Grouped) or evaluation.is_exact:
         return evaluation, evaluation
     best, worst = best_and_worst(evaluation)
@@ -68,7 +68,7 @@ class BoundedCurves:
 def has_bounds(evaluation: Evaluation, options: CurvesOptions) -> bool:
     """Whether an evaluation gives bounds only: it has open groups, and is not cut at thresholds between them.
 
-    Raises NeedsExactGroups for a threshold or a result that open groups do not tell.
+    Raises NeedsExactGroups for a threshold or a result that open groups do not determine.
     """
     if not isinstance(evaluation, Grouped) or evaluation.is_exact:
         return False
@@ -136,7 +136,7 @@ def _middle(lower: FloatArray, upper: FloatArray) -> FloatArray:
 def _intervals(
     extremes: Sequence[Arranged], options: IntervalOptions
 ) -> tuple[dict[str, Interval | None], tuple[CurvesWarning, ...]]:
-    """The intervals of areas, from the lower end at worst to the upper end at best; no standard error is of both."""
+    """The intervals of areas, from the lower end at worst to the upper end at best; without a standard error."""
     metrics = [Metric(name) for name in AREAS_WITH_INTERVALS]
     worst, best = (Evidence(Subject.of(each), options, [(metric, False) for metric in metrics]) for each in extremes)
     found: dict[str, Interval | None] = {}

@@ -25,7 +25,7 @@ class EvaluatedCurves:
     """The answer: the curves, and the intervals of areas if requested; None for an area without one.
 
     drawing   what a picture draws, if one was requested.
-    bounds    the bounds of every area, if groups do not tell the order of all examples.
+    bounds    the bounds of every area, if there are open groups.
     """
 
     curves: Curves

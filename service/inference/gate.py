@@ -73,8 +73,8 @@ class Check:
     difference  value - baseline.
     p_value     two-sided, of the difference.
     reason      one sentence; empty if it passed.
-    bounds      of the value, or of the difference for max_drop, if groups do not tell the order of all examples; the
-                numbers are then half way, and the interval includes those at both ends.
+    bounds      of the value, or of the difference for max_drop, if there are open groups; the numbers are then halfway
+                between the bounds, and the interval includes the intervals at both.
     """
 
     rule: Rule
@@ -140,7 +140,7 @@ def _evidence(
 
 
 def agreed(one: Check, other: Check) -> Check:
-    """The outcome of a rule from its checks at both ends of what open groups bound."""
+    """Combine the checks of a rule at both ends of its bounds."""
     values, drops = _range(one.value, other.value), _range(one.difference, other.difference)
     baselines = _range(one.baseline, other.baseline)
     bounds = drops if one.rule.kind == "max_drop" else values

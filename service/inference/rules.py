@@ -38,7 +38,7 @@ BOUNDS = ("min", "max", "max_drop")
 class Metric:
     """A number of an evaluation: an area, or a metric at an operating point (`at`) or at a deployed threshold.
 
-    part   of PARTIAL, the range.
+    part   the range, for PARTIAL.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Metric:
 
     @property
     def is_area(self) -> bool:
-        """Whether it is the area under a curve or, of PARTIAL, what that is of its box."""
+        """Whether it is an area under a curve or, for PARTIAL, under a part of one."""
         return self.part is not None or self.name in AREAS
 
     @property
@@ -108,7 +108,7 @@ class Rule:
         )
 
     def given(self) -> dict[str, Any]:
-        """What was given of it, a range with both its ends."""
+        """The fields of a metric that were given; of a range, both ends."""
         given = {each.name: getattr(self, each.name) for each in fields(self)}
         if self.part is not None:
             part = self.part
@@ -126,7 +126,7 @@ class Rule:
 
 
 RANGE_KEYS = ("over", "from", "to", "min_tpr")
-"""The keys of a rule that are of the range of PARTIAL."""
+"""The keys of a rule that describe the range of PARTIAL."""
 
 RULE_KEYS = (*(each.name for each in fields(Rule) if each.name != "part"), *RANGE_KEYS)
 """All keys that a rule may have."""
@@ -146,7 +146,7 @@ def percent(level: float) -> str:
 
 
 _PLACES = {"precision_at_recall": "recall", "recall_at_precision": "precision", "tpr_at_fpr": "fpr"}
-"""The name of what `at` gives for a metric, if it is not lambda."""
+"""{metric: the name of what `at` gives}, where that is not lambda."""
 
 METRIC_NAMES = tuple(dict.fromkeys((*AREAS, PARTIAL, *METRICS, *RATES, *INDICES)))
 """All metrics that a rule may name."""

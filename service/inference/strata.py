@@ -76,7 +76,7 @@ class Stratum:
 class Strata:
     """The examples of both classes, and the table of each evaluation.
 
-    given   whether it is known how many examples there are; sums of weights alone do not tell.
+    given   whether the number of examples is known; sums of weights alone do not determine it.
     drawn   whether single examples are known, from which resamples can be drawn.
     """
 
@@ -123,7 +123,7 @@ def strata(evaluation: Evaluation | Arranged, table: ConfusionTable) -> Strata:
 
 
 def _grouped(groups: Grouped, table: ConfusionTable, rows: tuple[IntArray, IntArray]) -> Strata:
-    """Split groups by class. Of weights only Σ w and Σ w² are known, as of (Σ w)²/Σ w² examples of weight Σ w²/Σ w.
+    """Split groups by class. A group with weights counts as (Σ w)²/Σ w² examples of weight Σ w²/Σ w.
 
     A group's examples are at one row, so every effective number and every standard error is that of the true weights.
     """

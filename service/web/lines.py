@@ -1,4 +1,4 @@
-"""Answers as lines of JSON: how far the work is, at each new step and each second, and last the answer or a problem.
+"""Answers as lines of JSON: the progress, at each new step and each second, and last the answer or a problem.
 
 Knows threads and lines; nothing of requests. The lines keep a connection alive, and show when its client has left.
 """
@@ -22,7 +22,7 @@ from service.web.passes import ClientGone
 from service.wire.problems import Problem
 
 BEAT_SECONDS = 1.0
-"""How long there is no line at most, after the first."""
+"""The longest time between lines."""
 
 FIRST_SECONDS = 5.0
 """How long the first line may take: until then a wrong request is refused by its status, however busy the server is."""
@@ -32,7 +32,7 @@ _COPIED_BYTES = 1 << 18
 _LOG = logging.getLogger("service")
 
 _Work = Callable[[OnProgress], tuple[Answer, BinaryIO]]
-"""What is to be done: it tells its progress, and returns an answer and the file with its body."""
+"""The work: it reports its progress, and returns an answer and the file with its body."""
 
 _OnEnd = Callable[[Answer, int], object]
 """Called before the last line, with the answer that it holds and the bytes of all lines."""
@@ -43,8 +43,8 @@ _End = tuple[Answer, BinaryIO] | Exception
 def lines(work: _Work, instance: str) -> tuple[Answer, BinaryIO] | Callable[[_OnEnd], Iterator[bytes]]:
     """Do the work in another thread; returns a function that writes the lines meanwhile.
 
-    If it fails before there is a line to write, it is as if there were no lines: what the work raised is raised here,
-    and a problem that it answered is returned.
+    If it fails before the first line, no lines are written: what the work raised is raised here, and a problem that it
+    answered is returned.
     """
     told: SimpleQueue[tuple[str, float]] = SimpleQueue()
     ends: list[_End] = []

@@ -61,7 +61,7 @@ _NEGOTIATED = ("HTTP_ACCEPT", "CONTENT_TYPE", "HTTP_CONTENT_ENCODING", "HTTP_ACC
 """The headers that are negotiated, by their names in the environ."""
 
 _REMEMBERED = 64
-"""How many such sets of headers are remembered with their outcome: clients send the same ones again and again."""
+"""How many sets of these headers are remembered with their outcome: clients keep sending the same ones."""
 
 _MOST_PARAMETERS = 100
 """The most parameters read from a query; reading 4,000 takes 3 ms."""
@@ -80,7 +80,7 @@ class Operations:
     columnar   answers small requests with bodies in Arrow or Parquet.
     big        answers all requests that are not small.
     origins    those that may read answers, besides the server's own.
-    datasets   the named ones, of which each key has its own.
+    datasets   the named datasets; each key may use some of them.
     """
 
     def __init__(
@@ -165,7 +165,7 @@ class Operations:
         return _response_from_file(result, content)
 
     def _answer_in_lines(self, asked: Request) -> Response:
-        """Begin an answer that tells how far the work is; its last line has the answer, or a late problem."""
+        """Begin an answer that reports the progress; its last line has the answer, or a late problem."""
         environ = request.environ
         note(bytes_in=body_length(environ, self._max_body_bytes))
 

@@ -27,7 +27,7 @@ _COUNTS_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 """prometheus_client reads this when imported, and then counts in files, so that all workers count together."""
 
 _MOST_COUNTED = 64
-"""The processes for which files of counts are made at the start; others make theirs when they begin."""
+"""The processes whose files of counts are made at the start; others make theirs when they begin."""
 
 _NO_DIRECTORY = "No directory is writable: each process keeps its own slots and counts, and big requests are refused."
 
@@ -43,7 +43,7 @@ def is_reload() -> bool:
 def share_directory(workers: int, spool: str = "", memory: Path = MEMORY) -> list[str]:
     """Make the directory, once per master, and name it in the variables that workers read.
 
-    Returns a sentence for each thing that the server must do without, or do on a disk.
+    Returns a sentence for each thing that the server must do without or that must be on a disk.
 
     It is in memory or, without room there, in the directory for temporary files or the spool directory. The files that
     processes map are made with it, so that processes cannot fail to create or fill them later.

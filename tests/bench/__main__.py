@@ -23,7 +23,7 @@ from tests.bench.rows import ROWS, Memory, Rate, Row, Scaling, Served, Timed, Wo
 from tests.bench.services import Refused, served, single_workers
 
 OTHERS = {"scikit-learn": "sklearn", "scipy": "scipy", "fastapi": "fastapi", "uvicorn": "uvicorn"}
-"""What rocpr is measured against, and does not need itself: the package and its module."""
+"""What rocpr is compared with and does not need itself: {package: its module}."""
 
 
 def arguments() -> argparse.Namespace:
@@ -122,5 +122,5 @@ def _in_process(row: Row, mathematics: Mathematics, done: dict[str, Result]) -> 
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that what was started is ended
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that started processes are ended
     sys.exit(main())

@@ -8,7 +8,7 @@ from service.curves.evaluation import Curves
 from tests.bench.rivals import SklearnAnswer
 
 NEAR = 1e-12
-"""How far two areas, or two entries of a column, may lie apart."""
+"""The largest difference allowed between two areas, or two entries of a column."""
 
 
 def with_scikit_learn(curves: Curves, sklearn: SklearnAnswer, *, counted: bool) -> int:
@@ -26,14 +26,14 @@ def areas_with_scikit_learn(areas: Mapping[str, float], sklearn: SklearnAnswer) 
 
 
 def answers(ours: Mapping[str, object], theirs: Mapping[str, object]) -> int:
-    """Everything that the peer answers is in our answer, and nothing but warnings beside it."""
+    """Check that our answer has everything that the peer's has, and otherwise only warnings."""
     assert list(ours) == [*theirs, "warnings"]
     compared = near(ours["positives"], theirs["positives"]) + near(ours["negatives"], theirs["negatives"])
     return compared + sum(columns(ours[part], theirs[part]) for part in ("auc", "points") if part in theirs)
 
 
 def columns(ours: Mapping[str, object], theirs: Mapping[str, object]) -> int:
-    """The same names in the same order, and under each the same numbers; null is NaN."""
+    """Check for the same names in the same order, each with the same numbers; null is NaN."""
     assert list(ours) == list(theirs)
     return sum(near(ours[name], theirs[name]) for name in theirs)
 
@@ -50,7 +50,7 @@ def equal(ours: np.ndarray, theirs: np.ndarray) -> int:
 
 
 def hull_is(fp: np.ndarray, tp: np.ndarray, vertices: np.ndarray) -> int:
-    """The chain of vertices bends to the right everywhere and no row lies above it; in Python integers, exactly."""
+    """Check exactly, in Python integers, that the chain of vertices turns right everywhere and no row lies above it."""
     x, y = (column.astype(np.int64).astype(object) for column in (fp, tp))
     assert vertices[0] == 0
     assert vertices[-1] == fp.size - 1

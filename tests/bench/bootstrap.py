@@ -14,10 +14,10 @@ from tests.bench import agreement
 
 LEVEL = 0.95
 BATCH = 100
-"""scipy makes so many resamples at a time for a vectorised statistic; it is slower with 20, and with all at once."""
+"""How many resamples scipy makes at a time for a vectorised statistic; 20, or all at once, are slower."""
 
 FAR = 23.0
-"""Six standard errors of the distance of two bootstraps' ends, as a part of the replicates' spread, times √B."""
+"""Six standard errors of the distance between two bootstraps' ends, as a share of the replicates' spread, times √B."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,7 @@ class Bootstrap:
     resamples: int
 
     def ours(self) -> tuple[np.ndarray, tuple[float, float]]:
-        """The replicates and the ends of the percentile interval, from the sample on."""
+        """The replicates and the ends of the percentile interval, starting from the sample."""
         table = ConfusionTable.of(self.sample)
         values = replicates(strata(self.sample, table), {"roc": AREA_STATISTICS["roc"]}, self.resamples, seed=0)["roc"][
             0
@@ -54,9 +54,9 @@ class Bootstrap:
         return found.bootstrap_distribution, tuple(found.confidence_interval)
 
     def vectorised(self, batch: int = BATCH) -> tuple[np.ndarray, tuple[float, float]]:
-        """The same from scipy with a statistic of many resamples at once, as fast as we could write one.
+        """The same from scipy with a statistic of many resamples at once, the fastest that we could write.
 
-        It sorts integers in place, twice the rank of a score and 1 more for a negative, and needs distinct scores.
+        It sorts integers in place, twice the rank of a score, plus 1 for a negative; it needs distinct scores.
         """
         from scipy import stats
 
@@ -75,10 +75,10 @@ class Bootstrap:
         return found.bootstrap_distribution, tuple(found.confidence_interval)
 
     def check(self) -> int:
-        """Our first replicates are the areas of their resamples, scipy's two are one, and the ends are near theirs."""
+        """Check our first replicates against their resamples' areas, scipy's two against each other, and the ends."""
         ours, ends = self.ours()
         scipys, scipys_ends = self.scipys()
-        vectorised, _ = self.vectorised(batch=self.resamples)  # in one batch it draws as the other does
+        vectorised, _ = self.vectorised(batch=self.resamples)  # in one batch, it draws the same resamples as the other
         compared = agreement.near(ours[:20], self._rebuilt(20)[: ours.size]) + agreement.near(scipys, vectorised)
         np.testing.assert_allclose(ends, scipys_ends, rtol=0, atol=FAR / np.sqrt(self.resamples) * scipys.std())
         return compared + len(ends)
@@ -100,7 +100,7 @@ class Bootstrap:
 
 
 def _areas(positives: np.ndarray, negatives: np.ndarray, axis: int = -1) -> np.ndarray:
-    """Σ over the negatives of the positives above, by sorting; the last bit says which is a negative."""
+    """Σ over the negatives of the positives above, by sorting; the last bit marks a negative."""
     both = np.concatenate((positives, negatives), axis=axis)
     both.sort(axis=axis)
     both &= 1

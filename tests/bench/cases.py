@@ -1,4 +1,4 @@
-"""The inputs that the mathematics is measured on, and the calls that are timed on them.
+"""The inputs on which the mathematics is measured, and the calls that are timed.
 
 A case is made from a number of rows and a seed, so that two processes make the same one.
 """
@@ -25,7 +25,7 @@ from tests.bench.bootstrap import Bootstrap
 from tests.bench.rows import CURVES, HULL_SHAPES, OURS, SCIPY, SKLEARN, SORT, TORCHMETRICS, VECTORISED
 
 ALL_OUTPUTS = CurvesOptions(include=frozenset({"auc", "points"}))
-"""Every column of `points`, on_hull with them, and all six areas."""
+"""Every column of `points`, including on_hull, and all six areas."""
 
 Call = Callable[[], object]
 
@@ -34,7 +34,7 @@ Call = Callable[[], object]
 class Case:
     """Calls by name, a check, and how many thresholds there are.
 
-    The check compares what the calls answer and says how many numbers; it raises AssertionError where they disagree.
+    The check compares the results of the calls and returns how many numbers; raises AssertionError if they disagree.
     """
 
     calls: dict[str, Call]
@@ -43,12 +43,12 @@ class Case:
 
 
 def make(name: str, rows: int) -> Case:
-    """Make a case of about so many rows."""
+    """Make a case of about this many rows."""
     return CASES[name](rows)
 
 
 def labelled(scores: np.ndarray, chance: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """Labels that are positive with the given chance, both classes among them."""
+    """Labels that are positive with the given probability; both classes occur."""
     labels = random.random(scores.size) < chance
     labels[np.argmax(scores)], labels[np.argmin(scores)] = True, False
     return labels
@@ -74,7 +74,7 @@ def _sample(scores: np.ndarray, labels: np.ndarray, weights: np.ndarray | None =
 
 
 def distinct(rows: int) -> Case:
-    """Scores of 53 random bits in [0, 1), positive with the chance that the score says."""
+    """Scores of 53 random bits in [0, 1), each positive with its score as the probability."""
     random = np.random.default_rng(1)
     scores = random.random(rows)
     return _sample(scores, labelled(scores, scores, random))
@@ -88,21 +88,21 @@ def levels(rows: int) -> Case:
 
 
 def logits(rows: int) -> Case:
-    """Scores on both sides of 0, positive with the logistic chance."""
+    """Scores on both sides of 0, positive with the logistic probability."""
     random = np.random.default_rng(3)
     scores = random.normal(0, 3, rows)
     return _sample(scores, labelled(scores, 1 / (1 + np.exp(-scores)), random))
 
 
 def weighted(rows: int) -> Case:
-    """Distinct scores with weights that are not whole, in (0, 2]."""
+    """Distinct scores with fractional weights in (0, 2]."""
     random = np.random.default_rng(4)
     scores = random.random(rows)
     return _sample(scores, labelled(scores, scores, random), 2 - 2 * random.random(rows))
 
 
 def _hull(table: ConfusionTable) -> Case:
-    """A fresh table each time, so that nothing is remembered from the time before, and as many random doubles."""
+    """A fresh table each time, so that nothing is cached, and as many random doubles."""
     scores = np.random.default_rng(5).random(table.tp.size)
 
     def check() -> int:
@@ -118,14 +118,14 @@ def _of_steps(right: np.ndarray, up: np.ndarray) -> ConfusionTable:
 
 
 def hull_of_random(rows: int) -> Case:
-    """The rows of a sample whose scores say something."""
+    """The rows of a sample whose scores are informative."""
     random = np.random.default_rng(6)
     scores = random.random(rows)
     return _hull(ConfusionTable.of(Sample(scores, labelled(scores, scores, random))))
 
 
 def hull_of_staircase(rows: int) -> Case:
-    """Every row is a vertex, and the counts are the least: steps without common divisor, by falling slope."""
+    """Every row is a vertex, with the smallest counts: steps without a common divisor, by falling slope."""
     side = int(2 * np.sqrt(rows)) + 8
     while True:
         right, up = (grid.ravel() for grid in np.mgrid[0:side, 0:side])
@@ -141,19 +141,19 @@ def hull_of_staircase(rows: int) -> Case:
 
 
 def hull_of_wide_staircase(rows: int) -> Case:
-    """Every row is a vertex: steps that grow ever less in tp and ever more in fp, to half the square of the rows."""
+    """Every row is a vertex: steps whose tp shrinks and whose fp grows, up to half the square of the rows."""
     right = np.arange(1, rows)
     return _hull(_of_steps(right, right[::-1]))
 
 
 def hull_of_lattice(rows: int) -> Case:
-    """One up and one to the right in turn: every other row lies on the hull, and only the ends are vertices."""
+    """Steps up and to the right in turn: every other row lies on the hull, and only the ends are vertices."""
     up = np.arange(rows - 1) % 2 == 0
     return _hull(_of_steps((~up).astype(np.float64), up.astype(np.float64)))
 
 
 def hull_of_dominated_lattice(rows: int) -> Case:
-    """The same, then one row straight above all others: the chord from the origin passes over everything."""
+    """The same, then one row straight above all others: the chord from the origin passes above them."""
     up = (np.arange(rows - 1) % 2 == 0).astype(np.float64)
     right = 1 - up
     up[-1], right[-1] = 1e9, 0.0
@@ -161,7 +161,7 @@ def hull_of_dominated_lattice(rows: int) -> Case:
 
 
 def request(rows: int) -> Case:
-    """One request for the areas through Flask's test client, and the same one to a route that answers a constant."""
+    """A request for the areas through Flask's test client, and the same one to a route with a constant answer."""
     from service.app import create_app
     from service.settings import Settings
 
@@ -189,7 +189,7 @@ def request(rows: int) -> Case:
 
 
 def slices(rows: int, *, weighted: bool = False) -> Case:
-    """Distinct scores in slices of 500 rows each, in no order, and a loop over them."""
+    """Distinct scores in slices of 500 rows each, in random order, and a loop over the slices."""
     random = np.random.default_rng(10)
     count = max(rows // 500, 2)
     numbers = random.permutation(np.arange(rows) % count)
@@ -218,7 +218,7 @@ def slices(rows: int, *, weighted: bool = False) -> Case:
 
 
 def classes(rows: int) -> Case:
-    """Probabilities of ten classes; theirs are the mean area against the rest, and that of every two classes."""
+    """Probabilities of ten classes; the other side computes the mean area against the rest, and that of all pairs."""
     random = np.random.default_rng(11)
     labels = random.integers(0, 10, rows)
     odds = np.exp(random.normal(size=(rows, 10)) + np.eye(10)[labels])
@@ -239,7 +239,7 @@ def classes(rows: int) -> Case:
 
 
 def bootstrap(rows: int, share: float = 0.5) -> Case:
-    """Scores of which a given share is positive, resampled once for every five of them."""
+    """Scores with a given share of positives, resampled once for every five of them."""
     random = np.random.default_rng(8)
     labels = random.permutation(np.arange(rows) < share * rows)
     case = Bootstrap(Sample(random.normal(1.5 * labels, 1), labels), rows // 5)

@@ -1,6 +1,6 @@
-"""The least that the stack allows: a Flask application that reads a body and answers so many bytes, whatever was sent.
+"""The least that the stack takes: a Flask application that reads a body and answers with a fixed number of bytes.
 
-The server is the service's, with deploy/gunicorn.conf.py; of rocpr's application nothing runs for a request.
+The server is the service's, with deploy/gunicorn.conf.py; nothing of rocpr's application runs for a request.
 """
 
 from flask import Flask, Response, abort, request
@@ -10,7 +10,7 @@ from service.web.passes import Pass, move_to, pass_of
 
 
 def create() -> Flask:
-    """Build it. The server prepares and asks what the service keeps in its extensions, which is all there and idle."""
+    """Build it. The server uses what the service keeps in its extensions; all of it exists and stays idle."""
     app = Flask(__name__)
     app.extensions.update(create_app().extensions)
     app.add_url_rule("/health/live", endpoint="live", view_func=lambda: "ok")
@@ -19,7 +19,7 @@ def create() -> Flask:
 
 
 def curves() -> Response:
-    """Answer once the body is there: of a long request the server shows the head first."""
+    """Answer once the body has arrived: for a long request, the server first calls with the head only."""
     if pass_of(request.environ) is Pass.HEAD:
         return move_to(request.environ, Pass.SMALL)
     if len(request.get_data()) != request.content_length:

@@ -1,4 +1,4 @@
-"""The environment variables that processes are timed with."""
+"""The environment variables of timed processes."""
 
 import os
 
@@ -7,7 +7,7 @@ from tests.bench.rows import SERVER
 
 
 def environment(name: str) -> dict[str, str]:
-    """All variables: with those of the server, of which what is set stays as it is, or without any of them."""
+    """All variables: with the server's, unless they are already set, or without any of them."""
     server = server_environment()
     if name == SERVER:
         return server | os.environ

@@ -1,8 +1,8 @@
-"""A closed loop of one request over kept connections, and how many answers a second come: `python -m tests.bench.load`.
+"""A closed loop of one request over kept connections, which counts answers a second: `python -m tests.bench.load`.
 
-A process of its own, so that nothing else runs in it, and the standard library alone, so that it starts at once. It
-reads a Load as JSON from stdin and writes Measured as JSON to stdout; it ends with 1 and a sentence on stderr when a
-server refuses, closes a connection, is silent, or answers anything but what is expected.
+A separate process, so that nothing else runs in it, with only the standard library, so that it starts at once. It reads
+a Load as JSON from stdin and writes Measured as JSON to stdout; it exits with 1 and a sentence on stderr if a server
+refuses, closes a connection, is silent, or gives an unexpected answer.
 """
 
 import gc
@@ -16,10 +16,10 @@ from dataclasses import asdict, dataclass
 from typing import Self
 
 SILENT_SECONDS = 60.0
-"""After this long without a byte from the server the load fails."""
+"""The load fails after this long without a byte from the server."""
 
 MOST = 1_000_000
-"""After this many answers the measurement ends, however short it was."""
+"""The measurement ends after this many answers, however short it was."""
 
 _PIECE = 1 << 18
 _HEAD_END = b"\r\n\r\n"
@@ -33,10 +33,10 @@ class Wrong(Exception):
 class Load:
     """One load on one server.
 
-    warm_seconds   how long the load runs at least before it is measured.
-    seconds        how long it is measured at least; also until there are as many answers as connections.
-    request        all bytes of one request; ISO 8859-1, as JSON knows no bytes.
-    answer         the body that every answer must have, likewise.
+    warm_seconds   the least time that the load runs before it is measured.
+    seconds        the least time of the measurement, which also needs as many answers as connections.
+    request        all bytes of one request, as ISO 8859-1, because JSON has no bytes.
+    answer         the body that every answer must have, in the same form.
     """
 
     port: int
@@ -81,13 +81,13 @@ class Connection:
         self.socket.close()
 
     def begin(self) -> bool:
-        """Start the next request; as send."""
+        """Start the next request; returns like `send`."""
         self.began = time.perf_counter()
         self._unsent = self._request
         return self.send()
 
     def send(self) -> bool:
-        """Send as much as the socket takes, and tell whether that was the rest."""
+        """Send as much as the socket takes; return whether that was the rest."""
         with suppress(BlockingIOError):
             while self._unsent:
                 self._unsent = self._unsent[self.socket.send(self._unsent) :]
@@ -118,7 +118,7 @@ def content_length(head: bytes) -> int:
 
 
 class Window:
-    """The time that is measured: it begins and ends with an answer, and requests are under way before and after it."""
+    """The measured time: it begins and ends with an answer, while requests are in progress."""
 
     def __init__(self, load: Load) -> None:
         self.measured: Measured | None = None
@@ -129,7 +129,7 @@ class Window:
         self._latencies: list[float] = []
 
     def add(self, now: float, latency: float) -> None:
-        """Count an answer that has arrived now, unless it is too early or too late for that."""
+        """Count an answer that has just arrived, unless it is too early or too late."""
         if self.measured or now < self._warm:
             return
         if self._began is None:
@@ -143,10 +143,10 @@ class Window:
 
 
 class Loop:
-    """All connections, each of which sends its next request when it has had an answer, until the window has ended.
+    """All connections; each sends its next request after an answer, until the window has ended.
 
-    Each is opened while those before it are busy, so that a process of the server that is idle takes it: of those
-    opened all at once, one process may take all.
+    Each is opened while the earlier ones are busy, so that an idle process of the server accepts it; if all were opened
+    at once, one process might accept them all.
     """
 
     def __init__(self, load: Load, selector: selectors.BaseSelector, open_connections: ExitStack) -> None:
@@ -158,7 +158,7 @@ class Loop:
         self._window = Window(load)
 
     def run(self) -> Measured:
-        """Measure; nothing is under way any more when it ends."""
+        """Measure; no request is in progress when it ends."""
         self._open()
         while self._under_way:
             if not (ready := self._selector.select(SILENT_SECONDS)):
@@ -202,7 +202,7 @@ class Loop:
 
 
 def measure(load: Load) -> Measured:
-    """Put a load on a server. Raises Wrong, and OSError where there is no server."""
+    """Put a load on a server. Raises Wrong, and OSError if there is no server."""
     with selectors.DefaultSelector() as selector, ExitStack() as open_connections:
         return Loop(load, selector, open_connections).run()
 

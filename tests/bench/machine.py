@@ -13,7 +13,7 @@ PACKAGES = (
     "fastapi", "pydantic", "uvicorn", "uvloop", "httptools",
 )  # fmt: skip
 MATTER = re.compile(r"NPY_|OPENBLAS_|OMP_|MKL_|MALLOC_|ARROW_|GLIBC_TUNABLES|PYTHONMALLOC|ROCPR_")
-"""Variables that are told when they are set."""
+"""Variables that the report shows if they are set."""
 
 
 def machine() -> dict[str, object]:
@@ -38,7 +38,7 @@ def _version(package: str) -> str | None:
 
 
 def _cpu() -> str:
-    """The model, and on Linux the numbers that tell models of one name apart."""
+    """The model, and on Linux the numbers that distinguish models of the same name."""
     information = Path("/proc/cpuinfo")
     if not information.is_file():
         return platform.processor()

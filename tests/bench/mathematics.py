@@ -30,13 +30,13 @@ class Mathematics:
         calls = worker.order("make", case=row.case, rows=row.rows)["calls"]
         if row.theirs not in calls:
             return Result(row, note=f"{row.theirs} is not installed")
-        ours = {"ours": OURS} if row.theirs == CURVES else self._ours()  # neither has loops that are compiled
+        ours = {"ours": OURS} if row.theirs == CURVES else self._ours()  # neither has compiled loops
         compared = sum(worker.order("check", rows=row.rows, call=call) for call in ours.values())
         sides = {side: worker.timing(row.rows, call) for side, call in {**ours, "theirs": row.theirs}.items()}
         return Result.of_seconds(row, compared, **medians(sides, self._scale))
 
     def memory(self, row: Memory) -> Result:
-        """In a process of its own for each, which has allocated nothing yet."""
+        """Measure each in a separate process that has allocated nothing yet."""
         peaks = []
         for call in self._ours().values():
             with Worker(variables_of(SERVER)) as worker:
@@ -60,7 +60,7 @@ class Mathematics:
         return Result(row, ratios[0], note=f"nanoseconds, {_with_and_without(told)}")
 
     def _ours(self) -> dict[str, str]:
-        """What is measured of rocpr: {side: call}, as it is installed first."""
+        """The calls of rocpr to measure: {side: call}, first as it is installed."""
         return {"ours": OURS, "without": NUMPY} if self._compiled else {"ours": OURS}
 
 

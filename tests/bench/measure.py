@@ -1,4 +1,4 @@
-"""Medians of two calls that take turns, and the processes that the mathematics is timed in."""
+"""Medians of two calls that take turns, and the processes in which the mathematics is timed."""
 
 import json
 import statistics
@@ -19,11 +19,11 @@ class Scale:
 
     repeats: int
     seconds: float
-    """A single timing repeats its call until it takes about so long."""
+    """A single timing repeats its call until it takes about this long."""
     load_seconds: float
-    """How long a server is measured under load each time, at least."""
+    """The least time that a server is measured under load, each time."""
     settle_seconds: float
-    """How long servers that listen are left alone: they still start processes for big requests."""
+    """How long servers are left alone once they listen: they still start processes for big requests."""
 
 
 FULL = Scale(repeats=7, seconds=0.05, load_seconds=1.0, settle_seconds=10.0)
@@ -32,11 +32,11 @@ PATIENCE = 3.0
 """Calls that take longer than this, in seconds, are timed 5 times."""
 
 Timing = Callable[[int], float]
-"""From how often to call in a row to the seconds of one call."""
+"""From the number of consecutive calls to the seconds of one call."""
 
 
 def medians(timings: Mapping[str, Timing], scale: Scale) -> dict[str, float]:
-    """Time the calls in turns: the first, the second, ..., the first again. The round that warms up is not recorded."""
+    """Time the calls in turns: the first, the second, ..., the first again. The warm-up round is not recorded."""
     loops = {name: max(1, min(1_000, int(scale.seconds / max(time(1), 1e-6)))) for name, time in timings.items()}
     seconds: dict[str, list[float]] = {name: [] for name in timings}
     repeats = scale.repeats
@@ -72,7 +72,7 @@ class Worker:
         self._log.close()
 
     def order(self, name: str, **arguments: object) -> Any:
-        """Have an order carried out. Raises AssertionError when it found numbers that disagree."""
+        """Have an order carried out. Raises AssertionError if numbers disagree."""
         self._process.stdin.write(json.dumps([name, arguments]) + "\n")
         self._process.stdin.flush()
         line = self._process.stdout.readline()

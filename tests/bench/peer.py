@@ -58,7 +58,8 @@ def curves(evaluation: Evaluation) -> Response:
             "fpr": fpr,
             "tpr": tpr,
             "recall": tpr,
-            # scikit-learn goes the other way and says 1 where nothing is called positive; orjson writes NaN as null.
+            # scikit-learn reverses the rows, with precision 1 where nothing is called positive; orjson writes NaN
+            # as null.
             "precision": np.concatenate(([np.nan], precision[-2::-1])),
             "on_hull": on_hull(fp, tp, vertices),
         }
@@ -72,21 +73,21 @@ def hull_vertices(fp: np.ndarray, tp: np.ndarray) -> np.ndarray:
 
 
 def on_hull(fp: np.ndarray, tp: np.ndarray, vertices: np.ndarray) -> np.ndarray:
-    """Whether each row lies on the line between the vertices on its two sides, in whole numbers."""
+    """Whether each row lies on the line between the vertices on either side, in whole numbers."""
     right = np.clip(np.searchsorted(vertices, np.arange(fp.size)), 1, None)
     a, c = vertices[right - 1], vertices[right]
     return (tp - tp[a]) * (fp[c] - fp[a]) == (fp - fp[a]) * (tp[c] - tp[a])
 
 
 def pr_area(tp: np.ndarray, fp: np.ndarray) -> float:
-    """The integral of precision over recall where the counts are linear between two rows."""
+    """The integral of precision over recall, with counts linear between two rows."""
     climb, growth = np.diff(tp), np.diff(tp + fp)
     rows = np.flatnonzero(climb)
     climb, growth, hits, called = climb[rows], growth[rows], tp[rows], (tp + fp)[rows]
     with np.errstate(divide="ignore", invalid="ignore"):
         logarithm = np.log1p(growth / called)
         segments = climb / growth * (hits * logarithm + climb * (1 - called / growth * logarithm))
-    first = called == 0  # from the origin precision stays what it is at the next row
+    first = called == 0  # from the origin, precision is constant up to the next row
     segments[first] = climb[first] ** 2 / growth[first]
     return float(segments.sum() / tp[-1])
 

@@ -1,8 +1,8 @@
 """The peer's server: `python -m tests.bench.peer_server PORT WORKERS` runs what `uvicorn --workers` would run.
 
-Only the socket is made here, so that no answer is held back. asyncio does not set TCP_NODELAY on connections of the
-socket that uvicorn shares among workers, and sends an answer's head and body apart: on a kept connection the body then
-waits 40 ms for the client to acknowledge the head. A server with one worker, or with uvloop, does not have this.
+Only the socket is made here, so that no answer is delayed. asyncio does not set TCP_NODELAY on connections of the
+socket that uvicorn shares among workers, and sends an answer's head and body separately: on a kept connection the body
+then waits 40 ms for the client to acknowledge the head. This does not affect a server with one worker, or with uvloop.
 """
 
 import socket

@@ -1,6 +1,6 @@
-"""The rows of load: rocpr as it is installed, the peer, and a constant answer, with two workers each, by turns.
+"""The rows of load: rocpr as it is installed, the peer, and a constant answer, with two workers each, in turns.
 
-The load is another process each time (load.py). It takes no answer but the one whose areas were compared here.
+The load is a new process each time (load.py). It accepts only the answer whose areas were compared here.
 """
 
 import json
@@ -26,19 +26,19 @@ from tests.bench.throughput import Throughput
 WORKERS = 2
 
 WARM = 0.3
-"""How long a server is under load before it is measured, as a part of the time for which it is measured."""
+"""How long a server is under load before it is measured, as a share of the measured time."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """One measurement of all three: what came of each, and how many numbers were compared for the row against it."""
+    """One measurement of all three: the result of each, and how many numbers were compared for its row."""
 
     throughput: Mapping[str, Throughput]
     compared: Mapping[str, int]
 
 
 class Rates:
-    """Measures rows; those against the peer and against a constant answer are of one run."""
+    """Measures rows; those against the peer and those against a constant answer come from one run."""
 
     def __init__(self, scale: Scale, connections: Mapping[str, Connection]) -> None:
         self._scale = scale
@@ -53,7 +53,7 @@ class Rates:
             yield cls(scale, connections)
 
     def rate(self, row: Rate) -> Result:
-        """Compare the areas, then measure. Raises AssertionError where areas differ, Refused where an answer does."""
+        """Compare the areas, then measure. Raises AssertionError if areas differ, Refused if an answer does."""
         key = row.rows, row.connections
         if key not in self._runs:
             self._runs[key] = self._run(*key)
@@ -106,7 +106,7 @@ def wire_format(message: Message) -> str:
 
 
 def in_own_process(load: Load) -> Measured:
-    """Put a load on a server. Raises Refused where it does not answer as expected."""
+    """Put a load on a server. Raises Refused if it does not answer as expected."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.bench.load"],
         cwd=ROOT,

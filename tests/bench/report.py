@@ -1,4 +1,4 @@
-"""What was measured, as a table to read, as JSON, and as the section of tests/README.md."""
+"""The results as a table, as JSON, and as the section of tests/README.md."""
 
 import json
 from collections.abc import Sequence
@@ -10,12 +10,12 @@ from tests.bench.throughput import Throughput
 
 README = Path(__file__).resolve().parent.parent / "README.md"
 BEGIN, END = "<!-- tests.bench: begin -->", "<!-- tests.bench: end -->"
-"""What stands around the last report in tests/README.md."""
+"""The markers around the last report in tests/README.md."""
 
 HEADER = ("what", "rows", "rocpr", "the other", "ratio", "to reach", "reached")
 
 SHOWN = ("numpy", "scipy", "scikit-learn", "orjson", "pyarrow", "fastapi", "uvicorn", "uvloop", "httptools")
-"""Packages whose versions tests/README.md shows, where they are installed."""
+"""Packages whose versions tests/README.md shows, if they are installed."""
 
 QUICK = "quick: tiny inputs, of the sizes in the second column and not those in the first; these are no measurements."
 """The first line of what a quick run prints."""
@@ -23,13 +23,13 @@ QUICK = "quick: tiny inputs, of the sizes in the second column and not those in 
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a row.
+    """The result of a row.
 
-    ratio       or bytes; None where it was not measured.
-    ours, theirs   seconds, where the ratio is one of times; requests a second, where it is one of these.
-    compared    how many numbers were compared with the other side's before, or proved.
+    ratio       a ratio, or bytes; None if not measured.
+    ours, theirs   seconds for a ratio of times, requests a second for a ratio of rates.
+    compared    how many numbers were compared with the other side's beforehand, or proved.
     failed      whether numbers disagreed or a server refused; `note` says more.
-    loads       of requests a second: ours, and those of the other.
+    loads       for requests a second: ours, and the other side's.
     """
 
     row: Row
@@ -43,7 +43,7 @@ class Result:
 
     @classmethod
     def of_seconds(cls, row: Row, compared: int, ours: float, theirs: float, without: float | None = None) -> "Result":
-        """Of rocpr as it is installed; a note says what it takes without its compiled loops, if that was measured."""
+        """The figure of rocpr as it is installed; a note has that without its compiled loops, if measured."""
         ratio = theirs / ours if row.sign == ">=" else ours / theirs
         note = "" if without is None else f"{span(without)} without compiled loops"
         return cls(row, ratio, ours, theirs, compared, note)
@@ -60,7 +60,7 @@ class Result:
 
     @property
     def reached(self) -> bool | None:
-        """None where there is nothing to reach, or nothing that could have reached it."""
+        """Whether the goal was reached; None without a goal or a measurement."""
         if self.row.reach is None or self.ratio is None:
             return False if self.failed else None
         return self.ratio >= self.row.reach if self.row.sign == ">=" else self.ratio <= self.row.reach
@@ -77,12 +77,12 @@ def cells(result: Result) -> tuple[str, ...]:
 
 
 def inputs(row: Row) -> str:
-    """How many rows its input has, or its smallest and largest one."""
+    """How many rows its input has, or its smallest and its largest input."""
     return " to ".join(f"{rows:,}" for rows in sorted({min(row.inputs), max(row.inputs)})) if row.inputs else ""
 
 
 def ratio(result: Result) -> str:
-    """The ratio with what it is a ratio of."""
+    """The ratio with its unit."""
     if result.ratio is None:
         return "failed" if result.failed else "not measured"
     number = f"{result.ratio:.3g}"
@@ -92,7 +92,7 @@ def ratio(result: Result) -> str:
 
 
 def span(seconds: float | None) -> str:
-    """Seconds with three figures and a unit that reads well."""
+    """Seconds with three figures and a suitable unit."""
     if seconds is None:
         return ""
     for unit, size in (("s", 1.0), ("ms", 1e-3)):
@@ -102,7 +102,7 @@ def span(seconds: float | None) -> str:
 
 
 def per_second(rate: float | None) -> str:
-    """A rate in whole requests, or in three figures where there are few."""
+    """A rate in whole requests, or with three figures if it is low."""
     if rate is None:
         return ""
     return f"{rate:,.0f}/s" if rate >= 100 else f"{rate:.3g}/s"
@@ -115,7 +115,7 @@ def _load(throughput: Throughput) -> str:
 
 
 def notes(results: Sequence[Result]) -> list[str]:
-    """What is to be said of rows, and whether the numbers agree."""
+    """The notes on rows, and whether the numbers agree."""
     lines = [f"{result.row.what}: {result.note}" for result in results if result.note]
     failed = [result.row.what for result in results if result.failed]
     if failed:
@@ -129,7 +129,7 @@ def notes(results: Sequence[Result]) -> list[str]:
 
 
 def text(results: Sequence[Result], about: dict[str, object], *, quick: bool = False) -> str:
-    """The table with its columns lined up, the notes under it, then the machine."""
+    """The aligned table, the notes below it, then the machine."""
     head = [QUICK, ""] if quick else []
     lines = [HEADER, *map(cells, results)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(HEADER))]
@@ -145,7 +145,7 @@ def _flat(value: object) -> str:
 
 
 def as_json(results: Sequence[Result], about: dict[str, object], *, quick: bool = False) -> str:
-    """The same for machines; seconds, rates and ratios unrounded."""
+    """The same as JSON, with seconds, rates and ratios unrounded."""
     rows = [
         {
             "what": result.row.what,
@@ -167,7 +167,7 @@ def as_json(results: Sequence[Result], about: dict[str, object], *, quick: bool 
 
 
 def markdown(results: Sequence[Result], about: dict[str, object]) -> str:
-    """What stands between the markers of tests/README.md."""
+    """The text between the markers of tests/README.md."""
     lines = [HEADER, tuple("---" for _ in HEADER), *map(cells, results)]
     table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
     while "|  |" in table:
@@ -176,7 +176,7 @@ def markdown(results: Sequence[Result], about: dict[str, object]) -> str:
     packages = about["packages"]
     versions = ", ".join(f"{name} {packages[name]}" for name in SHOWN if packages.get(name))
     where = f"Measured with Python {about['python']}, {versions} on {about['cpu']}, {about['processors']} processors."
-    variables = {**about["server_variables"], **about["variables"]}  # what was set stays as it is
+    variables = {**about["server_variables"], **about["variables"]}  # variables that were set keep their values
     server = ", ".join(f"`{name}={value}`" for name, value in variables.items())
     return f"{table}\n\n{remarks}\n\n{where} The server's variables: {server}."
 

@@ -1,4 +1,4 @@
-"""What else a user could call: scikit-learn, and torchmetrics where it is installed. Both give less."""
+"""What else a user could call: scikit-learn, and torchmetrics if it is installed. Both compute less."""
 
 import importlib.util
 from collections.abc import Callable
@@ -28,7 +28,7 @@ def scikit_learn(scores: np.ndarray, labels: np.ndarray, weights: np.ndarray | N
     precision, recall, _ = precision_recall_curve(labels, scores, sample_weight=weights)
     roc = roc_auc_score(labels, scores, sample_weight=weights)
     average_precision = average_precision_score(labels, scores, sample_weight=weights)
-    # Views, so that turning the curve round costs nothing.
+    # Views, so that reversing the curve costs nothing.
     return SklearnAnswer(threshold, fpr, tpr, precision[::-1], recall[::-1], float(roc), float(average_precision))
 
 
@@ -37,7 +37,7 @@ def has_torchmetrics() -> bool:
 
 
 def torchmetrics(scores: np.ndarray, labels: np.ndarray) -> Callable[[], object]:
-    """The same four from torchmetrics, on tensors that are made beforehand."""
+    """The same four from torchmetrics, on tensors made beforehand."""
     import torch
     from torchmetrics.functional.classification import (
         binary_auroc,

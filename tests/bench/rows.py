@@ -1,7 +1,7 @@
-"""The rows of the report: what is measured against what, and the figure to reach.
+"""The rows of the report: what is compared with what, and the goal.
 
-A row's ratio is how many times faster we are where more is better (>=), and how many times longer we take where less
-is better (<=); a row in bytes has no peer and its ratio is the bytes.
+A row's ratio says how many times faster rocpr is if more is better (>=), and how many times longer it takes if less is
+better (<=). A row in bytes has no peer; its ratio is the bytes.
 """
 
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from typing import Literal, Self
 SERVER = "server"
 """The environment that the server sets for its workers."""
 PLAIN = "plain"
-"""The environment as it is without that."""
+"""The environment without those variables."""
 
 SKLEARN = "scikit-learn"
 TORCHMETRICS = "torchmetrics"
@@ -29,7 +29,7 @@ HULL_SHAPES = ("random", "concave staircase", "lattice", "lattice, last row abov
 
 @dataclass(frozen=True)
 class Row:
-    """What every row says. `reach` is None where there is no figure to reach and the row stands beside."""
+    """What every row says. `reach` is None if there is no goal, and the row is for comparison only."""
 
     what: str
     sign: Literal[">=", "<="]
@@ -41,7 +41,7 @@ class Row:
         return ()
 
     def quick(self) -> Self:
-        """The same on a tiny input. There is nothing to reach: the figures are for the sizes that `what` says."""
+        """The same on a tiny input, without a goal: goals are for the sizes that `what` names."""
         return replace(self, reach=None)
 
 
@@ -51,7 +51,7 @@ TINY = 1_000
 
 @dataclass(frozen=True)
 class Sized(Row):
-    """A row with one input of so many rows."""
+    """A row with one input of this many rows."""
 
     rows: int
 
@@ -82,7 +82,7 @@ class Worst(Row):
 
 @dataclass(frozen=True)
 class Memory(Sized):
-    """Peak bytes per row of the input beyond the input, and beyond `beside` bytes for each threshold."""
+    """Peak bytes per row of the input, not counting the input itself and `beside` bytes for each threshold."""
 
     case: str
     beside: int = 0
@@ -105,7 +105,7 @@ class Scaling(Row):
 
 @dataclass(frozen=True)
 class Served(Sized):
-    """One request to the service, or to CONSTANT, against the request for the same to the peer, all over loopback."""
+    """One request to the service, or to CONSTANT, against the same request to the peer, all over loopback."""
 
     media_type: str
     include: tuple[str, ...]
@@ -114,7 +114,7 @@ class Served(Sized):
 
 @dataclass(frozen=True)
 class Rate(Sized):
-    """Answers a second of OURS against those of another server, from so many connections that are kept busy."""
+    """Answers a second of OURS against those of another server, over this many busy connections."""
 
     connections: int
     theirs: str
@@ -123,7 +123,7 @@ class Rate(Sized):
 JSON = "application/json"
 ARROW = "application/vnd.apache.arrow.stream"
 CONSTANT = "constant"
-"""A server of the same stack that answers so many bytes without looking at what was sent."""
+"""A server of the same stack that answers with a fixed number of bytes, whatever was sent."""
 ALL = ("auc", "points")
 
 
@@ -136,7 +136,7 @@ def _hull(shape: str, reach: float | None) -> Timed:
 
 
 def _rates(rows: int, reach: float) -> tuple[Rate, ...]:
-    """With one connection, then with 16, where the peer is what the reach is about."""
+    """With one connection, then with 16, for which the goal against the peer is set."""
     return tuple(
         Rate(
             f"requests a second, areas, {rows:,} rows, {connections}, against {other}",
@@ -219,7 +219,7 @@ ROWS: tuple[Row, ...] = (
 
 
 def quick_rows(rows: Iterable[Row]) -> list[Row]:
-    """These rows on tiny inputs, without those that then are the same as an earlier one."""
+    """These rows on tiny inputs, without those that then equal an earlier one."""
     found: dict[Row, Row] = {}
     for row in rows:
         quick = row.quick()

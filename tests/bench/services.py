@@ -1,4 +1,4 @@
-"""The rows of one connection over HTTP, and the servers as real processes on loopback, for the rows of load, too."""
+"""The rows of one connection over HTTP; and the servers, real processes on loopback, also for the rows of load."""
 
 import contextlib
 import http.client
@@ -43,7 +43,7 @@ OWN = {
     NUMPY: {"ROCPR_COMPILED": "off"},
     CONSTANT: {},
 }
-"""Settings of the servers with the service's configuration, which sets all else itself."""
+"""Settings of the servers with the service's configuration, which sets everything else itself."""
 
 START_SECONDS = 60
 STOP_SECONDS = 20
@@ -71,7 +71,7 @@ class Connection:
     memory: bytearray = field(default_factory=bytearray)
 
     def renew(self) -> None:
-        """Connect, and have a first answer: servers close connections that were idle for some seconds."""
+        """Connect, and get a first answer: servers close connections that were idle for some seconds."""
         self.wire.close()
         self.wire.request("GET", "/health/live")
         self.wire.getresponse().read()
@@ -81,7 +81,7 @@ class Connection:
         return bytes(self._exchange(message))
 
     def _exchange(self, message: Message) -> memoryview:
-        """Send and read the whole answer, without looking into it, into memory that the next one uses again.
+        """Send, and read the whole answer unseen into memory that the next one reuses.
 
         Fresh memory for 100 MB costs the client more than the network between two processes does.
         """
@@ -99,7 +99,7 @@ class Connection:
         return body
 
     def timing(self, message: Message) -> Timing:
-        """Seconds by the clock on the wall: the client waits while a server works."""
+        """Seconds of wall-clock time: the client waits while a server works."""
 
         def time_loops(loops: int) -> float:
             self.renew()
@@ -130,7 +130,7 @@ class Server:
 
     @contextlib.contextmanager
     def connection(self) -> Iterator[Connection]:
-        """Connect once it listens; tell it to stop in the end, and do not wait for that."""
+        """Connect once it listens; at the end, tell it to stop, without waiting."""
         self.wait()
         with contextlib.closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=ANSWER_SECONDS)) as wire:
             try:
@@ -141,7 +141,7 @@ class Server:
 
 @contextlib.contextmanager
 def starting(name: str, workers: int, *, pinned: bool) -> Iterator[Server]:
-    """Start a server, do not wait until it listens, end it whatever happens.
+    """Start a server without waiting until it listens, and end it whatever happens.
 
     Those with the service's configuration set their environment themselves; the others get the same one.
     """
@@ -172,9 +172,9 @@ def starting(name: str, workers: int, *, pinned: bool) -> Iterator[Server]:
 def servers(
     names: Iterable[str], workers: int, settle_seconds: float, *, pinned: bool = False
 ) -> Iterator[dict[str, Connection]]:
-    """Start these servers, each with so many workers: on one processor, the same for all, or wherever there is one.
+    """Start these servers, each with this many workers, all on the same processor or on any.
 
-    All start at once and stop at once, which takes as long as for the slowest of them.
+    All start at once and stop at once, which takes as long as the slowest of them.
     """
     with contextlib.ExitStack() as stack:
         begun = {name: stack.enter_context(starting(name, workers, pinned=pinned)) for name in names}
@@ -185,7 +185,7 @@ def servers(
 
 @contextlib.contextmanager
 def single_workers(scale: Scale, *, compiled: bool) -> Iterator[dict[str, Connection]]:
-    """Start all servers with one worker, on one processor; this process has the other one, where there are two."""
+    """Start all servers with one worker, on one processor; this process uses the other one, if there is one."""
     before = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
     names = (OURS, PEER, CONSTANT, NUMPY) if compiled else (OURS, PEER, CONSTANT)
     with servers(names, 1, scale.settle_seconds, pinned=True) as connections:
@@ -235,7 +235,7 @@ def json_message(scores: np.ndarray, labels: np.ndarray, include: tuple[str, ...
 
 
 def arrow_message(scores: np.ndarray, labels: np.ndarray, include: tuple[str, ...]) -> Message:
-    """An Arrow stream holds one table, so the answer does."""
+    """The answer as an Arrow stream, which holds one table."""
     sink = io.BytesIO()
     table = pa.table({"scores": scores, "labels": labels})
     with pa.ipc.new_stream(sink, table.schema) as stream:

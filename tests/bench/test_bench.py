@@ -1,4 +1,4 @@
-"""The benchmark runs, measures every row, compares numbers; tests/README.md has its report. No time is asserted."""
+"""The benchmark runs, measures every row and compares numbers; tests/README.md has its report. Asserts no times."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""The load sends what it is given, counts answers and takes no other; the rows of load are measured by turns."""
+"""The load sends what it is given and counts only the expected answers; the rows of load are measured in turns."""
 
 import json
 import socket
@@ -31,7 +31,7 @@ TINY = Scale(repeats=3, seconds=0.0, load_seconds=0.0, settle_seconds=0.0)
 
 @dataclass
 class Server:
-    """Reads requests of the length of one message, and sends the same pieces after each; one thread a connection."""
+    """Reads requests as long as one message, and sends the same pieces after each; one thread for each connection."""
 
     length: int
     pieces: tuple[bytes, ...]
@@ -151,14 +151,14 @@ def test_what_came_of_all_rounds() -> None:
 
 
 def answers(message: Message) -> dict[str, bytes]:
-    """What the service and the peer answer, without servers."""
+    """The answers of the service and the peer, without servers."""
     client = create_app(Settings()).test_client()
     ours = client.post(message.path, data=message.body, headers=message.headers).data
     return {OURS: ours, PEER: peer.curves(peer.Evaluation(**json.loads(message.body))).body}
 
 
 def rates_of(monkeypatch: pytest.MonkeyPatch, changed: Callable[[str, bytes], bytes]) -> tuple[Rates, list[Load]]:
-    """Rows without servers, whose answers are changed so; with the loads that are asked for."""
+    """Rows without servers, with their answers changed by a function; also the requested loads."""
     loads: list[Load] = []
 
     def measured(load: Load) -> Measured:

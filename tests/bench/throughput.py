@@ -17,7 +17,7 @@ class Throughput:
     rate, least, most   answers a second: the median of the rounds, the lowest and the highest.
     p50, p99            seconds from the first byte sent to the last one received, over the answers of all rounds.
     answers             how many there were.
-    client              the share of a processor that the load took, in the round in which it took most.
+    client              the largest share of a processor that the load took in a round.
     """
 
     rate: float

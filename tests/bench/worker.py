@@ -1,6 +1,6 @@
-"""The process that the mathematics is timed in: it takes orders on stdin and answers each with one line of JSON.
+"""The process in which the mathematics is timed: it takes orders on stdin and answers each with a line of JSON.
 
-A process of its own has the environment that is asked for from before NumPy is imported, and one processor.
+A separate process has the requested environment before NumPy is imported, and one processor.
 """
 
 import gc
@@ -18,13 +18,13 @@ from tests.bench.rows import NUMPY, OURS
 
 
 class Orders:
-    """What can be asked for."""
+    """The orders that it takes."""
 
     def __init__(self) -> None:
         self.cases: dict[int, Case] = {}
 
     def make(self, case: str, rows: int) -> dict[str, object]:
-        """Make a case beside those of other sizes."""
+        """Make a case, and keep those of other sizes."""
         self.cases[rows] = make(case, rows)
         return {"calls": list(self.cases[rows].calls), "thresholds": self.cases[rows].thresholds}
 
@@ -36,7 +36,7 @@ class Orders:
         return self.cases[rows].check()
 
     def time(self, rows: int, call: str, loops: int) -> float:
-        """Processor seconds of one call, the mean of so many in a row; what other processes do counts little there."""
+        """Processor seconds of one call, the mean of several in a row; other processes hardly affect it."""
         function = self._prepare(rows, call)
         gc.collect()
         gc.disable()
@@ -48,7 +48,7 @@ class Orders:
         return seconds / loops
 
     def peak(self, rows: int, call: str) -> int:
-        """Bytes that one call allocates at most, what it answers included; NumPy reports its arrays to tracemalloc."""
+        """The most bytes that one call allocates, including its result; NumPy reports its arrays to tracemalloc."""
         function = self._prepare(rows, call)
         tracemalloc.start()
         function()
@@ -57,7 +57,7 @@ class Orders:
         return most
 
     def _prepare(self, rows: int, call: str) -> Call:
-        """Find a call, and use the compiled loops for it or not."""
+        """Find a call, and turn the compiled loops on or off for it."""
         KERNEL.use(None)
         if call != NUMPY:
             KERNEL.use_installed()
@@ -67,7 +67,7 @@ class Orders:
 def main() -> None:
     pin(-1)
     orders = Orders()
-    # What a library prints must not be taken for an answer.
+    # A library's output must not be mistaken for an answer.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     for line in sys.stdin:

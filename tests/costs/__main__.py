@@ -1,4 +1,4 @@
-"""`python -m tests.costs`: what small requests cost, measured in a process that is prepared as a server's is."""
+"""`python -m tests.costs`: what small requests cost, measured in a process prepared like a server's."""
 
 import sys
 

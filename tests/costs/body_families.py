@@ -1,4 +1,4 @@
-"""Families of bodies and queries that cost much before they are a request: most of them are refused."""
+"""Families of bodies and queries that are expensive before they become a request; most are refused."""
 
 from collections.abc import Iterator
 from itertools import cycle, islice
@@ -9,7 +9,7 @@ from service.wire.formats.codings import CODINGS
 from tests.costs.families import BIG_BODY_BYTES, DECODED_BYTES, LONGEST_QUERY, Family, asking, csv_family, query_family
 
 FULL = BIG_BODY_BYTES - 200
-"""Bytes, with room for what goes around."""
+"""Bytes of content, leaving room for what surrounds it."""
 
 SAMPLE = '"scores":[1,0],"labels":[1,0]'
 
@@ -17,7 +17,7 @@ SAMPLE = '"scores":[1,0],"labels":[1,0]'
 def _repeated(
     operation: str, name: str, before: str, unit: str, after: str, *, most: int = FULL, sent_as: str = "identity"
 ) -> Family:
-    """A body of one unit again and again, between a beginning and an end."""
+    """A body of one repeated unit, between a beginning and an end."""
     return Family(
         f"{operation}: JSON, {name}",
         lambda size: asking(operation, before + ",".join([unit] * size) + after, sent_as=sent_as),
@@ -82,7 +82,7 @@ def body_families() -> Iterator[Family]:
 
 
 def _compressed() -> Iterator[Family]:
-    """Bodies of random bytes, which compress little, and of blanks, which do much."""
+    """Bodies of random bytes, which compress poorly, and of blanks, which compress well."""
     noise = np.random.default_rng(9).bytes(BIG_BODY_BYTES).hex()
     for coding in CODINGS:
         noisy = lambda size, c=coding: asking("curves", f'{{"x":"{noise[:size]}"}}', sent_as=c)  # noqa: E731  # short

@@ -1,4 +1,4 @@
-"""Families of classes: many classes of a few rows, few of many, with weights, and several labels for a row."""
+"""Families of classes: many with few rows, few with many, with weights, and with several labels for a row."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""Families of tables whose columns are listed: wide ones, long ones, and each format's own."""
+"""Families of tables whose columns are listed: wide ones, long ones, and ones special to a format."""
 
 from collections.abc import Callable, Iterator
 

@@ -1,7 +1,7 @@
 """Families of hostile requests: each asks for more of one thing as its size grows.
 
-A small server's time is spent by requests that are short, or look like little work. A family tries one way to make
-such a request; `measure.py` finds the largest of its sizes that a server would still answer where it arrives.
+Requests that are short, or look like little work, can take up a server's time. A family tries one way to make such
+requests; `measure.py` finds the largest size that a server would still answer in its own process.
 """
 
 import json
@@ -14,10 +14,10 @@ from service.wire.formats.codings import compress
 from service.wire.media_types import ARROW_STREAM, CSV, JSON, SVG
 
 BIG_BODY_BYTES = 256 << 10
-"""ROCPR_BIG_BODY_BYTES: a longer body is big whatever is in it."""
+"""ROCPR_BIG_BODY_BYTES: a longer body is big, whatever it contains."""
 
 DECODED_BYTES = 4 * BIG_BODY_BYTES
-"""What a small body may become when it is decompressed."""
+"""The most that a small body may become when it is decompressed."""
 
 LONGEST_QUERY = 8_000
 """A request line has at most 8,190 bytes."""
@@ -25,7 +25,7 @@ LONGEST_QUERY = 8_000
 
 @dataclass(frozen=True)
 class Family:
-    """A way to ask for much: from a size, 1 to `most`, to a request."""
+    """A way to ask for a lot: from a size, 1 to `most`, to a request."""
 
     name: str
     request: Callable[[int], Request]
@@ -42,7 +42,7 @@ def asking(
     sent_as: str = "identity",
     query: Iterable[tuple[str, str]] = (),
 ) -> Request:
-    """Make a request; a body is text, or what JSON is made of. `coding` is that of the answer, `sent_as` the body's."""
+    """Make a request; a body is text, or a JSON value. `coding` is the answer's, `sent_as` the body's."""
     text = body if isinstance(body, str) else json.dumps(body, separators=(",", ":"))
     content = text.encode() if sent_as == "identity" else compress(sent_as, text.encode())
     return Request(operation, f"/v1/{operation}", content_type, accept, tuple(query), content, sent_as, coding)
@@ -61,7 +61,7 @@ def csv_family(operation: str, name: str, make: Callable[[int], str], most: int,
 
 
 def query_family(operation: str, name: str, make: Callable[[int], Sequence[tuple[str, str]]], most: int) -> Family:
-    """Make a family that asks in its query, of a table of two rows."""
+    """Make a family whose options are in the query, with a table of two rows."""
     table = "scores,labels\n1,1\n0,0\n"
     return Family(
         f"{operation}: query, {name}",
@@ -77,4 +77,4 @@ ANSWERS = {
     "gzip": {"coding": "gzip"},
     "SVG": {"accept": SVG, "query": [("side", "1200")]},
 }
-"""In which forms an answer is asked for."""
+"""The media types in which answers are requested."""

@@ -1,4 +1,4 @@
-"""What requests cost: their processor time and answer, and the work that they are counted as."""
+"""What requests cost: their processor time, their answer, and their estimated work."""
 
 import time
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ REPEATS = 3
 
 @dataclass(frozen=True)
 class Cost:
-    """What a request took: seconds, the least of a few runs; bytes of the answer; work; what it was answered with."""
+    """What a request took: seconds, the least of a few runs; bytes of the answer; work; status."""
 
     seconds: float
     answer: int
@@ -24,12 +24,12 @@ class Cost:
 
 
 def is_small(request: Request, big_work: int) -> bool:
-    """Whether a server answers a request where it arrives."""
+    """Whether a server answers a request in its own process."""
     return len(request.body) <= BIG_BODY_BYTES and small_answer(request, big_work) is not None
 
 
 def small_answer(request: Request, big_work: int) -> Answer | None:
-    """Answer a request where it arrives; None where it has to go elsewhere."""
+    """Answer a request as a server's own process does; None if it must go to an evaluator process."""
     try:
         return answer(request, LIMITS, Effort(big_work, DECODED_BYTES))
     except TooMuchWork:
@@ -37,7 +37,7 @@ def small_answer(request: Request, big_work: int) -> Answer | None:
 
 
 def measured(request: Request, big_work: int) -> Cost:
-    """Answer a request a few times as a server does that counts its work; one that has to go elsewhere has status 0."""
+    """Answer a request a few times as a server that counts work; one for an evaluator process has status 0."""
     least, found = float("inf"), None
     for _ in range(REPEATS):
         start = time.thread_time()
@@ -65,7 +65,7 @@ def work(request: Request, most: float = 1e9) -> float:
 
 
 def largest(family: Family, big_work: int) -> int:
-    """Find the largest size of a family that is small, 0 where none is."""
+    """Find the largest small size of a family; 0 if there is none."""
     if is_small(family.request(family.most), big_work):
         return family.most
     low, high = 0, family.most

@@ -24,7 +24,7 @@ NAMES = {
 
 
 def crossing(rows: int, seed: int, scale: float, noise: float) -> Table:
-    """Counts of a curve that crosses others of its kind at every row or two."""
+    """Counts of a curve that crosses others of its kind at nearly every row."""
     random = np.random.default_rng(seed)
     at = np.arange(1, rows) * 10.0
     fp = np.sort((at + random.integers(0, 3, rows - 1)) * scale + noise * random.random(rows - 1))
@@ -33,7 +33,7 @@ def crossing(rows: int, seed: int, scale: float, noise: float) -> Table:
 
 
 def shuffled(rows: int, seed: int) -> Table:
-    """A sample of the same labels with other scores."""
+    """A sample with the same labels and other scores."""
     scores = np.random.default_rng(100 + seed).random(rows).round(3).tolist()
     return sample(rows) | {"scores": scores}
 
@@ -61,7 +61,7 @@ def compared(kind: str, evaluations: int, rows: int, names: str = "short") -> An
 
 
 def comparisons_families() -> Iterator[Family]:
-    """Few or many evaluations, of few or many rows, with short and long names."""
+    """Few or many evaluations, with few or many rows, and short or long names."""
     for kind in EVALUATIONS:
         for number in (2, 5, 10, 20, MOST_EVALUATIONS):
 
@@ -100,7 +100,7 @@ BOUNDS = {
 
 
 def places(metric: str) -> list[dict[str, Any]]:
-    """Where a metric may be read."""
+    """The places at which a metric may be read."""
     if metric == PARTIAL:
         return [{"over": over, "from": 0.1, "to": 0.6} for over in OVER]
     if metric in RATES:
@@ -118,7 +118,7 @@ def rule(metric: str, place: dict[str, Any], bound: str, number: int) -> dict[st
 
 
 def gates_families() -> Iterator[Family]:
-    """Rules of every metric, place and bound; of a few rows and of many."""
+    """Rules with every metric, place and bound, for few rows and for many."""
     tables = {
         "4 rows": (sample(4), shuffled(4, 1)),
         "1,000 rows": (sample(1000), shuffled(1000, 1)),

@@ -1,4 +1,4 @@
-"""Families of pictures, as answers and within them."""
+"""Families of pictures, as answers and within JSON answers."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -33,7 +33,7 @@ def picture_families() -> Iterator[Family]:
 
 
 def _drawn(operation: str, name: str, make: Any, most: int) -> Iterator[Family]:
-    """Each chart alone, and all of them in an answer, as large as they may be."""
+    """Each chart alone, and all of them in one answer, at their largest size."""
     for chart in CHARTS[operation]:
         query = [("chart", chart), ("side", str(WIDEST))]
         yield family(operation, f"{name}, chart {chart}", make, most, accept=SVG, query=query)
@@ -46,7 +46,7 @@ def _rules(number: int, threshold: float) -> dict[str, Any]:
 
 
 def _marked() -> Iterator[Family]:
-    """What stands on a picture besides its curves."""
+    """What a picture shows besides its curves."""
     both = AREAS | {"charts": ["both"]}
     for kind in ("sample", "weights", "counts, a circle"):
         table = TABLES[kind]

@@ -1,7 +1,7 @@
-"""Find, for every way to ask for much, what a server would still answer where it arrives.
+"""For every way to ask for a lot, find the most that a server would still answer in its own process.
 
-Prints what the largest small request of each family costs, the most costly first, and what it costs to find out that
-the next larger one is big. Ends with 1 when one takes longer than it may, or answers more.
+Prints what the largest small request of each family costs, the most expensive first, and what it costs to find out
+that the next larger one is big. The exit status is 1 if a request takes too long or its answer is too large.
 """
 
 import argparse
@@ -26,7 +26,7 @@ MOST_SECONDS, MOST_BYTES = 0.02, 1_100_000
 
 @dataclass(frozen=True)
 class Found:
-    """The largest small request of a family, and the next one where that is big by its work."""
+    """The largest small request of a family, and the next one if its work makes it big."""
 
     family: str
     size: int
@@ -35,7 +35,7 @@ class Found:
 
     @property
     def is_within(self) -> bool:
-        """Whether it costs what it may."""
+        """Whether its cost is allowed."""
         return self.cost.seconds <= MOST_SECONDS and self.cost.answer <= MOST_BYTES
 
     def __str__(self) -> str:
@@ -62,7 +62,7 @@ def families() -> Iterator[Family]:
 
 
 def found(family: Family, big_work: int) -> Iterator[Found]:
-    """Measure a family on both sides of what is small."""
+    """Measure a family on both sides of the limit for small requests."""
     small = largest(family, big_work)
     for size in (small, small + 1 + small // 25):
         request = family.request(min(size, family.most)) if size else None

@@ -1,4 +1,4 @@
-"""Families of slices: many of a few rows, few of many, and what is read of each."""
+"""Families of slices: many with few rows, few with many, and what is read from each."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -14,7 +14,7 @@ EACH = {
     "20 points": {"operating_points": POINTS},
     "everything": {"intervals": {}, "operating_points": POINTS},
 }
-"""What is asked of each slice."""
+"""What is requested for each slice."""
 
 SAMPLES: dict[str, Callable[[int], Table]] = {
     "rows": sample,
@@ -33,13 +33,13 @@ VALUES: dict[str, Callable[[int], Any]] = {
 
 
 def sliced(table: Table, rows: int, columns: int = 1, value: Callable[[int], Any] = VALUES["integers"]) -> Any:
-    """A sample in slices of this many rows each, by columns that all tell the same slices apart."""
+    """A sample in slices of this many rows each, by columns that all define the same slices."""
     numbers = [value(row // rows) for row in range(len(table["scores"]))]
     return table | {"slices": {f"column {number}": numbers for number in range(columns)}}
 
 
 def slices_families() -> Iterator[Family]:
-    """Samples, sizes of slices, and what is read of each; then columns and formats."""
+    """Samples, sizes of slices, and what is read from each; then columns and formats."""
     for kind, make in SAMPLES.items():
         for rows in (2, 10, 100):
             for name, more in EACH.items():

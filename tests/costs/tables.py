@@ -1,4 +1,4 @@
-"""Samples and counts that take much time for their rows: one maker for each path through the mathematics."""
+"""Samples and counts that take much time for their size: one function for each path through the mathematics."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -10,7 +10,7 @@ Table = dict[str, Any]
 
 
 def sample(rows: int, *, digits: int = 6, seed: int = 1) -> Table:
-    """Scores that tell something of their labels, both classes among them."""
+    """Informative scores with labels of both classes."""
     random = np.random.default_rng(seed)
     labels = (random.random(rows) < 0.4).astype(int)
     labels[:2] = 1, 0
@@ -18,7 +18,7 @@ def sample(rows: int, *, digits: int = 6, seed: int = 1) -> Table:
 
 
 def classes(count: int, rows: int) -> dict[str, Any]:
-    """Scores for this many classes, and the class of each row."""
+    """Scores for this many classes, and each row's class."""
     names = [f"class {number}" for number in range(count)]
     scores = sample(rows)["scores"]
     turned = {name: scores[number:] + scores[:number] for number, name in enumerate(names)}
@@ -32,7 +32,7 @@ def weighted(rows: int, low: float, high: float, digits: int = 4) -> Table:
 
 
 def counts(tp: ArrayLike, fp: ArrayLike, positives: float | None = None, negatives: float | None = None) -> Table:
-    """Counts, of the totals of the last row unless they are given."""
+    """Counts; the totals are those of the last row unless given."""
     tp, fp = np.asarray(tp).tolist(), np.asarray(fp).tolist()
     totals = {"positives": positives or tp[-1], "negatives": negatives or fp[-1]}
     return {"counts": {"tp": tp, "fp": fp} | totals}
@@ -53,7 +53,7 @@ def no_sweep(rows: int) -> Table:
 
 
 def line(rows: int) -> Table:
-    """Rows on a straight line whose distance from its first row, a vertex, is not a double: integers decide."""
+    """Rows on a straight line, at distances from its first row, a vertex, that no double holds: integers decide."""
     fp = np.append(4.1 - 4, 1024 + 8.0 * np.arange(rows))
     return counts(np.append(4.1, fp[1:] + 4), fp)
 
@@ -71,7 +71,7 @@ def root(rows: int) -> Table:
 
 
 def near_ray(power: int) -> Callable[[int], Table]:
-    """Rows that agree in precision but for its last bits: losses in integers."""
+    """Rows whose precisions differ only in the last bits: losses are computed in integers."""
 
     def make(rows: int) -> Table:
         share = np.arange(1, rows + 1) / rows
@@ -140,4 +140,4 @@ FEW: Mapping[str, Table] = {
     "1e-150": counts([1e-150], [3e-150], 7e-150, 1e-149),
     "1000.5": counts([0.5, 7], [0.25, 9], 1000.5, 999.75),
 }
-"""Tables of a row or two, whose totals make what is asked of them costly."""
+"""Tables of one or two rows whose totals make requests expensive."""

@@ -1,4 +1,4 @@
-"""Which requests a server answers where they arrive: ordinary ones, and none that costs it more than it looks like.
+"""Which requests a server answers in its own process: ordinary ones, and none that costs more than it seems to.
 
 Statuses, work and lengths only. How long they take, and thousands of others: `python -m tests.costs`.
 """
@@ -24,7 +24,7 @@ EFFORT = Effort(BIG_WORK, DECODED_BYTES)
 MOST_BYTES = 1_100_000
 
 BIG = [
-    # Below a kilobyte: a few rows whose totals, places or options make them costly.
+    # Below a kilobyte: a few rows whose totals, places or options make them expensive.
     ("curves: few rows, 1900 of 1e15", 1),
     ("curves: few rows, 1e15, in steps", 1000),
     ("curves: few rows, 1e15, in steps", 7999),
@@ -83,7 +83,7 @@ BIG = [
     ("curves: JSON, digits after a string", 100_000),
     ("curves: CSV, quotes", 15_000),
 ]
-"""Requests that are right, and wrong ones that cost as much to refuse: they are work for somewhere else."""
+"""Valid requests, and invalid ones that cost as much to refuse: they belong in an evaluator process."""
 
 CHEAP = [
     ("curves: JSON, nested", 500),
@@ -101,7 +101,7 @@ CHEAP = [
     ("gates: query, rules {}", 100),
     ("columns: JSON, no columns", 100),
 ]
-"""Requests that are refused where they arrive."""
+"""Requests that are refused in the server's own process."""
 
 
 @cache

@@ -1,4 +1,4 @@
-"""What the tests of deploy/ci share: a directory as a repository would be, and a way to run things in it."""
+"""What the tests of deploy/ci share: a directory like a repository, and a way to run commands in it."""
 
 import json
 import os
@@ -23,7 +23,7 @@ ENDINGS = {PASSING: ["passed"], FAILING: ["passed", "failure"], UNDECIDED: ["pas
 
 
 def version_of(program: str | None) -> tuple[int, ...]:
-    """The version of a program, () without one."""
+    """The version of a program; () if it is missing."""
     if program is None:
         return ()
     text = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=20, check=True).stdout
@@ -45,7 +45,7 @@ class Ran:
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    """A directory with scores and rules, as a repository would have them, and with a `rocpr` in bin/."""
+    """A directory with scores and rules, like a repository, and with a `rocpr` in bin/."""
     for path in (ALL, TEN):
         shutil.copy(path, tmp_path)
         (tmp_path / f"{path.stem}.json").write_text(json.dumps(sample(path)))
@@ -64,7 +64,7 @@ def name_of(text: str) -> str:
 
 
 def run(command: list[str], place: Path, variables: Mapping[str, str], root: Path) -> Ran:
-    """Run a command in a directory with nothing in its environment but the usual, these variables and our `rocpr`."""
+    """Run a command in a directory with only the usual environment, these variables and our `rocpr`."""
     inherited = {name: os.environ[name] for name in ("HOME", "LANG", "TMPDIR") if name in os.environ}
     path = f"{place / 'bin'}:{os.environ['PATH']}"
     ours = {name: os.environ[name] for name in os.environ if name.startswith("COVERAGE_")}
@@ -81,7 +81,7 @@ def run(command: list[str], place: Path, variables: Mapping[str, str], root: Pat
 
 
 def check_script(text: str, shell: str) -> None:
-    """A script has no complaint of shellcheck."""
+    """Check that shellcheck has no complaint about a script."""
     command = [SHELLCHECK, f"--shell={shell}", "-"]
     done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stdout

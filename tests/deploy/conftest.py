@@ -1,4 +1,4 @@
-"""The real server, and the real nginx with deploy/nginx.conf before it."""
+"""The real server behind the real nginx with deploy/nginx.conf."""
 
 import os
 import shutil
@@ -16,7 +16,7 @@ from tests.e2e.conftest import free_port, wait_for_port
 
 NGINX = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
 MANY_OF_ONE_ADDRESS = 2000
-"""In place of the limit for each address where all clients of a test have the same one."""
+"""Replaces the limit for each address, because all clients of a test have the same one."""
 
 
 @dataclass(frozen=True)
@@ -44,12 +44,12 @@ def configuration(root: Path, directory: Path, port: int, behind: int) -> str:
 
 @contextmanager
 def running_nginx(text: str, directory: Path, port: int) -> Iterator[None]:
-    """Run nginx with this configuration; at the end it must stop by itself when told to."""
+    """Run nginx with this configuration; at the end, it must stop when told to."""
     if NGINX is None:
         pytest.skip("there is no nginx on this machine")
     file = directory / "nginx.conf"
     file.write_text(text)
-    # As root it would give its work to another user, who must not enter pytest's directories.
+    # As root, it would run its workers as another user, who may not enter pytest's directories.
     user = ["-g", "user root;"] if os.geteuid() == 0 else []
     with (directory / "nginx.log").open("wb") as stream:
         process = subprocess.Popen([NGINX, "-c", str(file), *user], stdout=stream, stderr=stream)
@@ -78,7 +78,7 @@ def service(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[in
 
 @pytest.fixture(scope="session")
 def proxy(root: Path, service: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
-    """nginx as it ships, but for the limit of requests for each address: all of a test's clients have the same."""
+    """nginx as shipped, except for the limit of requests for each address: all of a test's clients have the same one."""
     directory = tmp_path_factory.mktemp("nginx")
     port = free_port()
     text = configuration(root, directory, port, service)

@@ -1,4 +1,4 @@
-"""What the tests of the locks share: a lock as data, and the bill of materials that deploy/sbom.sh makes of one."""
+"""What the tests of the locks share: a lock as data, and the bill of materials that deploy/sbom.sh makes from it."""
 
 import os
 import re
@@ -25,7 +25,7 @@ class Requirement:
 
 
 def read_lock(path: Path) -> list[Requirement]:
-    """All requirements of a lock, also those of other Pythons and systems; a line that is no such thing is an error."""
+    """All requirements of a lock, including those for other Pythons and systems; any other line is an error."""
     lines = path.read_text().replace("\\\n", " ").splitlines()
     found = []
     for line in lines:

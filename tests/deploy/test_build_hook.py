@@ -1,4 +1,4 @@
-"""The loops in C are built with the package, into a wheel or a checkout, or left out with a word why."""
+"""The loops in C are built with the package, into a wheel or a checkout, or left out with a message that says why."""
 
 import os
 import shutil
@@ -17,7 +17,7 @@ BUILT = "service/curves/kernel/kernel.so"
 
 @pytest.fixture
 def checkout(root: Path, tmp_path: Path) -> Path:
-    """What a package is built from."""
+    """The files that a package is built from."""
     copy = tmp_path / "checkout"
     for directory in ("service", "deploy"):
         shutil.copytree(root / directory, copy / directory, ignore=shutil.ignore_patterns("kernel.so", "__pycache__"))
@@ -27,7 +27,7 @@ def checkout(root: Path, tmp_path: Path) -> Path:
 
 
 def build(checkout: Path, target: str = "wheel", **variables: str) -> tuple[Path, str]:
-    """Build; the file that was made, and what was said."""
+    """Build; return the file that was made, and the messages."""
     out = checkout.parent / "out"
     command = [sys.executable, "-m", "hatchling", "build", "-t", target, "-d", str(out)]
     environment = {name: value for name, value in os.environ.items() if name not in {"CC", "ROCPR_COMPILED"}}

@@ -65,7 +65,7 @@ def test_the_action_is_well_formed(action: dict[str, Any]) -> None:
 
 
 def run_step(step: dict[str, Any], inputs: dict[str, str], place: Path, root: Path) -> Ran:
-    """Run a step as GitHub does: inputs put in, then its shell."""
+    """Run a step as GitHub does: with its inputs inserted, in its shell."""
 
     def filled(text: str) -> str:
         return EXPRESSION.sub(lambda match: inputs[match[1].strip().removeprefix("inputs.")], text)
@@ -104,7 +104,7 @@ def test_the_action_runs_the_gate(
 
 
 def title_of(picture: Path) -> str:
-    """What a picture is called: the verdict, where nobody gave it another title."""
+    """The title of a picture; by default the verdict."""
     return ET.parse(picture).getroot().findtext("{http://www.w3.org/2000/svg}title")
 
 
@@ -129,7 +129,7 @@ def test_the_action_draws_no_unwanted_picture(action: dict[str, Any], place: Pat
 def test_the_action_takes_a_baseline_another_directory_and_any_name(
     action: dict[str, Any], place: Path, root: Path
 ) -> None:
-    """A name is a name, whatever a shell would make of it."""
+    """A name is passed on unchanged, whatever a shell would make of it."""
     name = "-- $(touch made) `touch made`.csv"
     (place / "deep er").mkdir()
     for old, new in (("drop.toml", "-drop.toml"), (TEN.name, name), (ALL.name, "old one.csv")):
@@ -144,7 +144,7 @@ def test_the_action_takes_a_baseline_another_directory_and_any_name(
 
 
 def test_the_action_without_a_verdict(action: dict[str, Any], place: Path, root: Path) -> None:
-    """An error of any kind is not a verdict, even one after the verdict was printed."""
+    """An error of any kind is not a failed gate, even one after the verdict was printed."""
     (place / "typo.toml").write_text(PASSING.replace("metric", "mtric"))
     (place / "rocpr-gate.svg").write_text("of an earlier run")
     for words in (
@@ -283,7 +283,7 @@ def both_stages(text: str) -> tuple[str, str]:
 
 
 def test_the_pipeline_is_well_formed(jenkinsfile: str) -> None:
-    """Groovy is not parsed here: brackets and quotes match, and every section is one of a declarative pipeline."""
+    """Groovy is not parsed here, but brackets and quotes match, and every section is one of a declarative pipeline."""
     code, stage = both_stages(jenkinsfile)
     for text in (code, stage):
         bare = re.sub(r"'[^'\n]*'", "", text)

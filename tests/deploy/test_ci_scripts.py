@@ -73,7 +73,7 @@ def test_a_script_stops_a_job(script: Any, place: Path, root: Path, guarded: str
 
 @SCRIPTS
 def test_options_of_a_table(script: Any, place: Path, root: Path, guarded: str) -> None:
-    """Any name and any label, as UTF-8, whatever a URL would make of it."""
+    """Any name and any label arrives unchanged, as UTF-8, whatever a URL would make of it."""
     (place / "t.csv").write_text('"p & ""q"" é %41+",y,old\n0.9,no=1,3\n0.4,yes #?,1\n0.3,no=1,2\n0.1,yes #?,0\n')
     words = ['scores=p & "q" é %41+', "labels=y", "positive_label=no=1", "baseline_scores=old", "paired=true"]
     (place / "rules.json").write_text('[{"metric": "roc",\n "max_drop": 0, "confidence": 0.5}]\n')
@@ -87,7 +87,7 @@ def test_options_of_a_table(script: Any, place: Path, root: Path, guarded: str) 
 def test_a_json_body_carries_its_options_and_keeps_its_digits(
     script: Any, place: Path, root: Path, guarded: str
 ) -> None:
-    """2^53 + 1 is not a double, and must not become one on the way."""
+    """2^53 + 1 is not a double, and must not be rounded to one on the way."""
     body = '\n  {"scores": [9007199254740993, 1], "labels": [1, 0]}'
     (place / "digits.json").write_text(body)
     ran = script(place, root, "passing.json", "digits.json", ROCPR_SERVER=guarded, ROCPR_API_KEY=KEY)
@@ -195,7 +195,7 @@ def test_another_servers_answer_is_not_a_verdict(script: Any, place: Path, root:
 
 @SCRIPTS
 def test_a_summary_that_cannot_be_written_changes_no_status(script: Any, place: Path, root: Path, guarded: str) -> None:
-    """To 1, that is, which means a failed gate."""
+    """That is, to 1, which means a failed gate."""
     variables = {"ROCPR_SERVER": guarded, "ROCPR_API_KEY": KEY, "GITHUB_STEP_SUMMARY": "no/such/place"}
     for words in (("passing.json", ALL.name), ("passing.json", "nothing.csv")):
         assert script(place, root, *words, **variables).status == 2
@@ -203,7 +203,7 @@ def test_a_summary_that_cannot_be_written_changes_no_status(script: Any, place: 
 
 @needs_node
 def test_the_script_for_node_tells_a_detail_once(place: Path, root: Path, guarded: str) -> None:
-    """Which a problem of one error has twice; one of none, or of several, has another."""
+    """A problem with one error has its text twice; one with none or several has another detail."""
     (place / "named.csv").write_text("p,y\n1,1\n0,0\n")
     ran = gate_mjs(place, root, "passing.json", "named.csv", ROCPR_SERVER=guarded, ROCPR_API_KEY=KEY)
     assert (ran.status, ran.complaints.count("no columns scores and labels")) == (2, 1)
@@ -214,7 +214,7 @@ def test_the_script_for_node_tells_a_detail_once(place: Path, root: Path, guarde
 
 @needs_curl
 def test_the_key_is_in_no_command_line_and_no_file(place: Path, root: Path, guarded: str) -> None:
-    """A curl of ours writes down what it is called with, and what lies in the script's directory."""
+    """A fake curl records its arguments, and the content of the script's directory."""
     spy = place / "bin" / "curl"
     spy.write_text(
         f'#!/bin/sh\nprintf "%s\\n" "$@" >>"{place}/words"\ncat "$TMPDIR"/*/* >>"{place}/files"\nexec {CURL} "$@"\n'
@@ -266,7 +266,7 @@ def test_a_script_writes_the_picture(script: Any, place: Path, root: Path, guard
 
 @SCRIPTS
 def test_a_script_without_a_picture_says_so(script: Any, place: Path, root: Path) -> None:
-    """The server answers the verdict, and then something else."""
+    """The server sends the verdict, and then something else."""
     verdict = MARKDOWN if script is gate_sh else Scripted()
     with scripted(verdict) as server:
         ran = script(place, root, "passing.json", ALL.name, ROCPR_SERVER=server.url, ROCPR_PLOT="gate.svg")

@@ -1,4 +1,4 @@
-"""What runs the service in containers is well-formed, names what there is, and fits the settings."""
+"""The files for containers are well-formed, name existing things, and fit the settings."""
 
 import re
 import subprocess
@@ -53,7 +53,7 @@ def test_dockerfile(root: Path) -> None:
 
 
 def test_the_image_gets_what_it_copies(root: Path) -> None:
-    """Every path that is copied from the checkout exists and is let through .dockerignore, and no other path is."""
+    """Exactly the paths that are copied from the checkout exist and pass .dockerignore."""
     copies = re.findall(r"^COPY (?!--from)(.+) \S+$", (root / "deploy/Dockerfile").read_text(), re.MULTILINE)
     patterns = {path for line in copies for path in line.split()}
     ignored, *rest = re.findall(r"^(?!#)(.+)$", (root / ".dockerignore").read_text(), re.MULTILINE)
@@ -149,9 +149,9 @@ def test_compose_has_one_network_in_which_the_files_are_right(root: Path, compos
 
 
 def test_workflow(root: Path) -> None:
-    """It runs what README says runs every check, and builds the image with its bill of materials."""
+    """It runs the command that README names for every check, and builds the image with its bill of materials."""
     workflow = load(root / ".github/workflows/ci.yml")
-    assert set(workflow[True]) == {"schedule", "push", "pull_request", "workflow_call"}  # YAML reads the key `on` so
+    assert set(workflow[True]) == {"schedule", "push", "pull_request", "workflow_call"}  # how YAML reads the key `on`
     steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
     commands = [step["run"] for step in steps if "run" in step]
     assert "sh deploy/test.sh" in commands

@@ -1,4 +1,4 @@
-"""The image is built and serves; only where buildah and a base for it are at hand, as it takes minutes.
+"""The image is built and serves; skipped without buildah and a base image, as it takes minutes.
 
 ROCPR_IMAGE_BASE names the base: a directory made by `debootstrap --variant=minbase
 --include=python3,python3-venv,ca-certificates bookworm DIRECTORY`. It needs root, and the package registry.
@@ -37,7 +37,7 @@ status = urllib.request.urlopen(request, timeout=60).status
 server.terminate()
 print(json.dumps([os.getuid(), status, server.wait(60)]))
 """
-"""Asks a server in the container for a big evaluation: its helper and its files work there too."""
+"""Requests a big evaluation from a server in the container: its evaluator and its files work there, too."""
 LIST = """
 import importlib.metadata, json
 print(json.dumps({found.name: found.version for found in importlib.metadata.distributions()}))
@@ -57,7 +57,7 @@ def context(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def image(context: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The name of the image, in a store of its own."""
+    """The name of the image, in a separate store."""
     if shutil.which("buildah") is None or BASE is None:
         pytest.skip("there is no buildah on this machine, or ROCPR_IMAGE_BASE does not name a base")
     store = tmp_path_factory.mktemp("store")

@@ -1,4 +1,4 @@
-"""The locks: all hashed, in the bill of materials, asked about in the audit, and what .venv holds."""
+"""The locks: all entries are hashed, in the bill of materials, audited, and equal to the content of .venv."""
 
 import json
 import shlex
@@ -61,7 +61,7 @@ def test_the_bill_of_materials_names_every_requirement(root: Path, *, is_long: b
 
 
 class Advisories(BaseHTTPRequestHandler):
-    """A database of vulnerabilities that knows one, of the package `known`."""
+    """A database of vulnerabilities with a single one, in the package `known`."""
 
     known: ClassVar[str | None] = None
     asked: ClassVar[set[tuple[str, str]]] = set()

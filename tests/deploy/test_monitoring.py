@@ -1,4 +1,4 @@
-"""The examples for Prometheus and Grafana name metrics that there are, and deploy/README.md says what they mean."""
+"""The examples for Prometheus and Grafana name existing metrics, and deploy/README.md says what these mean."""
 
 import json
 import re
@@ -24,7 +24,7 @@ _LABELS = re.compile(r"\b(rocpr_\w+)\{([^}]*)\}")
 
 @pytest.fixture(scope="module")
 def exposed(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """What /metrics says after one evaluation."""
+    """The content of /metrics after one evaluation."""
     app = create_app(read_settings({"ROCPR_RUNTIME_DIR": str(tmp_path_factory.mktemp("runtime"))}))
     client = app.test_client()
     client.post("/v1/curves", json={"scores": [0.9, 0.1], "labels": [1, 0]})

@@ -1,4 +1,4 @@
-"""nginx with deploy/nginx.conf before the real server: nothing changes on the way, what it refuses is a problem."""
+"""nginx with deploy/nginx.conf in front of the real server: it changes nothing, and refuses with problems."""
 
 import json
 import re
@@ -188,7 +188,7 @@ def test_a_page_of_the_service_is_its_own_on_any_port(proxy: Proxy) -> None:
 
 
 def test_the_log_repeats_nothing(proxy: Proxy) -> None:
-    """Neither a path, a query, a header, a method nor a body; ids alone, which name the lines here."""
+    """No path, query, header, method or body is logged; only ids, which name the lines here."""
     secret = "canary7531"
     for number, data in enumerate(
         (

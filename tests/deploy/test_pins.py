@@ -13,10 +13,10 @@ import yaml
 from tests.deploy.locks import LOCKS, read_lock
 
 IMAGE = re.compile(r"[\w./-]+:[\w.-]+@sha256:[0-9a-f]{64}")
-"""With the tag, which says what it is."""
+"""With the tag, for readers."""
 ACTION = re.compile(r"[\w./-]+@[0-9a-f]{40}")
 NAMED_ACTION = re.compile(rf"uses: ({ACTION.pattern}) # v\d+\.\d+\.\d+$", re.MULTILINE)
-"""With the release of that commit, which Renovate reads, too."""
+"""With the release of that commit, which Renovate also reads."""
 EXCEPTIONS = {
     "rocpr": "built from this checkout by deploy/Dockerfile; a cluster names its own copy in kustomization.yaml",
     "rocpr-spark": "built by deploy/spark/Dockerfile",
@@ -124,7 +124,7 @@ def renovate(root: Path) -> dict[str, Any]:
 
 
 def test_renovate_knows_every_kind_of_file(root: Path, renovate: dict[str, Any]) -> None:
-    """Those that have no pattern here have one of Renovate's own, by names that these files have."""
+    """Files without a pattern here have one of Renovate's own, by their names."""
     assert set(renovate["enabledManagers"]) == MANAGERS
     assert "config:best-practices" in renovate["extends"]  # pins the digests of images and actions
     for manager, expected in {

@@ -1,4 +1,4 @@
-"""A release: its workflow is well-formed and careful, and what it runs does what it says."""
+"""A release: its workflow is well-formed and safe, and its steps do what they say."""
 
 import json
 import re
@@ -59,7 +59,7 @@ def run_step(text: str, place: Path, **variables: str) -> Ran:
 
 
 def program(place: Path, name: str, text: str) -> None:
-    """A program in place/bin that writes down what it is called with, and then does this."""
+    """A program in place/bin that records its arguments, and then does this."""
     (place / "bin").mkdir(exist_ok=True)
     path = place / "bin" / name
     path.write_text(f'#!/bin/sh\necho "{name} $*" >>"{place}/calls"\n{text}\n')
@@ -80,7 +80,7 @@ class TestWorkflow:
             "image": {"contents": "read", "packages": "write"},
             "release": {"contents": "write"},
         }
-        # Nothing of the repository runs where releases may be written.
+        # No code of the repository runs in a job that may write releases.
         names = [step.get("uses", "").partition("@")[0] for step in workflow["jobs"]["release"]["steps"]]
         assert names == ["actions/download-artifact", ""]
 
@@ -167,7 +167,7 @@ class TestTag:
 
 
 def test_the_files_are_complete_and_made_of_the_sdist(root: Path, tmp_path: Path) -> None:
-    """The wheel of the sdist is that of the checkout, to the byte."""
+    """The wheel built from the sdist equals that of the checkout, byte by byte."""
     made, again, checkout = tmp_path / "made", tmp_path / "again", tmp_path / "checkout"
     # A copy, to which nothing else writes.
     shutil.copytree(
@@ -195,7 +195,7 @@ def test_the_files_are_complete_and_made_of_the_sdist(root: Path, tmp_path: Path
 
 
 class TestImage:
-    """deploy/image.sh and the workflow's steps, with a docker that only writes down what it is called with."""
+    """deploy/image.sh and the workflow's steps, with a docker that only records its arguments."""
 
     @staticmethod
     def _checkout(root: Path, place: Path, health: str) -> None:

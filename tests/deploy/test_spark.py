@@ -1,4 +1,4 @@
-"""The Spark server of deploy/spark: well-formed, restricted, and started as the one that the tests ask."""
+"""The Spark server of deploy/spark: well-formed, restricted, and started like the one that the tests use."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from tests.engines.spark.server import CONNECT
 
 FILES = ("deployment.yaml", "service.yaml", "networkpolicy.yaml", "cronjob.yaml")
 PORT = 15002
-"""What Spark Connect listens on unless told otherwise."""
+"""The default port of Spark Connect."""
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""systemd takes the units, and what rocpr@.service starts serves on both of its listeners."""
+"""systemd accepts the units, and the server that rocpr@.service starts serves on both of its listeners."""
 
 import os
 import re
@@ -17,7 +17,7 @@ from tests.e2e.wire import Connection, request
 
 UNITS = ("rocpr.socket", "rocpr@.socket", "rocpr@.service")
 MOST_EXPOSED = 20
-"""In tenths, of systemd's own measure from 0 (locked away) to 10 (a service without any limits has 9.6)."""
+"""In tenths of systemd's exposure level, from 0 (fully locked down) to 10; a service without limits has 9.6."""
 
 
 def needs(name: str) -> str:
@@ -33,7 +33,7 @@ def lines(root: Path, unit: str, key: str) -> list[str]:
 
 @pytest.fixture
 def installed(root: Path, tmp_path: Path) -> Path:
-    """The units, with a directory in which their program is there."""
+    """The units, and a directory that contains their program."""
     program = tmp_path / "blue/.venv/bin/python"
     program.parent.mkdir(parents=True)
     program.symlink_to(sys.executable)
@@ -53,7 +53,7 @@ def test_systemd_verifies_the_units(installed: Path) -> None:
         timeout=60,
         check=False,
     )
-    # It speaks of the machine's other units too.
+    # It also reports on the machine's other units.
     assert "rocpr" not in done.stdout + done.stderr
     assert done.returncode == 0
 
@@ -67,7 +67,7 @@ def test_the_service_is_locked_away(installed: Path) -> None:
 
 
 def test_what_is_started_serves_on_both_listeners(root: Path, tmp_path: Path) -> None:
-    """ExecStart and ExecStartPost as they are, with listeners that are handed over as systemd does it."""
+    """ExecStart and ExecStartPost as written, with listeners handed over as by systemd."""
     (start,), (after,) = (lines(root, "rocpr@.service", key) for key in ("ExecStart", "ExecStartPost"))
     program = "/opt/rocpr/%i/.venv/bin/python"
     assert start.split()[0] == after.split()[0] == program

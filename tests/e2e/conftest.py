@@ -1,4 +1,4 @@
-"""The real server on a port of its own."""
+"""The real server, on its own port."""
 
 import os
 import signal
@@ -22,7 +22,7 @@ MAX_DECOMPRESSED_BYTES = 20_000_000
 
 @dataclass(frozen=True)
 class Server:
-    """A running server, its port and the file that its log goes to."""
+    """A running server, its port and its log file."""
 
     port: int
     process: subprocess.Popen[bytes]
@@ -43,7 +43,7 @@ def wait_for_port(port: int, process: subprocess.Popen[bytes], seconds: float = 
 
 @contextmanager
 def rocpr_serve(root: Path, log: Path, **variables: str) -> Iterator[Server]:
-    """`rocpr serve`, with one worker if no variable says otherwise; its log must tell of no failure."""
+    """`rocpr serve`, with one worker unless a variable says otherwise; its log must show no failure."""
     port = free_port()
     with log.open("wb") as stream:
         process = subprocess.Popen(
@@ -67,7 +67,7 @@ def rocpr_serve(root: Path, log: Path, **variables: str) -> Iterator[Server]:
 
 @pytest.fixture(scope="session")
 def server(root: Path, tmp_path_factory: pytest.TempPathFactory, measured: dict[str, str]) -> Iterator[Server]:
-    """One with a low body limit, and a setting that is none."""
+    """A server with a low body limit, and with a variable that is not a setting."""
     limits = {
         "ROCPR_MAX_BODY_BYTES": str(MAX_BODY_BYTES),
         "ROCPR_MAX_DECOMPRESSED_BYTES": str(MAX_DECOMPRESSED_BYTES),

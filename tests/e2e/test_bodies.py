@@ -1,4 +1,4 @@
-"""Bodies that are cut short, broken, or larger than they look: refused, and nothing breaks."""
+"""Bodies that are cut short, broken, or larger than they look are refused, and nothing breaks."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""A secret and hostile texts in every string: they come out nowhere that they should not."""
+"""A secret and hostile texts in every string: they appear nowhere that they should not."""
 
 from tests.soak.canary import run
 

@@ -22,7 +22,7 @@ BOMB_BYTES = 1 << 30
 
 @pytest.fixture(scope="module")
 def plain(server: Server) -> bytes:
-    """The answer to the sample as it is."""
+    """The uncompressed answer to the sample."""
     with Connection(server.port) as connection:
         answer = connection.send(request("POST", "/v1/curves", SAMPLE, **JSON)).read()
     assert "content-encoding" not in answer.headers
@@ -44,7 +44,7 @@ def test_in_and_out(server: Server, plain: bytes, coding: str) -> None:
 
 
 def test_requests_reads_the_answer(server: Server, plain: bytes) -> None:
-    """It asks for gzip on its own."""
+    """It asks for gzip by default."""
     answer = requests.post(
         f"http://127.0.0.1:{server.port}/v1/curves",
         data=gzip.compress(SAMPLE),
@@ -88,7 +88,7 @@ def test_other_codings_are_refused(server: Server) -> None:
 
 @pytest.mark.parametrize("coding", CODINGS)
 def test_a_bomb_is_not_let_off(server: Server, coding: str) -> None:
-    """A gigabyte of zeros is some KB of zstd; of gzip no less than a MB, which is above the limit of a body."""
+    """A gigabyte of zeros is some KB of zstd, but at least a MB of gzip, which is above the limit of a body."""
     bomb = compress(coding, bytes(BOMB_BYTES if coding == "zstd" else 200 << 20))
     assert len(bomb) < MAX_BODY_BYTES
     before = peak_memory(server)

@@ -1,4 +1,4 @@
-"""The commands that run the service: `rocpr serve` and deploy/run.sh, started and stopped for real."""
+"""The commands that run the service, `rocpr serve` and deploy/run.sh, really started and stopped."""
 
 import json
 import os
@@ -23,13 +23,13 @@ RUN = ["sh", "deploy/run.sh"]
 
 @pytest.fixture
 def made_here(root: Path) -> None:
-    """Skip when deploy/run.sh would make .venv, in which we run, anew."""
+    """Skip if deploy/run.sh would recreate .venv, in which the tests run."""
     if subprocess.run(["sh", "deploy/setup.sh", "run", "check"], cwd=root, check=False, capture_output=True).returncode:
         pytest.skip(".venv was not made by deploy/test.sh from the present lock")
 
 
 def left_of(group: int, within: float) -> list[str]:
-    """Name the processes of a group that still run when the time is over.
+    """Name the processes of a group that still run at the end of the time.
 
     The last one closes its output a moment before it ends. A process that ended with nobody to wait for it (a worker
     whose parent went first) stays in the table until process 1 collects it, so those are not counted.

@@ -1,4 +1,4 @@
-"""A server with compiled loops: workers and evaluators use them, and no number changes."""
+"""A server with compiled loops: workers and evaluators use them, and the numbers are the same."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SMALL, BIG = 300, 40_000  # rows; the JSON of the latter is above ROCPR_BIG_BODY
 
 @pytest.fixture
 def checkout(root: Path, tmp_path: Path) -> Path:
-    """A copy with loops compiled from its sources."""
+    """A copy of the checkout with loops compiled from its sources."""
     unwanted = shutil.ignore_patterns("kernel.so", "__pycache__")
     for directory in ("service", "deploy"):
         shutil.copytree(root / directory, tmp_path / directory, ignore=unwanted)
@@ -28,7 +28,7 @@ def checkout(root: Path, tmp_path: Path) -> Path:
 
 
 def answers(checkout: Path, compiled: str) -> list[bytes]:
-    """What a server answers to a small and a big request, and whether it says that it uses the library."""
+    """A server's answers to a small and a big request, and whether it says that it uses the library."""
     random = np.random.default_rng(4)
     found = []
     with rocpr_serve(checkout, checkout / f"{compiled}.log", ROCPR_COMPILED=compiled) as server:

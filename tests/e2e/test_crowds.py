@@ -1,4 +1,4 @@
-"""Crowds of bad clients, all at once: nobody else loses an answer, and each of them is answered or closed.
+"""Crowds of bad clients, all at once: nobody else loses an answer, and each bad client is answered or disconnected.
 
 The short form, which counts; the long one, with times, is part of deploy/soak.sh.
 """
@@ -17,7 +17,7 @@ from tests.soak.uploads import big_ones, compact, during_uploads
 
 CROWDS = {"refused": 150, "half-heads": 50, "slow-heads": 50, "slow-bodies": 50, "idle": 300}
 LONG_ENOUGH = 13.0
-"""Seconds; a client that is too slow is answered after 10."""
+"""Seconds; a client that is too slow gets its answer after 10."""
 
 UNREAD = 10
 
@@ -31,7 +31,7 @@ def service() -> Iterator[Service]:
 
 @pytest.fixture(scope="module")
 def unread(service: Service) -> Iterator[set[int]]:
-    """The ports of clients that read nothing of a long answer; they are there while the other tests run."""
+    """The ports of clients that read nothing of a long answer; they stay while the other tests run."""
     with crowds(service.port, {"unread": UNREAD}) as seen:
         yield ports_of(service)
     assert seen["unread"]["ends"] == {"200": UNREAD}

@@ -26,7 +26,7 @@ RULES = [{"metric": "roc", "min": 0.99}]
 
 @pytest.fixture(scope="module")
 def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file of keys, one of datasets, and the file of two datasets, one of which has it a hundred times."""
+    """A file of keys, one of datasets, and the file of two datasets, one of which reads it a hundred times."""
     lake = tmp_path_factory.mktemp("lake")
     random = np.random.default_rng(3)
     scores = random.random(1_000_000)
@@ -64,7 +64,7 @@ def server(root: Path, lake: Path) -> Iterator[Server]:
 
 @contextmanager
 def asked(server: Server, body: dict[str, Any], path: str = "/v1/curves") -> Iterator[http.client.HTTPResponse]:
-    """Ask for lines; at the end the client leaves."""
+    """Request lines; at the end, the client leaves."""
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=SECONDS)
     with closing(connection):
         connection.request("POST", path, json.dumps(body), HEADERS)
@@ -79,7 +79,7 @@ def lines_of(server: Server, body: dict[str, Any], path: str = "/v1/curves") -> 
 
 
 def until(met: Callable[[], bool]) -> float:
-    """Wait; returns how long."""
+    """Wait, and return for how long."""
     began = time.monotonic()
     while not met():
         assert time.monotonic() - began < SECONDS
@@ -134,7 +134,7 @@ def test_every_evaluation_can_be_answered_in_lines(server: Server) -> None:
 
 
 def test_a_query_ends_with_its_client(server: Server, lake: Path) -> None:
-    """What its engine may write to disk is removed."""
+    """The files that its engine wrote are removed."""
     with asked(server, {"dataset": "many", "include": ["auc"]}) as response:
         while json.loads(response.readline())["progress"]["step"] == "waiting":  # the engine is not open yet
             pass

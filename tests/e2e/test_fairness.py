@@ -1,4 +1,4 @@
-"""A key that wants a lot of long work costs another key no answer, and what its clients left behind is dropped."""
+"""A key with a lot of long work costs another key no answer, and the work of its departed clients is dropped."""
 
 from tests.soak import processes
 from tests.soak.attackers import askers
@@ -9,11 +9,11 @@ from tests.soak.servers import Service
 
 SECONDS = 2.0
 WAIT_SECONDS = 15.0
-"""Much less than the gates of one key would take, one after another."""
+"""Much less than the gates of one key would take in sequence."""
 
 
 def in_use(service: Service, key: str) -> float:
-    """How many slots are held."""
+    """The number of held slots."""
     with Client(service.port) as client:
         page = client.ask("GET", "/metrics", Authorization=f"Bearer {key}").body.decode()
     line = next(line for line in page.splitlines() if line.startswith("rocpr_slots_in_use "))

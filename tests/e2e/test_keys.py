@@ -1,4 +1,4 @@
-"""API keys on the real server: several workers, raw headers, bodies that nobody reads, clients that go."""
+"""API keys on the real server: several workers, raw headers, bodies that nobody reads, clients that leave."""
 
 import time
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ def keys_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def guarded(root: Path, keys_file: Path) -> Iterator[Server]:
-    """A server of two processes that asks for keys, each of which may have one request at once."""
+    """A server of two processes that needs keys, each of which may have one request at once."""
     variables = {
         "ROCPR_API_KEYS_FILE": str(keys_file),
         "ROCPR_KEY_CONCURRENCY": "1",
@@ -35,7 +35,7 @@ def guarded(root: Path, keys_file: Path) -> Iterator[Server]:
         "ROCPR_LOG_LEVEL": "debug",
     }
     with rocpr_serve(root, keys_file.with_name("log"), **variables) as server:
-        # So that the log has a name to be looked for, whichever of the tests this process runs.
+        # So that the log has a name to look for, whichever of the tests this process runs.
         asked = request("GET", "/openapi.json", Authorization=BEARER, Connection="close")
         assert ask_until_free(server, asked).status == 200
         yield server
@@ -51,7 +51,7 @@ def ask(server: Server, data: bytes) -> Answer:
 
 
 def ask_until_free(server: Server, data: bytes) -> Answer:
-    """Ask again while the request before is still being closed: that is after its client has read the answer."""
+    """Retry while the previous request is still being closed, which happens after its client has read the answer."""
     end = time.monotonic() + SECONDS
     while (answer := ask(server, data)).status == 429 and time.monotonic() < end:
         time.sleep(0.01)
@@ -59,18 +59,18 @@ def ask_until_free(server: Server, data: bytes) -> Answer:
 
 
 def under_way(server: Server) -> Connection:
-    """Begin to read a long answer, and leave the rest of it unread."""
+    """Begin to read a long answer, and leave the rest unread."""
     end = time.monotonic() + SECONDS
     while time.monotonic() < end:
         connection = Connection(server.port).send(request("GET", "/docs/swagger-ui-bundle.js", Authorization=BEARER))
         if connection.socket.recv(12) == b"HTTP/1.1 200":
             return connection
-        connection.__exit__()  # refused: the request before was still being closed
+        connection.__exit__()  # refused: the previous request was still being closed
     pytest.fail("the key is never free")
 
 
 def raw_until_free(server: Server, data: bytes) -> bool:
-    """Do the same with an answer that may have no body; tells whether it was 200 in the end."""
+    """Do the same with an answer that may have no body; return whether it was 200 in the end."""
     end = time.monotonic() + SECONDS
     answer = b"HTTP/1.1 429 "
     while answer.startswith(b"HTTP/1.1 429 ") and time.monotonic() < end:
@@ -110,7 +110,7 @@ def test_everything_is_closed(guarded: Server, target: str) -> None:
 
 
 def test_a_body_that_is_not_read_costs_the_connection(guarded: Server) -> None:
-    """The client gets its answer while it has sent nothing but the head, and what it sends then is dropped."""
+    """The client gets its answer after sending only the head; what it sends after that is dropped."""
     head = request("POST", "/v1/curves", Content_Type="application/json", Content_Length="50000000")
     with Connection(guarded.port) as connection:
         check_problem(connection.send(head).read(), "unauthorized", closes=True)
@@ -131,7 +131,7 @@ def test_a_key_has_one_limit_for_all_processes(guarded: Server) -> None:
 
 @pytest.mark.parametrize("length", [len(SAMPLE), 100_000])
 def test_an_upload_holds_no_place(guarded: Server, length: int) -> None:
-    """Whether or not the application is asked about its head before."""
+    """Whether or not the application first sees the head alone."""
     head = request("POST", "/v1/curves", **JSON, Content_Length=str(length))
     whole = request("POST", "/v1/curves", SAMPLE, **JSON)
     with Connection(guarded.port) as first, Connection(guarded.port) as second:

@@ -1,4 +1,4 @@
-"""Evaluators and workers that are killed at random moments: nothing is lost that was not in a killed worker."""
+"""Evaluators and workers killed at random moments: nothing is lost except what a killed worker was answering."""
 
 from tests.soak.kills import kill_helpers, kill_workers
 

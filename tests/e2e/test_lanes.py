@@ -1,4 +1,4 @@
-"""The lane of big requests: full, it waits; what takes too long is ended; small requests go past it."""
+"""The lane of big requests: they wait if it is full, end if they take too long, and do not delay small requests."""
 
 import os
 import signal
@@ -19,7 +19,7 @@ HEAD = request("POST", "/v1/curves", **JSON, Content_Length=str(len(BIG.body)))
 
 @contextmanager
 def stopped(service: Service) -> Iterator[list[int]]:
-    """Let the evaluators stand still meanwhile, so that whatever is evaluated goes on being so."""
+    """Stop the evaluators for a while, so that evaluations do not end."""
     evaluators = service.helpers()
     for pid in evaluators:
         os.kill(pid, signal.SIGSTOP)
@@ -96,7 +96,7 @@ def test_a_request_that_waits_too_long_gets_retry_after() -> None:
 
 
 def test_who_leaves_frees_the_slot() -> None:
-    """The evaluator that works for a client that has gone is ended, and who waits for its slot has it."""
+    """The evaluator of a departed client is ended, and its slot goes to a waiting request."""
     with serving(workers=1, slots=1, big_seconds=600, queue_seconds=600) as service:
         with stopped(service) as evaluators:
             with Connection(service.port) as leaves:
@@ -113,7 +113,7 @@ def test_who_leaves_frees_the_slot() -> None:
 
 
 def test_what_takes_too_long_is_ended() -> None:
-    """A stopped evaluator is one that will never answer, as one that holds the interpreter's lock."""
+    """A stopped evaluator never answers, like one that holds the interpreter's lock."""
     with serving(workers=1, slots=1, big_seconds=3) as service:
         (evaluator,) = service.helpers()
         os.kill(evaluator, signal.SIGSTOP)

@@ -1,4 +1,4 @@
-"""What the master does: a new one in its place, a worker that is stuck, and no descriptors left."""
+"""The master: its replacement, a stuck worker, and no descriptors left."""
 
 import os
 import signal
@@ -19,7 +19,7 @@ MASTER = [sys.executable, "-m", "gunicorn", "--config", "deploy/gunicorn.conf.py
 
 
 class Running:
-    """A server with one worker, and all that it wrote."""
+    """A server with one worker, and everything it wrote."""
 
     def __init__(self, root: Path, log: Path, *options: str, files: int | None = None) -> None:
         self.port = free_port()
@@ -42,7 +42,7 @@ class Running:
             return False
 
     def started(self) -> list[str]:
-        """The lines that tell of a worker's start."""
+        """The lines about a worker's start."""
         return [line for line in self.log.read_text().splitlines() if "Booting worker" in line]
 
 
@@ -69,7 +69,7 @@ def worker_of(master: int) -> int:
 
 
 def config_with(root: Path, path: Path, code: str) -> str:
-    """Write the server's configuration with something more at its end; return where."""
+    """Write the server's configuration with an addition at its end; return its path."""
     ours = str(root / "deploy" / "gunicorn.conf.py")
     path.write_text(f"import os, runpy, signal\nglobals().update(runpy.run_path({ours!r}))\n{code}")
     return str(path)
@@ -94,7 +94,7 @@ def test_a_new_master_takes_over(root: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("stop", ["SIGTERM", "SIGQUIT"])
 def test_a_worker_that_is_stopped_before_it_listens_ends_at_once(root: Path, tmp_path: Path, stop: str) -> None:
-    """Between the fork and its own handlers, a process has the master's, which leave a signal in a queue."""
+    """Between the fork and its own handlers, a process has the master's, which only queue a signal."""
     early = config_with(
         root,
         tmp_path / "early.conf.py",
@@ -112,7 +112,7 @@ def test_a_worker_that_is_stopped_before_it_listens_ends_at_once(root: Path, tmp
 
 @pytest.mark.parametrize("stop", ["SIGINT", "SIGTERM", "SIGQUIT"])
 def test_a_worker_that_is_stopped_while_it_holds_a_lock_ends_at_once(root: Path, tmp_path: Path, stop: str) -> None:
-    """The lock is the one that the end takes: were it begun in the midst of what holds it, that would be for ever."""
+    """Stopping takes this lock: if it began while the lock is held by the same thread, it would wait for ever."""
     locked = config_with(
         root,
         tmp_path / "locked.conf.py",

@@ -1,4 +1,4 @@
-"""Large bodies at once: all are answered, within the memory; no time is asserted but the one to give it back."""
+"""Large bodies at once: all are answered within the memory limit; the only asserted time is that to return memory."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A server on a machine that has run out: of room in memory, of room on disk, of anything that can be written."""
+"""A server on a machine without room in memory, without room on disk, or with nothing writable."""
 
 import json
 import os
@@ -24,7 +24,7 @@ BIG = b"scores,labels\n" + b"".join(b"%f,%d\n" % (random.Random(row).random(), r
 
 
 class Server:
-    """A server with two workers behind some mounts, and its log."""
+    """A server with two workers, run after some mounts, and its log."""
 
     def __init__(self, process: subprocess.Popen[bytes], port: int, log: Path) -> None:
         self.process = process
@@ -44,7 +44,7 @@ class Server:
         return ready.json()["big"]
 
     def warnings(self) -> list[str]:
-        """What the log tells apart from requests and from starts."""
+        """The lines of the log other than those of requests and starts."""
         lines: list[dict[str, Any]] = [json.loads(line) for line in self._log.read_text().splitlines()]
         assert not any("failures" in line for line in lines), lines
         return [line["event"] for line in lines if line["level"] != "info" and line["event"] != "request"]
@@ -54,7 +54,7 @@ class Server:
 def serving(root: Path, directory: Path, commands: str, **variables: str) -> Iterator[Server]:
     port = free_port()
     log = directory / "log"
-    # What measures the tests would write into files, too.
+    # The tests' coverage would write into files, too.
     kept = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
     with log.open("wb") as stream:
         process = subprocess.Popen(
@@ -90,7 +90,7 @@ def test_nothing_can_be_written(root: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("when", ["before", "while"])
 def test_no_room_in_memory(root: Path, tmp_path: Path, when: str) -> None:
-    """Before the start, or while it serves; the counts are those of all workers all the same."""
+    """Before the start, or while it serves: in both cases the counts are those of all workers."""
     memory = mounts.small("/dev/shm", "4m")
     with serving(root, tmp_path, memory + (mounts.filled("/dev/shm") if when == "before" else "")) as server:
         if when == "while":

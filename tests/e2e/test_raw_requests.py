@@ -1,4 +1,4 @@
-"""What is not HTTP, requests that schemathesis makes up, and clients that are slow: all get their problem."""
+"""Invalid HTTP, requests that schemathesis generates, and slow clients: all get their problem."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -14,11 +14,11 @@ SLOW = {
     "half a big body": request("POST", "/v1/curves", Content_Type="application/json", Content_Length="900000") + b"{",
     "half a chunk": request("POST", "/v1/curves", Content_Type="text/csv", Transfer_Encoding="chunked") + b"ff\r\na",
 }
-"""What is sent before the client falls silent."""
+"""The bytes sent before the client falls silent."""
 
 
 def test_every_strange_request_gets_its_problem(*, is_long: bool) -> None:
-    """Those who are slow wait for their 408 while the others are served."""
+    """Slow clients wait for their 408 while the others are served."""
     with serving(max_body_bytes=RAW_LIMIT, slots=4, big_seconds=300) as service, ThreadPoolExecutor(len(SLOW)) as pool:
 
         def answer(data: bytes) -> Answer:

@@ -1,4 +1,4 @@
-"""Restarts as deploy/systemd does them lose nothing; a server that drains says so and goes on meanwhile."""
+"""Restarts like those of deploy/systemd lose nothing; a draining server says so and still serves."""
 
 import signal
 from contextlib import ExitStack

@@ -1,4 +1,4 @@
-"""A server that is reloaded loses nothing; SIGTERM ends it whatever its clients have half sent."""
+"""A reload loses nothing; SIGTERM ends a server even if clients have sent half a request."""
 
 from tests.soak.restarts import CLIENTS
 from tests.soak.stops import drain, reload

@@ -1,4 +1,4 @@
-"""Common tools, sending what they send when nobody tells them how; tests/web/test_calls.py has all ordinary calls.
+"""Common tools with their default headers; tests/web/test_calls.py has all ordinary calls.
 
 A tool that this machine lacks is skipped.
 """
@@ -82,7 +82,7 @@ def test_json_is_read(name: str, folder: Path, server: Server) -> None:
 
 @pytest.mark.parametrize("name", [name for name in CALLS if name not in {"curl -d", "fetch of Node"}])
 def test_parquet_is_read(name: str, folder: Path, server: Server) -> None:
-    """curl -d removes bytes, and Node's string is not bytes."""
+    """curl -d removes bytes, and Node's strings are not bytes."""
     assert call(name, folder, server, "scores.parquet", "?include=auc")["auc"]["roc"] == ROC
 
 

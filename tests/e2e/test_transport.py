@@ -1,4 +1,4 @@
-"""Whatever arrives at the socket, the answer is a problem with the right status, and the server serves on."""
+"""Whatever arrives at the socket, the answer is a problem with the right status, and the server keeps serving."""
 
 import socket
 from contextlib import ExitStack

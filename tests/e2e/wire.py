@@ -1,4 +1,4 @@
-"""A connection to the server at the level of bytes, and a strict reader of what comes back."""
+"""A connection to the server at the level of bytes, and a strict reader of answers."""
 
 import json
 import socket
@@ -9,7 +9,7 @@ from typing import Any, Self
 from service.wire.problems import PROBLEM_JSON, PROBLEM_TYPES
 
 SECONDS = 60.0
-"""How long a test waits for what should come at once: also a machine that is busy must not fail it."""
+"""How long a test waits for what should come at once, so that it passes on a busy machine, too."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def request(method: str, target: str, body: bytes = b"", **headers: str) -> byte
 
 
 def chunked(*chunks: bytes) -> bytes:
-    """Write a chunked body, its end included."""
+    """Write a chunked body, including its end."""
     return b"".join(b"%x\r\n%b\r\n" % (len(chunk), chunk) for chunk in (*chunks, b""))
 
 

@@ -1,1 +1,1 @@
-"""Changes the mathematics and the wire at random, one small change at a time, and asks whether a test fails."""
+"""Makes small random changes to the mathematics and the wire, one at a time, and finds out whether a test fails."""

@@ -1,7 +1,7 @@
-"""Prints which of some random mutants no test notices: python -m tests.mutants [--number 300] [--seed 20].
+"""Prints which random mutants no test notices: python -m tests.mutants [--number 300] [--seed 20].
 
-Each is tried in a process of its own, forked from this one, which has imported the libraries but nothing of ours.
-`--tests DIRECTORY` keeps which tests run which lines, for further runs; `--only 7 12` tries some mutants again.
+Each is tried in a separate process, forked from this one, which has imported the libraries but nothing of rocpr.
+`--tests DIRECTORY` keeps the record of which tests run which lines, for further runs; `--only 7 12` repeats some mutants.
 """
 
 import argparse
@@ -32,10 +32,10 @@ FOLDERS = ("curves", "inference", "wire")
 OURS = ("__main__", "deploy", "service", "tests")
 
 ROUNDS = (8.0, 30.0)
-"""Seconds that the tests took, unchanged: first a few of them, then the others while there is time."""
+"""Limits in seconds of the unchanged tests' time: first a few tests, then others while there is time."""
 
 MEMORY = 6 << 30
-"""How much address space a mutant may claim."""
+"""The most address space of a mutant."""
 
 _UNUSED = ("anyio", "cacheprovider", "schemathesis", "xdist")
 OPTIONS = ("-q", "-x", "-p", "tests.mutants.few_examples", *(each for name in _UNUSED for each in ("-p", f"no:{name}")))
@@ -54,7 +54,7 @@ class _Changed(SourceFileLoader):
 
 
 class _Finder:
-    """Finds the mutant where its module is imported."""
+    """Finds the mutant when its module is imported."""
 
     def __init__(self, mutant: Mutant) -> None:
         self.mutant = mutant
@@ -92,7 +92,7 @@ def main() -> None:
 
 
 def _import_libraries() -> None:
-    """Import all that the tests import and that is not ours, which each process then need not."""
+    """Import all foreign modules that the tests import, so that the processes need not."""
     command = "import sys, hypothesis, tests.conftest, tests.asking; print(*sys.modules)"
     found = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True).stdout
     for name in found.split():
@@ -139,7 +139,7 @@ def _killed(mutant: Mutant, tests: list[str], longest: float) -> str | None:
 
 
 def _run(mutant: Mutant, tests: list[str]) -> int:
-    """Run the tests in this process; what they print goes to the file that MUTANT_LOG names, or nowhere."""
+    """Run the tests in this process; their output goes to the file that MUTANT_LOG names, or nowhere."""
     os.setsid()
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     log = os.open(os.environ.get("MUTANT_LOG", os.devnull), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
@@ -149,7 +149,7 @@ def _run(mutant: Mutant, tests: list[str]) -> int:
     sys.dont_write_bytecode = True
     try:
         return int(pytest.main([*OPTIONS, *QUIET, *tests]))
-    except BaseException:  # noqa: BLE001  # whatever ends it is of the mutant
+    except BaseException:  # noqa: BLE001  # whatever ends it is the mutant's doing
         traceback.print_exc()
         return 1
     finally:

@@ -1,4 +1,4 @@
-"""Every small change that could be made to a module: an operator, a bound, a constant, a condition, a call left out."""
+"""Every small change of a module: an operator, a bound, a constant, a condition, an omitted call."""
 
 import ast
 import re
@@ -13,14 +13,14 @@ OPERATORS: dict[type[ast.AST], str] = {
     ast.FloorDiv: "*", ast.Mod: "*", ast.Pow: "*", ast.BitAnd: "|", ast.BitOr: "&", ast.LShift: ">>", ast.RShift: "<<",
     ast.And: "or", ast.Or: "and",
 }  # fmt: skip
-"""Of each operator, what stands in its place in a mutant."""
+"""{operator: its substitute in a mutant}"""
 
 _OPERATOR = re.compile(r"not\s+in|is\s+not|in|is|and|or|<<|>>|\*\*|//|[<>=!]=|[-+*/%<>&|]")
 _NO_CODE = {"annotation", "returns", "decorator_list", "bases", "type_params"}
-"""Parts of a tree that say something of the code, and are not run for their values."""
+"""Parts of a tree that describe the code and are not run for their values."""
 
 Change = tuple[int, int, str]
-"""From one offset of the text to another, in characters, and what stands there instead."""
+"""A range of the text, as two offsets in characters, and its substitute."""
 
 Lines = tuple[int, int]
 
@@ -57,7 +57,7 @@ def mutants(file: Path) -> list[Mutant]:
 
 
 class _Text:
-    """The text of a module, by the places of its tree."""
+    """The text of a module, located by the nodes of its tree."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
@@ -82,13 +82,13 @@ class _Text:
         return start + len(text.encode()[:byte].decode())
 
     def operator(self, left: ast.expr, right: ast.expr, operator: ast.AST) -> Iterator[Change]:
-        """What stands between two operands, but for parentheses, and its substitute."""
+        """The text between two operands, without parentheses, and its substitute."""
         match = _OPERATOR.search(self.text, self.span(left)[1], self.span(right)[0])
         if match is not None and type(operator) in OPERATORS:
             yield match.start(), match.end(), OPERATORS[type(operator)]
 
     def negated(self, node: ast.expr) -> Iterator[Change]:
-        """A condition, the other way round."""
+        """A negated condition."""
         start, end = self.span(node)
         yield start, end, f"not ({self.text[start:end]})"
 
@@ -111,7 +111,7 @@ def _found(text: _Text, node: ast.AST, statement: Lines, function: Lines | None)
 
 
 def _is_not_run(node: ast.AST) -> bool:
-    """What has no effect: documentation, what only the type checker reads; and texts that are put together."""
+    """Parts without effect, such as documentation and what only the type checker reads; and formatted texts."""
     if isinstance(node, ast.Call):
         return ast.unparse(node.func) == "TypeVar"
     if isinstance(node, ast.FunctionDef):
@@ -174,4 +174,4 @@ _CHANGES: dict[type[ast.AST], Callable[[_Text, ast.AST], Iterator[Change]]] = {
     ast.Raise: _left_out,
     ast.Expr: _left_out,
 }
-"""{kind of node: the changes of it}"""
+"""{kind of node: its changes}"""

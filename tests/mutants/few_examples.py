@@ -1,4 +1,4 @@
-"""A plugin for pytest: few examples of each property, and how long each test took that passed."""
+"""A plugin for pytest: few examples of each property, and the time of each test that passed."""
 
 import json
 import os
@@ -14,19 +14,19 @@ FEW = 10
 
 _EXAMPLES = strategies.examples
 _PHASES = (Phase.explicit, Phase.generate)
-"""A failure is enough: to look for the simplest one takes longer than all other tests of a mutant."""
+"""Any failure is enough: looking for the simplest one takes longer than all other tests of a mutant."""
 
 _SECONDS: dict[str, float] = defaultdict(float)
 _FAILED: set[str] = set()
 
 
 def pytest_sessionstart() -> None:
-    """Before the tests are imported, whose decorators ask for examples."""
+    """Set the number of examples before the tests are imported, because their decorators read it."""
     strategies.examples = lambda number: settings(_EXAMPLES(min(number, FEW)), phases=_PHASES)
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Add up by function: its parameters are not told apart."""
+    """Add up the times by function, over its parameters."""
     function = report.nodeid.partition("[")[0]
     _SECONDS[function] += report.duration
     if report.failed:

@@ -1,4 +1,4 @@
-"""The changes that are made to a module, on one that has each kind."""
+"""The changes of a module, for one that has every kind."""
 
 from pathlib import Path
 

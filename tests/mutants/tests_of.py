@@ -1,4 +1,4 @@
-"""Which tests run a line, from one run of all of them under coverage, and how long each takes."""
+"""Which tests run a line, from one run of all tests under coverage, and how long each takes."""
 
 import json
 import os
@@ -11,7 +11,7 @@ import coverage
 from tests.mutants.changes import Mutant
 
 OF_CONSTANTS = "tests/contract/test_schemas.py"
-"""Looks at what modules hold, without running a line of theirs."""
+"""A test that inspects modules without running their lines."""
 
 _TESTS = (
     "curves",
@@ -26,13 +26,13 @@ _TESTS = (
     "web/test_calls.py",
 )
 _LEFT_OUT = ("tests/contract/test_schemathesis.py", "tests/contract/test_examples.py")
-"""The first takes long; one of the second looks at processes, of which there is one more here."""
+"""The first takes long; one test of the second counts processes, and there is one more here."""
 
 _SETTINGS = "[run]\nbranch = true\nsource = service\ndynamic_context = test_function\n"
 
 
 def measure(directory: Path) -> None:
-    """Run the tests once, for ten minutes: which lines each runs, into files of a directory."""
+    """Run the tests once, in ten minutes, and write which lines each runs into files of a directory."""
     settings = directory / "settings"
     settings.write_text(_SETTINGS)
     tests = [f"tests/{name}" for name in _TESTS] + [str(file) for file in sorted(Path("tests").glob("test_*.py"))]
@@ -41,14 +41,14 @@ def measure(directory: Path) -> None:
     subprocess.run(
         [sys.executable, "-m", "coverage", "run", f"--rcfile={settings}", "-m", "pytest", *options, *tests],
         env=os.environ | {"COVERAGE_FILE": str(directory / "lines"), "SECONDS_FILE": str(directory / "seconds")},
-        check=False,  # a test that fails with few examples is left out
+        check=False,  # a test that fails with few examples is omitted
     )
 
 
 class TestsOf:
-    """The tests of a mutant: first those of its module, and the quickest of them."""
+    """The tests of a mutant: first those of its module, the fastest first."""
 
-    __test__ = False  # for pytest, should it look here
+    __test__ = False  # keeps pytest from collecting it
 
     def __init__(self, directory: Path) -> None:
         self._data = coverage.CoverageData(str(directory / "lines"))

@@ -1,7 +1,7 @@
-"""`python -m tests.scale`: both areas of large files, by rocpr on DuckDB and Spark and by what else there is.
+"""`python -m tests.scale`: both areas of large files, by rocpr on DuckDB and Spark and by other programs.
 
-Every answer is compared with the exact areas in the same run. Ends with 1 when one is wrong or a contender fails; never
-because one was slow. Needs some 3 GB of disk and memory for 1e8 rows.
+Every answer is compared with the exact areas in the same run. The exit status is 1 if one is wrong or a contender
+fails, never because one was slow. 1e8 rows need about 3 GB of disk and of memory.
 """
 
 import argparse
@@ -73,7 +73,7 @@ def main() -> int:
 def measured(
     contender: Contender, path: Path, rows: int, exact: dict[str, float], *, server: Server | None, seconds: float
 ) -> Measured:
-    """Run one contender, and compare what it says with the exact areas."""
+    """Run one contender, and compare its answer with the exact areas."""
     if contender.missing:
         return Measured(contender.name, rows, note=f"{contender.missing} is not installed")
     if contender.spark and server is None:
@@ -104,7 +104,7 @@ def measured(
 def wrong(
     contender: Contender, exact: dict[str, float], areas: dict[str, list[float]], errors: dict[str, float]
 ) -> str:
-    """What is wrong with the areas, or nothing."""
+    """Say what is wrong with the areas; empty if nothing is."""
     for area, value in exact.items():
         lower, upper = areas[area]
         if contender.bounds and not lower - 1e-12 <= value <= upper + 1e-12:
@@ -115,7 +115,7 @@ def wrong(
 
 
 def processor_of(pid: int) -> float:
-    """The seconds of processors that a process has used so far."""
+    """The processor time that a process has used so far, in seconds."""
     user, system = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
     return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 

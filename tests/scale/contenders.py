@@ -1,8 +1,8 @@
-"""What is measured: each way from a file to both areas, in a process of its own.
+"""The contenders: each computes both areas from a file, in a separate process.
 
     python -m tests.scale.contenders NAME FILE [REMOTE]
 
-prints what it found, how long it took from the file to the areas, its peak of memory and its processor time, as JSON.
+prints the areas, the time from the file to the areas, the peak memory and the processor time, as JSON.
 """
 
 import importlib.util
@@ -21,22 +21,22 @@ from service.curves.compiled import KERNEL
 
 TOLERANCE = 1e-6
 MEMORY = {TOLERANCE: "1400MB", None: "1GB"}
-"""What DuckDB may use, by tolerance; the process needs more, but less than 2 GiB for bounds."""
+"""The memory that DuckDB may use, by tolerance; for bounds, the whole process needs less than 2 GiB."""
 BINS = 1000
 """The default of Spark's evaluator."""
 
 Bounds = dict[str, tuple[float, float]]
-"""By area: the least and the greatest that it can be."""
+"""{area: the least and the greatest value that it can have}"""
 
 
 @dataclass(frozen=True)
 class Contender:
-    """A way to the areas.
+    """A way to compute the areas.
 
-    most      the most rows with which it is tried: time or memory is too much beyond.
-    within    how far from the exact areas its answers may be; None for one that is only approximate.
-    bounds    whether it says how far, and the exact areas have to be within.
-    module    what it needs that may be missing.
+    most      the most rows with which it is tried; more would take too much time or memory.
+    within    how far from the exact areas its answers may be; None if it is only approximate.
+    bounds    whether it gives bounds, which must contain the exact areas.
+    module    a package that it needs and that may be missing.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Contender:
 
     @property
     def missing(self) -> str | None:
-        """The package that is missing, if one is."""
+        """The missing package, if there is one."""
         there = self.module is None or importlib.util.find_spec(self.module) is not None
         return None if there else self.module
 
@@ -172,14 +172,14 @@ CONTENDERS = (
 
 
 def peak_of(pid: int) -> int:
-    """The most memory that a process had so far, in bytes; getrusage may give that of the one that started it."""
+    """The peak memory of a process so far, in bytes; getrusage may give that of its parent if it was greater."""
     return int(re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())[1]) * 1024
 
 
 def main() -> None:
     name, file, *remote = sys.argv[1:]
     (contender,) = (each for each in CONTENDERS if each.name == name)
-    KERNEL.use_installed()  # as commands do
+    KERNEL.use_installed()  # like commands
     start = time.perf_counter()
     areas = contender.measure(file, *remote or [""])
     seconds = time.perf_counter() - start

@@ -1,4 +1,4 @@
-"""What was measured, as the section of tests/README.md."""
+"""The results as the section of tests/README.md."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,13 +21,13 @@ SHOWN = ("duckdb", "pyspark-client", "polars", "scikit-learn", "numpy", "pyarrow
 
 @dataclass(frozen=True)
 class Measured:
-    """What came of one contender with a number of rows.
+    """The result of one contender for a number of rows.
 
     seconds     from the file to both areas; None if not measured.
-    processor   the seconds of processors, of its process and of Spark's server.
-    peak        bytes of both.
+    processor   processor seconds of its process and of Spark's server.
+    peak        peak memory of both, in bytes.
     errors          how far the areas are from the exact ones.
-    width           how far its bounds are apart, if it has any.
+    width           the width of its bounds, if it gives any.
     note            why it was not measured, or what is wrong with it.
     """
 
@@ -53,7 +53,7 @@ def cells(one: Measured) -> tuple[str, ...]:
 
 
 def text(results: Sequence[Measured], about: dict[str, object]) -> str:
-    """The table in Markdown, and what is to be said about it."""
+    """The table in Markdown, and the notes on it."""
     lines = [HEADER, tuple("---" for _ in HEADER), *map(cells, results)]
     table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
     while "|  |" in table:

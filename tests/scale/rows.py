@@ -1,4 +1,4 @@
-"""The rows that are measured, as a Parquet file, and their exact areas by an obvious way."""
+"""The measured rows, as a Parquet file, and their exact areas, computed in an obvious way."""
 
 from pathlib import Path
 
@@ -7,11 +7,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 CHUNK = 5_000_000
-"""Rows that are made at a time: memory stays small, and the file is the same for the same number of rows."""
+"""Rows made at a time: memory stays small, and the file depends only on the number of rows."""
 
 
 def write(path: Path, rows: int) -> None:
-    """Write columns p, a score, and y, whether it is a positive; one in ten is. Next to no score occurs twice."""
+    """Write the columns p, a score, and y, whether it is a positive; one in ten is. Hardly any score occurs twice."""
     schema = pa.schema([("p", pa.float64()), ("y", pa.bool_())])
     with pq.ParquetWriter(path, schema, compression="none") as writer:
         for number, start in enumerate(range(0, rows, CHUNK)):
@@ -26,8 +26,8 @@ def write(path: Path, rows: int) -> None:
 def exact_areas(path: Path) -> dict[str, float]:
     """The ROC area and average precision by their definitions, with ties.
 
-    ROC area: the share of pairs of a positive and a negative that are in order, half of those that are equal. Average
-    precision: the mean over all positives of the precision at their score.
+    ROC area: the share of pairs of a positive and a negative that are in order, ties counting one half. Average
+    precision: the mean, over all positives, of the precision at their score.
     """
     table = pq.read_table(path)
     scores, labels = table["p"].to_numpy(), table["y"].to_numpy()

@@ -1,4 +1,4 @@
-"""The tool that measures engines: its rows, its exact areas, and what it takes for wrong."""
+"""The tool that measures engines: its rows, its exact areas, and which answers it rejects."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,6 +1,6 @@
 """`python -m tests.soak`: run every row at its full size and print the report; progress goes to stderr.
 
-The exit status is 1 if a row misses what it has to reach.
+The exit status is 1 if a row misses its goal.
 """
 
 import argparse
@@ -64,12 +64,12 @@ def found_by(row: Row, minutes: float) -> Found:
     """Run a row; an error that stops it counts as a miss."""
     try:
         return row.run(minutes)
-    except Exception as error:  # noqa: BLE001  # a row that breaks must not hide the others
+    except Exception as error:  # noqa: BLE001  # a broken row must not hide the others
         return Found(missed=[f"it stopped: {error!r}"])
 
 
 def facts(load_before: float) -> dict[str, object]:
-    """What the figures depend on."""
+    """The machine and versions, on which the figures depend."""
     about = machine()
     return {
         "date": time.strftime("%Y-%m-%d"),
@@ -81,5 +81,5 @@ def facts(load_before: float) -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that what was started is ended
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that started processes are ended
     sys.exit(main())

@@ -1,6 +1,6 @@
-"""The server and the one before it, in turns on one machine: how many requests a second, and big ones always in flight.
+"""The server and an older one, in turns on one machine: requests a second, and big ones always in flight.
 
-What a machine does at a moment falls on both alike when they take turns; that is why each round has both.
+Each round has both, so that disturbances of the machine affect both alike.
 """
 
 import time
@@ -18,12 +18,12 @@ CONNECTIONS = 16
 ROUNDS = 6
 LEAST_RATE = 1.3
 MOST_P99 = 0.5
-"""The new server's part of the old one's."""
+"""The new server's figure as a share of the old one's."""
 
 FLIGHT_ROUNDS = 3
 MOST_SMALL_P99, MOST_SMALL = 0.03, 0.1
 AS_MANY = 0.95
-"""Two counts of the same rate differ by less than a twentieth."""
+"""Two measurements of the same rate differ by less than this share."""
 
 
 def _asked(service: Service, name: str, seconds: float) -> Seen:
@@ -69,7 +69,7 @@ def _compare(found: Found, name: str, got: dict[str, list[Seen]]) -> None:
 
 
 def in_flight(seconds: float, tell: Callable[[str], None] = lambda _: None, rows: int = BIG_ROWS) -> Found:
-    """Big bodies in flight all the time: small calls, and how many big ones are answered."""
+    """Big bodies always in flight: the times of small calls, and how many big ones are answered."""
     found = Found(
         f"{BIG_CLIENTS} clients that always want {rows:,} rows of JSON answered, and a small call every 20 ms; "
         f"old and new server in turns, {FLIGHT_ROUNDS} times {seconds / FLIGHT_ROUNDS:g} s each"

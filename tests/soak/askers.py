@@ -1,7 +1,7 @@
-"""Clients that ask one request after another, as fast as they are answered, on connections that they keep.
+"""Clients that send one request after another, as soon as they have an answer, on kept connections.
 
-`python -m tests.soak.askers PORT MESSAGES CLIENTS NICENESS [KEY]`: MESSAGES is a name in costly.py. In turns they send
-these, come again after Retry-After, and tell how many answers there were and how long they took.
+`python -m tests.soak.askers PORT MESSAGES CLIENTS NICENESS [KEY]`: MESSAGES is a name in costly.py. They send these in
+turns, retry after Retry-After, and report how many answers there were and how long they took.
 """
 
 import asyncio
@@ -16,14 +16,14 @@ from tests.soak.attackers import Seen, run_clients, say_ready
 from tests.soak.costly import messages
 
 AGAIN_SECONDS = 0.1
-"""How soon a client comes again whose connection broke."""
+"""How soon a client reconnects after a broken connection."""
 
 WAIT = frozenset({"429", "503"})
 
 
 @dataclass
 class Tally:
-    """What all clients got. `seconds` are those of the answers 200, from the first byte sent to the last received."""
+    """What all clients got. `seconds` are for answers 200, from the first byte sent to the last one received."""
 
     messages: Iterator[bytes]
     ends: Counter[str] = field(default_factory=Counter)
@@ -39,7 +39,7 @@ class Asker(asyncio.Protocol):
         self.gone = self.loop.create_future()
         self.transport: asyncio.Transport
         self.head = b""
-        self.missing = -1  # bytes of the answer; before the end of its head -1
+        self.missing = -1  # bytes of the answer; -1 before the end of its head
         self.asks = False
         self.pause = AGAIN_SECONDS
 
@@ -90,7 +90,7 @@ class Asker(asyncio.Protocol):
 
 
 async def _client(port: int, tally: Tally) -> None:
-    """One client, for ever, which connects again when it has to."""
+    """One client, for ever; it reconnects when necessary."""
     while True:
         try:
             transport, asker = await asyncio.get_running_loop().create_connection(

@@ -1,7 +1,7 @@
-"""Clients in a separate process, which ends with its standard input: how both sides of that pipe work.
+"""Clients in a separate process, which ends when its standard input does: both sides of that pipe.
 
-What such clients take from the processors must not look like the server's doing: they stand back, and they do not run
-in the process that measures.
+The processor time of these clients must not be mistaken for the server's: they have a low priority, and do not run in
+the process that measures.
 """
 
 import asyncio
@@ -18,15 +18,15 @@ from tests.soak.servers import ROOT
 
 NICENESS = 10
 END_SECONDS = 60.0
-"""How long it may take to say what was seen once that is asked for."""
+"""How long the process may take to report once asked."""
 
 Seen = dict[str, Any]
-"""What the clients saw, as JSON has it."""
+"""What the clients saw, as read from JSON."""
 
 
 @contextmanager
 def attack(module: str, *words: object) -> Iterator[Seen]:
-    """Run `python -m module words` from when it says that it is ready; what it saw is there at the end."""
+    """Run `python -m module words`, from when it reports that it is ready; yields what it saw, filled in at the end."""
     seen: Seen = {}
     command = [sys.executable, "-m", module, *map(str, words)]
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
@@ -42,19 +42,19 @@ def attack(module: str, *words: object) -> Iterator[Seen]:
 
 
 def crowds(port: int, sizes: Mapping[str, int]) -> AbstractContextManager[Seen]:
-    """Crowds of these sizes, whose names and what they do are those of crowds.py; {name: what it saw}."""
+    """Run crowds of these sizes, named as in crowds.py; yields {name: what it saw}."""
     return attack("tests.soak.crowds", port, *(word for pair in sizes.items() for word in pair))
 
 
 def askers(port: int, name: str, clients: int, key: str = "", niceness: int = NICENESS) -> AbstractContextManager[Seen]:
-    """Clients that repeat immediately what costly.py calls by a name (askers.py)."""
+    """Run clients that keep repeating requests of a name in costly.py (askers.py)."""
     return attack("tests.soak.askers", port, name, clients, niceness, *([key] if key else []))
 
 
 def run_clients(clients: Callable[[asyncio.Event], Awaitable[Seen]], niceness: int = NICENESS) -> None:
-    """Be such a process: run clients, which end once the event is set, and print what they saw.
+    """Act as such a process: run clients, which end once the event is set, and print what they saw.
 
-    They say when they are ready by `say_ready`.
+    They call `say_ready` when they are ready.
     """
     os.nice(niceness)
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -1,4 +1,4 @@
-"""Crowds of bad clients at a service without a proxy: what becomes of the others' small calls, and of the bad ones."""
+"""Crowds of bad clients at a service without a proxy: what happens to other clients' small calls, and to the crowds."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -13,7 +13,7 @@ CROWDS = {"refused": 400, "half-heads": 400, "slow-heads": 1_000, "slow-bodies":
 """{what they do (crowds.py): how many}."""
 
 ROUNDS = {"refused": 1, "half-heads": 1, "slow-heads": 1, "slow-bodies": 1, "idle": 5}
-"""How often it comes anew: idle clients are gone after some seconds."""
+"""How often a crowd is renewed: idle clients are gone after some seconds."""
 
 ENDS = {"refused": "400", "half-heads": "408", "slow-heads": "408", "slow-bodies": "408", "idle": "closed"}
 """How each connection has to end."""
@@ -21,11 +21,11 @@ ENDS = {"refused": "400", "half-heads": "408", "slow-heads": "408", "slow-bodies
 MOST_P99 = 0.02
 MOST_END_SECONDS = 15.0
 MOST_IDLE_BYTES = 4096
-"""Of the workers' memory, for each idle connection."""
+"""The most memory of the workers for each idle connection."""
 
 
 def missed_by(seen: Seen, name: str) -> list[str]:
-    """What of a crowd of this name did not end as it has to, whatever the time."""
+    """Which connections of this crowd ended in a wrong way, whatever the time."""
     ends = seen[name]["ends"]
     others = {end: count for end, count in ends.items() if end != ENDS[name]}
     missed = [f"{name}: connections did not end with {ENDS[name]}: {others}"] if others else []
@@ -66,7 +66,7 @@ def crowd(service: Service, name: str, clients: int, seconds: float) -> Found:
 
 
 def run(seconds: float, tell: Callable[[str], None] = lambda _: None) -> Found:
-    """Every crowd, each on a fresh server; one that stands still does not keep the others from being tried."""
+    """Every crowd, each on a fresh server; if one blocks a server, the others are still tried."""
     found = Found(
         f"{', '.join(f'{count:,} {name}' for name, count in CROWDS.items())}, each for {seconds:g} s without nginx, "
         "a small call every 20 ms"

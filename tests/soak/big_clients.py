@@ -1,7 +1,7 @@
-"""Clients that always have a big request under way, in a process of their own that stands back for the others.
+"""Clients that always have a big request in progress, in a separate process of low priority.
 
-`python -m tests.soak.big_clients PORT CLIENTS ROWS [INCLUDE]`: asks until its standard input ends, then prints counts
-as JSON. In one process with those who measure, reading its answers would take their time.
+`python -m tests.soak.big_clients PORT CLIENTS ROWS [INCLUDE]`: runs until its standard input ends, then prints counts
+as JSON. In the process that measures, reading these answers would disturb the measurement.
 """
 
 import io
@@ -18,12 +18,12 @@ from tests.soak.samples import question
 
 NICENESS = 10
 PIECE = 1 << 20
-"""How much is sent or read in one call: they may share processors with the server, and most kernels let nobody else
-have one before a call ends."""
+"""How much is sent or read in one call: clients may share processors with the server, and most kernels do not
+preempt a system call."""
 
 
 def main(port: int, clients: int, rows: int, *include: str) -> None:
-    """Ask, and come again after Retry-After."""
+    """Send requests, and retry after Retry-After."""
     os.nice(NICENESS)
     asked = question(rows, *include)
     headers = {"Content-Type": "application/json", "Content-Length": str(len(asked.body))}

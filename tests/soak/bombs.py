@@ -1,4 +1,4 @@
-"""Bodies that are short as they are sent and would be large once read."""
+"""Bodies that are short when sent and would be large once read."""
 
 import io
 from collections.abc import Iterator
@@ -15,18 +15,18 @@ from tests.properties.bodies import arrow_body, arrow_file_body, parquet_body
 
 GIB = 1 << 30
 MANY = 2_000_000_000
-"""More rows than memory has room for."""
+"""More rows than fit in memory."""
 
 ROWS = 4_000_000
 """Fewer rows than the limit."""
 
 SHORT = 300 << 20
-"""Just more than may be made of a compressed body: bombs of this size are made faster."""
+"""Just above the limit for a decompressed body; larger bombs would take longer to make."""
 
 
 @dataclass(frozen=True)
 class Bomb:
-    """A body and how it is sent."""
+    """A body and its headers."""
 
     name: str
     body: bytes
@@ -41,7 +41,7 @@ class Bomb:
 
 
 def bombs(size: int = GIB) -> Iterator[Bomb]:
-    """All of them, some KB to 5 MB each, that become about `size` bytes where their format lets us choose."""
+    """All bombs, some KB to 5 MB each; they unpack to about `size` bytes if their format allows a choice."""
     zeros = bytes(size)
     yield Bomb("gzip of zeros", compress("gzip", zeros), JSON, "gzip")
     yield Bomb("zstd of zeros", compress("zstd", zeros), JSON, "zstd")
@@ -88,7 +88,7 @@ def _long_parquet(rows: int) -> bytes:
 
 
 def _long_texts() -> bytes:
-    """A dictionary whose one entry stands in every row: 400 GB once spelled out."""
+    """A dictionary whose one entry is in every row: 400 GB when written out."""
     places = pa.array(np.zeros(ROWS, np.int8))
     texts = pa.DictionaryArray.from_arrays(places, pa.array(["x" * 100_000]))
     return compress("zstd", arrow_body(pa.table([texts, texts], ["scores", "labels"])))

@@ -1,6 +1,6 @@
-"""A secret and hostile texts in every string that a client can send: where do they come out?
+"""A secret and hostile texts in every string that a client can send: where do they reappear?
 
-In no line of the log, in no answer as markup, in no connection that the server makes, in no file that it reads.
+In no line of the log, in no answer as markup, in no connection that the server opens, in no file that it reads.
 """
 
 import io
@@ -29,11 +29,11 @@ SECRET = "canary-7f3a91c2"
 """What every text contains."""
 
 TRAP = "trap-contents-5e1d"
-"""What stands in the file that paths lead to."""
+"""The content of the file to which the paths lead."""
 
 
 def texts(trap: Path, port: int) -> dict[str, str]:
-    """{what: text}; the port is of a listener that nobody has reason to connect to."""
+    """{what: text}; the port is that of a listener to which nobody has a reason to connect."""
     return {
         "key": f"sk_live_{SECRET}",
         "URL": f"http://127.0.0.1:{port}/{SECRET}",
@@ -63,7 +63,7 @@ class Sent:
 
 
 def messages(text: str) -> Iterator[Sent]:
-    """The text in every place that takes one."""
+    """The text in every place that accepts one."""
     header = text.encode("ascii", "ignore").decode().replace("\r", "").replace("\n", "").replace("\0", "")
     path = quote(text, safe="")
     sample = {"scores": [0.9, 0.4], "labels": [1, 0]}
@@ -162,7 +162,7 @@ def sing(service: Service, port: int, trap: Path) -> tuple[Found, int]:
 
 
 def wrong_in(answer: Answer) -> Iterator[str]:
-    """What an answer may not hold."""
+    """What an answer must not contain."""
     kind = answer.headers.get("content-type", "").partition(";")[0]
     if why := wrong_with(answer):
         yield why
@@ -179,11 +179,11 @@ def wrong_in(answer: Answer) -> Iterator[str]:
 
 
 def run() -> Found:
-    """All texts, in all places, to a server that logs all it can."""
+    """Send all texts, in all places, to a server that logs as much as it can."""
     with tempfile.TemporaryDirectory(prefix="rocpr-soak-") as directory:
         trap = Path(directory) / "trap"
         trap.write_text(TRAP)
-        os.utime(trap, (1, trap.stat().st_mtime))  # a read would set the time of access, where the system keeps it
+        os.utime(trap, (1, trap.stat().st_mtime))  # a read would set the time of access, if the system keeps it
         with _listener() as (listener, port), serving(log_level="debug") as service:
             before = _ends(service)
             found, sent = sing(service, port, trap)
@@ -207,14 +207,14 @@ def run() -> Found:
 
 
 def _without_id(line: str) -> str:
-    """A line without the id of the request, which a client may choose: that is what X-Request-ID is for."""
+    """A line without the request's id, which a client may choose: that is what X-Request-ID is for."""
     if not line.startswith("{"):
         return line
     return json.dumps(json.loads(line) | {"id": ""})
 
 
 def _ends(service: Service) -> set[tuple[int, int]]:
-    """The connections of the server to others: those of its listener apart."""
+    """The connections that the server opened, without those of its listener."""
     return {(own, other) for own, other in processes.connections(service.tree()) if own != service.port}
 
 

@@ -1,4 +1,4 @@
-"""A client of the service that keeps its connection, and says what it lost."""
+"""A client of the service that keeps its connection, and reports what it lost."""
 
 import http.client
 import json
@@ -12,10 +12,10 @@ from service.wire.problems import PROBLEM_JSON, PROBLEM_TYPES
 from service.wire.requests.gates_schemas import FAIL_STATUSES
 
 LOST = (OSError, http.client.HTTPException)
-"""What a request fails with that gets no answer, or not the whole one."""
+"""The errors of a request that gets no answer, or only part of one."""
 
 DELIBERATE = frozenset({"overloaded", "not_ready"})
-"""Problems that are 503 because the server chose so."""
+"""Problems with which the server answers 503 deliberately."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Answer:
 
     @property
     def problem(self) -> str:
-        """The code of the problem; nothing where it is none."""
+        """The code of the problem; empty if it is not one."""
         if self.headers.get("content-type") != PROBLEM_JSON:
             return ""
         return str(self.document["type"]).rpartition("/")[2]
@@ -55,9 +55,9 @@ class Client:
         self.wire.close()
 
     def ask(self, method: str, target: str, body: bytes | Iterable[bytes] | None = None, **headers: str) -> Answer:
-        """Send a request and read its whole answer; raises one of LOST. A header's name is a keyword with _ for -.
+        """Send a request and read its whole answer; raises one of LOST. Headers are keywords, with _ for -.
 
-        What is not bytes goes in chunks.
+        A body that is not bytes is sent in chunks.
         """
         fields = {name.replace("_", "-"): value for name, value in headers.items()}
         return self.finish(self.begin(method, target, body, fields))
@@ -86,14 +86,14 @@ class Client:
 
     @property
     def own_port(self) -> int:
-        """Our end of the connection; 0 without one."""
+        """The client's port; 0 without a connection."""
         return int(self.wire.sock.getsockname()[1]) if self.wire.sock else 0
 
     def post(self, body: bytes, target: str = "/v1/curves", **headers: str) -> Answer:
         return self.ask("POST", target, body, **{"Content_Type": "application/json", **headers})
 
     def patient_post(self, body: bytes, end: float, target: str = "/v1/curves") -> tuple[Answer, int]:
-        """Post, and come again after Retry-After while the server has no room; also how often it had none."""
+        """Post, and retry after Retry-After while the server has no room; also return how often it had none."""
         refused = 0
         while True:
             answer = self.post(body, target)
@@ -104,7 +104,7 @@ class Client:
 
 
 def wrong_with(answer: Answer) -> str:
-    """Say what an answer to a doubtful request may not be; nothing when it is as it should be."""
+    """Say what is wrong with the answer to a doubtful request; empty if nothing is."""
     if answer.status < 400 or answer.status in FAIL_STATUSES:
         return ""
     if answer.headers.get("content-type") != PROBLEM_JSON:

@@ -1,7 +1,7 @@
-"""Requests that cost much for their length; `messages` makes them ready to be sent.
+"""Requests that are expensive for their length; `messages` makes them ready to be sent.
 
-All are right, and answered unless the server has no room. What they cost: counts so large that each point of a curve is
-worked in rational numbers, values to read off that need hundreds of digits, densities that are integrated piece by
+All are valid, and answered unless the server has no room. What makes them expensive: counts so large that each point of
+a curve is computed in rational numbers, values that need hundreds of digits, densities that are integrated piece by
 piece, resamples, and answers a hundred thousand times as long as the request.
 """
 
@@ -15,20 +15,20 @@ from tests.e2e.wire import chunked, request
 from tests.soak.samples import question
 
 LARGE = 2**53
-"""The largest total of counts that are worked exactly."""
+"""The largest total of counts that are computed exactly."""
 
 POINTS = 7_990
-"""About as many interpolated points as make a request 200,000 rows' worth of work."""
+"""About as many interpolated points as amount to 200,000 rows of work."""
 
 MOST_POINTS = 99_990
 SHORT = 1_000
-"""What a costly small request has at most, in bytes."""
+"""The most bytes of an expensive small request."""
 
 EVALUATIONS, ROWS = 50, 79
-"""50 x 50 x 79 rows are just less than 200,000."""
+"""50 x 50 x 79 rows are just below 200,000."""
 
 HEADERS, HEADER_BYTES = 93, 8_180
-"""Just less than the server reads, some 761 KB."""
+"""Just below the longest that the server reads, about 761 KB."""
 
 CHUNKS = 4_000_000 // len(b"1\r\n \r\n")
 
@@ -43,7 +43,7 @@ def _points(number: int) -> dict[str, Any]:
 
 
 def documents() -> list[tuple[str, dict[str, Any]]]:
-    """Costly small ones: (operation, document)."""
+    """Expensive small requests: (operation, document)."""
     tiny = [10.0**-power for power in (300, 200, 100, 50, 20, 9, 1)]
     density = _counts(1, 1, tiny, [0.1 * tp for tp in tiny[:-1]] + [0.3])
     sample = {"scores": [number / 19 for number in range(19)], "labels": [number % 2 for number in range(19)]}
@@ -57,7 +57,7 @@ def documents() -> list[tuple[str, dict[str, Any]]]:
 
 
 def comparison() -> dict[str, Any]:
-    """Many short evaluations, all of which are compared with each other."""
+    """Many short evaluations, each compared with all others."""
     chance = random.Random(1)
     labels = [number % 2 for number in range(ROWS)]
     return {
@@ -69,7 +69,7 @@ def comparison() -> dict[str, Any]:
 
 
 def gate(rows: int = 200, rules: int = 100, resamples: int = 10_000) -> dict[str, Any]:
-    """A gate whose every rule is bootstrapped; some seconds for 10 KB as it is."""
+    """A gate whose rules are all bootstrapped; 10 KB take some seconds."""
     chance = random.Random(3)
     scores = [round(chance.random(), 6) for _ in range(rows)]
     labels = [int(chance.random() < score) for score in scores]

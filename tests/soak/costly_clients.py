@@ -1,4 +1,4 @@
-"""Clients whose requests are right and cost much: requests that are long to answer, to take apart, or to read."""
+"""Clients with valid, expensive requests: ones that take long to answer, to parse, or to read."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -19,15 +19,15 @@ ENDS = {
     "headers": {"200", "431"},
     "chunks": {"200", "400", "413", "503"},
 }
-"""What they may be answered: a server may refuse what no honest client sends."""
+"""The allowed statuses: a server may refuse what no honest client sends."""
 
 MOST_P99 = 0.06
 ROUNDS = 3
-"""Which worker has which connection is chance: in each round all connect anew."""
+"""Chance decides which worker gets which connection, so all reconnect in each round."""
 
 
 def missed_by(one: During, name: str) -> list[str]:
-    """What of such clients is not as it has to be: losses and statuses, whatever the time."""
+    """What is wrong with the answers of such clients: losses and statuses, whatever the time."""
     others = {end: count for end, count in one.seen["ends"].items() if end not in ENDS[name]}
     missed = counted(one.times.wrong) + ([f"answers {others}"] if others else [])
     return [f"{name}: {what}" for what in (missed if one.seen["ends"] else [*missed, "nothing was answered"])]

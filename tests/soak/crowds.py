@@ -1,7 +1,7 @@
-"""A crowd of clients that behave badly, each on its own connection, and what the server made of them.
+"""A crowd of clients that behave badly, each on its own connection, and what happened to them.
 
-`python -m tests.soak.crowds PORT BEHAVIOUR CLIENTS [BEHAVIOUR CLIENTS ...]`. Whoever is through comes again, so that a
-crowd stays as large as it was; those that are idle do not.
+`python -m tests.soak.crowds PORT BEHAVIOUR CLIENTS [BEHAVIOUR CLIENTS ...]`. A client that has ended starts again, so
+that the crowd keeps its size; idle clients do not.
 """
 
 import asyncio
@@ -20,31 +20,31 @@ from tests.soak.samples import question
 
 CONNECTS_A_SECOND = 2_000
 READY_SECONDS = 10.0
-"""How long the whole crowd may take to connect; then what is connected has to do."""
+"""How long the whole crowd may take to connect; after that, the connected clients have to suffice."""
 
 AGAIN_SECONDS = 0.1
-"""How soon a client comes again."""
+"""How soon a client starts again."""
 
 REFUSED_SECONDS = 1.0
-"""The same of one that was refused and wants an answer."""
+"""The same for a client that was refused and wants an answer."""
 
 TICKS = 50
-"""Who sends something every second does so in one of this many groups, so that not all send at once."""
+"""Clients that send something every second do so in this many groups, so that not all send at once."""
 
 UNREAD_ROWS = 60_500
-"""Their answer, which nobody reads, has 7.6 MB."""
+"""Their answer, which nobody reads, is 7.6 MB long."""
 
 LEAST_BUFFER = 4_096
-"""What the system takes of an answer for a client that reads nothing."""
+"""How much of an answer the system buffers for a client that reads nothing."""
 
 JSON = {"Content_Type": "application/json"}
 HALF_HEAD = b"POST /v1/curves HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 HALF = 60_000
-"""How much of a body comes; more than a server reads at once."""
+"""How much of a body is sent; more than a server reads at once."""
 
 BIG_BODY = 2_000_000
 UPLOAD_ROWS, UPLOAD_RATE = 27_000, 40_000
-"""Some 600 KB, in bytes a second: slow, and not too slow."""
+"""Bytes a second for about 600 KB: slow, but not too slow."""
 
 Drip = Callable[[], Iterator[bytes]]
 
@@ -57,12 +57,12 @@ def _nothing() -> Iterator[bytes]:
 class Behaviour:
     """What one client of a crowd does.
 
-    first   what it sends, at once.
-    drip    what it sends from then on, a piece a second.
-    stays   for how many seconds it keeps its side open after the server has closed the other one.
-    asks    how many answers it reads before it waits for nothing but the end.
+    first   what it sends at once.
+    drip    what it sends after that, a piece a second.
+    stays   how many seconds it keeps its side open after the server has closed the other one.
+    asks    how many answers it reads before it only waits for the end.
     reads   whether it reads at all.
-    again   whether it comes again.
+    again   whether it starts again.
     """
 
     first: bytes = b""
@@ -74,7 +74,7 @@ class Behaviour:
 
 
 def _body(length: int, sent: int = 0, piece: bytes = b"") -> Behaviour:
-    """A body of which so much is sent at once, then a piece a second."""
+    """A body of which a part is sent at once, then a piece a second."""
     head = request("POST", "/v1/curves", **JSON, Content_Length=str(length))
     return Behaviour(head + b" " * sent, partial(itertools.repeat, piece) if piece else _nothing)
 
@@ -105,12 +105,12 @@ BEHAVIOURS = {
 
 @dataclass
 class Crowd:
-    """The clients, and what became of their connections.
+    """The clients, and what happened to their connections.
 
     ends       how they ended: the status of the last answer, "closed" without one, "reset".
-    seconds    how long each took to end: from when it was opened to its last answer, or else to the close.
+    seconds    how long each took: from its opening to its last answer, or without one to its close.
     waiting    {client: when it opened a connection that has not ended}
-    arrived    who has been connected; of those that do not read, whose answer has begun.
+    arrived    the clients that have connected; of those that do not read, the ones whose answer has begun.
     """
 
     port: int
@@ -131,7 +131,7 @@ class Crowd:
         while True:
             await self._has_a_turn()
             self.waiting[number] = asyncio.get_running_loop().time()
-            with socket.socket() as sock, suppress(OSError):  # a reset while it connects
+            with socket.socket() as sock, suppress(OSError):  # reset while connecting
                 sock.setblocking(False)  # noqa: FBT003  # the library's signature
                 if not behaviour.reads:
                     sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, LEAST_BUFFER)
@@ -152,7 +152,7 @@ class Crowd:
             self.all_there.set()
 
     async def _has_a_turn(self) -> None:
-        """Let not all connect at the same moment."""
+        """Keep them from all connecting at the same moment."""
         now = asyncio.get_running_loop().time()
         self.next_connect = max(self.next_connect + 1 / CONNECTS_A_SECOND, now)
         self.connections += 1
@@ -177,7 +177,7 @@ class Crowd:
             await asyncio.Event().wait()
 
     async def _look_on(self, sock: socket.socket, number: int) -> None:
-        """Wait for an answer that is not read, and come again where it is a refusal."""
+        """Wait for an answer without reading it, and start again if it is a refusal."""
         await _readable(sock)
         begun = _begun(sock)
         self.ends[begun] += 1
@@ -187,7 +187,7 @@ class Crowd:
         await asyncio.sleep(REFUSED_SECONDS)
 
     async def _end_of(self, sock: socket.socket, behaviour: Behaviour) -> tuple[str, float]:
-        """Read until the server closes; how that ended, and when its end began."""
+        """Read until the server closes; return how it ended, and when the end began."""
         loop = asyncio.get_running_loop()
         end, ended, answers = "closed", 0.0, 0
         try:
@@ -201,13 +201,13 @@ class Crowd:
         return end, ended or loop.time()
 
     def seen(self) -> Seen:
-        """What there is to say: `slowest` is the longest that a connection took, or takes as it has not ended."""
+        """The summary; `slowest` is the longest time of a connection, including those that have not ended."""
         now = asyncio.get_running_loop().time()
         slowest = max([*self.seconds, *(now - opened for opened in self.waiting.values())], default=0.0)
         return {"connections": self.connections, "most": self.most, "ends": dict(self.ends), "slowest": slowest}
 
     async def drip(self) -> None:
-        """Send for those who send slowly, group after group."""
+        """Send for the clients that send slowly, group after group."""
         for group in itertools.cycle(self.dripping):
             for sock, pieces in list(group.items()):
                 with suppress(OSError):  # the server has closed it
@@ -234,7 +234,7 @@ def _begun(sock: socket.socket) -> str:
 
 
 async def run(port: int, sizes: dict[str, int], over: asyncio.Event) -> Seen:
-    """Have crowds until it is over; what each of them saw, by its name."""
+    """Run crowds until the event is set; return {name: what it saw}."""
     crowds = {name: Crowd(port, size) for name, size in sizes.items()}
     tasks = []
     for name, crowd in crowds.items():

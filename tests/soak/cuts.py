@@ -1,4 +1,4 @@
-"""Bodies that end before they are whole: whatever the format, none of them is evaluated."""
+"""Bodies that end early: whatever the format, none is evaluated."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -17,16 +17,16 @@ from tests.soak.servers import Service, serving
 
 ROWS = 150
 PIECE = 97
-"""The length of a chunk, so that cuts fall into chunks, between them and into their sizes."""
+"""The length of a chunk, chosen so that cuts fall into chunks, between them and into their sizes."""
 
 CLIENTS = 4
 SETTINGS = {"slots": CLIENTS, "workers": 2, "big_seconds": 300}
-"""A helper stands back for all else on the machine, and on a busy one it may wait for long."""
+"""An evaluator has a low priority, and may wait for long on a busy machine."""
 TRIES = 20
 
 
 def bodies() -> dict[str, tuple[dict[str, str], bytes]]:
-    """{name: (headers, whole body)}; Arrow in several batches, CSV in rows: what is left of them is often valid."""
+    """{name: (headers, whole body)}; Arrow in several batches, CSV in rows: a part of these is often valid."""
     random = np.random.default_rng(3)
     table = pa.table({"scores": random.random(ROWS), "labels": random.integers(0, 2, ROWS)})
     text = json_body(table.to_pydict())
@@ -50,7 +50,7 @@ def messages(headers: dict[str, str], body: bytes) -> Iterator[tuple[str, bytes,
 
 
 def sent(port: int, head: bytes, follows: bytes) -> Answer:
-    """Send as much, then nothing more; again while there is no room."""
+    """Send this much and nothing more; retry while there is no room."""
     for _ in range(TRIES):
         with Connection(port) as connection:
             answer = connection.send(head + follows).half_close().read()

@@ -1,4 +1,4 @@
-"""One key with a lot of long work at once, and another with one request at a time: what the other still gets."""
+"""One key with a lot of long work at once, another with one request at a time: what the second one still gets."""
 
 import tempfile
 import time
@@ -25,7 +25,7 @@ PAUSE = 0.1
 
 @dataclass
 class Rate:
-    """What a key got that asks one request at a time."""
+    """What a key with one request at a time got."""
 
     seconds: float
     times: list[float] = field(default_factory=list)
@@ -42,7 +42,7 @@ class Rate:
 
 @contextmanager
 def two_keys(**settings: object) -> Iterator[tuple[Service, str, str]]:
-    """A server that has two keys."""
+    """A server with two keys."""
     greedy, greedy_line = new_key("greedy")
     modest, modest_line = new_key("modest")
     with tempfile.TemporaryDirectory(prefix="rocpr-soak-") as directory:
@@ -53,7 +53,7 @@ def two_keys(**settings: object) -> Iterator[tuple[Service, str, str]]:
 
 
 def one_at_a_time(port: int, key: str, asked: Question, seconds: float) -> Rate:
-    """Ask one question after another for this many seconds."""
+    """Send one request after another for this many seconds."""
     found = Rate(seconds)
     end = time.monotonic() + seconds
     with Client(port) as client:
@@ -72,14 +72,14 @@ def one_at_a_time(port: int, key: str, asked: Question, seconds: float) -> Rate:
 
 
 def while_greedy(service: Service, greedy: str, ask: Callable[[], list[Rate]]) -> tuple[list[Rate], Seen]:
-    """What a key gets while the greedy one wants gates all the time."""
+    """What a key gets while the greedy one keeps requesting gates."""
     with askers(service.port, "gates", THREADS, greedy) as seen:
         rates = ask()
     return rates, seen
 
 
 def run(seconds: float, tell: Callable[[str], None] = lambda _: None) -> Found:
-    """The other key alone, then while the greedy one asks: big requests, then small ones."""
+    """The other key alone, then while the greedy one is busy: big requests, then small ones."""
     found = Found(
         f"{THREADS} clients of one key that all want a gate of 100 bootstrapped rules, and one client of another with "
         f"one request at a time, of {BIG_ROWS:,} rows and of 50, for {seconds:g} s each"

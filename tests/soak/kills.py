@@ -1,4 +1,4 @@
-"""Processes that are killed at random moments: what is lost, and that no answer is ever wrong."""
+"""Processes killed at random moments: what is lost, and that no answer is ever wrong."""
 
 import os
 import random
@@ -21,15 +21,15 @@ SMALL_CLIENTS = 8
 BIG_ROWS = 50_000
 PAUSE = 0.005
 BIG_SECONDS = 300
-"""Long, because helpers stand back on a busy machine, and this is not about deadlines."""
+"""Long, because evaluators have a low priority on a busy machine, and this is not about deadlines."""
 EVERY_SECONDS = 0.25
 KILLED = ("was sent SIG",)
-"""What gunicorn's master says of a worker that was killed; all other errors in its log are failures."""
+"""What gunicorn's master logs about a killed worker; all other errors in its log are failures."""
 
 
 @dataclass
 class Traffic:
-    """What the clients got: `done` counts the questions of each, `lost` are the own ports of connections that broke."""
+    """What the clients got: `done` counts the requests of each, `lost` has the client's ports of broken connections."""
 
     done: list[int]
     unavailable: int = 0
@@ -38,7 +38,7 @@ class Traffic:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def all_went_on(self, seconds: float = 60) -> None:
-        """Wait until every client has had an answer to a question that it asked from now on."""
+        """Wait until every client has an answer to a request that it sent after this call."""
         before = list(self.done)
         processes.wait_until(
             lambda: all(now > then + 1 for now, then in zip(self.done, before, strict=True)), seconds, "all go on"
@@ -46,7 +46,7 @@ class Traffic:
 
 
 def ask_until(over: threading.Event, port: int, asked: Question, traffic: Traffic, number: int) -> None:
-    """One client, which asks once more when a connection breaks or a helper died of its request."""
+    """One client, which retries once if a connection breaks or an evaluator died of its request."""
     with Client(port) as client:
         while not over.is_set():
             try:
@@ -69,7 +69,7 @@ def ask_until(over: threading.Event, port: int, asked: Question, traffic: Traffi
 
 
 def _ask(client: Client, asked: Question, traffic: Traffic) -> Answer | None:
-    """Ask once; None when the connection broke. Connecting is a step of its own, to know our end of it."""
+    """Send once; None if the connection broke. Connects separately, to know the client's port."""
     if not client.own_port:
         client.wire.connect()
     own = client.own_port
@@ -101,7 +101,7 @@ def load(service: Service, big: int, little: int) -> Iterator[Traffic]:
 
 
 def kill_helpers(times: int, tell: Callable[[str], None] = lambda _: None) -> Found:
-    """Kill helpers while big requests are under way."""
+    """Kill evaluators while big requests are in progress."""
     found = Found()
     chance = random.Random(7)
     with serving(slots=BIG_CLIENTS, big_seconds=BIG_SECONDS) as service:
@@ -135,7 +135,7 @@ def kill_helpers(times: int, tell: Callable[[str], None] = lambda _: None) -> Fo
 
 
 def kill_workers(times: int, tell: Callable[[str], None] = lambda _: None) -> Found:
-    """Kill workers, and see whose connections break."""
+    """Kill workers, and find out whose connections break."""
     found = Found()
     chance = random.Random(8)
     doomed: set[int] = set()
@@ -147,7 +147,7 @@ def kill_workers(times: int, tell: Callable[[str], None] = lambda _: None) -> Fo
                 traffic.all_went_on()
                 time.sleep(chance.uniform(0, EVERY_SECONDS))
                 worker = chance.choice(_loaded(service))
-                os.kill(worker, signal.SIGSTOP)  # what it has accepted stays as it is while we look
+                os.kill(worker, signal.SIGSTOP)  # its accepted connections stay as they are while we look
                 doomed |= processes.peer_ports(worker)
                 followers += processes.tree(worker)[1:]
                 os.kill(worker, signal.SIGKILL)

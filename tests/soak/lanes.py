@@ -19,15 +19,15 @@ BIG_ROWS = 1_000_000
 EVERY = 0.02
 """Seconds from one small request to the next."""
 CONNECTIONS = 8
-"""How many answers are awaited at once. What is due beyond that waits in the client, and its time runs."""
+"""How many answers are awaited at once. Further requests that are due wait in the client, and their time runs."""
 HEALTH_EVERY = 10
 PATIENCE_SECONDS = 30.0
-"""How long a client waits for an answer, and how late a request may be sent; what is later than that is lost."""
+"""How long a client waits for an answer, and how late a request may be sent; later ones count as lost."""
 MOST_SECONDS = 0.25
 MOST_P99 = 0.05
 MOST_OF_ONE_LANE = 0.1
 ONE_LANE = {"big_body_bytes": 1 << 40, "big_work": 1 << 40}
-"""Settings with which nothing that is sent here is big: all is answered where it arrives, however much there is."""
+"""Settings with which nothing sent here is big: every request is answered in the process that receives it."""
 
 
 @dataclass
@@ -49,11 +49,11 @@ class Times:
 
 
 def time_small(port: int, seconds: float) -> Times:
-    """Ask small questions, and for the health now and then, over kept connections; each is due at a fixed time.
+    """Send small requests, and now and then one for the health, over kept connections; each is due at a fixed time.
 
-    Its time counts from when it was due, not from when a connection was free for it: a client that waits for one answer
-    before it asks again asks once while a server stands still. What is lost took its time, too. A server that is down
-    ends this within the patience for two requests.
+    Its time counts from when it was due, not from when a connection was free for it: a client that waits for each
+    answer would send only one request while a server stands still. Lost requests have a time, too. If the server is
+    down, this ends within the patience for two requests.
     """
     asked, found = small(), Times()
     due = iter(range(int(seconds / EVERY)))  # of all connections: each takes the next one
@@ -85,7 +85,7 @@ def time_small(port: int, seconds: float) -> Times:
 
 @contextmanager
 def big_load(port: int, clients: int, rows: int, *include: str) -> Iterator[dict[str, int]]:
-    """Big requests all the time; what came of them is there at the end."""
+    """Keep big requests in progress; yields their counts, filled in at the end."""
     counts: dict[str, int] = {}
     command = [sys.executable, "-m", "tests.soak.big_clients", str(port), str(clients), str(rows), *include]
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
@@ -101,7 +101,7 @@ def big_load(port: int, clients: int, rows: int, *include: str) -> Iterator[dict
 
 
 def run(seconds: float = 30, rows: int = BIG_ROWS) -> Found:
-    """Measure the three in one run, the same way."""
+    """Measure all three in one run, in the same way."""
     found = Found(
         f"{BIG_CLIENTS} clients that always want {rows:,} rows of JSON answered, all outputs, and a small request "
         f"every {1000 * EVERY:g} ms, for {seconds:g} s on each server"
@@ -128,7 +128,7 @@ def run(seconds: float = 30, rows: int = BIG_ROWS) -> Found:
 
 
 def _beside_big(service: Service, seconds: float, rows: int, found: Found, name: str) -> tuple[Times, dict[str, int]]:
-    """Time small requests alongside big ones; anything but an answer is a miss."""
+    """Time small requests alongside big ones; any other outcome than an answer is a miss."""
     with big_load(service.port, BIG_CLIENTS, rows) as big:
         times = time_small(service.port, seconds)
     found.missed += [f"{name}: {wrong}" for wrong in times.wrong]

@@ -1,4 +1,4 @@
-"""Bodies that are wrong in every way that we can think of: each is refused, and nothing breaks."""
+"""Bodies that are wrong in every way we can think of: each is refused, and nothing breaks."""
 
 import random
 from collections import Counter
@@ -146,7 +146,7 @@ def broken_json(chance: random.Random, option: str) -> bytes:
 
 
 def broken_csv(chance: random.Random) -> bytes:
-    """Rows of odd cells, often under a right header, in several encodings."""
+    """Rows of odd cells, often below a valid header, in several encodings."""
     header = chance.choice(["scores,labels", "scores,labels", "scores,labels,weights", "labels", "scores,scores", ""])
     ends = chance.choice(["\n", "\r\n", "\r", "\n\n", ""])
     rows = [
@@ -178,7 +178,7 @@ def case(index: int, right: list[Body]) -> Sent:
 
 
 def send_all(service: Service, first: int, last: int, tell: Callable[[str], None] = lambda _: None) -> Found:
-    """Send the bodies first..last - 1 over a few connections that are kept."""
+    """Send the bodies first..last - 1 over a few kept connections."""
     right = list(right_bodies())
     found = Found()
     workers = service.workers()

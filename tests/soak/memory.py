@@ -35,7 +35,7 @@ HEADERS = {"Content-Type": "application/json"}
 
 @dataclass
 class Burst:
-    """What became of many large bodies at once."""
+    """The outcome of many large bodies at once."""
 
     digests: set[str] = field(default_factory=set)
     areas: list[dict[str, float]] = field(default_factory=list)
@@ -44,7 +44,7 @@ class Burst:
 
 
 def burst(service: Service, clients: int, body: bytes) -> Burst:
-    """Send the same body from this many clients at once; each comes again if told to."""
+    """Send the same body from this many clients at once; each retries if asked to."""
     found, lock, begin = Burst(), threading.Lock(), threading.Barrier(clients)
     end = time.monotonic() + PATIENCE_SECONDS
 
@@ -68,7 +68,7 @@ def burst(service: Service, clients: int, body: bytes) -> Burst:
 
 
 def _patiently(port: int, body: bytes, end: float) -> tuple[int, str, str, dict[str, float]]:
-    """Ask until there is room, and read the answer without keeping it: (refusals, what is wrong, digest, areas)."""
+    """Send until there is room, and read the answer without keeping it: (refusals, what is wrong, digest, areas)."""
     refusals = 0
     while True:
         with Client(port) as client:
@@ -96,7 +96,7 @@ def _read(answer: HTTPResponse, length: int) -> tuple[str, str, dict[str, float]
 
 
 def large_bodies(service: Service, clients: int, size: int = SIZE) -> Found:
-    """A burst: all are answered, rightly, within the memory."""
+    """A burst: all are answered, correctly, within the memory limit."""
     found = Found()
     body = large_sample(size)
     right = _right_areas(body)
@@ -140,7 +140,7 @@ def rest(service: Service, when: str) -> Found:
 
 
 def bombs_in_time(service: Service, tell: Callable[[str], None]) -> Found:
-    """Send every bomb, a few times each; the control is a right body of 50,000 rows before and after them."""
+    """Send every bomb a few times; the control is a valid body of 50,000 rows before and after."""
     before = _control(service)
     found, seconds = refuse_bombs(service, bombs(), tell, times=3)
     after = _control(service)
@@ -166,7 +166,7 @@ def _control(service: Service) -> float:
 def refuse_bombs(
     service: Service, bombs: Iterable[Bomb], tell: Callable[[str], None] = lambda _: None, times: int = 1
 ) -> tuple[Found, dict[str, float]]:
-    """Send every bomb by itself: what was found, and the median of the seconds that each took."""
+    """Send every bomb alone: the findings, and the median time of each in seconds."""
     found = Found()
     took: dict[str, float] = {}
     workers = service.workers()

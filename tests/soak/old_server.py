@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.soak.servers import ROOT, Service, serving
 
 COMMIT = "29bce5d1d4bb"
-"""The last one whose workers have a thread for each request that they read."""
+"""The last commit whose workers have a thread for each request that they read."""
 
 
 class NoOldServer(Exception):
@@ -24,7 +24,7 @@ def _git(*words: str) -> None:
 
 @contextmanager
 def old_checkout() -> Iterator[Path]:
-    """Check the old server out; raises NoOldServer where that cannot be done, as in a clone that is not whole."""
+    """Check out the old server; raises NoOldServer if that is impossible, as in a shallow clone."""
     try:
         _git("cat-file", "-e", f"{COMMIT}^{{commit}}")
     except FileNotFoundError as error:
@@ -39,15 +39,15 @@ def old_checkout() -> Iterator[Path]:
 
 
 def in_turns(round_: int, servers: dict[str, Service]) -> list[tuple[str, Service]]:
-    """The order of a round: who comes first in one comes last in the next."""
+    """The order of a round: the first in one is the last in the next."""
     return list(servers.items())[:: -1 if round_ % 2 else 1]
 
 
 @contextmanager
 def both(**settings: object) -> Iterator[dict[str, Service]]:
-    """Both servers at once, of which one is idle while the other is asked: {"old": , "new": }.
+    """Both servers at once, one of them idle while the other is in use: {"old": , "new": }.
 
-    Neither with compiled loops: what a checkout was compiled for is not what they are compared for.
+    Neither has compiled loops, which are not what is compared.
     """
     settings = {"compiled": "off"} | settings
     with ExitStack() as stack:

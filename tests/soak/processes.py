@@ -1,4 +1,4 @@
-"""What /proc tells of a server's processes: who they are, their memory, their descriptors and sockets."""
+"""A server's processes as /proc shows them: which they are, their memory, their descriptors and sockets."""
 
 import time
 from collections import Counter
@@ -11,7 +11,7 @@ MIB = 1 << 20
 
 
 def parents() -> dict[int, int]:
-    """Every living process with its parent; those that have ended and wait to be collected are left out."""
+    """Every living process with its parent, without zombies."""
     found = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal():
@@ -23,7 +23,7 @@ def parents() -> dict[int, int]:
 
 
 def tree(root: int) -> list[int]:
-    """A process and all that descend from it, parents first."""
+    """A process and all its descendants, parents first."""
     known = parents()
     found = [root] if root in known else []
     for pid in found:
@@ -47,11 +47,11 @@ def living(pids: list[int]) -> list[int]:
 
 
 WITHOUT_FILES = ("Pss_Anon", "Pss_Shmem")
-"""The parts of PSS that nothing but the processes changes: of a library's pages less is theirs while others use it."""
+"""The parts of PSS that depend only on these processes: their share of a library's pages depends on other users."""
 
 
 def pss(pids: list[int], parts: tuple[str, ...] = ("Pss",)) -> int:
-    """The memory of processes together, in bytes; what they share counts once."""
+    """The total memory of processes, in bytes; shared memory counts once."""
     total = 0
     for pid in pids:
         with suppress(OSError, KeyError):  # one that has ended has none
@@ -62,7 +62,7 @@ def pss(pids: list[int], parts: tuple[str, ...] = ("Pss",)) -> int:
 
 
 def descriptors(pids: list[int]) -> Counter[str]:
-    """What the open descriptors of processes lead to, and how many lead there."""
+    """The targets of the open descriptors of processes, and how many lead to each."""
     found = Counter[str]()
     for pid in pids:
         with suppress(OSError):
@@ -78,7 +78,7 @@ def peer_ports(pid: int) -> set[int]:
 
 
 def connections(pids: list[int]) -> set[tuple[int, int]]:
-    """The TCP connections of processes: (own port, the other's); the other's is 0 of a listener."""
+    """The TCP connections of processes: (own port, peer's port); the peer's is 0 for a listener."""
     inodes = {
         name.removeprefix("socket:[").removesuffix("]") for name in descriptors(pids) if name.startswith("socket")
     }
@@ -94,7 +94,7 @@ def connections(pids: list[int]) -> set[tuple[int, int]]:
 
 
 def wait_until(holds: Callable[[], bool], seconds: float, what: str) -> float:
-    """Wait until something holds, and tell for how long; raises AssertionError when it does not in time."""
+    """Wait until a condition holds, and return how long that took; raises AssertionError if it takes too long."""
     start = time.monotonic()
     while not holds():
         if time.monotonic() - start > seconds:
@@ -104,7 +104,7 @@ def wait_until(holds: Callable[[], bool], seconds: float, what: str) -> float:
 
 
 class Peak:
-    """The most memory that was seen."""
+    """The greatest memory seen."""
 
     bytes = 0
     samples = 0
@@ -112,7 +112,7 @@ class Peak:
 
 @contextmanager
 def watched(root: int, every: float = 0.1) -> Iterator[Peak]:
-    """Look at the memory of a process and its descendants again and again."""
+    """Watch the memory of a process and its descendants."""
     peak, over = Peak(), Event()
 
     def watch() -> None:

@@ -1,4 +1,4 @@
-"""What is being done, on stderr while it is done."""
+"""Progress on stderr."""
 
 import sys
 import time
@@ -8,7 +8,7 @@ _last = 0.0
 
 
 def tell(line: str) -> None:
-    """Say a line, unless one was said a moment ago."""
+    """Print a line, unless one was printed a moment ago."""
     global _last  # noqa: PLW0603  # there is one stderr
     now = time.monotonic()
     if now - _last >= EVERY_SECONDS:

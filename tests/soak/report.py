@@ -1,4 +1,4 @@
-"""What the rows came to: as a table to read, as JSON, and as the section of tests/README.md."""
+"""The results of the rows as a table, as JSON, and as the section of tests/README.md."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -9,17 +9,17 @@ from tests.bench import report as bench
 
 README = Path(__file__).resolve().parent.parent / "README.md"
 BEGIN, END = "<!-- tests.soak: begin -->", "<!-- tests.soak: end -->"
-"""What stands around the last report in tests/README.md."""
+"""The markers around the last report in tests/README.md."""
 
 HEADER = ("test", "what was done", "figures", "reach", "")
 
 
 @dataclass
 class Found:
-    """What a row found out.
+    """The findings of a row.
 
-    figures   {what: number with its unit}, in the order in which they are told.
-    missed    Why the row misses; it is ok when there is nothing.
+    figures   {what: number with its unit}, in the order of the report.
+    missed    why the row misses its goal; empty if it does not.
     """
 
     done: str = ""
@@ -28,12 +28,12 @@ class Found:
     left_out: str = ""
 
     def require(self, holds: bool, otherwise: str) -> None:  # noqa: FBT001  # the one thing that it is about
-        """Miss unless something holds."""
+        """Record a miss unless a condition holds."""
         if not holds:
             self.missed.append(otherwise)
 
     def take(self, other: "Found") -> None:
-        """Add what another part of the row found."""
+        """Add the findings of another part of the row."""
         assert not self.figures.keys() & other.figures.keys(), "two figures of one name"
         self.figures |= other.figures
         self.missed += other.missed
@@ -75,7 +75,7 @@ def notes(results: Sequence[Result]) -> list[str]:
 
 
 def text(results: Sequence[Result], about: dict[str, object]) -> str:
-    """A block for each row, because its figures do not fit in a line."""
+    """A block for each row, because its figures do not fit on a line."""
     blocks = []
     for result in results:
         test, done, figures, reach, ended = cells(result)
@@ -103,7 +103,7 @@ def as_json(results: Sequence[Result], about: dict[str, object]) -> str:
 
 
 def markdown(results: Sequence[Result], about: dict[str, object]) -> str:
-    """What stands between the markers of tests/README.md."""
+    """The text between the markers of tests/README.md."""
     lines = [HEADER, tuple("---" for _ in HEADER), *map(cells, results)]
     table = "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
     remarks = "\n".join(f"* {note}" for note in notes(results))

@@ -1,4 +1,4 @@
-"""Requests that schemathesis makes up from openapi.yaml, over HTTP, and what is not HTTP, on raw sockets."""
+"""Requests that schemathesis generates from openapi.yaml, over HTTP; and bytes that are not HTTP, on raw sockets."""
 
 import copy
 import itertools
@@ -26,10 +26,10 @@ from tests.soak.servers import Service
 Strategy = st.SearchStrategy[schemathesis.Case[Any]]
 
 AT_ONCE = 50
-"""How many cases of a strategy are tried before the next one has its turn."""
+"""How many cases of a strategy are tried before the next one."""
 
 MOST_MISSED = 50
-"""The number of wrong answers after which no more are requested."""
+"""The number of wrong answers after which no more requests are sent."""
 
 
 def strategies(contract: schemathesis.BaseSchema) -> dict[str, Strategy]:
@@ -74,9 +74,9 @@ def send_cases(service: Service, wanted: int, tell: Callable[[str], None] = lamb
                     break
                 try:
                     _send(cases, turn, times, _sender(service.port, session, statuses))
-                except Unsatisfiable:  # an operation without parameters can hardly be asked wrongly
+                except Unsatisfiable:  # an operation without parameters has hardly any invalid requests
                     del known[what]
-                except Exception as error:  # noqa: BLE001  # whatever is wrong with an answer, or with none
+                except Exception as error:  # noqa: BLE001  # whatever is wrong with an answer, or if there is none
                     found.missed.append(f"{what}: {' '.join(str(error).split())[:600]}")
     found.figures = {"schemathesis cases": f"{statuses.total():,}"}
     found.figures |= {f"cases, {status}": f"{times:,}" for status, times in sorted(statuses.items())}
@@ -117,9 +117,9 @@ def _send(cases: Strategy, turn: int, times: int, send: Callable[[schemathesis.C
 
 
 def send_raw(service: Service, body_bytes: int) -> Found:
-    """Send what is not HTTP, or not all of it, each on a connection of its own; after each the server serves.
+    """Send invalid or incomplete HTTP, each on a separate connection; the server must still serve after each.
 
-    The server takes bodies of so many bytes.
+    `body_bytes` is the server's longest body.
     """
     found = Found()
     workers = service.workers()

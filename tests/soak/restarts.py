@@ -1,6 +1,6 @@
-"""Restarts that lose nothing: a parent owns the listener, the new server is up before the old one is told to go.
+"""Restarts that lose nothing: a parent owns the listener, and the new server is up before the old one is told to stop.
 
-As deploy/systemd does it, with the same check of the new server: a listener of its own, beside the one that all share.
+As with deploy/systemd, and with the same check of the new server: its own listener, in addition to the shared one.
 """
 
 import socket
@@ -53,7 +53,7 @@ class Parent:
         self.leaving: list[subprocess.Popen[bytes]] = []
 
     def begin(self) -> None:
-        """Start a server, and do not wait for it."""
+        """Start a server without waiting for it."""
         self.generation += 1
         own = self.directory / f"{self.generation}.sock"
         with socket.socket(socket.AF_UNIX) as private:
@@ -64,7 +64,7 @@ class Parent:
         self.coming.append((new, own))
 
     def replace(self) -> None:
-        """Wait until the server that was begun first is ready, and tell the one before to stop."""
+        """Wait until the server that was started first is ready, and tell the one before it to stop."""
         new, own = self.coming.popleft()
         before, self.current = self.current, new
         self.leaving += [] if before is None else [before]
@@ -87,7 +87,7 @@ class Parent:
 
 
 def ask_until(over: threading.Event, port: int, traffic: Traffic, lock: threading.Lock) -> None:
-    """One client: question after question on a connection that is kept, and a new one when the server says so."""
+    """One client: request after request on a kept connection, and on a new one when the server says so."""
     asked = small()
     answers, connections, wrong = 0, 0, []
     with Client(port, timeout=30) as client:
@@ -109,7 +109,7 @@ def ask_until(over: threading.Event, port: int, traffic: Traffic, lock: threadin
 
 
 def roll(times: int, tell: Callable[[str], None] = lambda _: None, ahead: int = 1, **settings: object) -> Found:
-    """Restart this many times under load, with this many servers that are starting at a time."""
+    """Restart this many times under load, with this many servers starting at a time."""
     found = Found(f"{CLIENTS} clients that keep their connections, a drain of {DRAIN_SECONDS} s")
     traffic, lock, over = Traffic(), threading.Lock(), threading.Event()
     with tempfile.TemporaryDirectory(prefix="rocpr-soak-") as directory, ThreadPoolExecutor(CLIENTS) as pool:

@@ -1,4 +1,4 @@
-"""The rows of the report, in the order in which they are run: what each does at its full size."""
+"""The rows of the report, in the order in which they run, each at its full size."""
 
 from collections.abc import Callable
 
@@ -34,10 +34,10 @@ RESTARTS = KILLS = 100
 KILLS_OF_ANYTHING = 30
 SECONDS = 30.0
 PROXY_SECONDS = 12.0
-"""Through nginx less is to be seen: it waits for slow clients, and the service never meets them."""
+"""nginx itself waits for slow clients, so the service never meets them."""
 
 RAW_LIMIT = 1_000_000
-"""ROCPR_MAX_BODY_BYTES that the raw requests are written for."""
+"""The ROCPR_MAX_BODY_BYTES for which the raw requests are written."""
 
 
 def _requests(_: float) -> Found:

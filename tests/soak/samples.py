@@ -1,4 +1,4 @@
-"""Requests with their right answers, small and big ones."""
+"""Small and big requests with their correct answers."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -32,5 +32,5 @@ def question(rows: int, *include: str, seed: int = 5) -> Question:
 
 
 def small(seed: int = 5) -> Question:
-    """The call of 50 rows that must not feel what else goes on."""
+    """The call of 50 rows that must not be affected by other requests."""
     return question(50, seed=seed)

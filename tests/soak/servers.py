@@ -38,7 +38,7 @@ class Service:
         return processes.children(self.process.pid)
 
     def helpers(self) -> list[int]:
-        """The processes that answer big requests: what the workers' forkservers made."""
+        """The processes that answer big requests, started by the workers' forkservers."""
         servers = [pid for worker in self.workers() for pid in processes.children(worker)]
         return [pid for server in servers if processes.is_forkserver(server) for pid in processes.children(server)]
 
@@ -52,16 +52,16 @@ class Service:
         return next(float(line.rpartition(" ")[2]) for line in page.splitlines() if line.startswith(f"{name} "))
 
     def failures(self, allowed: Sequence[str] = ()) -> list[str]:
-        """The lines of the log that tell of a failure of the server, but for those that contain an allowed text."""
+        """The lines of the log about a failure of the server, except those that contain an allowed text."""
         lines = self.log.read_text("utf-8", "replace").splitlines()
         return [line for line in lines if FAILURE.search(line) and not any(text in line for text in allowed)]
 
 
 def free_port() -> int:
-    """Find a port for a server that is yet to start.
+    """Find a port for a server that has not started yet.
 
-    It is not one of those that the system gives to connections, or to whoever asks for any: none of these can take it
-    before the server does.
+    It is outside the range that the system assigns to connections, or to requests for any free port, so none of these
+    can take it before the server does.
     """
     while True:
         port = _CHANCE.randrange(10_000, 32_000)
@@ -71,7 +71,7 @@ def free_port() -> int:
 
 
 def variables(**settings: object) -> dict[str, str]:
-    """This process's environment with these settings of the service, and no others."""
+    """This process's environment, with these settings of the service and no others."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("ROCPR_", "PROMETHEUS_"))}
     return kept | {f"ROCPR_{name.upper()}": str(value) for name, value in settings.items()}
 
@@ -88,8 +88,7 @@ def start(
 ) -> subprocess.Popen[bytes]:
     """Start gunicorn, which inherits the descriptors `keep`.
 
-    `root` is the checkout that it serves, `inside` a command that becomes the one that follows it, `options` go to
-    gunicorn.
+    `root` is the checkout that it serves, `inside` a command that runs the rest, `options` are for gunicorn.
     """
     binds = [word for address in bind for word in ("--bind", address)]
     with log.open("ab") as stream:
@@ -104,7 +103,7 @@ def start(
 
 
 def stop(process: subprocess.Popen[bytes]) -> int:
-    """Tell a server to stop and wait for it; one that does not is killed, with all that it started."""
+    """Tell a server to stop and wait for it; if it does not stop, kill it and its children."""
     process.send_signal(signal.SIGTERM)
     try:
         return process.wait(STOP_SECONDS)
@@ -136,9 +135,10 @@ def serving(
     prepared: bool = True,
     **settings: object,
 ) -> Iterator[Service]:
-    """A server with these settings, from its first ready answer on; it is stopped in the end, whatever happens.
+    """A server with these settings, once it has answered that it is ready; it is stopped at the end, whatever happens.
 
-    `prepared` waits for its helpers, too, which a server without memory or disk may not have. The rest as in `start`.
+    `prepared` also waits for its evaluators, which a server without memory or disk may not have. The rest is as in
+    `start`.
     """
     with tempfile.TemporaryDirectory(prefix="rocpr-soak-") as directory:
         log = Path(directory) / "log"

@@ -1,4 +1,4 @@
-"""Nothing left: no shared memory, no disk, no descriptors, nothing to write to. Small calls are still answered.
+"""Shortages: no shared memory, no disk, no descriptors, nothing writable. Small calls are still answered.
 
 The server runs in a mount namespace, where /dev/shm and the spool directory are small file systems; that takes
 root. Metrics and big requests may be refused while there is no room, and are served again once there is.
@@ -33,7 +33,7 @@ RUN = 'exec "$@"'
 
 
 def reason_against() -> str:
-    """Why there can be no such namespace here; nothing when there can."""
+    """Why no such namespace can be made here; empty if it can."""
     if os.geteuid() != 0 or shutil.which("unshare") is None:
         return "unshare takes root"
     done = subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False)
@@ -41,13 +41,13 @@ def reason_against() -> str:
 
 
 def inside(script: str) -> tuple[str, ...]:
-    """The command that runs another one in a mount namespace that a shell script has prepared."""
+    """The command that runs another one in a mount namespace that a shell script prepares."""
     return ("unshare", "-m", "sh", "-c", f"mount --make-rprivate /; {script}{RUN}", "sh")
 
 
 @contextmanager
 def filled(service: Service, directory: str) -> Iterator[None]:
-    """Fill a file system of the server's namespace; it is empty again afterwards."""
+    """Fill a file system of the server's namespace for a while."""
     file = Path(f"/proc/{service.process.pid}/root{directory}/filler")
     with suppress(OSError), file.open("wb") as stream:
         for size in (1 << 16, 1 << 8, 1):  # to the last byte
@@ -62,7 +62,7 @@ def filled(service: Service, directory: str) -> Iterator[None]:
 
 
 def small_calls(service: Service, times: int = SMALL_TIMES) -> list[str]:
-    """What was wrong with this many small calls, each on a new connection."""
+    """What went wrong with this many small calls, each on a new connection."""
     asked, wrong = small(), []
     for _ in range(times):
         try:
@@ -77,7 +77,7 @@ def small_calls(service: Service, times: int = SMALL_TIMES) -> list[str]:
 
 
 def ended(service: Service, target: str) -> str:
-    """What a call ends with that may fail: a big request, or another path."""
+    """The outcome of a call that may fail: a big request, or another path."""
     try:
         with Client(service.port, timeout=60) as client:
             if target.startswith("/v1/"):
@@ -88,7 +88,7 @@ def ended(service: Service, target: str) -> str:
 
 
 def tried(service: Service, name: str, found: Found) -> None:
-    """Small calls, which have to be answered, and what may fail."""
+    """Small calls, which must be answered, and calls that may fail."""
     wrong = small_calls(service)
     big, metrics, ready = (ended(service, target) for target in ("/v1/curves", "/metrics", "/health/ready"))
     wrong += small_calls(service)
@@ -111,7 +111,7 @@ def recovered(service: Service, name: str, found: Found) -> None:
 
 
 def full(name: str, script: str, directory: str, found: Found, **settings: object) -> None:
-    """A file system that is full for a while, under a server that is up."""
+    """A file system that is full for a while, under a running server."""
     with serving(inside=inside(script), **settings) as service:
         workers = service.workers()
         with filled(service, directory):
@@ -128,7 +128,7 @@ def full_from_the_start(found: Found) -> None:
 
 
 def read_only(name: str, script: str, found: Found) -> None:
-    """A server that can write nowhere, or hardly anywhere."""
+    """A server that can write nowhere, or almost nowhere."""
     with serving(inside=inside(script), prepared=False) as service:
         tried(service, name, found)
 
@@ -146,7 +146,7 @@ def few_descriptors(found: Found) -> None:
 
 
 def run(tell: Callable[[str], None] = lambda _: None) -> Found:
-    """Each shortage on its own server; what stops one does not keep the others from being tried."""
+    """Each shortage on its own server; if one fails, the others are still tried."""
     found = Found(f"each on its own server, {2 * SMALL_TIMES} small calls, a big one, /metrics and /health/ready")
     spool = tempfile.mkdtemp(prefix="rocpr-soak-")
     mounted = f"mount -t tmpfs -o size={SPOOL_BYTES} tmpfs {spool}; "

@@ -1,4 +1,4 @@
-"""A thousand slow clients at nginx: every other client is answered through it as if they were not there."""
+"""A thousand slow clients at nginx: other clients are answered as if they were not there."""
 
 import shutil
 import subprocess
@@ -16,12 +16,12 @@ from tests.soak.servers import ROOT, free_port, serving
 SLOW = 1000
 MOST_SECONDS = 0.25
 LIMIT = "limit_conn addresses 100;"
-"""All clients here have one address, of which nginx would serve as many."""
+"""All clients here have one address, for which nginx allows this many connections."""
 
 
 @contextmanager
 def nginx(behind: int, directory: Path) -> Iterator[int]:
-    """Run nginx as deploy/nginx.conf says but for that limit; gives its port."""
+    """Run nginx with deploy/nginx.conf, except for that limit; yields its port."""
     port = free_port()
     text = configuration(ROOT, directory, port, behind)
     assert text.count(LIMIT) == 1
@@ -46,13 +46,13 @@ def nginx(behind: int, directory: Path) -> Iterator[int]:
 
 
 def established(port: int) -> int:
-    """How many connections there are to a port of this machine."""
+    """The number of connections to a port of this machine."""
     lines = [line.split() for line in Path("/proc/net/tcp").read_text("ascii").splitlines()[1:]]
     return sum(line[1] == f"0100007F:{port:04X}" and line[3] == "01" for line in lines)
 
 
 def attack(port: int, kind: str, seconds: float) -> tuple[Times, int]:
-    """Ask alongside slow clients; also how many of them there were at once. The port of nginx."""
+    """Time calls alongside slow clients; also return the most of them at once. `port` is nginx's."""
     url = f"http://127.0.0.1:{port}/v1/curves"
     words = ["slowhttptest", kind, "-c", str(SLOW), "-r", str(SLOW), "-i", "5", "-l", str(int(seconds) + 30), "-u", url]
     with tempfile.TemporaryFile() as out, subprocess.Popen(words, stdout=out, stderr=out) as process:
@@ -67,7 +67,7 @@ def attack(port: int, kind: str, seconds: float) -> tuple[Times, int]:
 
 
 def run(seconds: float, tell: Callable[[str], None] = lambda _: None) -> Found:
-    """Slow headers, then slow bodies; before them the same calls alone."""
+    """Slow headers, then slow bodies; before that the same calls alone."""
     if NGINX is None or shutil.which("slowhttptest") is None:
         return Found(left_out="nginx or slowhttptest is not installed")
     found = Found(f"slowhttptest against nginx before the service, {seconds:g} s of calls during each")

@@ -1,4 +1,4 @@
-"""Small calls while other clients are there: how long they take, how many are lost, and what the others get."""
+"""Small calls alongside other clients: how long they take, how many are lost, and what the others get."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -13,9 +13,9 @@ from tests.soak.servers import Service
 
 @dataclass(frozen=True)
 class During:
-    """What came of small calls, and of the others.
+    """The outcome of small calls, and of the others.
 
-    grown    bytes by which the workers' memory grew until the others were there.
+    grown    bytes by which the workers' memory grew when the others arrived.
     """
 
     times: Times
@@ -24,12 +24,12 @@ class During:
 
 
 def alone(service: Service, seconds: float) -> Times:
-    """The control: the same calls while nobody else is there."""
+    """The control: the same calls without other clients."""
     return time_small(service.port, seconds)
 
 
 def during(service: Service, seconds: float, others: Callable[[], AbstractContextManager[Seen]]) -> During:
-    """Ask small questions while others are there."""
+    """Make small calls alongside other clients."""
     before = processes.pss(service.workers())
     with others() as seen:
         grown = processes.pss(service.workers()) - before
@@ -38,10 +38,10 @@ def during(service: Service, seconds: float, others: Callable[[], AbstractContex
 
 
 def counted(wrong: Iterable[str]) -> list[str]:
-    """What went wrong, each thing once with how often."""
+    """The failures, each once with its count."""
     return [f"{count} x {what}" for what, count in Counter(wrong).most_common()]
 
 
 def ends_as_text(ends: Mapping[str, int]) -> str:
-    """How connections or requests ended, and how many did so."""
+    """How connections or requests ended, with counts."""
     return ", ".join(f"{count:,} x {end}" for end, count in sorted(ends.items())) or "none"

@@ -1,8 +1,8 @@
-"""Mixed load for a long time: the memory of the server's processes does not grow, nor the number of their descriptors.
+"""Mixed load for a long time: neither the memory of the server's processes nor the number of their descriptors grows.
 
-Load and rest take turns, and what is measured is measured at rest: under load it says how large the requests are.
-The pages of files, which are those of libraries, do not count for the slope: how many of them are the server's depends
-on who else uses them, and the system takes them back when it needs them.
+Load and rest take turns, and memory is measured at rest, because under load it depends on the size of the requests.
+Pages of files, which belong to libraries, do not count for the slope: the server's share of them depends on who else
+uses them, and the system reclaims them when it needs them.
 """
 
 import threading
@@ -24,20 +24,20 @@ from tests.soak.servers import Service, serving
 
 LOAD_SECONDS = 20.0
 WARM_UP = 0.25
-"""The part of the rounds that is not counted."""
+"""The share of the rounds that does not count."""
 
 MOST_GROWTH = 10 * MIB
 LEAST_ROUNDS = 8
 CLIENTS = 6
 PAUSE = 0.2
-"""How long a client waits that was told to come again; less than it was told, for more load."""
+"""How long a client waits that was asked to retry; less than Retry-After, for more load."""
 
 IDLE_SECONDS = 15.0
-"""Longer than idle connections, and idle helpers, are kept."""
+"""Longer than idle connections and idle evaluators are kept."""
 
 
 def load(service: Service, seconds: float, turn: int, right: list[Body]) -> tuple[Counter[str], list[str]]:
-    """Small, big, huge and wrong requests from several clients."""
+    """Small, big, huge and invalid requests from several clients."""
     end = time.monotonic() + seconds
     asked: list[Question] = [small(), question(20_000), question(300_000, "auc")]
     counts, wrong, lock = Counter[str](), list[str](), threading.Lock()
@@ -73,7 +73,7 @@ def load(service: Service, seconds: float, turn: int, right: list[Body]) -> tupl
 
 
 def rest(service: Service) -> tuple[int, int, Counter[str]]:
-    """Wait until connections and idle helpers are gone; (memory, that without files, descriptors by what they are)."""
+    """Wait until connections and idle evaluators are gone; (memory, memory without files, descriptors by kind)."""
     ports = {service.port}
 
     def quiet() -> bool:
@@ -89,7 +89,7 @@ def rest(service: Service) -> tuple[int, int, Counter[str]]:
 
 
 def slope(values: list[int]) -> float:
-    """By how much a line through the values rises from the first to the last."""
+    """The rise of a line fitted through the values, from the first to the last."""
     return float(np.polyfit(np.linspace(0, 1, len(values)), np.array(values, float), 1)[0])
 
 

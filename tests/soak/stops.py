@@ -1,4 +1,4 @@
-"""Servers that are reloaded, stopped, stuck and killed: what is lost, and how long it takes."""
+"""Reloaded, stopped, stuck and killed servers: what is lost, and how long it takes."""
 
 import os
 import random
@@ -21,7 +21,7 @@ from tests.soak.small_calls import counted, ends_as_text
 
 HANGUPS = 16
 HANGUP_PAUSE = 4.0
-"""From when all workers are new ones to the next SIGHUP."""
+"""Seconds from the replacement of all workers to the next SIGHUP."""
 
 LEAST_ANSWERS = 10_000
 STUCK_TIMEOUT = 5
@@ -34,7 +34,7 @@ MOST_STOP_SECONDS = 16.0
 
 @contextmanager
 def asking(service: Service) -> Iterator[Traffic]:
-    """Clients with small requests on kept connections; what they got is there at the end."""
+    """Clients with small requests on kept connections; yields what they got, filled in at the end."""
     traffic, lock, over = Traffic(), threading.Lock(), threading.Event()
     with ThreadPoolExecutor(CLIENTS) as pool:
         clients = [pool.submit(ask_until, over, service.port, traffic, lock) for _ in range(CLIENTS)]
@@ -47,7 +47,7 @@ def asking(service: Service) -> Iterator[Traffic]:
 
 
 def reload(times: int, pause: float, least: int = 0, tell: Callable[[str], None] = lambda _: None) -> Found:
-    """Send SIGHUP, each time a while after all workers are those of the last one, and go on asking."""
+    """Send SIGHUP, each time a while after all workers have been replaced, under continued requests."""
     found = Found()
     seconds = 0.0
     with serving(log_level="warning") as service:
@@ -74,7 +74,7 @@ def reload(times: int, pause: float, least: int = 0, tell: Callable[[str], None]
 
 
 def get_stuck(timeout: int = STUCK_TIMEOUT) -> tuple[Found, float]:
-    """Stop a worker; what is lost is what it had. Also the seconds until another one has its place."""
+    """Stop a worker; only its own requests may be lost. Also return the seconds until it is replaced."""
     found = Found()
     chance = random.Random(5)
     with serving(options=("--timeout", str(timeout))) as service:
@@ -115,7 +115,7 @@ def _answers(service: Service) -> bool:
 
 
 def kill_anything(times: int, tell: Callable[[str], None] = lambda _: None) -> Found:
-    """Kill one process after another, whichever it is, but for the master; in the end that, too."""
+    """Kill one process after another, any but the master; at the end also the master."""
     found, chance = Found(), random.Random(6)
     slowest = 0.0
     with serving() as service:
@@ -149,7 +149,7 @@ def kill_anything(times: int, tell: Callable[[str], None] = lambda _: None) -> F
 
 
 def drain(half: int = HALF_SENT, idle: int = IDLE) -> tuple[Found, float]:
-    """Stop a server that has half a body of every client; also the seconds that it took."""
+    """Stop a server that has half a body from every client; also return the seconds that it took."""
     found = Found()
     with serving() as service:
         with crowds(service.port, {"half-bodies": half, "idle": idle}) as seen:
@@ -167,7 +167,7 @@ def drain(half: int = HALF_SENT, idle: int = IDLE) -> tuple[Found, float]:
 
 
 def run(kills: int, tell: Callable[[str], None] = lambda _: None) -> Found:
-    """All of them, each on its own server."""
+    """All these tests, each on its own server."""
     found = Found(
         f"{HANGUPS} x SIGHUP under {CLIENTS} clients; SIGSTOP of a worker; {kills} x SIGKILL of any process, then of "
         f"the master; SIGTERM with {HALF_SENT} half-sent bodies and {IDLE} idle connections"

@@ -1,4 +1,4 @@
-"""The clients of the soak see what a server does wrong: a check that cannot fail checks nothing."""
+"""The clients of the soak notice what a server does wrong."""
 
 import socketserver
 import threading

@@ -1,4 +1,4 @@
-"""How small requests are timed: by when they were due, so that a server that stands still cannot look quick."""
+"""Small requests are timed from when they were due, so that a server that stands still cannot look fast."""
 
 import itertools
 import threading
@@ -11,14 +11,14 @@ from tests.soak.lanes import CONNECTIONS, EVERY, HEALTH_EVERY, time_small
 from tests.soak.samples import small
 
 STILL = 0.4
-"""How long a server stands still, once, in seconds."""
+"""How long the server stands still, once, in seconds."""
 AT = 25
-"""The request at which it does."""
+"""The request at which it stands still."""
 
 
 @contextmanager
 def standing_still(*, lose: bool) -> Iterator[int]:
-    """A server that answers all it is asked at once but for a while; what comes then is answered late, or lost."""
+    """A server that answers at once, except for a while; requests in that time are answered late, or lost."""
     numbers = itertools.count()
     still = threading.Event()
 
@@ -65,7 +65,7 @@ def test_what_is_due_while_a_server_stands_still_counts() -> None:
     assert not found.wrong
     assert len(found.small) + len(found.health) == 2 / EVERY
     assert len(found.health) == 2 / EVERY / HEALTH_EVERY
-    # By the clock from when it was sent, each connection would have one.
+    # Timed from when they were sent, only one request per connection would be slow.
     assert sum(took > STILL / 4 for took in found.small + found.health) > CONNECTIONS
 
 

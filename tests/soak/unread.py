@@ -1,4 +1,4 @@
-"""Clients that ask for long answers and read nothing of them: others are answered, and their connections are ended."""
+"""Clients that request long answers and read nothing: others are answered, and these connections are ended."""
 
 import time
 from collections.abc import Callable
@@ -24,7 +24,7 @@ READERS = 2
 
 
 def read_all(service: Service, times: int) -> list[str]:
-    """The control: clients that read the same answers; what was wrong with them."""
+    """The control: clients that read the same answers; return what was wrong with them."""
     asked, found = question(UNREAD_ROWS), Answered()
 
     def one(_: int) -> None:
@@ -41,12 +41,12 @@ def ports_of(service: Service) -> set[int]:
 
 
 def still_there(service: Service, ports: set[int]) -> int:
-    """How many connections to these ports the server has not given up."""
+    """How many connections to these ports the server has not ended."""
     return len(ports & ports_of(service))
 
 
 def left_alone(service: Service, clients: int, seconds: float) -> tuple[Answered, float, Seen]:
-    """Others' big requests until the server has ended all the connections; after how long that was."""
+    """Send others' big requests until the server has ended all the connections; return how long that took."""
     question(UNREAD_ROWS)
     others = Answered()
     with crowds(service.port, {"unread": clients}) as seen:

@@ -1,4 +1,4 @@
-"""Slow uploads hold up nobody, and neither do many small bodies that are compressed or in columns, all at once."""
+"""Neither slow uploads nor many small compressed or columnar bodies at once delay others."""
 
 import time
 from collections.abc import Callable
@@ -22,26 +22,26 @@ from tests.soak.small_calls import counted, ends_as_text
 UPLOADS = 6
 BIG_ROWS = 100_000
 EACH = 40
-"""How many compressed bodies there are at once, and how many in columns."""
+"""How many compressed and how many columnar bodies are sent at once."""
 
 EVERY_SECONDS = 1.0
-"""From one big answer to the next big question."""
+"""Seconds from one big answer to the next big request."""
 
 ROUNDS = 5
 MOST_SECONDS = 1.0
 WAIT_SECONDS = 3.0
-"""After that a server has begun to read all uploads."""
+"""Seconds after which a server has begun to read all uploads."""
 
 
 @dataclass
 class Answered:
-    """How long requests took, each tried once, and what was wrong with their answers."""
+    """How long requests took, each sent once, and what was wrong with their answers."""
 
     seconds: list[float] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
 
     def ask(self, port: int, asked: Question, **headers: str) -> None:
-        """Ask once, on a new connection."""
+        """Send once, on a new connection."""
         began = time.monotonic()
         try:
             with Client(port) as client:
@@ -59,7 +59,7 @@ class Answered:
 
 
 def big_ones(service: Service, times: int, every: float = EVERY_SECONDS) -> Answered:
-    """Ask a big question a number of times."""
+    """Send a big request several times."""
     found, asked = Answered(), question(BIG_ROWS, "auc")
     for _ in range(times):
         found.ask(service.port, asked)
@@ -68,8 +68,8 @@ def big_ones(service: Service, times: int, every: float = EVERY_SECONDS) -> Answ
 
 
 def during_uploads(service: Service, times: int) -> tuple[Answered, dict[str, int]]:
-    """The same while others upload slowly; also how those ended that came to their end."""
-    question(BIG_ROWS, "auc")  # is made before
+    """The same while others upload slowly; also return how the finished uploads ended."""
+    question(BIG_ROWS, "auc")  # made beforehand
     with crowds(service.port, {"uploads": UPLOADS}) as seen:
         time.sleep(WAIT_SECONDS)
         found = big_ones(service, times)
@@ -77,7 +77,7 @@ def during_uploads(service: Service, times: int) -> tuple[Answered, dict[str, in
 
 
 def compact(service: Service, each: int = EACH) -> Answered:
-    """Many small bodies at the same moment, half of them gzip, half of them Parquet."""
+    """Many small bodies at the same moment, half gzip, half Parquet."""
     found, begin = Answered(), Barrier(2 * each)
     asked = small()
     table = pa.table(orjson.loads(asked.body))
@@ -97,7 +97,7 @@ def compact(service: Service, each: int = EACH) -> Answered:
 
 
 def run(seconds: float, tell: Callable[[str], None] = lambda _: None) -> Found:
-    """Big requests without slow uploads, then during them; then many compact ones at once."""
+    """Big requests without slow uploads, then during them; then many compact bodies at once."""
     times = int(seconds)
     found = Found(
         f"{UPLOADS} uploads at 40 kB/s and {times} requests of {BIG_ROWS:,} rows; then "

@@ -61,7 +61,7 @@ _LOOK_SECONDS = 0.5
 """How often to look whether a process should have stopped."""
 
 _TELL_SECONDS = 0.5
-"""How often a process tells how far it is within a step."""
+"""How often a process reports its progress within a step."""
 
 _PR_SET_PDEATHSIG = 1
 
@@ -82,7 +82,7 @@ class EvaluatorNotStarted(EvaluatorDied):
 
 
 class EvaluatorFailed(Exception):
-    """The process failed unexpectedly, and has logged why."""
+    """The process failed unexpectedly, and logged why."""
 
 
 class NoRoom(Exception):
@@ -102,7 +102,7 @@ class _Failure:
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What an evaluator sends before its answer: how far it is."""
+    """A report of progress, which an evaluator sends before its answer."""
 
     step: str
     done: float
@@ -182,7 +182,7 @@ class EvaluatorProcess:
         return cast("Answer", result)
 
     def _received(self, end: float) -> object:
-        """Wait for a message until `end`, or for a little while once the process was to stop."""
+        """Wait for a message until `end`, or briefly once the process has been told to stop."""
         while not self._pipe.poll(min(max(0.0, end - time.monotonic()), _LOOK_SECONDS)):
             if self._is_overdue():
                 raise EvaluatorDied
@@ -196,7 +196,7 @@ class EvaluatorProcess:
         self._process.terminate()
 
     def end(self) -> None:
-        """End the process, whatever its state; it may first stop what it has another server do."""
+        """End the process, whatever its state; it may first stop its query on another server."""
         self._pipe.close()
         with _STARTING:
             if not self._is_overdue():
@@ -243,7 +243,7 @@ def _serve(pipe: Connection, limits: Limits, memory_bytes: int, niceness: int, c
 
 
 def _telling(pipe: Connection) -> OnProgress:
-    """Make what tells the server each new step, and how far it is, now and then."""
+    """Make the function that reports each new step to the server, and now and then the progress within it."""
     last = ("", 0.0)
 
     def tell(step: str, done: float) -> None:

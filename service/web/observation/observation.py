@@ -129,9 +129,9 @@ def note(**facts: Fact) -> None:
 
 
 def finish_later() -> Callable[..., None]:
-    """Have the current request, whose answer begins before all is known, logged and counted by what is returned.
+    """Return a function that logs and counts the current request, whose answer begins before all is known.
 
-    That takes more facts, on any thread, and does nothing the second time.
+    It takes more facts, on any thread, and does nothing the second time.
     """
     observed = _current.get()
     if observed is None:

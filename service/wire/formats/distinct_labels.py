@@ -1,4 +1,4 @@
-"""Labels of which only the distinct ones are known, with how many rows have each, as an engine counts them."""
+"""Distinct labels and how many rows have each, as an engine counts them."""
 
 from typing import Any
 
@@ -13,9 +13,9 @@ from service.wire.formats.text_columns import TextColumn
 
 
 def distinct_labels(values: list[Any], counts: IntArray, positive_label: str | None) -> Labels:
-    """Read distinct labels as a body's column of them is read; `counts` are the rows of each.
+    """Read distinct labels like a body's column of labels; `counts` are the rows of each.
 
-    Raises ColumnError, with the sentence that a body gets, but no row.
+    Raises ColumnError with the same sentence as for a body, but without a row.
     """
     try:
         cells = pa.chunked_array([pa.array(values)])

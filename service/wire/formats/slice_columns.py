@@ -76,7 +76,7 @@ def _(column: ArrowColumn) -> Categories:
 
 
 def _of_integers(column: list[int | None]) -> Categories:
-    """Integers of JSON, of which no arithmetic is done: they may be identifiers that no double holds."""
+    """Integers of JSON, which take part in no arithmetic: they may be identifiers that no double holds."""
     try:
         return _of_cells(pa.array(column, pa.int64()))
     except (OverflowError, pa.ArrowInvalid):

@@ -1,4 +1,4 @@
-"""The columns of a body that is a table: which there are, which are named, and what is said of one that is missing.
+"""The columns of a body that is a table: which exist, which are named, and the message about a missing one.
 
 Knows names of columns and what they are for; nothing of formats, nor of documents.
 """

@@ -83,7 +83,7 @@ def one_evaluation(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
 
 
 def one_evaluation_with_soft_labels(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
-    """Form of the same, where a sample may have a column of soft labels instead of labels."""
+    """The form of the same table, in which a sample may have a column of soft labels instead of labels."""
     parameters = (*SAMPLE_COLUMNS, SOFT_LABELS, *TOTALS, *MEANING, CLOSED_ENDS, *CSV_PARAMETERS, *options)
     return TableForm(parameters, _read_hard_or_soft, drawn)
 
@@ -105,7 +105,7 @@ def one_sample_in_slices(*options: str, drawn: tuple[str, ...] = ()) -> TableFor
 
 
 def one_column_a_class(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
-    """Form of a table of classes: `scores` names a column for each class, `labels` the one that names the class."""
+    """The form of a table of classes: `scores` names a column for each class, `labels` the column of classes."""
     return TableForm((*SAMPLE_COLUMNS, "lower_is_positive", *CSV_PARAMETERS, *options), _read_classes, drawn)
 
 

@@ -42,7 +42,7 @@ MOST_PARTIAL = 100
 
 
 MOST_PREVALENCES = 1000
-"""At how many prevalences one request asks for costs."""
+"""The most prevalences in one request."""
 
 
 class CostsSchema(ObjectSchema):
@@ -54,7 +54,7 @@ class CostsSchema(ObjectSchema):
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> CostOptions:
-        """Build the options; {} asks for errors that cost the same, at the prevalence of the data."""
+        """Build the options; {} means errors of equal cost, at the prevalence of the data."""
         prevalences = data.get("prevalence", ())
         if len(prevalences) > MOST_PREVALENCES:
             message = f"There are {len(prevalences)} prevalences; the limit is {MOST_PREVALENCES}."

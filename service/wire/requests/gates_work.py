@@ -23,7 +23,7 @@ _METRIC_INTERVAL_ROW = 1 / 50
 """A row of the evaluations for such an interval: 5 to 10 ns."""
 
 _PARTIAL_INTERVAL, _PARTIAL_INTERVAL_ROW = 500, 0.7
-"""What that of a partial area takes besides: 0.15 to 0.4 ms; and each row: 0.1 to 0.3 µs."""
+"""What an interval of a partial area takes in addition: 0.15 to 0.4 ms, plus 0.1 to 0.3 µs for each row."""
 
 _PARTIAL_READINGS = 3
 """A partial area of a resample takes as long as this many values of its curve."""
