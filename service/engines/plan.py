@@ -7,6 +7,8 @@ from the numbers of bins: groups that overlap are united, and rows that got lost
 import math
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from service.engines import sql
 from service.engines.checks import ReadLabels, RowColumns, checked_kinds, probed, with_labels
 from service.engines.engine import Engine, NamedArrays
@@ -69,6 +71,8 @@ def found(
     if tolerance is None or first is None:
         table = engine.rows(sql.exact_text(rows), "grouping by score")
         slices = {name: table[f"slice_{place}"] for place, name in enumerate(columns.by)}
+        if not slices:
+            _sort_by_score(table)
         groups, passes = groups_of(table, rows), 1
     else:
         search = Search(engine, rows, first, tolerance, most_bins, columns.lower_is_positive)
@@ -76,6 +80,13 @@ def found(
     if groups.rows.sum() != probe["rows" if rows.weights is None else "weighty"]:
         raise EngineFailed("The rows grouped are not those counted before; did the data change meanwhile?")
     return Found(groups, int(probe["rows"]), passes, rest, slices)
+
+
+def _sort_by_score(table: NamedArrays) -> None:
+    """Sort the groups of a table, a column at a time: who evaluates them need not copy what is in order."""
+    order = np.argsort(table["score"])
+    for name in table:
+        table[name] = table[name][order]
 
 
 def _first_bins(probe: dict[str, float], bins: int) -> sql.FirstBins | None:
