@@ -270,8 +270,7 @@ class EngineRows:
         )
         if result.rest is not None:
             click.echo(f"{self.name}: {result.rest}", err=True)
-        ends = {"score_from": result.groups.score_from, "score_to": result.groups.score_to}
-        groups = {name: _column(cells) for name, cells in (ends | result.groups.masses).items()}
+        groups = {name: _column(cells) for name, cells in (result.groups.ends | result.groups.masses).items()}
         slices = {name: _column(result.slices[name]) for name in by}
         return {"groups": groups} | ({SLICES: slices} if by else {})
 

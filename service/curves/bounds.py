@@ -93,8 +93,7 @@ def _table(groups: Grouped, *, positives_first: bool) -> tuple[ConfusionTable, t
     for gain, mass, at in zip(gains, groups.masses, rows, strict=True):
         gain[at - 1] = mass
     counted = groups.is_counted
-    tp, fp = np.cumsum(gains, axis=1) if counted else running_sums(*gains)
-    tp, fp = np.append(0.0, tp), np.append(0.0, fp)
+    tp, fp = running_sums(*gains, counted=counted)
     table = ConfusionTable(thresholds, tp, fp, float(tp[-1]), float(fp[-1]), lower, counted=counted)
     return table, rows
 

@@ -14,7 +14,15 @@ from service.curves.budget import EXACT_PRECISION, one_by_one
 from service.curves.compiled import KERNEL, CompiledTable, Sums
 from service.curves.counts import Counts
 from service.curves.errors import RisingThresholds
-from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray, are_integers, class_sums
+from service.curves.exact import (
+    LARGEST_EXACT_INTEGER,
+    BoolArray,
+    FloatArray,
+    FloatPair,
+    IntArray,
+    are_integers,
+    sums_of_groups,
+)
 from service.curves.grouped import Grouped
 from service.curves.groups import Groups, groups, numbered_groups
 from service.curves.sample import Sample
@@ -161,16 +169,16 @@ class ConfusionTable:
         Exact groups of examples give the very table of the sample that they group.
         """
         counted = groups.is_counted
-        tp, fp = map(np.cumsum, groups.masses) if counted else running_sums(*groups.masses)
+        tp, fp = running_sums(*groups.masses, counted=counted)
         return cls(
-            np.append(np.nan, groups.ends),
-            np.append(0.0, tp),
-            np.append(0.0, fp),
+            np.concatenate(([np.nan], groups.ends)),
+            tp,
+            fp,
             float(tp[-1]),
             float(fp[-1]),
             groups.lower_is_positive,
             counted=counted,
-            one_by_one=counted and tp.size == tp[-1] + fp[-1],
+            one_by_one=counted and tp.size - 1 == tp[-1] + fp[-1],
             of_scores=groups.is_exact,
         )
 
@@ -225,11 +233,17 @@ class ConfusionTable:
         )
 
 
-def running_sums(positives: FloatArray, negatives: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The positives and the negatives up to and including each group, within one ulp, whatever the earlier order."""
-    both = np.stack((positives, negatives), axis=1).ravel()
-    hits, misses = class_sums(both, np.arange(both.size) % 2 == 0)
-    return hits[1::2], misses[1::2]
+def running_sums(positives: FloatArray, negatives: FloatArray, *, counted: bool) -> FloatPair:
+    """Add up the positives and the negatives of groups up to and including each, (m + 1,) each, from 0 on.
+
+    Within one ulp, whatever the order of the groups so far; `counted` says that every sum is an exact integer.
+    """
+    if not counted:
+        return sums_of_groups(positives, negatives)
+    tp, fp = np.zeros(positives.size + 1), np.zeros(negatives.size + 1)
+    positives.cumsum(out=tp[1:])
+    negatives.cumsum(out=fp[1:])
+    return tp, fp
 
 
 def _check_order(ranks: FloatArray, order: IntArray, *, lower_is_positive: bool) -> None:

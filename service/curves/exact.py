@@ -153,16 +153,43 @@ def class_sums(weights: FloatArray, labels: BoolArray) -> FloatPair:
     """
     if 0 < weights.size < _FEW_WEIGHTS and np.ptp(np.frexp(weights)[1]) > _WIDELY_SPREAD * weights.size:
         return _sums_in_integers(weights, labels)
-    bits = 53 - weights.size.bit_length()  # this many bits of each weight leave room for the sum of all
-    power = math.frexp(float(weights.max(initial=0.0)))[1]
     hits, misses = np.empty(weights.size), np.empty(weights.size)
-    before = [(0.0, 0.0)]
-    for rows in blocks(weights.size):
-        slices = _class_slices(weights[rows], labels[rows], power, bits, before)
-        before = [(float(of_hits[-1]), float(of_misses[-1])) for of_hits, of_misses in slices]
-        hits[rows] = _nearest([of_hits for of_hits, _ in slices])
-        misses[rows] = _nearest([of_misses for _, of_misses in slices])
+    parts = ((weights[rows], labels[rows]) for rows in blocks(weights.size))
+    sums = _sums_of_blocks(parts, weights.size, float(weights.max(initial=0.0)))
+    for rows, (of_hits, of_misses) in zip(blocks(weights.size), sums, strict=True):
+        hits[rows], misses[rows] = of_hits, of_misses
     return hits, misses
+
+
+def sums_of_groups(positives: FloatArray, negatives: FloatArray) -> FloatPair:
+    """Running sums of weights >= 0 of both classes of groups, (m + 1,) each, from 0 on.
+
+    They are the very sums of `class_sums` for examples of both classes in turn.
+    """
+    groups = positives.size
+    hits, misses = np.zeros(groups + 1), np.zeros(groups + 1)
+    labels = np.arange(BLOCK) % 2 == 0
+    places = [slice(start, min(start + BLOCK // 2, groups)) for start in range(0, groups, BLOCK // 2)]
+    parts = (np.stack((positives[some], negatives[some]), axis=1).ravel() for some in places)
+    if len(places) == 1:
+        sums = iter([class_sums(next(parts), labels[: 2 * groups])])
+    else:
+        largest = max(float(positives.max()), float(negatives.max()))
+        sums = _sums_of_blocks(((part, labels[: part.size]) for part in parts), 2 * groups, largest)
+    for some, (of_hits, of_misses) in zip(places, sums, strict=True):
+        hits[1:][some], misses[1:][some] = of_hits[1::2], of_misses[1::2]
+    return hits, misses
+
+
+def _sums_of_blocks(parts: Iterable[tuple[FloatArray, BoolArray]], size: int, largest: float) -> Iterator[FloatPair]:
+    """The running sums of each block of weights, `size` in total and none above `largest`, with its labels."""
+    bits = 53 - size.bit_length()  # this many bits of each weight leave room for the sum of all
+    power = math.frexp(largest)[1]
+    before = [(0.0, 0.0)]
+    for weights, labels in parts:
+        slices = _class_slices(weights, labels, power, bits, before)
+        before = [(float(of_hits[-1]), float(of_misses[-1])) for of_hits, of_misses in slices]
+        yield _nearest([of_hits for of_hits, _ in slices]), _nearest([of_misses for _, of_misses in slices])
 
 
 def _sums_in_integers(weights: FloatArray, labels: BoolArray) -> FloatPair:

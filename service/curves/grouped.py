@@ -54,9 +54,10 @@ class GroupColumns:
     def take(self, rows: IntArray) -> "GroupColumns":
         """Some of the groups."""
         of_positives, of_negatives = self.positives_squared, self.negatives_squared
+        low = self.score_from.take(rows)
         return GroupColumns(
-            self.score_from.take(rows),
-            self.score_to.take(rows),
+            low,
+            low if self.score_to is self.score_from else self.score_to.take(rows),
             self.positives.take(rows),
             self.negatives.take(rows),
             None if of_positives is None else of_positives.take(rows),
@@ -97,7 +98,8 @@ def joined_groups(parts: Sequence[GroupColumns]) -> GroupColumns:
 def unite(given: GroupColumns) -> GroupColumns:
     """The groups in ascending order; those that share a score are merged. Sums are rounded once."""
     groups = _inclusive(given)
-    groups = groups.take(np.lexsort((groups.score_to, groups.score_from)))
+    order = _order(groups.score_from, groups.score_to)
+    groups = groups if order is None else groups.take(order)
     reach = np.maximum.accumulate(groups.score_to)
     starts = np.append(0, np.flatnonzero(groups.score_from[1:] > reach[:-1]) + 1)[: groups.rows]
     ends = np.append(starts[1:] - 1, groups.rows - 1)[: starts.size]
@@ -114,7 +116,9 @@ def unite(given: GroupColumns) -> GroupColumns:
 
 
 def _inclusive(given: GroupColumns) -> GroupColumns:
-    """The same groups, with the least and the greatest score that each may have."""
+    """The same groups, with the least and the greatest score that each may have: one column if all are exact."""
+    if given.is_exact:
+        return replace(given, score_to=given.score_from, closed="both")
     are_open = given.score_from < given.score_to
     low, high = given.score_from, given.score_to
     if given.closed == "left":
@@ -154,27 +158,28 @@ class Grouped:
         Raises LengthsDiffer, EndsReversed, GroupsOverlap, ContradictingSquares, OneClassLabels and TotalOutOfRange.
         """
         given.check()
-        given = _inclusive(given)
-        there = np.flatnonzero((given.positives > 0) | (given.negatives > 0))
-        low, high = (column.take(there) + 0.0 for column in (given.score_from, given.score_to))  # -0.0 is 0.0
-        order = np.lexsort((high, low))
-        low, high, there = low.take(order), high.take(order), there.take(order)
-        changes = (low[1:] != low[:-1]) | (high[1:] != high[:-1])
-        _check_apart(low, high, changes, there)
-        starts = np.append(0, np.flatnonzero(changes) + 1)[: low.size]
+        columns, places = _in_order(_inclusive(given))
+        low, high = columns.score_from, columns.score_to
+        changes = low[1:] != low[:-1]
+        if high is not low:
+            changes |= high[1:] != high[:-1]
+            _check_apart(low, high, changes, places)
+        starts = None if changes.all() else np.append(0, np.flatnonzero(changes) + 1)
         turn = slice(None, None, 1 if given.lower_is_positive else -1)
-        positives, negatives = (_sums(column[there], starts)[turn] for column in (given.positives, given.negatives))
+        positives, negatives = (_sums(column, starts)[turn] for column in (columns.positives, columns.negatives))
         for name, column in (("positives", positives), ("negatives", negatives)):
             total = _sum(column)
             if total == 0:
                 raise OneClassLabels(f"There are no {name}; a curve needs both classes.", name)
             check_total(name, total)
         squares = None
-        if given.positives_squared is not None and given.negatives_squared is not None:
-            both = given.positives_squared, given.negatives_squared
-            of_positives, of_negatives = (_sums(column[there], starts)[turn] for column in both)
+        if columns.positives_squared is not None and columns.negatives_squared is not None:
+            both = columns.positives_squared, columns.negatives_squared
+            of_positives, of_negatives = (_sums(column, starts)[turn] for column in both)
             squares = of_positives, of_negatives
-        ends = low[starts][turn], high[starts][turn]
+        if starts is not None:
+            low, high = low[starts], high[starts]
+        ends = low[turn], high[turn]
         return cls(*ends, (positives, negatives), squares, given.rows, given.lower_is_positive)
 
     @property
@@ -232,11 +237,44 @@ def _check_squares(total: FloatArray, squares: FloatArray, name: str) -> None:
         raise ContradictingSquares(detail, name, row)
 
 
-def _check_apart(low: FloatArray, high: FloatArray, changes: BoolArray, rows: IntArray) -> None:
+def _in_order(given: GroupColumns) -> tuple[GroupColumns, IntArray | None]:
+    """The groups that are not empty in ascending order, with the place of each among those given; None if all stay.
+
+    Then their columns are not copied, and ones that are in order are not sorted.
+    """
+    there = (given.positives > 0) | (given.negatives > 0)
+    places = None if there.all() else np.flatnonzero(there)
+    if places is not None:
+        given = given.take(places)
+    order = _order(given.score_from, given.score_to)
+    if order is not None:
+        given = given.take(order)
+        places = order if places is None else places.take(order)
+    low = _without_negative_zero(given.score_from)
+    high = low if given.score_to is given.score_from else _without_negative_zero(given.score_to)
+    return replace(given, score_from=low, score_to=high), places
+
+
+def _order(low: FloatArray, high: FloatArray) -> IntArray | None:
+    """The places of groups in ascending order, by both of their ends; None if they are in it. Exact ones have one."""
+    if high is low:
+        return None if (low[1:] >= low[:-1]).all() else np.argsort(low)
+    if ((low[1:] > low[:-1]) | ((low[1:] == low[:-1]) & (high[1:] >= high[:-1]))).all():
+        return None
+    return np.lexsort((high, low))
+
+
+def _without_negative_zero(column: FloatArray) -> FloatArray:
+    """The column with 0.0 in place of -0.0: itself if it has none."""
+    return column + 0.0 if np.signbit(column[column == 0]).any() else column
+
+
+def _check_apart(low: FloatArray, high: FloatArray, changes: BoolArray, places: IntArray | None) -> None:
     """Refuse different groups that have a score in common; if any have, two neighbours do."""
     touching = np.flatnonzero(changes & (low[1:] <= high[:-1]))
     if touching.size:
-        first, second = sorted(rows[touching[0] : touching[0] + 2].tolist())
+        neighbours = touching[0] + np.arange(2)
+        first, second = sorted((neighbours if places is None else places[neighbours]).tolist())
         detail = (
             f"This group overlaps the one in row {first}, counting from 0. Merge them, or set closed if each group "
             "includes only one of its ends."
@@ -244,9 +282,12 @@ def _check_apart(low: FloatArray, high: FloatArray, changes: BoolArray, rows: In
         raise GroupsOverlap(detail, "score_from", second)
 
 
-def _sums(column: FloatArray, starts: IntArray) -> FloatArray:
-    """Sum over runs; each sum is rounded once, so that it does not depend on the order. Infinite beyond all doubles."""
-    if starts.size >= column.size:
+def _sums(column: FloatArray, starts: IntArray | None) -> FloatArray:
+    """Sum over runs; each sum is rounded once, so that it does not depend on the order. Infinite beyond all doubles.
+
+    None for the starts means that each run has one number.
+    """
+    if starts is None or starts.size >= column.size:
         return column
     with np.errstate(over="ignore"):
         sums: FloatArray = np.add.reduceat(column, starts)

@@ -7,6 +7,8 @@ numbers of bins: overlapping groups are united, and lost rows are noticed.
 import math
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from service.engines import sql
 from service.engines.checks import ReadLabels, RowColumns, checked_kinds, probed, with_labels
 from service.engines.engine import Engine, NamedArrays
@@ -70,6 +72,8 @@ def found(
     if tolerance is None or first is None:
         table = engine.rows(sql.exact_text(rows), "grouping by score")
         slices = {name: table[f"slice_{place}"] for place, name in enumerate(columns.by)}
+        if not slices:
+            _sort_by_score(table)
         groups, passes = groups_of(table, rows), 1
     else:
         search = Search(engine, rows, first, tolerance, most_bins, columns.lower_is_positive)
@@ -79,6 +83,13 @@ def found(
             "The number of rows grouped differs from the number counted before; did the data change in between?"
         )
     return Found(groups, int(probe["rows"]), passes, rest, slices)
+
+
+def _sort_by_score(table: NamedArrays) -> None:
+    """Sort the groups of a table, a column at a time: who evaluates them need not copy what is in order."""
+    order = np.argsort(table["score"])
+    for name in table:
+        table[name] = table[name][order]
 
 
 def _first_bins(probe: dict[str, float], bins: int) -> sql.FirstBins | None:

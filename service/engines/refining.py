@@ -40,6 +40,13 @@ class RowGroups(NamedTuple):
     masses: dict[str, FloatArray]
     rows: FloatArray
 
+    @property
+    def ends(self) -> dict[str, FloatArray]:
+        """The columns that say where the groups are, by the names of a request: one if each has one score."""
+        if self.score_to is self.score_from:
+            return {"score": self.score_from}
+        return {"score_from": self.score_from, "score_to": self.score_to}
+
     def take(self, places: IntArray | BoolArray | slice) -> "RowGroups":
         """Select groups."""
         masses = {name: column[places] for name, column in self.masses.items()}
