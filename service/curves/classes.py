@@ -18,6 +18,7 @@ from service.curves.evaluation import CurvesWarning
 from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray
 from service.curves.sample import Sample
 
+FEWEST_CLASSES, MOST_CLASSES = 2, 100
 AVERAGES = ("macro", "weighted", "micro")
 AVERAGED_AREAS = ("roc", "pr", "average_precision")
 

@@ -27,6 +27,9 @@ from service.curves.orientation import CountSpace
 from service.curves.positive_steps import PositiveSteps
 from service.curves.sample import Sample
 
+MOST_SLICE_COLUMNS = 10
+"""The most columns whose values together define the slices."""
+
 _DOUBT = 2.0**-20
 """A sum is in doubt where it is nearer than this, in ulps, to half way between two doubles.
 

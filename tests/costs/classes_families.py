@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from service.charts.picture import CHARTS
-from service.wire.requests.classes_schemas import MOST_CLASSES
+from service.curves.classes import MOST_CLASSES
 from tests.costs.families import ANSWERS, Family, csv_family, family
 from tests.costs.tables import classes, weighted
 

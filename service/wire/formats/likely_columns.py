@@ -69,7 +69,7 @@ def likely(names: list[str], missing: list[str]) -> dict[str, str]:
     return {key: name for key, name in found.items() if name is not None}
 
 
-def did_you_mean(header: list[str], missing: list[str]) -> str:
+def did_you_mean(found: dict[str, str]) -> str:
     """Suggest the parameters that name the missing columns; empty if no name is recognised."""
-    parameters = "&".join(f"{key}={quote_plus(name)}" for key, name in likely(header, missing).items())
+    parameters = "&".join(f"{key}={quote_plus(name)}" for key, name in found.items())
     return f" Did you mean {parameters}?" if parameters else ""

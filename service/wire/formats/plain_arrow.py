@@ -41,6 +41,8 @@ from service.wire.limits import Limits
 _MOST_PLAIN_COLUMNS = 64
 _LONGEST_METADATA = 1 << 16
 """Bytes of a message without its body. Both bound the time that the server's process takes for a header."""
+_LONGEST_NAMES = 1 << 12
+"""Bytes of all names of columns: many can refer to one long text, and each gets a copy, of up to 4 bytes for each."""
 
 _REMEMBERED_SCHEMAS = 64
 """How many schemas are remembered: a client sends the same one again and again."""
@@ -145,6 +147,8 @@ def _columns(metadata: bytes) -> tuple[tuple[str, ...], tuple[pa.DataType, ...]]
     if length or schema.number(ENDIANNESS, INT16) or schema.length(FIELDS) > _MOST_PLAIN_COLUMNS:
         raise NotPlain
     fields = tuple(schema.each(FIELDS))
+    if sum(field.length(FIELD_NAME) for field in fields) > _LONGEST_NAMES:
+        raise NotPlain
     return tuple(field.text(FIELD_NAME) for field in fields), tuple(map(_kind, fields))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from service.wire.formats.json_format import StrictJsonError, parse_json
-from service.wire.formats.likely_columns import did_you_mean
+from service.wire.formats.likely_columns import did_you_mean, likely
 from service.wire.problems import Problem, invalid_value, pointer_token
 
 COUNTS_COLUMNS = ("tp", "fp", "fn", "tn", "threshold")
@@ -69,7 +69,7 @@ def check_column(table: Table, key: str, name: str) -> None:
 def no_column(table: Table, key: str) -> Problem:
     """Make the problem of a column that is needed, with a guess at its name."""
     message = f"There is no column {key}; if it has another name, give it with {key}=; {header_of(table)}."
-    return invalid_value(f"/{key}", "missing", f"{message}{did_you_mean(table.header, [key])}")
+    return invalid_value(f"/{key}", "missing", f"{message}{did_you_mean(likely(table.header, [key]))}")
 
 
 def header_of(table: Table) -> str:
@@ -120,11 +120,15 @@ def group_columns(table: Table) -> list[str]:
     return [*ends, *masses] if ends and masses else []
 
 
-def distinct_columns(table: Table, key: str, text: str) -> list[str]:
-    """Split the names of columns that a parameter gives, each once."""
+def distinct_columns(table: Table, key: str, text: str, most: int) -> list[str]:
+    """Split the names of columns that a parameter gives, each once; reading many columns takes long."""
     names = listed_names(text, table.header)
+    if len(names) > most:
+        raise invalid_value(f"/{key}", "wrong_length", f"At most {most} columns can be named, not {len(names)}.")
     if len(set(names)) < len(names):
         raise invalid_value(f"/{key}", "duplicate", "A column is named twice.")
+    known = frozenset(table.header)
     for name in names:
-        check_column(table, key, name)
+        if name not in known:
+            check_column(table, key, name)
     return names

@@ -7,7 +7,9 @@ formats, nor of what is valid.
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from service.curves.classes import MOST_CLASSES
 from service.curves.comparison import MOST_EVALUATIONS
+from service.curves.slicing import MOST_SLICE_COLUMNS
 from service.wire.columns import SharedColumn
 from service.wire.formats.json_shapes import refuse_names_of_other_libraries
 from service.wire.formats.likely_columns import did_you_mean, likely
@@ -29,12 +31,10 @@ from service.wire.formats.table_columns import (
     GROUP_ENDS,
     GROUP_MASSES,
     Table,
-    check_column,
     counts_columns,
     distinct_columns,
     group_columns,
     header_of,
-    listed_names,
     named_columns,
     no_column,
 )
@@ -114,7 +114,7 @@ def _read_classes(table: Table, parameters: Mapping[str, str]) -> Decoded:
     if "scores" not in parameters:
         message = f"scores names a column for each class, as in scores=cat,dog; {header_of(table)}."
         raise invalid_value("/scores", "missing", message)
-    names = distinct_columns(table, "scores", parameters["scores"])
+    names = distinct_columns(table, "scores", parameters["scores"], MOST_CLASSES)
     others = named_columns(table, parameters, ("labels", "weights"))
     if "labels" not in others:
         raise no_column(table, "labels")
@@ -131,7 +131,7 @@ def _read_slices(table: Table, parameters: Mapping[str, str]) -> Decoded:
     if SLICES not in parameters:
         message = f"slices names the columns that define the slices, as in slices=country,model; {header_of(table)}."
         raise invalid_value(f"/{SLICES}", "missing", message)
-    names = distinct_columns(table, SLICES, parameters[SLICES])
+    names = distinct_columns(table, SLICES, parameters[SLICES], MOST_SLICE_COLUMNS)
     chosen = named_columns(table, parameters, SAMPLE_COLUMNS)
     missing = [key for key in ("scores", "labels") if key not in chosen]
     groups = group_columns(table) if missing and "scores" not in parameters else []
@@ -191,9 +191,10 @@ def _read_one(table: Table, parameters: Mapping[str, str], sample: tuple[str, ..
             "There are no columns scores and labels, nor tp and fp, nor score, positives and negatives; "
             f"{header_of(table)}."
         )
-        if len(likely(table.header, missing)) < len(missing):
+        guessed = likely(table.header, missing)
+        if len(guessed) < len(missing):
             message += " If your columns have other names, give them with scores= and labels=."
-        raise invalid_value("", "missing", f"{message}{did_you_mean(table.header, missing)}")
+        raise invalid_value("", "missing", f"{message}{did_you_mean(guessed)}")
     _refuse_closed(parameters)
     options = options_of(parameters)
     totals = {key: options.pop(key) for key in TOTALS if key in options}
@@ -236,16 +237,9 @@ def _read_several(table: Table, parameters: Mapping[str, str]) -> Decoded:
     if "scores" not in parameters:
         message = f"scores names the columns to compare, as in scores=a,b; {header_of(table)}."
         missing = [key for key in ("labels",) if key not in parameters and key not in table.header]
-        message += did_you_mean(table.header, missing)
+        message += did_you_mean(likely(table.header, missing))
         raise invalid_value("/scores", "missing", message)
-    names = listed_names(parameters["scores"], table.header)
-    if len(names) > MOST_EVALUATIONS:
-        message = f"At most {MOST_EVALUATIONS} columns can be compared, not {len(names)}."
-        raise invalid_value("/scores", "wrong_length", message)
-    if len(set(names)) < len(names):
-        raise invalid_value("/scores", "duplicate", "A column is named twice.")
-    for name in names:
-        check_column(table, "scores", name)
+    names = distinct_columns(table, "scores", parameters["scores"], MOST_EVALUATIONS)
     shared = named_columns(table, parameters, ("labels", "weights"))
     if "labels" not in shared:
         raise no_column(table, "labels")

@@ -10,7 +10,7 @@ import numpy as np
 from marshmallow import ValidationError, fields, post_load
 
 from service.charts.picture import Pictures
-from service.curves.classes import ClassScores
+from service.curves.classes import FEWEST_CLASSES, MOST_CLASSES, ClassScores
 from service.curves.exact import BoolArray, FloatArray
 from service.wire import columns
 from service.wire.columns import ColumnError
@@ -18,7 +18,6 @@ from service.wire.requests.fields import Fault, Flag, LabelColumn, NumberColumn,
 from service.wire.requests.picture_schemas import ClassesCharts, charts_of
 from service.wire.requests.work import classes_work
 
-FEWEST_CLASSES, MOST_CLASSES = 2, 100
 _CLASS_NAME = Text(minimum=1, maximum=100)
 """The names that a class may have."""
 

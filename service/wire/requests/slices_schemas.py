@@ -15,6 +15,7 @@ from service.curves.exact import IntArray
 from service.curves.grouped import GroupColumns
 from service.curves.operating_points import OperatingPoint
 from service.curves.sample import Sample
+from service.curves.slicing import MOST_SLICE_COLUMNS
 from service.inference.intervals import IntervalOptions
 from service.inference.methods import INTERVAL_METHODS, RESAMPLED_METHODS
 from service.inference.rules import AREAS_WITH_INTERVALS
@@ -34,7 +35,6 @@ from service.wire.requests.picture_schemas import SlicesCharts, charts_of
 from service.wire.requests.work import slices_work
 
 MOST_SLICES = 100_000
-MOST_SLICE_COLUMNS = 10
 MOST_SLICE_POINTS = 20
 """The most operating points read for every slice."""
 

@@ -8,10 +8,10 @@ BOTH = ["scores", "labels"]
 
 
 def test_the_parameters_that_may_be_meant() -> None:
-    assert did_you_mean(["id", "Y Score", "Y-True"], BOTH) == " Did you mean scores=Y+Score&labels=Y-True?"
-    assert did_you_mean(["id", "y_true"], ["labels"]) == " Did you mean labels=y_true?"
-    assert did_you_mean(["id", "of day"], BOTH) == ""
-    assert did_you_mean(["y_true", "score"], ["weights"]) == ""
+    assert did_you_mean(likely(["id", "Y Score", "Y-True"], BOTH)) == " Did you mean scores=Y+Score&labels=Y-True?"
+    assert did_you_mean(likely(["id", "y_true"], ["labels"])) == " Did you mean labels=y_true?"
+    assert did_you_mean(likely(["id", "of day"], BOTH)) == ""
+    assert did_you_mean(likely(["y_true", "score"], ["weights"])) == ""
 
 
 def test_the_likeliest_comes_first() -> None:

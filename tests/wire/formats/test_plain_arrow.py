@@ -12,7 +12,7 @@ from service.wire.formats.plain_arrow import NotPlain, PlainArrowTable
 from service.wire.limits import Limits
 from service.wire.problems import Problem
 from tests.properties.bodies import arrow_body, chunked
-from tests.wire.formats.arrow_builder import END, batch_message, schema_message
+from tests.wire.formats.arrow_builder import END, INT, SCHEMA, batch_message, message, schema_message
 from tests.wire.formats.test_arrow_lies import LIES
 
 LIMITS = Limits(max_rows=1000, max_interpolated_rows=10)
@@ -58,6 +58,18 @@ def test_metadata_of_a_schema_such_as_that_of_pandas_is_skipped():
     assert plain(arrow_body(TABLE.replace_schema_metadata({"pandas": "{}" * 999})))[0] == 2
 
 
+def columns_of_one_name(name, columns=16):
+    """A table in whose schema all columns refer to the same text."""
+
+    def header(builder):
+        text, kind = builder.CreateString(name), builder.table({0: ("int32", 8), 1: ("uint8", 1)})
+        field = {0: ("offset", text), 2: ("uint8", INT), 3: ("offset", kind)}
+        fields = builder.tables([builder.table(field) for _ in range(columns)])
+        return builder.table({1: ("offset", fields)})
+
+    return message(SCHEMA, header) + batch_message(rows=1, nodes=[(1, 0)] * columns, buffers=[(0, 0), (0, 1)] * columns)
+
+
 OTHERS = {
     "nulls": arrow_body(pa.table({"x": [1.5, None]})),
     "text": arrow_body(TABLE.append_column("z", pa.array(["a", "b"]))),
@@ -70,6 +82,7 @@ OTHERS = {
     "no batch": arrow_body(TABLE.schema.empty_table()),
     "no columns": arrow_body(pa.table({})),
     "many columns": arrow_body(pa.table({str(place): [1] for place in range(65)})),
+    "names that are one long text": columns_of_one_name("\U0001f600" + 50_000 * "a"),
     "compression": arrow_body(TABLE, compression="zstd"),
     "an old version": arrow_body(TABLE, metadata_version=pa.ipc.MetadataVersion.V4),
     "the format before 0.15": arrow_body(TABLE, use_legacy_format=True),

@@ -3,6 +3,7 @@
 import pytest
 
 from service.curves.comparison import MOST_EVALUATIONS
+from service.operations import OPERATIONS
 from service.wire.columns import SharedColumn
 from service.wire.formats.query_options import Decoded
 from service.wire.formats.tables import evaluation_and_baseline, one_evaluation, several_evaluations
@@ -273,6 +274,19 @@ def test_the_number_of_evaluations_is_limited():
     error = refused(several, f"labels,{','.join(names)}", scores=",".join(names))
     assert (error.pointer, error.code) == ("/scores", "wrong_length")
     assert str(MOST_EVALUATIONS + 1) in error.detail
+
+
+@pytest.mark.parametrize(("operation", "parameter", "most"), [("slices", "slices", 10), ("classes", "scores", 100)])
+def test_columns_are_counted_before_any_is_read(operation, parameter, most):
+    class Unread(Fake):
+        def read(self, names):
+            raise AssertionError(names)
+
+    names = [f"c{number}" for number in range(most + 1)]
+    with pytest.raises(Problem) as caught:
+        OPERATIONS[operation].form.decode(Unread("scores", "labels", *names), {parameter: ",".join(names)})
+    assert [(error.pointer, error.code) for error in caught.value.errors] == [(f"/{parameter}", "wrong_length")]
+    assert caught.value.errors[0].detail == f"At most {most} columns can be named, not {most + 1}."
 
 
 @pytest.mark.parametrize(
