@@ -15,7 +15,7 @@ import numpy as np
 
 from service.curves.budget import HULL_PASS, spend
 from service.curves.confusion import ConfusionTable
-from service.curves.exact import BoolArray, FloatArray, IntArray
+from service.curves.exact import BoolArray, FloatArray, IntArray, blocks
 from service.curves.orientation import CountSpace
 
 _LONG_TABLE = 1 << 15
@@ -47,10 +47,14 @@ class RocHull:
         """Find the hull of a table's rows."""
         if table.whole and table.compiled:
             return cls(table, *table.compiled.hull())
-        points, outer = CountSpace.of(table), np.arange(table.tp.size)
-        if outer.size > _LONG_TABLE:
-            few = np.append(outer[: -1 : math.isqrt(outer.size) // _FEW_ROWS], outer[-1])
-            outer = outer[points.beside(upper_hull(points, _distinct(table, few)), outer) >= 0]
+        points, size = CountSpace.of(table), table.tp.size
+        if size > _LONG_TABLE:
+            few = np.append(np.arange(0, size - 1, math.isqrt(size) // _FEW_ROWS), size - 1)
+            inner = upper_hull(points, _distinct(table, few))
+            parts = (np.arange(rows.start, min(rows.stop, size)) for rows in blocks(size))
+            outer = np.concatenate([_not_under(points, inner, rows) for rows in parts])
+        else:
+            outer = np.arange(size)
         return cls(table, upper_hull(points, _distinct(table, outer)), outer)
 
     @cached_property
@@ -136,6 +140,13 @@ def _distinct(table: ConfusionTable, rows: IntArray) -> IntArray:
     tp, fp = table.tp.take(rows), table.fp.take(rows)
     out: IntArray = rows[np.append(True, (tp[1:] != tp[:-1]) | (fp[1:] != fp[:-1]))]
     return out
+
+
+def _not_under(points: CountSpace, vertices: IntArray, rows: IntArray) -> IntArray:
+    """Those of successive rows that do not lie under the hull of a few."""
+    first = min(int(vertices.searchsorted(rows[0], side="right")) - 1, vertices.size - 2)
+    last = max(int(vertices.searchsorted(rows[-1])), first + 1)
+    return rows[points.beside(vertices[first : last + 1], rows) >= 0]
 
 
 def prune(points: PlanePoints, chain: IntArray, candidates: IntArray, rounds: float = math.inf) -> IntArray:
