@@ -205,10 +205,13 @@ def test_a_signal_ends_a_command_within_two_seconds(
         time.sleep(0.5)
         user, system = Path(f"/proc/{command.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
         used = (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
-        for number in signals:
-            command.send_signal(number)
-            time.sleep(0.02)
-        _, said = command.communicate(timeout=60)
+        try:
+            for number in signals:
+                command.send_signal(number)
+                time.sleep(0.02)
+            _, said = command.communicate(timeout=60)
+        finally:
+            command.kill()
     assert used_by_children() - others - used < 2
     assert command.returncode == status
     assert said.strip() == says
