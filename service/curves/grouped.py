@@ -122,9 +122,9 @@ def _inclusive(given: GroupColumns) -> GroupColumns:
     are_open = given.score_from < given.score_to
     low, high = given.score_from, given.score_to
     if given.closed == "left":
-        high = np.where(are_open, np.nextafter(high, -np.inf), high)
+        high = np.nextafter(high, -np.inf, out=high.copy(), where=are_open)
     elif given.closed == "right":
-        low = np.where(are_open, np.nextafter(low, np.inf), low)
+        low = np.nextafter(low, np.inf, out=low.copy(), where=are_open)
     return replace(given, score_from=low, score_to=high, closed="both")
 
 

@@ -179,12 +179,13 @@ def test_a_query_that_fails(spark: Spark) -> None:
 def test_what_columns_hold(spark: Spark) -> None:
     spark.rows(
         "CREATE TEMPORARY VIEW kinds AS SELECT CAST(1 AS TINYINT) AS a, 1L AS b, 1.5F AS c, 1.5D AS d, 1.5BD AS e,"
-        " true AS f, 'x' AS g, NULL AS h, CAST('x' AS VARCHAR(3)) AS i, DATE'2026-01-01' AS j, ARRAY(1) AS k",
+        " true AS f, 'x' AS g, NULL AS h, CAST('x' AS VARCHAR(3)) AS i, DATE'2026-01-01' AS j, ARRAY(1) AS k,"
+        " CAST(1 AS DECIMAL(38, 0)) AS l",
         "view",
     )
     spark.table = "kinds"
-    names = ["integer"] * 2 + ["number"] * 3 + ["boolean", "text", "number", "text", "date", "array<int>"]
-    assert spark.kinds() == dict(zip("abcdefghijk", map(Kind, names), strict=True))
+    names = ["integer"] * 2 + ["number"] * 3 + ["boolean", "text", "number", "text", "date", "array<int>", "integer"]
+    assert spark.kinds() == dict(zip("abcdefghijkl", map(Kind, names), strict=True))
 
 
 def test_what_rows_hold(spark: Spark) -> None:
