@@ -151,7 +151,7 @@ class TestProblems:
 
 
 class TestGeneratedClients:
-    """Rules without which a generator writes code that does not compile or cannot be used; some generator needs each."""
+    """Without these rules, generators write code that does not compile or cannot be used; some generator needs each."""
 
     def test_no_alternatives(self) -> None:
         """Go and Java demand both sides of a oneOf; an anyOf is a class of its own without a name."""
