@@ -1,4 +1,4 @@
-"""`--engine duckdb`: files of any number of rows give the answer that their rows give, or bounds that hold it."""
+"""`--engine duckdb`: files of any number of rows get the same answer as their rows, or bounds that contain it."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ main()
 
 
 def used_by_children() -> float:
-    """The processor seconds of all processes that this one has waited for."""
+    """The processor time of all processes that this one has waited for, in seconds."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
@@ -195,7 +195,7 @@ def used_by_children() -> float:
 def test_a_signal_ends_a_command_within_two_seconds(
     lake: Path, tmp_path: Path, signals: list[int], status: int, says: bytes
 ) -> None:
-    """Two seconds of a processor: the command works on two, and this machine may have other work."""
+    """Two seconds of processor time: the command uses two processors, and this machine may have other work."""
     words = ["curves", str(lake / "all.parquet"), *DUCKDB, "--spill", str(tmp_path)]
     others = used_by_children()
     with subprocess.Popen([sys.executable, "-c", ENDLESS, *words], cwd=ROOT, stderr=subprocess.PIPE) as command:

@@ -1,4 +1,4 @@
-"""Areas by hand, and the reference's own checks on itself."""
+"""Areas computed by hand, and checks of the reference itself."""
 
 from __future__ import annotations
 

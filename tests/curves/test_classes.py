@@ -1,4 +1,4 @@
-"""Classes: every area has the bits of a single call, averages are those of exact arithmetic, no order matters."""
+"""Classes: every area equals that of a single call to the bit, averages are exact, and no order matters."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def given_classes(draw: st.DrawFn) -> ClassScores:
 
 
 def single(found: ClassScores, place: int) -> dict[str, float | None]:
-    """The areas of one class by a call for it alone."""
+    """The areas of one class, from a call for it alone."""
     weights = np.ones(found.rows) if found.weights is None else found.weights
     if {bool(member) for member in found.members[place][weights > 0]} != {True, False}:
         return dict.fromkeys(SHARED_AREAS)

@@ -1,4 +1,4 @@
-"""Two curves on one axis: who leads where, the crossings to the bit, and what is too short for doubles."""
+"""Two curves on one axis: which leads where, the crossings to the bit, and intervals too short for doubles."""
 
 from __future__ import annotations
 

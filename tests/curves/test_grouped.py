@@ -1,4 +1,4 @@
-"""Which groups have scores in common, which a threshold divides, and what they become together."""
+"""Which groups share scores, which a threshold divides, and how they merge."""
 
 from __future__ import annotations
 

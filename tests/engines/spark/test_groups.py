@@ -1,4 +1,4 @@
-"""Spark's groups are DuckDB's, of the same rows: ties, types, labels, weights, refusals, bins of bins."""
+"""Spark's groups equal DuckDB's for the same rows: ties, types, labels, weights, refusals, bins of bins."""
 
 from collections.abc import Callable
 from decimal import Decimal
@@ -90,7 +90,7 @@ def open_file(spark: Spark) -> OpenFile:
 
 
 def in_order(result: Found) -> list[bytes]:
-    """All that was found, sorted by slices and scores."""
+    """The groups found, sorted by slices and scores."""
     groups = result.groups
     slices = [column.astype(str) for column in result.slices.values()]
     order = np.lexsort([groups.score_from, *slices])
@@ -106,7 +106,7 @@ def area_of(groups: RowGroups) -> tuple[float, float]:
 
 
 def both(case: Case, folder: Path, open_file: OpenFile, **options: float) -> tuple[Found, Found]:
-    """What is found in Spark and in DuckDB."""
+    """The groups found in Spark and in DuckDB."""
     path = case.write(folder)
     with DuckDB(Files([str(path)])) as duckdb:
         theirs = found(duckdb, case.columns, case.read_labels, **options)

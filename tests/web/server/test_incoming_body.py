@@ -1,4 +1,4 @@
-"""The body of a request while it comes: in memory, then in a file, and never more than may be."""
+"""The body of a request while it arrives: in memory, then in a file, and never above the limit."""
 
 import errno
 import io

@@ -1,4 +1,4 @@
-"""Arrow streams that no writer writes: each is refused for what is wrong with it, before pyarrow makes arrays of it."""
+"""Arrow streams that no writer writes: each is refused for its error before pyarrow makes arrays of it."""
 
 import re
 import struct
