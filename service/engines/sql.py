@@ -31,7 +31,7 @@ from service.engines.nodes import (
 MOST_LABELS = 10_000
 """The most distinct labels that are listed."""
 
-_DIGITS, _MOST_DIGITS = 53, 64
+_DOUBLE_BITS, _INTEGER_BITS = 53, 64
 """The bits of a double, and those of the largest integers that are looked at; larger ones are not taken for exact."""
 
 
@@ -194,10 +194,10 @@ def _examples(rows: RowSource, *, plain: bool = False, whole: Collection[str] = 
 def _has_double(name: str) -> exp.Expr:
     """Whether a double holds an integer: at most 53 bits are left of it without the last ones, which are 0."""
     tests = []
-    for bits in range(_DIGITS, _MOST_DIGITS + 1):
-        rest = exp.Mod(this=column(name), expression=label_literal(2 ** (bits - _DIGITS)))
+    for bits in range(_DOUBLE_BITS, _INTEGER_BITS + 1):
+        rest = exp.Mod(this=column(name), expression=label_literal(2 ** (bits - _DOUBLE_BITS)))
         tests.append(exp.and_(within(name, 2**bits), exp.EQ(this=rest, expression=exp.Literal.number(0))))
-    return exp.or_(within(name, 2**_DIGITS), *tests[1:])
+    return exp.or_(within(name, 2**_DOUBLE_BITS), *tests[1:])
 
 
 def _descended(rows: RowSource, first: FirstBins, levels: Sequence[str]) -> exp.Select:
