@@ -3,14 +3,11 @@
 Knows the options of an engine, and how its failures end a command.
 """
 
-import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial, wraps
 from pathlib import Path
-from threading import current_thread, main_thread
 from typing import Any, BinaryIO, TypeVar, cast
 
 import click
@@ -21,6 +18,7 @@ from service.answer import answer_decoded
 from service.cli.asking import as_options, limits, problem_lines, use_compiled
 from service.cli.command_error import fail, needs_extra
 from service.cli.engine_bars import EngineBars
+from service.cli.engine_signals import ended_by_signals
 from service.cli.files import InputFile, suffix_of
 from service.cli.options import flag
 from service.curves.errors import OneClassLabels
@@ -180,7 +178,7 @@ class EngineRows:
         except Problem as problem:
             fail(self._lines(problem, given))
         if not self._found:
-            with _ended_by_signals() as check:
+            with ended_by_signals() as check:
                 self._found.update(self._grouped(given, check))
         return Decoded(self._found | options)
 
@@ -284,37 +282,6 @@ _NAMES = {"duckdb": "DuckDB", "spark": "Spark"}
 
 _READ_HERE = {*COLUMN_PARAMETERS, *CSV_PARAMETERS, "positive_label"}
 """Options that say how rows are read."""
-
-
-@contextmanager
-def _ended_by_signals() -> Iterator[Callable[[], None]]:
-    """Have Ctrl-C and SIGTERM stop the query and remove what it wrote to disk, however often they come.
-
-    Python drops an exception that a signal raises within some callbacks of its own, so call what this yields now and
-    then: it raises the exception again.
-    """
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    caught: list[int] = []
-
-    def check() -> None:
-        if caught and current_thread() is main_thread():
-            raise KeyboardInterrupt if caught[0] == signal.SIGINT else SystemExit(128 + caught[0])
-
-    def stop(number: int, _: object) -> None:
-        for each in before:
-            signal.signal(each, signal.SIG_IGN)  # once is enough, until the process has ended
-        caught.append(number)
-        check()
-
-    for number, handler in before.items():
-        if handler != signal.SIG_IGN:
-            signal.signal(number, stop)
-    try:
-        yield check
-        check()
-    finally:
-        for number, handler in () if caught else before.items():
-            signal.signal(number, handler)
 
 
 def _column(cells: np.ndarray[Any, Any]) -> ArrowColumn:
