@@ -192,6 +192,9 @@ class EngineRows:
 
     def problem_lines(self, problem: dict[str, Any], given: Mapping[str, str]) -> Iterable[str]:
         """Format a problem of these rows."""
+        if problem["type"] == "/problems/body_too_large":  # all that it can mean without a body
+            yield from self._lack_of_memory()
+            return
         errors = as_options(problem.get("errors", []), given)
         yield from problem_lines(problem | {"errors": errors}, self.name, options=True)
         missing = {error["pointer"].removeprefix("/") for error in errors if error["code"] == "missing"}
@@ -201,7 +204,11 @@ class EngineRows:
     def _grouped(self, given: Mapping[str, str], check: Callable[[], None]) -> dict[str, Any]:
         """Have the engine group the rows: a document of groups, and perhaps of slices."""
         try:
-            from service.engines.failures import ColumnRefused, EngineFailed  # noqa: PLC0415  # goes with the engine
+            from service.engines.failures import (  # noqa: PLC0415  # goes with the engine
+                ColumnRefused,
+                EngineFailed,
+                EngineOutOfMemory,
+            )
 
             bars = EngineBars(check)
             opened = self._spark(bars) if self.engine.engine == "spark" else self._duckdb(given, bars)
@@ -227,7 +234,11 @@ class EngineRows:
                 )
             elif self.engine.memory is not None and "Out of Memory" in str(failure):
                 lines.append(f"  --memory {self.engine.memory} is too little: give more, as in 1GB, or leave it out.")
+            if isinstance(failure, EngineOutOfMemory):
+                lines.extend(self._advice())
             fail(lines)
+        except MemoryError:
+            fail(self._lack_of_memory())
         finally:
             bars.close()
 
@@ -271,6 +282,16 @@ class EngineRows:
         groups = {name: _column(cells) for name, cells in (result.groups.ends | result.groups.masses).items()}
         slices = {name: _column(result.slices[name]) for name in by}
         return {"groups": groups} | ({SLICES: slices} if by else {})
+
+    def _lack_of_memory(self) -> Iterable[str]:
+        yield f"Error: {self.name}: The evaluation needs more memory than this process may use."
+        yield from self._advice()
+
+    def _advice(self) -> Iterable[str]:
+        """What needs less memory."""
+        if self.engine.tolerance is None:
+            yield "  Without --tolerance, each distinct score needs memory. For curves, tradeoffs and gate, --tolerance 1e-6"
+            yield "  bounds the areas with much less."
 
     def _lines(self, problem: Problem, given: Mapping[str, str]) -> Iterable[str]:
         import orjson  # noqa: PLC0415

@@ -167,6 +167,47 @@ def test_options_of_an_engine_need_one(lake: Path) -> None:
     assert "--engine reads tables" in run("curves", "-", "--format", "json", *DUCKDB).stderr
 
 
+LITTLE_MEMORY = """
+import re, resource, sys
+from pathlib import Path
+from service import answer
+from service.cli.main import main
+from service.engines import plan
+from service.engines.duckdb_engine import DuckDB
+from service.environment import give_memory_back
+
+def with_little_memory(function):
+    def limited(*arguments):
+        if name != "rows" or arguments[-1] == "grouping by score":
+            give_memory_back()
+            used = 1024 * int(re.search(r"VmData:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
+            resource.setrlimit(resource.RLIMIT_DATA, (used + (4 << 20), -1))
+        return function(*arguments)
+    return limited
+
+places = {"group": (DuckDB, "rows"), "sort": (plan, "_sort_by_score"), "evaluate": (answer, "_write_answer")}
+place, name = places[sys.argv.pop(1)]
+setattr(place, name, with_little_memory(getattr(place, name)))
+main()
+"""
+
+
+@pytest.mark.parametrize("place", ["group", "sort", "evaluate"])
+def test_a_lack_of_memory_is_told_with_what_needs_less(place: str, root: Path, tmp_path: Path) -> None:
+    file = tmp_path / "rows.parquet"
+    random = np.random.default_rng(20261125)
+    scores = random.random(600_000)
+    parquet.write_table(pa.table({"scores": scores, "labels": random.random(scores.size) < scores}), file)
+    command = [sys.executable, "-c", LITTLE_MEMORY, place, "curves", file, *DUCKDB]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 2, done.stderr
+    first, *others = done.stderr.splitlines()
+    assert first.startswith(f"Error: {file}: ")
+    assert "memory" in " ".join([first, *others[:-2]]).lower()
+    assert "--tolerance 1e-6" in " ".join(others[-2:])
+    assert "Traceback" not in done.stderr
+
+
 ENDLESS = """
 import sys
 from service.engines import sql
