@@ -48,7 +48,7 @@ def ask(
     accept: str = JSON,
     coding: str = IDENTITY,
 ) -> bytes:
-    """The answer's body; every answer is right here."""
+    """The answer's body; every request here is valid."""
     parameters = tuple(query.items())
     content = compress(coding, body)
     result = answer(Request(operation, "/", media_type, accept, parameters, content, content_encoding=coding), LIMITS)
@@ -57,7 +57,7 @@ def ask(
 
 
 def typed(columns: Columns) -> Iterator[pa.Table]:
-    """The same columns in several types that hold their values exactly."""
+    """The same columns in several types that represent their values exactly."""
     table = pa.table(columns)
     yield table
     for kinds in ((pa.int8(), pa.uint64(), pa.float16()), (pa.uint8(), pa.int32(), pa.float32()), (pa.int64(),)):
