@@ -159,7 +159,7 @@ def test_dominance_is_an_order(entries: list[Entry]) -> None:
 @examples(60)
 @given(any_rivals)
 def test_a_dominating_curve_is_best_everywhere(entries: list[Entry]) -> None:
-    """A curve that dominates all others is among the best everywhere, and no other has a greater area along its rows."""
+    """A curve that dominates all others is among the best everywhere, and no area along the rows exceeds its own."""
     found = compared(entries)
     areas = dict(zip(found.names, found.auc, strict=True))
     above = dominance(found)
