@@ -29,10 +29,8 @@ _READ_UINT8, _READ_UINT16, _READ_INT16, _READ_UINT32, _READ_INT32, _READ_INT64 =
 )
 
 _CONTINUATION = b"\xff\xff\xff\xff"
-_V5 = 4
-"""The metadata version of Arrow 1.0 and later; before it, compression was declared in a message's custom metadata."""
 
-_MESSAGE_VERSION, _MESSAGE_HEADER, _MESSAGE_BODY_LENGTH, _MESSAGE_METADATA = 0, 2, 3, 4
+_MESSAGE_HEADER, _MESSAGE_METADATA = 2, 4
 _ENDIANNESS, _FIELDS, _SCHEMA_METADATA = 0, 1, 2
 _FIELD_NAME, _FIELD_TYPE_ID, _FIELD_TYPE, _FIELD_CHILDREN, _FIELD_METADATA = 0, 2, 3, 5, 6
 _PAIR_KEY, _PAIR_VALUE = 0, 1
@@ -216,12 +214,12 @@ def _add(counted: Counted, message: pa.ipc.Message, place: Place) -> None:
         counted.rows += rows
     buffers = batch.structs(_BATCH_BUFFERS, _BUFFER)
     lengths = buffers["length"]
-    if (lengths < 0).any() or lengths.sum(dtype=np.float64) > root.number(_MESSAGE_BODY_LENGTH, _READ_INT64):
+    if (lengths < 0).any() or lengths.sum(dtype=np.float64) > message.body.size:
         # If columns share buffers, each would become an array of its own.
         raise Problem("malformed_body", "The buffers of a record batch or a dictionary are longer than its body.")
     is_compressed = batch.has(_BATCH_COMPRESSION)
-    if root.number(_MESSAGE_VERSION, _READ_INT16) < _V5 and (is_compressed or root.has(_MESSAGE_METADATA)):
-        # pyarrow would read the compressed bytes as values.
+    if message.metadata_version < pa.ipc.MetadataVersion.V5 and (is_compressed or root.has(_MESSAGE_METADATA)):
+        # Compression was declared in that metadata, and pyarrow would read the compressed bytes as values.
         raise _unsupported("The buffers are compressed as they were before Arrow 1.0; write the data again")
     if is_compressed:
         counted.unpacked += _unpacked(buffers[lengths > 0], np.frombuffer(message.body, np.uint8))
