@@ -90,9 +90,9 @@ def _not_a_number(cells: pa.ChunkedArray, points: pa.ChunkedArray, decimal: str)
 
 @labels.register
 def _(column: TextColumn, positive_label: object) -> Labels:
-    """Cells of CSV; an empty one has no value."""
+    """Cells of CSV; an empty one has no value, unless it is the positive label."""
     row = pc.index(column.cells, "").as_py()
-    if row >= 0:
+    if row >= 0 and positive_label != "":
         raise ColumnError("not_a_label", "This is blank; it must be a label.", row)
     return labels_of_texts(column.cells, positive_label, column.decimal)
 
