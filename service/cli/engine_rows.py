@@ -283,8 +283,8 @@ class EngineRows:
     def _advice(self) -> Iterable[str]:
         """What needs less memory."""
         if self.engine.tolerance is None:
-            yield "  Without --tolerance, each distinct score needs memory. For curves, tradeoffs and gate, --tolerance 1e-6"
-            yield "  bounds the areas with much less."
+            yield "  Without --tolerance, each distinct score needs memory. With --tolerance 1e-6, which curves,"
+            yield "  tradeoffs and gate take, the areas are bounded with much less."
 
     def _lines(self, problem: Problem, given: Mapping[str, str]) -> Iterable[str]:
         import orjson  # noqa: PLC0415
