@@ -50,7 +50,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     if settings.datasets_file:
         datasets = read_datasets(Path(settings.datasets_file), keys=bool(settings.api_keys_file))
         remove_abandoned(Path(tempfile.gettempdir()))
-    limits = Limits(settings.max_rows, settings.max_interpolated_rows, settings.max_decompressed_bytes)
+    limits = Limits.of(settings)
     # Under gunicorn.conf.py the server's processes share it.
     runtime_directory = Path(settings.runtime_dir) if settings.runtime_dir else _directory_of_its_own()
     slots = slots_in(runtime_directory, "big", settings.slots, settings.workers)

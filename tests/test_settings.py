@@ -1,5 +1,8 @@
 """Settings are read from ROCPR_* variables, checked, and named in every complaint."""
 
+import re
+from pathlib import Path
+
 import attrs
 import pytest
 
@@ -12,6 +15,7 @@ from service.settings import (
     read_settings,
     shipped_file,
 )
+from service.wire.limits import Limits
 
 NUMBERS = [field.name for field in attrs.fields(Settings) if isinstance(field.default, int)]
 TEXTS = ["api_keys_file", "datasets_file", "trusted_proxies", "cors_origins", "spool_dir", "runtime_dir", "commit"]
@@ -78,6 +82,20 @@ def test_the_spool_directory_has_to_be_one(tmp_path) -> None:
 @pytest.mark.parametrize("text", ["", "  "])
 def test_an_empty_variable_counts_as_unset(text: str) -> None:
     assert read_settings({f"ROCPR_{field.name.upper()}": text for field in attrs.fields(Settings)}) == read_settings({})
+
+
+def test_each_setting_is_used(root: Path) -> None:
+    """By the application, a worker, a command or gunicorn's configuration; the limits of a request all together."""
+    code = "".join(
+        path.read_text("utf-8") for folder in ("service", "deploy") for path in (root / folder).rglob("*.py")
+    )
+    names = {field.name for field in attrs.fields(Settings)}
+    assert names - {*re.findall(r"\b_?settings\.(\w+)", code), *Limits.__slots__} == set()
+
+
+def test_the_limits_of_requests_are_settings() -> None:
+    given = {"ROCPR_MAX_ROWS": "3", "ROCPR_MAX_INTERPOLATED_ROWS": "2000", "ROCPR_MAX_DECOMPRESSED_BYTES": "5"}
+    assert Limits.of(read_settings(given)) == Limits(3, 2000, 5)
 
 
 def test_settings_are_frozen() -> None:

@@ -4,7 +4,7 @@ Hues are those of Okabe & Ito (2008), distinguishable with any colour vision, da
 until each has a contrast of 4.5 with the paper. Nothing is distinguished by colour alone.
 """
 
-_COLOURS = {
+COLOURS = {
     "paper": ("#ffffff", "#0d1117"),
     "ink": ("#1f2328", "#e6edf3"),
     "soft": ("#59636e", "#9aa4af"),
@@ -22,28 +22,26 @@ _COLOURS = {
     "s6": ("#454c55", "#bcc4cd"),
     "s7": ("#6448b8", "#b0a2f5"),
 }
-"""{class: its colour on white, and on black}; s0 to s7 are the series."""
+"""{name: its colour on white, and on black}; s0 to s7 are the series. In a picture each is a class of CSS."""
 
 HUES = 8
 DASHES = ("", "7 3", "2 3", "9 3 2 3", "4 2", "12 3", "9 3 2 3 2 3", "1 3")
 """Eight dashes in eight hues are more than the curves of a comparison."""
 
 STYLE = "@media (prefers-color-scheme:dark){%s}" % "".join(  # noqa: UP031  # braces of CSS
-    f".{name}{{color:{dark}}}" for name, (_, dark) in _COLOURS.items()
+    f".{name}{{color:{dark}}}" for name, (_, dark) in COLOURS.items()
 )
 """The style of the theme `auto`: dark colours for readers who prefer them. It is the same in every picture."""
 
-NAMES = tuple(_COLOURS)
-
 
 def colour(name: str, theme: str) -> str:
-    """The colour of a class; for the theme `auto` the light one, which STYLE overrides."""
-    light, dark = _COLOURS[name]
+    """The colour of a name; for the theme `auto` the light one, which STYLE overrides."""
+    light, dark = COLOURS[name]
     return dark if theme == "dark" else light
 
 
 def hue(series: int) -> str:
-    """The class of a series."""
+    """The name of the colour of a series."""
     return f"s{series % HUES}"
 
 

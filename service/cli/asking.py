@@ -49,8 +49,7 @@ def ask(operation: str, media_type: str, parameters: dict[str, str], body: bytes
 
 def limits() -> Limits:
     """Read the limits of a server."""
-    settings = _settings()
-    return Limits(settings.max_rows, settings.max_interpolated_rows, settings.max_decompressed_bytes)
+    return Limits.of(_settings())
 
 
 def use_compiled() -> None:

@@ -108,7 +108,7 @@ def areas_of_each(
     parts: Iterable[Evaluation | Undefined], count: int
 ) -> tuple[AreaColumns, list[ConfusionTable | None]]:
     """All areas of evaluations, one at a time, and the tables of those that have areas."""
-    found = AreaColumns(*np.full((7, count), np.nan))
+    found = AreaColumns(*np.full((2 + len(SHARED_AREAS), count), np.nan))
     tables: list[ConfusionTable | None] = []
     for number, part in enumerate(parts):
         table = None

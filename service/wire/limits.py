@@ -1,6 +1,9 @@
 """Limits of one request; decoders check a body against them before they allocate anything for it."""
 
 from dataclasses import dataclass
+from typing import Self
+
+from service.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,3 +16,8 @@ class Limits:
     max_rows: int
     max_interpolated_rows: int
     max_decompressed_bytes: int = 256 << 20
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """The limits that the settings of the same names give."""
+        return cls(**{name: getattr(settings, name) for name in cls.__slots__})

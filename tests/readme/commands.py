@@ -26,6 +26,7 @@ NOT_RUN = {
     ".venv/bin/python -m pytest tests/curves": "so this test is run",
     ".venv/bin/python -m tests.contract.write 2>/dev/null": "tests/contract runs it and compares",
     ".venv/bin/python -m tests.readme.test_pictures": "it changes the checkout; its tests compare",
+    ".venv/bin/python -m tests.readme.write": "it changes the checkout; its tests compare",
     ".venv/bin/python -m tests.coverage_of_intervals": "it takes hours; its tests run it in short",
     ".venv/bin/python -m tests.error_rates_of_gates": "it takes hours; its tests run it in short",
     ".venv/bin/python -m tests.error_rates_of_gates.cells": "it takes half an hour; its tests run a cell of it",

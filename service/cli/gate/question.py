@@ -53,17 +53,11 @@ class Question:
     def verdict(self, server: ServerAddress | None) -> bytes:
         """Get the answer, JSON; a problem is printed and ends the command."""
         if self.baseline is not None and BASELINE in self.rules.texts:
-            fail(
-                [
-                    (
-                        f"Error: {self.rules.name}: {BASELINE} names a column, and --baseline names a file; give only "
-                        "one of them."
-                    )
-                ]
-            )
-        return self._by_answer() if server is None else self._by(server)
+            both = f"{BASELINE} names a column, and --baseline names a file; give only one of them."
+            fail([f"Error: {self.rules.name}: {both}"])
+        return self._answered_here() if server is None else self._answered_by(server)
 
-    def _by_answer(self) -> bytes:
+    def _answered_here(self) -> bytes:
         use_compiled()
         most = limits() if isinstance(self.scores, InputFile) else limits_of_engines()
         request = Request("gates", "/v1/gates", JSON, JSON, (), b"")
@@ -72,7 +66,7 @@ class Question:
             fail(self._lines_of_problem(orjson.loads(result.body)))
         return result.body
 
-    def _by(self, server: ServerAddress) -> bytes:
+    def _answered_by(self, server: ServerAddress) -> bytes:
         from service.cli.gate.over_http import advice_on, post_gate  # noqa: PLC0415  # slow to import, rarely needed
 
         parameters = self.scores.taken(self._texts) | {

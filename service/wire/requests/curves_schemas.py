@@ -119,6 +119,5 @@ class CurvesRequestSchema(CurvesCharts, EvaluationSchema):
         if tuning is not None and tuning.lower_is_positive != evaluation.lower_is_positive:
             message = "The tuning sample's thresholds cannot be applied to scores that rank the other way."
             raise invalid("exclusive", message, "tuning")
-        names = ("include", "keep", "interpolation", "thresholds", "tuning", "operating_points", "partial", "costs")
-        options = CurvesOptions(**{name: data[name] for name in names if name in data})
+        options = CurvesOptions(**{name: data[name] for name in CurvesOptions.__slots__ if name in data})
         return CurvesRequest(evaluation, options, data.get("intervals"), charts_of("curves", data))

@@ -3,7 +3,6 @@
 Knows the options of trade-offs; nothing of bytes.
 """
 
-import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,5 +72,5 @@ class TradeoffsRequestSchema(TradeoffsCharts, EvaluationSchema):
             if start >= end:
                 raise invalid("not_rising", "The first number of the range must be below the second.", "lambda_range")
             data["lambda_range"] = (start, end)
-        options = {field.name: data[field.name] for field in dataclasses.fields(TradeoffOptions) if field.name in data}
+        options = {name: data[name] for name in TradeoffOptions.__slots__ if name in data}
         return TradeoffsRequest(evaluation, TradeoffOptions(**options), charts_of("tradeoffs", data))
