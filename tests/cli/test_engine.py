@@ -204,7 +204,7 @@ def test_a_lack_of_memory_is_told_with_what_needs_less(place: str, root: Path, t
     first, *others = done.stderr.splitlines()
     assert first.startswith(f"Error: {file}: ")
     assert "memory" in " ".join([first, *others[:-2]]).lower()
-    assert "With --tolerance 1e-6" in " ".join(others[-2:])
+    assert "--tolerance 1e-6" in " ".join(others[-2:])
     assert "Traceback" not in done.stderr
 
 
