@@ -138,7 +138,7 @@ def test_a_weighted_average_is_rounded_once() -> None:
     ]
     second = np.array([True, False, False, False, True, True])
     weights = np.array([3.7, 1, 1, 1, 2, 0.5])
-    answer = evaluate_classes(ClassScores(("a", "b"), scores, [~second, second], weights, False, True))
+    answer = evaluate_classes(ClassScores(("a", "b"), scores, [~second, second], weights, exclusive=True))
     positives = list(map(Fraction, answer.areas.positives))
     for name in AVERAGED_AREAS:
         areas_of_classes = map(Fraction, getattr(answer.areas, name))
