@@ -232,9 +232,10 @@ class EngineRows:
                 lines.append(
                     "  There is no room for what does not fit into memory: name another directory with --spill."
                 )
-            elif self.engine.memory is not None and "Out of Memory" in str(failure):
-                lines.append(f"  --memory {self.engine.memory} is too little: give more, as in 1GB, or leave it out.")
-            if isinstance(failure, EngineOutOfMemory):
+            elif isinstance(failure, EngineOutOfMemory):
+                if self.engine.memory is not None:
+                    given_memory = f"--memory {self.engine.memory}"
+                    lines.append(f"  {given_memory} is too little: give more, as in 1GB, or leave it out.")
                 lines.extend(self._advice())
             fail(lines)
         except MemoryError:
