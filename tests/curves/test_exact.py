@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.curves.exact import (
+    BLOCK,
     as_integers,
     class_sums,
     double,
@@ -24,6 +25,7 @@ from service.curves.exact import (
     positive_parts,
     power_of_two_scale,
     rounded,
+    sums_of_groups,
     two_product,
     two_sum,
 )
@@ -107,6 +109,16 @@ def test_class_sums_over_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     for of_class, found in zip((True, False), sums_of(rows), strict=True):
         totals = itertools.accumulate(Fraction(weight) if label == of_class else Fraction(0) for weight, label in rows)
         assert all(ulp_distance(so_far, total) <= 1 for so_far, total in zip(found.tolist(), totals, strict=True))
+
+
+@pytest.mark.parametrize("groups", [1, 99, BLOCK // 2, BLOCK // 2 + 1, 3 * BLOCK])
+@pytest.mark.parametrize("spread", [0, 30])
+def test_sums_of_groups_are_those_of_their_examples_in_turn(groups: int, spread: int) -> None:
+    drawn = np.random.default_rng([groups, spread])
+    both = drawn.random((groups, 2)) * 2.0 ** drawn.integers(-spread, spread, (groups, 2), endpoint=True)
+    wanted = class_sums(both.ravel(), np.arange(2 * groups) % 2 == 0)
+    for found, of_class in zip(sums_of_groups(*both.T), wanted, strict=True):
+        assert np.array_equal(found, np.append(0.0, of_class[1::2]))
 
 
 def one(a: float) -> np.ndarray:

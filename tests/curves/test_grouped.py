@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
 import pytest
 
+from service.curves.confusion import ConfusionTable
 from service.curves.errors import GroupsOverlap
 from service.curves.grouped import GroupColumns, Grouped, unite
 
@@ -54,6 +56,32 @@ def test_groups_with_a_score_in_common_become_one(
 def test_zero_has_one_sign() -> None:
     found = Grouped.of(columns([(-0.0, 1.0), (-1.0, -0.5), (-2.0, -2.0)]))
     assert np.signbit(found.low).tolist() == [False, True, True]
+
+
+@pytest.mark.parametrize("is_open", [False, True])
+@pytest.mark.parametrize("order", ["rising", "falling", "any"])
+def test_the_order_in_which_groups_are_given_does_not_matter(order: str, is_open: bool) -> None:  # noqa: FBT001
+    ends = [(float(place), place + is_open / 2) for place in range(100)]
+    given = columns(ends)
+    order_of_rows = {"rising": np.arange(100), "falling": np.arange(99, -1, -1), "any": np.arange(100) * 37 % 100}
+    found = Grouped.of(given.take(order_of_rows[order]))
+    assert list(zip(found.low.tolist(), found.high.tolist(), strict=True)) == ends[::-1]
+    assert found.masses[0].tolist() == given.positives[::-1].tolist()
+    assert found.masses[1].tolist() == given.negatives[::-1].tolist()
+
+
+def test_groups_in_order_are_not_copied() -> None:
+    given = columns([(score, score) for score in np.arange(1.0, 100_001.0)])
+    tracemalloc.start()
+    found = Grouped.of(given)
+    _, merging = tracemalloc.get_traced_memory()
+    tracemalloc.reset_peak()
+    table = ConfusionTable.of(found)
+    _, both = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert table.tp.size == 100_001
+    assert merging < 8 * given.rows  # no column of doubles
+    assert both < 8 * 4 * given.rows  # the three of the table
 
 
 @pytest.mark.parametrize("lower", [False, True])

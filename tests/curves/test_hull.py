@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from service.curves.confusion import ConfusionTable
-from service.curves.hull import RocHull, corners, roc_convex_hull
+from service.curves.hull import RocHull, corners, roc_convex_hull, upper_hull
+from service.curves.orientation import CountSpace
 from tests.strategies import Rows
 
 
@@ -45,6 +47,23 @@ def test_vertices_leave_collinear_rows_out() -> None:
     table = table_of([(1, 0), (2, 0), (3, 2), (4, 4)], 4, 6)
     found = [(table.tp[i], table.fp[i]) for i in roc_convex_hull(table).tolist()]
     assert found == [(0, 0), (2, 0), (4, 4), (4, 6)]
+
+
+def test_the_hull_of_a_long_table_is_that_of_all_its_rows() -> None:
+    """Long tables are looked at block by block; the last block may have nothing but rows equal to the last point."""
+    drawn = np.random.default_rng(20261125)
+    for negatives in (2.0, 40_000.0):
+        tp = np.append(drawn.integers(0, 2, 60_000).cumsum(), np.full(80_000, 30_500)).astype(np.float64)
+        fp = np.minimum(np.append(drawn.random(50_000), np.zeros(90_000)).cumsum(), negatives)
+        tp[0] = fp[0] = 0
+        fp[tp == tp[-1]] = negatives
+        table = ConfusionTable(np.full(tp.size, np.nan), tp, fp, tp[-1], negatives)
+        distinct = np.flatnonzero(np.append(True, (np.diff(tp) != 0) | (np.diff(fp) != 0)))
+        vertices = upper_hull(CountSpace.of(table), distinct)
+        assert roc_convex_hull(table).tolist() == vertices.tolist()
+        rows = np.arange(tp.size)
+        on_hull = CountSpace.of(table).beside(vertices, rows) == 0
+        assert RocHull.of(table).boundary.tolist() == rows[on_hull].tolist()
 
 
 CORNERS = {
