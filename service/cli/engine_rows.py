@@ -3,13 +3,10 @@
 Knows how an engine is asked, and how its failures end a command.
 """
 
-import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from threading import current_thread, main_thread
 from typing import Any
 
 import click
@@ -21,6 +18,7 @@ from service.cli.asking import as_options, limits, problem_lines, use_compiled
 from service.cli.command_error import fail, needs_extra
 from service.cli.engine_bars import EngineBars
 from service.cli.engine_options import EngineOptions
+from service.cli.engine_signals import ended_by_signals
 from service.cli.files import suffix_of
 from service.cli.options import flag
 from service.curves.errors import OneClassLabels
@@ -84,7 +82,7 @@ class EngineRows:
         except Problem as problem:
             fail(self._lines(problem, given))
         if not self._found:
-            with _ended_by_signals() as check:
+            with ended_by_signals() as check:
                 self._found.update(self._grouped(given, check))
         return Decoded(self._found | options)
 
@@ -98,6 +96,9 @@ class EngineRows:
 
     def problem_lines(self, problem: dict[str, Any], given: Mapping[str, str]) -> Iterable[str]:
         """Format a problem of these rows."""
+        if problem["type"] == "/problems/body_too_large":  # all that it can mean without a body
+            yield from self._lack_of_memory()
+            return
         errors = as_options(problem.get("errors", []), given)
         yield from problem_lines(problem | {"errors": errors}, self.name, options=True)
         missing = {error["pointer"].removeprefix("/") for error in errors if error["code"] == "missing"}
@@ -107,7 +108,11 @@ class EngineRows:
     def _grouped(self, given: Mapping[str, str], check: Callable[[], None]) -> dict[str, Any]:
         """Have the engine group the rows: a document of groups, and perhaps of slices."""
         try:
-            from service.engines.failures import ColumnRefused, EngineFailed  # noqa: PLC0415  # goes with the engine
+            from service.engines.failures import (  # noqa: PLC0415  # goes with the engine
+                ColumnRefused,
+                EngineFailed,
+                EngineOutOfMemory,
+            )
 
             bars = EngineBars(check)
             opened = self._spark(bars) if self.engine.engine == "spark" else self._duckdb(given, bars)
@@ -131,9 +136,14 @@ class EngineRows:
                 lines.append(
                     "  There is no room for what does not fit into memory: name another directory with --spill."
                 )
-            elif self.engine.memory is not None and "Out of Memory" in str(failure):
-                lines.append(f"  --memory {self.engine.memory} is too little: give more, as in 1GB, or leave it out.")
+            elif isinstance(failure, EngineOutOfMemory):
+                if self.engine.memory is not None:
+                    given_memory = f"--memory {self.engine.memory}"
+                    lines.append(f"  {given_memory} is too little: give more, as in 1GB, or leave it out.")
+                lines.extend(self._advice())
             fail(lines)
+        except MemoryError:
+            fail(self._lack_of_memory())
         finally:
             bars.close()
 
@@ -178,6 +188,16 @@ class EngineRows:
         slices = {name: _column(result.slices[name]) for name in by}
         return {"groups": groups} | ({SLICES: slices} if by else {})
 
+    def _lack_of_memory(self) -> Iterable[str]:
+        yield f"Error: {self.name}: The evaluation needs more memory than this process may use."
+        yield from self._advice()
+
+    def _advice(self) -> Iterable[str]:
+        """What needs less memory."""
+        if self.engine.tolerance is None:
+            yield "  Without --tolerance, each distinct score needs memory. For curves, tradeoffs and gate,"
+            yield "  --tolerance 1e-6 bounds the areas with much less."
+
     def _lines(self, problem: Problem, given: Mapping[str, str]) -> Iterable[str]:
         import orjson  # noqa: PLC0415
 
@@ -188,37 +208,6 @@ _NAMES = {"duckdb": "DuckDB", "spark": "Spark"}
 
 _READ_HERE = {*COLUMN_PARAMETERS, *CSV_PARAMETERS, "positive_label"}
 """Options that say how rows are read."""
-
-
-@contextmanager
-def _ended_by_signals() -> Iterator[Callable[[], None]]:
-    """Have Ctrl-C and SIGTERM stop the query and remove what it wrote to disk, however often they come.
-
-    Python drops an exception that a signal raises within some callbacks of its own, so call what this yields now and
-    then: it raises the exception again.
-    """
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    caught: list[int] = []
-
-    def check() -> None:
-        if caught and current_thread() is main_thread():
-            raise KeyboardInterrupt if caught[0] == signal.SIGINT else SystemExit(128 + caught[0])
-
-    def stop(number: int, _: object) -> None:
-        for each in before:
-            signal.signal(each, signal.SIG_IGN)  # once is enough, until the process has ended
-        caught.append(number)
-        check()
-
-    for number, handler in before.items():
-        if handler != signal.SIG_IGN:
-            signal.signal(number, stop)
-    try:
-        yield check
-        check()
-    finally:
-        for number, handler in () if caught else before.items():
-            signal.signal(number, handler)
 
 
 def _column(cells: np.ndarray[Any, Any]) -> ArrowColumn:

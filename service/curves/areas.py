@@ -22,6 +22,9 @@ from service.curves.exact import (
 from service.curves.positive_steps import PositiveSteps, positive_steps
 
 _LEAST_LIFTED = 2.0**-1000
+_MULTIPLES = 1.5 * 2.0**79
+"""Added to integers and subtracted again, this rounds them to multiples of 2^27."""
+
 LARGEST_TRAPEZOID = 1e7
 """`pr_trapezoid` is omitted when P is above this, because by definition it visits every integer tp."""
 
@@ -145,10 +148,16 @@ def _whole_trapezoids(x: FloatArray, y: FloatArray) -> float:
 
 
 def _trapezoids(x: FloatArray, y: FloatArray, x_up: float, y_up: float) -> Iterator[float]:
-    """Parts of twice the area under y over x, for scaled counts; their sum is within 2^-100 of it, relatively."""
+    """Parts of twice the area under y over x, for scaled counts; their sum is within 2^-100 of it, relatively.
+
+    It is exact for whole counts: what the products leave are integers up to 2^53, and are summed in two parts.
+    """
     steps = (x[1:] > x[:-1]).nonzero()[0]  # the others have no width
     width, width_low = two_sum(x[1:].take(steps) * x_up, x.take(steps) * -x_up)
     height, height_low = two_sum(y[1:].take(steps) * y_up, y.take(steps) * y_up)
     doubled, error = two_product(width, height)
     yield from positive_parts(doubled)
-    yield float((error + (width_low * height + width * height_low)).sum())
+    for rest in (error, width_low * height + width * height_low):
+        leading = (rest + _MULTIPLES) - _MULTIPLES
+        yield float(leading.sum())
+        yield float((rest - leading).sum())

@@ -52,21 +52,27 @@ class Arranged:
 
 def best_and_worst(groups: Grouped) -> tuple[Arranged, Arranged]:
     """Arrange groups in the best and in the worst order."""
-    best, rows = _table(groups, positives_first=True)
-    hull = best.select(RocHull.of(best).vertices)
-    upper = _rounded(areas(best, hull), 1, best, groups)
-    at_best = Arranged(groups, best, rows, upper)
-    worst, rows = _table(groups, positives_first=False)
-    hull = worst.select(RocHull.of(worst).vertices)
-    found = areas(worst, hull)
-    found.average_precision = _least_average_precision(groups, worst, rows[0])
-    return at_best, Arranged(groups, worst, rows, _rounded(found, -1, worst, groups))
+    return _best(groups), _worst(groups)
 
 
 def bounded_areas(groups: Grouped) -> dict[str, Enclosure | None]:
     """The bounds of every area; None for an area that is omitted. Those of exact groups are equal, up to rounding."""
-    best, worst = best_and_worst(groups)
-    return between(worst.areas, best.areas)
+    upper = _best(groups).areas  # its table is freed before the other is built
+    return between(_worst(groups).areas, upper)
+
+
+def _best(groups: Grouped) -> Arranged:
+    best, rows = _table(groups, positives_first=True)
+    hull = best.select(RocHull.of(best).vertices)
+    return Arranged(groups, best, rows, _rounded(areas(best, hull), 1, best, groups))
+
+
+def _worst(groups: Grouped) -> Arranged:
+    worst, rows = _table(groups, positives_first=False)
+    hull = worst.select(RocHull.of(worst).vertices)
+    found = areas(worst, hull)
+    found.average_precision = _least_average_precision(groups, worst, rows[0])
+    return Arranged(groups, worst, rows, _rounded(found, -1, worst, groups))
 
 
 def between(worst: Areas, best: Areas) -> dict[str, Enclosure | None]:

@@ -6,7 +6,9 @@ the order of rows or classes.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from math import fsum
+from operator import mul
 
 import numpy as np
 
@@ -121,11 +123,12 @@ def _averages(areas: AreaColumns, pooled: Sample | Undefined) -> ClassAverages:
     """Average areas over the classes: Σ A / k; Σ P A / Σ P; and the area of all classes in one sample."""
     micro, _ = areas_of_each([pooled], 1)
     known = not any(areas.reason)
+    positives = [Fraction(each) for each in areas.positives] if known else []
 
     def averages(name: str) -> FloatArray:
         each: FloatArray = getattr(areas, name)
         macro = fsum(each) / each.size if known else np.nan
-        weighted = fsum(areas.positives * each) / fsum(areas.positives) if known else np.nan
+        weighted = float(sum(map(mul, map(Fraction, each), positives)) / sum(positives)) if known else np.nan
         return np.array([macro, weighted, getattr(micro, name)[0]])
 
     return ClassAverages(*map(averages, AVERAGED_AREAS))

@@ -15,32 +15,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from service.curves.budget import CROSSING, EXACT_CROSSING, one_by_one, spend
+from service.curves.budget import CROSSING, spend
 from service.curves.confusion import ConfusionTable
-from service.curves.exact import (
-    BLOCK,
-    BoolArray,
-    FloatArray,
-    FloatPair,
-    IntArray,
-    as_integers,
-    exactly,
-    pair_product,
-    pair_quotient,
-    pair_sum,
-    two_sum,
-)
+from service.curves.exact import BLOCK, BoolArray, FloatArray, IntArray, blocks
 from service.curves.orientation import CountSpace
 
 Axis = Literal["fp", "tp"]
-Point = tuple[float, float]
-
-_PAIR_ERROR = 2.0**-99
-"""An upper bound of the error of a difference of two products in pairs, relative to the products."""
-_SAFE_FROM_UNDERFLOW = 2.0**-600
-"""Products of scaled distances above this have lost nothing to underflow."""
-_ALL_BITS = 2.0**-1000
-"""Doubles above this have all their bits."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -183,15 +163,19 @@ class _Pool:
 
             x = x_a + run · part,   part = ((y_c - y_a) run' - (x_c - x_a) rise') / (rise run' - rise' run)
 
-        Computed in pairs of doubles, and in integers where those leave the last bit in doubt.
+        Computed in integers: all x are multiples of one power of two, all y of another.
         """
         spend(lines[0].size * CROSSING)
-        ends = [(self.x[rows], self.y[rows]) for rows in lines]
-        with np.errstate(all="ignore"):
-            nearest, certain = _rounded_crossings(*ends, total=self.total)
-        for row in one_by_one(np.flatnonzero(~certain), EXACT_CROSSING):
-            nearest[row] = _exact_crossing(*((float(x[row]), float(y[row])) for x, y in ends), total=self.total)
-        return nearest
+        shares = np.empty(lines[0].size)
+        for some in blocks(shares.size):
+            ends = [rows[some] for rows in lines]
+            x_a, x_b, x_c, x_d, whole = _as_integers([*self.x.take(ends), np.full(ends[0].size, self.total)])
+            y_a, y_b, y_c, y_d = _as_integers([*self.y.take(ends)])
+            run, rise, other_run, other_rise = x_b - x_a, y_b - y_a, x_d - x_c, y_d - y_c
+            below = rise * other_run - other_rise * run
+            above = x_a * below + run * ((y_c - y_a) * other_run - (x_c - x_a) * other_rise)
+            shares[some] = above / (below * whole)  # a quotient of integers is rounded once
+        return shares
 
 
 def _ends(pair: IntArray, start: FloatArray) -> FloatArray:
@@ -200,53 +184,9 @@ def _ends(pair: IntArray, start: FloatArray) -> FloatArray:
     return np.where(last, 1.0, np.append(start[1:], 1.0))
 
 
-PointArrays = tuple[FloatArray, FloatArray]
-"""x and y, (n,) each."""
-
-
-def _rounded_crossings(
-    a: PointArrays, b: PointArrays, c: PointArrays, d: PointArrays, *, total: float
-) -> tuple[FloatArray, BoolArray]:
-    """Where lines between points meet, rounded, and whether that is certain to be the nearest double.
-
-    Distances are scaled by a power of two for each axis of each crossing, so that products keep their bits.
-    """
-    run, rise, other_run, other_rise = (two_sum(to[k], -from_[k]) for from_, to in ((a, b), (c, d)) for k in (0, 1))
-    apart = [two_sum(c[k], -a[k]) for k in (0, 1)]
-    wide, high = (-np.frexp(np.maximum(one[0], other[0]))[1] for one, other in ((run, other_run), (rise, other_rise)))
-    run, other_run, across = (_scaled(pair, wide) for pair in (run, other_run, apart[0]))
-    rise, other_rise, up = (_scaled(pair, high) for pair in (rise, other_rise, apart[1]))
-    numerator, error = _difference(pair_product(up, other_run), pair_product(across, other_rise))
-    denominator, other_error = _difference(pair_product(rise, other_run), pair_product(other_rise, run))
-    gone = pair_product(run, pair_quotient(numerator, denominator))
-    # The share times a power of two, in units of b's x, which is not 0, and of the total.
-    unit, total_unit = np.frexp(b[0])[1], np.frexp(total)[1]
-    crossing = pair_sum(_scaled(exactly(a[0]), -unit), _scaled(gone, -wide - unit))
-    share = pair_quotient(crossing, exactly(np.full(unit.size, np.ldexp(total, -total_unit))))
-    rounded = share[0] + share[1]
-    # Rounding changes at half the smaller of the two gaps around a double.
-    margin = np.spacing(np.nextafter(rounded, 0)) / 2 - np.abs((share[0] - rounded) + share[1])
-    nearest = np.ldexp(rounded, unit - total_unit)
-    certain = (margin > rounded * (error + other_error)) & (rounded > _SAFE_FROM_UNDERFLOW) & (nearest > _ALL_BITS)
-    return nearest, certain
-
-
-def _scaled(pair: FloatPair, power: IntArray) -> FloatPair:
-    return np.ldexp(pair[0], power), np.ldexp(pair[1], power)
-
-
-def _difference(left: FloatPair, right: FloatPair) -> tuple[FloatPair, FloatArray]:
-    """Left - right, and a bound on its relative error: each product and their sum are within 2^-100 of the greater."""
-    out = pair_sum(left, (-right[0], -right[1]))
-    size = np.abs(left[0]) + np.abs(right[0])
-    return out, np.where(size > _SAFE_FROM_UNDERFLOW, _PAIR_ERROR * size / np.abs(out[0]), np.inf)
-
-
-def _exact_crossing(*points: Point, total: float) -> float:
-    """One crossing in integers: all x are multiples of one power of two, all y of another."""
-    (x_a, x_b, x_c, x_d, whole) = as_integers(*(x for x, _ in points), total)
-    y_a, y_b, y_c, y_d = as_integers(*(y for _, y in points))
-    run, rise, other_run, other_rise = x_b - x_a, y_b - y_a, x_d - x_c, y_d - y_c
-    below = rise * other_run - other_rise * run
-    above = x_a * below + run * ((y_c - y_a) * other_run - (x_c - x_a) * other_rise)
-    return above / (below * whole)  # a quotient of integers is rounded once
+def _as_integers(columns: Sequence[FloatArray]) -> NDArray[np.object_]:
+    """Write doubles, (k, n), as Python integers, those of each place times a power of two of its own."""
+    mantissas, powers = np.frexp(columns)
+    units = np.ldexp(mantissas, 53).astype(np.int64).astype(object)
+    shifted: NDArray[np.object_] = units << (powers - powers.min(axis=0)).astype(object)
+    return shifted

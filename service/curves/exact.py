@@ -153,11 +153,14 @@ def class_sums(weights: FloatArray, labels: BoolArray) -> FloatPair:
     """
     if 0 < weights.size < _FEW_WEIGHTS and np.ptp(np.frexp(weights)[1]) > _WIDELY_SPREAD * weights.size:
         return _sums_in_integers(weights, labels)
+    grid = _grid(weights.size, float(weights.max(initial=0.0)))
     hits, misses = np.empty(weights.size), np.empty(weights.size)
-    parts = ((weights[rows], labels[rows]) for rows in blocks(weights.size))
-    sums = _sums_of_blocks(parts, weights.size, float(weights.max(initial=0.0)))
-    for rows, (of_hits, of_misses) in zip(blocks(weights.size), sums, strict=True):
-        hits[rows], misses[rows] = of_hits, of_misses
+    before = [(0.0, 0.0)]
+    for rows in blocks(weights.size):
+        slices = _class_slices(weights[rows], labels[rows], *grid, before)
+        before = _last(slices)
+        hits[rows] = _nearest([of_hits for of_hits, _ in slices])
+        misses[rows] = _nearest([of_misses for _, of_misses in slices])
     return hits, misses
 
 
@@ -167,29 +170,30 @@ def sums_of_groups(positives: FloatArray, negatives: FloatArray) -> FloatPair:
     They are the very sums of `class_sums` for examples of both classes in turn.
     """
     groups = positives.size
+    labels = np.arange(min(2 * groups, BLOCK)) % 2 == 0
+    if labels.size == 2 * groups:  # a single block
+        both = class_sums(np.stack((positives, negatives), axis=1).ravel(), labels)
+        return np.append(0.0, both[0][1::2]), np.append(0.0, both[1][1::2])
     hits, misses = np.zeros(groups + 1), np.zeros(groups + 1)
-    labels = np.arange(BLOCK) % 2 == 0
-    places = [slice(start, min(start + BLOCK // 2, groups)) for start in range(0, groups, BLOCK // 2)]
-    parts = (np.stack((positives[some], negatives[some]), axis=1).ravel() for some in places)
-    if len(places) == 1:
-        sums = iter([class_sums(next(parts), labels[: 2 * groups])])
-    else:
-        largest = max(float(positives.max()), float(negatives.max()))
-        sums = _sums_of_blocks(((part, labels[: part.size]) for part in parts), 2 * groups, largest)
-    for some, (of_hits, of_misses) in zip(places, sums, strict=True):
-        hits[1:][some], misses[1:][some] = of_hits[1::2], of_misses[1::2]
+    grid = _grid(2 * groups, max(float(positives.max()), float(negatives.max())))
+    before = [(0.0, 0.0)]
+    for start in range(0, groups, BLOCK // 2):
+        some = slice(start, start + BLOCK // 2)
+        weights = np.stack((positives[some], negatives[some]), axis=1).ravel()
+        slices = _class_slices(weights, labels[: weights.size], *grid, before)
+        before = _last(slices)
+        hits[1:][some] = _nearest([of_hits[1::2] for of_hits, _ in slices])
+        misses[1:][some] = _nearest([of_misses[1::2] for _, of_misses in slices])
     return hits, misses
 
 
-def _sums_of_blocks(parts: Iterable[tuple[FloatArray, BoolArray]], size: int, largest: float) -> Iterator[FloatPair]:
-    """The running sums of each block of weights, `size` in total and none above `largest`, with its labels."""
-    bits = 53 - size.bit_length()  # this many bits of each weight leave room for the sum of all
-    power = math.frexp(largest)[1]
-    before = [(0.0, 0.0)]
-    for weights, labels in parts:
-        slices = _class_slices(weights, labels, power, bits, before)
-        before = [(float(of_hits[-1]), float(of_misses[-1])) for of_hits, of_misses in slices]
-        yield _nearest([of_hits for of_hits, _ in slices]), _nearest([of_misses for _, of_misses in slices])
+def _grid(size: int, largest: float) -> tuple[int, int]:
+    """The power of two above the weights, and how many bits of each leave room for the sum of all."""
+    return math.frexp(largest)[1], 53 - size.bit_length()
+
+
+def _last(slices: list[FloatPair]) -> list[tuple[float, float]]:
+    return [(float(of_hits[-1]), float(of_misses[-1])) for of_hits, of_misses in slices]
 
 
 def _sums_in_integers(weights: FloatArray, labels: BoolArray) -> FloatPair:

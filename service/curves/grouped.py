@@ -122,9 +122,9 @@ def _inclusive(given: GroupColumns) -> GroupColumns:
     are_open = given.score_from < given.score_to
     low, high = given.score_from, given.score_to
     if given.closed == "left":
-        high = np.where(are_open, np.nextafter(high, -np.inf), high)
+        high = np.nextafter(high, -np.inf, out=high.copy(), where=are_open)
     elif given.closed == "right":
-        low = np.where(are_open, np.nextafter(low, np.inf), low)
+        low = np.nextafter(low, np.inf, out=low.copy(), where=are_open)
     return replace(given, score_from=low, score_to=high, closed="both")
 
 
@@ -258,7 +258,10 @@ def _in_order(given: GroupColumns) -> tuple[GroupColumns, IntArray | None]:
 def _order(low: FloatArray, high: FloatArray) -> IntArray | None:
     """The places of groups in ascending order, by both of their ends; None if they are in it. Exact ones have one."""
     if high is low:
-        return None if (low[1:] >= low[:-1]).all() else np.argsort(low)
+        if (low[1:] >= low[:-1]).all():
+            return None
+        falling = (low[1:] <= low[:-1]).all()  # faster than sorting
+        return np.arange(low.size)[::-1] if falling else np.argsort(low)
     if ((low[1:] > low[:-1]) | ((low[1:] == low[:-1]) & (high[1:] >= high[:-1]))).all():
         return None
     return np.lexsort((high, low))
@@ -266,7 +269,8 @@ def _order(low: FloatArray, high: FloatArray) -> IntArray | None:
 
 def _without_negative_zero(column: FloatArray) -> FloatArray:
     """The column with 0.0 in place of -0.0: itself if it has none."""
-    return column + 0.0 if np.signbit(column[column == 0]).any() else column
+    zeros = column == 0
+    return column + 0.0 if zeros.any() and np.signbit(column[zeros]).any() else column
 
 
 def _check_apart(low: FloatArray, high: FloatArray, changes: BoolArray, places: IntArray | None) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 from service.engines.checks import refuse_inexact, refuse_misread
 from service.engines.duckdb_files import Files, kind_of_duckdb
 from service.engines.engine import Kind, NamedArrays
-from service.engines.failures import EngineFailed
+from service.engines.failures import EngineFailed, EngineOutOfMemory
 from service.engines.search import MOST_BINS
 from service.engines.spill import SpillDirectory
 
@@ -133,7 +133,7 @@ class DuckDB:
             self._progress(step, 0.0)
         thread = threading.Thread(target=work, name="duckdb", daemon=True)
         try:
-            thread.start()
+            _start(thread)
             while not finished.wait(_TICK):
                 self._tell(step)
         except BaseException:
@@ -234,14 +234,24 @@ def _config(spill: str, memory: str | None, threads: int | None) -> dict[str, st
     return config
 
 
+def _start(thread: threading.Thread) -> None:
+    try:
+        thread.start()
+    except RuntimeError as error:
+        raise EngineOutOfMemory("There is no memory for the stack of another thread.") from error
+
+
 @contextmanager
 def _explained() -> Iterator[None]:
     """Turn DuckDB's failures into ours."""
     try:
         yield
-    except (duckdb.Error, MemoryError) as error:
+    except MemoryError as error:
+        raise EngineOutOfMemory("The groups need more memory than this process may use.") from error
+    except duckdb.Error as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         said: Iterator[str] = itertools.takewhile(lambda line: not line.startswith(_ADVICE), lines)
         if any("sniffing file" in line for line in lines):
             said = itertools.chain(said, ["Each row must have as many fields as the header, split at the delimiter."])
-        raise EngineFailed(" ".join(said)[:_LONGEST_REASON] or "DuckDB failed without saying why.") from error
+        failed = EngineOutOfMemory if isinstance(error, duckdb.OutOfMemoryException) else EngineFailed
+        raise failed(" ".join(said)[:_LONGEST_REASON] or "DuckDB failed without saying why.") from error

@@ -16,3 +16,7 @@ class ColumnRefused(CurvesError):
 
 class EngineFailed(Exception):
     """The engine could not answer: a full disk, too little memory, a connection lost, an unreadable file."""
+
+
+class EngineOutOfMemory(EngineFailed):
+    """The engine, or the process that takes its groups, has too little memory."""

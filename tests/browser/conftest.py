@@ -1,4 +1,4 @@
-"""A real Chromium, a real server, and pages that may say nothing on the console and ask nobody else."""
+"""A real Chromium, a real server, and pages that may neither write to the console nor load anything from elsewhere."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ OPTIONS = [
     "--disable-sync",
 ]
 SECONDS = 90.0
-"""How long a test waits for what should come within a second."""
+"""How long a test waits for what should take less than a second."""
 
 Visit = Callable[..., Page]
 
 
 @contextmanager
 def running(root: Path, log: Path, **variables: str) -> Iterator[str]:
-    """Run the service as it is deployed, on a port of its own; the address of it."""
+    """Run the service as deployed, on its own port; yields its address."""
     port = free_port()
     environment = {name: value for name, value in os.environ.items() if not name.startswith("ROCPR_")} | variables
     command = [sys.executable, "-m", "gunicorn", "--config", "deploy/gunicorn.conf.py", "--bind", f"127.0.0.1:{port}"]
@@ -72,7 +72,7 @@ def address(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
 
 @pytest.fixture(scope="package")
 def tab(chromium: Browser) -> Iterator[Page]:
-    """A tab for all tests, one after the other: to open one takes as long as most tests."""
+    """One tab for all tests in turn: opening one takes as long as most tests."""
     page = chromium.new_page()
     page.set_default_timeout(1000 * SECONDS)
     yield page
@@ -81,13 +81,13 @@ def tab(chromium: Browser) -> Iterator[Page]:
 
 @pytest.fixture
 def said() -> list[str]:
-    """What pages said on the console, and what they asked for from elsewhere."""
+    """What pages wrote to the console, and what they requested from elsewhere."""
     return []
 
 
 @pytest.fixture
 def visit(tab: Page, address: str, said: list[str]) -> Iterator[Visit]:
-    """Open pages; in the end none of them may have said anything, nor asked for anything from elsewhere."""
+    """Open pages; at the end, none may have written to the console or requested anything from elsewhere."""
     own = [address, "blob:", "data:", "about:"]
     listeners: dict[str, Callable[[Any], object]] = {
         "console": lambda message: said.append(message.text),
@@ -114,7 +114,7 @@ def visit(tab: Page, address: str, said: list[str]) -> Iterator[Visit]:
 
 
 def until(holds: Callable[[], object], what: str = "it") -> None:
-    """Wait until something holds: the page's policy forbids what Playwright would have the page itself watch."""
+    """Wait until a condition holds: the page's policy forbids the scripts with which Playwright would wait."""
     end = time.monotonic() + SECONDS
     while not holds():
         assert time.monotonic() < end, f"{what} does not happen"
@@ -122,11 +122,11 @@ def until(holds: Callable[[], object], what: str = "it") -> None:
 
 
 def check_accessible(page: Page) -> None:
-    """No rule of axe is broken."""
+    """Check that the page breaks no rule of axe."""
     found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]  # the others take time
     assert [(each["id"], [node["target"] for node in each["nodes"]]) for each in found] == []
 
 
 def check_fits(page: Page) -> None:
-    """Nothing makes the page itself scroll sideways."""
+    """Check that nothing makes the page itself scroll sideways."""
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")

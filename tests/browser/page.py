@@ -1,4 +1,4 @@
-"""What tests do on the page at /: wait for it, give it a file, and read it."""
+"""Steps of tests on the page at /: wait for it, give it a file, and read it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def text_of(page: Page, selector: str) -> str:
 
 
 def ready(page: Page) -> Page:
-    """Wait until everything that the page asks for by itself has come."""
+    """Wait until everything that the page requests by itself has arrived."""
     until(lambda: text_of(page, "#verdict") and page.locator("#busy").is_hidden(), "the verdict")
     until(page.locator("#rates td:nth-child(3)").first.text_content, "the intervals")
     return page

@@ -1,4 +1,4 @@
-"""/docs in a real Chromium: the example can be sent as it stands, without a search for the button, by everyone."""
+"""/docs in a real Chromium: everyone can send an example as shown, without searching for the button."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def check_button(page: Page, operation: Locator) -> None:
 
 
 def check_lists(page: Page, operation: Locator) -> None:
-    """A list goes into one parameter; where nothing is chosen, nothing is sent."""
+    """A list goes into one parameter; a parameter without a choice is not sent."""
     choices = operation.locator(".parameters-container select:has(option[value=''])")
     assert choices.count() > 3
     for choice in choices.all()[:4]:

@@ -1,4 +1,4 @@
-"""The page at /, in a real Chromium: in both themes, wide and narrow, with and without keys, and what it hands out."""
+"""The page at /, in a real Chromium: both themes, wide and narrow, with and without keys, and the commands to copy."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ _FOCUSED = """() => {
 
 
 class Keyboard:
-    """Somebody without a mouse."""
+    """A user without a mouse."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
@@ -40,7 +40,7 @@ class Keyboard:
             self.page.keyboard.press(key)
 
     def go(self, selector: str, key: str = "Tab") -> None:
-        """Tab on to an element; each stop on the way is ringed and within the window."""
+        """Press Tab until an element has the focus; each stop on the way has a focus ring and is within the window."""
         for stop in count():
             assert stop < 60, f"{selector} is not reached"
             self.press(key)
@@ -49,7 +49,7 @@ class Keyboard:
                 return
 
     def stays_at(self, selector: str) -> None:
-        """What has been focused still is when everything has come."""
+        """The focused element keeps the focus when everything has arrived."""
         ready(self.page)
         assert self.is_at(selector), f"focus on {selector} is lost"
 

@@ -43,7 +43,7 @@ class TestData:
 
     @pytest.mark.parametrize("quote", ["", '"'])
     def test_probabilities_with_decimal_commas_are_the_models(self, visit: Visit, quote: str) -> None:
-        """Neither the numbers of customers nor their limits are."""
+        """Columns of customer numbers and limits are not taken for scores."""
         cells = [["customer", "limit", "y", "old", "new"]]
         cells += [[f"{7000 + n}", f"{500 * n}", f"{n % 2}", f"0,{3 + n % 5}", f"0,{10 + n}"] for n in range(20)]
         rows = [";".join(f"{quote}{cell}{quote}" for cell in row) for row in cells]

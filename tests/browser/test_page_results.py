@@ -1,4 +1,4 @@
-"""Results on the page at /: a threshold that moves, models compared, and bounds."""
+"""Results on the page at /: a moving threshold, compared models, and bounds."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class TestModels:
         assert lower < float(difference) < upper
 
     def test_a_picture_on_the_side_ends_nothing(self, visit: Visit) -> None:
-        """The page is still comparing while somebody opens it."""
+        """The comparison is opened while the page is still computing it."""
         page = visit("/")
         until(lambda: page.locator("#roc svg").count() == 1, "the first picture")
         page.locator("#tradeoffs summary").click()

@@ -1,4 +1,4 @@
-"""What the tests of pictures ask, and how they read a picture: as XML, its texts, its lines."""
+"""Requests for the tests of pictures, and how these read a picture: as XML, its texts, its lines."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ NO_SWEEP = {"counts": {"tp": [6, 9, 8], "fp": [1, 4, 6], "fn": [4, 1, 2], "tn": 
 
 
 def sample(rows: int, lift: float, share: float = 0.3) -> dict[str, Any]:
-    """Scores of both classes that are normal."""
+    """Normal scores of both classes."""
     draw = random.Random(rows)
     labels = [int(draw.random() < share) for _ in range(rows)]
     return {"scores": [draw.gauss(lift * label, 1) for label in labels], "labels": labels}
 
 
 CLASS_SHIFTS = {"cat": 0.5, "a class that has a rather long name, as some do": 1.0, "owl": 2.0}
-"""{name of a class: how far its scores are from those of the others}"""
+"""{name of a class: the distance of its scores from those of the others}"""
 
 
 def class_scores(labels: list[str]) -> dict[str, list[float]]:
-    """Scores for each class that are normal."""
+    """Normal scores for each class."""
     draw = random.Random(3)
     return {name: [draw.gauss(shift * (label == name), 1) for label in labels] for name, shift in CLASS_SHIFTS.items()}
 
 
 def comparison(*names: str, rows: int = 200) -> dict[str, Any]:
-    """A comparison of models that get better."""
+    """A comparison of increasingly good models."""
     return {"evaluations": [sample(rows, 0.5 + place / 5) | {"name": name} for place, name in enumerate(names)]}
 
 

@@ -1,4 +1,4 @@
-"""What holds for the pictures of all operations: sound XML that runs nothing, in words for who does not see it."""
+"""Laws of all pictures: valid XML that runs nothing, with a description in words for screen readers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs `rocpr compare`, and asks the service the same; evaluations to compare, and files that hold them."""
+"""Runs `rocpr compare`, and sends the service the same request; evaluations to compare, and their files."""
 
 import csv
 import json

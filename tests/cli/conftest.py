@@ -1,4 +1,4 @@
-"""The width that commands lay out for, and a table whose columns have other names."""
+"""The width of the terminal, and a table whose columns have other names."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Runs the commands, and asks the service the same."""
+"""Runs the commands, and sends the service the same requests."""
 
 from pathlib import Path
 

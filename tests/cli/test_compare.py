@@ -15,7 +15,7 @@ def section(text: str, title: str) -> list[str]:
 
 
 def test_the_summary_as_a_whole(tmp_path: Path) -> None:
-    """The curves cross at (TP 12, FP 300): 10 + fp / 150 = fp / 25. From 1500 on both have all positives."""
+    """The curves cross at (TP 12, FP 300): 10 + fp / 150 = fp / 25. From fp = 1500 on, both have all positives."""
     words = written(tmp_path, one=FIRST, two=SECOND)
     run = rocpr(*words, "--indices", "kulczynski")
     assert (run.exit_code, run.stderr) == (0, "")
@@ -100,7 +100,7 @@ def test_the_summary_has_the_numbers_of_the_answer() -> None:
 
 
 def test_long_names_stand_above_their_areas(tmp_path: Path) -> None:
-    """The table keeps to 80 columns; the numbers are those that short names have next to them."""
+    """The table fits 80 columns; the numbers are the same as with short names."""
     short = section(rocpr(*written(tmp_path, one=FIRST, two=SECOND)).stdout, "Areas")
     long = section(rocpr(*written(tmp_path, a_long_name_of_a_model=FIRST, two=SECOND)).stdout, "Areas")
     assert max(map(len, long)) <= 80
@@ -182,7 +182,7 @@ def test_counts_that_are_not_a_sweep_are_explained(tmp_path: Path) -> None:
 
 
 def test_long_lists_are_shortened_and_many_names_wrapped(tmp_path: Path) -> None:
-    """30 equal curves against one that is better and worse by turns."""
+    """30 equal curves against one that is better and worse in turns."""
     steps = list(range(1, 61))
     totals = {"positives": 60, "negatives": 60}
     straight = {"counts": {"tp": steps, "fp": steps, **totals}}

@@ -1,4 +1,4 @@
-"""`rocpr compare`: what is wrong is told of its file, with exit status 2 and nothing on standard output."""
+"""`rocpr compare`: errors name their file, with exit status 2 and nothing on standard output."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`rocpr curves`: the same answers as the service, laid out for a reader, and complaints that tell what to do."""
+"""`rocpr curves`: the same answers as the service, laid out for a reader, and errors that say what to do."""
 
 import json
 import re

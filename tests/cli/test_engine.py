@@ -1,4 +1,4 @@
-"""`--engine duckdb`: files of any number of rows give the answer that their rows give, or bounds that hold it."""
+"""`--engine duckdb`: files of any number of rows get the same answer as their rows, or bounds that contain it."""
 
 from __future__ import annotations
 
@@ -167,6 +167,47 @@ def test_options_of_an_engine_need_one(lake: Path) -> None:
     assert "--engine reads tables" in run("curves", "-", "--format", "json", *DUCKDB).stderr
 
 
+LITTLE_MEMORY = """
+import re, resource, sys
+from pathlib import Path
+from service import answer
+from service.cli.main import main
+from service.engines import plan
+from service.engines.duckdb_engine import DuckDB
+from service.environment import give_memory_back
+
+def with_little_memory(function):
+    def limited(*arguments):
+        if name != "rows" or arguments[-1] == "grouping by score":
+            give_memory_back()
+            used = 1024 * int(re.search(r"VmData:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
+            resource.setrlimit(resource.RLIMIT_DATA, (used + (4 << 20), -1))
+        return function(*arguments)
+    return limited
+
+places = {"group": (DuckDB, "rows"), "sort": (plan, "_sort_by_score"), "evaluate": (answer, "_write_answer")}
+place, name = places[sys.argv.pop(1)]
+setattr(place, name, with_little_memory(getattr(place, name)))
+main()
+"""
+
+
+@pytest.mark.parametrize("place", ["group", "sort", "evaluate"])
+def test_a_lack_of_memory_is_told_with_what_needs_less(place: str, root: Path, tmp_path: Path) -> None:
+    file = tmp_path / "rows.parquet"
+    random = np.random.default_rng(20261125)
+    scores = random.random(600_000)
+    parquet.write_table(pa.table({"scores": scores, "labels": random.random(scores.size) < scores}), file)
+    command = [sys.executable, "-c", LITTLE_MEMORY, place, "curves", file, *DUCKDB]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 2, done.stderr
+    first, *others = done.stderr.splitlines()
+    assert first.startswith(f"Error: {file}: ")
+    assert "memory" in " ".join([first, *others[:-2]]).lower()
+    assert "--tolerance 1e-6" in " ".join(others[-2:])
+    assert "Traceback" not in done.stderr
+
+
 ENDLESS = """
 import sys
 from service.engines import sql
@@ -178,7 +219,7 @@ main()
 
 
 def used_by_children() -> float:
-    """The processor seconds of all processes that this one has waited for."""
+    """The processor time of all processes that this one has waited for, in seconds."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
@@ -195,7 +236,7 @@ def used_by_children() -> float:
 def test_a_signal_ends_a_command_within_two_seconds(
     lake: Path, tmp_path: Path, signals: list[int], status: int, says: bytes
 ) -> None:
-    """Two seconds of a processor: the command works on two, and this machine may have other work."""
+    """Two seconds of processor time: the command uses two processors, and this machine may have other work."""
     words = ["curves", str(lake / "all.parquet"), *DUCKDB, "--spill", str(tmp_path)]
     others = used_by_children()
     with subprocess.Popen([sys.executable, "-c", ENDLESS, *words], cwd=ROOT, stderr=subprocess.PIPE) as command:
@@ -205,10 +246,13 @@ def test_a_signal_ends_a_command_within_two_seconds(
         time.sleep(0.5)
         user, system = Path(f"/proc/{command.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
         used = (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
-        for number in signals:
-            command.send_signal(number)
-            time.sleep(0.02)
-        _, said = command.communicate(timeout=60)
+        try:
+            for number in signals:
+                command.send_signal(number)
+                time.sleep(0.02)
+            _, said = command.communicate(timeout=60)
+        finally:
+            command.kill()
     assert used_by_children() - others - used < 2
     assert command.returncode == status
     assert said.strip() == says

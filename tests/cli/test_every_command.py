@@ -1,4 +1,4 @@
-"""What all commands that evaluate have in common: options, files, limits, and what is said of errors."""
+"""What all evaluating commands have in common: options, files, limits, and messages."""
 
 import re
 import subprocess
@@ -171,7 +171,7 @@ def test_usage_errors(arguments: list[str], message: str) -> None:
 
 @pytest.mark.parametrize("command", ["curves", "compare"])
 def test_a_pipe_to_a_process_that_closes_early(command: str) -> None:
-    """Bytes on standard output, plain text, no traceback when nobody reads on."""
+    """Standard output is plain bytes, and there is no traceback if its reader leaves."""
     given = fed(command)
     program = [sys.executable, "-c", "from service.cli.main import main; main()", *given, "--format", "csv", "--json"]
     root = DATA.parent.parent

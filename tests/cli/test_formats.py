@@ -1,4 +1,4 @@
-"""A table in Arrow or Parquet is read as the same table in CSV is, by every command."""
+"""Every command reads a table in Arrow or Parquet like the same table in CSV."""
 
 import json
 from functools import partial

@@ -1,4 +1,4 @@
-"""`rocpr guide`: lists the pages, prints one, and names them all where there is no such page."""
+"""`rocpr guide`: lists the pages, prints one, and names them all if the page does not exist."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""`--plot` and `--show`: the picture that the service answers, in a file, and curves that any terminal can print."""
+"""`--plot` and `--show`: the service's picture in a file, and curves that any terminal can show."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rocpr sql`: what a database answers to it is groups that other commands take, with the answer of the rows."""
+"""`rocpr sql`: a database's answer is groups, which get the same answer from other commands as the rows."""
 
 from __future__ import annotations
 

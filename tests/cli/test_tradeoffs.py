@@ -1,4 +1,4 @@
-"""`rocpr tradeoffs`: the same answers as the service, laid out for a reader, and complaints that tell what to do."""
+"""`rocpr tradeoffs`: the same answers as the service, laid out for a reader, and errors that say what to do."""
 
 import json
 import re

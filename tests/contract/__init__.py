@@ -1,1 +1,1 @@
-"""openapi.yaml and the service, held together both ways."""
+"""openapi.yaml and the service agree, in both directions."""

@@ -1,4 +1,4 @@
-"""Whether a contract keeps what an earlier one promised: the differences that break clients, a line each.
+"""Whether a contract keeps the promises of an earlier one: the differences that break clients, a line each.
 
     python -m tests.contract.compatibility OLD.yaml NEW.yaml
 
@@ -24,7 +24,7 @@ _OF_PARAMETER = frozenset({"name", "in", "required", "schema"})
 
 
 def breaks(old: Tree, new: Tree) -> list[str]:
-    """What in the new contract breaks clients of the old one; empty if it is compatible."""
+    """The lines about what breaks clients of the old contract; empty if the new one is compatible."""
     return list(dict.fromkeys(each_break(old, new)))
 
 
@@ -33,18 +33,18 @@ def each_break(old: Tree, new: Tree) -> Iterator[str]:
     comparison = _Comparison(old, new)
     yield from comparison.of_names()
     yield from comparison.of_operations()
-    yield from comparison.of_texts()  # last: all examples are looked through
+    yield from comparison.of_texts()  # last: it searches all examples
 
 
 def _gone(before: Any, after: Any, what: str) -> Iterator[str]:
-    """A line for each of the old names that is not among the new ones."""
+    """A line for each old name that is missing among the new ones."""
     for name in before:
         if name not in after:
             yield f"{what} {name}: gone"
 
 
 def _both(before: Tree, after: Tree) -> Iterator[tuple[str, Any, Any]]:
-    """The names that both have, with what they stand for."""
+    """The names that both have, with their values."""
     return ((name, before[name], after[name]) for name in before if name in after)
 
 
@@ -92,7 +92,7 @@ class _Comparison:
         self._schemas = SchemaComparison(old, new)
 
     def of_names(self) -> Iterator[str]:
-        """Whatever clients know by name alone; generated ones name their classes after the schemas."""
+        """Whatever clients know only by name; generated ones name their classes after the schemas."""
         components, components_now = self._old.get("components", {}), self._new.get("components", {})
         yield from _gone(components.get("schemas", {}), components_now.get("schemas", {}), "schema")
         servers = [server["url"] for server in self._new.get("servers", [])]
@@ -104,12 +104,12 @@ class _Comparison:
                 yield f"security scheme {name}: {key} changed"
 
     def of_texts(self) -> Iterator[str]:
-        """Names that only examples and descriptions tell."""
+        """Names that appear only in examples and descriptions."""
         yield from _gone(sorted(_problem_types(self._old)), _problem_types(self._new), "problem type")
         yield from _gone(sorted(_codes(self._old)), _codes(self._new), "code")
 
     def of_operations(self) -> Iterator[str]:
-        """Operations, and all that is in them."""
+        """Operations and their content."""
         before, after = _operations(self._old), _operations(self._new)
         yield from _gone(before, after, "operation")
         for place, old, new in _both(before, after):
@@ -181,7 +181,7 @@ class _Comparison:
         yield from self._schemas.breaks(before.get("schema", {}), after.get("schema", {}), Direction.ANSWER, place)
 
     def _of_security(self, old: Tree, new: Tree, place: str) -> Iterator[str]:
-        """Each way to be let in still is one; no requirement at all is `{}`."""
+        """Each way to authenticate remains; `{}` stands for none."""
         before, after = (
             {json.dumps(way, sort_keys=True) for way in operation.get("security", document.get("security")) or [{}]}
             for document, operation in ((self._old, old), (self._new, new))
@@ -190,7 +190,7 @@ class _Comparison:
 
 
 def main(words: list[str]) -> int:
-    """Compare two files and print what breaks; the status to exit with."""
+    """Compare two files and print what breaks; returns the exit status."""
     try:
         first, second = words
         old, new = (yaml.safe_load(Path(path).read_text(encoding="utf-8")) for path in (first, second))

@@ -1,4 +1,4 @@
-"""Whether a schema may take the place of an earlier one without breaking a client, within what `/v1` promises.
+"""Whether a schema may replace an earlier one without breaking a client, within what `/v1` promises.
 
 A request that was valid stays valid. An answer keeps what it had, and holds nothing in an old place that it could not
 hold before, except for new enum values. New properties are ignored by clients. Nothing is renamed or removed.
@@ -15,7 +15,7 @@ from typing import Any
 from tests.contract.document import Tree, types
 
 ANNOTATIONS = frozenset({"title", "description", "example", "examples", "deprecated", "externalDocs", "$comment"})
-"""Keywords that say nothing of what is valid."""
+"""Keywords that do not affect validity."""
 
 _ALL_TYPES = frozenset({"null", "boolean", "object", "array", "string", "number", "integer"})
 
@@ -64,10 +64,10 @@ _ADMITS: tuple[tuple[tuple[str, ...], Callable[[Tree, Tree], bool]], ...] = (
     *(((keyword,), _at_most(keyword)) for keyword in ("maxLength", "maxItems", "maxProperties")),
     *(((keyword,), _the_same(keyword)) for keyword in _EXACT),
 )
-"""For some keywords: does one schema, as far as they go, admit all that another one does?"""
+"""For some keywords: does one schema admit everything that another does, as far as they are concerned?"""
 
 _BELOW = ("items", "contentSchema")
-"""Keywords that hold one schema; a missing one admits everything."""
+"""Keywords whose value is a schema; a missing one admits everything."""
 
 _KNOWN = {keyword for keywords, _ in _ADMITS for keyword in keywords} | {"properties", "additionalProperties", *_BELOW}
 
@@ -116,7 +116,7 @@ class SchemaComparison:
         self._seen: set[tuple[str, str, Direction]] = set()
 
     def breaks(self, old: Any, new: Any, direction: Direction, place: str) -> Iterator[str]:
-        """What in the new schema breaks clients of the old one: a line each, which begins with the place."""
+        """A line for each difference that breaks clients of the old schema, beginning with its place."""
         old, new = _as_schema(old), _as_schema(new)
         if "$ref" in old:
             name = old["$ref"].rpartition("/")[2]

@@ -1,4 +1,4 @@
-"""The application as the contract's tests call it: in process, without a server."""
+"""The application for the contract's tests: in process, without a server."""
 
 from collections.abc import Iterator
 

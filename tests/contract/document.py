@@ -1,4 +1,4 @@
-"""The contract as the tests read it: openapi.yaml as a tree, and walks over its operations, schemas and examples.
+"""The contract for tests: openapi.yaml as a tree, and walks over its operations, schemas and examples.
 
 Knows OpenAPI and JSON Schema; nothing of the service.
 """
@@ -29,7 +29,7 @@ BINARY = frozenset(
         "image/png",
     }
 )
-"""Media types that no example in a document of text can show."""
+"""Media types that examples in a text document cannot show."""
 
 _QUERY = re.compile(r"`\?([^`]+)`")
 
@@ -42,7 +42,7 @@ Tree = dict[str, Any]
 
 @cache
 def document() -> Tree:
-    """The whole document; not to be changed."""
+    """The whole document; do not modify it."""
     tree: Tree = yaml.safe_load(PATH.read_text(encoding="utf-8"))
     return tree
 
@@ -110,7 +110,7 @@ def operation(name: str) -> Operation:
 
 
 def evaluations() -> list[Operation]:
-    """The operations that evaluate what is sent to them."""
+    """The operations that evaluate their bodies."""
     return [found for found in operations() if found.path.startswith(EVALUATION_PREFIX) and found.method == "post"]
 
 
@@ -136,7 +136,7 @@ def problem_examples() -> dict[str, tuple[str, Tree]]:
 
 
 def schemas() -> Iterator[tuple[str, Tree]]:
-    """Every schema of the document with its place, those within others included."""
+    """Every schema of the document with its place, including nested ones."""
     yield from _schemas_below(document(), "")
 
 
@@ -177,7 +177,7 @@ def types(node: Mapping[str, Any]) -> set[str]:
 
 @cache
 def _closed_document() -> Tree:
-    """The document with every object closed: a property that it does not name is wrong.
+    """The document with every object closed: a property that it does not name is invalid.
 
     Readers of an answer must expect new properties; the service must not send any that the document lacks.
     """
@@ -190,7 +190,7 @@ def _closed_document() -> Tree:
 
 
 def violations(node: Tree, instance: Any) -> list[str]:
-    """What a schema of the document has against an instance, with all objects closed."""
+    """The errors of an instance under a schema of the document, with all objects closed."""
     uri = "urn:contract"
     registry: Registry[Any] = Registry().with_resource(uri, DRAFT202012.create_resource(_closed_document()))
     absolute = _with_absolute_references(node, uri)

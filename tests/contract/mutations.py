@@ -1,4 +1,4 @@
-"""Changes of openapi.yaml: those that break clients, each with a line that says so, and those that `/v1` allows."""
+"""Changes of openapi.yaml: those that break clients, each with the line about it, and those that `/v1` allows."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from tests.contract.document import PROBLEM_JSON, Tree
 
 GONE = object()
-"""In place of a value: its key is taken away."""
+"""Stands for a value whose key is removed."""
 
 _SHORT_FOR = {"curves": ["paths", "/v1/curves", "post"]} | {
     kind: ["components", kind] for kind in ("schemas", "parameters", "headers", "responses")
@@ -71,7 +71,7 @@ BREAKS: list[tuple[str, Any, str]] = [
     ("curves responses 4XX", GONE, "POST /v1/curves, status 4XX: gone"),
     ("responses Failure headers Retry-After", GONE, "POST /v1/gates, status 5XX, header Retry-After: gone"),
     ("headers Retry-After schema type", "integer", 'header Retry-After: type "string" became type "integer"'),
-    # What a request may hold.
+    # Content of requests.
     ("schemas CurvesRequest properties keep", GONE, "requests, CurvesRequest/keep: gone"),
     ("schemas CurvesRequest required", ["scores"], 'requests, CurvesRequest: nothing became required ["scores"]'),
     ("schemas GatesRequest properties paired type", "boolean", 'type ["boolean", "null"] became type "boolean"'),
@@ -101,7 +101,7 @@ BREAKS: list[tuple[str, Any, str]] = [
     ),
     ("schemas GatesRequest properties paired default", True, "paired: default changed, which this check cannot judge"),
     ("schemas GatesRequest properties paired oneOf", [{}], "paired: oneOf changed, which this check cannot judge"),
-    # What an answer holds.
+    # Content of answers.
     ("schemas Areas properties pr", GONE, "answers, Areas/pr: gone"),
     ("schemas FieldError required", without("code"), 'became required ["pointer", "detail"]'),
     (
@@ -125,11 +125,11 @@ BREAKS: list[tuple[str, Any, str]] = [
         "string",
         'answers, Points/tp/items: type "number" became type "string"',
     ),
-    # Names that only examples and descriptions tell.
+    # Names that appear only in examples and descriptions.
     (EXPIRED, GONE, "problem type /problems/deadline_exceeded: gone"),
     ("schemas FieldError description", replaced("`not_whole`", "`fractional`"), "code not_whole of FieldError: gone"),
     ("schemas CurvesWarning description", replaced("`loose_rule`", "`lax`"), "code loose_rule of CurvesWarning: gone"),
-    # Who is let in, and where.
+    # Authentication, and servers.
     ("security", [{"bearerAuth": []}], "POST /v1/gates: the security {} does not let in any more"),
     ("components securitySchemes bearerAuth scheme", "basic", "security scheme bearerAuth: scheme changed"),
     ("components securitySchemes bearerAuth", GONE, "security scheme bearerAuth: gone"),

@@ -76,7 +76,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "helper_died": CURVES | {"json": SAMPLE},
     "not_ready": {"path": "/health/ready"},
 }
-"""{name of the example: the request that gets it}"""
+"""{name of the example: the request for it}"""
 
 
 def _turn_that_does_not_come() -> Problem:
@@ -100,7 +100,7 @@ BEFORE_THE_APPLICATION: dict[str, Callable[[], Problem]] = {
 """{name of the example: what makes it}: what the server finds before it calls the application, as in tests/e2e."""
 
 EVALUATORS = {"deadline_exceeded": DeadlineExceeded, "helper_died": EvaluatorDied}
-"""{name: what becomes of the evaluator}"""
+"""{name: what happens to the evaluator}"""
 
 SETTINGS = {
     "too_many_rows": {"ROCPR_MAX_ROWS": "2"},
@@ -111,7 +111,7 @@ SETTINGS = {
 
 
 def problems() -> dict[str, Tree]:
-    """What each request gets: {name of the example: the problem document}."""
+    """The answer to each request: {name of the example: the problem document}."""
     found = {name: _answered(name) for name in REQUESTS}
     for name, make in BEFORE_THE_APPLICATION.items():
         instance = "/" if name == "malformed_request_line" else "/v1/curves"
@@ -135,7 +135,7 @@ def _client_for(name: str, stack: ExitStack) -> FlaskClient:
     directory = Path(stack.enter_context(TemporaryDirectory()))
     if name in {"unauthorized", "too_many_requests"}:
         client = guarded_app(directory, ROCPR_KEY_CONCURRENCY="1").test_client()
-        client.get("/openapi.json", headers=ANN, buffered=False)  # and is never read to its end
+        client.get("/openapi.json", headers=ANN, buffered=False)  # never read to its end
         return client
     if name == "internal_error":
         monkeypatch.setattr(service.web.operation_routes, "answer", _failing(RuntimeError("defect")))

@@ -2,8 +2,8 @@
 
     python -m tests.contract.released v1.2.3
 
-compares openapi.yaml with that of the last release before this one. It exits with 0 if nothing breaks, or if there is
-no earlier release; with 1 if something breaks; with 2 where git cannot tell.
+compares openapi.yaml with that of the last release before this one. The exit status is 0 if nothing breaks or there is
+no earlier release, 1 if something breaks, and 2 if git cannot tell.
 """
 
 import re
@@ -20,13 +20,13 @@ _RELEASE = re.compile(r"v(\d+)\.(\d+)\.(\d+)")
 
 
 class HistoryError(Exception):
-    """Git cannot say what was released: there is no repository, or not all of its history."""
+    """Git does not know what was released: there is no repository, or only part of its history."""
 
 
 def last_release(root: Path, before: str | None = None) -> str | None:
     """The newest release among the ancestors of HEAD, other than `before`; None if there is none.
 
-    Raises HistoryError where tags may be missing.
+    Raises HistoryError if tags may be missing.
     """
     if _git(root, "rev-parse", "--is-shallow-repository").strip() != "false":
         raise HistoryError(
@@ -53,7 +53,7 @@ def _git(root: Path, *words: str) -> str:
 
 
 def main(root: Path, tag: str) -> int:
-    """Compare, and print what breaks; the status to exit with."""
+    """Compare, and print what breaks; returns the exit status."""
     try:
         last = last_release(root, tag)
         found = breaks(contract_of(root, last), yaml.safe_load((root / PATH.name).read_text("utf-8"))) if last else []

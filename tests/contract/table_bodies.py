@@ -1,4 +1,4 @@
-"""Tables of every kind, right and wrong ones, in every format that is read."""
+"""Tables of every kind, valid and invalid, in every format that is read."""
 
 import csv
 import io
@@ -23,7 +23,7 @@ ODD_CELLS = st.one_of(
 
 @st.composite
 def noisy(draw: st.DrawFn, body: bytes) -> bytes:
-    """A body, at times with bytes in it that do not belong there."""
+    """A body, sometimes with stray bytes in it."""
     if draw(st.integers(0, 9)) == 0:
         place = draw(st.integers(0, len(body)))
         body = body[:place] + draw(st.binary(max_size=5)) + body[place:]
@@ -73,12 +73,12 @@ TYPED: list[dict[str, tuple[pa.DataType, st.SearchStrategy[Any]]]] = [
     {"scores": (pa.float64(), st.none() | DOUBLES), "labels": (pa.int8(), st.integers(-1, 2))},
     {},
 ]
-"""Columns with their types and their cells."""
+"""Columns with types and cells."""
 
 
 @st.composite
 def typed_tables(draw: st.DrawFn) -> pa.Table:
-    """Tables of typed columns, text at times in a dictionary."""
+    """Tables of typed columns; text is sometimes in a dictionary."""
     kinds = draw(st.sampled_from(TYPED))
     names = draw(st.permutations(list(kinds)))
     size = draw(st.integers(0, 12))

@@ -1,4 +1,4 @@
-"""The contract for generated clients keeps what they need of openapi.yaml, and nothing that they stumble over."""
+"""The contract for generated clients keeps the part of openapi.yaml that they need, and nothing that trips them up."""
 
 import json
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ def _walk(node: Any) -> Iterator[Tree]:
 
 
 def _violations(reference: Tree, instance: Any) -> list[str]:
-    """What a schema of the contract has against an instance; in OpenAPI 3.0 `nullable` allows null."""
+    """The errors of an instance under a schema of the contract; in OpenAPI 3.0, `nullable` allows null."""
     document_of_3_1 = json.loads(json.dumps(CLIENTS))
     for node in _walk(document_of_3_1):
         if node.pop("nullable", False) is True:

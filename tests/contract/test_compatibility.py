@@ -19,7 +19,7 @@ from tests.contract.mutations import ADDITIONS, BREAKS, GONE, changed, plus
 def test_a_break_is_found(place: str, becomes: Any, line: str) -> None:
     found = breaks(document(), changed(document(), place, becomes))
     assert any(one.endswith(line) for one in found), found
-    # One change has one line, wherever it is seen: it is not lost among others.
+    # One change gets one line, wherever it shows, so that it is not lost among others.
     assert len({one.rpartition(": ")[2] for one in found}) == 1, found
 
 
@@ -61,7 +61,7 @@ def test_a_field_of_both_requests_and_answers_may_neither_shrink_nor_grow() -> N
 
 
 class TestWhateverGoesIsFound:
-    """Each name of the contract is taken away in turn; none may be left out because of where it stands."""
+    """Each name of the contract is removed in turn; the check must notice it wherever it is."""
 
     @staticmethod
     def _below(place: str, names: Any) -> Iterator[str]:
@@ -152,7 +152,7 @@ class TestSchemasAgainstAValidator:
             found = _between(SCHEMAS[old], SCHEMAS[new], Direction.REQUEST)
             stays = all(now for was, now in zip(self.VALID[old], self.VALID[new], strict=True) if was)
             compatible += not found
-            if all(": gone" not in line for line in found):  # what goes is a break, though it may still be sent
+            if all(": gone" not in line for line in found):  # a removal is a break, although it may still be sent
                 assert (not found) == stays, (SCHEMAS[old], SCHEMAS[new], found)
         assert compatible > len(SCHEMAS)
 

@@ -1,4 +1,4 @@
-"""openapi.yaml by itself: valid, complete, and such that clients generated from it are usable."""
+"""openapi.yaml alone: valid, complete, and usable by generators of clients."""
 
 import json
 import re
@@ -151,7 +151,7 @@ class TestProblems:
 
 
 class TestGeneratedClients:
-    """What makes a generator write code that cannot be compiled or used; each rule is one that one of them needs."""
+    """Without these rules, generators write code that does not compile or cannot be used; some generator needs each."""
 
     def test_no_alternatives(self) -> None:
         """Go and Java demand both sides of a oneOf; an anyOf is a class of its own without a name."""

@@ -1,4 +1,4 @@
-"""Every example of a request, sent: its answer is the one that the document shows, in every format alike."""
+"""Every example of a request is sent and gets the answer that the document shows, in every format alike."""
 
 import json
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ from tests.contract.write import tables as tables_of
 EVALUATIONS = {found.name: found for found in evaluations()}
 
 WARNED_OF_BY_ONE_TABLE = {"pr_trapezoid_omitted": "auc"}
-"""{code of a warning: the only table of which it tells}"""
+"""{code of a warning: the only table that it concerns}"""
 
 
 def _requests(found: Operation, kind: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The application's paths and methods are those of the document, and what it says about itself is the document."""
+"""The application's paths and methods are those of the document, and it serves the document itself."""
 
 import json
 import tomllib

@@ -25,7 +25,7 @@ def test_this_contract_keeps_what_the_last_release_promised(root: Path) -> None:
 
 
 def repository(root: Path) -> Git:
-    """An empty repository, and a way to run git in it without anybody's configuration."""
+    """An empty repository, and a way to run git in it without a user's configuration."""
     root.mkdir()
     nobody = {
         f"GIT_{role}_{what}": "nobody@example.org" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")

@@ -1,4 +1,4 @@
-"""The headers that every answer has are documented for every response, and are as they are documented."""
+"""The headers of every answer are documented for every response, and agree with the document."""
 
 import pytest
 from flask.testing import FlaskClient

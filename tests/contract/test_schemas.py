@@ -1,4 +1,4 @@
-"""The schemas that check a request at run time say the same as the document: names, types, bounds, words, required."""
+"""The schemas that check requests agree with the document: names, types, bounds, enum values, required fields."""
 
 import ast
 import json
@@ -273,14 +273,14 @@ def test_every_operation_that_evaluates_is_documented() -> None:
 
 
 def test_codes_of_wrong_values_are_documented() -> None:
-    """All that the sources give to a fault, and no other."""
+    """The document lists exactly the codes that the sources give to faults."""
     documented = re.findall(r"`(\w+)`", schema("FieldError")["description"])
     assert documented == sorted(documented)
     assert set(documented) == {*FACT_CODES.values(), *_codes_in_the_sources()}
 
 
 def _codes_in_the_sources() -> Iterator[str]:
-    """Literal texts in the place of the code, wherever a fault is made."""
+    """The literal codes, wherever a fault is made."""
     service = PATH.parent / "service"
     for source in (service / "answer.py", *(service / "wire").rglob("*.py")):
         for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):

@@ -1,7 +1,7 @@
-"""Requests that schemathesis makes up from the document, right and wrong ones, for every operation, in process.
+"""Requests that schemathesis generates from the document, valid and invalid, for every operation, in process.
 
 No request gets a 5xx; every answer has a documented status, media type, headers and body; what the document forbids is
-refused. What it allows may still be 422, because what goes together is more than a schema can say.
+refused. What it allows may still get 422, because a schema cannot say which values may be combined.
 """
 
 import copy
@@ -26,7 +26,7 @@ from tests.strategies import examples
 
 FAILED = [str(status) for status in FAIL_STATUSES]
 ACCEPTED = ["2xx", "404", "413", "422", *FAILED]
-"""Statuses of requests that keep to the document; 404 is for a problem type that does not exist."""
+"""Statuses of requests that follow the document; 404 is for a problem type that does not exist."""
 
 CONFIG = SchemathesisConfig.from_dict({"checks": {"positive_data_acceptance": {"expected-statuses": ACCEPTED}}})
 SETTINGS = settings(examples(200), suppress_health_check=list(HealthCheck))

@@ -1,4 +1,4 @@
-"""Every documented problem is reached by a request; test_examples.py checks that it gets the example."""
+"""Some request gets every documented problem; test_examples.py checks that the answer is the example."""
 
 import pytest
 

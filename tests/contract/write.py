@@ -1,4 +1,4 @@
-"""Writes the example answers into openapi.yaml: what the service answers to the example requests.
+"""Writes the example answers into openapi.yaml: the service's answers to the example requests.
 
     python -m tests.contract.write 2>/dev/null
 
@@ -41,9 +41,9 @@ from tests.contract.problem_requests import problems
 REPORTS = (MARKDOWN, XML)
 
 _RELATIVE = 1e-12
-"""What the contract leaves open for areas with logarithms, whose last bits are the C library's."""
+"""The tolerance for areas with logarithms, whose last bits depend on the C library."""
 _LONGEST_FLOW = 100
-"""An object that is longer has a line for each property."""
+"""A longer object has a line for each property."""
 
 Keys = tuple[str, ...]
 
@@ -63,7 +63,7 @@ def written(text: str) -> str:
 
 
 def tables(found: Operation) -> list[str]:
-    """The tables that the operation can be asked for."""
+    """The tables of an operation."""
     parameters = {parameter["name"]: parameter for parameter in found.parameters}
     names: list[str] = resolved(parameters["table"]["schema"])["enum"] if "table" in parameters else []
     return names

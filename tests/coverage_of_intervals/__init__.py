@@ -1,1 +1,1 @@
-"""How often the intervals hold the true area: simulated data sets, whose true areas are known."""
+"""How often intervals contain the true area: simulated data sets with known true areas."""

@@ -1,4 +1,4 @@
-"""`python -m tests.coverage_of_intervals`: simulate, and print how often 95 % intervals hold the true area."""
+"""`python -m tests.coverage_of_intervals`: simulate, and print how often 95 % intervals contain the true area."""
 
 import argparse
 import json
@@ -19,7 +19,7 @@ POPULATIONS += [Population(20, 200, 0.97), Population(100, 1000, 0.97), Populati
 BEGIN, END = "<!-- tests.coverage_of_intervals: begin -->", "<!-- tests.coverage_of_intervals: end -->"
 
 REACHED = {"logit": (0.94, 0.96), "bootstrap": (0.93, 0.96)}
-"""What the areas under the ROC curve have to reach where there are 100 of each class and the area is .7 to .9."""
+"""The required coverage of ROC areas from .7 to .9, with 100 examples of each class."""
 
 
 def main() -> int:
@@ -49,7 +49,7 @@ def main() -> int:
 
 
 def within(each: Coverage) -> bool:
-    """Whether a coverage is what it has to be, or has nothing to be."""
+    """Whether a coverage meets its requirement, if there is one."""
     judged = min(each.population.positives, each.population.negatives) >= 100 and 0.7 <= each.population.roc <= 0.9
     if not judged or each.area != "roc" or each.method not in REACHED or each.population.spread != 1:
         return True

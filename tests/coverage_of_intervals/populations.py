@@ -25,7 +25,7 @@ class Population:
 
     @property
     def shift(self) -> float:
-        """How far the mean of the positives is above that of the negatives: AUC = Φ(shift/√(1 + spread²))."""
+        """The difference between the means of positives and negatives: AUC = Φ(shift/√(1 + spread²))."""
         return float(norm.ppf(self.roc) * np.hypot(1, self.spread))
 
     @property
@@ -43,7 +43,7 @@ class Population:
         return float(quad(at, 0, 1, limit=500, epsabs=1e-10)[0])
 
     def precision(self, recall: float, fpr: float) -> float:
-        """The precision where recall and fpr are these."""
+        """The precision at this recall and fpr."""
         hits = self.prevalence * recall
         return float(hits / (hits + (1 - self.prevalence) * fpr))
 

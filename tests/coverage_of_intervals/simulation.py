@@ -1,4 +1,4 @@
-"""Data sets from a population, the intervals of each by each method, and how many of them hold the true area."""
+"""Data sets from a population, the intervals of each by each method, and how many contain the true area."""
 
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
@@ -44,15 +44,15 @@ class Coverage:
 
     @property
     def error(self) -> float:
-        """The standard error of the coverage that this many sets tell."""
+        """The standard error of a coverage estimated from this many sets."""
         return sqrt(self.share * (1 - self.share) / self.sets)
 
 
 def simulated(population: Population, sets: int, resamples: int, seed: int, processes: int) -> list[Coverage]:
-    """Simulate data sets on several processes; the same for a seed, however many there are."""
+    """Simulate data sets in several processes; the result depends on the seed, not on their number."""
     starts = range(0, sets, SETS_AT_ONCE)
     held: Counter[tuple[str, str]] = Counter()
-    # A fork of a process that has threads, as one of pytest's has, may wait for ever for a lock of theirs.
+    # A fork of a process with threads, such as pytest's, may wait for ever for a lock that one of them held.
     with ProcessPoolExecutor(processes, get_context("forkserver")) as pool:
         batches = [
             pool.submit(_batch, population, resamples, seed, range(start, min(start + SETS_AT_ONCE, sets)))
@@ -78,7 +78,7 @@ def _batch(population: Population, resamples: int, seed: int, numbers: range) ->
 
 
 def _intervals(sample: Sample, resamples: int, seed: int) -> dict[tuple[str, str], Interval | None]:
-    """All intervals of a data set; both bootstraps from the same resamples, which are what takes the time."""
+    """All intervals of a data set; both bootstraps use the same resamples, which take most of the time."""
     subject = Subject.of(sample)
     estimates = {area: float(subject.value(Metric(area)) or 0) for area in AREA_STATISTICS}
     found: dict[tuple[str, str], Interval | None] = {}

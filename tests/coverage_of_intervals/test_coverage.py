@@ -1,4 +1,4 @@
-"""The simulation itself: its truths are true, and its figures do not depend on how it was run."""
+"""The simulation itself: its true areas are correct, and its figures do not depend on how it was run."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Areas by hand, and the reference's own checks on itself."""
+"""Areas computed by hand, and checks of the reference itself."""
 
 from __future__ import annotations
 
@@ -99,6 +99,15 @@ def test_reference_rounds_once() -> None:
 def test_pairs_that_are_more_than_a_double_counts_are_rounded_once() -> None:
     rows = Rows([2**26 + 1], [2**25 + 2], 2**27 + 1, 2**27 + 2)
     assert areas(rows).roc == reference.correctly_rounded(reference.roc_area(rows.table()))
+
+
+def test_an_area_halfway_between_two_doubles_is_rounded_to_even() -> None:
+    # What the products leave are integers whose sum is above 2^53; rounding it would decide the tie.
+    third, half = 3002399751580330, 2**53 - 3
+    rows = Rows([1, 2, 3, half - 1, half], [2, third, third, third, half], half, 2**53)
+    hull = reference.roc_area(Rows([half - 1, half], [third, half], half, 2**53).table())
+    assert hull.denominator == 2**54  # and doubles in [1/2, 1) are multiples of 2^-53
+    assert areas(rows).roc_hull == reference.correctly_rounded(hull)
 
 
 @pytest.mark.parametrize("totals", [(120, 8635208572528556), (103, 15817642925978498), (5828, 6464254056933907)])

@@ -1,4 +1,4 @@
-"""A budget is of the caller's alone, and spent before what it is spent on."""
+"""A budget belongs to its caller only, and is spent before the work is done."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""Classes: every area has the bits of a single call, averages are those of exact arithmetic, no order matters."""
+"""Classes: every area equals that of a single call to the bit, averages are exact, and no order matters."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def given_classes(draw: st.DrawFn) -> ClassScores:
 
 
 def single(found: ClassScores, place: int) -> dict[str, float | None]:
-    """The areas of one class by a call for it alone."""
+    """The areas of one class, from a call for it alone."""
     weights = np.ones(found.rows) if found.weights is None else found.weights
     if {bool(member) for member in found.members[place][weights > 0]} != {True, False}:
         return dict.fromkeys(SHARED_AREAS)
@@ -128,6 +128,22 @@ def check(actual: list[Any], expected: list[Fraction | None], units: int, least:
         assert math.isnan(value) == (exact is None)
         if exact is not None:
             assert abs(Fraction(value) - exact) <= units * Fraction(UNIT) * max(exact, Fraction(least))
+
+
+def test_a_weighted_average_is_rounded_once() -> None:
+    # Rounded at each product, each sum and the quotient, that of pr is 2.004 units away.
+    scores = [
+        np.array([0.5397324012014094, 0.08666943383553705, 0.06146603504469328, 0.8517218156508959, 0.15897, 0.44554]),
+        np.array([0.62, 0.65, 0.64, 0.94, 0.47, 0.16]),
+    ]
+    second = np.array([True, False, False, False, True, True])
+    weights = np.array([3.7, 1, 1, 1, 2, 0.5])
+    answer = evaluate_classes(ClassScores(("a", "b"), scores, [~second, second], weights, exclusive=True))
+    positives = list(map(Fraction, answer.areas.positives))
+    for name in AVERAGED_AREAS:
+        areas_of_classes = map(Fraction, getattr(answer.areas, name))
+        exact = sum(area * of for area, of in zip(areas_of_classes, positives, strict=True)) / sum(positives)
+        assert getattr(answer.averages, name)[1] == float(exact)
 
 
 @given(given_classes(), st.randoms(use_true_random=False))

@@ -1,4 +1,4 @@
-"""Curves side by side, on paper-sized tables: who is best where, ties of every kind, facts, warnings; big inputs."""
+"""Comparisons of small tables: which curve is best where, ties of every kind, facts, warnings; and big inputs."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def test_a_trapezoid_that_no_sweep_has_is_not_left_out() -> None:
 
 
 STAIRS = ([(k, k // 2 * 2 + 1) for k in range(1, 20)], [(k, (k + 1) // 2 * 2) for k in range(1, 20)])
-"""Two lattice paths that take turns to be ahead at every step."""
+"""Two lattice paths that take turns in being ahead."""
 
 AHEAD = rows([(0, HALF), (80, HALF + 8)], 100, LARGEST)
 BRIEFLY_AHEAD = rows([(0, HALF), (27, HALF + 3), (42, HALF + 4), (45, HALF + 5)], 100, LARGEST)

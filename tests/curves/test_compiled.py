@@ -1,4 +1,4 @@
-"""The compiled library answers as NumPy does, to the last bit; and it is used only where that was made sure."""
+"""The compiled library gives NumPy's results to the last bit, and is used only if that is certain."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ LABELS: dict[str, Callable[[np.random.Generator, np.ndarray], np.ndarray]] = {
 @pytest.mark.parametrize("labels", LABELS)
 @pytest.mark.parametrize("scores", SCORES)
 def test_long_samples_have_the_same_answer(library: Path, scores: str, labels: str) -> None:
-    """Around the sizes at which C or NumPy goes on with another piece or block."""
+    """Around the sizes at which C or NumPy begins another piece or block."""
     random = np.random.default_rng(5)
     for rows in (2, 7, 8, 9, 511, 512, 513, 1_025, 32_767, 32_768, 32_769, 70_001):
         column = SCORES[scores](random, rows)
@@ -212,7 +212,7 @@ def test_columns_may_lie_apart_and_be_read_only(library: Path) -> None:
 
 
 def test_it_is_used(library: Path) -> None:
-    """Else all of the above would compare NumPy with itself."""
+    """Otherwise all of the above would compare NumPy with itself."""
     scores, labels = np.array([0.3, 0.1, 0.7]), np.array([True, False, False])
     loops = ("rocpr_keys", "rocpr_groups", "rocpr_hull", "rocpr_boundary", "rocpr_points", "rocpr_sums")
     called = []

@@ -1,4 +1,4 @@
-"""Where an index changes its choice, and what is read of it: to the nearest double, at any scale of counts."""
+"""Where an index changes its choice, and its readings: to the nearest double, at any scale of counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is answered, what is null, and what is warned of."""
+"""What is answered, what is null, and what gets a warning."""
 
 from __future__ import annotations
 

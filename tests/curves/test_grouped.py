@@ -1,4 +1,4 @@
-"""Which groups have scores in common, which a threshold divides, and what they become together."""
+"""Which groups share scores, which a threshold divides, and how they merge."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import pytest
 
 from service.curves.errors import GroupsOverlap
 from service.curves.grouped import GroupColumns, Grouped, unite
+
+MOST = float(np.finfo(np.float64).max)
 
 
 def columns(ends: list[tuple[float, float]], **options: Any) -> GroupColumns:
@@ -29,6 +31,8 @@ def columns(ends: list[tuple[float, float]], **options: Any) -> GroupColumns:
         ([(-0.0, -0.0), (0, 0), (-1, -1)], "both", [(-1, -1), (0, 0)]),
         ([(-1, -0.0), (0.5, 0.5)], "both", [(-1, 0), (0.5, 0.5)]),
         ([(0.5, 0.5)], "left", [(0.5, 0.5)]),
+        ([(-MOST, -MOST), (0, 1)], "left", [(-MOST, -MOST), (0, np.nextafter(1, 0))]),
+        ([(MOST, MOST), (0, 1)], "right", [(5e-324, 1), (MOST, MOST)]),
     ],
 )
 def test_groups_with_a_score_in_common_become_one(

@@ -1,4 +1,4 @@
-"""Rows grouped by score, by each of the ways that there are, against a dictionary of counts."""
+"""Rows grouped by score, in each possible way, against a dictionary of counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operating points: what a curve has at a recall, a precision or a rate, which row to use, and deployed thresholds."""
+"""Operating points: a curve's value at a recall, a precision or a rate, which row to use, and deployed thresholds."""
 
 from __future__ import annotations
 

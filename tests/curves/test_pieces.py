@@ -1,4 +1,4 @@
-"""Pieces of λ next to 1, where only 1 - λ tells their ends apart, and areas that depend on them."""
+"""Pieces of λ next to 1, whose ends only 1 - λ distinguishes, and areas that depend on them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Slices in one pass: every area has the bits of a single call, whatever the slices and the order of rows."""
+"""Slices in one pass: every area equals that of a single call to the bit, whatever the slices and the row order."""
 
 from __future__ import annotations
 

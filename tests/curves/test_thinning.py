@@ -1,4 +1,4 @@
-"""The rows that a picture needs, held against the whole curves point by point."""
+"""The rows that a picture needs, compared with the whole curves point by point."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The optimal trade-off curves of tables small enough to work on paper: intervals, bounds, what is read off."""
+"""The optimal trade-off curves of tables small enough for paper: intervals, bounds, readings."""
 
 from __future__ import annotations
 

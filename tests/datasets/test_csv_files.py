@@ -1,4 +1,4 @@
-"""CSV files as a dataset: their numbers are read as those of a body are."""
+"""CSV files as a dataset: their numbers are read like those of a body."""
 
 from __future__ import annotations
 

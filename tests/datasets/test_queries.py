@@ -1,4 +1,4 @@
-"""What is wrong beside a dataset is found before its engine works: these have no files, which only an engine finds."""
+"""Errors in a request that names a dataset are found before its engine starts: these datasets have no files."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def request_of(operation: str, body: dict[str, Any], accept: str = JSON, **optio
 
 
 def told(operation: str, body: dict[str, Any], accept: str = JSON, **options: str) -> list[str]:
-    """The pointer and code of each error; of another problem its code."""
+    """The pointer and code of each error; for another problem, its code."""
     result = answer(request_of(operation, body, accept, **options), LIMITS)
     problem = json.loads(result.body)
     return [f"{error['pointer']} {error['code']}" for error in problem.get("errors", ())] or [str(result.problem)]

@@ -78,7 +78,7 @@ def service(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[in
 
 @pytest.fixture(scope="session")
 def proxy(root: Path, service: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
-    """nginx as shipped, except for the limit of requests for each address: a test's clients share one."""
+    """nginx as shipped, except for the limit of requests for each address: all clients of a test have one address."""
     directory = tmp_path_factory.mktemp("nginx")
     port = free_port()
     text = configuration(root, directory, port, service)

@@ -112,7 +112,7 @@ def test_a_worker_that_is_stopped_before_it_listens_ends_at_once(root: Path, tmp
 
 @pytest.mark.parametrize("stop", ["SIGINT", "SIGTERM", "SIGQUIT"])
 def test_a_worker_that_is_stopped_while_it_holds_a_lock_ends_at_once(root: Path, tmp_path: Path, stop: str) -> None:
-    """Stopping takes this lock: if it began while the lock is held by the same thread, it would wait for ever."""
+    """Stopping takes this lock: a signal handler that did so while interrupted code holds it would wait for ever."""
     locked = config_with(
         root,
         tmp_path / "locked.conf.py",

@@ -1,4 +1,4 @@
-"""What groups must be, by NumPy."""
+"""The correct groups, by NumPy."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def read_labels(values: list[Any], _: np.ndarray) -> tuple[np.ndarray, None]:
 
 
 def check(groups: RowGroups, scores: np.ndarray, labels: np.ndarray, weights: np.ndarray | None = None) -> None:
-    """Check that every row is in one group, whose ends are scores of its rows and whose sums are theirs."""
+    """Check that every row is in one group, and that each group's ends and sums are those of its rows."""
     masses = np.ones(scores.size) if weights is None else weights.astype(np.float64)
     there = masses > 0
     scores, labels, masses = scores[there].astype(np.float64) + 0.0, labels[there], masses[there]

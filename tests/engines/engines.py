@@ -1,4 +1,4 @@
-"""Engines that tests run the plan on beside DuckDB: SQLite in this process, PostgreSQL as a cluster of its own."""
+"""Engines besides DuckDB for tests of the plan: SQLite in this process, and a separate PostgreSQL cluster."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def columns_of(names: list[str], cells: list[tuple[Any, ...]]) -> NamedArrays:
 
 
 class SQLite:
-    """RowSource p, y, w in memory."""
+    """Rows p, y, w in memory."""
 
     table = "t"
     dialect = "sqlite"
@@ -56,7 +56,7 @@ class SQLite:
 
 
 class Postgres:
-    """A cluster on the loopback interface, run by a user without rights, as PostgreSQL demands."""
+    """A cluster on the loopback interface, run by an unprivileged user, as PostgreSQL demands."""
 
     table = "t"
     dialect = "postgres"

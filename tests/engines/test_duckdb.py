@@ -1,4 +1,4 @@
-"""DuckDB over files: the groups are those that NumPy makes of the same rows, whatever the types and the files."""
+"""DuckDB over files: the groups equal NumPy's for the same rows, whatever the types and the files."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_skewed_scores_need_few_passes(tolerance: float, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("tolerance", [1e-2, 1e-4])
 def test_bounds_of_all_areas_are_as_close_as_asked(tolerance: float, tmp_path: Path) -> None:
-    """Those of the hulls, too, which few high corners leave open wider than all openings add up to."""
+    """Including hull areas, which a few high corners leave open by more than the sum of all openings."""
     random = np.random.default_rng(1)
     labels = random.random(300_000) < 0.02
     scores = random.normal(size=labels.size) + 2 * labels

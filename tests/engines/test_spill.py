@@ -1,4 +1,4 @@
-"""Directories of engines: those of killed processes are removed by the next, those of living ones are not."""
+"""Directories of engines: the next process removes those of killed processes, and keeps those of living ones."""
 
 import os
 import signal

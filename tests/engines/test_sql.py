@@ -1,4 +1,4 @@
-"""The SQL text: read by every dialect, and run by those that can be had, where the whole plan gives the same groups."""
+"""The SQL text: every dialect parses it, and in the available engines the whole plan gives the same groups."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ BAD = [
 
 @pytest.mark.parametrize("bad", BAD)
 def test_bad_rows_show_in_printed_groups(engine: Any, bad: dict[str, list[Any]]) -> None:
-    """Nobody has looked at the rows before, so that a group with a bad row must not look like one."""
+    """Nothing has checked the rows before, so a group with a bad row must not look like a valid one."""
     table = {"p": [0.1, 0.2, 0.3, 0.3], "y": [0, 1, 1, 0], "w": [1.0, 2.0, 1.0, 0.0]}
     rows = RowSource("t", "p", "y", "w", negative=(0,), dialect=engine.dialect)
     for columns in (table, table | bad):
@@ -143,7 +143,7 @@ def test_names_are_quoted_as_the_dialect_would_fold_them(dialect: str, name: str
 
 
 def test_bins_that_an_engine_mixes_up_are_united() -> None:
-    """Even where FLOOR and LN are wrong, no tie is in two groups."""
+    """Even if FLOOR and LN are wrong, no tie is in two groups."""
 
     class Careless(SQLite):
         def __init__(self) -> None:

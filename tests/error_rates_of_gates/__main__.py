@@ -1,4 +1,4 @@
-"""`python -m tests.error_rates_of_gates`: simulate, and print how often gates pass that should, and should not."""
+"""`python -m tests.error_rates_of_gates`: simulate, and print how often gates pass when they should, or should not."""
 
 import argparse
 import sys
@@ -36,7 +36,7 @@ BEGIN, END = "<!-- tests.error_rates_of_gates: begin -->", "<!-- tests.error_rat
 
 
 def main() -> int:
-    """Simulate, report; 1 where a gate lets through too much."""
+    """Simulate and report; the exit status is 1 if gates pass too often."""
     parser = argparse.ArgumentParser(prog="python -m tests.error_rates_of_gates", description=__doc__)
     parser.add_argument("--sets", type=int, default=4000, help="data sets for each case (4000)")
     parser.add_argument("--seed", type=int, default=1)
@@ -57,7 +57,7 @@ def main() -> int:
 
 
 def right(rates: Rates) -> bool:
-    """Whether no error is more frequent than it should be, within 2 % of all; of roc nor less, and p-values uniform."""
+    """Whether no error rate is too high, within 2 points; for roc also none too low, and p-values uniform."""
     slack = 0.02 + 4 * rates.error
     shares = rates.at_bound, rates.proven, rates.least
     if any(share - TAIL > slack for share in shares):

@@ -1,8 +1,8 @@
-"""`python -m tests.error_rates_of_gates.cells`: whether gates and intervals hold their level where data are few.
+"""`python -m tests.error_rates_of_gates.cells`: whether gates and intervals keep their level with few data.
 
-Each cell is a kind of data: how many, how good the models are, how alike, with ties or weights. Of each data set the
-lower end of the difference at 90 % is held against the true difference, which is what a rule of non-inferiority with
-its bound there does; and intervals at 95 %, of the difference and of one area, against the truth.
+Each cell is a kind of data: how many, how good the models are, how alike, with ties or weights. For each data set, the
+lower end of the difference at 90 % is compared with the true difference, as by a rule of non-inferiority with its bound
+there; and 95 % intervals, of the difference and of one area, with the true values.
 """
 
 import argparse
@@ -27,7 +27,7 @@ from tests.coverage_of_intervals.populations import Population
 BEGIN, END = "<!-- tests.error_rates_of_gates.cells: begin -->", "<!-- tests.error_rates_of_gates.cells: end -->"
 MOST_PASSED, LEAST_HELD, MOST_HELD = 0.07, 0.93, 0.99
 CUTS = np.array([-0.75, -0.25, 0.25, 0.75])
-"""Between five levels of a score, from the middle between both classes."""
+"""The cuts between five levels of a score, relative to the middle between both classes."""
 
 _STEPS = 4000
 
@@ -60,7 +60,7 @@ class Cell:
         return found[0], found[1]
 
     def truth(self, area: float) -> dict[str, float]:
-        """The areas of all examples that there might be."""
+        """The areas in the whole population."""
         population = Population(self.positives, self.negatives, area)
         if not self.ties:
             return {"roc": area, "pr": population.pr, "average_precision": population.pr}
@@ -98,7 +98,7 @@ CELLS += [
 
 @dataclass(frozen=True)
 class Found:
-    """Of this many data sets of a cell: which a drop at the bound passed, and whose intervals held the truth."""
+    """For the data sets of a cell: in which a drop at the bound passed, and whose intervals contained the truth."""
 
     cell: Cell
     area: str
@@ -110,7 +110,7 @@ class Found:
 
     @property
     def misses(self) -> bool:
-        """Whether a figure is out of reach by more than two standard errors."""
+        """Whether a figure misses its limits by more than two standard errors."""
         over = 2 * sqrt(MOST_PASSED * (1 - MOST_PASSED) / self.sets)
         above = 2 * sqrt(MOST_HELD * (1 - MOST_HELD) / self.sets)
         shares = self.held, self.held_alone

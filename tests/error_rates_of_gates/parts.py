@@ -1,7 +1,7 @@
-"""`python -m tests.error_rates_of_gates.parts`: whether gates on parts of curves hold their level.
+"""`python -m tests.error_rates_of_gates.parts`: whether gates on parts of curves keep their level.
 
-The same cells as in cells.py, with the mean height over a range for an area: the interval of a difference at 90 % is
-held against the true difference, and intervals at 95 %, of the difference and of one mean, against the truth.
+The same cells as in cells.py, with the mean height over a range in place of an area: the 90 % interval of a difference
+is compared with the true difference, and 95 % intervals, of the difference and of one mean, with the true values.
 """
 
 import argparse
@@ -37,7 +37,7 @@ _STEPS = 20_001
 
 
 def truth(cell: Cell, area: float, part: PartialRange) -> float:
-    """The mean height over a range, of all examples that there might be."""
+    """The mean height over a range, in the whole population."""
     cuts = np.linspace(9, -9, _STEPS)
     tpr, fpr = norm.sf(cuts - Population(1, 1, area).shift), norm.sf(cuts)
     places, least = np.linspace(part.start, part.end, _STEPS), part.min_tpr or 0.0
@@ -46,7 +46,7 @@ def truth(cell: Cell, area: float, part: PartialRange) -> float:
     elif part.over == "tpr":
         heights = 1 - np.interp(places, tpr, fpr)
     else:
-        places[0] = places[1] / 2  # precision is not known at recall 0
+        places[0] = places[1] / 2  # precision is undefined at recall 0
         tp, fp = places * cell.positives, np.interp(places, tpr, fpr) * cell.negatives
         heights = tp / (tp + fp)
     return float(heights.mean() / (1 - least))

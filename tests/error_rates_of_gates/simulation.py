@@ -1,7 +1,7 @@
-"""Pairs of models of which every metric is known, the verdicts on each pair, and how often they were passed.
+"""Pairs of models whose metrics are all known, the verdicts on each pair, and how often they passed.
 
-Scores are normal with a variance of 1 in both classes, so that the area is Φ(shift/√2). The two models see the same
-examples: what is peculiar to an example moves the scores of both, which makes them as correlated as is asked.
+Scores are normal with variance 1 in both classes, so that the area is Φ(shift/√2). The two models see the same
+examples: a common effect of each example moves both scores, which gives them the required correlation.
 """
 
 from collections.abc import Iterator
@@ -20,12 +20,12 @@ from tests.coverage_of_intervals.populations import Population
 
 LEVEL = 0.9
 TAIL = (1 - LEVEL) / 2
-"""How often an end of such an interval is beyond the truth."""
+"""The probability that an end of such an interval is beyond the truth."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """Two models that are evaluated on P positives and N negatives, the same ones where they are `paired`."""
+    """Two models evaluated on P positives and N negatives, the same ones if `paired`."""
 
     positives: int
     negatives: int
@@ -57,7 +57,7 @@ class Case:
 
     @cached_property
     def bound(self) -> float:
-        """How far the current model is behind the baseline."""
+        """By how much the current model is worse than the baseline."""
         return self.truth(self.area) - self.truth(self.area - self.drop)
 
     def samples(self, random: np.random.Generator) -> tuple[Sample, Sample]:
@@ -97,10 +97,10 @@ class Case:
 class Rates:
     """Of this many data sets, the shares of passed checks.
 
-    at_bound     a drop that is exactly as large as is allowed passes: not more often than TAIL is right.
-    proven       such a drop fails where it has to be proven: TAIL again.
-    within       a drop that is 0.05 within the bound passes, and how often it should by the standard errors found.
-    least        a value that is exactly the least that is allowed passes: TAIL.
+    at_bound     a drop exactly as large as allowed passes: at most TAIL.
+    proven       such a drop fails if the drop has to be proven: TAIL again.
+    within       a drop that is 0.05 within the bound passes, and how often it should, by the standard errors found.
+    least        a value that is exactly the lowest allowed passes: TAIL.
     uniform      of models without a drop, the p-value of the p-values being uniform (Kolmogorov & Smirnov); else None.
     """
 

@@ -1,4 +1,4 @@
-"""Gates err as seldom as they say: the short form of `python -m tests.error_rates_of_gates`, shorter without --long."""
+"""Gates err as rarely as they promise: the short form of `python -m tests.error_rates_of_gates`."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ SETS = 500
 @pytest.mark.long
 @pytest.mark.parametrize("case", [Case(60, 120, 0.8, 0.0), Case(60, 120, 0.8, 0.0, paired=False)])
 def test_p_values_of_equal_models_are_uniform(case: Case) -> None:
-    """Under the null hypothesis every p-value is as likely as any other."""
+    """Under the null hypothesis, p-values are uniform."""
     rates = simulated(case, SETS, seed=1)
     assert rates.uniform > 0.01
     assert right(rates)

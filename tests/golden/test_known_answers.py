@@ -1,4 +1,4 @@
-"""Answers that are known from elsewhere: the numbers printed by Davis & Goadrich 2006, and what follows on paper.
+"""Answers known from elsewhere: the numbers printed by Davis & Goadrich 2006, and what follows on paper.
 
 Each test names its source. Values are written as printed and compared at their printed digits.
 """

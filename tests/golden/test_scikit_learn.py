@@ -1,4 +1,4 @@
-"""Cross-checks with scikit-learn, another implementation by other people, where its definitions are the design's.
+"""Cross-checks with scikit-learn, an independent implementation, for the definitions that it shares.
 
 Those are roc_auc_score, average_precision_score and roc_curve without dropped rows; scikit-learn's
 precision_recall_curve interpolates nothing, so the other areas have no counterpart there.
@@ -14,11 +14,11 @@ from service.curves.evaluation import evaluate_curves
 from service.curves.sample import Sample
 
 ROUNDING = 1e-12
-"""scikit-learn sums plainly, in doubles: on some thousand rows it is good to about this."""
+"""scikit-learn sums in plain doubles: for some thousand rows it is good to about this."""
 
 
 def columns(seed: int, kind: str) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Scores that know something of the labels; distinct, rounded to many ties, or weighted."""
+    """Informative scores: distinct, rounded to many ties, or weighted."""
     random = np.random.default_rng(seed)
     labels = random.random(3000) < (0.02 if kind == "skewed" else 0.4)
     scores = random.normal(size=3000) + labels

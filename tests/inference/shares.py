@@ -1,4 +1,4 @@
-"""Strategies of shares, and rates made of them, as the tests of score intervals need them."""
+"""Strategies for shares, and rates made from them, for the tests of score intervals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which interval an area gets, and what does not change it."""
+"""Which interval an area has, and what does not change it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Replicates against resamples that are rebuilt one by one, and what they must not depend on."""
+"""Replicates against resamples rebuilt one by one, and what they must not depend on."""
 
 from __future__ import annotations
 

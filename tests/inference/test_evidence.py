@@ -1,4 +1,4 @@
-"""What a gate's numbers rest on: the resamples of its intervals, and values of exactly 0 or 1."""
+"""The basis of a gate's numbers: the resamples of its intervals, and values of exactly 0 or 1."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A gate's checks against their slow twin, and the laws that verdicts obey."""
+"""A gate's checks against the slow reference, and the laws that verdicts obey."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What changes no answer of a gate: other rules, the order of rows, the scale of weights, the direction of scores."""
+"""What does not change a gate's answer: other rules, the row order, the scale of weights, the direction of scores."""
 
 from __future__ import annotations
 

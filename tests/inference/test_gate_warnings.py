@@ -1,4 +1,4 @@
-"""What a gate warns of besides its verdict: rules that hardly any model fails, and data that look like a slip."""
+"""A gate's warnings: rules that hardly any model fails, and data that look like a mistake."""
 
 from __future__ import annotations
 

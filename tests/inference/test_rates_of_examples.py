@@ -1,4 +1,4 @@
-"""The shares that subjects and pairs make of their examples, and the intervals and p-values made of those."""
+"""The shares that subjects and pairs compute from their examples, and the intervals and p-values from those."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a rule is not met: whole sentences, whose two numbers can be told apart."""
+"""Why a rule is not met: whole sentences with two distinguishable numbers."""
 
 from __future__ import annotations
 

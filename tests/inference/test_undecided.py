@@ -1,4 +1,4 @@
-"""What a gate cannot decide: nothing to hold against a bound, or no interval where confidence is asked for."""
+"""What a gate cannot decide: no value to compare with a bound, or no interval for the requested confidence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Metrics of exactly 0 or 1, whose own spread says nothing: intervals with a free end, and those of differences."""
+"""Metrics of exactly 0 or 1, which have no spread: intervals with a free end, and those of differences."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Prints which random mutants no test notices: python -m tests.mutants [--number 300] [--seed 20].
 
-Each is tried in a separate process, forked from this one, which has imported the libraries but nothing of rocpr.
-`--tests DIRECTORY` keeps which tests run which lines, for further runs; `--only 7 12` repeats some mutants.
+Each is tried in a process forked from this one, which has imported the libraries but nothing of rocpr.
+`--tests DIRECTORY` records which tests run which lines, for further runs; `--only 7 12` tries some mutants again.
 """
 
 import argparse

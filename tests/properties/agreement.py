@@ -1,4 +1,4 @@
-"""Compares everything the service says about an evaluation with the reference, each number at its own bound.
+"""Compares all results of an evaluation with the reference, each number within its own bound.
 
 Integer counts: every rational number is the correctly rounded double, sums of quotients are within 4 ulp.
 Weights and fractional counts: the sums are within 1 ulp, and everything else is within 4 ulp of exact arithmetic on the
@@ -61,7 +61,7 @@ def close(value: float | None, exact: Fraction | None, *, whole: bool, ulps: int
 
 
 def same_table(curves: Curves, table: Table) -> Table:
-    """Check the rows against exact sums, and answer the table of the doubles that were reported."""
+    """Check the rows against exact sums, and return the table of the reported doubles."""
     points = curves.points
     assert points is not None
     assert len(points.tp) == len(table.rows)
@@ -86,7 +86,7 @@ def same_table(curves: Curves, table: Table) -> Table:
 
 
 def same_points(curves: Curves, table: Table, keep: str, *, whole: bool) -> None:
-    """Check every column of `points`, of the rows that `keep` keeps."""
+    """Check every column of `points`, for the rows that `keep` keeps."""
     points = curves.points
     assert points is not None
     hull = reference.on_hull(table)
@@ -112,7 +112,7 @@ def same_points(curves: Curves, table: Table, keep: str, *, whole: bool) -> None
 
 
 def same_areas(curves: Curves, table: Table, *, whole: bool) -> None:
-    """Check all six areas; those that go along the rows are null if no single sweep could give them."""
+    """Check all six areas; those along the rows are null if no single sweep could give the rows."""
     areas = curves.auc
     assert areas is not None
     codes = {warning.code for warning in curves.warnings}

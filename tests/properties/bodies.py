@@ -1,4 +1,4 @@
-"""Bodies of one table in every format: how the tests of formats write them."""
+"""Writes one table as a body in every format, for the tests of formats."""
 
 import io
 import json

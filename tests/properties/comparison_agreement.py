@@ -1,4 +1,4 @@
-"""How a comparison is held to the exact brute force; not a test by itself."""
+"""Compares a comparison with exact brute force; not a test by itself."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NAMES = "abcdef"
 INDICES = ("kulczynski", "f_measure", "fowlkes_mallows", "jaccard")
 TOLERANCE = 1e-12
 FEW = 40
-"""With no more positives and negatives than this, two breakpoints that are fractions differ by much more than 1e-12."""
+"""Up to this many positives and negatives, different rational breakpoints differ by much more than 1e-12."""
 
 
 def evaluations(entries: Sequence[Entry]) -> dict[str, Sample | Counts]:
@@ -39,7 +39,7 @@ def evaluations(entries: Sequence[Entry]) -> dict[str, Sample | Counts]:
 
 
 def table_of(evaluation: Sample | Counts) -> Table:
-    """The reference's table of the doubles reported, which decide everything here; other tests prove them right."""
+    """The reference's table of the reported doubles, which decide everything here; other tests check them."""
     curves = evaluate_curves(evaluation, CurvesOptions(include=frozenset({"points"})))
     assert curves.points is not None
     columns = (curves.points.tp.tolist(), curves.points.fp.tolist(), curves.points.threshold.tolist())
@@ -125,6 +125,6 @@ def same_hull(found: Comparison, tables: dict[str, Table]) -> None:
 
 
 def same_tradeoff(found: list[Interval], expected: list[Interval]) -> None:
-    """Check who is best wherever an interval of the one and an interval of the other share more than 1e-12."""
+    """Check which are best wherever an interval of one side and one of the other share more than 1e-12."""
     for one, other in itertools.product(found, expected):
         assert one.best == other.best or min(one.end, other.end) - max(one.start, other.start) <= TOLERANCE

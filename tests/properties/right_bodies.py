@@ -1,4 +1,4 @@
-"""Right bodies of small tables in every format, each with the places of those bytes that say how it is to be read."""
+"""Valid bodies of small tables in every format, each with the places of the bytes that say how to read it."""
 
 import json
 import math
@@ -29,7 +29,7 @@ PARQUET_FILES: list[dict[str, Any]] = [
 
 @dataclass(frozen=True)
 class Body:
-    """A body that is right, what is asked of it, and where the parts are that say how it is to be read."""
+    """A valid body, its request, and the places of the parts that say how to read it."""
 
     operation: str
     media_type: str
@@ -104,7 +104,7 @@ def _headers(content: bytes) -> list[tuple[int, int]]:
 
 
 def right_bodies() -> Iterator[Body]:
-    """Right bodies, several of each format."""
+    """Valid bodies, several for each format."""
     for operation, table, options in _tables():
         query = tuple(options.items())
         if "first" not in table.column_names:

@@ -22,7 +22,7 @@ from tests.strategies import (
 
 
 def fresh(draw: st.DrawFn, positives: int, negatives: int, most: int) -> list[Pair]:
-    """Rows (tp, fp) of any sweep, or of one that climbs by equal steps but for one count here and there."""
+    """Rows (tp, fp) of any sweep, or of one with equal steps except for one count here and there."""
     kind = draw(st.sampled_from(["spread", "spread", "spread", "drawn", "line"]))
     size = draw(st.integers(0, most))
     if kind == "spread":
@@ -41,7 +41,7 @@ def fresh(draw: st.DrawFn, positives: int, negatives: int, most: int) -> list[Pa
 
 
 def nudged(draw: st.DrawFn, rows: list[Pair], positives: int, negatives: int) -> list[Pair]:
-    """Each count moved by one at most, and still a sweep."""
+    """Each count moved by at most one; still a sweep."""
     nudge = st.integers(-1, 1)
     tp = sorted(min(max(t + draw(nudge), 0), positives) for t, _ in rows)
     fp = sorted(min(max(f + draw(nudge), 0), negatives) for _, f in rows)
@@ -71,7 +71,7 @@ def relative(draw: st.DrawFn, rows: list[Pair], positives: int, negatives: int) 
 
 
 def rivals(draw: st.DrawFn, positives: int, negatives: int, most: int) -> list[Rows]:
-    """Two to five sweeps over the same totals, many of them relatives of those before."""
+    """Two to five sweeps over the same totals, many of them similar to earlier ones."""
     curves = [fresh(draw, positives, negatives, most)]
     for _ in range(draw(st.integers(1, 4))):
         if draw(st.sampled_from([False, False, True])):
@@ -99,7 +99,7 @@ def rival_giants(draw: st.DrawFn) -> list[Rows]:
 
 @st.composite
 def rival_fractions(draw: st.DrawFn) -> list[Rows]:
-    """Counts that are not integers: what is straight or meets in one point among whole counts does so no more."""
+    """Fractional counts: lines and common points of whole counts are no longer exact."""
     scale = st.sampled_from([0.1, 1 / 3, 0.7, 1e-100, 3e-16, 7e99])
     of_positives, of_negatives = draw(scale), draw(scale)
     return [
@@ -132,7 +132,7 @@ def rival_scales(draw: st.DrawFn) -> list[Rows]:
 
 @st.composite
 def rival_samples(draw: st.DrawFn, weight: st.SearchStrategy[float] | None = None, most: int = 14) -> list[Data]:
-    """Columns of scores over the same labels and weights; some are others with two rows changed about."""
+    """Columns of scores over the same labels and weights; some are others with two rows swapped."""
     chance = draw(st.randoms(use_true_random=True))
     data = [draw(samples(score=draw(st.sampled_from([scores, tied_scores])), weight=weight, most=most))]
     size = len(data[0].scores)

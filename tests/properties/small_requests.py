@@ -1,8 +1,8 @@
-"""Small requests that cost the most: bodies of 1 KiB or less, default options.
+"""The most expensive small requests: bodies of 1 KiB or less, default options.
 
-The law: none takes more than 100 ms of CPU or answers more than 1 MB. CPU depends on the machine, so the tests count
-what it is made of: calls of functions, and elements of the arrays that functions hold when they return. `python -m
-tests.properties.small_requests` measures CPU, too, and fails where the law does not hold.
+The law: none takes more than 100 ms of CPU or has an answer of more than 1 MB. CPU depends on the machine, so the tests
+count its causes: calls of functions, and elements of the arrays that functions hold when they return. `python -m
+tests.properties.small_requests` also measures CPU, and fails if the law does not hold.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _OURS = ("service.curves", "service.inference", "service.wire", "service.answer"
 
 @dataclass(frozen=True)
 class Cost:
-    """What one request takes: calls and elements hardly differ from run to run."""
+    """The cost of a request: calls and elements hardly differ from run to run."""
 
     calls: int
     elements: int
@@ -45,7 +45,7 @@ class Cost:
 
 
 def requests() -> Iterator[tuple[str, Request]]:
-    """The worst kinds that were found, and generated ones around them."""
+    """The worst known kinds, and generated ones around them."""
     draw = random.Random(2014)
     for positives in _POSITIVES:
         for negatives in _NEGATIVES:
@@ -146,7 +146,7 @@ def _request(operation: str, text: str, content_type: str = _JSON, **parameters:
 
 
 def _longest(operation: str, text: Callable[[int], str], least: int = 1) -> Request:
-    """The request of the most rows, or evaluations, that is short enough."""
+    """The request with the most rows, or evaluations, that is short enough."""
     short, long = least, LONGEST_BODY
     best = text(short)
     while short + 1 < long:
@@ -183,7 +183,7 @@ def _ruled(evaluation: Callable[[int], str], rules: list[str], rows: int) -> str
 
 
 def _many(evaluation: str, rules: list[str], times: int) -> str:
-    """This many rules, all of these in turn."""
+    """This many rules, taken from these in turn."""
     return _ruled(lambda _: evaluation, (rules * times)[:times], 0)
 
 
@@ -203,7 +203,7 @@ def _sample(draw: random.Random, scores: str, weights: str, rows: int) -> str:
 
 
 def _table(draw: random.Random, rows: int, scores: str, weights: str) -> Request:
-    """As many samples over shared labels and weights as a table of some rows holds, 50 at most."""
+    """As many samples over shared labels and weights as a table of this many rows holds, at most 50."""
     names = [character for character in map(chr, range(35, 127)) if character not in ",'0123456789"][:50]
     lines = [f",{row % 2},{_WEIGHTS[weights](draw, row)}" for row in range(rows)]
     cells = [[f"{_SCORES[scores](draw, row)}" for row in range(rows)] for _ in names]
@@ -216,7 +216,7 @@ def _table(draw: random.Random, rows: int, scores: str, weights: str) -> Request
 
 
 def cost(request: Request) -> Cost:
-    """Answer a request and count. The first of a kind also counts what is imported and kept for the next."""
+    """Answer a request and count. The first of a kind also counts imports and what is cached for the next."""
     calls = elements = 0
 
     def count(frame: FrameType, event: str, _: Any) -> None:
@@ -246,7 +246,7 @@ def cpu(request: Request) -> tuple[float, Answer]:
 
 
 def main() -> int:
-    """Measure all, print the worst, and tell by the exit status whether the law holds here."""
+    """Measure all, print the worst; the exit status says whether the law holds here."""
     measured = []
     for name, request in requests():
         seconds, found = cpu(request)

@@ -1,4 +1,4 @@
-"""Inputs of many rows, against exact single passes in Python integers: sums, areas, and hulls built to be hard."""
+"""Inputs of many rows, against exact single passes in Python integers: sums, areas, and hard hulls."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def pr_trapezoid(steps: Steps) -> Fraction:
 
 
 def hull_of(steps: Steps) -> list[bool]:
-    """Membership by the monotone chain of the textbooks, in integers; collinear rows stay."""
+    """Membership by the textbook monotone chain, in integers; collinear rows stay."""
     chain: Steps = []
     for t, f in sorted(set(steps), key=lambda step: (step[1], -step[0])):
         if chain and chain[-1][1] == f:
@@ -181,7 +181,7 @@ def staircase(size: int, *, rising: bool) -> Steps:
 
 
 def scaled(steps: Steps, largest: int) -> Steps:
-    """The same shape at a larger scale, whole numbers all."""
+    """The same shape at a larger scale, in whole numbers."""
     factor = largest // max(steps[-1])
     return [(t * factor, f * factor) for t, f in steps]
 

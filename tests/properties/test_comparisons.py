@@ -1,4 +1,4 @@
-"""Laws of curves side by side: everything against the exact brute force, and the paper's theorem 3.2."""
+"""Laws of comparisons: everything against exact brute force, and the paper's theorem 3.2."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_theorem_3_2(entries: list[Entry]) -> None:
 @examples(60)
 @given(any_rivals)
 def test_dominance_is_an_order(entries: list[Entry]) -> None:
-    """Equal curves dominate each other; and who dominates one that dominates a third dominates the third."""
+    """Equal curves dominate each other, and dominance is transitive."""
     named = evaluations([*entries[:5], entries[0]])
     above = dominance(evaluate_comparison(named))
     assert above["a", NAMES[len(named) - 1]]
@@ -159,7 +159,7 @@ def test_dominance_is_an_order(entries: list[Entry]) -> None:
 @examples(60)
 @given(any_rivals)
 def test_a_dominating_curve_is_best_everywhere(entries: list[Entry]) -> None:
-    """Who dominates all others is named wherever anybody is, and no area of theirs along the rows is greater."""
+    """A curve that dominates all others is among the best everywhere, and no area along the rows exceeds its own."""
     found = compared(entries)
     areas = dict(zip(found.names, found.auc, strict=True))
     above = dominance(found)

@@ -1,4 +1,4 @@
-"""20,000 corrupted bodies of all formats and codings: each gets an answer, and the process lives on."""
+"""20,000 corrupted bodies of all formats and codings: each gets an answer, and the process survives."""
 
 import re
 import subprocess
@@ -15,7 +15,7 @@ DEADLINE = 300
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the memory of a process is read and limited as Linux does")
 def test_every_corrupted_body_gets_an_answer() -> None:
-    """In a process of its own: a crash of it is a failure of this test, and its last index tells the body."""
+    """In a separate process: its crash fails this test, and its last index identifies the body."""
     command = [sys.executable, "-m", "tests.properties.corruptions", "0", str(HOW_MANY)]
     try:
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=DEADLINE, check=False)

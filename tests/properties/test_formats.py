@@ -53,7 +53,7 @@ def ask(
     accept: str = JSON,
     coding: str = IDENTITY,
 ) -> bytes:
-    """The answer's body; every answer is right here."""
+    """The answer's body; every request here is valid."""
     parameters = tuple(query.items())
     content = compress(coding, body)
     asked = Request(operation, "/", media_type, accept, parameters, content, content_encoding=coding)
@@ -65,7 +65,7 @@ def ask(
 
 
 def typed(columns: Columns) -> Iterator[pa.Table]:
-    """The same columns in several types that hold their values exactly."""
+    """The same columns in several types that represent their values exactly."""
     table = pa.table(columns)
     yield table
     for kinds in ((pa.int8(), pa.uint64(), pa.float16()), (pa.uint8(), pa.int32(), pa.float32()), (pa.int64(),)):

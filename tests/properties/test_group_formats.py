@@ -1,4 +1,4 @@
-"""Exact groups answer what their rows do, to the byte: in every format and column type, and as an engine reads them."""
+"""Exact groups get the same answer as their rows, to the byte: in every format and type, and from an engine."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_groups_in_every_format_answer_what_their_rows_do(kind: str) -> None:
 
 
 def of_rows(path: Path, positive: str | None) -> Answer:
-    """What rows in a file, which an engine groups, are answered."""
+    """The answer for rows in a file that an engine groups."""
     dataset = Dataset("rows", "duckdb", "p", "y", (), location=(str(path),), positive_label=positive)
     body = json.dumps({"dataset": "rows"} | ASKED).encode()
     return answer(Request("curves", "/v1/curves", JSON, JSON, (), body, datasets={"rows": dataset}), LIMITS)

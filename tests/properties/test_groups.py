@@ -1,4 +1,4 @@
-"""Laws of groups: exact ones answer what the sample does, to the byte; open ones bound what any sample in them has."""
+"""Laws of groups: exact ones get the sample's answer, to the byte; open ones bound every sample in them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands in the documents with the output that is shown under each, and how to run one."""
+"""The commands in the documents, each with the output below it, and how to run one."""
 
 import os
 import shlex
@@ -46,12 +46,12 @@ PROGRAMS = {
     "python": f'exec {_INTERPRETER} "$@"',
     "rocpr": f"exec {_INTERPRETER} -c 'from service.cli.main import main; main()' \"$@\"",
 }
-"""What an active environment has, for this Python: the names and what each does."""
+"""The programs of an active environment, for this Python: {name: what it runs}."""
 
 
 @dataclass(frozen=True)
 class Example:
-    """A command, the document that it stands in, the language of the block under it, and that block."""
+    """A command, its document, the language of the block below it, and that block."""
 
     document: str
     command: str
@@ -60,7 +60,7 @@ class Example:
 
     @property
     def kind(self) -> str:
-        """The program that answers: the last of a pipe."""
+        """The program whose output is shown: the last of a pipe."""
         return self.command.rpartition(PIPE)[2].split()[0]
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""The documents: README.md, the guide, and those for who runs, changes or doubts rocpr; what they consist of."""
+"""The documents: README.md, the guide, and those for people who run, change or doubt rocpr; and their parts."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Every command in the documents is run, and prints what is shown under it."""
+"""Every command in the documents runs, and prints what is shown below it."""
 
 import json
 import math
@@ -28,7 +28,7 @@ LAST_BITS = 1e-12
 
 
 def assert_same(actual: object, shown: object, off: float = 0.0) -> None:
-    """Two JSON values are the same, keys in the same order, an integer never for a double, doubles to the last bit."""
+    """Whether two JSON values are the same: the order of keys, integers and doubles, doubles to the last bit."""
     assert type(actual) is type(shown)
     if isinstance(shown, dict):
         assert list(actual) == list(shown)
@@ -89,7 +89,7 @@ def test_no_command_escapes() -> None:
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_commands_within_sentences_exist(document: str) -> None:
-    """Only those of rocpr stand there, with commands and options that it has."""
+    """They name only existing commands and options of rocpr."""
     prose = prose_of(document)
     assert not re.search(r"`(curl|python3?|\.venv/[^\s`]+) [^`]+`", prose)
     for words in map(shlex.split, re.findall(r"`rocpr ([^`]+)`", prose)):

@@ -1,4 +1,4 @@
-"""The guide where it is served: sound HTML that loads nothing from elsewhere, with links that lead somewhere."""
+"""The guide as served: valid HTML that loads nothing from elsewhere, with links that lead somewhere."""
 
 import re
 from html.parser import HTMLParser

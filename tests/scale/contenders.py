@@ -56,6 +56,7 @@ class Contender:
 
 def _bounded(engine: Any, tolerance: float | None) -> Bounds:
     from service.curves.bounds import bounded_areas
+    from service.curves.evaluation import CurvesOptions, evaluate_curves
     from service.curves.grouped import GroupColumns, Grouped
     from service.engines.checks import RowColumns
     from service.engines.plan import found
@@ -67,8 +68,11 @@ def _bounded(engine: Any, tolerance: float | None) -> Bounds:
 
     options = {"tolerance": tolerance, "most_bins": engine.most_bins}
     groups = found(engine, RowColumns("p", "y"), read_labels, **options).groups
-    given = GroupColumns(groups.score_from, groups.score_to, **groups.masses)
-    areas = bounded_areas(Grouped.of(given))
+    given = Grouped.of(GroupColumns(groups.score_from, groups.score_to, **groups.masses))
+    if given.is_exact:  # then a command gives no bounds
+        exact = evaluate_curves(given, CurvesOptions(include=frozenset({"auc"}))).auc
+        return {name: (getattr(exact, name),) * 2 for name in ("roc", "average_precision")}
+    areas = bounded_areas(given)
     return {name: (areas[name].lower, areas[name].upper) for name in ("roc", "average_precision")}
 
 

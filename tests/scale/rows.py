@@ -27,7 +27,8 @@ def exact_areas(path: Path) -> dict[str, float]:
     """The ROC area and average precision by their definitions, with ties.
 
     ROC area: the share of pairs of a positive and a negative that are in order, ties counting one half. Average
-    precision: the mean, over all positives, of the precision at their score.
+    precision: the mean, over all positives, of the precision at their score, added up with more digits than a double
+    has.
     """
     table = pq.read_table(path)
     scores, labels = table["p"].to_numpy(), table["y"].to_numpy()
@@ -38,5 +39,5 @@ def exact_areas(path: Path) -> dict[str, float]:
     fp = negatives.size - below
     return {
         "roc": pairs / (2 * positives.size * negatives.size),
-        "average_precision": float(np.mean(tp / (tp + fp))),
+        "average_precision": float(np.mean(tp.astype(np.longdouble) / (tp + fp))),
     }

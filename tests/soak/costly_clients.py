@@ -36,7 +36,7 @@ def missed_by(one: During, name: str) -> list[str]:
 def run(seconds: float, tell: Callable[[str], None] = lambda _: None) -> Found:
     """Small calls during the costly requests of each kind, one kind after another."""
     told = ", ".join(f"{count} {name}" for name, count in CLIENTS.items())
-    found = Found(f"{told}, {seconds:g} s each, each repeated immediately, and a small call every 20 ms")
+    found = Found(f"{told}, {seconds:g} s each, repeated without a pause, and a small call every 20 ms")
     with serving() as service:
         found.figures["small p50 / p99 / max, alone"] = alone(service, seconds / 2).as_text()
         for name, clients in CLIENTS.items():

@@ -18,7 +18,7 @@ ANN, BEN = ({"Authorization": f"Bearer {key}"} for key in (KEY, OTHER_KEY))
 
 
 class WholeClient(FlaskClient):
-    """A client that reads each answer to its end, as most do; else its key would go on having a request under way."""
+    """A client that reads each answer to its end, as most do; otherwise its request would stay in progress."""
 
     def open(self, *arguments: object, **options: object) -> TestResponse:
         return super().open(*arguments, **{"buffered": True, **options})

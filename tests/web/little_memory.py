@@ -1,8 +1,7 @@
-"""Answers requests with less memory than they take, from nearly none on until it is enough, for test_little_memory.py.
+"""Answers requests with less memory than they need, from almost none up to enough, for test_little_memory.py.
 
-Each is answered in a process of its own, which alone ends where a library crashes. Prints the exit status and the
-answer's status of each, and with how much memory beyond what was there before. With the argument 4, it tries every
-fourth amount.
+Each is answered in a separate process, the only one to end if a library crashes. Prints the exit status, the answer's
+status, and the amount of additional memory. With the argument 4, it tries every fourth amount.
 """
 
 import io

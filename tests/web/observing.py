@@ -1,4 +1,4 @@
-"""An application that is observed, for tests of what it says."""
+"""An observed application, for tests of its reports."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A column that several evaluations share: what is read from it is read once, and one reading is not another."""
+"""A column that several evaluations share: each reading of it is made once, and different readings are kept apart."""
 
 import numpy as np
 import pytest

@@ -25,7 +25,7 @@ from service.wire.columns import (
 )
 from service.wire.formats.json_format import StrictJsonError
 from service.wire.formats.query_options import json_or_truth
-from service.wire.formats.text_columns import TextColumn, identity_of
+from service.wire.formats.text_columns import TextColumn, identity_of, labels_of_texts
 from service.wire.problems import Problem
 
 UNREADABLE = (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError)
@@ -156,7 +156,7 @@ def _(column: ArrowColumn, positive_label: object) -> Labels:
         row = pc.index(pc.is_null(cells), True).as_py()
         raise ColumnError("not_a_label", "This is null; it must be a label.", row)
     if is_text(cells.type):
-        return labels(TextColumn(cells), positive_label)
+        return labels_of_texts(cells, positive_label)
     values = numbers(column, nullable=False) if types.is_decimal(cells.type) else _flat(cells)
     if types.is_floating(cells.type) and not (finite := np.isfinite(values)).all():
         raise ColumnError("not_a_label", "This is not a finite number, so it cannot be a label.", int(finite.argmin()))

@@ -24,12 +24,9 @@ from service.wire.formats.arrow_fields import (
     FIELD_TYPE,
     FIELD_TYPE_ID,
     FIELDS,
-    MESSAGE_BODY_LENGTH,
     MESSAGE_HEADER,
     MESSAGE_METADATA,
-    MESSAGE_VERSION,
     SCHEMA_METADATA,
-    V5,
 )
 from service.wire.formats.flatbuffer import INT16, INT64, UINT8, Flat
 from service.wire.formats.table_columns import LONGEST_HEADER, MOST_COLUMNS, too_many_columns, too_many_rows
@@ -156,12 +153,12 @@ def _add(counted: Counted, message: pa.ipc.Message, place: Place) -> None:
         counted.rows += rows
     buffers = batch.structs(BATCH_BUFFERS, _BUFFER)
     lengths = buffers["length"]
-    if (lengths < 0).any() or lengths.sum(dtype=np.float64) > root.number(MESSAGE_BODY_LENGTH, INT64):
+    if (lengths < 0).any() or lengths.sum(dtype=np.float64) > message.body.size:
         # If columns share buffers, each would become an array of its own.
         raise Problem("malformed_body", "The buffers of a record batch or a dictionary are longer than its body.")
     is_compressed = batch.has(BATCH_COMPRESSION)
-    if root.number(MESSAGE_VERSION, INT16) < V5 and (is_compressed or root.has(MESSAGE_METADATA)):
-        # pyarrow would read the compressed bytes as values.
+    if message.metadata_version < pa.ipc.MetadataVersion.V5 and (is_compressed or root.has(MESSAGE_METADATA)):
+        # Compression was declared in that metadata, and pyarrow would read the compressed bytes as values.
         raise _unsupported("The buffers are compressed as they were before Arrow 1.0; write the data again")
     if is_compressed:
         counted.unpacked += _unpacked(buffers[lengths > 0], np.frombuffer(message.body, np.uint8))

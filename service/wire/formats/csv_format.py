@@ -109,7 +109,7 @@ class CsvTable:
         if len(self.header) == 1 or self.header[0] == "sep=":  # a table of one column is useless
             _refuse_other_separators(body, dialect)
         if _has_more_rows(body, limits.max_rows):
-            raise Problem("too_many_rows", f"The table has more than the limit of {limits.max_rows} rows.")
+            raise Problem("too_many_rows", f"The table has more rows than the limit of {limits.max_rows}.")
 
     def read(self, names: list[str]) -> dict[str, TextColumn]:
         """Read the named columns as text. Raises Problem for a row of another width, or if there are no rows."""

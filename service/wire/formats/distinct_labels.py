@@ -9,7 +9,6 @@ from service.curves.exact import IntArray
 from service.wire.columns import ColumnError, Labels, chosen_labels, label_misfit, labels, tally
 from service.wire.formats.arrow_columns import ArrowColumn, is_readable
 from service.wire.formats.query_options import label_like
-from service.wire.formats.text_columns import TextColumn
 
 
 def distinct_labels(values: list[Any], counts: IntArray, positive_label: str | None) -> Labels:
@@ -22,10 +21,7 @@ def distinct_labels(values: list[Any], counts: IntArray, positive_label: str | N
     except (pa.ArrowException, TypeError):
         raise ColumnError("not_a_label", "Labels must be integers, floats, decimals, booleans or text.") from None
     counted = tally(values, counts)
-    if pa.types.is_string(cells.type):
-        column: object = TextColumn(cells)
-    else:
-        column = ArrowColumn(cells if is_readable(cells.type) else None, str(cells.type))
+    column = ArrowColumn(cells if is_readable(cells.type) else None, str(cells.type))
     named = None if positive_label is None else label_like(positive_label, values)
     nobody = np.zeros(len(values), dtype=np.bool_)
     try:

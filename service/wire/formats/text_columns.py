@@ -90,9 +90,18 @@ def _not_a_number(cells: pa.ChunkedArray, points: pa.ChunkedArray, decimal: str)
 
 @labels.register
 def _(column: TextColumn, positive_label: object) -> Labels:
-    codes, texts = coded(column.cells)
+    """Cells of CSV; an empty one has no value, unless it is the positive label."""
+    row = pc.index(column.cells, "").as_py()
+    if row >= 0 and positive_label != "":
+        raise ColumnError("not_a_label", "This is blank; it must be a label.", row)
+    return labels_of_texts(column.cells, positive_label, column.decimal)
+
+
+def labels_of_texts(cells: pa.ChunkedArray, positive_label: object, decimal: str = ".") -> Labels:
+    """Split labels that are texts, of which an empty one is one, too."""
+    codes, texts = coded(cells)
     if positive_label is None:
-        return _default_labels(codes, texts, column.decimal)
+        return _default_labels(codes, texts, decimal)
     label = str(positive_label)
     # Half of a surrogate pair equals no text.
     found = pc.index(texts.cast(pa.binary()), pa.scalar(label.encode("utf-8", "surrogatepass"), pa.binary())).as_py()

@@ -1,4 +1,4 @@
-"""The running server that the gate's command asks."""
+"""The running server for the gate's command."""
 
 from tests.cli.gate.gate_server import guarded
 

@@ -1,4 +1,4 @@
-"""A real server that wants a key, for the gate's command and for the scripts of CI servers."""
+"""A real server that needs a key, for the gate's command and for the scripts of CI servers."""
 
 from collections.abc import Iterator
 from hashlib import sha256
@@ -13,7 +13,7 @@ KEY = "rocpr_a-key_of.tests~+/="
 
 @pytest.fixture(scope="session")
 def guarded(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Its address; its log must tell of no failure, and not the key."""
+    """Yields its address; its log must show no failure, and not the key."""
     folder = tmp_path_factory.mktemp("guarded")
     (folder / "keys").write_text(f"tests {sha256(KEY.encode()).hexdigest()}\n")
     variables = {

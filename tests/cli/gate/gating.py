@@ -1,4 +1,4 @@
-"""Runs `rocpr gate`, and asks the service the same; rules to write, and files that hold them."""
+"""Runs `rocpr gate`, and sends the service the same request; rules, and their files."""
 
 import json
 import sys
@@ -33,7 +33,7 @@ def rocpr(*arguments: object, given: str | bytes | None = None, **variables: str
 
 
 def answered(document: dict[str, Any]) -> bytes:
-    """What the service answers to a JSON request."""
+    """The service's answer to a JSON request."""
     return running.answered("gates", json.dumps(document).encode(), "application/json")
 
 

@@ -1,4 +1,4 @@
-"""A loopback server that answers what a test tells it to, and remembers what it was asked."""
+"""A loopback server that gives the answers of a test, and remembers the requests."""
 
 import threading
 from collections.abc import Iterator

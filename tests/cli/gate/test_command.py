@@ -1,4 +1,4 @@
-"""`rocpr gate` without a server: the service's verdict, its exit status, complaints of the right file."""
+"""`rocpr gate` without a server: the service's verdict, its exit status, and errors that name the right file."""
 
 import json
 import os
@@ -99,7 +99,7 @@ def test_options_of_columns_go_before_the_rules(tmp_path: Path) -> None:
 
 
 def test_labels_and_scores_mean_the_same_in_every_file(tmp_path: Path) -> None:
-    """What the rules, or the scores, say of labels holds for a file that does not say it."""
+    """What the rules, or the scores, say about labels applies to a file that says nothing about them."""
     rules = written(
         tmp_path, 'positive_label = "no"\nlower_is_positive = true\n[[rules]]\nmetric = "roc"\nmax_drop = 1\n'
     )
@@ -252,7 +252,7 @@ def test_the_labels_found_are_reported(tmp_path: Path) -> None:
 
 
 def test_a_missing_column_is_reported_where_it_was_named(tmp_path: Path) -> None:
-    """As an option only where it is one; what it says goes before what the rules say."""
+    """It is an option only for tables; the option overrides the rules."""
     told = "There is no column 'prob'; "
     run = rocpr(written(tmp_path, PASSING), ALL, "--scores", "prob")
     assert run.stderr.startswith(f"Error: {ALL}: These options cannot be used.\n  --scores: {told}")

@@ -20,7 +20,7 @@ from tests.properties.bodies import arrow_file_body
 
 
 def both(server: str, *words: object) -> Result:
-    """Run the command with and without the server; what it prints has to be the same."""
+    """Run the command with and without the server; the output must be the same."""
     here = rocpr(*words)
     there = asking(server, *words)
     assert (there.exit_code, there.stdout) == (here.exit_code, here.stdout), there.stderr

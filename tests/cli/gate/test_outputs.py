@@ -29,7 +29,7 @@ from tests.cli.gate.gating import (
 
 
 def results(path: Path) -> list[list[tuple[str, str]]]:
-    """The kinds and messages in a JUnit report, for each case; none where it passed."""
+    """The kinds and messages in a JUnit report, for each case; none if it passed."""
     return [
         [(result._tag, result.message) for result in case.result]
         for suite in JUnitXml.fromfile(str(path))

@@ -1,4 +1,4 @@
-"""The gate's HTTP client: what it sends, when it asks again and when it gives up, and what it never shows."""
+"""The gate's HTTP client: what it sends, when it retries and when it gives up, and what it never shows."""
 
 import io
 import json
@@ -117,7 +117,7 @@ def test_a_busy_server_is_asked_again_when_it_says(first: Scripted, monkeypatch:
 
 
 def frozen(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """Let time pass only where the client waits; for how long it has waited."""
+    """Let time pass only when the client waits; return how long it has waited."""
     waits: list[float] = []
     monkeypatch.setattr("time.sleep", waits.append)
     monkeypatch.setattr(over_http, "time", SimpleNamespace(monotonic=lambda: sum(waits)))
@@ -125,7 +125,7 @@ def frozen(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def test_patience_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A wait that goes beyond the end is not begun: the last answer is told at once."""
+    """A wait that would go beyond the end does not begin: the last answer is reported at once."""
     waits = frozen(monkeypatch)
     monkeypatch.setattr(over_http, "ASK_AGAIN_SECONDS", 1.5)
     with scripted(problem(503, Retry_After="1")) as server:

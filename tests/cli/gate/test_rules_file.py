@@ -1,4 +1,4 @@
-"""RULES.toml: what it may hold, and that every mistake is told with its line."""
+"""RULES.toml: what it may contain, and that every error names its line."""
 
 import io
 import re
@@ -146,7 +146,7 @@ def test_what_a_reader_cannot_judge_is_left_to_the_service() -> None:
 
 
 def test_the_keys_are_those_of_the_contract() -> None:
-    """A field that the service gets has to be known here, too."""
+    """Every field of the service must be known here, too."""
     assert GATE_OPTIONS == ("paired", "intervals", "rules", "fail_status")
     assert set(KEYS) - {"baseline_scores", "positives", "negatives", "delimiter", "decimal", "closed"} == set(
         GatesRequestSchema().fields

@@ -18,7 +18,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture(scope="session")
 def session(server: Server) -> Iterator[Spark]:
-    """One session for all tests that leave it as it was: in each, Java compiles the same queries anew."""
+    """One session for all tests that leave it unchanged, because Java recompiles the same queries in each session."""
     with Spark(server.with_token, "nothing") as engine:
         yield engine
 

@@ -22,12 +22,12 @@ HOME = Path(__file__).resolve().parents[3] / ".spark/pyspark"
 CONNECT = "org.apache.spark.sql.connect.service.SparkConnectServer"
 SECONDS_TO_START = 90
 QUICKLY_COMPILED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""For queries that take a second: Java then starts in half the time."""
+"""Options for queries that take a second: Java then starts in half the time."""
 
 
 @dataclass(frozen=True)
 class Server:
-    """Where it listens: sc://localhost:PORT without the token, which goes into a client's environment or address."""
+    """Its address, sc://localhost:PORT, without the token, which goes into a client's environment or address."""
 
     remote: str
     token: str
@@ -39,7 +39,7 @@ class Server:
 
 
 def missing() -> str | None:
-    """Why there can be no server here, if so."""
+    """Why no server can run here; empty if it can."""
     if not (HOME / "bin/spark-submit").is_file():
         return "there is no Spark: sh deploy/spark.sh"
     if shutil.which("java") is None:
@@ -54,8 +54,8 @@ def spark_server(
     """Run a server until the end of the block; it ends with this process, too.
 
     folder     where it writes its files: log, shuffles, tables.
-    memory     Java's heap; all in all it takes some 500 MB more.
-    settings   of Spark, beside those here.
+    memory     Java's heap; in total it takes about 500 MB more.
+    settings   settings of Spark, in addition to those here.
     """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

@@ -1,4 +1,4 @@
-"""`--engine spark`: a table in Spark gives the answer that its rows give."""
+"""`--engine spark`: a table in Spark gets the same answer as its rows."""
 
 import json
 from pathlib import Path

@@ -13,7 +13,7 @@ from tests.engines.spark.server import missing, spark_server
 
 @pytest.mark.skipif(missing() is not None, reason=str(missing()))
 def test_a_query_ends_on_the_spark_server(root: Path, tmp_path: Path) -> None:
-    """Its server has two cores, and lets nothing else run while the query has them."""
+    """The server has two cores, and nothing else runs while the query uses them."""
     (folder := tmp_path / "spark").mkdir()
     write_keys(tmp_path)
     with spark_server(folder) as spark:

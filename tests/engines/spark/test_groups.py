@@ -1,4 +1,4 @@
-"""Spark's groups are DuckDB's, of the same rows: ties, types, labels, weights, refusals, bins of bins."""
+"""Spark's groups equal DuckDB's for the same rows: ties, types, labels, weights, refusals, bins of bins."""
 
 from collections.abc import Callable
 from decimal import Decimal
@@ -90,7 +90,7 @@ def open_file(spark: Spark) -> OpenFile:
 
 
 def in_order(result: Found) -> list[bytes]:
-    """All that was found, sorted by slices and scores."""
+    """The groups found, sorted by slices and scores."""
     groups = result.groups
     slices = [column.astype(str) for column in result.slices.values()]
     order = np.lexsort([groups.score_from, *slices])
@@ -106,7 +106,7 @@ def area_of(groups: RowGroups) -> tuple[float, float]:
 
 
 def both(case: Case, folder: Path, open_file: OpenFile, **options: float) -> tuple[Found, Found]:
-    """What is found in Spark and in DuckDB."""
+    """The groups found in Spark and in DuckDB."""
     path = case.write(folder)
     with DuckDB(Files([str(path)])) as duckdb:
         theirs = found(duckdb, case.columns, case.read_labels, **options)
@@ -157,6 +157,7 @@ def test_a_skewed_score_takes_four_passes_at_most(tmp_path: Path, open_file: Ope
         ("p", [0.1, float("inf"), 0.3, float("-inf")]),
         ("p", [0.1, None, float("nan"), 0.4]),
         ("p", [1, 2**53 + 1, 3, -(2**60)]),
+        ("p", [Decimal(number) for number in (1, 2**53 + 1, 2**60, 2**62 + 2**10)]),
         ("p", ["0.1", "0.2", "0.3", "0.4"]),
         ("p", [True, False, True, False]),
         ("y", [1, None, 0, 1]),
@@ -167,6 +168,7 @@ def test_a_skewed_score_takes_four_passes_at_most(tmp_path: Path, open_file: Ope
         ("w", [1.0, None, 1.0, 1.0]),
         ("w", [1.0, float("inf"), 1.0, 1.0]),
         ("w", [1.0, -0.5, 1.0, 1.0]),
+        ("w", [1, 2**53 + 1, 2**60, 0]),
         ("w", ["1", "2", "3", "4"]),
         ("w", None),
     ],

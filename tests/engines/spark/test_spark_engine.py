@@ -1,4 +1,4 @@
-"""What the engine says of a server that is not there, refuses or goes away, and how it stops."""
+"""What the engine says about a server that is missing, refuses or goes away, and how it stops."""
 
 import contextlib
 import os
@@ -20,10 +20,10 @@ from service.engines.spark_engine import TOKEN_VARIABLE, Remote, Spark
 from tests.engines.spark.server import Server
 
 SLOW = "SELECT COUNT(*) AS n FROM RANGE(0, 40000000000, 1, 4000) WHERE id % 7 = 3"
-"""Takes minutes, in tasks of some milliseconds: those that run when the query is stopped soon end."""
+"""Takes minutes, in tasks of some milliseconds, so that running tasks end soon after the query is stopped."""
 QUICK = "SELECT COUNT(*) AS n FROM RANGE(0, 10, 1, 4) WHERE id % 7 = 3"
 IDLE = "SELECT JAVA_METHOD('java.lang.Thread', 'sleep', id + 15000L) AS n FROM RANGE(1)"
-"""Takes 15 s and no processor: a server goes on with a query whose client went away, before all others."""
+"""Takes 15 s and no processor time: a server continues a departed client's query before all others."""
 SECRET = "geheim-0815"
 
 
@@ -39,7 +39,7 @@ def in_a_while(seconds: float, what: object, *arguments: object) -> Iterator[Non
 
 
 class Wire:
-    """A way to the server that can be cut."""
+    """A connection to the server that can be cut."""
 
     def __init__(self, port: int) -> None:
         self.listener = socket.create_server(("127.0.0.1", 0))
@@ -121,7 +121,7 @@ def test_a_port_that_never_answers() -> None:
 
 
 def test_a_process_whose_main_module_has_no_file() -> None:
-    """As those of multiprocessing: there pyspark would exit."""
+    """As in multiprocessing's processes, where pyspark would exit."""
     code = "from service.engines.spark_engine import Spark; Spark('sc://localhost:1', 't')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
     assert "EngineFailed: No Spark Connect server answers at localhost:1." in done.stderr
@@ -179,12 +179,13 @@ def test_a_query_that_fails(spark: Spark) -> None:
 def test_what_columns_hold(spark: Spark) -> None:
     spark.rows(
         "CREATE TEMPORARY VIEW kinds AS SELECT CAST(1 AS TINYINT) AS a, 1L AS b, 1.5F AS c, 1.5D AS d, 1.5BD AS e,"
-        " true AS f, 'x' AS g, NULL AS h, CAST('x' AS VARCHAR(3)) AS i, DATE'2026-01-01' AS j, ARRAY(1) AS k",
+        " true AS f, 'x' AS g, NULL AS h, CAST('x' AS VARCHAR(3)) AS i, DATE'2026-01-01' AS j, ARRAY(1) AS k,"
+        " CAST(1 AS DECIMAL(38, 0)) AS l",
         "view",
     )
     spark.table = "kinds"
-    names = ["integer"] * 2 + ["number"] * 3 + ["boolean", "text", "number", "text", "date", "array<int>"]
-    assert spark.kinds() == dict(zip("abcdefghijk", map(Kind, names), strict=True))
+    names = ["integer"] * 2 + ["number"] * 3 + ["boolean", "text", "number", "text", "date", "array<int>", "integer"]
+    assert spark.kinds() == dict(zip("abcdefghijkl", map(Kind, names), strict=True))
 
 
 def test_what_rows_hold(spark: Spark) -> None:
@@ -215,7 +216,7 @@ def test_a_kept_table_is_joined_and_replaced(spark: Spark) -> None:
 
 
 def test_a_large_table_is_kept(spark: Spark) -> None:
-    """More than goes into one message."""
+    """More than fits into one message."""
     size = 2**19
     spark.keep("kept", {name: np.arange(size) * 1.5 for name in ("bin", "low", "scale", "start")})
     assert spark.rows("SELECT SUM(bin + start) AS s FROM kept", "step")["s"].tolist() == [1.5 * size * (size - 1)]
@@ -238,7 +239,7 @@ def test_ctrl_c(spark: Spark) -> None:
         with in_a_while(seconds, os.kill, os.getpid(), signal.SIGINT), pytest.raises(KeyboardInterrupt):
             spark.rows(SLOW, "step")
         assert time.monotonic() - start < 15
-    # Nothing of them is left on the server, which would do it before all else.
+    # None of them is left on the server, which would run it before all else.
     start = time.monotonic()
     assert spark.rows(QUICK, "step")["n"].tolist() == [1]
     assert time.monotonic() - start < 10

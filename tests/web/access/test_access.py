@@ -1,4 +1,4 @@
-"""API keys: who may, and what one that may not gets."""
+"""API keys: who has access, and what others get."""
 
 import io
 import logging

@@ -1,4 +1,4 @@
-"""CORS: which origins may be named, and what their pages may do."""
+"""CORS: which origins can be allowed, and what their pages may do."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ ALLOW_ORIGIN = "Access-Control-Allow-Origin"
 
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> FlaskClient:
-    """A client of an application that asks for keys and allows two origins."""
+    """A client of an application that needs keys and allows two origins."""
     return guarded_app(tmp_path_factory.mktemp("cors"), ROCPR_CORS_ORIGINS=f"{ORIGIN}, {LOCAL}").test_client()
 
 

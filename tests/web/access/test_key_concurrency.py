@@ -1,4 +1,4 @@
-"""How many requests an API key may have at once, over all processes, and when one of them is over."""
+"""How many requests an API key may have at once, over all processes, and when a request ends."""
 
 import errno
 import io
@@ -28,7 +28,7 @@ def bare(tmp_path: Path) -> Flask:
 
 
 def in_use(directory: Path) -> int:
-    """How many requests are under way, by the files that the processes share."""
+    """How many requests are in progress, by the files that the processes share."""
     return sum(Slots(directory, path.name.removesuffix(".0"), 2).in_use() for path in directory.glob("key-*.0"))
 
 
@@ -170,7 +170,7 @@ class TestUnderAnotherServer:
 
 
 class TestUnderOurServer:
-    """It closes the stack in the environ when the answer was sent, or nobody wants it any more."""
+    """It closes the stack in the environ when the answer was sent or is no longer wanted."""
 
     @pytest.mark.parametrize(
         "view",

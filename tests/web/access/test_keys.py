@@ -1,4 +1,4 @@
-"""The file of API keys: what may be in it, whose key is whose, and reading it again."""
+"""The file of API keys: its content, the owners of keys, and rereading it."""
 
 import errno
 import hmac
@@ -224,7 +224,7 @@ class TestReload:
         assert keys.name_of("a-key") == "ann"
 
     def test_an_invalid_line_does_not_harm_the_others(self, file: Path, caplog: pytest.LogCaptureFixture) -> None:
-        """And a key that was taken out stays out: old contents are never gone back to."""
+        """And a removed key stays invalid: the server never returns to old content."""
         keys = Keys(file)
         replaced(file, line("ben", "b-key") + "bad\n" + line("dan", "d-key") + line("dan", "e-key"))
         assert [keys.name_of(key) for key in ("a-key", "b-key", "d-key", "e-key")] == [None, "ben", "dan", None]

@@ -1,4 +1,4 @@
-"""On whose account a request is served: its key, else its address, as far as whoever tells it is trusted."""
+"""The owner of a request: its key, else its address, if the proxy that names it is trusted."""
 
 from hashlib import sha256
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What keeps a browser from doing more with an answer than it should."""
+"""The headers that keep a browser from doing more with an answer than it should."""
 
 import re
 from base64 import b64encode

@@ -1,4 +1,4 @@
-"""What processes tell each other; two of them here are two boards on one file."""
+"""What processes share; two boards on one file stand for two of them."""
 
 import subprocess
 import sys

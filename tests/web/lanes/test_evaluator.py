@@ -1,4 +1,4 @@
-"""An evaluator process by itself: what it may take, what it gives back, and how its end is told."""
+"""An evaluator process alone: what it may use, what it gives back, and how the server learns of its end."""
 
 import errno
 import json

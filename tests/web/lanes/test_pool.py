@@ -1,4 +1,4 @@
-"""Evaluators that are kept and replaced: they answer as the server does, and their death costs a request nothing."""
+"""Evaluators that are kept and replaced: they answer like the server, and their death costs a request nothing."""
 
 import errno
 import math

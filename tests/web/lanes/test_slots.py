@@ -1,4 +1,4 @@
-"""Slots are counted over all processes, and those of a process that died are free."""
+"""Slots are counted over all processes, and a dead process's slots are free."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""The counts rise as they should, and none is under a label that a client made up."""
+"""The counts rise correctly, and no label comes from a client."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Files of counts where there is no room for them: no process is killed, no request fails, the page tells the rest."""
+"""Files of counts without room: no process is killed, no request fails, and the page shows the rest."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""Whatever is logged is a line of JSON, and a failure is told without its messages and values."""
+"""Everything logged is a line of JSON, and a failure is logged without messages and values."""
 
 import json
 import logging

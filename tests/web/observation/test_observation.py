@@ -1,4 +1,4 @@
-"""What is said about each request: its id, its line in the log and Server-Timing; and never a value."""
+"""What is reported about each request: its id, its line in the log and Server-Timing; never a value."""
 
 import json
 import re

@@ -64,7 +64,7 @@ class Body:
 
 
 class Held:
-    """An application that answers when it is let go; it says when it was begun, and what it was given."""
+    """An application that answers when released; it records when it was called, and with what."""
 
     def __init__(self, application: Application = echo) -> None:
         self.begun = Event()

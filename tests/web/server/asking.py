@@ -13,7 +13,7 @@ from tests.web.server.applications import Application, Environ
 
 
 class Lane:
-    """A lane on which nothing is done but by the test."""
+    """A lane that works only when the test tells it to."""
 
     def __init__(self, told: list[Any]) -> None:
         self._told = told
@@ -40,7 +40,7 @@ class Lane:
 
 
 class Asked:
-    """A request to an application, and what became of it."""
+    """A request to an application, and its outcome."""
 
     def __init__(self, application: Application, method: str = "GET", protocol: str = "HTTP/1.1") -> None:
         self.told: list[Any] = []

@@ -1,4 +1,4 @@
-"""A loop in a thread, the lanes of a process, a clock that can be put forward, and servers of applications."""
+"""A loop in a thread, the lanes of a process, a clock that can be advanced, and servers of applications."""
 
 import asyncio
 import threading

@@ -1,4 +1,4 @@
-"""Bytes that are requests, and those that are not, for a server that takes bodies of MAX_BODY_BYTES."""
+"""Bytes that are requests, and bytes that are not, for a server with bodies of up to MAX_BODY_BYTES."""
 
 from tests.e2e.wire import chunked
 from tests.malformed_requests import GET, OK, problems

@@ -1,4 +1,4 @@
-"""How connections are accepted: one at a time, by whoever has fewest, and as many as there may be."""
+"""How connections are accepted: one at a time, by the process with the fewest, up to the limit."""
 
 import errno
 import socket

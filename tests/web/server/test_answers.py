@@ -1,4 +1,4 @@
-"""What an application answers, as the server sends it: from memory, from a file, or piece by piece."""
+"""How the server sends an application's answer: from memory, from a file, or piece by piece."""
 
 import io
 import tempfile

@@ -1,4 +1,4 @@
-"""A connection on a real loop: its requests one after the other, and how it ends."""
+"""A connection on a real loop: its consecutive requests, and its end."""
 
 import tempfile
 from contextlib import suppress

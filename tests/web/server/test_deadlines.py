@@ -1,4 +1,4 @@
-"""How long a connection may stay in each of its phases, by a clock that the tests put forward."""
+"""How long a connection may stay in each of its phases, by a clock that the tests advance."""
 
 import pytest
 

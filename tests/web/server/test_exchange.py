@@ -1,4 +1,4 @@
-"""One request on its way through the application: its passes, and what is given back when."""
+"""One request on its way through the application: its passes, and when its resources are released."""
 
 import io
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What is asked of a head beyond gunicorn's parser, and the environ that it becomes."""
+"""The checks of a head beyond gunicorn's parser, and its environ."""
 
 import sys
 from typing import Any

@@ -1,4 +1,4 @@
-"""A worker's sign of life needs no directory, and is what gunicorn's own is."""
+"""A worker's heartbeat needs no directory, and works like gunicorn's own."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""What hostile clients once did to others, each as a law: nobody's end, silence or greed costs anybody else much."""
+"""What hostile clients once did to others, each as a law: no client's end, silence or greed costs others much."""
 
 from types import SimpleNamespace
 from typing import Any

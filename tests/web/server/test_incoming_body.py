@@ -1,4 +1,4 @@
-"""The body of a request while it comes: in memory, then in a file, and never more than may be."""
+"""The body of a request while it arrives: in memory, then in a file, and never above the limit."""
 
 import errno
 import io
@@ -69,7 +69,7 @@ def test_an_empty_body_is_whole(spool: Spool) -> None:
 def test_a_body_may_be_as_long_as_the_limit(spool: Spool) -> None:
     body = IncomingBody(5, 100, spool)
     body.write(b"abcde")
-    with pytest.raises(Problem, match="longer than 5 bytes") as caught:
+    with pytest.raises(Problem, match="longer than the limit of 5 bytes") as caught:
         body.write(b"f")
     assert caught.value.type.code == "body_too_large"
     with pytest.raises(Problem):

@@ -1,4 +1,4 @@
-"""A lane by itself: what is done in which order, by how many threads, and what waits for a slot."""
+"""A lane alone: the order of its requests, the number of threads, and what waits for a slot."""
 
 import asyncio
 import threading

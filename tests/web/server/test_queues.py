@@ -1,4 +1,4 @@
-"""The laws of the queues, in a time of their own: who goes first, and that nobody waits for ever."""
+"""The laws of the queues, by a simulated clock: who goes first, and that nobody waits for ever."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -167,7 +167,7 @@ waits = st.lists(st.tuples(st.sampled_from("abc"), st.floats(0, 2)), min_size=1,
 def test_the_hundredth_request_of_one_owner_waits_behind_the_first_of_another(
     crowd: list[tuple[str, float]], served: int, cost: float
 ) -> None:
-    """Who comes new is served after at most one request of each owner who waited already."""
+    """A newcomer is served after at most one request of each owner who was already waiting."""
     queue, time = start()
     for owner, seconds in crowd:
         queue.put(Request(owner, seconds))
@@ -216,7 +216,7 @@ def test_who_asks_for_less_is_served_more_often(costs: dict[str, float]) -> None
 
 
 def test_time_is_shared_more_than_requests_are() -> None:
-    """One asks for forty times as much as the other, and gets some twice the time."""
+    """One asks for forty times as much as the other, and gets about twice the time."""
     queue, time = start()
     for owner, seconds in (("a", 0.05), ("b", 2.0)):
         for _ in range(2):

@@ -1,4 +1,4 @@
-"""An answer on its way: in pieces, no faster than it is read, and not for ever."""
+"""Sending an answer: in pieces, no faster than it is read, and not for ever."""
 
 import tempfile
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Encoders: what a body is made of; what it says is tested per format."""
+"""Encoders: the pieces of a body; its content is tested for each format."""
 
 import numpy as np
 import pyarrow as pa

@@ -1,4 +1,4 @@
-"""A verdict as a document, and back, for a client that has nothing else."""
+"""A verdict as a document, and read back, for a client that has only that."""
 
 import json
 

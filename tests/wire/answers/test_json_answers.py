@@ -1,4 +1,4 @@
-"""JSON answers: what is written once for two columns is what each would be by itself."""
+"""JSON answers: digits written once for two columns are what each would have alone."""
 
 import json
 from dataclasses import asdict, replace

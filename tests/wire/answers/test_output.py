@@ -1,4 +1,4 @@
-"""Where the bytes of an answer go, and when memory is looked for."""
+"""Where the bytes of an answer go, and when memory is checked."""
 
 import io
 

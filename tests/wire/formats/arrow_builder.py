@@ -1,4 +1,4 @@
-"""Arrow messages by the field, so that one can say what no writer says; tables are known by their Message.fbs."""
+"""Arrow messages built field by field, so that they can say what no writer would; tables follow Message.fbs."""
 
 import struct
 

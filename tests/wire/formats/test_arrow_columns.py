@@ -1,4 +1,4 @@
-"""Typed columns: which types are read, what of them is refused and where, and that nothing is rounded."""
+"""Typed columns: which types are read, which cells are refused, and that nothing is rounded."""
 
 from collections import Counter
 from decimal import Decimal

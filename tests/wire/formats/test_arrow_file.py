@@ -1,4 +1,4 @@
-"""Arrow files, and what their footers and compressed buffers may say that is not so."""
+"""Arrow files, including ones whose footers or compressed buffers lie."""
 
 import struct
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""Arrow streams: what is read of them, and that what is hostile is found before it costs anything."""
+"""Arrow streams: what is read from them, and that hostile ones are refused before they cost anything."""
 
 import io
 import struct

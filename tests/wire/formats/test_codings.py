@@ -1,4 +1,4 @@
-"""A body is exactly one gzip member or Zstandard frame, and not more than the limit is ever made of it."""
+"""A body is gzip members or exactly one Zstandard frame, and never decompresses to more than the limit."""
 
 import gzip
 import random

@@ -1,4 +1,4 @@
-"""Bodies that are short as they are sent, or look like a request, and would cost much: refused before they do."""
+"""Bodies that are short when sent, or look valid, and would be expensive: refused before they cost anything."""
 
 import json
 import mmap

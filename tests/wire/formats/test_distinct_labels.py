@@ -1,4 +1,4 @@
-"""Distinct labels with their counts are read as a column of all rows is."""
+"""Distinct labels with their counts are read like a column of all rows."""
 
 import numpy as np
 import pytest

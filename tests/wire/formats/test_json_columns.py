@@ -1,4 +1,4 @@
-"""Lists of numbers that are lifted out of a body read as they would in it: one meaning, at two speeds."""
+"""Lists of numbers lifted out of a body have the same meaning as in it: one meaning, at two speeds."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""Strict JSON: what the standard refuses, and what a lenient parser would have let pass."""
+"""Strict JSON: what the standard forbids, including what a lenient parser would accept."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What a column that is missing may be called in the table that lacks it."""
+"""Guesses of the name of a missing column."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A list of numbers that was lifted out of a JSON body reads as the list itself does."""
+"""A list of numbers lifted out of a JSON body is read like the list itself."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""Parquet files: what is read of them, and that they cannot unpack to more than they may."""
+"""Parquet files: what is read from them, and that they cannot unpack to more than the limit."""
 
 import base64
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Parquet files that no writer writes: each is refused for what is wrong with it, before pyarrow sees its pages."""
+"""Parquet files that no writer writes: each is refused for its error before pyarrow sees its pages."""
 
 import numpy as np
 import pyarrow as pa

@@ -1,4 +1,4 @@
-"""A body that is something else than its headers say is recognised, in every format; one that can be read stays."""
+"""A body that is not what its headers say is recognised, in every format; one that can be read is accepted."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What a table and its query parameters become: one document, and the caller's names for everything in it."""
+"""A table and its query parameters become one document, with the caller's names for everything in it."""
 
 import pytest
 

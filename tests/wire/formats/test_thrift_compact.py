@@ -1,4 +1,4 @@
-"""Thrift's compact protocol: what is written is read, and nothing is read in two ways."""
+"""Thrift's compact protocol: what is written can be read, and nothing can be read in two ways."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a gate's request is read as: rules, the status of a failed one, and how much work it is."""
+"""The checked request for a gate: rules, the status of a failed one, and its work."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What a request for trade-offs is read as."""
+"""The checked request for trade-offs."""
 
 from service.curves.density import BetaDensity
 from service.wire.requests.tradeoffs_schemas import TradeoffsRequestSchema

@@ -1,4 +1,4 @@
-"""How much work a request is, told by what it asks for: nothing that costs is left out, nor counted where it is not."""
+"""The estimated work of a request: everything that costs is counted, and nothing else."""
 
 import pytest
 

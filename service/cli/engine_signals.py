@@ -1,0 +1,37 @@
+"""Ctrl-C and SIGTERM while an engine works: the query stops, and nothing of it stays on disk."""
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import current_thread, main_thread
+
+
+@contextmanager
+def ended_by_signals() -> Iterator[Callable[[], None]]:
+    """Have Ctrl-C and SIGTERM stop the query and remove what it wrote to disk, however often they come.
+
+    Python drops an exception that a signal raises within some callbacks of its own, so call what this yields now and
+    then: it raises the exception again.
+    """
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    caught: list[int] = []
+
+    def check() -> None:
+        if caught and current_thread() is main_thread():
+            raise KeyboardInterrupt if caught[0] == signal.SIGINT else SystemExit(128 + caught[0])
+
+    def stop(number: int, _: object) -> None:
+        for each in before:
+            signal.signal(each, signal.SIG_IGN)  # once is enough, until the process has ended
+        caught.append(number)
+        check()
+
+    for number, handler in before.items():
+        if handler != signal.SIG_IGN:
+            signal.signal(number, stop)
+    try:
+        yield check
+        check()
+    finally:
+        for number, handler in () if caught else before.items():
+            signal.signal(number, handler)
