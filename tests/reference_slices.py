@@ -7,13 +7,12 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from service.curves.area_columns import SHARED_AREAS
 from service.curves.areas import areas
 from service.curves.confusion import ConfusionTable
 from service.curves.hull import RocHull
 from tests import reference, reference_pr
 from tests.strategies import Data
-
-AREAS = ("roc", "roc_hull", "pr", "pr_achievable", "average_precision")
 
 
 def parts(data: Data, numbers: Sequence[Hashable]) -> Iterator[Data]:
@@ -31,10 +30,10 @@ def has_both_classes(data: Data) -> bool:
 def single(data: Data) -> dict[str, Any]:
     """The areas of one slice, from a call for it alone; None if it has none."""
     if not has_both_classes(data):
-        return dict.fromkeys(AREAS)
+        return dict.fromkeys(SHARED_AREAS)
     table = ConfusionTable.from_sample(data.sample())
     found = areas(table, table.select(RocHull.of(table).vertices))
-    return {name: getattr(found, name) for name in AREAS}
+    return {name: getattr(found, name) for name in SHARED_AREAS}
 
 
 def exact(data: Data) -> dict[str, Fraction]:

@@ -1,9 +1,12 @@
-"""Calls answer.py as a server would, and explains a problem to the reader."""
+"""Calls answer.py under a server's limits, and explains a problem to the reader of a command.
+
+Knows problem documents and options as typed; nothing of engines.
+"""
 
 import re
 import shlex
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote_plus
 
 import click
@@ -21,9 +24,6 @@ from service.wire.formats.query_options import COLUMN_PARAMETERS, CSV_PARAMETERS
 from service.wire.limits import Limits
 from service.wire.media_types import JSON
 from service.wire.problems import MAX_ERRORS
-
-if TYPE_CHECKING:
-    from service.cli.engine_rows import EngineRows
 
 _SHOWN_LENGTH, _SHOWN_VALUES = 40, 3
 """The characters shown of a column's name or a value, and the number of values shown."""
@@ -67,25 +67,6 @@ def _settings() -> Settings:
         return read_settings()
     except SettingsError as error:
         fail([f"Error: {error}"])
-
-
-def ask_about(
-    operation: str, file: "InputFile | EngineRows", typed: dict[str, str], others: Mapping[str, str], accept: str = JSON
-) -> bytes:
-    """Evaluate one file, with the typed options and others, and return the answer.
-
-    A problem is printed and ends the command.
-    """
-    if not isinstance(file, InputFile):
-        result = file.ask(operation, {**typed, **others}, accept)
-        if is_problem(result):
-            fail(file.problem_lines(orjson.loads(result.body), typed))
-        return result.body
-    body = file.content
-    result = ask(operation, file.media_type_of(body), {**typed, **others}, body, accept)
-    if is_problem(result):
-        fail(lines_of_file(orjson.loads(result.body), file, body, typed, typed))
-    return result.body
 
 
 def as_options(errors: Iterable[dict[str, Any]], typed: Mapping[str, object]) -> list[dict[str, Any]]:

@@ -10,7 +10,6 @@ from typing import Any, BinaryIO
 import click
 import orjson
 
-from service.cli.asking import ask_about
 from service.cli.files import InputFile
 from service.cli.layout import (
     MOST_ROWS,
@@ -22,8 +21,9 @@ from service.cli.layout import (
     sorted_rows,
     warning_lines,
 )
-from service.cli.options import classes_options, given_texts, refuse_without_table
+from service.cli.options import classes_options, given_texts
 from service.cli.plots import plot_option, write_plot
+from service.cli.sources import ask_about, refuse_without_table
 
 _AREAS: CellTexts = {"roc": fraction, "pr": fraction, "average_precision": fraction}
 _CLASS_COLUMNS: CellTexts = {"name": str, "positives": count_text, "negatives": count_text, **_AREAS}

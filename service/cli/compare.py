@@ -11,18 +11,11 @@ import click
 import orjson
 
 from service.answer import answer_decoded
-from service.cli.asking import ask_about, is_problem, limits, use_compiled
+from service.cli.asking import is_problem, limits, use_compiled
 from service.cli.command_error import fail
-from service.cli.engine_rows import (
-    EngineOptions,
-    EngineRows,
-    engine_options,
-    limits_of_engines,
-    refuse_tolerance,
-    source_of,
-)
+from service.cli.engine_options import EngineOptions, engine_options, refuse_tolerance
+from service.cli.engine_rows import limits_of_engines
 from service.cli.evaluations import UNNAMED, lines_of_problem, named_files, read_evaluations, request_of
-from service.cli.files import InputFile
 from service.cli.layout import (
     CellTexts,
     chosen_rows,
@@ -35,14 +28,15 @@ from service.cli.layout import (
     total_lines,
     warning_lines,
 )
-from service.cli.options import compared_options, given_texts, indices_option, refuse_without_table
+from service.cli.options import compared_options, given_texts, indices_option
 from service.cli.plots import plot_option, write_plot
+from service.cli.sources import Source, ask_about, refuse_without_table, source_of
 from service.request import Request
 from service.wire.formats.query_options import names_or_json
 from service.wire.limits import Limits
 from service.wire.media_types import JSON
 
-_Sources = Mapping[str, InputFile | EngineRows]
+_Sources = Mapping[str, Source]
 
 _SHORT_NAME = 11
 """The longest name that is in the same line as its areas."""
@@ -102,7 +96,7 @@ def compare(
         click.echo("\n".join(summary_lines(orjson.loads(body), sources)))
 
 
-def _of_table(table: InputFile | EngineRows, given: dict[str, str], options: dict[str, str]) -> Callable[[str], bytes]:
+def _of_table(table: Source, given: dict[str, str], options: dict[str, str]) -> Callable[[str], bytes]:
     """Answer about the columns of one table in a media type; a problem is printed and ends the command."""
     return lambda accept: ask_about("comparisons", table, given, options, accept)
 

@@ -11,8 +11,7 @@ from typing import Any, BinaryIO
 import click
 import orjson
 
-from service.cli.asking import ask_about
-from service.cli.engine_rows import EngineOptions, engine_options, source_of
+from service.cli.engine_options import EngineOptions, engine_options
 from service.cli.file_argument import FileArgument, FileOrGlob
 from service.cli.layout import (
     CellTexts,
@@ -26,8 +25,9 @@ from service.cli.layout import (
     total_lines,
     warning_lines,
 )
-from service.cli.options import NAME_LIST, evaluation_options, flag, given_texts, refuse_without_table
+from service.cli.options import NAME_LIST, evaluation_options, flag, given_texts
 from service.cli.plots import plot_option, print_curves, show_option, write_plot
+from service.cli.sources import ask_about, refuse_without_table, source_of
 from service.wire.media_types import TEXT
 
 AREA_MEANINGS = {

@@ -1,14 +1,13 @@
-"""`--engine duckdb` and `--engine spark`: any number of rows, grouped by score in an engine, to be evaluated as groups.
+"""With `--engine`: any number of rows, grouped by score in an engine, to be evaluated as groups.
 
-Knows the options of an engine, and how its failures end a command.
+Knows how an engine is asked, and how its failures end a command.
 """
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial, wraps
-from pathlib import Path
-from typing import Any, BinaryIO, TypeVar, cast
+from functools import partial
+from typing import Any
 
 import click
 import numpy as np
@@ -18,11 +17,11 @@ from service.answer import answer_decoded
 from service.cli.asking import as_options, limits, problem_lines, use_compiled
 from service.cli.command_error import fail, needs_extra
 from service.cli.engine_bars import EngineBars
+from service.cli.engine_options import EngineOptions
 from service.cli.engine_signals import ended_by_signals
-from service.cli.files import InputFile, suffix_of
+from service.cli.files import suffix_of
 from service.cli.options import flag
 from service.curves.errors import OneClassLabels
-from service.engines.dialects import MOST_DECIMALS
 from service.request import Answer, Request
 from service.wire.columns import ColumnError
 from service.wire.formats.arrow_columns import ArrowColumn
@@ -43,103 +42,8 @@ from service.wire.limits import Limits
 from service.wire.media_types import CSV, JSON, PARQUET
 from service.wire.problems import FieldError, Problem, invalid_request, problem_document
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
-
 _CHARACTERS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "point": "."}
 _CSV_SUFFIXES = {"csv", "gz", "zst"}
-
-
-@dataclass(frozen=True, slots=True)
-class EngineOptions:
-    """Which engine groups the rows, how closely the areas are bounded (None: exactly), and what it may use.
-
-    remote   the address of a Spark server.
-    """
-
-    engine: str
-    tolerance: float | None = None
-    memory: str | None = None
-    spill: Path | None = None
-    weight_decimals: int | None = None
-    remote: str | None = None
-
-
-_OPTIONS = (
-    click.option(
-        "--engine",
-        type=click.Choice(["duckdb", "spark"]),
-        is_eager=True,
-        help="Have this engine read any number of rows: FILE is a glob such as '/lake/*.parquet', or a table in Spark.",
-    ),
-    click.option("--remote", metavar="ADDRESS", help="With --engine spark: its server, sc://HOST:15002."),
-    click.option(
-        "--table",
-        metavar="NAME",
-        is_eager=True,
-        help="With --engine spark: the table, in place of FILE, such as prod.ml.scores.",
-    ),
-    click.option(
-        "--tolerance",
-        type=click.FloatRange(0, 1, min_open=True),
-        metavar="NUMBER",
-        help="With --engine: how far apart the bounds of an area may be, such as 1e-6.  [default: areas are exact]",
-    ),
-    click.option("--memory", metavar="SIZE", help="With --engine duckdb: the memory it may use, such as 4GB."),
-    click.option(
-        "--spill",
-        type=click.Path(file_okay=False, exists=True, path_type=Path),
-        metavar="DIR",
-        help="With --engine duckdb: where it puts what does not fit in memory.",
-    ),
-    click.option(
-        "--weight-decimals",
-        type=click.IntRange(0, MOST_DECIMALS),
-        metavar="N",
-        help="With --engine: round weights to N decimals, so that every run has the same sums.",
-    ),
-)
-
-
-def engine_options(command: _Command) -> _Command:
-    """Add the options of an engine, which the command gets as one argument, `engine`: an EngineOptions or None."""
-
-    @wraps(command)
-    def with_engine(*arguments: Any, engine: str | None, table: str | None, **options: Any) -> Any:  # noqa: ANN401  # a command's own
-        chosen = {name: options.pop(name) for name in ("tolerance", "memory", "spill", "weight_decimals", "remote")}
-        for name, value in {**chosen, "table": table}.items():
-            needed = _ENGINE_OF.get(name)
-            if value is not None and (engine is None or (needed is not None and needed != engine)):
-                raise click.UsageError(f"{flag(name)} needs --engine{'' if needed is None else f' {needed}'}.")
-        if engine == "spark" and chosen["remote"] is None:
-            raise click.UsageError("--engine spark needs --remote, as in sc://HOST:15002.")
-        if table is not None and "file" not in options:
-            message = "--table is for one evaluation; give each table as NAME=TABLE, as in new=prod.ml.scores."
-            raise click.UsageError(message)
-        return command(*arguments, engine=None if engine is None else EngineOptions(engine, **chosen), **options)
-
-    with_option: Any = with_engine
-    for option in reversed(_OPTIONS):
-        with_option = option(with_option)
-    return cast("_Command", with_option)
-
-
-_ENGINE_OF = {"memory": "duckdb", "spill": "duckdb", "remote": "spark", "table": "spark"}
-"""{option: the engine that it is for}; the others are for both."""
-
-
-def source_of(file: BinaryIO | str, format_name: str | None, engine: EngineOptions | None) -> "InputFile | EngineRows":
-    """The source of an evaluation: an open file, or rows that an engine reads. Raises UsageError."""
-    if engine is None:
-        return InputFile.of(cast("BinaryIO", file), format_name)
-    if format_name == JSON.rpartition("/")[2]:
-        raise click.UsageError("--engine reads tables; a JSON file is read without it.")
-    return EngineRows(str(file), format_name, engine)
-
-
-def refuse_tolerance(engine: EngineOptions | None) -> None:
-    """Refuse bounds for what needs every score, slices and comparisons. Raises UsageError."""
-    if engine is not None and engine.tolerance is not None:
-        raise click.UsageError("--tolerance is for curves, tradeoffs and gate; this command needs every score.")
 
 
 def limits_of_engines() -> Limits:

@@ -16,9 +16,9 @@ import orjson
 
 from service.cli.asking import as_options, limits, lines_of_file, note_lines, problem_lines
 from service.cli.command_error import fail
-from service.cli.engine_rows import EngineRows
 from service.cli.file_argument import FileOrGlob
 from service.cli.files import InputFile
+from service.cli.sources import Source
 from service.curves.comparison import MOST_EVALUATIONS
 from service.wire.columns import ColumnError, SharedColumn, labels, numbers
 from service.wire.formats.decoders import DECODERS
@@ -61,11 +61,11 @@ class EvaluationFile:
     """One evaluation of a request: its name, its file, and the file's content."""
 
     name: str
-    file: InputFile | EngineRows
+    file: Source
     decoded: Decoded
 
 
-def read_evaluations(files: Mapping[str, InputFile | EngineRows], given: dict[str, str]) -> list[EvaluationFile]:
+def read_evaluations(files: Mapping[str, Source], given: dict[str, str]) -> list[EvaluationFile]:
     """Read every file, tables with the given options; a file's problem is printed and ends the command."""
     form = one_evaluation()
     return [
@@ -75,7 +75,7 @@ def read_evaluations(files: Mapping[str, InputFile | EngineRows], given: dict[st
 
 
 def read_evaluation(
-    file: InputFile | EngineRows, given: dict[str, str], typed: dict[str, str], form: TableForm, *, plain: bool
+    file: Source, given: dict[str, str], typed: dict[str, str], form: TableForm, *, plain: bool
 ) -> Decoded:
     """Read a file, a table with the given options, some of which were typed.
 

@@ -4,16 +4,11 @@ They have the names of the service's query parameters, and their texts are passe
 """
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
-from service.cli.files import FORMATS, InputFile
-from service.wire.formats.query_options import CSV_PARAMETERS
-from service.wire.media_types import CSV, JSON
-
-if TYPE_CHECKING:
-    from service.cli.engine_rows import EngineRows
+from service.cli.files import FORMATS
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -120,17 +115,6 @@ def given_texts(options: dict[str, str | bool | None]) -> dict[str, str]:
     """The options that were given, as the texts of a query."""
     texts = {name: "true" if value is True else value for name, value in options.items()}
     return {name: text for name, text in texts.items() if isinstance(text, str)}
-
-
-def refuse_without_table(given: Iterable[str], files: "Iterable[InputFile | EngineRows]") -> None:
-    """Refuse options that none of the files takes. Raises UsageError."""
-    kinds = {file.media_type for file in files}
-    for name in given:
-        if name in CSV_PARAMETERS and CSV not in kinds:
-            raise click.UsageError(f"{flag(name)} is for CSV files.")
-    if kinds <= {JSON}:
-        for name in given:
-            raise click.UsageError(f"{flag(name)} is for tables; in a JSON file, options are fields.")
 
 
 def flag(name: str) -> str:

@@ -10,9 +10,8 @@ from typing import Any, BinaryIO
 import click
 import orjson
 
-from service.cli.asking import ask_about
 from service.cli.command_error import fail
-from service.cli.engine_rows import EngineOptions, engine_options, refuse_tolerance, source_of
+from service.cli.engine_options import EngineOptions, engine_options, refuse_tolerance
 from service.cli.file_argument import FileArgument, FileOrGlob
 from service.cli.layout import (
     MOST_ROWS,
@@ -27,8 +26,9 @@ from service.cli.layout import (
     total_lines,
     warning_lines,
 )
-from service.cli.options import NAME_LIST, given_texts, refuse_without_table, sliced_options
+from service.cli.options import NAME_LIST, given_texts, sliced_options
 from service.cli.plots import plot_option, write_plot
+from service.cli.sources import ask_about, refuse_without_table, source_of
 
 _COUNTS = ("rows", "positives", "negatives")
 _SHOWN = (*_COUNTS, "roc", "roc_lower", "roc_upper", "pr", "pr_lower", "pr_upper", "average_precision")

@@ -10,8 +10,7 @@ from typing import Any, BinaryIO
 import click
 import orjson
 
-from service.cli.asking import ask_about
-from service.cli.engine_rows import EngineOptions, engine_options, source_of
+from service.cli.engine_options import EngineOptions, engine_options
 from service.cli.file_argument import FileArgument, FileOrGlob
 from service.cli.layout import (
     CellTexts,
@@ -24,8 +23,9 @@ from service.cli.layout import (
     total_lines,
     warning_lines,
 )
-from service.cli.options import evaluation_options, given_texts, indices_option, refuse_without_table
+from service.cli.options import evaluation_options, given_texts, indices_option
 from service.cli.plots import plot_option, write_plot
+from service.cli.sources import ask_about, refuse_without_table, source_of
 
 _OPTIMAL: CellTexts = {
     "lambda_from": fraction,

@@ -31,7 +31,7 @@ LARGEST_TRAPEZOID = 1e7
 
 @dataclass(slots=True)
 class Areas:
-    """All six areas; None if the rows form no curve or the area is omitted."""
+    """All areas; None if the rows form no curve or the area is omitted."""
 
     roc: float | None
     roc_hull: float

@@ -12,16 +12,17 @@ from typing import BinaryIO, cast
 import click
 import orjson
 
-from service.cli.engine_rows import EngineOptions, EngineRows, engine_options, source_of
-from service.cli.files import SUFFIXES, InputFile, suffix_of
+from service.cli.engine_options import EngineOptions, engine_options
+from service.cli.files import SUFFIXES, suffix_of
 from service.cli.gate.first_rules import PROBE, rules_json, rules_text
 from service.cli.gate.outputs import Outputs
 from service.cli.gate.question import Question
 from service.cli.gate.rules_file import Rules
 from service.cli.gate.server_address import ServerAddress
 from service.cli.gate.verdict_layout import verdict_lines
-from service.cli.options import evaluation_options, given_texts, refuse_without_table
+from service.cli.options import evaluation_options, given_texts
 from service.cli.plots import NEW_FILE, new_file, plot_option
+from service.cli.sources import Source, refuse_without_table, source_of
 from service.wire.formats.query_options import CSV_PARAMETERS, SAMPLE_COLUMNS
 
 EXIT_STATUSES = {"passed": 0, "failed": 1, "undecided": 2}
@@ -141,9 +142,7 @@ def _opened(context: click.Context, paths: list[str]) -> list[BinaryIO]:
     return [cast("BinaryIO", binary.convert(path, None, context)) for path in paths]
 
 
-def _first_rules(
-    scores: InputFile | EngineRows, given: dict[str, str], server: ServerAddress | None, *, as_json: bool
-) -> str:
+def _first_rules(scores: Source, given: dict[str, str], server: ServerAddress | None, *, as_json: bool) -> str:
     """Make the text of RULES.toml, or of RULES.json."""
     document = orjson.loads(Question(Rules("the first rules", {}, PROBE), scores, None, given).verdict(server))
     if as_json:

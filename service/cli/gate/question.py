@@ -21,11 +21,12 @@ from service.cli.asking import (
     use_compiled,
 )
 from service.cli.command_error import fail
-from service.cli.engine_rows import EngineRows, limits_of_engines
+from service.cli.engine_rows import limits_of_engines
 from service.cli.evaluations import read_evaluation
 from service.cli.files import InputFile
 from service.cli.gate.rules_file import GATE_OPTIONS, Rules
 from service.cli.gate.server_address import ServerAddress, fits_a_query
+from service.cli.sources import Source
 from service.operations import OPERATIONS
 from service.request import Request
 from service.wire.columns import items
@@ -44,8 +45,8 @@ class Question:
     """
 
     rules: Rules
-    scores: InputFile | EngineRows
-    baseline: InputFile | EngineRows | None
+    scores: Source
+    baseline: Source | None
     given: dict[str, str]
     _decoded: Decoded = field(init=False, default_factory=lambda: Decoded({}))
     _baseline: Decoded = field(init=False, default_factory=lambda: Decoded({}))
@@ -164,7 +165,7 @@ class Question:
         yield from note_lines(problem, of_scores + of_baseline)
 
 
-def _with_meaning(file: InputFile | EngineRows, document: object, meaning: dict[str, Any]) -> Any:  # noqa: ANN401  # any JSON value
+def _with_meaning(file: Source, document: object, meaning: dict[str, Any]) -> Any:  # noqa: ANN401  # any JSON value
     """Add the meaning of labels and scores to a JSON file's evaluation, unless it has its own."""
     if file.is_table or not isinstance(document, dict):
         return document

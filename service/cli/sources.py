@@ -1,0 +1,60 @@
+"""What a command evaluates: an open file, or rows that an engine groups; and how either is asked about.
+
+Knows both kinds, so that a command need not.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import BinaryIO, cast
+
+import click
+import orjson
+
+from service.cli.asking import ask, is_problem, lines_of_file
+from service.cli.command_error import fail
+from service.cli.engine_options import EngineOptions
+from service.cli.engine_rows import EngineRows
+from service.cli.files import InputFile
+from service.cli.options import flag
+from service.wire.formats.query_options import CSV_PARAMETERS
+from service.wire.media_types import CSV, JSON
+
+Source = InputFile | EngineRows
+
+
+def source_of(file: BinaryIO | str, format_name: str | None, engine: EngineOptions | None) -> Source:
+    """The source of an evaluation: an open file, or rows that an engine reads. Raises UsageError."""
+    if engine is None:
+        return InputFile.of(cast("BinaryIO", file), format_name)
+    if format_name == JSON.rpartition("/")[2]:
+        raise click.UsageError("--engine reads tables; a JSON file is read without it.")
+    return EngineRows(str(file), format_name, engine)
+
+
+def refuse_without_table(given: Iterable[str], sources: Iterable[Source]) -> None:
+    """Refuse options that none of the sources takes. Raises UsageError."""
+    kinds = {source.media_type for source in sources}
+    for name in given:
+        if name in CSV_PARAMETERS and CSV not in kinds:
+            raise click.UsageError(f"{flag(name)} is for CSV files.")
+    if kinds <= {JSON}:
+        for name in given:
+            raise click.UsageError(f"{flag(name)} is for tables; in a JSON file, options are fields.")
+
+
+def ask_about(
+    operation: str, source: Source, typed: dict[str, str], others: Mapping[str, str], accept: str = JSON
+) -> bytes:
+    """Evaluate one source, with the typed options and others, and return the answer.
+
+    A problem is printed and ends the command.
+    """
+    if not isinstance(source, InputFile):
+        result = source.ask(operation, {**typed, **others}, accept)
+        if is_problem(result):
+            fail(source.problem_lines(orjson.loads(result.body), typed))
+        return result.body
+    body = source.content
+    result = ask(operation, source.media_type_of(body), {**typed, **others}, body, accept)
+    if is_problem(result):
+        fail(lines_of_file(orjson.loads(result.body), source, body, typed, typed))
+    return result.body
