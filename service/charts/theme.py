@@ -33,8 +33,6 @@ STYLE = "@media (prefers-color-scheme:dark){%s}" % "".join(  # noqa: UP031  # br
 )
 """The style of the theme `auto`: dark colours for readers who prefer them. It is the same in every picture."""
 
-NAMES = tuple(_COLOURS)
-
 
 def colour(name: str, theme: str) -> str:
     """The colour of a class; for the theme `auto` the light one, which STYLE overrides."""
