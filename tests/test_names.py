@@ -19,7 +19,6 @@ TWINS = {
     "_TAIL": "the bytes after a footer",
     "_TICK": "the seconds between two looks at a running query",
     "_TINIEST": "the least normal double",
-    "_V5": "the number of Arrow's current version of metadata",
     "summary_lines": "what a command prints of an answer, for each command",
 }
 """{name that several modules define: the one meaning that it has in all of them}"""

@@ -19,7 +19,7 @@ _KEYED = 1.5
 """Shifting the bits of a double below this up by one gives a finite double."""
 
 _POWERS_OF_TEN = (1.0, 10.0, 100.0, 1_000.0, 10_000.0)
-_MANY = 20_000
+_COUNTED_ROWS = 20_000
 """For fewer rows, sorting is as fast as counting."""
 _PROBE = 16
 """Looking at this many scores is enough for most samples that are on no grid."""
@@ -152,7 +152,7 @@ def _counted(scores: FloatArray, labels: BoolArray, low: float, high: float, *, 
 
     None if the scores lie on no such grid, or on one with so many levels that sorting is faster.
     """
-    if scores.size < _MANY:
+    if scores.size < _COUNTED_ROWS:
         return None
     largest = min(scores.size / _CROWDED / max(high - low, 1.0), LARGEST_EXACT_INTEGER / max(high, -low, 1.0))
     probe = scores[:_PROBE]

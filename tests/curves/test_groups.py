@@ -13,10 +13,10 @@ from service.curves.sample import Sample
 from tests.reference import ulp_distance
 
 
-@pytest.fixture(autouse=True, params=[0, module._MANY])
+@pytest.fixture(autouse=True, params=[0, module._COUNTED_ROWS])
 def many(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows on a grid are counted, and sorted."""
-    monkeypatch.setattr(module, "_MANY", request.param)
+    monkeypatch.setattr(module, "_COUNTED_ROWS", request.param)
 
 
 def expected(sample: Sample) -> list[tuple[float, Fraction, Fraction]]:
