@@ -19,8 +19,8 @@ _KEYED = 1.5
 """Shifting the bits of a double below this up by one gives a finite double."""
 
 _POWERS_OF_TEN = (1.0, 10.0, 100.0, 1_000.0, 10_000.0)
-_SAFE_LEVEL = 2.0**51
-"""Below this, a value on a decimal grid times its power of ten rounds to the right integer."""
+_COUNTED_ROWS = 20_000
+"""For fewer rows, sorting is as fast as counting."""
 _PROBE = 16
 """Looking at this many scores is enough for most samples that are on no grid."""
 _CROWDED = 4
@@ -152,9 +152,8 @@ def _counted(scores: FloatArray, labels: BoolArray, low: float, high: float, *, 
 
     None if the scores lie on no such grid, or on one with so many levels that sorting is faster.
     """
-    first = float(scores[0]) * _POWERS_OF_TEN[-1]
-    if abs(first) < _SAFE_LEVEL and round(first) / _POWERS_OF_TEN[-1] != scores[0]:
-        return None  # each grid contains the coarser ones, so one score rules out most samples
+    if scores.size < _COUNTED_ROWS:
+        return None
     largest = min(scores.size / _CROWDED / max(high - low, 1.0), LARGEST_EXACT_INTEGER / max(high, -low, 1.0))
     probe = scores[:_PROBE]
     scales = [scale for scale in _POWERS_OF_TEN if scale <= largest]
@@ -182,7 +181,7 @@ def _counted(scores: FloatArray, labels: BoolArray, low: float, high: float, *, 
 def _order(sample: Sample) -> tuple[IntArray, FloatArray]:
     """Order the rows of positive weight by score, and return their scores in that order."""
     descending = not sample.lower_is_positive
-    if sample.weights is None or sample.weights.all():
+    if sample.weights is None:
         return ordered(sample.scores, descending=descending)
     rows = np.flatnonzero(sample.weights > 0)  # flatnonzero is ten times as fast on booleans
     order, scores = ordered(sample.scores[rows], descending=descending)

@@ -50,7 +50,7 @@ class Pair:
         if paired:
             check_paired(evaluation, baseline)
         current = Subject.of(evaluation, paired=paired)
-        with blaming("baseline"):
+        with blaming_baseline():
             return cls(current, Subject.of(baseline, paired=paired), paired)
 
     @property
@@ -185,7 +185,7 @@ def check_paired(evaluation: Evaluation | Arranged, baseline: Evaluation | Arran
     for name, differs in (("labels", evaluation.labels != baseline.labels), ("weights", ours != theirs)):
         rows = np.flatnonzero(differs)
         if rows.size:
-            with blaming("baseline"):
+            with blaming_baseline():
                 detail = (
                     f"Row {rows[0]}, counting from 0, has different {name} in the two evaluations, so they cannot "
                     "be paired."
@@ -194,10 +194,10 @@ def check_paired(evaluation: Evaluation | Arranged, baseline: Evaluation | Arran
 
 
 @contextmanager
-def blaming(evaluation: str) -> Iterator[None]:
-    """Tag errors raised in the block with the evaluation that they are about."""
+def blaming_baseline() -> Iterator[None]:
+    """Tag errors raised in the block as about the baseline."""
     try:
         yield
     except CurvesError as fact:
-        fact.evaluation = evaluation
+        fact.evaluation = "baseline"
         raise

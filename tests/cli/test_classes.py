@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from service.cli.commands import rocpr as commands
 from service.wire.media_types import CSV, SVG
 from tests.asking import ask
+from tests.cli.running import run
 
 TABLE = """animal,cat,dog,owl
 cat,.8,.1,.1
@@ -30,8 +31,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def rocpr(*words: object) -> Result:
-    return CliRunner().invoke(commands, ["classes", *map(str, words)])
+rocpr = partial(run, "classes")
 
 
 def first_words(run: Result, heading: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from click.testing import CliRunner, Result
 from service.cli.commands import rocpr as commands
 from service.wire.media_types import CSV, SVG
 from tests.asking import ask
+from tests.cli.running import run
 
 TABLE = """country,adult,scores,labels
 DE,true,0.9,1
@@ -31,8 +33,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def rocpr(*words: object) -> Result:
-    return CliRunner().invoke(commands, ["slices", *map(str, words)])
+rocpr = partial(run, "slices")
 
 
 def first_columns(run: Result) -> list[str]:

@@ -40,7 +40,6 @@ def _named(kind: str, found: Iterable[Operation]) -> pytest.MarkDecorator:
 
 ALL = EVALUATIONS.values()
 WITH_TABLES = [found for found in ALL if tables_of(found)]
-WITH_REPORTS = [found for found in ALL if not tables_of(found)]
 
 
 def _post(client: FlaskClient, found: Operation, value: Any, accept: str) -> TestResponse:

@@ -13,6 +13,12 @@ from service.curves.sample import Sample
 from tests.reference import ulp_distance
 
 
+@pytest.fixture(autouse=True, params=[0, module._COUNTED_ROWS])
+def many(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows on a grid are counted, and sorted."""
+    monkeypatch.setattr(module, "_COUNTED_ROWS", request.param)
+
+
 def expected(sample: Sample) -> list[tuple[float, Fraction, Fraction]]:
     """(score, tp, fp) after each distinct score, one row at a time."""
     found: dict[float, list[Fraction]] = {}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.deploy.test_containers import run
+from tests.deploy.test_containers import check_restrictions, run
 from tests.engines.spark.server import CONNECT
 
 FILES = ("deployment.yaml", "service.yaml", "networkpolicy.yaml", "cronjob.yaml")
@@ -61,16 +61,8 @@ def test_the_job_asks_the_service(manifests: dict[str, Any]) -> None:
 @pytest.mark.parametrize("name", ["deployment.yaml", "cronjob.yaml"])
 def test_its_pods_are_restricted_and_limited(manifests: dict[str, Any], name: str) -> None:
     pod = pod_of(manifests[name])
-    assert pod["securityContext"]["runAsNonRoot"]
+    check_restrictions(pod)
     assert pod["automountServiceAccountToken"] is False
-    volumes = {volume["name"] for volume in pod["volumes"]}
-    for container in pod["containers"]:
-        security = container["securityContext"]
-        assert security["readOnlyRootFilesystem"]
-        assert not security["allowPrivilegeEscalation"]
-        assert security["capabilities"] == {"drop": ["ALL"]}
-        assert container["resources"]["limits"]["memory"]
-        assert {mount["name"] for mount in container["volumeMounts"]} <= volumes
 
 
 def test_the_image_starts_what_the_tests_start(root: Path, manifests: dict[str, Any], compose: dict[str, Any]) -> None:

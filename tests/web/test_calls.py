@@ -167,10 +167,6 @@ def test_a_call_is_answered_or_advised_what_to_send(client: FlaskClient, name: s
     assert call.says in document.get("detail", "")
 
 
-def test_there_are_19() -> None:
-    assert len(CALLS) == 19
-
-
 @pytest.mark.parametrize(
     ("content_type", "body"),
     [

@@ -15,7 +15,7 @@ from service.curves.exact import BoolArray, FloatArray
 from service.wire import columns
 from service.wire.columns import ColumnError
 from service.wire.requests.fields import Fault, Flag, LabelColumn, NumberColumn, Text, invalid
-from service.wire.requests.picture_schemas import ClassesCharts, charts_of
+from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
 from service.wire.requests.work import classes_work
 
 _CLASS_NAME = Text(minimum=1, maximum=100)
@@ -96,9 +96,10 @@ class ClassesRequest:
         return classes_work(given.rows, len(given.names), weighted=given.weights is not None, exclusive=given.exclusive)
 
 
-class ClassesRequestSchema(ClassesCharts):
+class ClassesRequestSchema(DrawnSchema):
     """A request for classes."""
 
+    charts = charts_field("classes")
     scores = _ByClass(NumberColumn(), '{"cat": [0.9, 0.2], "dog": [0.1, 0.8]}')
     labels = _ClassLabels()
     weights = NumberColumn(minimum=0)

@@ -14,7 +14,7 @@ from service.curves.confusion import Evaluation
 from service.curves.indices import INDICES
 from service.wire.requests.evaluation_schemas import EvaluationSchema
 from service.wire.requests.fields import ChoiceSet, Fault, ObjectList, Text, invalid
-from service.wire.requests.picture_schemas import ComparisonsCharts, charts_of
+from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
 from service.wire.requests.work import comparisons_work
 
 LONGEST_CURVE_NAME = 100
@@ -53,9 +53,10 @@ class NamedEvaluationSchema(EvaluationSchema):
         return data["name"], self.evaluation(data)
 
 
-class ComparisonsRequestSchema(ComparisonsCharts):
+class ComparisonsRequestSchema(DrawnSchema):
     """A request for a comparison: two evaluations or more, and options."""
 
+    charts = charts_field("comparisons")
     evaluations = ObjectList(NamedEvaluationSchema(), minimum=2, maximum=MOST_EVALUATIONS)
     indices = ChoiceSet(tuple(INDICES))
 

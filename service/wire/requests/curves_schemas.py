@@ -6,7 +6,7 @@ Knows the options of curves; nothing of bytes.
 from dataclasses import dataclass
 from typing import Any
 
-from marshmallow import fields, post_load, pre_load
+from marshmallow import fields, post_load
 
 from service.charts.picture import Pictures
 from service.curves.confusion import Evaluation
@@ -15,11 +15,11 @@ from service.curves.evaluation import INCLUDES, KEEPS, CurvesOptions
 from service.curves.pr import AtRecall, Every
 from service.curves.sample import Sample
 from service.inference.intervals import IntervalOptions
-from service.wire.requests.evaluation_schemas import EvaluationSchema, ObjectSchema, SampleSchema, inheriting
+from service.wire.requests.evaluation_schemas import EvaluationSchema, ObjectSchema, SampleSchema
 from service.wire.requests.fields import Choice, ChoiceSet, Number, NumberColumn, ObjectList, invalid
 from service.wire.requests.interval_schemas import MOST_OPERATING_POINTS, IntervalsSchema, OperatingPointSchema
 from service.wire.requests.partial_schemas import PartialSchema
-from service.wire.requests.picture_schemas import CurvesCharts, charts_of
+from service.wire.requests.picture_schemas import MarkedSchema, charts_field, charts_of
 from service.wire.requests.work import curves_work
 
 
@@ -83,9 +83,10 @@ class CurvesRequest:
         return curves_work(self.evaluation, self.options, self.intervals)
 
 
-class CurvesRequestSchema(CurvesCharts, EvaluationSchema):
+class CurvesRequestSchema(MarkedSchema, EvaluationSchema):
     """A request for curves: an evaluation and its options side by side."""
 
+    charts = charts_field("curves")
     soft_labels = NumberColumn(minimum=0, maximum=1)
     include = ChoiceSet(INCLUDES)
     keep = Choice(KEEPS)
@@ -98,12 +99,7 @@ class CurvesRequestSchema(CurvesCharts, EvaluationSchema):
     costs = fields.Nested(CostsSchema)
     sample_only = (*EvaluationSchema.sample_only, "soft_labels", "thresholds", "tuning")
     not_of_groups = (*EvaluationSchema.not_of_groups, "soft_labels")
-
-    @pre_load
-    def drop_absent(self, data: Any, **kwargs: object) -> Any:  # noqa: ANN401  # anything that JSON can hold
-        """Let a tuning sample inherit the meaning of labels and scores."""
-        data = super().drop_absent(data, **kwargs)
-        return inheriting(data, "tuning") if isinstance(data, dict) else data
+    heir = "tuning"
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> CurvesRequest:

@@ -199,12 +199,16 @@ class DatasetSchema(ObjectSchema):
 
 
 class EvaluationSchema(DatasetSchema, SampleFields):
-    """The input of every operation: a sample's fields, counts, or groups."""
+    """The input of every operation: a sample's fields, counts, or groups.
+
+    heir   the field of an evaluation within the request that inherits the meaning of labels and scores.
+    """
 
     counts = fields.Nested(CountsSchema)
     groups = fields.Nested(GroupsSchema)
     sample_only: tuple[str, ...] = ("scores", "labels", "weights", "positive_label")
     not_of_groups: tuple[str, ...] = sample_only
+    heir: str | None = None
 
     @pre_load
     def drop_absent(self, data: Any, **kwargs: object) -> Any:  # noqa: ANN401  # anything that JSON can hold
@@ -216,6 +220,7 @@ class EvaluationSchema(DatasetSchema, SampleFields):
                     if kind in data and name in data:
                         what = "is for a sample" if name != "groups" else "is another evaluation"
                         raise invalid("exclusive", f"This {what}, but {kind} are given too.", name)
+            return data if self.heir is None else _inheriting(data, self.heir)
         return data
 
     def evaluation(self, data: dict[str, Any]) -> Evaluation:
@@ -247,7 +252,7 @@ class EvaluationSchema(DatasetSchema, SampleFields):
             raise _fault_of(fact, data) from None
 
 
-def inheriting(data: dict[str, Any], name: str) -> dict[str, Any]:
+def _inheriting(data: dict[str, Any], name: str) -> dict[str, Any]:
     """Let an evaluation within a request inherit the meaning of labels and scores, unless it has its own."""
     inner = data.get(name)
     if not isinstance(inner, dict):

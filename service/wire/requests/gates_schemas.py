@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from marshmallow import ValidationError, fields, post_load, pre_load
+from marshmallow import ValidationError, fields, post_load
 
 from service.charts.picture import Pictures
 from service.curves.confusion import Evaluation
@@ -27,12 +27,12 @@ from service.inference.rules import (
     Metric,
     Rule,
 )
-from service.wire.requests.evaluation_schemas import EvaluationSchema, inheriting
+from service.wire.requests.evaluation_schemas import EvaluationSchema
 from service.wire.requests.fields import Choice, Fault, Flag, Number, ObjectList, invalid
 from service.wire.requests.gates_work import gates_work
 from service.wire.requests.interval_schemas import IntervalsSchema, Level, level_too_high
 from service.wire.requests.partial_schemas import RangeSchema, range_of
-from service.wire.requests.picture_schemas import GatesCharts, charts_of
+from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
 
 MOST_RULES = 100
 """The most rules in a gate."""
@@ -206,20 +206,16 @@ class BaselineSchema(EvaluationSchema):
         return self.evaluation(data)
 
 
-class GatesRequestSchema(GatesCharts, EvaluationSchema):
+class GatesRequestSchema(DrawnSchema, EvaluationSchema):
     """A request for a verdict: an evaluation, with its rules and options."""
 
+    charts = charts_field("gates")
     baseline = fields.Nested(BaselineSchema)
     paired = Flag()
     intervals = fields.Nested(IntervalsSchema)
     rules = ObjectList(RuleSchema(), minimum=1, maximum=MOST_RULES)
     fail_status = FailStatus()
-
-    @pre_load
-    def drop_absent(self, data: Any, **kwargs: object) -> Any:  # noqa: ANN401  # anything that JSON can hold
-        """Let the baseline inherit the meaning of labels and scores."""
-        data = super().drop_absent(data, **kwargs)
-        return inheriting(data, "baseline") if isinstance(data, dict) else data
+    heir = "baseline"
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> GatesRequest:

@@ -38,16 +38,20 @@ class _PictureSchema(ObjectSchema):
     title = Text(minimum=0, maximum=LONGEST_TITLE)
 
 
-class _DrawnSchema(_PictureSchema):
+class DrawnSchema(_PictureSchema):
+    """The options of any drawn picture."""
+
     side = Whole(minimum=NARROWEST, maximum=WIDEST)
     theme = Choice(THEMES)
 
 
-class _MarkedSchema(_DrawnSchema):
+class MarkedSchema(DrawnSchema):
+    """The same, with marks."""
+
     mark = NumberColumn()
 
 
-class _MarkedPictureSchema(_MarkedSchema):
+class _MarkedPictureSchema(MarkedSchema):
     """The options of a picture with marks."""
 
     @post_load
@@ -56,7 +60,7 @@ class _MarkedPictureSchema(_MarkedSchema):
         return data | {"marks": _marks(data.pop("mark", ()))}
 
 
-class _PngSchema(_DrawnSchema):
+class _PngSchema(DrawnSchema):
     """The options of any picture in pixels."""
 
     scale = Whole(minimum=1, maximum=LARGEST_SCALE)
@@ -77,7 +81,7 @@ class _MarkedPngSchema(_MarkedPictureSchema, _PngSchema):
 
 
 _DRAWN: dict[str, tuple[type[ObjectSchema], type[ObjectSchema]]] = {
-    SVG: (_DrawnSchema, _MarkedPictureSchema),
+    SVG: (DrawnSchema, _MarkedPictureSchema),
     PNG: (_PngSchema, _MarkedPngSchema),
 }
 """{media type: (options of a picture, options of a picture with marks, for curves)}"""
@@ -99,43 +103,12 @@ PICTURE_SCHEMAS: dict[tuple[str, str], ObjectSchema] = {
 """{(operation, media type): schema of its picture's options}"""
 
 
-class CurvesCharts(_MarkedSchema):
-    """The pictures within an answer of curves."""
-
-    charts = ChoiceSet(CHARTS["curves"])
-
-
-class TradeoffsCharts(_DrawnSchema):
-    """The pictures within an answer of trade-offs."""
-
-    charts = ChoiceSet(CHARTS["tradeoffs"])
+def charts_field(operation: str) -> ChoiceSet:
+    """The field that names the pictures within an answer; DrawnSchema or MarkedSchema has their options."""
+    return ChoiceSet(CHARTS[operation])
 
 
-class ComparisonsCharts(_DrawnSchema):
-    """The pictures within an answer of a comparison."""
-
-    charts = ChoiceSet(CHARTS["comparisons"])
-
-
-class GatesCharts(_DrawnSchema):
-    """The picture within a verdict."""
-
-    charts = ChoiceSet(CHARTS["gates"])
-
-
-class SlicesCharts(_DrawnSchema):
-    """The pictures within an answer of slices."""
-
-    charts = ChoiceSet(CHARTS["slices"])
-
-
-class ClassesCharts(_DrawnSchema):
-    """The pictures within an answer of classes."""
-
-    charts = ChoiceSet(CHARTS["classes"])
-
-
-_HOW = tuple(_MarkedSchema().fields)
+_HOW = tuple(MarkedSchema().fields)
 """The options that say how a picture is drawn."""
 
 

@@ -31,7 +31,7 @@ from service.wire.requests.evaluation_schemas import (
 )
 from service.wire.requests.fields import Choice, Fault, ObjectList, invalid
 from service.wire.requests.interval_schemas import Level, OperatingPointSchema
-from service.wire.requests.picture_schemas import SlicesCharts, charts_of
+from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
 from service.wire.requests.work import slices_work
 
 MOST_SLICES = 100_000
@@ -160,9 +160,10 @@ class SlicesRequest:
         return slices_work(self.sample, slices, columns, len(self.points), intervals=self.intervals is not None)
 
 
-class SlicesRequestSchema(DatasetSchema, SampleSchema, SlicesCharts):
+class SlicesRequestSchema(DatasetSchema, SampleSchema, DrawnSchema):
     """A request for slices: a sample or groups, and its options."""
 
+    charts = charts_field("slices")
     groups = fields.Nested(GroupsSchema)
     slices = SliceColumns()
     operating_points = ObjectList(OperatingPointSchema(), minimum=0, maximum=MOST_SLICE_POINTS)

@@ -15,7 +15,7 @@ from service.curves.indices import INDICES
 from service.curves.tradeoff import TradeoffOptions
 from service.wire.requests.evaluation_schemas import EvaluationSchema, ObjectSchema
 from service.wire.requests.fields import ChoiceSet, Number, NumberColumn, invalid
-from service.wire.requests.picture_schemas import TradeoffsCharts, charts_of
+from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
 from service.wire.requests.work import tradeoffs_work
 
 
@@ -53,9 +53,10 @@ class TradeoffsRequest:
         return tradeoffs_work(self.evaluation, self.options)
 
 
-class TradeoffsRequestSchema(TradeoffsCharts, EvaluationSchema):
+class TradeoffsRequestSchema(DrawnSchema, EvaluationSchema):
     """A request for trade-offs: an evaluation and its options side by side."""
 
+    charts = charts_field("tradeoffs")
     indices = ChoiceSet(tuple(INDICES))
     min_precision = Number(minimum=0, maximum=1)
     min_recall = Number(minimum=0, maximum=1)

@@ -1,4 +1,4 @@
-"""Slots of one process: the same rules, without a file."""
+"""Slots of one process, without a file; test_slots.py has the rules that are the same."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -6,33 +6,6 @@ from pathlib import Path
 
 from service.web.lanes.own_slots import OwnSlots, slots_in
 from service.web.lanes.slots import Slots
-
-
-def test_as_many_are_held_as_there_are() -> None:
-    slots = OwnSlots(2)
-    assert (slots.count, slots.in_use()) == (2, 0)
-    first, second = slots.take(), slots.take()
-    assert first is not None
-    assert second is not None
-    assert (slots.take(), slots.in_use()) == (None, 2)
-    first.release()
-    first.release()
-    assert slots.in_use() == 1
-    with slots.take(), second:
-        assert slots.take() is None
-    assert slots.in_use() == 0
-
-
-def test_all_that_are_free_are_taken_at_once() -> None:
-    slots = OwnSlots(3)
-    one = slots.take()
-    free = slots.take_all()
-    assert one is not None
-    assert {one.number, *(slot.number for slot in free)} == {0, 1, 2}
-    assert (slots.take_all(), slots.in_use()) == ([], 3)
-    for slot in free:
-        slot.release()
-    assert slots.in_use() == 1
 
 
 def test_threads_never_hold_the_same() -> None:

@@ -5,13 +5,16 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from service.web.lanes import slots as slots_module
+from service.web.lanes.own_slots import OwnSlots
 from service.web.lanes.slots import Slots
 
 HOLDER = """
@@ -24,9 +27,15 @@ time.sleep(60)
 """
 
 
-def test_as_many_are_held_as_there_are(tmp_path: Path) -> None:
-    slots = Slots(tmp_path, "big", 2)
-    assert slots.in_use() == 0
+@pytest.fixture(params=["of all processes", "of one"])
+def make(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[int], Slots]:
+    """Both kinds, by their number."""
+    return OwnSlots if request.param == "of one" else partial(Slots, tmp_path, "big")
+
+
+def test_as_many_are_held_as_there_are(make: Callable[[int], Slots]) -> None:
+    slots = make(2)
+    assert (slots.count, slots.in_use()) == (2, 0)
     first, second = slots.take(), slots.take()
     assert first is not None
     assert second is not None
@@ -38,13 +47,15 @@ def test_as_many_are_held_as_there_are(tmp_path: Path) -> None:
     third = slots.take()
     assert third is not None
     with third, second:
+        assert slots.take() is None
         assert slots.in_use() == 2
     assert slots.in_use() == 0
 
 
-def test_all_that_are_free_are_taken_at_once(tmp_path: Path) -> None:
-    slots = Slots(tmp_path, "big", 3)
+def test_all_that_are_free_are_taken_at_once(make: Callable[[int], Slots]) -> None:
+    slots = make(3)
     first = slots.take()
+    assert first is not None
     with first:
         rest = slots.take_all()
         assert [slot.number for slot in (first, *rest)] == [0, 1, 2]
