@@ -129,7 +129,7 @@ def test_what_is_wrong_later_is_the_last_line(server: Server) -> None:
 
 
 def test_every_evaluation_can_be_answered_in_lines(server: Server) -> None:
-    (last,) = lines_of(server, {"scores": [1, 2, 0], "labels": [0, 1, 0], "rules": RULES}, "/v1/gates")
+    *_, last = lines_of(server, {"scores": [1, 2, 0], "labels": [0, 1, 0], "rules": RULES}, "/v1/gates")
     assert last["answer"]["passed"] is True
 
 
