@@ -1,8 +1,8 @@
-"""Hatchling's build hook: compiles the loops of service/curves/kernel with the package, where there is a C compiler.
+"""Hatchling's build hook: compiles the loops of service/curves/kernel with the package, if there is a C compiler.
 
-`pip install .` puts the library into its wheel, which then is for one platform; an editable install has it in the
-checkout. Without a compiler, or where ROCPR_COMPILED is off, the package is installed without it and answers the same
-numbers more slowly.
+`pip install .` puts the library into the wheel, which is then for one platform; an editable install puts it into the
+checkout. Without a compiler, or if ROCPR_COMPILED is off, the package is installed without the library, and computes the
+same numbers more slowly.
 """
 
 import os
@@ -18,15 +18,15 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 COMPILERS = ("cc", "gcc", "clang")
 OPTIONS = ("-std=c11", "-O3", "-fno-fast-math", "-ffp-contract=off", "-Wno-psabi", "-shared", "-fPIC")
-"""What the compiler is told: no product and sum may become one operation, which would round once instead of twice.
+"""No product and sum may become one operation, which would round once instead of twice.
 
--Wno-psabi is silent about vectors that functions pass on: ours are inlined.
+-Wno-psabi suppresses a warning about functions that take vectors: ours are inlined.
 """
 
 SOURCES = Path("service", "curves", "kernel")
-LIBRARY = SOURCES / "kernel.so"  # not beside modules, of which Python would take it for one
+LIBRARY = SOURCES / "kernel.so"  # in a folder without modules, or Python would take it for one
 SECONDS = 120.0
-"""How long a compiler may take."""
+"""How long the compiler may take."""
 
 
 class NotCompiled(Exception):
@@ -34,7 +34,7 @@ class NotCompiled(Exception):
 
 
 def compiler_command() -> list[str]:
-    """Find a compiler: what CC says, else one of the usual names. Raises NotCompiled."""
+    """Find a compiler: the one that CC names, or one of the usual names. Raises NotCompiled."""
     names = [os.environ["CC"]] if os.environ.get("CC") else COMPILERS
     for name in names:
         command = shlex.split(name)
@@ -44,10 +44,10 @@ def compiler_command() -> list[str]:
 
 
 def compile_library(command: list[str], sources: Path, library: Path) -> None:
-    """Compile the sources into a library. Raises NotCompiled."""
+    """Compile the sources to a library. Raises NotCompiled."""
     files = sorted(map(str, sources.glob("*.c")))
     try:
-        done = subprocess.run(  # noqa: S603  # a compiler that who installs has chosen
+        done = subprocess.run(  # noqa: S603  # the compiler is chosen by whoever installs the package
             [*command, *OPTIONS, "-o", str(library), *files, "-lm"],
             capture_output=True,
             text=True,
@@ -73,7 +73,7 @@ class LoopsInC(BuildHookInterface[Any]):
     PLUGIN_NAME = "custom"
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Compile, into the checkout for an editable install, else into the wheel."""
+        """Compile into the checkout for an editable install, otherwise into the wheel."""
         root = Path(self.root)
         self._directory = Path(tempfile.mkdtemp(prefix="rocpr-build-"))
         made = self._directory / LIBRARY.name
@@ -81,18 +81,18 @@ class LoopsInC(BuildHookInterface[Any]):
             _compile_unless_off(root / SOURCES, made)
         except NotCompiled as reason:
             if version == "editable":
-                (root / LIBRARY).unlink(missing_ok=True)  # it is of other sources, perhaps
+                (root / LIBRARY).unlink(missing_ok=True)  # it may have been compiled from other sources
             self.app.display_warning(f"rocpr is installed without its compiled loops: {reason}")
             return
         if version == "editable":
-            made.chmod(0o755)  # for whoever serves
+            made.chmod(0o755)  # for the user that runs the server
             shutil.move(made, root / LIBRARY)
         else:
             build_data["force_include"][str(made)] = str(LIBRARY)
             build_data["pure_python"] = False
-            # It is loaded by ctypes, not imported: it is for a platform, whatever the version of Python.
+            # ctypes loads the library, so it suits every version of Python on this platform.
             build_data["tag"] = f"py3-none-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002  # hatchling's signature
-        """Remove what is in the wheel now."""
+        """Remove the compiled file, which is in the wheel by now."""
         shutil.rmtree(self._directory, ignore_errors=True)

@@ -1,14 +1,15 @@
 #!/bin/sh
-# Generates clients from /openapi-clients.json of a server that it starts, compiles them, and has each make three calls:
-# curves, a gate, and a request that is 422. Then imports the contract into Postman's format and sends what that has.
+# Starts a server, generates clients from its /openapi-clients.json, compiles them, and has each make three calls: curves,
+# a gate, and a request that gets 422. Then converts the contract to a Postman collection and sends its requests.
 #
 #   sh deploy/clients.sh [java|generated|fetch|go|python|php|csharp|kotlin|rust|postman]...
 #
-# Without a name, all of them. What the machine lacks is skipped, by name; C#, Kotlin and Rust are generated only.
-# Generators come from PyPI and npm, into a temporary folder, or into CLIENTS_TOOLS, which is kept for the next time.
+# Without a name, it does all of them. Clients for which the machine lacks something are skipped, and the missing part is
+# named; C#, Kotlin and Rust clients are generated only. Generators come from PyPI and npm, into a temporary folder, or into
+# CLIENTS_TOOLS, which is kept for the next run.
 # From Debian: default-jdk-headless libjackson2-databind-java libjsr305-java libgeronimo-annotation-1.3-spec-java golang-go
 # php-cli php-curl php-mbstring php-guzzlehttp-guzzle nodejs npm
-# shellcheck disable=SC2329  # functions are called by the names that are asked for
+# shellcheck disable=SC2329  # functions are called by the names given as arguments
 set -eu
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -86,7 +87,7 @@ postman() {
         "$python" "$here/collection.py" "$work/collection.json" "$address" >&2 && echo "$expected"
 }
 
-lacks() { # what of a client's needs is missing; a name with a slash is a file
+lacks() { # the first of a client's needs that is missing; a name with a slash is a file
     for need in $1; do
         case $need in
             /*) [ -e "$need" ] || { echo "${need##*/}"; return; } ;;

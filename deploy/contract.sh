@@ -1,6 +1,6 @@
 #!/bin/sh
-# Lints openapi.yaml and the contract for generated clients with spectral and redocly; fails if either says anything.
-# Needs node with npm. The linters go into a temporary folder, or into CLIENTS_TOOLS, which is kept for the next time.
+# Lints openapi.yaml and the contract for generated clients with spectral and redocly; fails if either complains.
+# Needs node with npm. The linters go into a temporary folder, or into CLIENTS_TOOLS, which is kept for the next run.
 set -eu
 cd "$(dirname "$0")/.."
 python=${PYTHON:-.venv/bin/python}

@@ -25,15 +25,15 @@ from service.web.observation.log import logging_configuration
 from service.web.runtime import is_reload, share_directory
 from service.web.server.heartbeat import use_memory_heartbeats
 
-# Here, because the workers are forks of the process that reads this file, and import NumPy and Arrow after it.
+# Workers are forks of the process that reads this file, and import NumPy and Arrow later.
 prepare_process()
 
-# A master that SIGUSR2 starts runs gunicorn/__main__.py as a file: Python then takes gunicorn's http for its own.
+# A master that SIGUSR2 starts runs gunicorn/__main__.py as a file, so Python would find gunicorn's `http` before its own.
 remove_from_import_path("gunicorn")
 
 try:
     _settings = read_settings()
-    if not is_reload():  # a mistake made while it serves must not end the server
+    if not is_reload():  # a mistake in a file must not end a running server
         allowed_origins(_settings.cors_origins)
         check_spool_directory(_settings)
         if _settings.api_keys_file:
@@ -43,7 +43,7 @@ try:
 except SettingsError as error:
     sys.exit(f"rocpr: {error}")
 
-# Connections, spooled bodies and answers are files: up to 65,536 where the system allows, not the 1024 of old.
+# Connections, spooled bodies and answers are files: raise the limit, often 1024, to 65,536 if the system allows it.
 _FILES, _FEWEST_FILES = 65_536, 64
 _soft, _hard = resource.getrlimit(resource.RLIMIT_NOFILE)
 if 0 <= _hard < _FEWEST_FILES:
@@ -63,37 +63,37 @@ bind = f"127.0.0.1:{os.environ.get('PORT') or '8000'}"
 worker_class = "service.web.server.worker.Worker"
 workers = _settings.workers
 
-# How many connections a process keeps, as far as there are descriptors; then those without a request are closed.
+# How many connections a process keeps, if there are enough descriptors; beyond that, those without a request are closed.
 worker_connections = _settings.connections
 
 # Each worker loads the application itself: threads and Arrow's pools do not survive a fork.
 preload_app = False
 
-# The heartbeat is the loop's, not a request's: silence of this length means that the process is stuck.
+# The event loop sends the heartbeat, whatever requests do: silence of this length means that the process is stuck.
 timeout = 60
-# From SIGTERM: the drain, then the longest evaluation that may have begun at its end, then its answer.
+# After SIGTERM: the drain, the longest evaluation that may begin at its end, and its answer.
 graceful_timeout = _settings.drain_seconds + _settings.big_seconds + 30
-# Above the idle time of common client pools' quick reuse, short enough that idle connections do not pile up.
+# Long enough for clients that reuse a connection soon, short enough that idle connections do not pile up.
 keepalive = 5
 
-# The heartbeat must not sit on a disk, where a write may block, nor where there may be no room for it.
+# A heartbeat must not be a file on a disk, where a write may block, or on any file system that may be full.
 use_memory_heartbeats()
 
-# What is longer is 414 or 431. Options may be lists in the query, so the line may be as long as gunicorn reads.
+# Anything longer gets 414 or 431. Options in the query may be lists, so the line may be as long as gunicorn allows.
 limit_request_line = 8190
 limit_request_fields = 100
 limit_request_field_size = 8190
 
-# One parser everywhere, whether or not gunicorn's optional one in C is installed: its errors are tested.
+# The same parser everywhere, even if gunicorn's optional one in C is installed: the tests check its errors.
 http_parser = "python"
 
-# No header may change where the application believes it is mounted, nor the scheme, nor who the client is; it needs
-# none of that, so no address is trusted to say it, not even a proxy on this machine.
+# No header may change the application's path, its scheme or the client's address. The application needs none of these
+# headers, so no address is trusted to send them, not even a proxy on this machine.
 forwarded_allow_ips = ""
 forwarder_headers = ""
 secure_scheme_headers = {}
 
-# No socket that controls the server, and no file for it in the home directory.
+# No control socket, which would be a file in the home directory.
 control_socket_disable = True
 
 # The application logs its requests itself (service/web/observation/); gunicorn's own lines, and those of libraries,
@@ -104,14 +104,14 @@ logconfig_dict = logging_configuration(_settings.log_level)
 
 
 def on_starting(server: Any) -> None:  # noqa: ANN401  # gunicorn has no types
-    """See to it that workers hear of a stop, and warn of settings that do nothing, and of what there is no room for."""
+    """Make sure that workers notice a stop; warn of unknown settings, and of files that there is no room for."""
     hold_stops_while_forking()
     for sentence in (*mistyped_settings(), *_reduced):
         server.log.warning(sentence)
 
 
 def post_fork(server: Any, worker: Any) -> None:  # noqa: ANN401  # gunicorn has no types
-    """Give the worker what it was sent before it listens."""
+    """Pass on the signals that the worker got before it could handle them."""
     worker.signals = server.SIG_QUEUE
 
 

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Builds the image with its bill of materials, which deploy/sbom.sh wrote to deploy/requirements.cdx.json, and tries it: it
-# holds the bill, runs with nothing but a place for its files, and finds itself healthy. Needs docker; further words are
-# options of docker build.
+# Builds the image with its bill of materials, which deploy/sbom.sh wrote to deploy/requirements.cdx.json. Then checks that
+# the image holds the bill, and becomes healthy with no rights and only /tmp to write to. Needs docker; further arguments
+# are options of docker build.
 #
 #   sh deploy/image.sh NAME [OPTION...]
 set -eu

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Writes the locks, requirements*.txt, anew from pyproject.toml and the .in files beside them.
-# Needs the environment of deploy/test.sh; further options go to uv, for example --upgrade.
+# Rewrites the locks, requirements*.txt, from pyproject.toml and the .in files beside them.
+# Needs the environment of deploy/test.sh; options go to uv, for example --upgrade.
 set -eu
 cd "$(dirname "$0")/.."
 
-# Each lock's head holds its command, which Renovate (.github/renovate.json) reads and repeats: it takes "--option=value" alone.
+# Each lock begins with its command, which Renovate (.github/renovate.json) reads and repeats; it understands only "--option=value".
 lock() {
     .venv/bin/uv pip compile --quiet --universal --python-version=3.11 --generate-hashes "$@"
 }

@@ -1,10 +1,10 @@
-"""Whether a tag may become a release; prints what CHANGELOG.md says of it, which is the text of the release.
+"""Checks whether a tag may become a release; prints its section of CHANGELOG.md, which is the text of the release.
 
     python3 deploy/release.py v1.2.3
 
-The tag must be `v` and the version in pyproject.toml, which is three numbers; CHANGELOG.md must have a section for it,
-such as `## 1.2.3 - 2026-12-31`, and nothing under `## Unreleased`. Otherwise it prints what is wrong and exits with 1.
-Needs nothing but Python.
+The tag must be `v` followed by the version in pyproject.toml, which is three numbers; CHANGELOG.md must have a section for
+that version, such as `## 1.2.3 - 2026-12-31`, and nothing under `## Unreleased`. Otherwise this prints what is wrong and
+exits with 1. Needs only Python.
 """
 
 import re
@@ -18,13 +18,13 @@ _DATED = re.compile(r"(\S+) - (\d{4}-\d{2}-\d{2})")
 
 
 def sections(changelog: str) -> dict[str, str]:
-    """The texts of a changelog by their headings."""
+    """The sections of a changelog, by heading."""
     _, *parts = _HEADING.split(changelog)
     return {heading: text.strip() for heading, text in zip(parts[::2], parts[1::2], strict=True)}
 
 
 def section_of(version: str, changelog: str) -> str:
-    """What a changelog says of a version; empty if it has no section with the version and a date."""
+    """The text of a version's section; empty if the changelog has no section with the version and a date."""
     for heading, text in sections(changelog).items():
         dated = _DATED.fullmatch(heading)
         if dated and dated[1] == version:
@@ -33,21 +33,21 @@ def section_of(version: str, changelog: str) -> str:
 
 
 def objections(tag: str, version: str, changelog: str) -> list[str]:
-    """What stands in the way of a release, a sentence each."""
+    """The reasons against a release, one sentence each."""
     found = []
     if not re.fullmatch(r"\d+\.\d+\.\d+", version):
         found.append(f"The version in pyproject.toml, {version}, is not three numbers.")
     if tag != f"v{version}":
-        found.append(f"The tag is {tag}, and the version in pyproject.toml {version}.")
+        found.append(f"The tag is {tag}, but the version in pyproject.toml is {version}.")
     if not section_of(version, changelog):
-        found.append(f"CHANGELOG.md says nothing under a heading like '## {version} - YYYY-MM-DD'.")
+        found.append(f"CHANGELOG.md has no text under a heading like '## {version} - YYYY-MM-DD'.")
     if sections(changelog).get(UNRELEASED):
         found.append(f"CHANGELOG.md still has changes under '## {UNRELEASED}'; move them to the version's section.")
     return found
 
 
 def main(words: list[str], root: Path) -> int:
-    """Check the tag that the words name, and print its section; the status to exit with."""
+    """Check the tag that the words name, and print its section; return the exit status."""
     if len(words) != 1:
         print("usage: python3 deploy/release.py TAG", file=sys.stderr)
         return 2

@@ -1,6 +1,6 @@
-"""What deploy/run.sh does once .venv is there: serve, show the main job done on the example, serve on.
+"""What deploy/run.sh does once .venv is there: start the server, evaluate the example, and serve until it is stopped.
 
-A client of the service: it knows the command that starts the server, the HTTP API, and the words for the areas.
+A client of the service: it knows the command that starts the server, the HTTP API, and what the areas mean.
 """
 
 import os
@@ -22,7 +22,7 @@ START_SECONDS = 60
 
 
 def main() -> int:
-    """Run the server and the demonstration; the exit status is 0 when we were told to stop, else the server's."""
+    """Run the server and the demonstration; the exit status is 0 after a signal to stop, otherwise the server's."""
     text = os.environ.get("PORT") or "8000"
     if not (text.isascii() and text.isdecimal() and 0 < int(text[:6]) < 1 << 16):
         print(f"rocpr: PORT must be a number from 1 to 65535, not {text[:40]!r}", file=sys.stderr)
@@ -36,7 +36,7 @@ def main() -> int:
     stopping = False
 
     def stop(_number: int, _frame: FrameType | None) -> None:
-        """Stop the server; all that waits here ends with it."""
+        """Stop the server; whatever waits for it then ends, too."""
         nonlocal stopping
         stopping = True
         server.terminate()
@@ -44,12 +44,12 @@ def main() -> int:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, stop)
     client = requests.Session()
-    client.trust_env = False  # a proxy does not reach this machine's own address
+    client.trust_env = False  # a proxy cannot reach this machine's loopback address
     try:
         _wait_until_ready(server, client, url)
         if os.environ.get("ROCPR_API_KEYS_FILE"):
             print(
-                f"\nServing on {url}, for those with a key; the example needs one, too. Stop with Ctrl-C.", flush=True
+                f"\nServing on {url}; requests, and so the example, need a key. Stop with Ctrl-C.", flush=True
             )
         else:
             _show(client, url)
@@ -102,7 +102,7 @@ def _show(client: requests.Session, url: str) -> None:
     for name, meaning in AREA_MEANINGS.items():
         value = curves["auc"][name]
         print(f"  {name:18} {'null' if value is None else format(value, '.6f'):>8}  {meaning}")
-    print("\nThis line gets them:\n")
+    print("\nThis command gets them:\n")
     print(f"  curl -sS -H 'Content-Type: text/csv' --data-binary @{EXAMPLE} '{url}/v1/curves?include=auc'")
     print(f"\nServing on {url}; open it in a browser, or read {url}/docs. Stop with Ctrl-C.", flush=True)
 

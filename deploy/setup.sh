@@ -1,14 +1,14 @@
 #!/bin/sh
-# Makes .venv from a lock, unless it is there and right; writes nothing outside the checkout but pip's temporary files.
-# .venv holds what the lock names and the package, no pip and no setuptools but those of the lock.
-# All of it is wheels but pyspark-client, of the tests, which has none; setuptools, locked, builds it.
+# Makes .venv from a lock, unless it is up to date. Outside the checkout, it writes only pip's temporary files.
+# .venv holds the package and what the lock names, and no other pip or setuptools.
+# Everything is installed from wheels except pyspark-client, which has none: the locked setuptools builds it for the tests.
 #
 #   sh deploy/setup.sh [run]         what the service needs; an environment for tests will do
 #   sh deploy/setup.sh dev           that and what the tests need
 #   sh deploy/setup.sh run|dev check fails instead of making it
 #
-# The file .venv/rocpr-stamp says for what an environment was made: the lock, the package, what is compiled, the place, the
-# Python, this file.
+# The file .venv/rocpr-stamp records what an environment was made from: the lock, the package's settings, the C sources, the
+# directory, the version of Python, and this file.
 set -eu
 kind=${1:-run}
 case $kind in
@@ -52,14 +52,14 @@ if [ "${2:-}" = check ]; then
 fi
 
 echo "rocpr: making .venv from $lock; this downloads packages and may take a minute" >&2
-# What the tests need is added to what the service needs, which may be running from .venv; any other change starts anew.
+# The service may be running from .venv, so what the tests need is added to it; any other change makes a new .venv.
 if [ "$present" != "$(stamp_of run)" ]; then
     rm -rf .venv
     python3 -m venv --without-pip .venv
 fi
 rm -f .venv/rocpr-stamp
-# The pip that comes with Python may be years old, with known vulnerabilities, as may its setuptools. It installs from an
-# environment of its own, which then goes.
+# Python's own pip and setuptools may be years old and have known vulnerabilities. That pip therefore runs from a separate
+# environment, which is then deleted.
 installer=.venv/installer
 rm -rf "$installer"
 python3 -m venv "$installer"

@@ -1,13 +1,13 @@
 #!/bin/sh
-# Checks everything: style, types, layers, tests, coverage. Fails at the first check that fails. With --long, also proofs that
+# Checks everything: style, types, layers, tests, coverage. Stops at the first check that fails. --long adds the proofs that
 # take long.
-# Needs python3 (3.11 or newer) with its venv module; the first time also the package registry.
+# Needs python3 (3.11 or newer) with its venv module, and the package registry on the first run.
 set -eu
 cd "$(dirname "$0")/.."
 sh deploy/setup.sh dev
 PATH="$PWD/.venv/bin:$PATH"
 export PATH
-unset PYTHONDONTWRITEBYTECODE # hundreds of processes need what one of them has compiled
+unset PYTHONDONTWRITEBYTECODE # hundreds of processes import what the first one compiles
 
 step() {
     echo "== $*"
@@ -19,11 +19,11 @@ step ruff format --check .
 step mypy --strict service
 step lint-imports
 coverage erase
-# Five at a time, for two processors: many tests wait, for a server to start or for a time-out of it. Lines are not
-# counted during all of them (tests/uncounted.py).
+# Five at a time on two processors, because many tests wait for a server to start or to time out. Some tests run without
+# line counting (tests/uncounted.py).
 step coverage run -m pytest -p tests.uncounted -n 5 --dist worksteal --ignore tests/properties --ignore tests/engines/spark "$@"
-# At the same time: the tests of Spark, which share a server, and the properties. These have the loops in C, as users do; all
-# others have NumPy's, and one of these compares the answers of both.
+# The tests of Spark, which share one server, run beside the properties. The properties use the loops in C, as users do; all
+# other tests use NumPy's loops, and one of them compares the answers of both.
 printed=$(mktemp)
 trap 'rm -f "$printed"' EXIT
 step coverage run -m pytest tests/engines/spark "$@" > "$printed" 2>&1 &

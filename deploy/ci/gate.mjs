@@ -1,12 +1,12 @@
-// Stops a CI job when a model does not meet its rules. Asks a rocpr server; needs Node 18 or newer and nothing else.
+// Stops a CI job if a model does not meet its rules. Asks a rocpr server; needs only Node 18 or newer.
 //
 //   ROCPR_SERVER=https://rocpr.example.org node gate.mjs RULES.json SCORES [NAME=VALUE ...]
 //
-// The files, the options and ROCPR_SERVER, ROCPR_API_KEY, ROCPR_PLOT, ROCPR_SECONDS are those of gate.sh, whose head
-// tells them.
-// Prints each rule with its numbers, and why it is not met; adds the verdict in Markdown, or why there is none, to
-// $GITHUB_STEP_SUMMARY where that is set, for which the server is asked once more. The exit status is 0 when every rule
-// is met, 1 when one is not, and 2 when that cannot be decided, or there is no verdict.
+// The files, the options, and ROCPR_SERVER, ROCPR_API_KEY, ROCPR_PLOT and ROCPR_SECONDS are those of gate.sh; the comment
+// at its top explains them.
+// Prints each rule with its numbers, and why it is not met. If $GITHUB_STEP_SUMMARY is set, asks the server once more and
+// adds the verdict in Markdown, or why there is none. The exit status is 0 if every rule is met, 1 if a rule is not met,
+// and 2 if that cannot be decided, or there is no verdict.
 
 import { appendFile, readFile, writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -30,7 +30,7 @@ class GateError extends Error {}
 /** Makes the address and the body of a request. */
 async function request(server, rulesPath, scoresPath, options) {
   if (rulesPath.endsWith(".toml")) throw new GateError(`${rulesPath}: the rules are JSON here; rocpr gate reads TOML`);
-  const rules = (await readFile(rulesPath, "utf8")).trim(); // as they are: a parser here would let 1e400 or a twin pass
+  const rules = (await readFile(rulesPath, "utf8")).trim(); // unparsed: JavaScript accepts 1e400 and duplicate keys
   const scores = await readFile(scoresPath);
   const named = TYPES[scoresPath.split(".").pop()];
   const type = named === TYPES.arrow && scores.subarray(0, 6).equals(Buffer.from("ARROW1")) ? ARROW_FILE : named;
@@ -46,7 +46,7 @@ async function request(server, rulesPath, scoresPath, options) {
     return { url, type, body: scores };
   }
   if (options.length) throw new GateError("options are for tables; in a JSON file, options are fields");
-  // As text, since numbers that JavaScript reads lose digits.
+  // As text, because JavaScript's numbers lose digits.
   const text = scores.toString("utf8").trimStart();
   if (!text.startsWith("{")) throw new GateError(`${scoresPath} does not start with {`);
   return { url, type, body: `{"rules": ${rules}, ${text.slice(1)}` };
@@ -85,7 +85,7 @@ async function verdict(response) {
   const answer = /[/+]json$/.test(type) ? await response.json().catch(() => null) : null;
   if (type === "application/json" && Array.isArray(answer?.checks) && answer.status in STATUSES) return answer;
   const errors = (answer?.errors ?? []).map(({ pointer, detail }) => `\n  ${pointer && `${pointer}: `}${detail}`);
-  // A single error's detail is that of the problem.
+  // If there is only one error, the problem's detail already says it.
   const detail = errors.length === 1 ? "" : ` ${answer?.detail}`;
   const said = answer?.title ? `: ${answer.title}.${detail}${errors.join("")}` : " without a verdict";
   throw new GateError(`the server answers ${response.status}${said}`);

@@ -1,22 +1,22 @@
 #!/bin/sh
-# Stops a CI job when a model does not meet its rules. Asks a rocpr server; needs curl (7.76 or newer) and no Python.
+# Stops a CI job if a model does not meet its rules. Asks a rocpr server; needs curl (7.76 or newer) and no Python.
 #
 #   ROCPR_SERVER=https://rocpr.example.org sh gate.sh RULES.json SCORES [NAME=VALUE ...]
 #
 # RULES.json  the rules, a JSON list: [{"metric": "roc", "min": 0.9}]; rocpr gate --init --json SCORES prints a first one
 # SCORES      a table: .csv, .parquet, or Arrow .arrow, .arrows, .feather; or .json, an evaluation as POST /v1/gates
-#             takes it, with a baseline, intervals, paired in it where they are wanted.
-# NAME=VALUE  options that go with a table: scores=prob labels=y positive_label=yes baseline_scores=old paired=true
+#             takes it, with baseline, intervals and paired if you want them.
+# NAME=VALUE  options for a table: scores=prob labels=y positive_label=yes baseline_scores=old paired=true
 #             'intervals={"seed": 7}' ...
 #
-# ROCPR_SERVER    the address that /v1/gates is below, with http:// or https://.
-# ROCPR_API_KEY   the key for it, where it wants one. It is not shown, and is in no command line.
-# ROCPR_JUNIT     a file for a JUnit report; the server is asked once more for it.
-# ROCPR_PLOT      a file for a picture of the verdict, SVG; the server is asked once more for it.
-# ROCPR_SECONDS   how long to keep trying if the server is busy or not up yet; 120 unless set.
+# ROCPR_SERVER    the server's address, to which /v1/gates is added, with http:// or https://.
+# ROCPR_API_KEY   the key, if the server needs one. It is never printed, and is on no command line.
+# ROCPR_JUNIT     a file for a JUnit report, for which the server is asked once more.
+# ROCPR_PLOT      a file for a picture of the verdict, SVG, for which the server is asked once more.
+# ROCPR_SECONDS   how long to keep trying if the server is busy or not up yet; 120 by default.
 #
-# Prints the verdict in Markdown, and adds it, or why there is none, to $GITHUB_STEP_SUMMARY where that is set. The exit
-# status is 0 when every rule is met, 1 when one is not met, and 2 when that cannot be decided, or there is no verdict.
+# Prints the verdict in Markdown. If $GITHUB_STEP_SUMMARY is set, also adds the verdict, or why there is none, to that file.
+# The exit status is 0 if every rule is met, 1 if a rule is not met, and 2 if that cannot be decided, or there is no verdict.
 set -eu
 
 fail() {
@@ -28,7 +28,7 @@ fail() {
     exit 2
 }
 
-# Percent-encodes standard input, byte by byte, but for the characters that stand for themselves (RFC 3986, 2.3).
+# Percent-encodes standard input, byte by byte, except unreserved characters (RFC 3986, 2.3).
 encoded() {
     od -An -v -tx1 | LC_ALL=C awk '
         BEGIN {
@@ -67,7 +67,7 @@ data=$scores
 case $scores in
     *.json)
         [ $# -eq 0 ] || fail 'options are for tables; in a JSON file, options are fields'
-        # The rules and the status are put before the evaluation's own fields, behind its first brace.
+        # The rules and the status go right after the first brace, before the evaluation's own fields.
         first=$(head -c 1000 "$scores" | LC_ALL=C tr -d ' \t\r\n' | head -c 1)
         [ "$first" = '{' ] || fail "$scores does not start with {"
         before=$(head -c 1000 "$scores" | LC_ALL=C tr '\n' ' ' | LC_ALL=C awk '{ print index($0, "{") }')
@@ -100,8 +100,8 @@ if [ "$type" != application/json ]; then
     done
 fi
 
-# Asks for the verdict as the media type $1, into the file $2. Prints the status and the media type of the answer, or
-# 000 where there is none. The key goes in by standard input, since others may see a command line.
+# Asks for the verdict as media type $1, into file $2. Prints the status and the media type of the answer, or 000 if there
+# is none. The key is passed on standard input, because others may see a command line.
 ask() {
     if [ -n "${ROCPR_API_KEY:-}" ]; then
         printf 'header = "Authorization: Bearer %s"\n' "$ROCPR_API_KEY"
@@ -112,7 +112,7 @@ ask() {
         --output "$2" --write-out '%{http_code} %{content_type}' "$url" 2>"$folder/complaints" || :
 }
 
-# Another server than rocpr may answer 200, too; its answer is no verdict. Which one it is, the heading tells.
+# A server other than rocpr may also answer 200, but not with a verdict. The heading says which verdict it is.
 answer=$(ask text/markdown "$folder/verdict")
 heading=$(head -n 1 "$folder/verdict" 2>/dev/null) || heading=
 case "$answer: $heading" in
@@ -130,7 +130,7 @@ if [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then
     cat "$folder/verdict" >>"$GITHUB_STEP_SUMMARY" || exit 2
 fi
 
-# Asks once more, for the media type $1, into the file $2 where one is named; $3 is what the answer is called.
+# If a file $2 is named, asks once more, for media type $1, and writes the answer there; $3 is what to call the answer.
 also() {
     if [ -z "$2" ]; then return; fi
     again=$(ask "$1" "$folder/again")

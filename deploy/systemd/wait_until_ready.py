@@ -1,13 +1,13 @@
 """Waits until the instance behind a Unix socket answers /health/ready; for ExecStartPost= of rocpr@.service.
 
-Needs the standard library only. Ends with 0 when the instance is ready, with 1 and a line on stderr when it is not.
+Needs only the standard library. Exits with 0 if the instance is ready, otherwise with 1 and a line on stderr.
 """
 
 import socket
 import sys
 
 SECONDS = 60
-"""A request waits in the listener while the workers load the service, some two seconds; more is a failure."""
+"""The request waits in the listener while the workers load the service, for some two seconds."""
 
 REQUEST = b"GET /health/ready HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 

@@ -135,19 +135,19 @@ class TestTag:
     @pytest.mark.parametrize(
         ("tag", "version", "changelog", "said"),
         [
-            ("v1.2.4", "1.2.3", CHANGELOG, "The tag is v1.2.4, and the version in pyproject.toml 1.2.3."),
-            ("1.2.3", "1.2.3", CHANGELOG, "The tag is 1.2.3, and"),
+            ("v1.2.4", "1.2.3", CHANGELOG, "The tag is v1.2.4, but the version in pyproject.toml is 1.2.3."),
+            ("1.2.3", "1.2.3", CHANGELOG, "The tag is 1.2.3, but"),
             ("v1.2.3rc1", "1.2.3rc1", CHANGELOG, "1.2.3rc1, is not three numbers."),
-            ("v1.2.4", "1.2.4", CHANGELOG, "says nothing under a heading like '## 1.2.4 - YYYY-MM-DD'."),
+            ("v1.2.4", "1.2.4", CHANGELOG, "has no text under a heading like '## 1.2.4 - YYYY-MM-DD'."),
             ("v1.2.3", "1.2.3", CHANGELOG.replace(" - 2026-12-31", ""), "like '## 1.2.3 - YYYY-MM-DD'."),
-            ("v1.2.3", "1.2.3", CHANGELOG.replace("### Added\n\n* This.\n", ""), "says nothing under"),
+            ("v1.2.3", "1.2.3", CHANGELOG.replace("### Added\n\n* This.\n", ""), "has no text under"),
             (
                 "v1.2.3",
                 "1.2.3",
                 CHANGELOG.replace("ased\n", "ased\n\n* Soon.\n"),
                 "still has changes under '## Unreleased'",
             ),
-            ("v1.2.3", "1.2.3", "", "says nothing under"),
+            ("v1.2.3", "1.2.3", "", "has no text under"),
         ],
     )
     def test_a_tag_that_does_not_fit_is_not_a_release(

@@ -1,4 +1,4 @@
-/* The groups of equal scores, by means of keys that the caller sorts. */
+/* Groups of equal scores, found through keys that the caller sorts. */
 
 #include "kernel.h"
 
@@ -21,7 +21,7 @@ static inline double double_of(uint64_t bits)
     return number;
 }
 
-/* Make doubles that sort like the scores times `scale`, all below 1.5, and carry the label in their last bit.
+/* Make keys: doubles that sort like the scores times `scale`, which are all below 1.5, with the label as their last bit.
 
    Returns whether every score survives scaling and back. */
 WIDE bool rocpr_keys(int64_t rows, const double *restrict scores, const uint8_t *restrict labels, double scale,
@@ -37,16 +37,16 @@ WIDE bool rocpr_keys(int64_t rows, const double *restrict scores, const uint8_t 
     return !lost;
 }
 
-/* The score of a key before it is divided by its scale; -0.0 and 0.0 are one. */
+/* The scaled score of a key; -0.0 becomes 0.0. */
 static inline double score_of(double key, uint64_t kept, uint64_t turned)
 {
     const uint64_t bits = bits_of(key) ^ turned;
     return double_of((bits & ~SIGN) >> 1 | (bits & kept)) + 0.0;
 }
 
-/* Write a first row that calls nothing, then one for each distinct score of sorted keys; returns the number of rows.
+/* Write a first row that calls nothing positive, then one for each distinct score of sorted keys; return the number of rows.
 
-   The columns thresholds, tp and fp have room for one more row than there are keys, one after the other. */
+   `columns` has thresholds, tp and fp one after the other, each with room for one row more than there are keys. */
 WIDE int64_t rocpr_groups(int64_t rows, const double *restrict keys, double scale, bool with_sign, bool descending,
                           double *restrict columns)
 {

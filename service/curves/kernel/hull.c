@@ -18,9 +18,9 @@ static inline struct point point_of(const double *tp, const double *fp, int64_t 
     return (struct point){tp[row], fp[row]};
 }
 
-/* Positive when b lies above the chord from a to c, 0 when on it; the sign is exact, for whole counts up to 2^53.
+/* Positive if b lies above the chord from a to c, 0 if on it; the sign is exact for whole counts up to 2^53.
 
-   Differences of counts are exact and rounding is monotone: rounded products that differ compare like the exact ones. */
+   Differences of counts are exact and rounding is monotone, so rounded products that differ compare like the exact ones. */
 static inline double orientation(struct point a, struct point b, struct point c)
 {
     const double up = b.tp - a.tp, across = b.fp - a.fp, rise = c.tp - a.tp, run = c.fp - a.fp;
@@ -31,9 +31,9 @@ static inline double orientation(struct point a, struct point b, struct point c)
     return (double)((exactly > 0) - (exactly < 0));
 }
 
-/* Write the vertices of the upper hull of `count` rows in order, the first and the last of which differ.
+/* Write the vertices of the upper hull of `count` rows in order, whose first and last rows differ.
 
-   Of equal rows it takes the first. Returns the number of vertices (Andrew 1979). */
+   Equal rows count once, as the first of them. Return the number of vertices (Andrew 1979). */
 static int64_t upper_hull(int64_t count, const int64_t *rows, const double *tp, const double *fp, int64_t *vertices)
 {
     int64_t size = 1;
@@ -55,7 +55,7 @@ static int64_t upper_hull(int64_t count, const int64_t *rows, const double *tp, 
     return size;
 }
 
-/* Write the rows after a, up to b, except those certainly under the chord between the two; returns how many. */
+/* Write the rows after a, up to b, except those that are certainly below the chord from a to b; return how many. */
 static int64_t outside(const double *restrict tp, const double *restrict fp, int64_t a, int64_t b,
                        int64_t *restrict rows)
 {
@@ -68,10 +68,10 @@ static int64_t outside(const double *restrict tp, const double *restrict fp, int
     return count;
 }
 
-/* Write the vertices of the upper hull of rows in order, and `outer` rows that include all that lie on it.
+/* Write the vertices of the upper hull of rows in order, and `outer`, rows that include every row on it.
 
-   The first and the last row differ. Both outputs have room for all rows; `sizes` gets how many were written. The
-   hull of one row in `spacing` comes first: rows under it are not on the hull. */
+   The first and last rows differ. Both outputs have room for all rows; `sizes` gets their lengths. First compute the hull of
+   every `spacing`-th row: rows below that are not on the hull of all. */
 void rocpr_hull(int64_t rows, int64_t spacing, const double *tp, const double *fp, int64_t *vertices, int64_t *outer,
                 int64_t *sizes)
 {
@@ -89,7 +89,7 @@ void rocpr_hull(int64_t rows, int64_t spacing, const double *tp, const double *f
     sizes[1] = near;
 }
 
-/* Write the `outer` rows that lie on a hull of two or more vertices; returns how many. */
+/* Write the `outer` rows that lie on a hull of two or more vertices; return how many. */
 int64_t rocpr_boundary(int64_t count, const int64_t *restrict outer, int64_t size, const int64_t *restrict vertices,
                        const double *restrict tp, const double *restrict fp, int64_t *restrict boundary)
 {

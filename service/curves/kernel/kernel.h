@@ -1,9 +1,9 @@
-/* Shared by the loops of an unweighted evaluation that take the most time in NumPy: each is one pass where NumPy takes
-   many.
+/* Shared by the loops that take the most time in NumPy, those of an unweighted evaluation: each is one pass where NumPy
+   needs many.
 
-   Every number is computed by the same operations in the same order as in the caller's NumPy code, so that it has the
-   same bits: nothing may be contracted or reassociated. Loops differ only where both ways are exact, such as sums in
-   any order. Allocation and checks are up to the only caller, service/curves/compiled.py. */
+   Every number has the same bits as in the caller's NumPy code, because the same operations compute it in the same order:
+   the compiler may contract or reorder nothing. Only sums are added in another order; they are exact, or so accurate that
+   rounding them gives the same double (compiled.py). The only caller, service/curves/compiled.py, allocates and checks. */
 
 #ifndef ROCPR_KERNEL_H
 #define ROCPR_KERNEL_H
@@ -18,7 +18,7 @@
 #define WIDE
 #endif
 
-/* Rows processed at a time, which stay in the processor's first-level cache. */
+/* How many rows are processed at a time: they stay in the processor's first-level cache. */
 enum { PIECE = 512 };
 
 #endif

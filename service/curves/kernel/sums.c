@@ -1,4 +1,4 @@
-/* The sums over a table's steps from which its areas are computed. */
+/* Sums over a table's steps; its areas are computed from them. */
 
 #include "kernel.h"
 
@@ -10,15 +10,15 @@
 
 enum { LANES = 8 };
 
-/* Up to this z the integral uses a series, as in positive_steps.py. */
+/* Up to this z, the integral uses a series, as in positive_steps.py. */
 #define LARGEST_IN_SERIES (1.0 / 17)
 
-/* A sum of numbers: two exact parts, and a third of the remainders, rounded far below the last bit of the sum. */
+/* A sum in three parts: two are exact; the third adds the remainders, and its rounding is far below the sum's last bit. */
 struct total {
     double leading, middle, rest;
 };
 
-/* Partial sums side by side: a compiler may not reorder the additions of a single sum. */
+/* Partial sums side by side, because the compiler may not reorder the additions of a single sum. */
 typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
 
 INLINE lanes lanes_at(const double *column)
@@ -36,8 +36,8 @@ INLINE double sum_of(lanes numbers)
     return sum;
 }
 
-/* Add numbers >= 0. The leading part is a multiple of the last bit of `anchor`; the middle one, of either sign, of half
-   the last bit of `below`.
+/* Add numbers >= 0. The leading part is a multiple of the last bit of `anchor`. The middle part, of either sign, is a
+   multiple of half the last bit of `below`.
 
    Columns are padded with zeros to a multiple of LANES. */
 WIDE static void add_up(int64_t size, const double *column, double anchor, double below, struct total *total)
@@ -55,7 +55,7 @@ WIDE static void add_up(int64_t size, const double *column, double anchor, doubl
     total->rest += sum_of(rest);
 }
 
-/* Columns of some positive steps, those along which tp grows. */
+/* Columns of some positive steps: steps along which tp grows. */
 struct steps {
     double tp[PIECE], tp_after[PIECE], fp[PIECE], fp_after[PIECE];
     double before[PIECE + LANES], after[PIECE + LANES], average[PIECE + LANES], integral[PIECE + LANES];
@@ -105,7 +105,7 @@ WIDE static bool fill_steps(int64_t count, struct steps *restrict of)
     return large;
 }
 
-/* Fill in the integrals for which z is too large for the series. */
+/* Compute the integrals whose z is too large for the series. */
 static void integrate_large(int64_t count, struct steps *restrict of)
 {
     for (int64_t at = 0; at < count; at++) {
@@ -119,7 +119,7 @@ static void integrate_large(int64_t count, struct steps *restrict of)
     }
 }
 
-/* Twice the area of the trapezoids beside the steps: under fp, over tp. */
+/* Twice the area of the trapezoids beside the steps: fp integrated over tp. */
 WIDE static double doubled_area_beside(int64_t count, const struct steps *of)
 {
     lanes area = {0};
@@ -130,15 +130,15 @@ WIDE static double doubled_area_beside(int64_t count, const struct steps *of)
 
 /* Sum over the positive steps of a table of whole counts.
 
-   sums    the totals of integral, average, before and after; then twice the area of the trapezoids under tp over fp,
-           exact where 2 P N is up to 2^53. */
+   sums    the totals of integral, average, before and after; then twice the area of the trapezoids, tp integrated over fp,
+           exact if 2 P N is at most 2^53. */
 void rocpr_sums(int64_t rows, const double *tp, const double *fp, double positives, double *sums)
 {
     struct steps steps;
     struct total totals[4] = {{0}};
     const double *const columns[4] = {steps.integral, steps.average, steps.before, steps.after};
-    /* No total exceeds the positives except by rounding, for which there is room, and no column has more steps than
-       positives or rows. */
+    /* No total exceeds the positives except by rounding, which leaves room for it, and no column has more steps than there
+       are positives or rows. */
     int power, many;
     frexp(positives, &power);
     frexp(fmin(positives, (double)rows), &many);
@@ -156,6 +156,6 @@ void rocpr_sums(int64_t rows, const double *tp, const double *fp, double positiv
         beside += doubled_area_beside(count, &steps);
     }
     memcpy(sums, totals, sizeof totals);
-    /* The areas under the curve and beside it add up to the rectangle. */
+    /* The area under the curve and the area beside it add up to the rectangle. */
     sums[12] = 2 * (tp[rows] * fp[rows] - tp[0] * fp[0]) - beside;
 }
