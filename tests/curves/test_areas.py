@@ -38,13 +38,13 @@ def test_by_hand() -> None:
 
 
 def test_no_rounding_takes_the_achievable_area_below_that_of_the_curve() -> None:
-    # All rows lie on the hull, but its longer step has other roundings: 0.6350989730943217 to 0.6350989730943218.
+    # All rows lie on the hull, but its longer step is rounded differently: 0.6350989730943217 to 0.6350989730943218.
     found = areas(Rows([1, 3, 5], [0, 3, 6], 5, 6))
     assert found.pr_achievable == found.pr
 
 
 def test_a_cut_table_with_a_row_for_each_example_and_one_more_by_hand() -> None:
-    # All cuts lie above the scores: (0, 0) three times, then (2, 1), so that precision is 2/3 all the way.
+    # All cuts lie above the scores: three rows (0, 0), then (2, 1), so precision is 2/3 along the whole curve.
     sample = Sample(np.array([3.0, 2.0, 1.0]), np.array([False, True, True]))
     found = evaluate_curves(sample, CurvesOptions(thresholds=np.array([10.0, 9.0, 8.0]))).auc
     assert found is not None
@@ -72,7 +72,7 @@ def test_steps_are_above_the_integral_where_precision_falls() -> None:
 
 @pytest.mark.parametrize("rows", [Rows([1, 1, 2], [0, 1, 1], 2, 2), Rows([0, 3, 7], [4, 4, 9], 11, 13)])
 def test_reference_agrees_with_numerical_integration(rows: Rows) -> None:
-    """The closed form against quadrature of precision itself: a check of the reference."""
+    """The closed form against numerical integration of precision: a check of the reference."""
     table = rows.table()
     total = mpmath.mpf(0)
     for a, b in table.steps():
@@ -102,7 +102,7 @@ def test_pairs_that_are_more_than_a_double_counts_are_rounded_once() -> None:
 
 
 def test_an_area_halfway_between_two_doubles_is_rounded_to_even() -> None:
-    # What the products leave are integers whose sum is above 2^53; rounding it would decide the tie.
+    # The products leave integers whose sum is above 2^53; rounding that sum would decide the tie.
     third, half = 3002399751580330, 2**53 - 3
     rows = Rows([1, 2, 3, half - 1, half], [2, third, third, third, half], half, 2**53)
     hull = reference.roc_area(Rows([half - 1, half], [third, half], half, 2**53).table())
@@ -120,7 +120,7 @@ def test_trapezoid_of_a_precision_near_zero(totals: tuple[int, int]) -> None:
 
 
 def test_inside_steps_over_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Points of long steps are cut anywhere; the area does not change."""
+    """Points of long steps are computed in blocks; where a block ends does not change the area."""
     rows = Rows([3, 3, 50, 51, 90], [0, 7, 9, 30, 31], 97, 200)
     whole = areas(rows)
     monkeypatch.setattr("service.curves.exact.BLOCK", 7)

@@ -1,4 +1,4 @@
-"""A budget belongs to its caller only, and is spent before the work is done."""
+"""A budget belongs to one caller, and is spent before the work is done."""
 
 import threading
 
@@ -61,13 +61,13 @@ def counts(tp, fp, positives, negatives):
 
 
 def line(rows):
-    """Rows on a line through a vertex, at distances that no double holds."""
+    """Rows on a line through a vertex, at distances that no double can hold."""
     fp = np.append(4.1 - 4, 1024 + 8.0 * np.arange(rows))
     return counts(np.append(4.1, fp[1:] + 4), fp, fp[-1] + 4, fp[-1])
 
 
 def near_ray(rows):
-    """Rows that agree in precision but for the last bits."""
+    """Rows whose precisions differ only in the last bits."""
     share = np.arange(1, rows + 1) / rows
     return counts(share * 1000 * (1 + 2.0**-44 * rows * (1 - share)), share * 1000, 1000, 1000)
 
@@ -91,7 +91,7 @@ DENSITY = TradeoffOptions(lambda_density=BetaDensity(1000, 0.01))
     ],
 )
 def test_rows_that_doubles_cannot_decide_are_counted(evaluate, least, most):
-    """What is worked one by one, and what takes passes without end, is as much work as was measured."""
+    """Rows that are treated one by one, and hulls that take many passes, are counted as the work that was measured."""
     with at_most(most):
         evaluate()
     with pytest.raises(TooMuchWork), at_most(least):

@@ -1,4 +1,4 @@
-"""Classes: every area equals that of a single call to the bit, averages are exact, and no order matters."""
+"""Classes: every area equals that of a single call, bit for bit; averages are exact; no order matters."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ UNIT = 2.0**-52
 
 @st.composite
 def given_classes(draw: st.DrawFn) -> ClassScores:
-    """A few rows of two to four classes, with ties; some of them without rows, some rows without weight."""
+    """A few rows of two to four classes, with ties; some classes have no rows, some rows have no weight."""
     names = NAMES[: draw(st.integers(2, 4))]
     rows = draw(st.integers(1, 10))
     column = st.lists(st.sampled_from([-1.5, 0.0, 0.25, 0.5, 3.0]), min_size=rows, max_size=rows)
@@ -56,7 +56,7 @@ def single(found: ClassScores, place: int) -> dict[str, float | None]:
 
 
 def columns(answer: module.Classes) -> dict[str, Any]:
-    """The numbers of an answer, by what they are of: to be compared to the bit, NaN as None."""
+    """The numbers of an answer by their names, to be compared bit for bit; None instead of NaN."""
 
     def plain(values: Any) -> list[float | None]:
         return [None if math.isnan(value) else float(value) for value in values]
@@ -100,7 +100,7 @@ def test_averages_and_pairs_are_those_of_the_definitions(found: ClassScores) -> 
     ]
     answer = evaluate_classes(found)
     units = 2 if found.weights is None else 6  # an area of weights is within 4 units
-    # Sums of weights such as 0.1 are rounded to a unit of the totals, which may be many of a small area.
+    # Sums of weights such as 0.1 are rounded to a unit of the totals, which may be many units of a small area.
     least = 0.0 if found.weights is None or (found.weights % 0.5 == 0).all() else 1.0
     check(answer.averages.roc.tolist(), expected, units, least)
     if answer.pairs is None:
@@ -123,7 +123,7 @@ def test_averages_and_pairs_are_those_of_the_definitions(found: ClassScores) -> 
 
 
 def check(actual: list[Any], expected: list[Fraction | None], units: int, least: float) -> None:
-    """At most this many units, of this number at least, from what is exact; NaN where there is nothing."""
+    """Whether numbers are at most this many units of the exact value, or of `least` if that is more; NaN for None."""
     for value, exact in zip(actual, expected, strict=True):
         assert math.isnan(value) == (exact is None)
         if exact is not None:
@@ -131,7 +131,7 @@ def check(actual: list[Any], expected: list[Fraction | None], units: int, least:
 
 
 def test_a_weighted_average_is_rounded_once() -> None:
-    # Rounded at each product, each sum and the quotient, that of pr is 2.004 units away.
+    # With each product, each sum and the quotient rounded, the average of pr would be 2.004 units off.
     scores = [
         np.array([0.5397324012014094, 0.08666943383553705, 0.06146603504469328, 0.8517218156508959, 0.15897, 0.44554]),
         np.array([0.62, 0.65, 0.64, 0.94, 0.47, 0.16]),

@@ -1,4 +1,4 @@
-"""Comparisons of small tables: which curve is best where, ties of every kind, facts, warnings; and big inputs."""
+"""Comparisons of small tables: which curve is best where, all kinds of ties, facts, warnings; and large inputs."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def rows(points: list[tuple[int, int]], positives: int = 4, negatives: float = 4
 
 
 def compared(**curves: Rows | Data) -> Comparison:
-    """The answer for some curves by name."""
+    """The answer for some curves, by name."""
     return evaluate_comparison({name: c.counts() if isinstance(c, Rows) else c.sample() for name, c in curves.items()})
 
 
 def listed(best: Best | None) -> list[tuple[float, float, str]]:
-    """The intervals, names of one letter put together."""
+    """The intervals, with names of one letter joined."""
     assert best is not None
     return [
         (s, e, "".join(names)) for s, e, names in zip(best.start.tolist(), best.end.tolist(), best.best, strict=True)
@@ -36,7 +36,7 @@ def listed(best: Best | None) -> list[tuple[float, float, str]]:
 
 
 def dominating(found: Comparison) -> set[str]:
-    """The ordered pairs of which the first dominates the second."""
+    """The ordered pairs in which the first curve dominates the second."""
     assert found.dominance is not None
     pairs = zip(found.dominance.curve, found.dominance.over, found.dominance.dominates.tolist(), strict=True)
     return {one + other for one, other, dominates in pairs if dominates}
@@ -79,7 +79,7 @@ def test_joint_hull_names_all_suppliers_and_the_first_ones_threshold() -> None:
 
 
 def test_best_tradeoffs_of_two_rows() -> None:
-    # Precision 1, recall 1/2 against precision 2/3, recall 1; on paper:
+    # Precision 1 and recall 1/2, against precision 2/3 and recall 1; worked out on paper:
     # 1 - l/2 = 2/3 + l/3;  1 + l = 3/2 - l/2;  l log 2 = (1 - l) log 3/2;  1 + 2 l = 3/2 on the left half.
     found = compared(a=EARLY, b=LATE).best_tradeoff
     places = {"kulczynski": 0.4, "f_measure": 1 / 3, "fowlkes_mallows": math.log(1.5) / math.log(3), "jaccard": 0.25}
@@ -97,7 +97,7 @@ def test_indices_answer_what_was_asked() -> None:
 
 
 def test_samples_and_counts_side_by_side() -> None:
-    # The sample's rows are (1, 0), (2, 0), (2, 1), ...: both have (2, 0) and all between.
+    # The sample's rows are (1, 0), (2, 0), (2, 1), ...: both curves have (2, 0) and all that follow.
     sample = Data([8, 7, 6, 5, 4, 3, 2, 1], [True, True, False, False, True, True, False, False])
     found = compared(a=sample, b=EARLY)
     assert found.joint_hull.suppliers[1] == ("a", "b")
@@ -125,7 +125,7 @@ def test_a_set_that_is_not_a_sweep() -> None:
     assert (found.auc[1].roc, found.auc[1].pr, found.auc[1].pr_trapezoid, found.auc[1].average_precision) == (None,) * 4
     assert found.auc[1].roc_hull == 0.75
     assert found.joint_hull.suppliers == (("a", "b"), ("a",), ("b",), ("a", "b"))
-    # Precision 1, 3/4, 1/2 and recall 1/2, 3/4, 1: a straight line, (P, N) the end of it for both.
+    # Precision 1, 3/4, 1/2 and recall 1/2, 3/4, 1: a straight line that ends in (P, N) for both.
     assert listed(found.best_tradeoff["kulczynski"]) == [(0, 0.5, "a"), (0.5, 1, "ab")]
 
 
@@ -143,11 +143,11 @@ def test_a_trapezoid_that_no_sweep_has_is_not_left_out() -> None:
 
 
 STAIRS = ([(k, k // 2 * 2 + 1) for k in range(1, 20)], [(k, (k + 1) // 2 * 2) for k in range(1, 20)])
-"""Two lattice paths that take turns in being ahead."""
+"""Two lattice paths that take turns at being ahead."""
 
 AHEAD = rows([(0, HALF), (80, HALF + 8)], 100, LARGEST)
 BRIEFLY_AHEAD = rows([(0, HALF), (27, HALF + 3), (42, HALF + 4), (45, HALF + 5)], 100, LARGEST)
-"""The second is ahead from fp = 2^52 + 3.6 to 2^52 + 4 + 2/7; one count in 2^53 is one ulp of fpr there."""
+"""The second is ahead only from fp = 2^52 + 3.6 to 2^52 + 4 + 2/7; there, one count in 2^53 is one ulp of fpr."""
 
 TIES = {
     "identical": [EARLY, EARLY],
@@ -208,7 +208,7 @@ def test_a_touch_makes_no_interval() -> None:
 
 
 def test_at_a_vertical_step_a_curve_is_at_its_top_right_after_it() -> None:
-    # Both have tp = 1 up to fp = 2; there b climbs to 3, a to 2; a catches up at fp = 3.
+    # Both have tp = 1 up to fp = 2; there b rises to 3 and a to 2; a catches up at fp = 3.
     found = compared(a=rows([(1, 0), (1, 2), (2, 2), (3, 3)]), b=rows([(1, 0), (1, 2), (3, 2), (3, 3)]))
     assert listed(found.best_roc) == [(0, 0.5, "ab"), (0.5, 0.75, "b"), (0.75, 1, "ab")]
     assert listed(found.best_pr) == [(0, 0.5, "ab"), (0.5, 0.75, "b"), (0.75, 1, "ab")]
@@ -216,7 +216,7 @@ def test_at_a_vertical_step_a_curve_is_at_its_top_right_after_it() -> None:
 
 
 def test_at_a_level_step_fp_is_the_least() -> None:
-    # Both reach tp = 2 at fp = 1; b idles there until fp = 3 before it goes on, a does not.
+    # Both reach tp = 2 at fp = 1; b stays there until fp = 3, a does not.
     found = compared(a=rows([(2, 1)]), b=rows([(2, 1), (2, 3)]))
     assert listed(found.best_pr) == [(0, 0.5, "ab"), (0.5, 1, "a")]
     assert listed(found.best_roc) == [(0, 0.25, "ab"), (0.25, 1, "a")]
@@ -224,13 +224,13 @@ def test_at_a_level_step_fp_is_the_least() -> None:
 
 
 def lattice(sample: Sample) -> tuple[np.ndarray, np.ndarray]:
-    """With distinct scores each row is one count more: tp on each (k, k + 1) of fp, and fp on each (k, k + 1) of tp."""
+    """With distinct scores, each row adds one count: tp on each (k, k + 1) of fp, and fp on each (k, k + 1) of tp."""
     ranked = sample.labels[np.argsort(-sample.scores)]
     return np.cumsum(ranked)[~ranked], np.cumsum(~ranked)[ranked]
 
 
 def runs(best: np.ndarray) -> list[tuple[float, float, tuple[int, ...]]]:
-    """Runs of equal columns of a boolean table (curves, steps), as intervals of [0, 1], and the curves true there."""
+    """Runs of equal columns in a boolean table (curves, steps): intervals of [0, 1], and which curves are true there."""
     steps = best.shape[1]
     starts = [0, *(np.flatnonzero((best[:, 1:] != best[:, :-1]).any(axis=0)) + 1).tolist()]
     return [
@@ -241,7 +241,7 @@ def runs(best: np.ndarray) -> list[tuple[float, float, tuple[int, ...]]]:
 
 @pytest.mark.parametrize(("curves", "size"), [(2, 100_000), (10, 10_000)])
 def test_big_lattice_paths(curves: int, size: int) -> None:
-    """Curves that meet thousands of times, against whole numbers step by step."""
+    """Curves that meet thousands of times, against whole numbers, step by step."""
     random = np.random.default_rng(5)
     labels = random.random(size) < 0.3
     common = random.normal(size=size) + labels
@@ -262,7 +262,7 @@ def test_big_lattice_paths(curves: int, size: int) -> None:
 
 
 def beneath_the_hull(found: Comparison, tops: np.ndarray) -> None:
-    """Between its vertices the joint hull bends to the right, and no curve is above it, in whole numbers."""
+    """Check in whole numbers that the joint hull turns right at each vertex, and that no curve is above it."""
     tp, fp = found.joint_hull.tp.astype(np.int64), found.joint_hull.fp.astype(np.int64)
     rise, run = np.diff(tp), np.diff(fp)
     assert (rise[:-1] * run[1:] > rise[1:] * run[:-1]).all()
@@ -273,7 +273,7 @@ def beneath_the_hull(found: Comparison, tops: np.ndarray) -> None:
 
 
 def best_rows_are_best(found: Comparison, entries: dict[str, Sample]) -> None:
-    """In the middle of each interval of f_measure, no row of any curve beats the best of those named."""
+    """Check that in the middle of each interval of f_measure, no row of any curve beats the best of those named."""
     tables = {}
     for name, sample in entries.items():
         ranked = sample.labels[np.argsort(-sample.scores)]
@@ -292,7 +292,7 @@ def listed_names(best: Best) -> list[tuple[float, float, tuple[str, ...]]]:
 
 
 def test_big_slanted_curves() -> None:
-    """Ten curves of many ties, and weights: in the middle of each interval those named are ahead, the others behind."""
+    """Ten curves with many ties, and weights: in the middle of each interval, those named are ahead of the others."""
     size = 10_000
     random = np.random.default_rng(6)
     labels, weights = random.random(size) < 0.5, random.lognormal(size=size)
@@ -314,7 +314,7 @@ def test_big_slanted_curves() -> None:
 
 
 def ordinate(sample: Sample, places: np.ndarray, sign: int) -> np.ndarray:
-    """tp at these fp (sign 1), or fp at these tp (-1), by straight lines, in doubles."""
+    """tp at these fp (sign 1), or fp at these tp (sign -1), along straight lines, in doubles."""
     order = np.argsort(-sample.scores, kind="stable")
     ends = np.append(np.flatnonzero(np.diff(sample.scores[order])), order.size - 1)
     assert sample.weights is not None

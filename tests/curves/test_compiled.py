@@ -100,7 +100,7 @@ LABELS: dict[str, Callable[[np.random.Generator, np.ndarray], np.ndarray]] = {
 @pytest.mark.parametrize("labels", LABELS)
 @pytest.mark.parametrize("scores", SCORES)
 def test_long_samples_have_the_same_answer(library: Path, scores: str, labels: str) -> None:
-    """Around the sizes at which C or NumPy begins another piece or block."""
+    """With sizes around those at which C or NumPy begins another block."""
     random = np.random.default_rng(5)
     for rows in (2, 7, 8, 9, 511, 512, 513, 1_025, 32_767, 32_768, 32_769, 70_001):
         column = SCORES[scores](random, rows)
@@ -112,7 +112,7 @@ def test_long_samples_have_the_same_answer(library: Path, scores: str, labels: s
 
 @pytest.mark.parametrize("high", [1, 2, 200, 10**6])
 def test_steep_counts_have_the_same_answer(library: Path, high: int) -> None:
-    """Steps of many true positives are summed by both in the same way."""
+    """Both sum steps of many true positives in the same way."""
     random = np.random.default_rng(high)
     steps = random.integers(0, high, (2, 3_000), endpoint=True).astype(np.float64)
     tp, fp = steps.cumsum(axis=1)
@@ -122,7 +122,7 @@ def test_steep_counts_have_the_same_answer(library: Path, high: int) -> None:
 @pytest.mark.parametrize("positives", [3, 1_000, 300_000])
 @pytest.mark.parametrize("negatives", [1e6, 1e12, 9e15])
 def test_small_precisions_have_the_same_sums(library: Path, positives: int, negatives: float) -> None:
-    """Their sums are small compared with the positives, and yet rounded alike."""
+    """The sums are small compared with the positives, and still rounded alike."""
     tp = np.arange(positives + 1.0)
     for fp in (np.full(tp.size, negatives), np.sort(np.random.default_rng(6).integers(negatives, size=tp.size) * 1.0)):
         assert_same(library, Counts(tp, fp, float(positives), negatives))
@@ -136,7 +136,7 @@ def test_rows_of_no_sweep_have_the_same_hull(library: Path) -> None:
 
 
 def test_the_points_on_a_hull_are_found_by_the_library(library: Path) -> None:
-    """The staircase rises like a hull, and each step of it is there twice and once in between."""
+    """The staircase rises like a hull; each of its steps is there twice, and once in between."""
     fp = np.repeat(np.arange(2_000.0), 3) * 2
     tp = np.repeat((2_000.0 * 1_999 - (np.arange(2_000.0) - 1_999) ** 2) // 2, 3) * 2
     tp[1::3] = (tp[::3] + np.append(tp[3::3], tp[-1])) / 2
@@ -162,7 +162,7 @@ while len(FIBONACCI) < 80:
 def test_products_that_round_alike_are_compared_exactly(
     library: Path, number: int, vertices: list[int], boundary: list[int]
 ) -> None:
-    """Neighbouring fractions of Fibonacci numbers differ by one in 2^104, to one side or the other."""
+    """Neighbouring fractions of Fibonacci numbers differ by one in 2^104, in one direction or the other."""
     tp, fp = (np.array(FIBONACCI[first : first + 2], dtype=np.float64) for first in (number, number + 1))
     for path in (library, None):
         with used(path):
@@ -172,7 +172,7 @@ def test_products_that_round_alike_are_compared_exactly(
 
 
 def test_a_step_that_what_is_called_does_not_feel_has_the_same_area(library: Path) -> None:
-    """P + N is not a double here: 2^53 negatives and one positive are called as many as 2^53 negatives."""
+    """P + N is not a double here: 2^53 negatives and one positive sum to 2^53."""
     counts = Counts(np.array([0.0]), np.array([2.0**53]), 1.0, 2.0**53)
     assert_same(library, counts)
     with used(library):
@@ -180,7 +180,7 @@ def test_a_step_that_what_is_called_does_not_feel_has_the_same_area(library: Pat
 
 
 def test_a_sum_next_to_half_way_is_rounded_alike(library: Path) -> None:
-    """With one remainder rounded, the average precision here was not the nearest double: 0.30555555555555586."""
+    """If one remainder were rounded, the average precision would not be the nearest double: 0.30555555555555586."""
     counts = Counts(np.array([1.0, 2, 3]), np.array([0.0, 7, 4503599627370492]), 4.0, 2.0**53 - 4)
     for path in (library, None):
         with used(path):
@@ -212,7 +212,7 @@ def test_columns_may_lie_apart_and_be_read_only(library: Path) -> None:
 
 
 def test_it_is_used(library: Path) -> None:
-    """Otherwise all of the above would compare NumPy with itself."""
+    """Otherwise the tests above would compare NumPy with itself."""
     scores, labels = np.array([0.3, 0.1, 0.7]), np.array([True, False, False])
     loops = ("rocpr_keys", "rocpr_groups", "rocpr_hull", "rocpr_boundary", "rocpr_points", "rocpr_sums")
     called = []
@@ -245,7 +245,7 @@ def test_what_was_compiled_with_the_package_is_used(
 def test_a_library_that_cannot_be_used_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes | None
 ) -> None:
-    """One of another machine, an empty file, and one that lacks a function."""
+    """A library of another machine, an empty file, and a library that lacks a function."""
     monkeypatch.setattr(compiled, "LIBRARY", tmp_path / "kernel.so")
     if content is None:
         sources = tmp_path / "kernel"
@@ -281,7 +281,7 @@ def test_commands_use_it_unless_it_is_off(
 
 
 def test_the_sources_are_clean(tmp_path: Path) -> None:
-    """C11, without a warning."""
+    """They are C11, without a warning."""
     strict = ("-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wvla", "-Werror", "-Wno-unknown-pragmas")
     assert library_in(tmp_path, *strict).is_file()
 
@@ -302,7 +302,7 @@ def test_every_compiler_makes_the_same_numbers(tmp_path: Path, monkeypatch: pyte
 
 
 def test_it_stays_within_its_arrays(tmp_path: Path, root: Path) -> None:
-    """With the checks of a compiler for what is read or written outside an array, or has no defined result."""
+    """Compiled with checks for access outside arrays and for undefined behaviour."""
     runtime = _sanitizer()
     library = library_in(tmp_path, "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g")
     program = """
@@ -342,7 +342,7 @@ print("within")
 
 
 def _sanitizer() -> str:
-    """The library of gcc's checks, which must be loaded before the interpreter's own."""
+    """gcc's library of checks, which must be loaded before the interpreter's own libraries."""
     try:
         done = subprocess.run(["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True)
     except FileNotFoundError:

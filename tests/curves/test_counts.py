@@ -1,4 +1,4 @@
-"""The totals of counts, from columns of misses or stated, and what contradicts them."""
+"""The totals of counts, computed from columns or given, and what contradicts them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NAMES = ("tp", "fn", "positives")
 
 
 def total_of(hits: list[float], misses: list[float], stated: float | None = None) -> float:
-    """P from tp and fn, which a stated P must not contradict."""
+    """P from tp and fn; a given P must not contradict it."""
     return total(np.array(hits), np.array(misses), stated, NAMES)
 
 
@@ -40,7 +40,7 @@ def test_contradicting_totals(hits: list[float], misses: list[float], stated: fl
 
 
 def test_totals_that_only_doubles_confuse() -> None:
-    # 2^53 + 1 rounds to 2^53: the two sums differ by one all the same.
+    # 2^53 + 1 rounds to 2^53, but the two sums still differ by one.
     with pytest.raises(ContradictingTotals):
         total_of([2.0**53, 2.0**53], [0.0, 1.0])
 

@@ -28,7 +28,7 @@ Pair = tuple[Rows, Rows]
 
 
 def led(first: Rows, second: Rows, axis: Axis) -> Leads:
-    """What is answered of two sweeps."""
+    """What two sweeps give on an axis."""
     return leads([ConfusionTable.of(first.counts()), ConfusionTable.of(second.counts())], axis)
 
 
@@ -39,7 +39,7 @@ def intervals(found: Leads) -> list[Interval]:
 
 
 def agree(first: Rows, second: Rows) -> int:
-    """Compare with the fractions of the brute force on both axes, to the bit; how many intervals there are."""
+    """Compare with exact fractions by brute force on both axes, bit for bit; return the number of intervals."""
     tables = {"first": first.table(), "second": second.table()}
     size = 0
     sides: list[tuple[Axis, Callable[[Mapping[str, Table]], list[Interval]]]] = [("fp", best_roc), ("tp", best_pr)]
@@ -71,18 +71,18 @@ def whole(random: Generator) -> Pair:
 
 
 def near_parallel(random: Generator) -> Pair:
-    """Steps of one direction but for a few counts in 2^46: where they meet, all leading digits cancel."""
+    """Steps in one direction except for a few counts in 2^46: where they meet, all leading digits cancel."""
     steps = 2.0**46 * np.arange(1, 9)[:, np.newaxis] * [1, 1]
     return of_one_corner(*(steps + random.integers(-9, 9, (2, 8, 2))))
 
 
 def fractional(random: Generator) -> Pair:
-    """Counts with all the bits of a double, whose differences are none."""
+    """Counts that use all the bits of a double, whose differences are not doubles."""
     return of_one_corner(*np.sort(random.random((2, 4, 2)) ** random.integers(1, 9), axis=1))
 
 
 def near_parallel_fractional(random: Generator) -> Pair:
-    """Two points of one line or next to it each, the line from afar: doubles would lose up to all of their bits."""
+    """Curves of two points, on or near one distant line: in doubles, all bits might be lost."""
     at = np.sort(random.random(4))
     nudge = 2.0 ** random.integers(-50, -20)
     points = np.stack((at, at * (1 + nudge * random.standard_normal(4))), axis=1) * random.random(2)
@@ -115,7 +115,7 @@ def test_crossings_are_rounded_once(family: Callable[[Generator], Pair], number:
 
 
 def shares(points: Sequence[Points], total: float) -> list[Fraction]:
-    """Where lines between points meet, over the total, in fractions."""
+    """Where lines between points meet, as fractions of the total."""
     found = []
     for row in range(points[0][0].size):
         (xa, ya), (xb, yb), (xc, yc), (xd, yd) = ((Fraction(x[row]), Fraction(y[row])) for x, y in points)
@@ -125,7 +125,7 @@ def shares(points: Sequence[Points], total: float) -> list[Fraction]:
 
 
 def met(points: Sequence[Points], total: float) -> list[float]:
-    """The same as the service has it: a to b of the first curve, c to d of the second."""
+    """The same as the service computes it: a to b is the first curve, c to d the second."""
     x, y = (np.concatenate([point[k] for point in points]) for k in (0, 1))
     pool = crossings._Pool(CountSpace(x, y, small=False), np.array([x.size]), "fp", total)
     found: list[float] = pool.crossings(list(np.arange(x.size).reshape(4, -1))).tolist()
@@ -133,7 +133,7 @@ def met(points: Sequence[Points], total: float) -> list[float]:
 
 
 def test_near_the_middle_of_two_doubles_no_rounding_decides() -> None:
-    """Lines that are nearly one cancel 44 bits; of thousands of crossings a few are as near to a middle as that."""
+    """Nearly equal lines cancel 44 bits; a few of thousands of crossings are that close to the middle of two doubles."""
     random = np.random.default_rng(136)
     x = np.sort(random.random((3000, 4)) * 2.0 ** random.integers(-6, 1, (3000, 4)), axis=1)
     y = x * random.random((3000, 1)) * (1 + 2.0**-44 * random.standard_normal((3000, 4)))
@@ -143,7 +143,7 @@ def test_near_the_middle_of_two_doubles_no_rounding_decides() -> None:
 
 
 def square(size: float, random: Generator) -> list[Points]:
-    """Diagonals of boxes of about this width, which meet inside, well-conditioned."""
+    """Diagonals of boxes of about this width, which meet inside the box and are well-conditioned."""
     low, high = random.uniform(0.1, 1, (2, 2, 500)), random.uniform(2, 3, (2, 2, 500))
     (xa, ya), (xc, yd), (xb, yb), (xd, yc) = (column for column in (*low, *high))
     return [(xa * size, ya), (xb * size, yb), (xc * size, yc), (xd * size, yd)]
@@ -151,7 +151,7 @@ def square(size: float, random: Generator) -> list[Points]:
 
 @pytest.mark.parametrize("size", [2.0**-1022, 2.0**-1030, 2.0**-1060, 1e-300, 1e-200, 1.0, 1e140])
 def test_rates_of_any_size_are_rounded_once(size: float) -> None:
-    """Also subnormal ones, which have fewer bits to round to."""
+    """Also subnormal rates, which have fewer bits to round to."""
     points = square(size, np.random.default_rng(8))
     total = max(1.0, 3 * size)
     assert met(points, total) == [correctly_rounded(share) for share in shares(points, total)]
@@ -169,7 +169,7 @@ def test_powers_of_two_leave_crossings_as_they_are(power: int) -> None:
 
 AHEAD = Rows([0, 80], [HALF, HALF + 8], 100, LARGEST)
 BRIEFLY = Rows([0, 27, 42, 45], [HALF, HALF + 3, HALF + 4, HALF + 5], 100, LARGEST)
-"""Ahead from fp = 2^52 + 3.6 to 2^52 + 4 + 2/7; one count in 2^53 is one ulp of fpr there."""
+"""The first is ahead only from fp = 2^52 + 3.6 to 2^52 + 4 + 2/7; there, one count in 2^53 is one ulp of fpr."""
 
 
 def test_an_interval_too_short_for_doubles_is_dropped_and_remembered() -> None:
@@ -194,7 +194,7 @@ def test_who_is_never_ahead(axis: Axis) -> None:
 @pytest.mark.parametrize("axis", ["fp", "tp"])
 @pytest.mark.parametrize("block", [1, 30, 10**6])
 def test_pairs_compared_together_and_alone(axis: Axis, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Many curves of different lengths, some equal: in runs of any length each pair gets what it gets alone."""
+    """Many curves of different lengths, some equal: whatever the block, each pair gets the same result as alone."""
     random = np.random.default_rng(5)
     sizes = [0, 3, 3, 20, 1, 7]
     rows = [Rows(*np.sort(random.integers(0, 30, (2, size)), axis=1).tolist(), 30, 40) for size in sizes]

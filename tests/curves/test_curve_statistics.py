@@ -1,4 +1,4 @@
-"""Statistics and calibration of curves: against their definitions, scikit-learn, and the figures of prg's authors."""
+"""Statistics and calibration of curves: against their definitions, scikit-learn, and figures by the authors of prg."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def calibrated(source: Rows | Data) -> Calibration:
 
 
 def exact_of(source: Rows | Data) -> Table:
-    """The reference's table; with weights, of the doubles that their sums are."""
+    """The reference's table; with weights, from the doubles that the service's sums are."""
     if isinstance(source, Rows) or source.weights is None:
         return source.table()
     table = table_of(source)
@@ -86,7 +86,7 @@ class TestGains:
         assert statistics(counts).prg == 0.0
 
     def test_are_those_of_the_authors_packages(self) -> None:
-        """The examples of their Python package, whose answer it prints, and of their Matlab package, 17/24."""
+        """The example of their Python package, whose answer it prints, and that of their Matlab package, 17/24."""
         labels = [bool(int(digit)) for digit in "1110111111011101001000101"]
         assert precision_gain_area(table_of(Data(list(map(float, range(25, 0, -1))), labels))) == pytest.approx(
             0.432462103574, abs=5e-13
@@ -109,7 +109,7 @@ def test_ks_is_the_greatest_distance_of_rates(source: Rows | Data) -> None:
 class TestCalibration:
     @given(st.one_of(samples(), samples(weight=st.sampled_from([0.5, 1.0, 2.0])), sweeps(), big_sweeps()))
     def test_segments_of_the_hull_are_pooled_violators(self, source: Rows | Data) -> None:
-        """Fawcett & Niculescu-Mizil 2007; pools of equal shares are one."""
+        """Fawcett & Niculescu-Mizil 2007; adjacent pools with equal shares become one."""
         found, expected = calibrated(source), twin.pools(exact_of(source))
         if not (isinstance(source, Data) and source.lower_is_positive):
             expected.reverse()
@@ -122,7 +122,7 @@ class TestCalibration:
             assert found.score_to.tolist() == [max(cuts) for cuts in ends]
 
     def test_rows_that_repeat_add_nothing(self) -> None:
-        """Of counts: the next threshold that calls more positive is where a pool ends."""
+        """In counts: a pool ends at the next threshold that calls more positive."""
         found = calibrated(Rows([1, 1, 2], [0, 0, 1], 4, 4, [0.9, 0.8, 0.7]))
         assert found.score_to.tolist()[1:] == [0.7, 0.9]
         assert found.score_from.tolist()[1:] == [0.7, 0.9]
@@ -156,7 +156,7 @@ class TestBrier:
 
     @given(samples(probabilities))
     def test_is_scikit_learns(self, source: Data) -> None:
-        """Its probability is that of a positive."""
+        """scikit-learn's probability is that of a positive."""
         said = 1 - np.array(source.scores) if source.lower_is_positive else source.scores
         assert statistics(source).brier == pytest.approx(brier_score_loss(source.labels, said), abs=1e-14)
 
@@ -166,7 +166,7 @@ class TestBrier:
         assert (found.brier, found.miscalibration, found.discrimination, found.uncertainty) == (None,) * 4
 
     def test_is_not_of_counts_nor_of_chosen_thresholds(self) -> None:
-        """What lies between two thresholds could have any score there."""
+        """Examples between two thresholds could have any score there."""
         assert statistics(Rows([1], [0], 2, 2, [0.5])).brier is None
         table = ConfusionTable.of(Sample(np.array([0.1, 0.9]), np.array([False, True])))
         cut = table.at_thresholds(np.array([0.5]))

@@ -1,4 +1,4 @@
-"""Means under a Beta density against closed forms, fractions and mpmath: at all shapes, on ranges of any length."""
+"""Means under a Beta density against closed forms, fractions and mpmath: for all shapes, on ranges of any length."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from service.curves.pieces import Pieces
 
 Column = NDArray[np.float64]
 Curve = Callable[[Column, Column], Column]
-"""From lambda and 1 - lambda, as the caller gets both without cancellation."""
+"""A function of lambda and of 1 - lambda; the caller computes both without cancellation."""
 
 SHAPES = [
     *[(1.0, 1.0), (2.0, 3.0), (0.5, 0.5), (7.5, 0.3), (0.3, 7.5), (0.01, 0.01), (1000.0, 1000.0), (1000.0, 500.0)],
@@ -56,7 +56,7 @@ def test_a_constant_is_its_own_mean(a: float, b: float, ends: tuple[float, float
 
 @pytest.mark.parametrize(("a", "b"), [(1.0, 0.015), (1.0, 0.0101), (0.011, 0.011), (1.0, 1.0)])
 def test_rounding_is_not_cut_endlessly(a: float, b: float) -> None:
-    """Where two rules disagree on rounding alone, everywhere: the means of a function of a few subnormal doubles."""
+    """Where two rules differ everywhere, but only by rounding: means of a function whose values are subnormal."""
     looked_at = 0
 
     def function(at: Column, _: Column) -> Column:
@@ -81,13 +81,13 @@ def test_the_variance_is_known(a: float, b: float) -> None:
 
 
 def exact_mean(a: int, b: int, start: float, end: float) -> float:
-    """The mean of lambda under a density whose exponents are integers: the integrals of two polynomials."""
+    """The mean of lambda under a density with integer exponents: the quotient of two integrals of polynomials."""
     low, high = Fraction(start), Fraction(end)
     scale = max(low.denominator, high.denominator)
     x, y = int(low * scale), int(high * scale)
 
     def moment(power: int) -> Fraction:
-        """Of lambda^power (1 - lambda)^(b - 1), by its antiderivatives in parts."""
+        """The integral of lambda^power (1 - lambda)^(b - 1), by parts."""
         total, factor = Fraction(0), Fraction(1, power + 1)
         for k in range(b):
             p, q = power + 1 + k, b - 1 - k
@@ -119,7 +119,7 @@ def test_ranges_of_any_density(a: float, b: float, ends: tuple[float, float]) ->
 
 @pytest.mark.parametrize("start", [0.999, 1e-3, 0.9, 0.1])
 def test_a_range_far_in_the_tail(start: float) -> None:
-    """The density falls like exp(-s t) from the range's end that is nearer to its peak at 1/2: the mean is 1/s away."""
+    """From the end of the range nearer to its peak at 1/2, the density falls like exp(-s t): the mean is 1/s away."""
     toward = 1 if start > 0.5 else -1
     end = start + toward * start * (1 - start) / 4
     found = mean(1000.0, 1000.0, weight, sorted((start, end)))
@@ -146,7 +146,7 @@ def test_a_denormal_range(a: float, b: float, ends: tuple[float, float]) -> None
 
 @pytest.mark.parametrize("near", [1.0, 1e-3, 1e-9, 1e-16, 1e-30, 1e-100, 1e-300])
 def test_a_pole_just_outside(near: float) -> None:
-    """e / (l + e) has the mean e log((1 + e)/e), and under 2 l twice 1 - that, e times; so from the other end."""
+    """e/(l + e) has the mean e log((1 + e)/e), and under 2 l, 2 e times 1 minus that; likewise from the other end."""
     gap = mpmath.mpf(near)
     logarithm = mpmath.log1p(gap) - mpmath.log(gap)
     for curve in (lambda at, _: near / (at + near), lambda _, rest: near / (rest + near)):
@@ -168,14 +168,14 @@ def test_many_pieces_are_one(a: float, b: float) -> None:
 
 
 def test_each_piece_has_its_own_function() -> None:
-    # 1 below 1/4, 2 to 3/4, 3 beyond, under 2 l: 1/16 + 2 (9/16 - 1/16) + 3 (1 - 9/16).
+    # The function is 1 below 1/4, 2 to 3/4, 3 beyond; under 2 l: 1/16 + 2 (9/16 - 1/16) + 3 (1 - 9/16).
     steps, cuts = np.array([1.0, 2.0, 3.0]), np.array([0.0, 0.25, 0.75, 1.0])
     found = BetaDensity(2.0, 1.0).mean(lambda piece, _, __: steps[piece], Pieces.between(cuts[:-1], cuts[1:]))
     assert found == pytest.approx(38 / 16, abs=0, rel=1e-14)
 
 
 def asked(a: float, b: float, curve: Curve) -> Column:
-    """All lambdas at which a mean over [0, 1] asks for a function."""
+    """All lambdas at which a mean over [0, 1] evaluates a function."""
     places: list[Column] = []
 
     def recorded(at: Column, rest: Column) -> Column:
@@ -193,6 +193,6 @@ def test_polynomials_of_moderate_degree_need_no_cut() -> None:
 
 @pytest.mark.parametrize(("a", "b", "beyond"), [(1.5, 1000.0, 1), (1000.0, 1.5, -1)])
 def test_the_half_without_weight_is_not_cut(a: float, b: float, beyond: int) -> None:
-    """It holds less than 1e-200 of the mass."""
+    """That half holds less than 1e-200 of the mass."""
     places = asked(a, b, weight)
     assert np.count_nonzero((places - 0.5) * beyond > 0) <= 20

@@ -1,4 +1,4 @@
-"""Where an index changes its choice, and its readings: to the nearest double, at any scale of counts."""
+"""Where an index switches to another row, and its values: the nearest doubles, at any scale of counts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RATIONAL = ("kulczynski", "f_measure", "jaccard")
 LARGEST = 2.0**53
 
 Chain = tuple[list[float], list[float], float, float]
-"""tp and fp of rows, P and N."""
+"""The tp and fp of rows, P and N."""
 
 
 def found(chain: Chain, index: str) -> tuple[Frontier, Envelope]:
@@ -37,7 +37,7 @@ def found(chain: Chain, index: str) -> tuple[Frontier, Envelope]:
 
 
 def meeting(index: str, a: tuple[float, float], b: tuple[float, float], positives: float) -> Fraction:
-    """The lambda at which two rows, (tp, fp) each, are equal: what is linear in lambda, in fractions."""
+    """The lambda at which two rows, each (tp, fp), have the same value: an equation linear in lambda, in fractions."""
     total = Fraction(positives)
     (p_a, r_a), (p_b, r_b) = ((Fraction(t) / (Fraction(t) + Fraction(f)), Fraction(t) / total) for t, f in (a, b))
     if index == "kulczynski":
@@ -49,7 +49,7 @@ def meeting(index: str, a: tuple[float, float], b: tuple[float, float], positive
 
 
 def all_nearest(chain: Chain) -> int:
-    """Compare every breakpoint of the rational indices with fractions, to the bit; how many there are."""
+    """Compare every breakpoint of the rational indices with fractions, bit for bit; return how many there are."""
     number = 0
     for index in RATIONAL:
         frontier, best = found(chain, index)
@@ -69,7 +69,7 @@ def whole(random: Generator) -> Chain:
 
 
 def of_nearly_one_precision(random: Generator) -> Chain:
-    """Whole counts whose precision falls by a few parts in 2^49."""
+    """Whole counts whose precisions differ by a few parts in 2^49."""
     k = int(random.integers(1, 60))
     tp, fp = 2.0**46 * k, 2.0**46 * (k + 1)
     i, j = sorted(random.integers(0, 200, 2).tolist())
@@ -77,13 +77,13 @@ def of_nearly_one_precision(random: Generator) -> Chain:
 
 
 def fractional(random: Generator) -> Chain:
-    """Counts with all bits of a double."""
+    """Counts that use all bits of a double."""
     tp, fp = np.sort(random.random((2, 3)) ** random.integers(1, 9), axis=1)
     return tp.tolist(), fp.tolist(), 1.0, 1.0
 
 
 def of_nearly_one_precision_fractional(random: Generator) -> Chain:
-    """The difference of two products cancels 40 to 60 bits, and no product is exact in a pair."""
+    """The difference of two products cancels 40 to 60 bits, and no product is exact in a pair of doubles."""
     tp, fp, share = random.random(3)
     growth = 1 + share * 2.0 ** random.integers(0, 7)
     nudge = 1 + random.random() * 2.0 ** -random.integers(38, 51)
@@ -114,7 +114,7 @@ def test_breakpoints_are_the_nearest_doubles(family: Callable[[Generator], Chain
 
 
 def extremes() -> Iterator[Chain]:
-    """Losses and gains that no double holds: above its range, below it, and both at once."""
+    """Losses and gains that no double can hold: too large, too small, and both at once."""
     for tiny_tp, positives, negatives in itertools.product([1e-300, 1e-320, 5e-324, 1e-200], [1e-150, 1e150], [1e150]):
         yield [tiny_tp, 2 * tiny_tp], [0.0, 1e149], positives, negatives
         yield [tiny_tp, 3 * tiny_tp, 1e-160], [0.0, 1e-310, 1e140], positives, negatives
@@ -138,7 +138,7 @@ def test_breakpoints_rise_within_the_range_whatever_overflows(index: str) -> Non
 def test_lines_through_one_point_repeat_no_row_and_leave_no_empty_interval(
     bases: tuple[int, int], steps: tuple[int, ...]
 ) -> None:
-    """tp and tp + fp grow by powers of one factor each: all lines meet at one lambda, where the last takes over."""
+    """tp and tp + fp grow by powers of one factor each: all lines meet at one lambda, where the last row takes over."""
     tp, called = (np.array([base**k for k in steps], dtype=float) for base in bases)
     chain = tp.tolist(), (called - tp).tolist(), float(tp[-1]), 2.0**90
     frontier, best = found(chain, "fowlkes_mallows")
@@ -153,7 +153,7 @@ def test_lines_through_one_point_repeat_no_row_and_leave_no_empty_interval(
 @pytest.mark.parametrize("index", ["f_measure", "jaccard"])
 @pytest.mark.parametrize("more", [8, 50, 200, -8, -200])
 def test_slopes_next_to_each_other_are_told_apart(index: str, more: int) -> None:
-    """Rows on a line of count space meet in one lambda; this many counts off it, breakpoints are 1e-14 to 3e-13 apart.
+    """Rows on a line in count space meet at one lambda; if one is this far off, breakpoints are 1e-14 to 3e-13 apart.
 
     On the other side of the line the row in the middle is best nowhere.
     """
@@ -171,7 +171,7 @@ def test_slopes_next_to_each_other_are_told_apart(index: str, more: int) -> None
 @pytest.mark.parametrize("climb", [1.0, 1000.0, 1e12, 1e15, 1e100])
 @pytest.mark.parametrize("tp", [1e15, 1e-300, 1e-200])
 def test_logarithms_of_near_and_of_far_rows_balance(tp: float, climb: float) -> None:
-    """log(p_a/p_b) to log(r_b/r_a), also where the latter is next to nothing or its argument no double."""
+    """log(p_a/p_b) against log(r_b/r_a), also where the latter is almost 0 or its argument is not a double."""
     tp_b = tp + climb
     _, best = found(([tp, tp_b], [0.0, 7.0], tp_b, 1e150), "fowlkes_mallows")
     with mpmath.workdps(50):
@@ -196,7 +196,7 @@ def index_rows(tp: list[float], fp: list[float], positives: float) -> IndexRows:
 @pytest.mark.parametrize("index", RATIONAL)
 @pytest.mark.parametrize("size", [20.0, 1e6, LARGEST, 0.0])
 def test_readings_are_the_nearest_doubles(index: str, size: float) -> None:
-    """Of whole counts of three sizes, and of fractional ones (0); at any lambda, 1 - lambda exact or not."""
+    """For whole counts of three sizes, and fractional ones (0); at any lambda, whether 1 - lambda is exact or not."""
     random = np.random.default_rng(12)
     counts = np.ceil(random.random((2, 800)) * size) if size else random.random((2, 800)) ** 3
     positives = size or 1.0
@@ -221,7 +221,7 @@ def test_readings_are_the_nearest_doubles(index: str, size: float) -> None:
     ],
 )
 def test_readings_of_the_smallest_counts_are_the_nearest_doubles(index: str, counts: tuple[float, ...]) -> None:
-    """Where products of two counts are none, or have lost bits."""
+    """Where products of two counts underflow or lose bits."""
     tp, fp, positives, negatives = counts
     frontier, best = found(([tp, positives], [fp, negatives], positives, negatives), index)
     at = np.array([0.0, 4e-242, 0.25, 0.3993272287551849, 0.5, 0.9, 1.0])
@@ -245,7 +245,7 @@ MEANS = {
 
 @pytest.mark.parametrize(("tp", "positives"), [(1e-200, 1e120), (1e-293, 1e16), (5e-324, 1e-150), (1e-300, 1e-300)])
 def test_means_where_recall_is_hardly_a_double(tp: float, positives: float) -> None:
-    """Of a row without false positives, whose f is tp/(tp + λ(P - tp)), and tp/(tp + 2λ(P - tp)) or tp/P."""
+    """For a row without false positives, where f is tp/(tp + λ(P - tp)), tp/(tp + 2λ(P - tp)) or tp/P."""
     rows = index_rows([tp], [0.0], positives)
     (f_measure,), (jaccard,) = (
         INDICES[index].mean(rows, Pieces.between(np.zeros(1), np.ones(1))) for index in ("f_measure", "jaccard")
@@ -265,7 +265,7 @@ def test_means_are_those_of_a_quadrature(index: str, name: str, ends: tuple[floa
     row = Row(Fraction(tp), Fraction(fp))
     with mpmath.workdps(30):
         start, end = map(mpmath.mpf, ends)
-        # Near a pole just outside [0, 1] the logarithm of the distance is what f is smooth in.
+        # Near a pole just outside [0, 1], f is a smooth function of the logarithm of the distance.
         marks = sorted(
             {
                 start,
@@ -300,7 +300,7 @@ def curve(index: str, p: mpmath.mpf, r: mpmath.mpf, at: mpmath.mpf) -> mpmath.mp
 
 @pytest.mark.parametrize(("tp", "positives"), [(1e-170, 1e150), (3e-310, 1.0), (5e-324, 1.0), (5e-324, 1e150)])
 def test_a_recall_too_small_for_a_double_has_its_logarithm(tp: float, positives: float) -> None:
-    """fowlkes_mallows with precision 1 is exp(l log r): a double again for small l."""
+    """fowlkes_mallows with precision 1 is exp(l log r), which is a double again for small l."""
     log = float(mpmath.log(mpmath.mpf(tp)) - mpmath.log(mpmath.mpf(positives)))
     rows, index = index_rows([tp], [0.0], positives), INDICES["fowlkes_mallows"]
     for at in (0.0, 0.1, 0.5, 0.7):

@@ -1,4 +1,4 @@
-"""What is answered, what is null, and what gets a warning."""
+"""What the answer has, what is null in it, and what gets a warning."""
 
 from __future__ import annotations
 

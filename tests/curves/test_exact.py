@@ -1,4 +1,4 @@
-"""Error-free transformations and sums that do not depend on order, against fractions."""
+"""Error-free transformations, and sums that do not depend on order, against fractions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ positive = st.floats(1e-50, 1e50)
 
 
 def exact(pair: tuple[np.ndarray, np.ndarray]) -> Fraction:
-    """A pair of one-element columns as a number."""
+    """A pair of columns of one element each, as a number."""
     return Fraction(float(pair[0][0])) + Fraction(float(pair[1][0]))
 
 
@@ -75,7 +75,7 @@ def sums_of(rows: list[tuple[float, bool]]) -> list[np.ndarray]:
 @examples(100)
 @given(labelled_weights, st.randoms(use_true_random=False))
 def test_class_sums(rows: list[tuple[float, bool]], chance: random.Random) -> None:
-    """Within one ulp at every row, never decreasing, and at the end the same for any order."""
+    """Within one ulp at every row, never decreasing, and with the same end in any order."""
     sums = sums_of(rows)
     for of_class, found in zip((True, False), sums, strict=True):
         total = Fraction(0)
@@ -91,7 +91,7 @@ def test_class_sums(rows: list[tuple[float, bool]], chance: random.Random) -> No
 @examples(100)
 @given(st.lists(st.sampled_from([1.0, 2.0**-53, 2.0**-54, 2.0**-106, 3 * 2.0**-107, 1e-300]), min_size=2, max_size=30))
 def test_class_sums_at_the_middle_of_two_doubles(values: list[float]) -> None:
-    """Ties and near-ties of rounding: still within one ulp and never decreasing."""
+    """Ties and near-ties in rounding: still within one ulp and never decreasing."""
     sums, others = sums_of([(value, True) for value in values])
     assert (np.diff(sums) >= 0).all()
     assert not others.any()
@@ -102,7 +102,7 @@ def test_class_sums_at_the_middle_of_two_doubles(values: list[float]) -> None:
 
 
 def test_class_sums_over_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Blocks take over what those before them have counted, slice by slice, also where one has fewer or none."""
+    """Blocks continue the counts of earlier blocks, slice by slice, even if a class has fewer rows there, or none."""
     monkeypatch.setattr("service.curves.exact.BLOCK", 3)
     weights = [0.0, 0.0, 0.0, 1e-30, 1 / 3, 2.0**-60, 0.0, 1.0, 2.0, 0.5, 1e-300, 1e10, 4.0, 4.0, 4.0, 1e-9]
     rows = [(weight, row % 3 != 1) for row, weight in enumerate(weights)]
@@ -129,7 +129,7 @@ def one(a: float) -> np.ndarray:
 @examples(300)
 @given(moderate, moderate, moderate, moderate)
 def test_sum_of_pairs(a: float, b: float, c: float, d: float) -> None:
-    """Within 2^-100 of the greater, whatever cancels; and the low part is beyond the last bit of the high one."""
+    """Within 2^-100 of the greater, whatever cancels; the low part is below the last bit of the high one."""
     x, y = two_sum(one(a), one(b)), two_sum(one(c), one(d))
     found = pair_sum(x, y)
     assert abs(exact(found) - (exact(x) + exact(y))) <= max(abs(exact(x)), abs(exact(y))) / 2**100
@@ -144,7 +144,7 @@ def test_sum_of_pairs_whose_high_parts_cancel(a: float, b: float, c: float, d: f
 
 
 def test_quotients_keep_a_hundred_bits() -> None:
-    """Low parts of either sign, as big as they may be."""
+    """With low parts of either sign, as large as they can be."""
     random = np.random.default_rng(1)
     highs = 1 + random.random((2, 2000))
     lows = random.choice([-1, 1], (2, 2000)) * np.spacing(highs) / 2 * random.choice([1, random.random()], (2, 2000))
@@ -166,7 +166,7 @@ def test_doubles_as_pairs_and_twice_a_pair(a: float, b: float) -> None:
 @examples(100)
 @given(positive, st.floats(-(2.0**-48), 2.0**-48), st.sampled_from([1, -1]))
 def test_rounding_a_pair_gives_the_nearest_double(a: float, share: float, sign: int) -> None:
-    """Also of pairs whose low part reaches into the high one's bits."""
+    """Also for pairs whose low part overlaps the bits of the high one."""
     pair = one(sign * a), one(a * share)
     assert rounded(pair) == float(exact(pair))
 
@@ -179,7 +179,7 @@ def test_a_low_part_without_meaning_is_left_out(low: float) -> None:
 @examples(100)
 @given(st.lists(st.floats(-1e300, 1e300), min_size=1, max_size=6))
 def test_as_integers_keeps_all_ratios(values: list[float]) -> None:
-    """All times one power of two, which is 1 for integers."""
+    """All are multiplied by one power of two, which is 1 for integers."""
     found = as_integers(*values)
     assert all(isinstance(number, int) for number in found)
     scales = {number / Fraction(value) for number, value in zip(found, values, strict=True) if value}
@@ -191,7 +191,7 @@ def test_as_integers_keeps_all_ratios(values: list[float]) -> None:
 @examples(100)
 @given(st.lists(wild_weights, max_size=40))
 def test_positive_parts(values: list[float]) -> None:
-    """Each part is the sum of what the values have above a unit, exactly, but for the last, which is small."""
+    """Each part except the last is the exact sum of what the values have above a unit; the last is small."""
     total = sum(map(Fraction, values), Fraction(0))
     leading, middle, rest = map(Fraction, positive_parts(np.array(values)))
     assert abs(leading + middle + rest - total) <= total / 2**120
@@ -209,7 +209,7 @@ def test_positive_parts_of_many_that_a_plain_sum_rounds(scale: float) -> None:
 
 @pytest.mark.parametrize("total", [1e-150, 0.3, 0.5, 1.0, 1e150])
 def test_power_of_two_scale(total: float) -> None:
-    """A power of two, 1 for what is not below 1/2."""
+    """A power of two; 1 for totals of at least 1/2."""
     up = power_of_two_scale(total)
     assert math.frexp(up)[0] == 0.5
     assert total * up >= 0.5

@@ -16,7 +16,7 @@ MOST = float(np.finfo(np.float64).max)
 
 
 def columns(ends: list[tuple[float, float]], **options: Any) -> GroupColumns:
-    """Groups with these ends, the first of 1 positive and 2 negatives, the next of 2 and 3, and so on."""
+    """Groups with these ends; the first has 1 positive and 2 negatives, the next 2 and 3, and so on."""
     positives = np.arange(1.0, len(ends) + 1)
     return GroupColumns(*np.array(ends, dtype=np.float64).T, positives, positives + 1, **options)
 
@@ -80,13 +80,13 @@ def test_groups_in_order_are_not_copied() -> None:
     _, both = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert table.tp.size == 100_001
-    assert merging < 8 * given.rows  # no column of doubles
-    assert both < 8 * 4 * given.rows  # the three of the table
+    assert merging < 8 * given.rows  # not a column of doubles
+    assert both < 8 * 4 * given.rows  # the table's three columns
 
 
 @pytest.mark.parametrize("lower", [False, True])
 def test_a_threshold_divides_what_it_calls_positive_in_part(lower: bool) -> None:  # noqa: FBT001
-    """Scores at a threshold are beyond it: of [0, 1] it calls all positive at one end, and those of the other there."""
+    """A threshold calls scores equal to it positive: at one end of [0, 1] all of them, at the other only those there."""
     ends = [(0.0, 1.0), (2.0, 2.0), (3.0, 4.0)]
     places = [-1.0, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 3.5, 4.0, 5.0]
     if lower:

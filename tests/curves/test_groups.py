@@ -1,4 +1,4 @@
-"""Rows grouped by score, in each possible way, against a dictionary of counts."""
+"""Rows grouped by score, in each of the possible ways, against a dictionary of counts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.reference import ulp_distance
 
 @pytest.fixture(autouse=True, params=[0, module._COUNTED_ROWS])
 def many(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows on a grid are counted, and sorted."""
+    """Rows on a grid are counted in one case, sorted in the other."""
     monkeypatch.setattr(module, "_COUNTED_ROWS", request.param)
 
 
@@ -85,7 +85,7 @@ def off_the_grid(where: int) -> Sample:
 
 @pytest.mark.parametrize("where", [0, 15, 16, 40, 63])
 def test_one_score_off_the_grid(where: int) -> None:
-    """The first scores only tell where a grid is worth a try; all rows have to prove it."""
+    """The first scores only suggest a grid; all rows have to confirm it."""
     check(off_the_grid(where))
 
 
@@ -96,7 +96,7 @@ def test_grid_over_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_grid_of_many_levels_is_sorted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Counting would take memory by the level, however few rows there are."""
+    """Counting would take memory for each level, however few rows there are."""
     monkeypatch.setattr(module.np, "bincount", None)
     check(Sample(np.array([0.0, 1e9, 5e8, 1.0] * 8), np.arange(32) % 2 == 0))
 

@@ -19,7 +19,7 @@ def table_of(points: list[tuple[int, int]], positives: int, negatives: int) -> C
 
 
 HULLS = {
-    # name: rows (tp, fp) between the ends of 4 by 4; whether each row of the table, ends included, is on the hull
+    # name: rows (tp, fp) between (0, 0) and (4, 4); whether each row of the table, ends included, is on the hull
     "diagonal": ([(1, 1), (2, 2), (3, 3)], [True, True, True, True, True]),
     "one beneath": ([(1, 2)], [True, False, True]),
     "one above": ([(2, 1)], [True, True, True]),
@@ -50,7 +50,7 @@ def test_vertices_leave_collinear_rows_out() -> None:
 
 
 def test_the_hull_of_a_long_table_is_that_of_all_its_rows() -> None:
-    """Long tables are looked at block by block; the last block may have nothing but rows equal to the last point."""
+    """Long tables are searched block by block; all rows of the last block may equal the last point."""
     drawn = np.random.default_rng(20261125)
     for negatives in (2.0, 40_000.0):
         tp = np.append(drawn.integers(0, 2, 60_000).cumsum(), np.full(80_000, 30_500)).astype(np.float64)

@@ -15,7 +15,7 @@ from tests.strategies import Rows
 
 
 def of_one_row(row: Rows, options: TradeoffOptions) -> dict[str, Tradeoff]:
-    """What is answered of the one row whose precision is 1/2 or more, its only rival being the all-positive one."""
+    """The result for one row, with precision 1/2 or more; its only rival is the row that calls everything positive."""
     found = evaluate_tradeoffs(row.counts(), options).tradeoffs
     assert all(tradeoff.optimal.tp.tolist() == row.tp for tradeoff in found.values())
     return found
@@ -117,13 +117,13 @@ def test_means_by_hand(index: str, a: float, b: float) -> None:
 
 @pytest.mark.parametrize("index", INDICES)
 def test_a_narrow_density_gives_the_value_of_f(index: str) -> None:
-    # Beta(1000, 1000) has its mean at one half and a variance of 1/8004: f there, but for f''/2 times that.
+    # Beta(1000, 1000) has mean 1/2 and variance 1/8004: the mean is f at 1/2 plus f''/2 times the variance.
     assert mean_of(index, ONE, 1000.0, 1000.0) == pytest.approx(FORMULAS[index](0.5), rel=0.02)
 
 
 @pytest.mark.parametrize("index", INDICES)
 def test_densities_at_the_ends_read_precision_and_recall_off(index: str) -> None:
-    # Beta(.01, 1000) has all but 1e-5 of its mass at 0, and Beta(1000, .01) at 1.
+    # Beta(.01, 1000) has all but 1e-5 of its mass at 0, Beta(1000, .01) at 1.
     assert mean_of(index, ONE, 0.01, 1000.0) == pytest.approx(0.75, rel=1e-4)
     assert mean_of(index, ONE, 1000.0, 0.01) == pytest.approx(0.25, rel=1e-4)
 

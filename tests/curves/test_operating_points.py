@@ -1,4 +1,4 @@
-"""Operating points: a curve's value at a recall, a precision or a rate, which row to use, and deployed thresholds."""
+"""Operating points: a curve's value at a recall, precision or rate, and the best row; metrics at given thresholds."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from tests.strategies import (
 )
 
 STEP = Rows([2, 2, 4], [0, 2, 2], 5, 4, [0.9, 0.7, 0.4])
-"""Precision 1 up to recall .4, down a vertical step to 1/2, up to 2/3 at recall .8, and down to 5/9."""
+"""Precision is 1 up to recall .4, falls vertically to 1/2, rises to 2/3 at recall .8, and falls to 5/9."""
 
 places = st.one_of(st.floats(0.0, 1.0), st.sampled_from([0.0, 1.0, 0.5, 1 / 3, 2 / 3, 0.25, 0.75, 1e-9, 1 - 2**-53]))
 
@@ -62,7 +62,7 @@ def rows_of(found: OperatingPoints) -> list[tuple[float, float, float]]:
 
 
 def exactly_reported(table: ConfusionTable) -> Table:
-    """The reference's table of the doubles that the service's table has."""
+    """The reference's table, made of the doubles in the service's table."""
     thresholds = [None if math.isnan(cut) else cut for cut in table.thresholds.tolist()]
     rows = zip(table.tp.tolist(), table.fp.tolist(), thresholds, strict=True)
     made = tuple(twin.Row(Fraction(tp), Fraction(fp), cut) for tp, fp, cut in rows)
@@ -76,14 +76,14 @@ class TestByHand:
             ("precision_at_recall", 0.0, 1.0, (0.9, 2, 0)),
             ("precision_at_recall", 0.2, 1.0, (0.9, 2, 0)),
             ("precision_at_recall", 0.4, 1.0, (0.9, 2, 0)),  # the step's least fp
-            ("precision_at_recall", 0.6, 0.6, (0.4, 4, 2)),  # 3 of 5: counts are straight, precision is not
+            ("precision_at_recall", 0.6, 0.6, (0.4, 4, 2)),  # 3 of 5: counts are linear, precision is not
             ("precision_at_recall", 0.8, 2 / 3, (0.4, 4, 2)),
             ("precision_at_recall", 0.9, 4.5 / 7.5, (math.nan, 5, 4)),
             ("precision_at_recall", 1.0, 5 / 9, (math.nan, 5, 4)),
             ("recall_at_precision", 0.0, 1.0, (math.nan, 5, 4)),
             ("recall_at_precision", 5 / 9, 1.0, (math.nan, 5, 4)),
             ("recall_at_precision", 0.6, 0.9, (0.4, 4, 2)),  # t = .6 (3 t - 6): 4.5
-            ("recall_at_precision", 0.7, 0.4, (0.9, 2, 0)),  # the vertical step: no recall between
+            ("recall_at_precision", 0.7, 0.4, (0.9, 2, 0)),  # the vertical step: no recall lies in between
             ("recall_at_precision", 1.0, 0.4, (0.9, 2, 0)),
             ("tpr_at_fpr", 0.0, 0.4, (0.9, 2, 0)),
             ("tpr_at_fpr", 0.25, 0.4, (0.9, 2, 0)),
@@ -151,7 +151,7 @@ class TestByHand:
 
 
 def has_the_value(found: float, exact: twin.Exact | None, metric: str) -> bool:
-    """What is rational is the nearest double; a power is within 1e-12."""
+    """Rational values are the nearest double; a power is within 1e-12."""
     if exact is None:
         return math.isnan(found)
     if metric == "fowlkes_mallows":
@@ -180,7 +180,7 @@ def agrees(source: Rows, metric: str, at: float) -> None:
 
 @st.composite
 def rated_places(draw: st.DrawFn, source: Rows, metric: str) -> float:
-    """Any place, or what is reported of a row, or the double next to that."""
+    """Any place, a row's reported value, or a double next to that."""
     exact = source.table()
     of_rows = [twin.rates(exact, row) for row in exact.rows]
     reported = {
@@ -203,7 +203,7 @@ class TestAgainstTheReference:
     @examples(60)
     @given(source=st.one_of(big_sweeps(), lopsided_sweeps()), data=st.data())
     def test_counts_up_to_the_largest(self, metric: str, source: Rows, data: st.DataObject) -> None:
-        """P + N may pass 2^53."""
+        """P + N may exceed 2^53."""
         agrees(source, metric, data.draw(rated_places(source, metric)))
 
     @examples(80)
@@ -220,7 +220,7 @@ class TestAgainstTheReference:
 
 
 def falls_below(source: Rows, precision: float) -> None:
-    """The curve has the precision at the recall, and nowhere beyond it."""
+    """Whether the curve has this precision at the recall, and nowhere beyond it."""
     table = table_of(source)
     found = float(read(table, "recall_at_precision", precision).value[0])
     if math.isnan(found):
@@ -238,7 +238,7 @@ class TestLaws:
     @examples(80)
     @given(source=st.one_of(sweeps(), big_sweeps()), at=st.lists(places, min_size=1, max_size=4))
     def test_precision_at_recall_is_the_interpolated_curve(self, source: Rows, at: list[float]) -> None:
-        """'interpolation at a recall as at_recall does', to the bit."""
+        """The same value as interpolation with `at_recall`, bit for bit."""
         table = table_of(source)
         curve = interpolated_pr(table, AtRecall(np.array(at)), math.inf)
         assert read(table, "precision_at_recall", *at).value.tolist() == curve.precision.tolist()
@@ -256,7 +256,7 @@ class TestLaws:
     @examples(80)
     @given(source=sweeps(), at=places)
     def test_the_best_row_is_on_the_curve_or_under_it(self, source: Rows, at: float) -> None:
-        """A row keeps to the place, so no row does better than the curve where the curve only falls."""
+        """A row must meet the condition, so no row does better than the curve where the curve only falls."""
         table = table_of(source)
         for metric, reaches in (("recall_at_precision", table.positives), ("tpr_at_fpr", table.positives)):
             found = read(table, metric, at)
@@ -272,7 +272,7 @@ class TestLaws:
         at=places,
     )
     def test_in_doubles_it_is_the_same_value(self, source: Rows | Data, metric: str, at: float) -> None:
-        """The light form has the same value wherever that does not hang on the last bits of the counts."""
+        """The fast form has the same value unless that depends on the last bits of the counts."""
         table = table_of(source)
         found, light = float(read(table, metric, at).value[0]), value_of(metric, at, table.tp, table.fp)
         assert math.isnan(found) == math.isnan(light)
@@ -282,7 +282,7 @@ class TestLaws:
     @examples(80)
     @given(source=st.one_of(samples(), weighted_samples()), metric=st.sampled_from(twin.CURVE_METRICS), at=places)
     def test_repeated_rows_change_no_value(self, source: Data, metric: str, at: float) -> None:
-        """As in a resample, in which some rows have no examples."""
+        """In a resample, too, some rows have no examples."""
         table = table_of(source)
         tp, fp = np.repeat(table.tp, 3), np.repeat(table.fp, 3)
         once, thrice = value_of(metric, at, table.tp, table.fp), value_of(metric, at, tp, fp)
@@ -290,7 +290,7 @@ class TestLaws:
 
 
 def is_near(table: ConfusionTable, metric: str, light: float, found: float) -> bool:
-    """Within 1e-12; a recall where precision falls by little moves by as much more along its segment."""
+    """Within 1e-12; a recall may move further along its segment if precision falls slowly there."""
     slack = 1e-12 * found
     if metric == "recall_at_precision":
         recall = table.tp / table.positives
@@ -361,7 +361,7 @@ class TestDeployedThresholds:
     @examples(80)
     @given(source=st.one_of(sweeps(), classifiers(), nudged_lines()), data=st.data())
     def test_a_rate_is_that_of_its_counts(self, source: Rows, data: st.DataObject) -> None:
-        """What a resample's row has is what the table's row has, from its counts alone."""
+        """A resample's row is computed from its counts alone, and equals the table's row."""
         table = table_of(source)
         row = data.draw(st.integers(0, table.tp.size - 1))
         counts, totals = (table.tp[row], table.fp[row]), (table.positives, table.negatives)

@@ -1,4 +1,4 @@
-"""Orientations of triples of points, whole and in blocks, against fractions."""
+"""Orientations of triples of points, all at once and in blocks, against fractions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def table_of(tp: np.ndarray, fp: np.ndarray) -> ConfusionTable:
 
 
 def sign(table: ConfusionTable, a: int, b: int, c: int) -> int:
-    """Of the determinant, in fractions."""
+    """The sign of the determinant, in fractions."""
     (xa, ya), (xb, yb), (xc, yc) = ((Fraction(table.fp[k]), Fraction(table.tp[k])) for k in (a, b, c))
     determinant = (yb - ya) * (xc - xa) - (xb - xa) * (yc - ya)
     return (determinant > 0) - (determinant < 0)
@@ -39,7 +39,7 @@ TABLES = {
 @pytest.mark.parametrize("block", [3, 8, 1 << 15])
 @pytest.mark.parametrize("kind", TABLES)
 def test_signs_in_blocks(kind: str, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every way to ask for an orientation gives the exact sign, on both sides of each seam between blocks."""
+    """However it is asked for, an orientation has the exact sign, on both sides of each block's end."""
     monkeypatch.setattr("service.curves.exact.BLOCK", block)
     table = table_of(*TABLES[kind](np.random.default_rng(5)))
     points = CountSpace.of(table)
@@ -57,7 +57,7 @@ def test_signs_in_blocks(kind: str, block: int, monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize("repeats", [1, 3])
 @pytest.mark.parametrize("kind", TABLES)
 def test_a_long_table_has_the_hull_of_a_short_one(kind: str, repeats: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """To look at a few rows first changes nothing, whichever of equal rows are among them."""
+    """Looking at a few rows first changes nothing, whichever of several equal rows these are."""
     tp, fp = TABLES[kind](np.random.default_rng(7), 3_000)
     table = table_of(np.repeat(tp, repeats), np.repeat(fp, repeats))
     expected = RocHull.of(table)
@@ -70,7 +70,7 @@ def test_a_long_table_has_the_hull_of_a_short_one(kind: str, repeats: int, monke
 
 @pytest.mark.parametrize("decades", [6, 300])
 def test_curves_over_many_decades_take_few_passes(decades: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where nearly all rows are vertices nothing is pruned, which takes a round for each decade and more."""
+    """Where nearly all rows are vertices, nothing can be pruned, and pruning takes a round per decade or more."""
     size = 20_000
     fp = 10.0 ** np.linspace(-decades / 2, decades / 2, size)
     tp = np.sqrt(fp)

@@ -31,7 +31,7 @@ from tests.strategies import (
 )
 
 STEPS = Rows([1, 1, 3, 3, 3], [0, 1, 1, 2, 3], 3, 3, [0.9, 0.8, 0.7, 0.4, 0.2])
-"""The example of the guide: tpr 1/3 up to fpr 1/3, then 1."""
+"""The guide's example: tpr is 1/3 up to fpr 1/3, then 1."""
 
 LEAST = mpmath.mpf(5e-324)
 NEARLY_DENORMAL = Fraction(1e-300)
@@ -71,7 +71,7 @@ def check(source: Rows | Data, asked: PartialRange) -> None:
         assert found[:2] == (float(expected), float(expected / box))
     relative = 2.0**-53 if isinstance(expected, Fraction) and exact.whole else 2.0**-45
     mean = expected / box if isinstance(expected, Fraction) else expected / twin.mpf(box)
-    # Of denormal counts a step's integral may be off by a few of the least doubles; it is divided by P, and by the box.
+    # With subnormal counts, an integral may be off by a few least doubles; it is divided by P and by the box.
     denormal = any(0 < count < NEARLY_DENORMAL for row in exact.rows for count in (row.tp, row.fp))
     steps = 8 * len(exact.rows) if denormal and not isinstance(expected, Fraction) else 0
     assert close(found[0], expected, relative, LEAST + steps * LEAST / twin.mpf(exact.positives))
@@ -89,7 +89,7 @@ def check(source: Rows | Data, asked: PartialRange) -> None:
 
 
 class TestAgainstTheDefinition:
-    """The areas are those of every step cut at the ends of the range."""
+    """The areas are those of all steps, cut at the ends of the range."""
 
     @given(st.one_of(samples(), sweeps(), lopsided_sweeps()), ranges())
     def test_of_whole_counts(self, source: Rows | Data, asked: PartialRange) -> None:
@@ -141,7 +141,7 @@ def test_is_scikit_learns(most: float) -> None:
 
 
 def test_by_hand() -> None:
-    """Up to fpr 1/4 tpr is 1/3, from 1/2 on it is 1; above tpr 1/2 there is nothing left of fpr 1/3."""
+    """Up to fpr 1/4, tpr is 1/3; from 1/2 on, it is 1; above tpr 1/2, nothing is left before fpr 1/3."""
     table = table_of(STEPS)
     area, mean, mcclish = of(table, "fpr", 0.0, 0.25)
     assert (area, mean) == (0.25 / 3, 1 / 3)
@@ -154,20 +154,20 @@ def test_by_hand() -> None:
 
 @pytest.mark.parametrize("end", [5e-324, 1e-309, 1e-300])
 def test_far_below_chance_mcclish_s_may_be_beyond_a_double(end: float) -> None:
-    """With every negative before any positive there is nothing right of the curve: it is about -1/end."""
+    """If all negatives rank first, nothing lies to the right of the curve: mcclish is about -1/end."""
     check(Rows([0, 3], [3, 3], 3, 3), PartialRange("tpr", 0.0, end))
 
 
 @pytest.mark.parametrize("least", [1e-290, 1e-305, 5e-324])
 @pytest.mark.parametrize("over", OVER)
 def test_a_range_of_tiny_weights_alone(over: str, least: float) -> None:
-    """Whole steps far below the total, whose products no double holds."""
+    """Whole steps far below the total, whose products no double can hold."""
     for fp in ([2 * least, 3 * least, 1.0], [0.25, 0.5, 1.0]):
         check(Rows([least, 3 * least, 1.0], fp, 1.0, 1.0), PartialRange(over, 0.0, 3 * least))
 
 
 def test_a_small_piece_of_a_big_area_is_still_exact() -> None:
-    """Within one step, where the ends' areas agree in all of a double's digits."""
+    """Within one step, where the areas up to both ends agree in all digits of a double."""
     low, high = 0.5, 0.5 + 2**-50
     rows = Rows([10], [20], 10, 1000, [0.5])
     assert close(of(table_of(rows), "recall", low, high)[0], twin.area(rows.table(), "recall", low, high), 2.0**-52)

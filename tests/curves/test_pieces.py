@@ -1,4 +1,4 @@
-"""Pieces of λ next to 1, whose ends only 1 - λ distinguishes, and areas that depend on them."""
+"""Pieces of λ next to 1, whose ends differ only in 1 - λ, and areas that depend on them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_areas_where_the_best_row_changes_next_to_one(
     density: BetaDensity | None,
     expected: float,
 ) -> None:
-    """Expected by 80-digit arithmetic. Most of these densities lies within 1e-16 of 1."""
+    """The expected values come from 80-digit arithmetic. Most of each density lies within 1e-16 of 1."""
     counts = Counts(np.array([row[0]], dtype=float), np.array([row[1]]), *map(float, totals))
     found = evaluate_tradeoffs(counts, TradeoffOptions(indices=frozenset({index}), lambda_density=density))
     assert found.tradeoffs[index].area == pytest.approx(expected, abs=0, rel=3e-15 if density is None else 1e-14)

@@ -1,4 +1,4 @@
-"""Long steps in closed form, against digamma functions to 60 digits: lengths, slopes and offsets of many decades."""
+"""Long steps in closed form, against digamma functions with 60 digits: lengths, slopes and offsets of many decades."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests import reference_pr
 from tests.strategies import LARGEST, Rows
 
 WORST = 1.5
-"""Units in the last place; the sum alone is within one, and dividing by P rounds once."""
+"""Units in the last place: the sum alone is within one, and the division by P rounds once more."""
 
 
 def distance(rows: Rows) -> float:
@@ -29,14 +29,14 @@ def distance(rows: Rows) -> float:
 
 
 def one_step(tp: int, fp: int, step: int, gained: int) -> Rows:
-    """A vertical or a short way to (tp, fp), and one step from there to the end."""
+    """A vertical or short step to (tp, fp), and one step from there to the end."""
     fp, end = int(float(fp)), int(float(fp + gained))
     return Rows([tp], [fp], tp + step, max(end, 1))
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_steps_of_all_sizes(seed: int) -> None:
-    """Some steps each: P to 1e7, N to 1e149, rows near either end or anywhere."""
+    """A few steps each: P up to 1e7, N up to 1e149, rows near either end or anywhere."""
     random = np.random.default_rng(seed)
     for _ in range(60):
         positives = int(10 ** random.uniform(2.2, 7))
@@ -53,13 +53,13 @@ def test_steps_of_all_sizes(seed: int) -> None:
 @pytest.mark.parametrize("tp", [0, 1, 31])
 @pytest.mark.parametrize("fp", [0, 1, 30, 32, 10**4, 10**9, LARGEST - 10**4, 10**60, 10**149])
 def test_steps_of_all_slopes(tp: int, fp: int, step: float) -> None:
-    """From each place at slopes from 0 on: q from 0 to 1e149, precision rising, falling and constant."""
+    """From each place, with slopes from 0 on: q from 0 to 1e149; precision rises, falls or stays."""
     for gained in (0, 1, 29, int(step), 10**6 + 1, 10**12, 10**40, 10**149):
         assert distance(one_step(tp, fp, int(step), gained)) < WORST
 
 
 def test_the_two_ways_meet(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Point by point and in closed form: the same double, or its neighbour."""
+    """Point by point and in closed form, the result is the same double or a neighbour."""
     random = np.random.default_rng(3)
     rows = [
         Rows(*(np.sort(random.integers(0, size, 5)).tolist() for size in (10**4, most)), 10**4, most)
@@ -74,20 +74,20 @@ def test_the_two_ways_meet(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("negatives", [1, 3, 10**6, LARGEST, 10**100])
 def test_constant_precision_is_nearly_exact(negatives: int) -> None:
-    """Collinear rows: the second term is 0, not what rounding leaves of it."""
+    """Collinear rows: the second term is exactly 0, not a rounding error."""
     found = pr_trapezoid(ConfusionTable.of(Rows([10**6], [negatives], 10**7, 10 * negatives).counts()))
     assert found == pytest.approx(10**6 / (10**6 + negatives), rel=2**-52)
 
 
 def test_the_rule() -> None:
-    """The table of nodes and weights, the doubles nearest to the true ones."""
+    """The nodes and weights are the doubles nearest to the true ones."""
     size = positive_steps._NODES.size
     with mpmath.workdps(40):
         for node, weight in zip(positive_steps._NODES.tolist(), positive_steps._WEIGHTS.tolist(), strict=True):
             true = mpmath.findroot(lambda x: mpmath.legendre(size, x), node)
             slope = size * mpmath.legendre(size - 1, true) / (1 - true * true)
             assert (node, weight) == (float(true), float(2 / ((1 - true * true) * slope * slope)))
-        # What it leaves out at a ratio of 4, by Legendre's functions of the second kind, is 2 Q(5/3)/P(5/3).
+        # At a ratio of 4, the rule's error is 2 Q(5/3)/P(5/3), with Q the Legendre function of the second kind.
         z = mpmath.mpf(5) / 3
         rule = sum(
             mpmath.mpf(w) / (z - mpmath.mpf(x))
@@ -99,7 +99,7 @@ def test_the_rule() -> None:
 
 
 def test_the_corrections() -> None:
-    """B_2j/(2j), and what the next would add beyond q + k = 32, compared with the integral of 1/(q + k)."""
+    """B_2j/(2j), and that the next correction, beyond q + k = 32, is negligible beside the integral of 1/(q + k)."""
     for j, factor in enumerate(positive_steps._CORRECTIONS, start=1):
         assert factor == float(mpmath.bernoulli(2 * j) / (2 * j))
     after = 2 * len(positive_steps._CORRECTIONS) + 2

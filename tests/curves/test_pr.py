@@ -1,4 +1,4 @@
-"""Points and interpolation of the precision-recall curve, on paper-sized tables."""
+"""Points and interpolation of the precision-recall curve, on tables small enough for paper."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_leading_negatives_start_at_precision_zero() -> None:
     assert every_one.tp.tolist() == [0, 0, 1, 2]
     assert every_one.fp.tolist() == [0, 4, 4, 4]
     assert every_one.precision.tolist() == [0, 0, 1 / 5, 1 / 3]
-    # One point per true positive: the least fp at tp = 0 is the origin's.
+    # There is one point for each true positive: at tp = 0 the least fp is that of the origin.
     every_two = curve_of(Rows([0, 2], [4, 4], 2, 4), Every(2.0))
     assert (every_two.fp.tolist(), every_two.precision.tolist()) == ([0, 4], [0, 1 / 3])
 
@@ -62,7 +62,7 @@ def test_equal_rows_at_the_origin_have_its_limit() -> None:
 
 
 def test_a_subnormal_recall_just_beyond_a_row_is_beyond_its_vertical_step() -> None:
-    # r P = 1.0002e-320 has no double of its own: it rounds to the row's tp, 1e-320, and lies after that row's step.
+    # r P = 1.0002e-320 is not a double: it rounds to the row's tp, 1e-320, but lies after that row's step.
     rows = Rows([1e-320, 1e-320, 0.3], [0.0, 1.0, 1.0], 0.3, 1.0)
     curve = curve_of(rows, AtRecall(np.array([3.334e-320])))
     assert (curve.tp.tolist(), curve.fp.tolist()) == ([1e-320], [1.0])
@@ -77,7 +77,7 @@ def test_at_recall_answers_in_the_order_asked() -> None:
 
 
 def test_recall_of_a_row_is_that_row() -> None:
-    # In doubles 1/3 times 3 is 1, but exactly 1/3's double is below one third: only the row itself has fp 0 there.
+    # In doubles, 1/3 times 3 is 1, but the double 1/3 is exactly less than a third: only the row itself has fp 0 there.
     curve = curve_of(Rows([1, 1], [0, 50], 3, 100), AtRecall(np.array([1 / 3, math.nextafter(1 / 3, 1)])))
     assert curve.fp.tolist()[0] == 0
     assert curve.fp.tolist()[1] == pytest.approx(50)
@@ -110,7 +110,7 @@ def test_default_step_of_fractional_counts() -> None:
 
 @pytest.mark.parametrize("total", [2017.3, 1e5 / 3, 123456.7, 4600.1, 9999.9, 7777.7])
 def test_default_step_of_fractional_counts_is_a_thousandth(total: float) -> None:
-    """A thousand steps, not a thousand and a sliver where 1000 times the rounded step falls short of P."""
+    """A thousand steps; no extra one, even if 1000 times the rounded step is less than P."""
     curve = evaluate_curves(Rows([0.5], [0.5], total, 10.0).counts()).interpolated_pr
     assert curve is not None
     assert curve.tp.size == 1001
@@ -141,7 +141,7 @@ def test_limit_of_a_step_counts_the_end() -> None:
 
 @pytest.mark.parametrize("recall", [5e-324, 1e-320, 1e-310])
 def test_at_a_recall_whose_share_of_the_step_has_few_bits(recall: float) -> None:
-    """tp is far from underflow, and tp over the step's climb is not: fp and precision are right all the same."""
+    """tp is far from underflow, but tp over the step's length is not: fp and precision are still right."""
     scale = 1e146
     rows = Rows([0.7 * scale, 0.9 * scale], [0.3 * scale, 0.8 * scale], scale, scale)
     curve = curve_of(rows, AtRecall(np.array([recall])))
@@ -161,7 +161,7 @@ def test_points_of_large_whole_counts_are_rounded_once(negatives: int) -> None:
 
 
 def test_default_step_is_whole_for_whole_counts() -> None:
-    """Above 2^53 every double is whole, also the sum of fractional weights, and the step is a plain thousandth."""
+    """Above 2^53 every double is whole, even a sum of fractional weights, and the step is P/1000."""
     for positives, step in ((2.0**53 - 1, 9007199254741.0), (2.0**53 + 16, (2.0**53 + 16) / 1000)):
         interpolation = evaluate_curves(Rows([], [], positives, 5).counts()).interpolation
         assert isinstance(interpolation, Every)
@@ -169,7 +169,7 @@ def test_default_step_is_whole_for_whole_counts() -> None:
 
 
 def test_points_of_fractional_counts_are_rounded_once() -> None:
-    """Of many points at most a few are not the nearest double: those whose value lies next to half way between two."""
+    """Only a few of many points are not the nearest double: those whose value is almost half way between two."""
     random = np.random.default_rng(6)
     wrong = points = 0
     for _ in range(60):

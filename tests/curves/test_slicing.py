@@ -1,4 +1,4 @@
-"""Slices in one pass: every area equals that of a single call to the bit, whatever the slices and the row order."""
+"""Slices in one pass: every area equals that of a single call, bit for bit, whatever the slices and the row order."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def areas_of(data: Data, numbers: list[int]) -> list[dict[str, Any]]:
 
 
 def numbered(draw: st.DrawFn, rows: int) -> list[int]:
-    """Numbers of slices, each of which has a row."""
+    """Numbers of slices, each with a row."""
     drawn = draw(st.lists(st.integers(0, 4), min_size=rows, max_size=rows))
     places = sorted(set(drawn))
     return [places.index(each) for each in drawn]
@@ -145,7 +145,7 @@ def test_a_table_with_inexact_products_is_searched_alone(monkeypatch: pytest.Mon
 
 
 def hostile(rows: int, kind: str) -> list[bool]:
-    """Labels by rank whose hull is found slowly by looking at neighbours: a concave staircase below a last jump."""
+    """Labels by rank whose hull is found slowly by looking at neighbours: a concave staircase below a final jump."""
     stairs: list[bool] = []
     step = 1
     while len(stairs) < rows // 2:
@@ -232,7 +232,7 @@ def test_tables_with_weights_are_those_of_single_calls() -> None:
 
 
 def test_hulls_pruned_row_by_row_are_checked_by_neighbours_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A square root of powers of 2 gives pruning one vertex a round; stairs under a jump give neighbours one a pass."""
+    """On a square root, pruning removes one vertex a round; on stairs under a jump, neighbours remove one a pass."""
     looked_at = []
     real = CountSpace.orientation
     monkeypatch.setattr(

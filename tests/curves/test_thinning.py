@@ -1,4 +1,4 @@
-"""The rows that a picture needs, compared with the whole curves point by point."""
+"""The rows that a picture needs, compared with the whole curves, point by point."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.reference import Table, table_of_counts
 from tests.strategies import Rows, examples
 
 QUARTER = 0.25 + slow.STEP / 2
-"""Pixels: what is promised, and how well it is measured."""
+"""In pixels: the promise, and how closely it is measured."""
 
 
 def table_of(rows: Rows) -> ConfusionTable:
@@ -35,7 +35,7 @@ def pixels(line: Line, side: float) -> slow.Polyline:
 
 
 def normal(rows: int, share: float, *, seed: int = 1) -> ConfusionTable:
-    """A sample as classifiers give them: the scores of both classes are normal."""
+    """A typical sample: the scores of both classes are normal."""
     random = np.random.default_rng(seed)
     labels = random.random(rows) < share
     return ConfusionTable.of(Sample(random.normal(size=rows) + 1.5 * labels, labels))
@@ -50,7 +50,7 @@ def concave(rows: int) -> ConfusionTable:
 
 @st.composite
 def short_sweeps(draw: st.DrawFn) -> Rows:
-    """Sweeps of a few steps of very different lengths, whose PR curves bend far."""
+    """Sweeps of a few steps of very different lengths, whose PR curves bend strongly."""
     steps = draw(st.lists(st.tuples(*[st.sampled_from([0, 0, 1, 2, 7, 40, 1000])] * 2), min_size=1, max_size=12))
     tp, fp = np.cumsum([(0, 0), *steps], axis=0).T.tolist()
     return Rows(tp, fp, tp[-1] + draw(st.integers(1, 50)), fp[-1] + draw(st.integers(1, 5000)))
@@ -72,14 +72,14 @@ def test_both_lines_are_within_a_quarter_of_a_pixel(rows: Rows, side: int) -> No
     ],
 )
 def test_what_happens_within_a_column_is_drawn(tp: list[int], fp: list[int]) -> None:
-    """100 of 100,000 positives are less than a tenth of a pixel; precision goes up and down meanwhile."""
+    """100 of 100,000 positives are less than a tenth of a pixel; precision rises and falls within it."""
     rows = Rows(tp, fp, 100_000, 100_000)
     line = pr_line(table_of(rows), 60)
     assert slow.apart(pixels(line, 60), slow.pr_curve(rows.table(), 60)) <= QUARTER
 
 
 def test_each_column_begins_with_its_first_row() -> None:
-    """Half a pixel has five columns: counts from 0, 2, 4, 6 and 8 on."""
+    """Half a pixel has five columns, which begin at counts 0, 2, 4, 6 and 8."""
     counts = np.array([0.0, 1.0, 2.0, 5.0, 7.0, 7.0, 8.0, 9.0, 10.0])
     assert thinning._columns(counts, 10.0, 0.5).tolist() == [0, 2, 3, 4, 6]
 
@@ -95,7 +95,7 @@ def test_so_are_those_of_many_rows(share: float) -> None:
 @examples(12)
 @given(short_sweeps(), st.integers(0, 2**32))
 def test_the_drawn_rows_have_the_curves_of_all_rows(rows: Rows, seed: int) -> None:
-    """The exact curves of the drawn rows, linear in counts, and not only the lines that are drawn through them."""
+    """Both the exact curves of the drawn rows, linear in counts, and the lines drawn through them are close."""
     random = np.random.default_rng(seed)
     more = [np.sort(random.integers(0, total + 1, 30)) for total in (rows.positives, rows.negatives)]
     many = Rows(more[0].tolist(), more[1].tolist(), rows.positives, rows.negatives)
@@ -168,7 +168,7 @@ def test_stretches_that_are_cut_next_to_their_ends_end_soon(monkeypatch: pytest.
     passes = []
     monkeypatch.setattr(thinning, "spend", lambda _rows: passes.append(1))
     x = np.arange(3_000.0)
-    y = np.cumsum(1.01 ** np.arange(3_000.0))  # each point is far from the line of all that come before it
+    y = np.cumsum(1.01 ** np.arange(3_000.0))  # each point is far from the line through all earlier ones
     kept = thinning.thinned(x, y)
     assert kept.size > 100
     assert len(passes) <= thinning._PASSES_WITHOUT_HALVING + 15

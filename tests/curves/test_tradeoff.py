@@ -1,4 +1,4 @@
-"""The optimal trade-off curves of tables small enough for paper: intervals, bounds, readings."""
+"""The optimal trade-off curves of tables small enough for paper: intervals, bounds, values at λ."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from tests.reference_tradeoff import INDICES, envelope, taking_part, value
 from tests.strategies import Data, Rows
 
 HALF_AND_HALF = Rows([2], [0], 4, 4, [0.7])
-"""A row with precision 1 and recall 1/2, and the all-positive one with 1/2 and 1: each is best on its half."""
+"""A row with precision 1 and recall 1/2, and the all-positive row with 1/2 and 1: each is best on its half."""
 
 
 def tradeoffs(source: Rows | Data, options: TradeoffOptions | None = None) -> dict[str, Tradeoff]:
-    """What is answered, by index."""
+    """The result of each index."""
     evaluation = source.counts() if isinstance(source, Rows) else source.sample()
     return evaluate_tradeoffs(evaluation, options).tradeoffs
 
@@ -130,7 +130,7 @@ def test_range_clips(index: str) -> None:
     assert late.optimal.tp.tolist() == [4.0]
     assert late.uninformative_from == 0.75
     early = tradeoffs(HALF_AND_HALF, TradeoffOptions(lambda_range=(0.0, 0.5)))[index]
-    # The other row's interval would have no length.
+    # Otherwise the other row would get an interval of length 0.
     assert early.optimal.tp.tolist() == [2.0]
     assert early.uninformative_from is None
 
@@ -141,7 +141,7 @@ def test_read_off_in_the_order_asked(index: str) -> None:
     found = tradeoffs(HALF_AND_HALF, TradeoffOptions(at_lambda=at))[index].at
     assert found is not None
     assert found.at_lambda.tolist() == at.tolist()
-    # At the shared breakpoint it is the upper interval's row.
+    # At the shared breakpoint, the row is that of the upper interval.
     np.testing.assert_array_equal(found.threshold, [math.nan, math.nan, 0.7, math.nan, 0.7])
     assert found.value[0] == found.value[2] == 1.0
     middle = {"kulczynski": 3 / 4, "f_measure": 2 / 3, "fowlkes_mallows": math.sqrt(1 / 2), "jaccard": 1 / 2}[index]
@@ -149,7 +149,7 @@ def test_read_off_in_the_order_asked(index: str) -> None:
 
 
 def test_bounds_are_inclusive_and_of_the_reported_numbers() -> None:
-    # The double .1 is above one tenth: the row's precision and recall, reported as .1, meet it nevertheless.
+    # The double .1 is above one tenth, but the row's precision and recall are reported as .1 and meet it.
     rows = Rows([1], [9], 10, 1000)
     for options in (TradeoffOptions(min_precision=0.1), TradeoffOptions(min_precision=0.1, min_recall=0.1)):
         for tradeoff in tradeoffs(rows, options).values():
@@ -165,7 +165,7 @@ def test_no_row_meets() -> None:
         tradeoffs(rows, TradeoffOptions(min_precision=math.nextafter(0.1, 1.0)))
     assert isinstance(failure.value, CurvesError)
     assert failure.value.detail
-    # Each bound is met by some row, both by none.
+    # Each bound alone is met by some row, but no row meets both.
     with pytest.raises(NoRowMeets):
         tradeoffs(rows, TradeoffOptions(min_precision=0.1, min_recall=0.5))
 
@@ -182,7 +182,7 @@ def test_every_recall_is_met() -> None:
 
 
 def test_rows_without_a_true_positive_take_no_part() -> None:
-    # Both bounds are 0: a row with tp = 0 meets them, and is left out all the same.
+    # Both bounds are 0: a row with tp = 0 meets them, but is still left out.
     for tradeoff in tradeoffs(Rows([0, 0], [0, 3], 4, 4), TradeoffOptions()).values():
         assert tradeoff.optimal.tp.tolist() == [4.0]
 

@@ -1,1 +1,1 @@
-"""What is refused, with which code, where the pointer points, and what the sentence says."""
+"""What is refused, with which code, pointer and sentence."""

@@ -1,4 +1,4 @@
-"""Every place of a request that a schema reads, with a right request that has it; found by walking the schemas."""
+"""Every place of a request that a schema reads, with a valid request that has it; found by walking the schemas."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "comparisons": {"evaluations": [{"name": "old", **SAMPLE}, {"name": "new", **OTHER}]},
     "gates": SAMPLE | {"baseline": OTHER, "intervals": {"level": 0.9}, "rules": [ROC, DROP]},
 }
-"""{operation: a right request for it with every object that it may have}, of samples"""
+"""{operation: a valid request for it, as a sample, with every object that it may have}"""
 
 COUNTED: dict[str, dict[str, Any]] = {
     "curves": {"counts": COUNTS},
@@ -41,7 +41,7 @@ COUNTED: dict[str, dict[str, Any]] = {
     "comparisons": {"evaluations": [{"name": "old", **SAMPLE}, {"name": "counted", "counts": COUNTS}]},
     "gates": {"counts": COUNTS, "baseline": {"counts": COUNTS}, "rules": [ROC]},
 }
-"""The same, of counts."""
+"""The same, with counts."""
 
 GROUPS = {"score": [0.9, 0.5, 0.2], "positives": [1, 2, 0], "negatives": [0, 1, 2]}
 GROUPED: dict[str, dict[str, Any]] = {
@@ -50,7 +50,7 @@ GROUPED: dict[str, dict[str, Any]] = {
     "comparisons": {"evaluations": [{"name": "old", **SAMPLE}, {"name": "grouped", "groups": GROUPS}]},
     "gates": {"groups": GROUPS, "baseline": {"groups": GROUPS}, "rules": [ROC]},
 }
-"""The same, of groups."""
+"""The same, with groups."""
 
 TABLE = "scores,other,labels\n" + "".join(
     f"{score},{other},{label}\n" for score, other, label in zip(SAMPLE["scores"], OTHER["scores"], LABELS, strict=True)
@@ -66,7 +66,7 @@ QUERIES: dict[str, dict[str, str]] = {
 COLUMNS = ("scores", "labels", "soft_labels", "weights")
 
 EVALUATING = [operation for operation in OPERATIONS if operation not in {"columns", "slices", "classes"}]
-"""The operations whose body is an evaluation, or several. Columns of a table, slices and classes may have any name:
+"""The operations whose body is one evaluation or several. In slices, classes and columns, columns may have any name:
 what is refused there is in test_columns_answer.py, test_slices_answer.py and test_classes_answer.py."""
 
 Keys = tuple[str | int, ...]
@@ -74,7 +74,7 @@ Keys = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Place:
-    """A field of a request, by the keys that lead to it; it is the last of its list, where it is in one."""
+    """A field of a request, by the keys that lead to it; if it is in a list, in the last item."""
 
     operation: str
     keys: Keys
@@ -82,14 +82,14 @@ class Place:
 
     @property
     def pointer(self) -> str:
-        """The JSON pointer of it."""
+        """Its JSON pointer."""
         return "".join(f"/{key}" for key in self.keys)
 
     def __str__(self) -> str:
         return f"{self.operation}{self.pointer}"
 
     def body(self, value: Any) -> Any:
-        """A request that is right but for this value."""
+        """A request that is valid except for this value."""
         right = COUNTED if "counts" in self.keys else GROUPED if "groups" in self.keys else SAMPLES
         return put(right[self.operation], self.keys, value)
 
@@ -106,12 +106,12 @@ def put(body: Any, keys: Keys, value: Any) -> Any:
 
 
 def places() -> list[Place]:
-    """Every one, of every operation that evaluates."""
+    """All places, of every operation that evaluates."""
     return [place for operation in EVALUATING for place in _of_object(operation, OPERATIONS[operation].schema, ())]
 
 
 def _of_object(operation: str, schema: Any, keys: Keys) -> Iterator[Place]:
-    """The place of an object, and those in it."""
+    """The place of an object, and the places in it."""
     yield Place(operation, keys, fields.Nested(schema))
     yield from _of_schema(operation, schema, keys)
 
@@ -127,11 +127,11 @@ def _of_schema(operation: str, schema: Any, keys: Keys) -> Iterator[Place]:
 
 
 def in_query(place: Place) -> bool:
-    """Whether the query of a table has the option, or the object that it is in."""
+    """Whether a table's query has the option, or the object that contains it."""
     return bool(place.keys) and place.keys[0] in OPERATIONS[place.operation].parameters and place.keys[0] not in COLUMNS
 
 
 def query(place: Place, value: Any) -> dict[str, str]:
-    """A query for TABLE that is right but for this value; what the value is in is JSON."""
+    """A query for TABLE that is valid except for this value; the object that contains the value is JSON."""
     name = str(place.keys[0])
     return QUERIES[place.operation] | {name: json.dumps(place.body(value)[name])}

@@ -1,4 +1,4 @@
-"""An evaluation is checked the same wherever a request has one: what its columns and counts must be together."""
+"""Every request checks an evaluation in the same way: which columns and counts must be there together."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def pointer_to(keys: Keys) -> str:
 
 
 def right(operation: str, keys: Keys) -> Any:
-    """A request with nothing that would inherit what the evaluation at some keys says of its labels."""
+    """A request in which no other evaluation inherits what this one says about its labels."""
     if keys:
         return SAMPLES[operation]
     alone = {name: value for name, value in SAMPLES[operation].items() if name not in ("tuning", "baseline")}

@@ -1,4 +1,4 @@
-"""Every field of every request, times what is wrong for its kind: refused in a body, in a query, by openapi.yaml."""
+"""Every field of every request, with every wrong value of its kind: refused in a body, in a query, by openapi.yaml."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SCHEMAS = {
     for found in evaluations()
 }
 NOT_SAID = {"not_exact", "not_text", "not_a_label"}
-"""Codes of what JSON Schema has no word for."""
+"""Codes of what JSON Schema cannot express."""
 
 NAMES = {name for operation in EVALUATING for name in OPERATIONS[operation].schema.fields}  # type: ignore[attr-defined]
 
@@ -69,7 +69,7 @@ def test_a_wrong_value_is_refused(place: Place) -> None:
 def test_it_is_refused_in_a_query_too(place: Place) -> None:
     in_list = isinstance(place.field, own.NumberColumn) and len(place.keys) == 1
     for wrong in wrong_values(place.field):
-        if not (in_list and wrong.code == "not_a_column"):  # numbers in a query may do without brackets
+        if not (in_list and wrong.code == "not_a_column"):  # in a query, a list of numbers needs no brackets
             found = asking.errors(place.operation, TABLE, content_type="text/csv", **query(place, wrong.value))
             check(found, place, wrong)
 
@@ -88,7 +88,7 @@ def test_the_errors_of_a_picture(operation: str, media_type: str) -> None:
 @of(PLACES)
 def test_the_contract_refuses_it_too(place: Place) -> None:
     for wrong in wrong_values(place.field):
-        too_few = isinstance(place.field, own.NumberColumn) and wrong.code == "wrong_length"  # [] reads as absent
+        too_few = isinstance(place.field, own.NumberColumn) and wrong.code == "wrong_length"  # [] counts as absent
         if wrong.code not in NOT_SAID and not too_few:
             assert violations(SCHEMAS[place.operation], place.body(wrong.value)), wrong
 
@@ -100,7 +100,7 @@ def test_the_contract_lets_every_field_be_absent(place: Place) -> None:
 
 @of(NUMBERS)
 def test_json_is_strict_at_every_depth(place: Place) -> None:
-    """NaN is not JSON; a number that no double holds is pointed to."""
+    """NaN is not JSON; the pointer shows a number that no double can hold."""
     column = isinstance(place.field, own.NumberColumn)
     for text, row in (("NaN", None), ("-Infinity", None), ("1e400", "/1" if column else "")):
         body = json.dumps(place.body([0.5, "here"] if column else "here")).replace('"here"', text)

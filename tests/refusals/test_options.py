@@ -1,4 +1,4 @@
-"""Options that do not go together, or not with the evaluation: one row for each, with its sentence."""
+"""Options that exclude each other, or do not fit the evaluation: one row for each, with its sentence."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def test_what_does_not_go_together(operation: str, body: Any, pointer: str, code
 
 @pytest.mark.parametrize("absent", [{}, {"weights": None}, {"weights": []}])
 def test_weights_of_one_side_alone_are_to_blame(absent: dict[str, Any]) -> None:
-    """Not those that nobody gave."""
+    """The error points only to the weights that were given."""
     weights = {"weights": [1, 3, 1, 1, 1, 1]}
     assert asking.refusals("gates", PAIR | weights | {"baseline": OTHER | absent}) == [("/weights/1", "not_paired")]
     found = asking.refusals("gates", PAIR | absent | {"baseline": OTHER | weights})

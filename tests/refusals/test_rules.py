@@ -1,4 +1,4 @@
-"""What does not go together in a rule of a gate, and what its metric may have been meant to be."""
+"""Fields of a rule that exclude each other, and which metric the caller may have meant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors in a table, or in its query, and where the pointer points: at the table's own columns."""
+"""Errors in a table or in its query; the pointer has the table's own column names."""
 
 from __future__ import annotations
 

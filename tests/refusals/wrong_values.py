@@ -1,4 +1,4 @@
-"""What is wrong for each kind of field: the value, its code, the row that is pointed to, and the sentence."""
+"""Wrong values for each kind of field, each with its code, the row that the error points to, and the sentence."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FROM_PANDAS = "This is an object of rows, as pandas' to_json and to_dict write; 
 
 
 class Wrong(NamedTuple):
-    """A value that a field refuses; `row` is the pointer below the field's own."""
+    """A value that a field refuses; `row` comes after the field's own pointer."""
 
     value: Any
     code: str
@@ -34,7 +34,7 @@ NOT_NUMBERS = [
     (BEYOND_DOUBLES, "not_exact", "This integer has no exact double, and rocpr does not round it."),
     (10**400, "not_exact", "This integer has no exact double, and rocpr does not round it."),
 ]
-"""What is not a number, alone or in a list."""
+"""Values that are not numbers, alone or in a list."""
 
 NOT_ONE_NUMBER = [*NOT_NUMBERS, ([0.5], "not_a_number", "This is a list; it must be one number.")]
 A_LIST = ([0.5], "not_a_number", "This is a list; it must be a number. From predict_proba(X), send one column:")
@@ -42,7 +42,7 @@ A_LIST = ([0.5], "not_a_number", "This is a list; it must be a number. From pred
 
 @singledispatch
 def wrong_values(field: fields.Field[Any]) -> Iterator[Wrong]:
-    """All wrong values of a field that stand here for their kind."""
+    """All wrong values listed here for a field's kind."""
     raise NotImplementedError(type(field))
 
 
