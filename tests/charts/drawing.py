@@ -1,4 +1,4 @@
-"""Requests for the tests of pictures, and how these read a picture: as XML, its texts, its lines."""
+"""Requests for the tests of pictures, and functions that read a picture: as XML, its texts, its lines."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ BODIES = {
         "labels": [*CLASS_SHIFTS] * 100,
     },
 }
-"""{operation: a request of it}"""
+"""{operation: a request for it}"""
 
 
 def svg_of(operation: str, body: Any, **options: str) -> str:

@@ -1,4 +1,4 @@
-"""Each operation's picture: that it shows what its answer says."""
+"""Each operation's picture shows what its answer says."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ROUNDED = 0.01
 
 
 def in_plane(points: slow.Polyline) -> slow.Polyline:
-    """Pixels of the picture to pixels of its first plane, upwards; without a title the plane starts at 8."""
+    """Convert pixels of the picture to pixels of its first plane, upwards; without a title the plane starts at 8."""
     return np.column_stack((points[:, 0] - LEFT, 8 + TOP + SIDE - points[:, 1]))
 
 

@@ -1,4 +1,4 @@
-"""The calibration diagram and the cost curve: what is drawn is what the numbers say."""
+"""The calibration diagram and the cost curve: the drawing shows what the numbers say."""
 
 from __future__ import annotations
 

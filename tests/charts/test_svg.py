@@ -130,7 +130,7 @@ def test_the_dark_theme_has_the_colours_that_auto_has_in_the_dark() -> None:
 
 
 def luminance(colour: str) -> float:
-    """Of WCAG 2."""
+    """The luminance of WCAG 2."""
     parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
@@ -155,7 +155,7 @@ def test_lines_are_broken_where_they_do_not_fit() -> None:
 
 
 def test_no_letter_is_wider_than_assumed() -> None:
-    """Advances of DejaVu Sans, in ems of 2,048 units, as in its table hmtx."""
+    """The widths of letters in DejaVu Sans, in ems of 2,048 units, from its table hmtx."""
     units = {"W": 2025, "m": 1995, "%": 1946, "M": 1767, "w": 1675, "O": 1612, "0": 1303, "n": 1298, "r": 842, "I": 604}
     assert all(units / 2048 <= text_width(letter, 1) <= units / 2048 + 0.08 for letter, units in units.items())
 

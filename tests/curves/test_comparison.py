@@ -230,7 +230,7 @@ def lattice(sample: Sample) -> tuple[np.ndarray, np.ndarray]:
 
 
 def runs(best: np.ndarray) -> list[tuple[float, float, tuple[int, ...]]]:
-    """Runs of equal columns in a boolean table (curves, steps): intervals of [0, 1], and which curves are true there."""
+    """Runs of equal columns in a boolean table (curves, steps): intervals of [0, 1], and the curves that are true."""
     steps = best.shape[1]
     starts = [0, *(np.flatnonzero((best[:, 1:] != best[:, :-1]).any(axis=0)) + 1).tolist()]
     return [

@@ -133,7 +133,7 @@ def met(points: Sequence[Points], total: float) -> list[float]:
 
 
 def test_near_the_middle_of_two_doubles_no_rounding_decides() -> None:
-    """Nearly equal lines cancel 44 bits; a few of thousands of crossings are that close to the middle of two doubles."""
+    """Nearly equal lines cancel 44 bits; of thousands of crossings, a few are that near to a middle of two doubles."""
     random = np.random.default_rng(136)
     x = np.sort(random.random((3000, 4)) * 2.0 ** random.integers(-6, 1, (3000, 4)), axis=1)
     y = x * random.random((3000, 1)) * (1 + 2.0**-44 * random.standard_normal((3000, 4)))

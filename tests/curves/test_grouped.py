@@ -86,7 +86,7 @@ def test_groups_in_order_are_not_copied() -> None:
 
 @pytest.mark.parametrize("lower", [False, True])
 def test_a_threshold_divides_what_it_calls_positive_in_part(lower: bool) -> None:  # noqa: FBT001
-    """A threshold calls scores equal to it positive: at one end of [0, 1] all of them, at the other only those there."""
+    """A threshold calls scores equal to it positive: at one end of [0, 1] all of them, at the other only that end."""
     ends = [(0.0, 1.0), (2.0, 2.0), (3.0, 4.0)]
     places = [-1.0, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 3.5, 4.0, 5.0]
     if lower:

@@ -1,4 +1,4 @@
-"""One bootstrap of each method and of each way to draw, pinned: the same seed gives the same interval in every release.
+"""One bootstrap of each method and of each way to draw, pinned: in every release, a seed gives the same interval.
 
 The numbers are rocpr's own. NumPy promises that SeedSequence and PCG64 keep their streams, but not that the methods of
 its Generator do. If these tests fail after an update of NumPy, the intervals of a seed have changed: write the new

@@ -1,4 +1,4 @@
-"""Comparisons whose answers are known: printed in the papers, or made to be like those, with their sums on paper."""
+"""Comparisons whose answers are known: printed in the papers, or made to resemble those, and worked out on paper."""
 
 from __future__ import annotations
 

@@ -16,11 +16,11 @@ from tests.reference_tradeoff import INDICES
 from tests.strategies import Rows
 
 HAYSTACK = 10**6
-"""So many negatives that the all-positive row has next to no precision, and a small bound leaves it out."""
+"""So many negatives that the all-positive row has almost no precision, and a small bound leaves it out."""
 
 
 def values_of(row: tuple[int, int], positives: int, at_lambda: list[float]) -> dict[str, list[float]]:
-    """f of one row (tp, fp) for each index: the envelope, when no other row takes part."""
+    """f of one row (tp, fp) by each index: the envelope, when no other row takes part."""
     options = TradeoffOptions(min_precision=0.01, at_lambda=np.array(at_lambda))
     found = evaluate_tradeoffs(Rows([row[0]], [row[1]], positives, HAYSTACK).counts(), options).tradeoffs
     values = {}
@@ -38,7 +38,7 @@ TABLE_1 = {
     (81, 81): ("0.5", "0.9", ("0.7", "0.64", "0.67", "0.47"), ("0.58", "0.55", "0.56", "0.49")),
     (45, 5): ("0.9", "0.5", ("0.7", "0.64", "0.67", "0.47"), ("0.82", "0.7759", "0.8", "0.66")),
 }
-"""The F-measure of (.9, .5) at lambda .2 is .7759, printed as .77: cut, not rounded."""
+"""The F-measure of (.9, .5) at lambda .2 is .7759, which the paper prints truncated, as .77."""
 
 
 @pytest.mark.parametrize("row", TABLE_1)
@@ -56,12 +56,12 @@ def test_table_1(row: tuple[int, int]) -> None:
 
 
 def as_printed(value: float, cell: str) -> str:
-    """A value rounded to as many digits as a cell has."""
+    """A value rounded to as many digits as the paper prints."""
     return f"{value:.{len(cell) - 2}f}"
 
 
 def test_printed_f_measure_is_cut() -> None:
-    """H&N table 1 prints .77 where .7759 is meant."""
+    """H&N table 1 prints .77 for .7759: truncated, not rounded."""
     value = values_of((45, 5), 90, [0.2])["f_measure"][0]
     assert value == pytest.approx(0.9 * 0.5 / (0.2 * 0.9 + 0.8 * 0.5), rel=1e-14)
     assert math.floor(100 * value) == 77
@@ -128,7 +128,7 @@ def test_selection_under_bounds(index: str) -> None:
 
 
 def selection(options: TradeoffOptions) -> dict[str, Tradeoff]:
-    """What is answered for the rows above."""
+    """The result for the rows above."""
     return evaluate_tradeoffs(SELECTION, options).tradeoffs
 
 

@@ -1,4 +1,4 @@
-"""Answers known from elsewhere: the numbers printed by Davis & Goadrich 2006, and what follows on paper.
+"""Known answers: the numbers printed by Davis & Goadrich 2006, and what follows from them on paper.
 
 Each test names its source. Values are written as printed and compared at their printed digits.
 """
@@ -83,7 +83,7 @@ def test_worst_ranking(size: int) -> None:
 
 
 def test_trapezoid_of_the_worst_ranking_tends_to_it() -> None:
-    """The trapezoid at every integer tp comes nearer by four when P doubles."""
+    """The trapezoid at every integer tp comes four times nearer when P doubles."""
     errors = [areas(Rows([0], [size], size, size)).pr_trapezoid - (1 - math.log(2)) for size in (50, 100, 200, 400)]
     for coarse, fine in itertools.pairwise(errors):
         assert 3.9 < coarse / fine < 4.1
@@ -99,7 +99,7 @@ def test_perfect_ranking(positives: int, negatives: int) -> None:
 
 @pytest.mark.parametrize(("positives", "negatives"), [(1, 1), (433, 56164), (3, 7)])
 def test_one_score_for_all(positives: int, negatives: int) -> None:
-    """All scores equal: one row, no skill. ROC area one half; every precision area the prevalence P/(P+N)."""
+    """All scores equal: one row, no skill. The ROC area is one half, every precision area the prevalence P/(P+N)."""
     data = Data([0.5] * (positives + negatives), [True] * positives + [False] * negatives)
     found = evaluate_curves(data.sample()).auc
     assert found is not None
@@ -110,7 +110,7 @@ def test_one_score_for_all(positives: int, negatives: int) -> None:
 
 
 def test_leading_negatives() -> None:
-    """D&G's program extends the first point with a true positive flat to recall 0; the curve starts at 0 instead.
+    """D&G's program extends the first point with a true positive horizontally to recall 0; here the curve starts at 0.
 
     P = 2, N = 2, order: negative, positive, negative, positive. On paper, the integral over the first true positive is
     1 - ln 2 (fp = 1), over the second 1 - 2 ln(4/3) (fp = 2): pr = (2 - ln 2 - 2 ln(4/3)) / 2.
@@ -128,7 +128,7 @@ def test_leading_negatives() -> None:
 
 
 def test_origin_is_the_limit_of_the_first_segment() -> None:
-    """At the origin precision is tp_1/(tp_1+fp_1), not 1 by decree; the row itself has none."""
+    """At the origin precision is tp_1/(tp_1+fp_1), not 1 by definition; the row itself has none."""
     curves = evaluate_curves(Rows([3], [1], 10, 10).counts())
     assert curves.points is not None
     assert curves.interpolated_pr is not None

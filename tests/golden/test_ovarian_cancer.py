@@ -85,7 +85,7 @@ DIGITS = 1e-12
 
 
 def sample(test: str) -> Sample:
-    """Little albumin and little protein are bad signs, a high score is one."""
+    """Low albumin and low protein are bad signs, as is a high score."""
     return Sample(COLUMNS[test], LABELS, lower_is_positive=test != "kg_score")
 
 
@@ -141,6 +141,6 @@ def test_paired_comparisons(pair: tuple[str, str]) -> None:
 
 
 def test_the_direction_of_a_score_is_only_its_sign() -> None:
-    """SAS is given 10 less the K-G score, of which little is a bad sign."""
+    """SAS uses 10 minus the K-G score, of which low values are a bad sign."""
     turned = replace(sample("kg_score"), scores=10 - COLUMNS["kg_score"], lower_is_positive=True)
     assert standard_error(strata(turned, ConfusionTable.of(turned))) == standard_error(single("kg_score"))

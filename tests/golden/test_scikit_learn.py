@@ -14,7 +14,7 @@ from service.curves.evaluation import evaluate_curves
 from service.curves.sample import Sample
 
 ROUNDING = 1e-12
-"""scikit-learn sums in plain doubles: for some thousand rows it is good to about this."""
+"""scikit-learn sums in plain doubles: with a few thousand rows, it is accurate to about this."""
 
 
 def columns(seed: int, kind: str) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:

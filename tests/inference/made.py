@@ -28,7 +28,7 @@ def made(size: int, share: float = 0.5, levels: int | None = None, seed: int = 1
 
 
 def listed(stratum: Stratum, evaluation: int, kinds: np.ndarray | None) -> list[reference_bootstrap.Example]:
-    """What has a count, as (row, weight)."""
+    """Whatever has a count, as (row, weight)."""
     weights = np.ones(stratum.examples.size) if stratum.weights is None else stratum.weights
     rows = stratum.rows[evaluation]
     kinds = np.arange(rows.size) if kinds is None else kinds

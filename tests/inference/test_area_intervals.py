@@ -103,7 +103,7 @@ class TestAreas:
             assert (interval.lower, interval.upper) == pytest.approx(ends, rel=1e-9)
 
     def test_better_data_show_more(self) -> None:
-        """One positive below one of a thousand negatives shows no more than none would, however small its spread is."""
+        """One positive below one of a thousand negatives proves no more than none would, however small its spread."""
         scores = [2000.0 - row for row in range(1020)]
         labels = [row < 20 for row in range(1020)]
         perfect, _ = intervals_of(Data(scores, labels).sample())
@@ -128,7 +128,7 @@ class TestAreas:
     @pytest.mark.parametrize("method", INTERVAL_METHODS)
     @pytest.mark.parametrize("weights", [None, [2.0, 1.0, 0.5, 1.0, 1.0, 1.0]])
     def test_areas_of_one_and_nought(self, method: str, weights: list[float] | None) -> None:
-        """The free end is Clopper & Pearson's for as many trials as the smaller class has examples, or tells of."""
+        """The free end is Clopper & Pearson's, with the smaller class's examples, or its effective size, as trials."""
         data = Data([9, 8, 7, 3, 2, 1], [True] * 3 + [False] * 3, weights)
         trials = 3 if weights is None else 3.5**2 / 5.25
         found, warnings = intervals_of(data.sample(), method)
@@ -245,7 +245,7 @@ class TestAreas:
                 assert inner.upper <= outer.upper * (1 + 1e-15)
 
     def test_a_cut_table(self) -> None:
-        """Of the table that thresholds leave, the interval is that of the scores as the cuts leave them."""
+        """The interval of a table cut at thresholds is that of the scores rounded down to these thresholds."""
         data = Data([9, 8, 7, 6, 5, 4, 3, 2], [True, True, False, True, False, True, False, False], [1.0, 2.0] * 4)
         coarse = replace(data, scores=[8, 8, 5, 5, 5, 0, 0, 0])
         table = ConfusionTable.of(data.sample()).at_thresholds(np.array([7.5, 4.5]))
@@ -256,7 +256,7 @@ class TestAreas:
 
 
 def close(one: Data, other: Data, method: str) -> None:
-    """The same intervals, but for rounding."""
+    """The same intervals, up to rounding."""
     (first, codes), (second, others) = (intervals_of(each.sample(), method) for each in (one, other))
     assert codes == others
     for name in AREAS:

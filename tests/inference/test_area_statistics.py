@@ -1,4 +1,4 @@
-"""The areas of many resamples at once: against exact ones, table by table."""
+"""The areas of many resamples at once, against exact ones, table by table."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_areas_are_the_exact_ones(tables: list[Steps]) -> None:
 
 
 def test_areas_of_many_short_steps() -> None:
-    """Steps of all lengths on both sides of where the series ends."""
+    """Steps of all lengths, on both sides of the limit of the series."""
     random = np.random.default_rng(1)
     steps = random.integers(0, 4, (400, 2)) * random.choice([1.0, 1.0, 1.0, 30.0], (400, 1))
     tp, fp = cumulated(steps.tolist())
@@ -95,7 +95,7 @@ def test_tiles_change_nothing(tile: int, monkeypatch: pytest.MonkeyPatch) -> Non
     st.integers(0, 2**32 - 1),
 )
 def test_rows_that_are_left_out_carry_no_information(kinds: list[tuple[int, int]], seed: int) -> None:
-    """In any resample of the same kinds of example, some of which it lacks."""
+    """In any resample of the same kinds of examples, even if it lacks some of them."""
     kinds = [*kinds, (1, 1)]
     gains, losses = (np.array([False, *(count > 0 for count in column)]) for column in zip(*kinds, strict=True))
     drawn = np.random.default_rng(seed).integers(0, 3, (4, len(kinds), 2)) * np.array(kinds)
@@ -110,7 +110,7 @@ def test_rows_that_are_left_out_carry_no_information(kinds: list[tuple[int, int]
 
 
 def test_rows_needed_by_hand() -> None:
-    # Rows 1 and 2 gain positives, 3 nothing, 4 and 5 negatives, 6 and 7 both, 8 positives.
+    # Rows 1 and 2 gain positives, row 3 nothing, rows 4 and 5 negatives, rows 6 and 7 both, row 8 positives.
     gains = np.array([0, 1, 1, 0, 0, 0, 1, 1, 1], dtype=np.bool_)
     losses = np.array([0, 0, 0, 0, 1, 1, 1, 1, 0], dtype=np.bool_)
     assert AREA_STATISTICS["roc"].rows(gains, losses).tolist() == [0, 2, 5, 6, 7, 8]

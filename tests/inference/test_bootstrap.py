@@ -1,4 +1,4 @@
-"""Replicates against resamples rebuilt one by one, and what they must not depend on."""
+"""Replicates against resamples rebuilt one by one, and what must not change them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.strategies import Data, examples, near_scores, samples, tied_scores, 
 
 
 def slowly(strata: Strata, evaluation: int, resamples: int, seed: int, stream: int = 0) -> list[dict[str, float]]:
-    """The areas of each resample's sample."""
+    """The areas of each resample, evaluated as a sample."""
     drawn = []
     for number, stratum in enumerate((strata.positives, strata.negatives)):
         kinds, counts = draws(stratum.examples, np.random.SeedSequence(seed, spawn_key=(stream, number)))

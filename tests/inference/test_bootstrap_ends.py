@@ -45,7 +45,7 @@ def test_an_end_that_undefined_replicates_decide_is_undefined() -> None:
 @pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
 @pytest.mark.parametrize("share", [0.3, 0.5, 0.8])
 def test_bca_is_scipy_s(level: float, share: float) -> None:
-    """Of scipy's own replicates: then only the jackknife and the formula are ours."""
+    """From scipy's own replicates, so that only the jackknife and the formula are ours."""
     sample = made(40, share, levels=5)
 
     def area(positives: np.ndarray, negatives: np.ndarray) -> float:
@@ -102,14 +102,14 @@ def test_bca_where_there_is_nothing_to_correct() -> None:
     assert bca_ends(np.full(9, 0.5), 0.5, [same, same], 0.9) == (0.5, 0.5)
     for estimate in (0.1, 0.9):
         assert all(np.isnan(bca_ends(np.full(9, 0.5), estimate, [same, same], 0.9)))
-    # Φ of less than everything: the ends stay among the replicates.
+    # Φ of a huge negative number: the ends are still among the replicates.
     steep = LeftOut(np.array([0.0, 1.0]), np.array([1.0, 99.0]))
     lower, upper = bca_ends(np.linspace(0, 1, 100), 0.999, [steep], 0.9999)
     assert 0 <= lower <= upper <= 1
 
 
 def heavy(sample: Sample) -> Sample:
-    """The same but for a few examples of much weight."""
+    """The same sample, except that a few examples have most of the weight."""
     assert sample.weights is not None
     weights = sample.weights.copy()
     weights[::400] *= 60
@@ -127,7 +127,7 @@ def heavy(sample: Sample) -> Sample:
     ],
 )
 def test_many_examples_are_left_out_in_groups(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every example is in one group; the skewness of the sums of groups is that of what is summed."""
+    """Every example is in exactly one group; the sums of groups have the skewness of what is summed."""
     examined = strata_of(sample)
     few = jackknife(examined, AREA_STATISTICS, 1)
     with monkeypatch.context() as patched:
@@ -153,7 +153,7 @@ def test_paired_differences_have_a_jackknife_too() -> None:
 
 @pytest.mark.parametrize("last", [255.0, 300.0])
 def test_the_jackknife_of_small_and_of_large_counts(last: float) -> None:
-    """Above 255 of a kind the sums are others, of doubles."""
+    """Above 255 of a kind, other sums are used, of doubles."""
     examined = strata_of(Counts(np.array([3.0, 9.0]), np.array([2.0, 4.0]), 9.0 + last, 7.0))
     positives = jackknife(examined, AREA_STATISTICS, 1)["pr"][0][0]
     assert positives.examples.tolist() == [3.0, 6.0, last]

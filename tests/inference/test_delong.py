@@ -27,7 +27,7 @@ scores = st.one_of(tied_scores, near_scores, st.integers(0, 9).map(float))
 
 
 def enough(data: Data) -> bool:
-    """Whether both classes tell as much as two examples or more."""
+    """Whether both classes have an effective size of two or more."""
     return strata_of(data).enough
 
 
@@ -73,7 +73,7 @@ def error_of(data: Data) -> float:
 def test_against_all_pairs(data: Data) -> None:
     placed = by_pairs(data)
     expected = float(reference.root(reference.covariance(placed, placed)))
-    # Weights are summed in doubles, so that what is 0 may be some 1e-17.
+    # Weights are summed in doubles, so a variance of 0 may come out as about 1e-17.
     assert error_of(data) == pytest.approx(expected, rel=1e-12, abs=1e-30 if data.weights is None else 1e-15)
 
 
@@ -156,7 +156,7 @@ def test_other_direction_of_scores_changes_nothing(data: Data) -> None:
 @examples(80)
 @given(any_samples)
 def test_swapped_classes_have_the_same_error(data: Data) -> None:
-    """The area becomes 1 - area, with the same error; and with the scores turned round too, the area stays."""
+    """The area becomes 1 - area with the same error; if the scores are negated, too, the area stays the same."""
     swapped = replace(data, labels=[not label for label in data.labels])
     turned = replace(swapped, lower_is_positive=not data.lower_is_positive)
     for other in (swapped, turned):
@@ -188,7 +188,7 @@ def test_a_sample_does_not_differ_from_itself(data: Data) -> None:
 @examples(80)
 @given(pairs())
 def test_correlation_is_at_most_one(data: tuple[Data, Data]) -> None:
-    """The error of a difference is between the difference and the sum of the errors."""
+    """The error of a difference lies between the difference and the sum of the two errors."""
     pair = pair_of(data)
     one, other = standard_error(pair, 0), standard_error(pair, 1)
     assert abs(one - other) * (1 - 1e-12) - 1e-15 <= paired_spread(pair).error <= (one + other) * (1 + 1e-12)
@@ -197,7 +197,7 @@ def test_correlation_is_at_most_one(data: tuple[Data, Data]) -> None:
 @examples(60)
 @given(plenty(), st.integers(2, 4))
 def test_every_example_again(data: Data, times: int) -> None:
-    """Of m examples times k, the variance of a class is (m - 1)/(k m - 1) of what it was."""
+    """If each of m examples is there k times, the variance of a class is (m - 1)/(k m - 1) of what it was."""
     again = replace(data, scores=data.scores * times, labels=data.labels * times)
     placed = by_pairs(data)
     expected = Fraction(0)
@@ -210,7 +210,7 @@ def test_every_example_again(data: Data, times: int) -> None:
 @pytest.mark.parametrize("area", [0, 1])
 @pytest.mark.parametrize("weights", [None, [0.1, 0.2, 0.3, 0.7, 1.1]])
 def test_without_any_spread(area: int, weights: list[float] | None) -> None:
-    """All placements of a class are equal: 0, 1, or one half where all scores are tied."""
+    """All placements of a class are equal: 0, 1, or 1/2 if all scores are tied."""
     apart = Data([3, 2, 2, 1, 0], [True, True, True, False, False], weights)
     data = replace(apart, lower_is_positive=area == 0)
     tied = replace(apart, scores=[7.0] * 5)
@@ -220,7 +220,7 @@ def test_without_any_spread(area: int, weights: list[float] | None) -> None:
 
 
 def test_constant_differences_of_no_dyadic_fraction() -> None:
-    """Placements by thirds: every one differs by as much in the other evaluation, so the difference has no spread."""
+    """Placements are thirds: each differs by as much in the other evaluation, so the difference has no spread."""
     labels = [True, True, False, False, False]
     one, other = Data([5, 5, 6, 4, 4], labels), Data([5, 5, 6, 6, 4], labels)
     pair = pair_of((one, other))
@@ -231,7 +231,7 @@ def test_constant_differences_of_no_dyadic_fraction() -> None:
 
 
 def test_one_pair_out_of_order_among_many() -> None:
-    """Near an area of 1 the error keeps its digits: n positives and n negatives, one of each the wrong way round.
+    """Near an area of 1 the error keeps its digits: of n positives and n negatives, one pair is in the wrong order.
 
     Placements are 0 but for one of each class, which is 1/n: the variance is 2/(n^2 n^2) for a mean of 1/n^2.
     """
@@ -248,11 +248,11 @@ def test_one_pair_out_of_order_among_many() -> None:
 
 
 def test_counts_as_large_as_doubles_hold() -> None:
-    """One row in the middle of 2^53 of each class; a placement is one of two values, so the variance is binomial."""
+    """One row in the middle of 2^53 of each class; placements have only two values, so the variance is binomial."""
     total = 2**53
     hits, misses = 3 * 2**51, 2**51 + 1
     counts = Counts(np.array([hits], float), np.array([misses], float), float(total), float(total))
-    spread = Fraction(1, 4)  # of placements misses/2 and (misses + total)/2, in totals, from each other: 1/2
+    spread = Fraction(1, 4)  # placements are misses/2 and (misses + total)/2, over the total: they differ by 1/2
     expected = Fraction(0)
     for part in (hits, misses):
         share = Fraction(part, total)
@@ -262,7 +262,7 @@ def test_counts_as_large_as_doubles_hold() -> None:
 
 
 def test_weights_far_apart() -> None:
-    """The squares of small placements are below the range of a double; the error is not."""
+    """The squares of small placements are below the range of a double, but the error is not."""
     labels = [True, True, False, True, False, False]
     data = Data([3, 3, 2, 1, 0, -1], labels, [1.0, 1.0, 1.0, 1e-140, 1.0, 1.0])
     placed = by_pairs(data)
@@ -275,7 +275,7 @@ def test_weights_far_apart() -> None:
 
 @pytest.mark.parametrize("levels", [None, 1000])
 def test_a_million_rows(levels: int | None) -> None:
-    """Exact in integers, from midranks by SciPy (Sun & Xu 2014): 2 N u = 2 (rank - rank in the class)."""
+    """Exact in integers, from SciPy's midranks (Sun & Xu 2014): 2 N u = 2 (rank - rank in the class)."""
     random = np.random.default_rng(7)
     size = 1_000_000
     labels = random.random(size) < 0.3

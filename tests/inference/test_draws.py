@@ -1,4 +1,4 @@
-"""Counts of draws with replacement: against one draw at a time, and their distribution."""
+"""Counts of draws with replacement: against single draws, and their distribution."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_the_two_draws_of_a_poisson_count_have_its_distribution(mean: float) -> 
 
 
 def test_the_cells_of_a_poisson_count_by_hand() -> None:
-    """2^16/e is 24109.35; its whole part, that of a half, a sixth and a 24th of it."""
+    """2^16/e is 24109.35; the cells are its whole part, and those of a half, a sixth and a 24th of it."""
     assert poisson_cells(1.0)[0] == [24109, 24109, 12054, 4018, 1004]
 
 
@@ -59,7 +59,7 @@ def test_the_cells_of_a_poisson_count_by_hand() -> None:
 def test_each_count_is_binomial(size: int) -> None:
     counts = SingleDraws(size, seed()).counts(200_000 // size).copy()
     assert (counts.sum(axis=1, dtype=np.int64) == size).all()
-    # Counts of a resample depend on each other a little; only the last of a few kinds is much tied to the others.
+    # The counts of a resample are slightly dependent; only the last of a few kinds depends strongly on the others.
     seen = np.bincount(counts.ravel(), minlength=6)
     chances = stats.binom.pmf(np.arange(5), size, 1 / size)
     expected = counts.size * np.append(chances, stats.binom.sf(4, size, 1 / size))

@@ -1,4 +1,4 @@
-"""The basis of a gate's numbers: the resamples of its intervals, and values of exactly 0 or 1."""
+"""What a gate's numbers are based on: the resamples of its intervals, and values of exactly 0 or 1."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ EVALUATIONS: dict[str, Evaluation] = {
     "few scores": Data([float(round(score)) for score in SCORES] * 5, LABELS * 5),
     "counts": Rows([200, 400, 500], [10, 150, 600], 500, 700),
 }
-"""With many examples of a kind the kinds are drawn, else the examples."""
+"""If each kind has many examples, kinds are drawn, otherwise examples."""
 
 
 def rival(evaluation: Evaluation) -> Evaluation:
-    """Another evaluation of the same examples, where they can be told."""
+    """Another evaluation of the same examples, if these can be told apart."""
     if isinstance(evaluation, Rows):
         return replace(evaluation, tp=[100, 300, 450])
     rounded = [float(round(score)) for score in RIVALS] * 5 if len(evaluation.scores) > len(RIVALS) else RIVALS
@@ -67,7 +67,7 @@ def rival(evaluation: Evaluation) -> Evaluation:
 
 
 def areas_with_both(*, drop: bool) -> list[dict[str, Any]]:
-    """Rules about an area that has an interval, perhaps about its drop, too."""
+    """Rules about an area that has an interval, and sometimes about its drop."""
     rules: list[dict[str, Any]] = []
     for metric in AREAS_WITH_INTERVALS:
         rules += [{"metric": metric, "max_drop": 0.5, "confidence": 0.9}] if drop else []
@@ -79,7 +79,7 @@ def areas_with_both(*, drop: bool) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("method", INTERVAL_METHODS)
 @pytest.mark.parametrize("against", ["nothing", "pairs", "another"])
 def test_intervals_of_areas_are_those_of_the_curves(name: str, method: str, against: str) -> None:
-    """The same resamples for a seed everywhere: bit for bit, also together with differences of the same areas."""
+    """A seed gives the same resamples everywhere, bit for bit, also if differences of the same areas are asked for."""
     evaluation = EVALUATIONS[name]
     options = IntervalOptions(method=method, resamples=FEW, seed=3)
     baseline = None if against == "nothing" else rival(evaluation)
@@ -96,7 +96,7 @@ def test_intervals_of_areas_are_those_of_the_curves(name: str, method: str, agai
 @given(st.one_of(small, weighted), placed_metrics(), st.randoms(use_true_random=False))
 @examples(100)
 def test_a_resample_has_the_metrics_of_the_sample_that_it_is(data: Data, rule: dict[str, Any], random: Any) -> None:
-    """A metric of the counts of a resample, on the rows that it needs, is the metric of the resample's own table."""
+    """A metric of a resample's counts, on only the rows it needs, is the metric of the resample's own table."""
     metric = metric_of(rule)
     assume(metric.has_interval and metric.at_threshold is None)
     subject = Subject.of(data.sample())
@@ -121,7 +121,7 @@ def test_a_resample_has_the_metrics_of_the_sample_that_it_is(data: Data, rule: d
 
 
 def _on_an_edge(data: Data, rule: dict[str, Any]) -> bool:
-    """Whether rounding decides: sums of weights in doubles may lie on either side of a place that a row is at."""
+    """Whether rounding decides: sums of weights in doubles may fall on either side of a place where a row is."""
     table = data.table()
     for row in table.rows:
         called = row.tp + row.fp
@@ -135,7 +135,7 @@ class TestDifferences:
     OPTIONS = IntervalOptions(method="bootstrap", resamples=FEW, seed=7)
 
     def test_pairs_are_drawn_together(self) -> None:
-        """The same draws of both: two equal models have no difference in any resample, unless they are not paired."""
+        """Both get the same draws: two equal models differ in no resample, unless they are not paired."""
         for metric in (
             {"metric": "pr"},
             {"metric": "tpr_at_fpr", "at": 0.5},
@@ -150,7 +150,7 @@ class TestDifferences:
 
     @pytest.mark.parametrize("rule", [{"metric": "pr"}, {"metric": "tpr_at_fpr", "at": 0.5}])
     def test_the_streams_of_two_evaluations(self, rule: dict[str, Any]) -> None:
-        """Where they are not paired, differences are those of independent streams; p is 2 (k + 1)/(B + 1)."""
+        """If they are not paired, differences are those of independent streams; p is 2 (k + 1)/(B + 1)."""
         asked = Request(ONE, OTHER, [rule | {"max_drop": 0.5, "confidence": 0.9}], intervals=self.OPTIONS)
         (check,) = asked.checks()
         values = []
@@ -165,7 +165,7 @@ class TestDifferences:
 
     @pytest.mark.parametrize("paired", [True, False])
     def test_bias_and_acceleration_of_a_difference(self, *, paired: bool) -> None:
-        """Efron's formula, an example of a pair being left out of both, any other one of the evaluation that has it."""
+        """Efron's formula: an example of a pair is left out of both evaluations, any other only of its own."""
         rule = {"metric": "average_precision", "max_drop": 0.5, "confidence": 0.9}
         intervals = replace(self.OPTIONS, method="bca")
         (check,) = Request(ONE, OTHER, [rule], paired=paired, intervals=intervals).checks()
@@ -211,11 +211,11 @@ def _precision_without(data: Data, row: int) -> float:
 
 
 class TestNarrow:
-    """Intervals that are known to be too narrow for such data are told of, with the size from which they are not."""
+    """Intervals known to be too narrow for such data get a warning, with the size from which they are not."""
 
     @staticmethod
     def told(positives: int, negatives: int, wrong: int, method: str, **rule: Any) -> list[str]:
-        """What is said of two models, each of which ranks some positives below all negatives."""
+        """The warning about two models, each of which ranks some positives below all negatives."""
         labels = [True] * positives + [False] * negatives
         models = []
         for model in range(2):
@@ -256,7 +256,7 @@ class TestNarrow:
         ],
     )
     def test_few_in_a_range(self, part: dict[str, Any], inside: int) -> None:
-        """Of 40 positives and 80 negatives; all positives but four are above all negatives."""
+        """There are 40 positives and 80 negatives; all positives but four are above all negatives."""
         for bound in ({"min": 0.0}, {"max_drop": 0.5}):
             said = self.told(40, 80, 4, "auto", metric="partial", **part, **bound)
             if inside >= 10:
@@ -289,14 +289,14 @@ class TestOmitted:
         assert self.warnings(request) == expected
 
     def test_few_examples(self) -> None:
-        """Seven of each class, fourteen, and as many of which some have most of the weight."""
+        """Seven of each class, fourteen, and fourteen of which a few have most of the weight."""
         light = [1.0 if row in {0, 1, 2, 5} else 0.01 for row in range(14)]
         rule = {"metric": "roc", "min": 0.0, "confidence": 0.9}
         for times, weights, few in ((1, None, False), (1, light, False), (2, None, False), (2, light * 2, True)):
             data = Data(ONE.scores * times, ONE.labels * times, weights)
             found = [warning.code for warning in Request(data, None, [rule]).gate().warnings]
             assert found == ["few_effective_examples"] * few
-        # Ten of each class, one of which weighs a little more: 10.5²/(9 + 1.5²) are fewer than ten.
+        # Ten of each class, but one weighs a little more: 10.5²/(9 + 1.5²) is fewer than ten.
         tens = Data([20.0 - row for row in range(20)], [row % 2 == 0 for row in range(20)], [1.0] * 20)
         assert Request(tens, None, [rule]).gate().warnings == ()
         heavier = replace(tens, weights=[1.5, *[1.0] * 19])

@@ -34,14 +34,14 @@ from tests.reference_gate import metrics, near
 from tests.strategies import Data, Rows, examples
 
 PLACES = ("metric", "at", "at_threshold", "over", "from", "to", "min_tpr")
-"""What a rule says of its metric."""
+"""The fields of a rule that describe its metric."""
 
 CLOSE = 1e-9
-"""What intervals are told to: they go through a normal quantile and a logarithm."""
+"""How close intervals have to be: they are computed through a normal quantile and a logarithm."""
 
 
 def ends(interval: Interval | None) -> dict[str, float] | None:
-    """An interval's ends as an answer has them."""
+    """An interval's ends, as in an answer."""
     return None if interval is None else {"lower": interval.lower, "upper": interval.upper}
 
 
@@ -51,7 +51,7 @@ def level_of(request: Request, rule: dict[str, Any]) -> float:
 
 
 def expected_interval(request: Request, rule: dict[str, Any]) -> twin.Interval | None:
-    """What the reference has, where an interval is called for."""
+    """The reference's interval, if one is needed."""
     if "confidence" not in rule and request.intervals is None:
         return None
     level, method = level_of(request, rule), request.options.method
@@ -62,7 +62,7 @@ def expected_interval(request: Request, rule: dict[str, Any]) -> twin.Interval |
 
 
 def same_interval(found: Interval | None, expected: twin.Interval | None, level: float) -> bool:
-    """Whether an interval is the expected one; what comes from resamples may not exist, and has ends of its own."""
+    """Whether an interval is the expected one; one from resamples may be missing, and has other ends."""
     if found is None or expected is None:
         return found is None and (expected is None or expected.lower is None)
     if (found.method, found.level) != (expected.method, level) or not found.lower <= found.upper:
@@ -76,7 +76,7 @@ def same_interval(found: Interval | None, expected: twin.Interval | None, level:
 def same_p_value(  # noqa: PLR0911  # a case for each kind of p-value
     check: Check, request: Request, rule: dict[str, Any]
 ) -> bool:
-    """Whether the p-value is DeLong's; of other metrics it is there where an interval of a difference is."""
+    """Whether a p-value is DeLong's; other metrics have one only with an interval of the difference."""
     wanted = "max_drop" in rule and check.interval is not None
     both = (request.current, request.baseline)
     if None in (*both, check.value, check.baseline) or not (wanted or rule["metric"] == "roc"):
@@ -120,7 +120,7 @@ class TestTwin:
 
 
 def number_of(check: Check) -> float:
-    """What is held against the bound: a value, or the end of an interval; of drops how deep they are."""
+    """The number compared with the bound: a value or the end of an interval; for drops, how deep the drop is."""
     rule = check.rule
     if rule.kind == "max_drop":
         if rule.confidence is None:
@@ -134,7 +134,7 @@ def number_of(check: Check) -> float:
 @pytest.mark.parametrize("against", BASELINES)
 @pytest.mark.parametrize("method", ["auto", "delong", "bca"])
 def test_every_bound_is_inclusive_to_the_last_digit(against: str, method: str) -> None:
-    """A bound equal to the number that decides is met; the next double beyond it is not."""
+    """A bound equal to the deciding number is met; the next double beyond it is not."""
     baseline, paired = BASELINES[against]
     intervals = IntervalOptions(method=method, resamples=FEW)
     request = Request(ONE, baseline, list(every_rule()), paired=paired, intervals=intervals)
@@ -156,7 +156,7 @@ def test_every_bound_is_inclusive_to_the_last_digit(against: str, method: str) -
 
 
 def above(negatives: int) -> Data:
-    """One positive that scores higher than this many of 100 negatives: the area is this many hundredths."""
+    """One positive that scores higher than this many of 100 negatives, so the area is that many hundredths."""
     return Data([negatives - 0.5, *map(float, range(100))], [True] + [False] * 100)
 
 
@@ -172,7 +172,7 @@ class TestBounds:
         assert [status for status, _ in found] == ["passed", "failed"]
 
     def test_a_number_that_meets_its_bound_is_not_to_blame(self) -> None:
-        """If only the interval is beyond the bound the reason says so; drops meet theirs up to rounding, too."""
+        """If only the interval is beyond the bound, the reason says so; drops meet their bound up to rounding."""
         (check,) = Request(ONE, OTHER, [{"metric": "roc", "min": 0.0}]).checks()
         drop = check.baseline - check.value
         assert drop > 0
@@ -182,7 +182,7 @@ class TestBounds:
             assert (found.status, "with 90 % confidence it may" in found.reason) == ("failed", True)
 
     def test_a_drop_of_a_hundredth_is_one(self) -> None:
-        """0.85 - 0.84 is 0.010000000000000009 in doubles, which is no more than 0.01."""
+        """0.85 - 0.84 is 0.010000000000000009 in doubles, but counts as no more than 0.01."""
         assert 0.85 - 0.84 > 0.01
         for before in range(1, 101):
             rules = [{"metric": "roc", "max_drop": bound} for bound in (0.01, 0.00999999)]
@@ -190,7 +190,7 @@ class TestBounds:
             assert [check.status for check in checks] == ["passed", "failed"], before
 
     def test_a_drop_that_is_certain_is_judged_as_the_number_is(self) -> None:
-        """A drop without spread is its own interval, so it meets a bound with confidence, or unproven, if it does."""
+        """A drop without spread is its own interval, so it meets the same bounds with confidence and with `prove`."""
         interval = Interval(0.84 - 0.85, 0.84 - 0.85, 0.9, "delong", 0.0)
         rules = [Rule("roc", max_drop=0.01), Rule("roc", max_drop=0.01, confidence=0.9)]
         rules.append(replace(rules[1], prove="drop"))
@@ -201,7 +201,7 @@ class TestBounds:
             assert _verdict(replace(rule, max_drop=0.0099), 0.84, 0.85, interval)[0] == "failed"
 
     def test_a_rise_can_be_demanded(self) -> None:
-        """A drop of at most -0.1 is a rise of 0.1 or more."""
+        """A drop of at most -0.1 is a rise of at least 0.1."""
         rules = [{"metric": "roc", "max_drop": -bound} for bound in (0.0, 0.1, 0.11)]
         checks = Request(above(95), above(85), rules).checks()
         assert [check.status for check in checks] == ["passed", "passed", "failed"]
@@ -209,7 +209,7 @@ class TestBounds:
     @given(requests(methods=ANALYTIC), bounds, bounds)
     @examples(40)
     def test_what_passes_passes_any_looser_bound(self, request: Request, one: float, other: float) -> None:
-        """Passing is monotone in the bound: a greater max or max_drop, or a lesser min."""
+        """A rule that passes also passes with a looser bound: a greater max or max_drop, or a lesser min."""
         for rule in request.rules:
             kind = Rule.read(rule).kind
             strict, loose = sorted((one, other), reverse=kind == "min")
@@ -223,7 +223,7 @@ class TestConfidence:
     @given(requests(methods=ANALYTIC, most=2))
     @examples(60)
     def test_what_passes_with_confidence_passes_without(self, request: Request) -> None:
-        """The analytic intervals hold their value; those from percentiles of resamples need not."""
+        """Analytic intervals contain their value; percentiles of resamples need not."""
         for rule in request.rules:
             sure = rule | {"confidence": 0.9}
             if rule.get("prove") or not has_interval(rule):
@@ -237,7 +237,7 @@ class TestConfidence:
     @given(requests(most=2))
     @examples(40)
     def test_to_be_proven_is_never_stricter(self, request: Request) -> None:
-        """What passes with confidence passes where the drop is to be proven, which then is no drop at all."""
+        """A rule that passes with confidence also passes if the drop has to be proven, and then no drop is proven."""
         assume(request.baseline is not None)
         for rule in request.rules:
             if not has_interval(rule):

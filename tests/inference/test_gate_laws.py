@@ -16,7 +16,7 @@ from tests.strategies import Data, examples
 
 
 class TestInvariance:
-    """What is not part of the question changes no bit of the answer."""
+    """Anything that is not part of the question changes no bit of the answer."""
 
     @given(requests(), st.randoms(use_true_random=False))
     @examples(40)
@@ -30,7 +30,7 @@ class TestInvariance:
 
     @pytest.mark.parametrize("paired", [True, False])
     def test_a_check_depends_on_no_other_rule_about_its_metric(self, *, paired: bool) -> None:
-        """One with confidence, or about the drop, makes resamples; the others do not change for it."""
+        """A rule with confidence, or about the drop, needs resamples; the other rules' checks do not change."""
         for metric in (
             {"metric": "pr"},
             {"metric": "tpr_at_fpr", "at": 0.5},
@@ -64,7 +64,7 @@ class TestInvariance:
     @given(requests(methods=ANALYTIC))
     @examples(40)
     def test_scores_turned_round(self, request: Request) -> None:
-        """What scores below -t, where low is positive, is what scores above t where high is."""
+        """Scores below -t where low is positive correspond to scores above t where high is."""
         assume(all(isinstance(each, Data) for each in (request.current, request.baseline or request.current)))
         turned = replace(
             request,
@@ -89,7 +89,7 @@ class TestInvariance:
 
 
 def is_mixed(request: Request) -> bool:
-    """Whether one evaluation calls low scores positive, and the other one high scores."""
+    """Whether low scores are positive in one evaluation, and high scores in the other."""
     return reference.is_lower(request.current) != reference.is_lower(request.baseline)
 
 
@@ -98,7 +98,7 @@ def _turned(data: Data) -> Data:
 
 
 def _shuffled(request: Request, random: Any) -> Request:
-    """The rows of samples in another order; paired ones in the same."""
+    """The rows of samples in another order, the same one for paired samples."""
     if request.paired:
         order = random.sample(range(len(request.current.scores)), len(request.current.scores))
         return replace(request, current=request.current.rows(order), baseline=request.baseline.rows(order))
@@ -114,7 +114,7 @@ def _shuffled(request: Request, random: Any) -> Request:
 @given(pairs())
 @examples(40)
 def test_changing_sides_turns_the_difference_round(pair: tuple[Data, Data]) -> None:
-    """The difference of areas is minus that of the exchanged evaluations; so are its ends, and p is the same."""
+    """If the evaluations swap, the difference of areas and the ends of its interval change sign; p stays the same."""
     for paired in (True, False):
         rule = {"metric": "roc", "max_drop": 0.5, "confidence": 0.9}
         (one,), (other,) = (Request(*both, [rule], paired=paired).checks() for both in (pair, pair[::-1]))
@@ -128,7 +128,7 @@ def test_changing_sides_turns_the_difference_round(pair: tuple[Data, Data]) -> N
 @pytest.mark.parametrize("metric", [{"metric": "recall"}, {"metric": "precision"}, {"metric": "f_measure", "at": 0.5}])
 @pytest.mark.parametrize("paired", [True, False])
 def test_the_interval_at_1_less_the_p_value_touches_0(metric: dict[str, Any], *, paired: bool) -> None:
-    """Whichever of the two is the better one."""
+    """Whichever of the two models is the better one."""
     rule = metric | {"at_threshold": 0.52, "max_drop": 0.5}
     for current, compared in ((ONE, OTHER), (OTHER, ONE)):
         (check,) = Request(current, compared, [rule | {"confidence": 0.9}], paired=paired).checks()

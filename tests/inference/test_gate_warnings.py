@@ -46,7 +46,7 @@ def test_data_that_look_paired_but_are_not_declared_so() -> None:
     assert codes(ONE, OTHER, DROP) == ["maybe_paired"]
     assert codes(ONE, OTHER, LEAST) == []
     assert codes(ONE, OTHER, DROP, paired=True) == []
-    for rows, code in ((9, []), (10, ["maybe_paired"])):  # labels of few rows may agree by chance
+    for rows, code in ((9, []), (10, ["maybe_paired"])):  # with few rows, labels may agree by chance
         both = (ONE.rows(list(range(rows))), OTHER.rows(list(range(rows))))
         assert codes(*both, DROP) == code
     assert codes(ONE, replace(OTHER, labels=OTHER.labels[::-1]), DROP) == []
@@ -55,7 +55,7 @@ def test_data_that_look_paired_but_are_not_declared_so() -> None:
 
 
 def test_a_reason_looks_at_the_value_first() -> None:
-    """Only where the value meets the bound is it the interval that does not."""
+    """The reason speaks of the interval only if the value itself meets the bound."""
     value = Request(ONE, None, [LEAST]).checks()[0].value
     for bound, told in ((value + 0.05, f"roc is {value:.4g}, below min"), (value - 0.01, "but with 90 % confidence")):
         (check,) = Request(ONE, None, [{"metric": "roc", "min": bound, "confidence": 0.9}]).checks()

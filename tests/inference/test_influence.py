@@ -1,4 +1,4 @@
-"""Influences against quotients of differences, for areas and parts of curves, with classes of different sizes."""
+"""Influences against difference quotients, for areas and parts of curves, with classes of different sizes."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ def test_intervals_are_those_of_influences_by_definition(rule: dict[str, Any], k
 
 
 POWERS = [(0, 1), (1, 1), (0, 2), (1, 2), (2, 2)]
-"""Of s and of 1/q."""
+"""Exponents of s and of 1/q."""
 
 
 @pytest.mark.parametrize("growth", [0.0, 1e-9, 1e-3, math.nextafter(_FEW, 0), _FEW, 0.3, 1.0, 50.0, 1e6])
 def test_means_along_a_step(growth: float) -> None:
-    """The series leaves out terms of growth⁴, 1e-8, which no end of an interval shows."""
+    """The series omits terms of growth⁴, 1e-8, too small to show in the end of an interval."""
     found = [float(each[0]) for each in _means(np.array([growth]))]
     pieces = [0, *(min(1, 2.0**k / max(growth, 1)) for k in range(24))]
     expected = [float(mpmath.quad(lambda s, m=m, n=n: s**m / (1 + s * growth) ** n, pieces)) for m, n in POWERS]

@@ -1,4 +1,4 @@
-"""Intervals and p-values: the formulas against 50 digits and SciPy."""
+"""Intervals and p-values: the formulas, against 50-digit arithmetic and SciPy."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class TestNumbers:
     @examples(100)
     @given(st.integers(1, 3000), levels)
     def test_exact_intervals_are_clopper_and_pearsons(self, trials: int, level: float) -> None:
-        """By quantiles of the beta distribution; scipy's binomtest finds the roots to 2e-12 only."""
+        """Against quantiles of the beta distribution, because scipy's binomtest finds the roots only to 2e-12."""
         tail = (1 - level) / 2
         for value, lower, upper in ((0, 0.0, beta.isf(tail, 1, trials)), (1, beta.ppf(tail, trials, 1), 1.0)):
             found = exact_interval(float(value), trials, level)
@@ -58,7 +58,7 @@ class TestNumbers:
     @examples(100)
     @given(st.floats(1, 1e9), levels)
     def test_exact_intervals_of_effective_trials(self, trials: float, level: float) -> None:
-        """Clopper & Pearson's ends as quantiles of a beta distribution, which need no whole number."""
+        """Clopper & Pearson's ends as quantiles of a beta distribution, which do not need whole numbers."""
         at_one, at_zero = (exact_interval(value, trials, level) for value in (1.0, 0.0))
         assert at_one.upper == 1
         assert at_zero.lower == 0
@@ -80,7 +80,7 @@ class TestNumbers:
     def test_logit_intervals(self, value: float, error: float, level: float) -> None:
         found = logit_interval(value, error, level)
         ends = [float(end) for end in reference.logit_ends(value, error, level)]
-        # The exponent z SE/(A (1 - A)) is rounded to some 1e-16 of itself.
+        # The exponent z SE/(A (1 - A)) is rounded to about 1e-16 of itself.
         rel = 1e-13 * (1 + normal_quantile(level) * error / (value * (1 - value)))
         assert [found.lower, found.upper] == pytest.approx(ends, rel=min(rel, 1e-6), abs=1e-300)
         assert 0 <= found.lower <= value <= found.upper <= 1
@@ -97,7 +97,7 @@ class TestNumbers:
     @examples(100)
     @given(values, errors, levels)
     def test_logit_intervals_have_a_mirror(self, value: float, error: float, level: float) -> None:
-        value = round(value * 1024) / 1024 or 0.5  # whose 1 - value is exact
+        value = round(value * 1024) / 1024 or 0.5  # 1 - value is exact
         if value == 1:
             return
         one, other = logit_interval(value, error, level), logit_interval(1 - value, error, level)
@@ -129,7 +129,7 @@ class TestNumbers:
 
     @pytest.mark.parametrize(("a", "b"), [(0.8, 0.6), (0.6, 0.8), (0.5, 0.5)])
     def test_a_jump_widens_a_difference_of_areas_on_both_sides(self, a: float, b: float) -> None:
-        """x² = z²(SE² + J x/2), of x from a - b to either end, where the jump is large; z is that of 1e9 examples."""
+        """x² = z²(SE² + J x/2), with x from a - b to either end, and a large jump; z is that of 1e9 examples."""
         found = area_difference_interval((a, b), Spread(0.02, 0.05, (0.015, 0.015), 1.0, 1e9), 0.95)
         z = float(norm.ppf(0.975))
         for x in (found.upper - (a - b), (a - b) - found.lower):
@@ -140,7 +140,7 @@ class TestNumbers:
     def test_p_values(self, difference: float, error: float) -> None:
         expected = float(reference.p_value(difference, error))
         found = difference_p_value(difference, error)
-        # erfc is steep: what is rounded in its argument counts twice that many times.
+        # erfc is steep: a rounding error in its argument counts twice that many times.
         rel = 1e-14 * (1 + (difference / error) ** 2)
         assert found == pytest.approx(expected, rel=min(rel, 1e-3), abs=1e-300)
 
@@ -171,7 +171,7 @@ class TestNumbers:
         assert turned == pytest.approx((-found[1], -found[0]), rel=1e-12, abs=1e-15)
 
     def test_mover_of_two_perfect_areas(self) -> None:
-        """Both are 1, of 10 trials each: the lower ends are .025^(1/10), and each is one side of the difference."""
+        """Both are 1, of 10 trials each: the lower ends are .025^(1/10), each on one side of the difference."""
         free = exact_interval(1.0, 10, 0.95)
         found = mover_ends((1.0, 1.0), ((free.lower, free.upper), (free.lower, free.upper)))
         assert found == pytest.approx((0.025**0.1 - 1, 1 - 0.025**0.1), rel=1e-14)

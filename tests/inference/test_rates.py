@@ -1,4 +1,4 @@
-"""Score intervals of rates at a threshold: the propagation against the reference's plain loop, and its laws."""
+"""Score intervals of rates at a threshold: their propagation against the reference's plain loop, and its laws."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ROUNDING = 5e-16
 
 @st.composite
 def ones(draw: st.DrawFn) -> tuple[Metric, list[Of], tuple[float, float]]:
-    """A metric that has a value; (recall, trials) and (fpr, trials); totals."""
+    """A metric that has a value; (recall, trials) and (fpr, trials); the totals."""
     metric, classes = draw(metrics), [(draw(shares), draw(counts)) for _ in range(2)]
     assume(metric[0] != "precision" or any(share for share, _ in classes))
     return metric, classes, draw(totals)
@@ -35,7 +35,7 @@ def ones(draw: st.DrawFn) -> tuple[Metric, list[Of], tuple[float, float]]:
 
 @st.composite
 def twos(draw: st.DrawFn) -> tuple[Metric, list[Parts], tuple[float, float]]:
-    """A metric that has a value in both; the positives and the negatives; totals."""
+    """A metric that has a value in both evaluations; the positives and the negatives; the totals."""
     metric, classes = draw(metrics), [draw(parts()), draw(parts())]
     called = [sum(both + alone[each] for both, *alone, _ in classes) for each in (0, 1)]
     assume(metric[0] != "precision" or all(called))
@@ -176,7 +176,7 @@ def test_at_the_z_of_the_p_value_it_touches_0(two):
 
 @pytest.mark.parametrize("metric", INDICES)
 def test_an_index_is_at_most_one(metric: str) -> None:
-    """Where recall and precision are both 1, too, whatever rounding adds."""
+    """Even if recall and precision are both 1, whatever rounding adds."""
     perfect = np.ones(1), np.zeros(1)
     for positives in (3.0, 7.0, 0.1, 49.7, 1e15 / 3):
         for at in np.linspace(0, 1, 97).tolist():
@@ -184,7 +184,7 @@ def test_an_index_is_at_most_one(metric: str) -> None:
 
 
 def test_the_search_for_a_p_value_ends_soon() -> None:
-    """Also where the metric jumps: an index that weighs precision alone is 0 where nothing is called."""
+    """Even if the metric jumps: an index with weight only on precision is 0 where nothing is called positive."""
     for rate, both in (
         (Rate("jaccard", 0.0, 20, 30), (PairedShares((0.0, 0.6), 0.6, 20), PairedShares((0.0, 0.1), 0.1, 30))),
         (Rate("precision", None, 20, 30), (PairedShares((0.5, 0.6), 0.3, 20), PairedShares((0.2, 0.1), 0.3, 30))),

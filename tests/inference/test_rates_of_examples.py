@@ -1,4 +1,4 @@
-"""The shares that subjects and pairs compute from their examples, and the intervals and p-values from those."""
+"""The proportions that subjects and pairs compute from their examples, and the intervals and p-values from those."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ THRESHOLD = 0.5
 
 
 def class_of(data: Data, other: Data, *, positive: bool) -> Parts:
-    """The shares of one class that both call, that one alone does and the other alone, and how many that tells of."""
+    """The proportions of a class called positive by both, by only one and by only the other; the effective size."""
     found, values = [Fraction(0)] * 4, []
     weights = [Fraction(weight) for weight in data.weights or [1.0] * len(data.scores)]
     for mine, its, label, weight in zip(data.scores, other.scores, data.labels, weights, strict=True):

@@ -1,4 +1,4 @@
-"""Score intervals of a curve at one place against the reference's polygons."""
+"""Score intervals of a curve at one place, against the reference's polygons."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Curve = tuple[ConfusionTable, list[tuple[float, float]]]
 
 
 def curve_of(tp: list[int], fp: list[int]) -> Curve:
-    """Of rising counts, (0, 0) and the totals among them."""
+    """A curve of rising counts, including (0, 0) and the totals."""
     table = ConfusionTable.from_counts(
         Counts(np.array(tp, dtype=np.float64), np.array(fp, dtype=np.float64), float(tp[-1]), float(fp[-1]))
     )
@@ -42,7 +42,7 @@ def curves(draw: st.DrawFn) -> Curve:
 
 
 def curve_ends(name: str, curve: Curve, at: float, trials: tuple[float, float], z: float) -> tuple[float, Ends]:
-    """The value, and its interval."""
+    """The value and its interval."""
     table = curve[0]
     found = value_of(name, at, table.tp, table.fp)
     return found, ON_CURVES[name](table, at, found, trials, z)
@@ -83,7 +83,7 @@ def test_an_interval_on_a_curve_brackets_the_value_is_nested_and_stays_within_0_
 
 
 def test_on_a_vertical_step_the_tpr_may_be_anywhere():
-    """At an fpr of 0.05 it goes from 0.2 to 0.9; nothing is known to be left of it."""
+    """At an fpr of 0.05 the curve rises from 0.2 to 0.9; nothing is known to the left of it."""
     curve = curve_of([0, 20, 90, 100], [0, 5, 5, 100])
     _, (lower, upper) = curve_ends("tpr_at_fpr", curve, 0.05, (1e12, 1e12), 1.0)
     assert (lower, upper) == (pytest.approx(0.2, abs=1e-5), pytest.approx(0.9, abs=1e-5))
@@ -91,7 +91,7 @@ def test_on_a_vertical_step_the_tpr_may_be_anywhere():
 
 @pytest.mark.parametrize(("size", "z"), [(10, 0.3), (10, 1.0), (300, Z), (7_000, 2.5)])
 def test_a_place_is_exact_if_all_the_error_is_in_the_other_share(size, z):
-    """The tpr steps from 0.5 to 1 at the very place: the lower end is that of the step's foot."""
+    """The tpr steps from 0.5 to 1 exactly at this fpr: the lower end is that of the foot of the step."""
     at = size // 10
     curve = curve_of([0, 5, 5, 10, 10], [0, 0, at, at, size])
     _, (lower, _) = curve_ends("tpr_at_fpr", curve, at / size, (40.0, size), z)
@@ -99,7 +99,7 @@ def test_a_place_is_exact_if_all_the_error_is_in_the_other_share(size, z):
 
 
 def test_a_place_within_the_error_of_an_end_takes_in_the_step_there():
-    """At an fpr that 40 negatives cannot tell from 0 the threshold may be above all examples."""
+    """At an fpr that 40 negatives cannot distinguish from 0, the threshold may be above all examples."""
     table, value = curve_of([0, 5, 10], [0, 0, 400])[0], 0.5
     told, untold = (ON_CURVES["tpr_at_fpr"](table, 0.05, value, (1e12, negatives), Z)[0] for negatives in (100.0, 40.0))
     assert (told, untold) == (pytest.approx(0.5, abs=0.01), 0)
@@ -126,7 +126,7 @@ def test_at_the_whole_recall_and_at_the_whole_rate():
 @pytest.mark.parametrize("curve", [curve_of([0, 5, 6], [0, 2, 3]), curve_of([0, 10, 11], [0, 8, 12])])
 @pytest.mark.parametrize("towards", [-1.0, 2.0])
 def test_a_reading_next_to_a_corner_is_within_0_and_1(curve, towards):
-    """Straight lines in doubles lead to -1e-16 there."""
+    """Straight lines in doubles would give -1e-16 there."""
     fpr, tpr = (np.array(column) for column in zip(*curve[1], strict=True))
     places = np.clip(np.nextafter(fpr, towards), 0, 1)
     for heights in _read(fpr, tpr, places):

@@ -22,7 +22,7 @@ def interval(lower: float, upper: float, level: float = 0.95) -> Interval:
 
 
 def numbers(sentence: str) -> list[str]:
-    """The numbers of a sentence, as they are written."""
+    """The numbers of a sentence, as written there."""
     return re.findall(r"-?\d+(?:\.\d+)?(?:e-?\d+)?", sentence)
 
 
@@ -88,7 +88,7 @@ class TestNumbers:
     @given(units, st.one_of(units, st.integers(1, 3)))
     @examples(200)
     def test_a_value_is_distinguished_from_its_bound(self, bound: float, other: float) -> None:
-        """However near: at the last digit, too."""
+        """However close they are, even in the last digit."""
         value = bound
         if isinstance(other, int):
             for _ in range(other):

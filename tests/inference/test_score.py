@@ -1,4 +1,4 @@
-"""Score intervals of shares against the bisections of the reference, their laws, published examples and coverage."""
+"""Score intervals of proportions: against the reference's bisections, their laws, published examples and coverage."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ depths = st.one_of(st.sampled_from([1e-9, 0.01, Z, 8.0, 37.0]), st.floats(1e-3, 
 
 @st.composite
 def paired(draw: st.DrawFn, counts: st.SearchStrategy[float] = trials) -> PairedShares:
-    """Of this many trials, some hold for both, some for each alone, and the rest for neither."""
+    """How many trials hold for both, for each alone, and for neither."""
     both, first, second, count = draw(parts(shares, counts))
     return PairedShares((both + first, both + second), first + second, count)
 
 
 def alone(first: float, second: float, count: float) -> PairedShares:
-    """Pairs that are never called by both."""
+    """Pairs of which none is called positive by both."""
     return PairedShares((first, second), first + second, count)
 
 
 def table(a: int, b: int, c: int, d: int) -> PairedShares:
-    """Pairs that both call, the first alone, the second alone, and neither."""
+    """Pairs that both call positive, only the first, only the second, and neither."""
     count = a + b + c + d
     return PairedShares(((a + b) / count, (a + c) / count), (b + c) / count, count)
 
@@ -261,7 +261,7 @@ def test_a_p_value_below_every_double_is_0():
 
 
 def test_a_difference_from_rounding_alone_does_not_count():
-    """Sums of the same weights in another order may differ in their last bit."""
+    """Sums of the same weights in another order may differ in the last bit."""
     ulp = math.ulp(0.3)
     assert PairedShares((0.3 + ulp, 0.3), 0.0, 1e6).p_value == 1
     assert PairedShares((0.3 + ulp, 0.3), 1e-40, 1e6).p_value == pytest.approx(1, abs=1e-12)
@@ -269,7 +269,7 @@ def test_a_difference_from_rounding_alone_does_not_count():
     assert lower < 0 < upper
 
 
-# What is made of ends.
+# What is computed from ends.
 
 
 @pytest.mark.parametrize("falls", [1.0, 1e-9, 1e9])

@@ -1,4 +1,4 @@
-"""How often score intervals miss the truth, by exact enumeration: each end of a 95 % interval should in 2.5 %."""
+"""How often score intervals miss the truth, by exact enumeration: each end of a 95 % one should miss 2.5 %."""
 
 from __future__ import annotations
 

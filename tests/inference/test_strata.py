@@ -1,4 +1,4 @@
-"""The examples by class: kinds in one order, whatever the input's order and form."""
+"""The examples by class: kinds in the same order, whatever the input's order and form."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ any_samples = st.one_of(samples(), samples(tied_scores), weighted_samples(), sam
 
 @st.composite
 def pairs(draw: st.DrawFn, weight: st.SearchStrategy[float] | None = None) -> tuple[Data, Data]:
-    """Two samples of the same examples; many scores are tied."""
+    """Two samples of the same examples, with many tied scores."""
     one = draw(samples(st.one_of(tied_scores, st.integers(0, 5).map(float)), weight))
     column = draw(st.lists(st.integers(0, 5).map(float), min_size=len(one.scores), max_size=len(one.scores)))
     return one, replace(one, scores=column, lower_is_positive=draw(st.booleans()))
@@ -38,7 +38,7 @@ def strata_of(evaluation: Sample | Counts) -> Strata:
 
 
 def same(one: Strata, other: Strata) -> None:
-    """Equal to the last bit, but that weights of 1 may be none."""
+    """Equal to the last bit; weights that are all 1 may also be left out."""
     assert one.table_rows == other.table_rows
     for a, b in zip(one.classes, other.classes, strict=True):
         assert [rows.tolist() for rows in a.rows] == [rows.tolist() for rows in b.rows]
@@ -48,7 +48,7 @@ def same(one: Strata, other: Strata) -> None:
 
 
 def row_by_hand(data: Data, index: int) -> int:
-    """How many distinct scores, of examples that weigh anything, are at or beyond this one."""
+    """How many distinct scores, among examples with any weight, are at or beyond this one."""
     sign = -1 if data.lower_is_positive else 1
     weights = data.weights or [1.0] * len(data.scores)
     there = {sign * s for s, w in zip(data.scores, weights, strict=True) if w > 0}
@@ -143,7 +143,7 @@ def test_a_pair_with_itself_is_the_single_one_twice(data: Data) -> None:
 @examples(100)
 @given(pairs(plain_weights))
 def test_kinds_of_pairs(data: tuple[Data, Data]) -> None:
-    """Each example is one of the kind that has its two rows and its weight; kinds are in order and differ."""
+    """Each example's kind has its two rows and its weight; kinds are in order and distinct."""
     pair = pair_of(data)
     for label, stratum in zip((True, False), pair.classes, strict=True):
         listed: dict[tuple[int, int, float], int] = {}
@@ -218,7 +218,7 @@ def test_fractional_counts() -> None:
 
 
 def test_trials_where_weight_and_outcome_go_together() -> None:
-    """Where heavy examples alone go wrong the variance is more than Kish's number says, so the trials are fewer."""
+    """If only heavy examples are misjudged, the variance is larger than Kish's number implies, so trials are fewer."""
     weights = np.array([5.0] * 10 + [1.0] * 90)
     stratum = strata_of(Sample(np.arange(200.0), np.repeat([True, False], 100), np.tile(weights, 2))).positives
     heavy = (stratum.weights == 5.0) & (np.arange(100) % 2 == 0)
@@ -229,6 +229,6 @@ def test_trials_where_weight_and_outcome_go_together() -> None:
     variance = ((stratum.weights * (values - mean)) ** 2).sum() / stratum.weights.sum() ** 2
     assert stratum.trials(values) == pytest.approx(spread / variance)
     assert stratum.trials(values) < 0.8 * stratum.effective
-    assert stratum.trials(np.ones(100)) == stratum.effective  # nothing is seen to differ
+    assert stratum.trials(np.ones(100)) == stratum.effective  # no difference is seen
     light = np.where((stratum.weights == 1.0) & (np.arange(100) % 2 == 0), 0.0, 1.0)
-    assert stratum.trials(light) == stratum.effective  # less than the weights' own noise is not taken for granted
+    assert stratum.trials(light) == stratum.effective  # less than the weights' own noise is not assumed

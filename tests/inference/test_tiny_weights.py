@@ -1,4 +1,4 @@
-"""Examples of next to no weight, and classes of very different weight, leave the spread of an area finite and right."""
+"""Examples of almost no weight, and classes of very different weight, leave an area's spread finite and right."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Metrics of exactly 0 or 1, which have no spread: intervals with a free end, and those of differences."""
+"""Metrics of exactly 0 or 1, which have no spread: intervals with a free end, and intervals of differences."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.reference_gate import Evaluation
 from tests.strategies import Data
 
 FREE_END = 0.05 ** (1 / 3)
-"""An area of 1 of three of each class, with 90 % confidence."""
+"""The free end of an area of 1, with three examples of each class and 90 % confidence."""
 
 
 class TestZeroAndOne:
@@ -30,7 +30,7 @@ class TestZeroAndOne:
             assert (check.interval.method, check.status) == ("mover", "passed")
 
     def test_two_perfect_models_may_differ_on_other_data(self) -> None:
-        """Each may be as low as its free end; so far apart may they be."""
+        """Each may be as low as its free end, so they may differ by that much."""
         for baseline, paired in ((replace(PERFECT, scores=[6.0, 5.0, 4.0, 2.0, 1.5, 1.0]), True), (PERFECT, False)):
             check = self.difference(PERFECT, baseline, paired=paired)
             assert check.interval.method == "exact"
@@ -40,7 +40,7 @@ class TestZeroAndOne:
 
     @pytest.mark.parametrize("paired", [True, False])
     def test_one_perfect_model(self, *, paired: bool) -> None:
-        """The free end of the perfect one, and the interval of the other one: MOVER, and no p-value."""
+        """MOVER, from the free end of the perfect model and the interval of the other; no p-value."""
         other = replace(PERFECT, scores=[4.0, 3.0, 1.5, 2.0, 1.0, 0.0])
         options = {"paired": paired}
         (single,) = Request(other, None, [{"metric": "roc", "min": 0.5, "confidence": 0.9}]).checks()
@@ -53,7 +53,7 @@ class TestZeroAndOne:
         assert (back.interval.lower, back.interval.upper) == (-check.interval.upper, -check.interval.lower)
 
     def test_the_same_scores_read_the_other_way_are_others(self) -> None:
-        """They have an area of 1 and of 0, without spread, and are no less apart for being equal numbers."""
+        """Their areas are 1 and 0, without spread, and still differ although the scores are equal numbers."""
         check = self.difference(PERFECT, replace(PERFECT, lower_is_positive=True), paired=True)
         assert (check.value, check.baseline, check.p_value) == (1.0, 0.0, None)
         assert (check.interval.method, check.interval.upper) == ("exact", 1.0)
@@ -62,7 +62,7 @@ class TestZeroAndOne:
     @pytest.mark.parametrize("method", ["auto", "logit", "bootstrap", "bca"])
     @pytest.mark.parametrize("metric", [{"metric": "roc"}, {"metric": "pr"}, {"metric": "tpr_at_fpr", "at": 0.3}])
     def test_the_interval_of_the_other_one_takes_no_resamples(self, metric: dict[str, Any], method: str) -> None:
-        """The intervals of both, as if they were independent; that of the perfect one has no resamples, either."""
+        """Both intervals, as if independent; the perfect model's has no resamples either."""
         intervals = IntervalOptions(method=method, resamples=FEW)
         perfect = Data([20.0 - row for row in range(14)], [True] * 8 + [False] * 6)
         sure = metric | {"min": 0.0, "confidence": 0.9}
@@ -87,7 +87,7 @@ class TestZeroAndOne:
         ],
     )
     def test_a_share_of_nought_or_one_has_wilsons_free_end(self, metric: dict[str, Any], trials: int) -> None:
-        """z²/(n + z²) away, for z of 1.645."""
+        """It is z²/(n + z²) away, with z = 1.645."""
         data = Data([7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0], [row < 5 for row in range(7)])
         (check,) = Request(data, None, [metric | {"min": 0.0, "confidence": 0.9}]).checks()
         free = 1.6448536269514722**2 / (trials + 1.6448536269514722**2)
@@ -96,7 +96,7 @@ class TestZeroAndOne:
         assert (check.interval.lower, check.interval.upper) == pytest.approx(ends, rel=1e-12)
 
     def test_pairs_that_never_differ_may_do_so_on_other_data(self) -> None:
-        """Of n positives none changed sides: Tango's ends are z²/(n + z²) on either side."""
+        """None of n positives changed sides: Tango's ends are z²/(n + z²) on either side."""
         moved = replace(PERFECT, scores=[6.0, 5.0, 4.0, 2.0, 1.5, 1.0])
         rule = {"metric": "recall", "at_threshold": 2.3, "max_drop": 0.5, "confidence": 0.9}
         (check,) = Request(PERFECT, moved, [rule], paired=True).checks()

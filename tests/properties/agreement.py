@@ -33,7 +33,7 @@ def columns(view: Points | PrCurve | None) -> dict[str, np.ndarray]:
 
 
 def agree(evaluation: Sample | Counts, table: Table, options: CurvesOptions | None = None) -> Curves:
-    """Evaluate, compare every output with the reference's, and hand the answer on."""
+    """Evaluate, compare every output with the reference's, and return the answer."""
     options = options or CurvesOptions()
     if currently_in_test_context():
         note(f"{table}")
@@ -53,10 +53,10 @@ def agree(evaluation: Sample | Counts, table: Table, options: CurvesOptions | No
 
 
 def close(value: float | None, exact: Fraction | None, *, whole: bool, ulps: int = ULPS) -> bool:
-    """Is the double the exact value rounded (whole counts), or within some ulp of it?"""
+    """Whether the double is the exact value rounded (whole counts), or within this many ulp of it."""
     if exact is None or value is None or math.isnan(value):
         return exact is None and (value is None or math.isnan(value))
-    # The nearest double is within half an ulp; telling so costs less than the distance does.
+    # The nearest double is within half an ulp, and checking that is cheaper than computing the distance.
     return value == correctly_rounded(exact) or (not whole and ulp_distance(value, exact) <= ulps)
 
 
@@ -112,7 +112,7 @@ def same_points(curves: Curves, table: Table, keep: str, *, whole: bool) -> None
 
 
 def same_areas(curves: Curves, table: Table, *, whole: bool) -> None:
-    """Check all six areas; those along the rows are null if no single sweep could give the rows."""
+    """Check all six areas; those that need a sweep are null if the rows are none."""
     areas = curves.auc
     assert areas is not None
     codes = {warning.code for warning in curves.warnings}
@@ -125,7 +125,7 @@ def same_areas(curves: Curves, table: Table, *, whole: bool) -> None:
     assert close(areas.roc, reference.roc_area(table), whole=whole)
     assert logarithm_close(areas.pr, reference_pr.pr_area(table))
     assert close(areas.average_precision, reference_pr.average_precision(table), whole=False)
-    # Counts that are whole, and positives few enough to visit every one.
+    # Whole counts, with few enough positives to visit each one.
     if table.positives > 10_000_000 or any(row.tp.denominator > 1 or row.fp.denominator > 1 for row in table.rows):
         assert areas.pr_trapezoid is None
         assert "pr_trapezoid_omitted" in codes

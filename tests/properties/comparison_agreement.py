@@ -39,7 +39,7 @@ def evaluations(entries: Sequence[Entry]) -> dict[str, Sample | Counts]:
 
 
 def table_of(evaluation: Sample | Counts) -> Table:
-    """The reference's table of the reported doubles, which decide everything here; other tests check them."""
+    """The reference's table, made of the reported doubles: here they decide everything, and other tests check them."""
     curves = evaluate_curves(evaluation, CurvesOptions(include=frozenset({"points"})))
     assert curves.points is not None
     columns = (curves.points.tp.tolist(), curves.points.fp.tolist(), curves.points.threshold.tolist())
@@ -55,7 +55,7 @@ def compared(entries: Sequence[Entry]) -> Comparison:
 
 
 def agree(entries: Sequence[Entry], indices: Sequence[str] = INDICES) -> Comparison:
-    """Compare all with the reference: ends of intervals to the bit, those over lambda within 1e-12; hand it on."""
+    """Compare everything: ends of intervals bit for bit, those over lambda within 1e-12; return the answer."""
     named = evaluations(entries)
     tables = {name: table_of(evaluation) for name, evaluation in named.items()}
     if currently_in_test_context():
@@ -83,7 +83,7 @@ def agree(entries: Sequence[Entry], indices: Sequence[str] = INDICES) -> Compari
 
 
 def intervals(best: Best | None) -> list[Interval]:
-    """The columns as intervals: of positive length, from 0 to 1 without a gap, neighbours with different best."""
+    """The columns as intervals: of positive length, from 0 to 1 without gaps, neighbours with different `best`."""
     assert best is not None
     found = list(itertools.starmap(Interval, zip(best.start.tolist(), best.end.tolist(), best.best, strict=True)))
     assert found[0].start == 0.0
@@ -104,7 +104,7 @@ def same_curves(found: Comparison, tables: dict[str, Table]) -> None:
 
 
 def dominance(found: Comparison) -> dict[tuple[str, str], bool]:
-    """Every ordered pair, in the order of evaluations, the dominating curve's first."""
+    """Every ordered pair, in the order of evaluations, the dominating curve first."""
     assert found.dominance is not None
     pairs = list(zip(found.dominance.curve, found.dominance.over, strict=True))
     assert pairs == list(itertools.permutations(found.names, 2))
@@ -125,6 +125,6 @@ def same_hull(found: Comparison, tables: dict[str, Table]) -> None:
 
 
 def same_tradeoff(found: list[Interval], expected: list[Interval]) -> None:
-    """Check which are best wherever an interval of one side and one of the other share more than 1e-12."""
+    """Check which are best wherever an interval of the answer and one of the reference share more than 1e-12."""
     for one, other in itertools.product(found, expected):
         assert one.best == other.best or min(one.end, other.end) - max(one.start, other.start) <= TOLERANCE

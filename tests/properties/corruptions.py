@@ -25,7 +25,7 @@ from tests.properties.right_bodies import Body, right_bodies
 STATUSES = {200, 400, 413, 415, 422}
 LIMITS = Limits(max_rows=100_000, max_interpolated_rows=1000, max_decompressed_bytes=16 << 20)
 MORE_MEMORY = 1 << 30
-"""The most address space of the process while it tries corrupted bodies."""
+"""The most address space that the process may use for corrupted bodies."""
 
 WORDS = [0, 1, 2, 7, 0x7F, 0xFF, 0x7FFF, 0xFFFF, 0x7FFFFFFF, 0xFFFFFFFF, 1 << 40, (1 << 63) - 1, (1 << 64) - 1]
 
@@ -43,7 +43,7 @@ def _flip(chance: random.Random, body: bytes, at: Callable[[], int], _: bytes) -
 
 
 def _overwrite(chance: random.Random, body: bytes, at: Callable[[], int], _: bytes) -> bytes:
-    """Put an unusual number where one may be."""
+    """Overwrite a place that may hold a number with an unusual number."""
     width = chance.choice([1, 2, 4, 8])
     place = at() // width * width
     number = (chance.choice(WORDS) & ((1 << 8 * width) - 1)).to_bytes(width, "little")
@@ -84,7 +84,7 @@ CORRUPTIONS = (_flip, _flip, _overwrite, _overwrite, _truncate, _cut_out, _inser
 
 
 def corrupted(index: int, right: list[Body]) -> tuple[Body, str, bytes]:
-    """The body of an index, its coding, and the bytes sent."""
+    """The body of an index, its coding, and the bytes to send."""
     chance = random.Random(index)
     body = chance.choice(right)
     coding = chance.choice([IDENTITY, IDENTITY, *CODINGS])
@@ -99,7 +99,7 @@ def corrupted(index: int, right: list[Body]) -> tuple[Body, str, bytes]:
 
 
 def main(first: int, last: int) -> None:
-    """Try the seeds, in memory and from a file; print each, then the counts of statuses and the memory used."""
+    """Try the seeds, in memory and from a file; print each one, then the counts of statuses and the memory used."""
     right = list(right_bodies())
     for body in right:
         result = answer(_request(body, IDENTITY, body.content), LIMITS)

@@ -1,4 +1,4 @@
-"""Valid bodies of small tables in every format, each with the places of the bytes that say how to read it."""
+"""Valid bodies of small tables in every format, with the places of the bytes that control how each is read."""
 
 import json
 import math
@@ -29,7 +29,7 @@ PARQUET_FILES: list[dict[str, Any]] = [
 
 @dataclass(frozen=True)
 class Body:
-    """A valid body, its request, and the places of the parts that say how to read it."""
+    """A valid body, its request, and the places of the parts that control how it is read."""
 
     operation: str
     media_type: str
@@ -91,7 +91,7 @@ def _messages(content: bytes) -> list[tuple[int, int]]:
 
 
 def _headers(content: bytes) -> list[tuple[int, int]]:
-    """The footer of a Parquet file, and the headers of some pages, or near them."""
+    """The footer of a Parquet file, and its first page headers, at least roughly."""
     end = len(content) - 8
     found = [(end - struct.unpack("<I", content[-8:-4])[0], end + 8)]
     metadata = parquet.ParquetFile(pa.BufferReader(content)).metadata
@@ -135,6 +135,6 @@ def right_bodies() -> Iterator[Body]:
 
 
 def _spelled_out(table: pa.Table) -> pa.Table:
-    """The table without dictionaries."""
+    """The table with dictionaries decoded."""
     kinds = [kind.value_type if pa.types.is_dictionary(kind) else kind for kind in table.schema.types]
     return table.cast(pa.schema(zip(table.column_names, kinds, strict=True)))

@@ -1,4 +1,4 @@
-"""Hypothesis strategies for curves to compare: two or more, of equal totals, often close to each other."""
+"""Hypothesis strategies for curves to compare: two or more, with equal totals, often close to each other."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.strategies import (
 
 
 def fresh(draw: st.DrawFn, positives: int, negatives: int, most: int) -> list[Pair]:
-    """Rows (tp, fp) of any sweep, or of one with equal steps except for one count here and there."""
+    """Rows (tp, fp) of any sweep, or of one whose steps are equal except for one count here and there."""
     kind = draw(st.sampled_from(["spread", "spread", "spread", "drawn", "line"]))
     size = draw(st.integers(0, most))
     if kind == "spread":
@@ -49,7 +49,7 @@ def nudged(draw: st.DrawFn, rows: list[Pair], positives: int, negatives: int) ->
 
 
 def relative(draw: st.DrawFn, rows: list[Pair], positives: int, negatives: int) -> list[Pair]:
-    """A curve that has much in common with another: a copy, with rows more or fewer, or one with a part of it."""
+    """A curve similar to another: a copy, with more or fewer rows, or with a part of it."""
     ends = [(0, 0), *rows, (positives, negatives)]
     place = draw(st.integers(0, len(rows)))
     (s, e), (t, f) = ends[place : place + 2]
@@ -99,7 +99,7 @@ def rival_giants(draw: st.DrawFn) -> list[Rows]:
 
 @st.composite
 def rival_fractions(draw: st.DrawFn) -> list[Rows]:
-    """Fractional counts: lines and common points of whole counts are no longer exact."""
+    """Fractional counts, where lines and common points of whole counts are no longer exact."""
     scale = st.sampled_from([0.1, 1 / 3, 0.7, 1e-100, 3e-16, 7e99])
     of_positives, of_negatives = draw(scale), draw(scale)
     return [
@@ -115,7 +115,7 @@ def rival_fractions(draw: st.DrawFn) -> list[Rows]:
 
 @st.composite
 def rival_scales(draw: st.DrawFn) -> list[Rows]:
-    """Counts of every size down to the least double, the rows of one curve a little off those of another."""
+    """Counts of all sizes down to the least double; the rows of one curve are slightly off those of another."""
     chance = draw(st.randoms(use_true_random=True))
     total = st.sampled_from([1.0, 7e99, 1e150, 1e-150])
     positives, negatives = draw(total), draw(total)
@@ -132,7 +132,7 @@ def rival_scales(draw: st.DrawFn) -> list[Rows]:
 
 @st.composite
 def rival_samples(draw: st.DrawFn, weight: st.SearchStrategy[float] | None = None, most: int = 14) -> list[Data]:
-    """Columns of scores over the same labels and weights; some are others with two rows swapped."""
+    """Columns of scores over the same labels and weights; some are copies of others with two rows swapped."""
     chance = draw(st.randoms(use_true_random=True))
     data = [draw(samples(score=draw(st.sampled_from([scores, tied_scores])), weight=weight, most=most))]
     size = len(data[0].scores)
@@ -154,7 +154,7 @@ def rival_samples(draw: st.DrawFn, weight: st.SearchStrategy[float] | None = Non
 
 @st.composite
 def rival_classifiers(draw: st.DrawFn) -> list[Rows]:
-    """Sets of classifiers that no sweep could give, among others that one could."""
+    """Sets of classifiers that no sweep could give, among others that a sweep could."""
     entries = draw(rival_sweeps())
     positives, negatives = entries[0].positives, entries[0].negatives
     cells = st.lists(st.tuples(st.integers(0, positives), st.integers(0, negatives)), max_size=6)

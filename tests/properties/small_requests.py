@@ -36,7 +36,7 @@ _OURS = ("service.curves", "service.inference", "service.wire", "service.answer"
 
 @dataclass(frozen=True)
 class Cost:
-    """The cost of a request: calls and elements hardly differ from run to run."""
+    """The cost of a request: its calls and elements hardly vary from run to run."""
 
     calls: int
     elements: int
@@ -45,7 +45,7 @@ class Cost:
 
 
 def requests() -> Iterator[tuple[str, Request]]:
-    """The worst known kinds, and generated ones around them."""
+    """The worst known kinds, and requests generated around them."""
     draw = random.Random(2014)
     for positives in _POSITIVES:
         for negatives in _NEGATIVES:
@@ -76,7 +76,7 @@ def requests() -> Iterator[tuple[str, Request]]:
 
 
 def _gates(draw: random.Random) -> Iterator[tuple[str, Request]]:
-    """Rules of every kind, about many rows or many of them about few; none that resamples."""
+    """Rules of every kind: a few about many rows, or many about few rows; none that resamples."""
     kinds = cycle(_RULES)
     for positives in _POSITIVES:
         for negatives in _NEGATIVES:
@@ -183,12 +183,12 @@ def _ruled(evaluation: Callable[[int], str], rules: list[str], rows: int) -> str
 
 
 def _many(evaluation: str, rules: list[str], times: int) -> str:
-    """This many rules, taken from these in turn."""
+    """This many rules, taken from these in rotation."""
     return _ruled(lambda _: evaluation, (rules * times)[:times], 0)
 
 
 def _compared(evaluation: str, times: int) -> str:
-    """The same curve this many times: all tie."""
+    """The same curve this many times, so that all tie."""
     named = (f'{{"name":"{chr(97 + key % 26)}{key // 26}",{evaluation[1:]}' for key in range(times))
     return f'{{"evaluations":[{",".join(named)}]}}'
 
@@ -203,7 +203,7 @@ def _sample(draw: random.Random, scores: str, weights: str, rows: int) -> str:
 
 
 def _table(draw: random.Random, rows: int, scores: str, weights: str) -> Request:
-    """As many samples over shared labels and weights as a table of this many rows holds, at most 50."""
+    """As many samples, over shared labels and weights, as fit into a table of this many rows, at most 50."""
     names = [character for character in map(chr, range(35, 127)) if character not in ",'0123456789"][:50]
     lines = [f",{row % 2},{_WEIGHTS[weights](draw, row)}" for row in range(rows)]
     cells = [[f"{_SCORES[scores](draw, row)}" for row in range(rows)] for _ in names]
@@ -216,7 +216,7 @@ def _table(draw: random.Random, rows: int, scores: str, weights: str) -> Request
 
 
 def cost(request: Request) -> Cost:
-    """Answer a request and count. The first of a kind also counts imports and what is cached for the next."""
+    """Answer a request and count. The first of a kind also counts imports and what is cached for later ones."""
     calls = elements = 0
 
     def count(frame: FrameType, event: str, _: Any) -> None:
@@ -236,7 +236,7 @@ def cost(request: Request) -> Cost:
 
 
 def cpu(request: Request) -> tuple[float, Answer]:
-    """Seconds of CPU, the least of a few runs."""
+    """Seconds of CPU, the minimum of a few runs."""
     best = float("inf")
     for _ in range(3):
         start = time.process_time()
@@ -246,7 +246,7 @@ def cpu(request: Request) -> tuple[float, Answer]:
 
 
 def main() -> int:
-    """Measure all, print the worst; the exit status says whether the law holds here."""
+    """Measure all requests and print the worst; the exit status says whether the law holds here."""
     measured = []
     for name, request in requests():
         seconds, found = cpu(request)

@@ -1,4 +1,4 @@
-"""Inputs of many rows, against exact single passes in Python integers: sums, areas, and hard hulls."""
+"""Inputs of many rows, against exact single passes in Python's integers: sums, areas, and difficult hulls."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.reference import correctly_rounded, ulp_distance
 
 ULPS = 4
 BITS = 300
-"""Fixed point: sums of quotients are taken as whole multiples of 2^-300, so a million terms are exact to 2^-280."""
+"""Fixed point: sums of quotients are whole multiples of 2^-300, so a million terms are exact to 2^-280."""
 
 Steps = list[tuple[int, int]]
 
@@ -64,7 +64,7 @@ def pr_trapezoid(steps: Steps) -> Fraction:
 
 
 def hull_of(steps: Steps) -> list[bool]:
-    """Membership by the textbook monotone chain, in integers; collinear rows stay."""
+    """Membership by the textbook monotone chain, in integers; collinear rows are members."""
     chain: Steps = []
     for t, f in sorted(set(steps), key=lambda step: (step[1], -step[0])):
         if chain and chain[-1][1] == f:
@@ -77,7 +77,7 @@ def hull_of(steps: Steps) -> list[bool]:
 
 
 def turn(a: tuple[int, int], b: tuple[int, int], c: tuple[int, int]) -> int:
-    """Above 0 when b lies beneath the line from a to c."""
+    """Above 0 if b lies below the line from a to c."""
     return (b[1] - a[1]) * (c[0] - a[0]) - (b[0] - a[0]) * (c[1] - a[1])
 
 
@@ -175,7 +175,7 @@ def test_big_weighted_areas() -> None:
 
 
 def staircase(size: int, *, rising: bool) -> Steps:
-    """Steps that grow ever less in tp and ever more in fp (all on the hull), or the other way round (none)."""
+    """Steps that grow ever less in tp and ever more in fp (all rows on the hull), or the other way round (none)."""
     up = np.arange(size, 0, -1) if rising else np.arange(1, size + 1)
     return list(zip([0, *np.cumsum(up).tolist()], [0, *np.cumsum(up[::-1]).tolist()], strict=True))
 
@@ -187,7 +187,7 @@ def scaled(steps: Steps, largest: int) -> Steps:
 
 
 def hard_hulls() -> dict[str, Steps]:
-    """Rows that make a hull's construction slow or a rounded comparison wrong."""
+    """Rows that make the construction of a hull slow, or a rounded comparison wrong."""
     random = np.random.default_rng(17)
     size = 50_000
     lattice = [(k // 2, (k + 1) // 2) for k in range(size)]
@@ -234,7 +234,7 @@ def strict(steps: Steps, members: list[bool]) -> Steps:
 
 
 def test_big_numbers_of_pr_segments() -> None:
-    """auc.pr over 20,000 segments, by the series that has no logarithm: 1e-12 relative.
+    """auc.pr over 20,000 segments, against a series without logarithms: 1e-12 relative.
 
     From (t, f) a step of one positive alone adds 1 - f log(1 + 1/(t + f)); a step of negatives adds nothing.
     """

@@ -62,14 +62,14 @@ def test_big_counts_are_brute_force(entries: list[Rows]) -> None:
 @examples(100)
 @given(rival_fractions())
 def test_fractional_counts_are_brute_force(entries: list[Rows]) -> None:
-    """The same where the doubles are not integers: they are exact numbers and decide."""
+    """The same for counts that are not integers: the doubles are exact numbers, and decide."""
     agree(entries)
 
 
 @examples(120)
 @given(st.one_of(rival_samples(), rival_samples(plain_weights)))
 def test_samples_are_brute_force(entries: list[Data]) -> None:
-    """Columns of scores over shared labels, and weights; a curve's own direction."""
+    """Columns of scores over shared labels and weights; each curve has its own direction."""
     agree(entries)
 
 
@@ -88,7 +88,7 @@ def test_counts_of_any_scale_are_brute_force(entries: list[Rows]) -> None:
 
 
 STRAIGHT = {
-    # Three rows (tp, fp), in units, whose trade-off curves go through one point when there are 12 positives.
+    # Three rows (tp, fp), in units, whose trade-off curves meet in one point if there are 12 positives.
     "kulczynski": [(3, 0), (6, 2), (9, 9)],
     "f_measure": [(3, 1), (6, 3), (9, 5)],
     "fowlkes_mallows": [(3, 0), (6, 6), (12, 36)],
@@ -100,7 +100,7 @@ STRAIGHT = {
 @pytest.mark.parametrize("power", [1, 3, 6, 8, 10, 12])
 @pytest.mark.parametrize("index", INDICES)
 def test_rows_nearly_equal_at_one_lambda_are_brute_force(index: str, power: int, nudge: int) -> None:
-    """The row between is best nowhere, or on an interval ever shorter as the counts grow."""
+    """The row between is best nowhere, or on an interval that shrinks as the counts grow."""
     unit = 10**power
     rows = [(t * unit, f * unit) for t, f in STRAIGHT[index]]
     rows[1] = (rows[1][0] + nudge, rows[1][1])
@@ -159,7 +159,7 @@ def test_dominance_is_an_order(entries: list[Entry]) -> None:
 @examples(60)
 @given(any_rivals)
 def test_a_dominating_curve_is_best_everywhere(entries: list[Entry]) -> None:
-    """A curve that dominates all others is among the best everywhere, and no area along the rows exceeds its own."""
+    """A curve that dominates all others is among the best everywhere, and no other curve has a larger area than it."""
     found = compared(entries)
     areas = dict(zip(found.names, found.auc, strict=True))
     above = dominance(found)

@@ -39,7 +39,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
 
 
 def samples(random: np.random.Generator) -> Iterator[dict[str, Any]]:
-    """Distinct scores, few of them, scores of both signs and all sizes; weights that are whole, and that are not."""
+    """Many distinct scores, few of them, scores of both signs and all sizes; whole weights and fractional ones."""
     distinct = random.random(ROWS)
     for scores in (distinct, np.round(distinct, 2), np.sqrt(np.round(distinct, 1)), np.tan(3 * distinct - 1.5)):
         labels = random.random(ROWS) < distinct
@@ -84,13 +84,13 @@ def answers(library: Path, request: Request) -> list[tuple[int, bytes]]:
 
 
 def test_small_requests(library: Path) -> None:
-    """Those of the worst counts and weights that were found."""
+    """The requests with the worst counts and weights that were found."""
     seen = set()
     for name, request in requests():
         compiled, plain = answers(library, request)
         assert compiled == plain, name
         seen.add(request.operation)
-    assert seen == set(OPERATIONS) - {"columns", "slices", "classes"}  # without numbers; among the long ones
+    assert seen == set(OPERATIONS) - {"columns", "slices", "classes"}  # those without numbers are among the long ones
 
 
 @pytest.mark.parametrize("name", LONG)

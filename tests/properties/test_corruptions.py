@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 HOW_MANY = 20_000
 DEADLINE = 300
-"""Seconds after which a body is taken to hang; all of them take some ten."""
+"""Seconds after which a body counts as hanging; all bodies together take about ten."""
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the memory of a process is read and limited as Linux does")

@@ -32,7 +32,7 @@ from tests.strategies import (
 
 
 def hull_is_brute_force(rows: Rows) -> None:
-    """Membership, strict vertices and corners against every segment there is."""
+    """Compare membership, strict vertices and corners with every possible segment."""
     table, service = rows.table(), ConfusionTable.from_counts(rows.counts())
     vertices = roc_convex_hull(service)
     assert RocHull.of(service).contains().tolist() == reference.on_hull(table)
@@ -58,7 +58,7 @@ def test_big_counts_are_exact(rows: Rows) -> None:
 @examples(80)
 @given(lopsided_sweeps())
 def test_lopsided_counts_are_exact(rows: Rows) -> None:
-    """The same where sums pass 2^53 by one, and where a few positives stand against 2^53 negatives."""
+    """The same if sums exceed 2^53 by one, and if there are a few positives and 2^53 negatives."""
     agree(rows.counts(), rows.table(), CurvesOptions(interpolation=AtRecall(np.array([0.0, 0.25, 0.5, 1.0]))))
 
 
@@ -149,7 +149,7 @@ def test_keep_thins_points_only(rows: Rows, keep: str) -> None:
 @examples(60)
 @given(st.one_of(sweeps(), big_sweeps()))
 def test_corners_rebuild_the_curve(rows: Rows) -> None:
-    """The rows that `corners` drops lie on the line between their neighbours: the areas of the rest are the same."""
+    """The rows that `corners` drops lie on the line between their neighbours: without them, the areas are the same."""
     thinned = evaluate_curves(rows.counts(), CurvesOptions(keep="corners"))
     assert thinned.points is not None
     assert thinned.auc is not None
@@ -195,7 +195,7 @@ def test_hull_of_fractions_is_brute_force(rows: Rows) -> None:
 @examples(100)
 @given(nudged_lines())
 def test_hull_of_nearly_straight_rows_is_brute_force(rows: Rows) -> None:
-    """Rows a double away from a line, at scales far apart."""
+    """Rows one double away from a line, at very different scales."""
     hull_is_brute_force(rows)
 
 
@@ -220,14 +220,14 @@ def test_hull_of_lattices_is_brute_force(width: int, height: int, scale: int, ch
 
 @pytest.mark.parametrize("factor", [0.1, 0.3, 1 / 3, 1e-100, 7e99])
 def test_hull_of_scaled_lattice_is_decided_by_the_doubles(factor: float) -> None:
-    """0.1 and 0.2 and 0.3 are not on one line: 0.1 + 0.2 is not 0.3, and the doubles decide."""
+    """0.1, 0.2 and 0.3 are not on a line: 0.1 + 0.2 is not 0.3, and the doubles decide."""
     steps = [k * factor for k in range(8)]
     hull_is_brute_force(Rows(steps, [k * 0.1 for k in range(8)], steps[-1], 7 * 0.1))
 
 
 @pytest.mark.parametrize("nudge", [-1, 0, 1])
 def test_hull_a_unit_off_a_line_at_full_size(nudge: int) -> None:
-    """One count in 2^53 off the diagonal decides, either way."""
+    """One count in 2^53 off the diagonal decides, on either side."""
     tp, fp = LARGEST // 2 + nudge, LARGEST // 2
     rows = Rows([tp], [fp], LARGEST, LARGEST)
     table = ConfusionTable.from_counts(rows.counts())

@@ -1,4 +1,4 @@
-"""One table, one answer: bit for bit, whichever format, chunks, types and coding it comes in."""
+"""One table, one answer, bit for bit: whatever its format, chunks, types and coding."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -65,7 +65,7 @@ def ask(
 
 
 def typed(columns: Columns) -> Iterator[pa.Table]:
-    """The same columns in several types that represent their values exactly."""
+    """The same columns in several types that hold their values exactly."""
     table = pa.table(columns)
     yield table
     for kinds in ((pa.int8(), pa.uint64(), pa.float16()), (pa.uint8(), pa.int32(), pa.float32()), (pa.int64(),)):
@@ -73,7 +73,7 @@ def typed(columns: Columns) -> Iterator[pa.Table]:
 
 
 def _cast(column: pa.Array, kinds: tuple[pa.DataType, ...]) -> pa.Array:
-    """A column in the first type that holds it, text in a dictionary or with long offsets."""
+    """A column in the first type that holds it; text in a dictionary, or with long offsets."""
     if pa.types.is_string(column.type):
         if pa.uint64() in kinds:
             return column.dictionary_encode()
@@ -107,7 +107,7 @@ def _cell(value: Any) -> str:
 
 
 def in_dictionaries(table: pa.Table) -> pa.Table:
-    """The same table with each value written once, text as polars writes it."""
+    """The same table with each value stored once; text as polars writes it."""
     columns = [
         column.cast(pa.string_view()) if pa.types.is_string(column.type) else column
         for column in table.combine_chunks().columns
@@ -135,7 +135,7 @@ def bodies(columns: Columns) -> Iterator[tuple[str, bytes]]:
 
 
 def assert_one_answer(operation: str, document: dict[str, Any], columns: Columns, query: dict[str, str]) -> None:
-    """Every format gets the JSON document's answer, and every coding; then the formats of the answer agree."""
+    """Every format and coding gets the JSON document's answer; then all formats of the answer agree."""
     whole = ask(operation, JSON, json_body(document), {})
     for position, (media_type, body) in enumerate(bodies(columns)):
         assert ask(operation, media_type, body, query) == whole, media_type

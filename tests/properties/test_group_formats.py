@@ -1,4 +1,4 @@
-"""Exact groups get the same answer as their rows, to the byte: in every format and type, and from an engine."""
+"""Exact groups get the same answer as their rows, to the byte: in every format and type, and through an engine."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ROWS = 300
 RANDOM = np.random.default_rng(24)
 POSITIVE = RANDOM.random(ROWS) < 0.4
 PLACES = (RANDOM.normal(size=ROWS) + POSITIVE).round(1).tolist()
-"""Some fifty scores, 0.0 among them."""
+"""About fifty scores, including 0.0."""
 SIGNED = [-0.0 if place == 0 and row % 2 else place for row, place in enumerate(PLACES)]
 
 SCORES: dict[str, pa.Array] = {
@@ -63,7 +63,7 @@ BODIES: dict[str, tuple[Callable[[pa.Table], bytes], str]] = {
 
 
 def groups_of(scores: pa.Array) -> pa.Table:
-    """The rows as three workers count them, in any order; zeros of both signs are groups of their own, too."""
+    """The rows as three workers count them, in any order; -0.0 and 0.0 may be separate groups."""
     cells = [(repr(cell), cell) for cell in scores.to_pylist()]
     counts = Counter(
         (row % 3, *cell, one) for row, (cell, one) in enumerate(zip(cells, POSITIVE.tolist(), strict=True))

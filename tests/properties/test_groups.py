@@ -1,4 +1,4 @@
-"""Laws of groups: exact ones get the sample's answer, to the byte; open ones bound every sample in them."""
+"""Laws of groups: exact ones get the sample's answer, to the byte; the bounds of open ones hold for all samples."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ AREAS = {
 @examples(25)
 @given(groups=grouped())
 def test_bounds_are_those_of_all_samples(area: str, groups: list[Group]) -> None:
-    """They hold for every order, and an order attains them; of average precision, ever lighter examples come near."""
+    """They hold for every order, and an order attains them; for average precision, lighter examples approach them."""
     found = bounded_areas(Grouped.of(columns_of(groups)))[area]
     if found is None:
         assert area == "pr_trapezoid"
@@ -144,7 +144,7 @@ def test_bounds_are_those_of_all_samples(area: str, groups: list[Group]) -> None
 
 
 def near(value: float, exact: Fraction | mpmath.mpf) -> bool:
-    """Whether a bound is within the eight units that rounding outwards may take."""
+    """Whether a bound is within the eight units that it may be rounded outwards."""
     with mpmath.workdps(DIGITS):
         number = reference_pr.mp(exact) if isinstance(exact, Fraction) else exact
         return bool(abs(mpmath.mpf(value) - number) <= abs(number) * mpmath.mpf(2) ** -49)
@@ -153,7 +153,7 @@ def near(value: float, exact: Fraction | mpmath.mpf) -> bool:
 @examples(150)
 @given(st.data(), samples(score=st.floats(0, 1)))
 def test_bounds_hold_the_sample_whatever_the_partition(draw: st.DataObject, data: Data) -> None:
-    """Any partition of the scores into groups that do not touch; narrower groups never give wider bounds."""
+    """Whatever the partition of the scores into groups that do not touch; narrower groups never give wider bounds."""
     scores = sorted(set(data.scores))
     cuts = sorted(draw.draw(st.sets(st.integers(1, max(1, len(scores) - 1)))))
     exact = answered("curves", {"scores": data.scores, "labels": data.labels, "include": ["auc"]})["auc"]
@@ -166,7 +166,7 @@ def test_bounds_hold_the_sample_whatever_the_partition(draw: st.DataObject, data
 
 
 def areas_of(scores: list[float], starts: list[int], data: Data) -> dict[str, Enclosure | None]:
-    """The bounds of a sample whose distinct scores are grouped from each start to the next."""
+    """The bounds of a sample whose distinct scores are grouped from each start up to the next."""
     parts = [scores[a:b] for a, b in zip([0, *starts], [*starts, len(scores)], strict=True) if scores[a:b]]
     rows = list(zip(data.scores, data.labels, strict=True))
     masses = [[sum(score in part and label == of for score, label in rows) for part in parts] for of in (True, False)]
@@ -203,7 +203,7 @@ def test_sums_of_weights_and_of_their_squares_have_the_intervals_of_the_weights(
 @pytest.mark.parametrize(
     ("positives", "negatives"),
     [
-        ([0, 1, 2.0**53], [2.0**53, 1, 0]),  # the totals, 2^53 + 1, are no doubles
+        ([0, 1, 2.0**53], [2.0**53, 1, 0]),  # the totals, 2^53 + 1, are not doubles
         ([0, 1, 2.0**60], [2.0**60, 1, 0]),
         ([0, 0.3, 1e20], [1e20, 0.3, 0]),
         ([1, 2.0**53 - 1, 1, 1, 0], [0, 1, 2.0**53, 2.0**53 - 1, 2]),

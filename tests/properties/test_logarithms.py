@@ -28,7 +28,7 @@ AREAS = CurvesOptions(include=frozenset({"auc"}))
 
 
 def areas_are_close(evaluation: Rows | Data) -> None:
-    """Both areas against the reference; the doubles of the service's own table are the exact inputs."""
+    """Compare both areas with the reference; its exact inputs are the doubles of the service's own table."""
     counts = evaluation.counts() if isinstance(evaluation, Rows) else evaluation.sample()
     table = evaluation.table()
     if isinstance(evaluation, Data):
@@ -79,20 +79,20 @@ def test_segments(name: str) -> None:
 @pytest.mark.parametrize("power", range(1, 53, 3))
 @pytest.mark.parametrize("steps", [(1, 0), (1, 1), (3, 2), (2, 3), (1, 7)])
 def test_a_short_step_farther_and_farther_away(power: int, steps: tuple[int, int]) -> None:
-    """The closed form as printed loses a digit per power of ten here."""
+    """The printed closed form loses a digit per power of ten here."""
     here = 2**power
     areas_are_close(Rows([here, here + steps[0]], [here - 1, here - 1 + steps[1]], here + steps[0], here + steps[1]))
 
 
 @pytest.mark.parametrize("power", range(1, 53, 3))
 def test_the_same_step_ever_longer(power: int) -> None:
-    """From (3, 5) on, one step of any length: short ones need a series, long ones the logarithm."""
+    """From (3, 5) on, one step of any length: short steps need a series, long ones the logarithm."""
     areas_are_close(Rows([3, 3 + 2**power], [5, 5 + 2 ** (53 - power)], LARGEST, LARGEST))
 
 
 @pytest.mark.parametrize("ratio", [1 + 2.0**-k for k in range(1, 50, 4)])
 def test_ends_of_any_ratio(ratio: float) -> None:
-    """hi/lo near 1 and away from it, fractional counts."""
+    """With hi/lo near 1 and far from it, and fractional counts."""
     areas_are_close(Rows([1.0, ratio], [2.0, 2.0], ratio, 5.0))
     areas_are_close(Rows([1.0, ratio], [2.0, 1.0 + ratio], ratio, 5.0))
 
@@ -121,14 +121,14 @@ def test_fractional_counts(rows: Rows) -> None:
 @examples(80)
 @given(st.one_of(lopsided_sweeps(), nudged_lines()))
 def test_lopsided_counts_and_straight_lines(rows: Rows) -> None:
-    """A few counts against 2^53, and lines that are straight but for a double's rounding."""
+    """A few counts against 2^53, and lines that are straight except for a double's rounding."""
     areas_are_close(rows)
 
 
 @examples(60)
 @given(tilted_samples())
 def test_classes_of_any_total(data: Data) -> None:
-    """The classes' totals anywhere in 1e-150..1e150: the area itself may be 1e-296."""
+    """The classes' totals are anywhere in 1e-150..1e150, so the area itself may be 1e-296."""
     areas_are_close(data)
 
 

@@ -1,4 +1,4 @@
-"""Whatever can be evaluated can be drawn: sound XML, finite coordinates within the picture, curves in characters."""
+"""Everything that can be evaluated can be drawn: valid XML, finite coordinates in the picture, text for terminals."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def body_of(given_: Data | Rows) -> dict[str, Any]:
 
 
 def assert_drawn(operation: str, body: dict[str, Any], side: int, **options: str) -> None:
-    """Draw each chart, where the answer itself is not a refusal."""
+    """Draw each chart, unless the answer itself is a refusal."""
     status = ask(operation, body).status
     for chart in CHARTS[operation]:
         result = ask(operation, body, accept=SVG, side=str(side), chart=chart, **options)

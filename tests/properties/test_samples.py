@@ -76,7 +76,7 @@ def test_weights_of_any_size(data: Data) -> None:
 @examples(60)
 @given(tilted_samples())
 def test_classes_of_any_total(data: Data) -> None:
-    """The same with the two classes' totals anywhere in 1e-150..1e150, far apart, and single weights far below."""
+    """The same with the classes' totals anywhere in 1e-150..1e150, far apart, and single weights far below."""
     agree(data.sample(), data.table())
 
 
@@ -92,7 +92,7 @@ def test_whole_weights_are_exact(data: Data) -> None:
     st.one_of(samples(), weighted_samples(), weighted_samples(weight=wild_weights)), st.randoms(use_true_random=False)
 )
 def test_permutation(data: Data, chance: random.Random) -> None:
-    """The order of the rows is nothing to the answer, bit for bit."""
+    """The order of the rows does not change the answer, bit for bit."""
     order = list(range(len(data.scores)))
     chance.shuffle(order)
     same_bits(evaluate_curves(data.sample()), evaluate_curves(data.rows(order).sample()))
@@ -101,7 +101,7 @@ def test_permutation(data: Data, chance: random.Random) -> None:
 @examples(40)
 @given(st.one_of(samples(), weighted_samples()), st.sampled_from(["rank", "double", "cube of rank", "nextafter"]))
 def test_strictly_increasing_maps(data: Data, kind: str) -> None:
-    """The curves depend on the order of the scores alone: a strictly increasing map moves the thresholds only."""
+    """The curves depend only on the order of the scores: a strictly increasing map changes only the thresholds."""
     distinct = sorted({score + 0.0 for score in data.scores})
     rank = {score: index for index, score in enumerate(distinct)}
     start = 1.0
@@ -123,7 +123,7 @@ def test_strictly_increasing_maps(data: Data, kind: str) -> None:
 @examples(40)
 @given(samples(most=14))
 def test_duplicated_rows_are_doubled_weights(data: Data) -> None:
-    """Every row twice is every row with weight 2, and neither moves any rate or any exact area."""
+    """Every row twice is the same as every row with weight 2, and neither changes a rate or an exact area."""
     size = len(data.scores)
     twice = evaluate_curves(data.rows([*range(size), *range(size)]).sample())
     doubled = evaluate_curves(Data(data.scores, data.labels, [2.0] * size, data.lower_is_positive).sample())
@@ -145,7 +145,7 @@ def test_duplicated_rows_are_doubled_weights(data: Data) -> None:
 @examples(40)
 @given(weighted_samples(most=14))
 def test_duplicated_weighted_rows_are_doubled_weights(data: Data) -> None:
-    """The same with weights: twice the sum is the sum of twice as much, and a double times two is exact."""
+    """The same with weights: twice the sum is the sum of the doubled weights, and doubling is exact."""
     size = len(data.scores)
     assert data.weights is not None
     doubled = Data(data.scores, data.labels, [2 * w for w in data.weights], data.lower_is_positive)
@@ -162,7 +162,7 @@ def test_duplicated_weighted_rows_are_doubled_weights(data: Data) -> None:
 @examples(60)
 @given(st.one_of(samples(), weighted_samples()))
 def test_label_swap_with_negated_scores(data: Data) -> None:
-    """Swapped labels and negated scores turn the ROC curve about the falling diagonal: its areas stay.
+    """Swapped labels and negated scores mirror the ROC curve in the falling diagonal, so its areas stay the same.
 
     A cut at s then calls positive what scored at or below s, so (tp, fp) of the one are N - fp and P - tp of the other.
     """
@@ -178,14 +178,14 @@ def test_label_swap_with_negated_scores(data: Data) -> None:
         assert one.points.fn.tolist()[::-1] == other.points.fp.tolist()
         assert (one.auc.roc, one.auc.roc_hull) == (other.auc.roc, other.auc.roc_hull)
     else:
-        # The swapped sums are other sums, each rounded once more: to 1 ulp each, not to the bit.
+        # The swapped sums are different sums, each rounded once more: equal to 1 ulp each, not bit for bit.
         assert math.isclose(one.auc.roc, other.auc.roc, rel_tol=1e-14, abs_tol=1e-14)
 
 
 @examples(40)
 @given(st.one_of(samples(), weighted_samples()))
 def test_lower_is_positive_is_negated_scores(data: Data) -> None:
-    """With lower_is_positive a row calls positive what scores at or below its threshold: as with negated scores."""
+    """With lower_is_positive, a row calls positive what scores at or below its threshold, as with negated scores."""
     turned = Data([-s for s in data.scores], data.labels, data.weights, not data.lower_is_positive)
     one, other = evaluate_curves(data.sample()), evaluate_curves(turned.sample())
     assert one.points is not None
@@ -197,7 +197,7 @@ def test_lower_is_positive_is_negated_scores(data: Data) -> None:
 @examples(40)
 @given(weighted_samples(weight=st.sampled_from([0.0, 0.0, 0.1, 1.0, 3.0])))
 def test_zero_weights_are_absent_rows(data: Data) -> None:
-    """A row of weight zero is not a row: it makes no threshold."""
+    """A row of weight zero does not count as a row: it makes no threshold."""
     assert data.weights is not None
     present = [index for index, weight in enumerate(data.weights) if weight > 0]
     same_bits(evaluate_curves(data.sample()), evaluate_curves(data.rows(present).sample()))
@@ -208,7 +208,7 @@ def test_zero_weights_are_absent_rows(data: Data) -> None:
     st.one_of(samples(), weighted_samples(), weighted_samples(weight=wild_weights)), st.randoms(use_true_random=False)
 )
 def test_a_sample_is_its_own_counts(data: Data, chance: random.Random) -> None:
-    """The curves are pure functions of the table: its rows sent back as counts, in any order, give the same answer."""
+    """The curves depend only on the table: its rows, sent back as counts in any order, give the same answer."""
     one = evaluate_curves(data.sample())
     assert one.points is not None
     order = list(range(1, len(one.points.tp)))
@@ -246,14 +246,14 @@ def test_weighted_interpolation(data: Data, every: float) -> None:
 
 
 def test_unit_weights_count_as_none() -> None:
-    """A column of ones is the default."""
+    """A column of ones is the same as no weights."""
     data = Data([0.1, 0.4, 0.35, 0.8], [False, False, True, True])
     ones = Data(data.scores, data.labels, [1.0] * 4)
     same_bits(evaluate_curves(data.sample()), evaluate_curves(ones.sample()))
 
 
 def test_sums_beyond_integers() -> None:
-    """Whole weights whose sums pass 2^53 are summed to 1 ulp too."""
+    """Whole weights whose sums exceed 2^53 are also summed to 1 ulp."""
     data = Data([3, 2, 1, 0, -1], [True, True, False, True, False], [2.0**53, 1.0, 2.0**53, 1.0, 3.0])
     curves = evaluate_curves(data.sample())
     assert curves.points is not None

@@ -29,7 +29,7 @@ def test_thresholds(data: Data, column: list[float]) -> None:
 @examples(60)
 @given(samples(score=tied_scores), st.lists(tied_scores, min_size=1, max_size=6, unique_by=lambda cut: cut + 0.0))
 def test_thresholds_on_tied_scores(data: Data, column: list[float]) -> None:
-    """A cut that is a score takes all that tie with it, -0.0 with 0.0."""
+    """A cut equal to a score includes all scores that tie with it; -0.0 equals 0.0."""
     agree(data.sample(), data.table_at(column), CurvesOptions(thresholds=np.array(column)))
 
 
@@ -43,7 +43,7 @@ def test_thresholds_on_weights(data: Data, column: list[float]) -> None:
 @examples(40)
 @given(samples())
 def test_all_own_thresholds_change_nothing(data: Data) -> None:
-    """A sample cut at all its own scores is itself."""
+    """A sample cut at all its own scores is unchanged."""
     table = ConfusionTable.from_sample(data.sample())
     again = table.at_thresholds(table.thresholds[1:])
     assert again.tp.tolist() == table.tp.tolist()

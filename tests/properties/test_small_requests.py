@@ -22,7 +22,7 @@ SMALL = dict(requests())
 
 @pytest.fixture(scope="module", autouse=True)
 def _nothing_is_first() -> None:
-    """What is imported or made at the first request is not counted."""
+    """Imports, and whatever the first request makes, do not count."""
     for name in (
         "curves, one row at 1e7",
         "tradeoffs, scores tied, weights 1",
@@ -44,7 +44,7 @@ def test_small_requests_stay_cheap(name: str) -> None:
 
 
 def test_most_of_them_are_answered() -> None:
-    """Refusals are cheap; they are not what is meant."""
+    """Refusals are cheap, and not what these tests are about."""
     assert (
         sum(ask_again.status == 200 for ask_again in (cost(request) for request in SMALL.values())) > len(SMALL) * 0.8
     )

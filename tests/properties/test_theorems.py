@@ -14,7 +14,7 @@ from service.curves.pr import AtRecall
 from tests.strategies import Data, Rows, examples, samples
 
 TINY = 2.0**-20
-"""A true positive's fraction so small that, with counts of a few dozen, nothing happens within it."""
+"""A fraction of a true positive so small that, with counts of a few dozen, nothing happens within it."""
 
 
 @st.composite
@@ -48,7 +48,7 @@ def roc_height(curves: Curves, negatives: int, positives: int, fpr: Fraction) ->
 
 
 def roc_dominates(one: Curves, other: Curves, positives: int, negatives: int) -> bool:
-    """No point of the other ROC curve is above the first; both are straight between whole numbers of false positives.
+    """Whether no point of the other ROC curve is above the first; both are straight between whole false positives.
 
     Just before a whole number is looked at too: a curve may jump there.
     """
@@ -58,13 +58,13 @@ def roc_dominates(one: Curves, other: Curves, positives: int, negatives: int) ->
 
 
 def recall_grid(positives: int) -> np.ndarray:
-    """Every integer tp and just after it: the PR curve has no other place to cross or jump."""
+    """Every integer tp and just after it: a PR curve can cross or jump nowhere else."""
     places = [k + tiny for k in range(positives + 1) for tiny in (0.0, TINY) if 0 < k + tiny <= positives]
     return np.array([place / positives for place in places])
 
 
 def pr_dominates(one: Curves, other: Curves) -> bool:
-    """At no recall of the grid is the other curve's precision above the first's.
+    """Whether, at each recall of the grid, the other curve's precision is at most the first's.
 
     A recall is a double, so recall times P may be an ulp off the whole number meant; on counts of a dozen true
     differences are above 1e-11, of an ulp's making below 1e-14.
@@ -148,7 +148,7 @@ def test_achievable_curve_has_exactly_the_hull_rows(data: Data) -> None:
 @examples(60)
 @given(samples())
 def test_areas_in_their_order(data: Data) -> None:
-    """Every area is in [0, 1], and a hull is not below its curve."""
+    """Every area is in [0, 1], and a hull's area is at least its curve's."""
     areas = evaluate_curves(data.sample()).auc
     assert areas is not None
     values = [areas.roc, areas.roc_hull, areas.pr, areas.pr_trapezoid, areas.pr_achievable, areas.average_precision]

@@ -96,7 +96,7 @@ WIDE = Rows([1e-9, 10, 45, 63, 81], [0, 0, 5, 27, 81], 90, 1e6)
 @pytest.mark.parametrize("name", HARD)
 @pytest.mark.parametrize("rows", [WIDE, Rows([1], [1], 3, 2**53), Rows([], [], 1e-150, 1e150)], ids=str)
 def test_hard_densities(rows: Rows, name: str) -> None:
-    """Densities with singular ends, and ones of which next to nothing is in the range."""
+    """Densities that are singular at an end, or have almost no mass in the range."""
     a, b, asked_for = HARD[name]
     options = TradeoffOptions(lambda_range=asked_for, lambda_density=BetaDensity(a, b))
     table, pairs = reported(evaluation_of(rows))
@@ -109,7 +109,7 @@ def test_hard_densities(rows: Rows, name: str) -> None:
 
 @pytest.mark.parametrize("shapes", [(1.0, 0.015), (0.015, 0.015), (1.0, 1.0), (1000.0, 0.5)])
 def test_a_recall_next_to_nothing(shapes: tuple[float, float]) -> None:
-    """One row whose recall is 5e-174, compared with which counts are not doubles with all their bits."""
+    """One row whose recall is 5e-174, beside which counts are not doubles with all their bits."""
     options = TradeoffOptions(min_precision=0.6, lambda_density=BetaDensity(*shapes))
     table, pairs = reported(evaluation_of(NEXT_TO_NOTHING))
     part = rows_of(table, pairs, options)
@@ -122,7 +122,7 @@ def test_a_recall_next_to_nothing(shapes: tuple[float, float]) -> None:
 @pytest.mark.parametrize("asked_for", [(0.0, 5e-324), (1e-320, 1e-310), (1e-300, 1e-300 * (1 + 2**-52)), (0.0, 1e-200)])
 @pytest.mark.parametrize("density", [None, BetaDensity(1.0, 1.0), BetaDensity(0.01, 1000.0)])
 def test_ranges_next_to_nothing(asked_for: tuple[float, float], density: BetaDensity | None) -> None:
-    """A mean is a mean however short the range: here all of it is at 0, where f is the precision."""
+    """A mean is a mean however short the range: here the whole range is almost 0, where f is the precision."""
     options = TradeoffOptions(lambda_range=asked_for, lambda_density=density)
     assert areas(Rows([45], [5], 90, 1000), options) == pytest.approx(dict.fromkeys(INDICES, 0.9), rel=WEIGHTED)
 
@@ -139,7 +139,7 @@ def test_beta_1_1_is_the_plain_mean(source: Data | Rows, asked_for: tuple[float,
 @examples(40)
 @given(st.one_of(samples(), sweeps()), st.floats(0.01, 0.99))
 def test_ranges_add_up(source: Data | Rows, cut: float) -> None:
-    """The mean over two neighbouring ranges is the mean of their means, by length."""
+    """The mean over two neighbouring ranges is the mean of their means, weighted by length."""
     whole = areas(source)
     low, high = (areas(source, TradeoffOptions(lambda_range=part)) for part in ((0.0, cut), (cut, 1.0)))
     assert {i: cut * low[i] + (1 - cut) * high[i] for i in INDICES} == pytest.approx(whole, rel=3 * PLAIN)
@@ -150,7 +150,7 @@ def test_ranges_add_up(source: Data | Rows, cut: float) -> None:
 def test_indices_in_their_order(
     source: Data | Rows, asked_for: tuple[float, float], density: BetaDensity | None
 ) -> None:
-    """The weighted arithmetic mean is not below the geometric, nor that below the harmonic, nor that below Jaccard's.
+    """The weighted arithmetic mean is at least the geometric, that at least the harmonic, and that at least Jaccard's.
 
     'The domain of application of Kulczynski is much smaller than the others': they punish unequal ends (section 4.1).
     """
@@ -169,7 +169,7 @@ def test_indices_in_their_order(
 def test_bounds_never_raise_an_area(
     source: Data | Rows, asked_for: tuple[float, float], density: BetaDensity | None, data: st.DataObject
 ) -> None:
-    """Fewer rows, a lower envelope."""
+    """With fewer rows, the envelope is lower."""
     table, pairs = reported(evaluation_of(source))
     bounds = data.draw(asked(pairs))
     free = TradeoffOptions(lambda_range=asked_for, lambda_density=density)
@@ -265,7 +265,7 @@ def many_rows(kind: str) -> Counts:
 
 
 def f_of(index: str, counts: Counts, tp: np.ndarray, fp: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """f in doubles, in the counts: each formula with numerator and denominator times (tp + fp)/p."""
+    """f in doubles, from the counts: each formula with numerator and denominator times (tp + fp)/p."""
     called, total = tp + fp, counts.positives
     if index == "kulczynski":
         return np.asarray((1 - at) * tp / called + at * tp / total)

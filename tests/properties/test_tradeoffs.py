@@ -52,7 +52,7 @@ from tests.strategies import (
 @examples(80)
 @given(st.data())
 def test_envelope(source: str, data: st.DataObject) -> None:
-    """'One envelope of lines, with exact breakpoints', over any range, of the rows that meet any bounds."""
+    """'One envelope of lines, with exact breakpoints', over any range, from the rows that meet any bounds."""
     drawn = data.draw(SOURCES[source])
     table, pairs = reported(evaluation_of(drawn))
     options = data.draw(asked(pairs))
@@ -67,7 +67,7 @@ def test_envelope(source: str, data: st.DataObject) -> None:
 @examples(25)
 @given(st.data())
 def test_values_read_off(source: str, data: st.DataObject) -> None:
-    """`at` is the envelope's value within 1e-13, in the order asked; at a shared breakpoint the upper interval's row.
+    """`at` is the envelope's value within 1e-13, in the requested order; at a shared breakpoint, that of the upper row.
 
     At 0 the value is the greatest precision, at 1 the greatest recall, to 4 ulp.
     """
@@ -91,14 +91,14 @@ def test_values_read_off(source: str, data: st.DataObject) -> None:
             close = reference_tradeoff.relative(found, best) <= VALUE
             assert close or reference_tradeoff.apart(found, best) <= UNDERFLOW
             upper = null(float(optimal.threshold[np.searchsorted(optimal.lambda_from, lam, side="right") - 1]))
-            # At an end another row may be best on less than a double, too little for an interval.
+            # At an end, another row may be best on less than a double, too little for an interval.
             assert null(cut) == upper or is_above(index, named[null(cut)], named[upper], table.positives, lam)
         assert read.value[1] == pytest.approx(max(precision for precision, _ in pairs), rel=ULPS, abs=0)
         assert read.value[0] == read.value[-1] == pytest.approx(1.0, rel=ULPS)
 
 
 def is_above(index: str, one: Row, other: Row, positives: Fraction, lam: float) -> bool:
-    """Has one row a greater f than another, exactly?"""
+    """Whether one row's f is greater than another's, exactly."""
     f, g = (reference_tradeoff.value(index, row, positives, Fraction(lam)) for row in (one, other))
     return bool(f > g)
 
@@ -136,7 +136,7 @@ def test_rows_that_are_best_somewhere(source: str, data: st.DataObject) -> None:
 
 
 def under_a_segment(point: Pair, others: Sequence[Pair]) -> bool:
-    """Is a point on or under the segment between two others?"""
+    """Whether a point is on or below the segment between two others."""
     x, y = point
     return any(
         x_a < x < x_b and (y - y_a) * (x_b - x_a) <= (y_b - y_a) * (x - x_a)
@@ -159,7 +159,7 @@ def jaccard_lambda(f_lambda: Fraction) -> Fraction:
 @examples(40)
 @given(st.data())
 def test_f_measure_and_jaccard_are_compatible(source: str, data: st.DataObject) -> None:
-    """'These two are equivalent' (H&N section 3.3): the same rows, one's breakpoints the other's by a fixed map.
+    """'These two are equivalent' (H&N section 3.3): the same rows, and breakpoints related by a fixed map.
 
     Neither map stretches anything by more than 2, so an interval longer than 2e-12 of the one is in the other. At one
     half the same row is best, and J = F / (2 - F).
@@ -194,7 +194,7 @@ def test_f_measure_and_jaccard_are_compatible(source: str, data: st.DataObject) 
 @examples(60)
 @given(weighted_samples(), st.integers(-60, 60))
 def test_scaled_weights(data: Data, power: int) -> None:
-    """All weights times a power of two: nothing changes but the counts, not by a bit."""
+    """Multiplying all weights by a power of two changes only the counts, and not by a bit."""
     assert data.weights is not None
     scaled = replace(data, weights=[math.ldexp(weight, power) for weight in data.weights])
     options = TradeoffOptions(at_lambda=np.array([0.0, 0.1, 0.5, 0.9, 1.0]), lambda_density=BetaDensity(0.5, 2.0))
@@ -249,7 +249,7 @@ ADVERSARIAL: dict[str, Data | Rows] = {
 
 @pytest.mark.parametrize("name", ADVERSARIAL)
 def test_adversarial(name: str) -> None:
-    """Ties in every space in which an index is straight; and ranges a few doubles wide about each breakpoint."""
+    """Ties in every space in which an index is straight, and ranges a few doubles wide around each breakpoint."""
     found = check(ADVERSARIAL[name], TradeoffOptions())
     for tradeoff in found.tradeoffs.values():
         for at in {0.0, 0.5, *tradeoff.optimal.lambda_from.tolist()}:
@@ -260,7 +260,7 @@ def test_adversarial(name: str) -> None:
 
 
 def test_at_lambda_need_not_lie_in_the_range() -> None:
-    """The range bounds `optimal` and `area`; what is read off is the whole envelope's."""
+    """The range limits `optimal` and `area`; values are read from the whole envelope."""
     rows, at = Rows([45, 81], [5, 81], 90, 1000).counts(), np.array([0.0, 0.45, 1.0])
     whole = evaluate_tradeoffs(rows, TradeoffOptions(at_lambda=at)).tradeoffs
     narrow = evaluate_tradeoffs(rows, TradeoffOptions(at_lambda=at, lambda_range=(0.4, 0.5))).tradeoffs

@@ -1,4 +1,4 @@
-"""What is asked of trade-offs, and how they are held to the slow exact envelope; not a test by itself."""
+"""Requests for trade-offs, and how the answers are compared with the slow exact envelope; not a test by itself."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ BREAKPOINT = 1e-12
 VALUE = 1e-13
 ULPS = 4 * 2.0**-52
 UNDERFLOW = 2.0**-1000
-"""Next to the least normal double neither a value nor a lambda has a relative error."""
+"""Near the least normal double, neither a value nor a lambda has a bounded relative error."""
 
 SOURCES: dict[str, st.SearchStrategy[Data | Rows]] = {
     "samples": samples(most=16),
@@ -64,7 +64,7 @@ def evaluation_of(source: Data | Rows) -> Sample | Counts:
 
 
 def reported(evaluation: Sample | Counts) -> tuple[Table, Pairs]:
-    """The service's table in fractions, and the precision and recall that it reports of each row (0 for null)."""
+    """The service's table in fractions, and the precision and recall that it reports for each row (0 for null)."""
     curves = evaluate_curves(evaluation, CurvesOptions(include=frozenset({"points"})))
     assert curves.points is not None
     columns = curves.points.tp.tolist(), curves.points.fp.tolist(), curves.points.threshold.tolist()
@@ -74,7 +74,7 @@ def reported(evaluation: Sample | Counts) -> tuple[Table, Pairs]:
 
 
 def null(threshold: float) -> float | None:
-    """NaN is null."""
+    """None for NaN."""
     return None if math.isnan(threshold) else threshold
 
 
@@ -121,7 +121,7 @@ def intervals_by_counts(curve: OptimalCurve) -> list[tuple[Pair, Pair]]:
 
 
 def check(source: Data | Rows, options: TradeoffOptions) -> Tradeoffs:
-    """Evaluate, compare with the reference, and hand the answer on."""
+    """Evaluate, compare with the reference, and return the answer."""
     evaluation = evaluation_of(source)
     table, pairs = reported(evaluation)
     answer = evaluate_tradeoffs(evaluation, options)
@@ -158,7 +158,7 @@ def shows_first_rows(curve: OptimalCurve, table: Table, pairs: Pairs, rows: Sequ
 
 
 def is_optimal_inside(index: str, curve: OptimalCurve, rows: Sequence[Row], positives: Fraction) -> None:
-    """In the middle of each interval no row is above the one named; of a short interval, none by more than 1e-12."""
+    """In the middle of each interval, no row is above the named one; if the interval is short, by at most 1e-12."""
     for (tp, fp), (low, high) in intervals_by_counts(curve):
         if high < UNDERFLOW:
             continue
@@ -169,7 +169,7 @@ def is_optimal_inside(index: str, curve: OptimalCurve, rows: Sequence[Row], posi
 
 
 def has_exact_breakpoints(curve: OptimalCurve, exact: Sequence[reference_tradeoff.Interval]) -> None:
-    """Each breakpoint is an exact one, to 1e-12, and no interval longer than that is lost or moved."""
+    """Each breakpoint is an exact one, to 1e-12, and no longer interval is lost or moved."""
     apart = reference_tradeoff.apart
     found = intervals_by_counts(curve)
     if currently_in_test_context():

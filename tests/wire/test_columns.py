@@ -1,4 +1,4 @@
-"""A column that several evaluations share: each reading of it is made once, and different readings are kept apart."""
+"""A column that several evaluations share: it is read once in each way, and different ways are kept apart."""
 
 import numpy as np
 import pytest
@@ -55,7 +55,7 @@ def test_labels_are_read_once_for_each_positive_label():
 
 
 def test_labels_tell_a_positive_label_by_type_and_value():
-    """1, true and 1.0 are equal and hash alike, and are three labels."""
+    """1, true and 1.0 are equal and hash alike, but are three labels."""
     inner = Counted()
     shared = SharedColumn(inner)
     expected = [(1, [False, False]), (True, [True, False]), (1.0, [False, True])]

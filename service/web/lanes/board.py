@@ -21,7 +21,7 @@ from service.web.lanes.slots import Slot, Slots
 PROCESSES = 256
 SLOTS = 256
 ASKERS = 1024
-"""The number of owners remembered; of two with colliding hashes only the later one is."""
+"""How many owners are remembered; if the hashes of two collide, only the later one is."""
 
 RECENT_SECONDS = 10.0
 

@@ -53,7 +53,7 @@ class EvaluatorPool:
         self._spool = spool
         self._on_end = on_end
         self._idle: list[tuple[EvaluatorProcess, float]] = []
-        """Idle evaluators, each with the time since when; the last one worked last."""
+        """Idle evaluators, each with the time at which it became idle; the last one worked last."""
         self._sweep: Timer | None = None
         self._lock = Lock()
 

@@ -32,7 +32,7 @@ REFUSALS = frozenset({401, 408, 413, 429, 503})
 """Statuses that protect the service, counted by the problem's code."""
 
 DEATHS = ("died", "deadline")
-"""Why a helper process ended: by itself, or at its deadline."""
+"""Why an evaluator process ended: by itself, or at its deadline."""
 
 STATES = ("waiting", "evaluated")
 """The state of a request when its client left."""
@@ -150,7 +150,7 @@ def count_abandoned(state: str) -> None:
 
 
 def helper_ended(reason: str) -> None:
-    """Count a helper process that ended before its answer: "died" or "deadline"."""
+    """Count an evaluator process that ended before its answer: "died" or "deadline"."""
     if reason not in DEATHS:
         message = f"{reason!r} is not one of {', '.join(DEATHS)}"
         raise ValueError(message)

@@ -21,7 +21,7 @@ on its way through its passes.
     columnar   small Parquet bodies, and Arrow ones that are not plain: one thread, which hands them to an evaluator
     big        all other work: a thread for each slot; slots are counted over all processes
 
-The queues are fair (`queues.py`): between owners, that is API keys or else addresses, and then between connections.
+The queues are fair (`queues.py`): between owners (API keys, or addresses if there are none), then between connections.
 Those who have recently used less time go first, and waiting raises priority. A full queue turns away the last request
 of the owner with the most in it, and a request that waits too long is dropped: both get 503 with Retry-After. In the
 big lane (`lanes/fair_slots.py`) an owner who already has a slot cannot get the last free one while others want one, and

@@ -19,7 +19,7 @@ from service.web.server.server import Server
 from service.web.server.sweep import evict
 
 STAND_BACK_SECONDS = 0.002
-"""How long a process with more connections than another leaves a new one to that."""
+"""How long a process with more connections than another leaves a new connection to the other."""
 
 EVEN_ENOUGH = 16
 """A process stands back only if it has over a sixteenth more than another.

@@ -81,7 +81,7 @@ class Exchange:
         self._client = Client()
         self._until_sent = ExitStack()
         self._lane: Lane | None = None
-        """The current pass, until the application has answered."""
+        """The lane of the current pass, until the application has answered."""
         self._waits_since = 0.0
         environ |= {
             STARTED: time.perf_counter(),
@@ -92,7 +92,7 @@ class Exchange:
         }
 
     def ask(self, for_pass: Pass, body: IncomingBody | None) -> None:
-        """Queue for a pass; in all but the first the application reads the body, which is closed with the exchange.
+        """Queue for a pass. In all but the first, the application reads the body; it is closed with the exchange.
 
         Raises Problem overloaded if there is no room for the body.
         """

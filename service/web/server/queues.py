@@ -1,6 +1,6 @@
 """The queues of requests: fair between owners, and between the connections of one owner.
 
-Knows a request's owner and how long the owner's others took; nothing of HTTP. Runs on the loop, without locks.
+Knows a request's owner and how long the owner's other ones took; nothing of HTTP. Runs on the loop, without locks.
 """
 
 import time
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
 PENALTY, MOST_PENALTY = 4.0, 10.0
-"""The seconds of waiting that a second of recent use counts for, and the most that all of it counts for."""
+"""How many seconds of waiting each second of recent use costs, and the most that all recent use costs."""
 
 
 class Use:

@@ -23,7 +23,7 @@ FRAMING_BYTES, FRAMING_OF_CONTENT = 8192, 1.25
 content. Chunks of 4 bytes need no more; reading a chunk takes as long as hundreds of bytes."""
 
 FRAMING_OF_TINY_CHUNKS = 16
-"""The most of it per byte that chunks of one byte need; more than this comes from extensions or trailers."""
+"""The most framing per byte of content that chunks of one byte need; any more is extensions or trailers."""
 
 DENSE_PIECES = 128
 """More chunks than this at once are many; each takes 2 µs."""

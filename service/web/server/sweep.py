@@ -92,7 +92,7 @@ def has_gone(connection: Connection) -> bool:
     """Whether the system knows that a client is gone, even if its bytes are not being read."""
     poll = select.poll()
     poll.register(connection.transport.get_extra_info("socket").fileno(), 0)
-    return bool(poll.poll(0))  # reported unrequested: a hang-up or an error
+    return bool(poll.poll(0))  # poll reports these without being asked: a hang-up or an error
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +173,7 @@ def _waiting_of_largest_holder(held: Mapping[Connection, Held]) -> list[tuple[Co
 def evict(connections: Collection[Connection]) -> bool:
     """End some connections to make room for others; returns whether any could be ended.
 
-    Of one address, if it has the most: those without a request, oldest first, else the slowest.
+    If one address has the most, only its connections: those without a request, oldest first, otherwise the slowest.
     """
     rates = {one: rate_of(one) for one in connections}
     missed = [one for one, rate in rates.items() if rate is not None or one.phase in _WITHOUT_REQUEST]

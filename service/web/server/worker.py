@@ -112,7 +112,7 @@ class Worker(BaseWorker):
         }
         for number, handler in handlers.items():
             self._loop.add_signal_handler(number, handler)
-        if not self.alive:  # told to stop before that
+        if not self.alive:  # the signal to stop came before that
             return
         self._listeners = Listeners(
             self._loop,

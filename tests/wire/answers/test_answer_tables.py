@@ -1,4 +1,4 @@
-"""Tables of an answer: counts are integers where all of a column are, even next to cells without a value."""
+"""Tables of an answer: counts are integers if all counts of a column are whole, even beside cells without a value."""
 
 import json
 

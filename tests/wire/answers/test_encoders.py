@@ -1,4 +1,4 @@
-"""Encoders: the pieces of a body; its content is tested for each format."""
+"""Encoders: the pieces of a body. The tests of each format check the content."""
 
 import numpy as np
 import pyarrow as pa
@@ -31,7 +31,7 @@ def test_an_arrow_answer_is_its_columns_themselves():
 
 
 def test_a_csv_answer_of_several_blocks_is_whole():
-    """Arrow writes CSV by the thousand rows, into memory that it uses again."""
+    """Arrow writes CSV a thousand rows at a time, and reuses the memory."""
     result = answer()
     header, *lines = b"".join(ENCODERS["curves", CSV](result, "points").pieces).decode().splitlines()
     place = header.split(",").index('"tpr"')

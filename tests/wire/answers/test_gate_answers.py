@@ -1,4 +1,4 @@
-"""A verdict as a document, and read back, for a client that has only that."""
+"""A verdict as a document, and how a client that has only the document reads it back."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Reports of a verdict: a Markdown table and a JUnit file that their readers can read."""
+"""Reports of a verdict: a Markdown table and a JUnit file that their readers accept."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ STATUSES = {"passed": "✅ passed", "failed": "❌ failed", "undecided": "❔ un
 
 
 def document_of(request: Request) -> dict[str, Any]:
-    """The JSON answer's document, as a client has it."""
+    """The JSON answer's document, as a client gets it."""
     document: dict[str, Any] = json.loads(orjson.dumps(gate_document(request.gate())))
     return document
 
 
 def cells(line: str) -> list[str]:
-    """The cells of a table's row in GitHub's Markdown: a bar ends a cell unless a backslash is before it."""
+    """The cells of a row in GitHub's Markdown: a bar ends a cell unless a backslash precedes it."""
     assert line.startswith("| ")
     assert line.endswith(" |")
     return [cell.strip() for cell in re.split(r"(?<!\\)\|", line[1:-1])]
 
 
 def table_of(report: str) -> list[list[str]]:
-    """The rows of the table in a report, its delimiters left out."""
+    """The rows of a report's table, without the delimiter row."""
     lines = report.split("\n")
     first = next(number for number, line in enumerate(lines) if line.startswith("|"))
     rows = [cells(line) for line in lines[first:] if line.startswith("|")]
@@ -55,7 +55,7 @@ def check(status: str = "passed", **fields: Any) -> dict[str, Any]:
 
 
 def word(*statuses: str) -> str:
-    """What checks come to together."""
+    """The verdict of some checks."""
     return next((status for status in ("failed", "undecided") if status in statuses), "passed")
 
 
@@ -166,7 +166,7 @@ class TestMarkdown:
         ]
 
     def test_nothing_that_is_given_has_a_place_in_it(self) -> None:
-        """No name or text of the caller is shown, and no cell or sentence holds a bar or a character of control."""
+        """No name or text from the caller is shown, and no cell or sentence has a bar or a control character."""
         intervals = IntervalOptions(resamples=FEW)
         for baseline, paired in (BASELINES["paired"], BASELINES["counts"]):
             for bound in (0.0, 1.0):
@@ -201,7 +201,7 @@ class TestJUnit:
             assert all(number in case.find("system-out").text for number in numbers_of(each))
 
     def test_its_readers_can_read_it(self, tmp_path: Path) -> None:
-        """As Jenkins' schema has it, with names that differ, and as its own library reads it."""
+        """It fits Jenkins' schema, has distinct names, and Jenkins' own library can read it."""
         undecided = {"metric": "precision", "at_threshold": 9.0, "min": 0.5}
         failing = {"metric": "roc", "min": 1.0}
         rules = [{"metric": "roc", "min": 0.1}, failing, undecided, failing, failing | {"min": 0.9999999}]
@@ -253,7 +253,7 @@ class TestJUnit:
 
     @pytest.mark.parametrize("text", ["<&>\"'", "]]>", "a|b", "λ ≥ ½", "\N{GRINNING FACE}"])
     def test_any_printable_text_is_escaped(self, text: str) -> None:
-        """Nothing of the kind is in a verdict of ours; a document of another server's is laid out, too."""
+        """Our verdicts have no such text, but a document of another server is laid out, too."""
         whole = document(check("failed", reason=text), warnings=({"code": "x", "detail": text},))
         (failure,) = ET.fromstring(junit_report(whole)).iter("failure")
         assert failure.get("message") == text
@@ -263,7 +263,7 @@ class TestJUnit:
 @given(requests())
 def test_markdown_links_and_loads_nothing(request: Request) -> None:
     report = markdown_report(document_of(request), "![a](http://a/b.png)", "<img src=http://a> [b]: http://b")
-    prose = re.sub(r"(`+) ?.*? ?\1", "", report)  # what stands in code is text
+    prose = re.sub(r"(`+) ?.*? ?\1", "", report)  # text in code is not markup
     assert not re.search(r"\]\(|\]:|<\w|https?:", prose)
 
 
@@ -271,7 +271,7 @@ def test_markdown_links_and_loads_nothing(request: Request) -> None:
     "label", ["![x](http://a.b/c)", "<img src=x>", "[a]: http://b", "www.a.b", "@team", "#12", "`a`", "*a*"]
 )
 def test_a_label_within_a_sentence_is_not_markup(label: str) -> None:
-    """A third label is named by a warning; sites that show the report make links of more than Markdown says."""
+    """A warning names a third label; sites that show the report make more links than Markdown does."""
     warning = {"code": "one_vs_rest", "detail": f"{label!r}, in 2 rows, is positive"}
     report = markdown_report(document(check("failed", reason=f"{label} is wrong"), warnings=(warning,)))
     prose = re.sub(r"(`+) ?.*? ?\1", "", report)

@@ -1,4 +1,4 @@
-"""JSON answers: digits written once for two columns are what each would have alone."""
+"""JSON answers: if two columns share their digits, each is written as it would be alone."""
 
 import json
 from dataclasses import asdict, replace
@@ -64,7 +64,7 @@ def test_areas_and_warnings_are_objects():
 
 
 def test_no_piece_is_made_before_it_is_asked_for(monkeypatch):
-    """Whoever writes them looks in between whether there is memory for the next."""
+    """The writer checks between pieces whether there is memory for the next one."""
     made = []
 
     class Counted:
@@ -81,11 +81,11 @@ def test_no_piece_is_made_before_it_is_asked_for(monkeypatch):
         assert len(made) <= asked + 1
         asked = len(made)
     arrays = [value for value in made if isinstance(value, np.ndarray)]
-    assert len(arrays) == 9 * 7  # 31 rows of columns, tpr once though it stands there twice
+    assert len(arrays) == 9 * 7  # 31 rows of columns; tpr counts once, although it is written twice
 
 
 def test_lists_of_names_are_written_in_pieces():
-    """A cell may hold 50 names of 400 bytes, and orjson crashes where it gets no memory."""
+    """A cell may have 50 names of 400 bytes, and orjson crashes if it gets no memory."""
     cells = [("a" * 100, "b")[: row % 2 + 1] for row in range(1_000)]
     for column in (cells, tuple(cells)):
         document = {"rate": np.arange(1_000.0), "best": column}

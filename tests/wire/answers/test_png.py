@@ -1,4 +1,4 @@
-"""PNG: the picture of the SVG in pixels, with its texts, bounded before it is drawn."""
+"""PNG: the pixels of the SVG picture, with its text, limited before it is drawn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrow messages built field by field, so that they can say what no writer would; tables follow Message.fbs."""
+"""Arrow messages built field by field, so that they can say what no real writer would; tables follow Message.fbs."""
 
 import struct
 
@@ -18,7 +18,7 @@ _PREPEND = {
 
 
 class MessageBuilder(flatbuffers.Builder):
-    """Writes the tables of a message; each method returns where its own is."""
+    """Writes the tables of a message; each method returns the position of what it wrote."""
 
     def table(self, fields):
         """Write {place: (kind, value)}."""
@@ -77,7 +77,7 @@ class MessageBuilder(flatbuffers.Builder):
 
 
 def message(kind, header, body=b"", *, pairs=0, size=0, version=4):
-    """A whole message; `header` writes its header, or is None, and all `pairs` of metadata are one, of such a size."""
+    """A whole message; `header` writes its header, or is None; all `pairs` of metadata are one pair of this size."""
     builder = MessageBuilder(1024)
     place = header(builder) if header else 0
     metadata = builder.tables([builder.pair("k" * size)] * pairs) if pairs else 0
@@ -94,6 +94,6 @@ def schema_message(*names, **options):
 
 
 def batch_message(rows=2, nodes=((2, 0),), buffers=((0, 0), (0, 2)), **options):
-    """A record batch; as it is given here, of one column of two 8-bit integers."""
+    """A record batch; by default, of one column of two 8-bit integers."""
     body = bytes([1, 2] + [0] * 6 + [3, 4] + [0] * 6)
     return message(RECORD_BATCH, lambda builder: builder.batch(rows, nodes, buffers), body, **options)

@@ -306,7 +306,7 @@ def test_dictionaries_of_other_types_are_not_read():
 
 
 def views(lengths, text, null=()):
-    """An array whose cells are the beginnings, of these lengths, of the same text."""
+    """An array whose cells are prefixes, of these lengths, of the same text."""
     table = np.zeros((len(lengths), 4), np.int32)
     table[:, 0] = lengths
     table[:, 1] = np.frombuffer(text[:4], np.int32)
@@ -316,7 +316,7 @@ def views(lengths, text, null=()):
 
 
 def test_views_that_repeat_a_long_text_are_counted_before_they_are_looked_at():
-    """Validating every cell would mean reading 100 GB of text."""
+    """To validate every cell would mean reading 100 GB of text."""
     array = views([10_000_000] * 10_000, b"a" * 10_000_000)
     encoded = pa.DictionaryArray.from_arrays(pa.array([0], pa.int8()), array)
     for column in ([array], [encoded], [array.slice(5000)]):

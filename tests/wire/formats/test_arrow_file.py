@@ -1,4 +1,4 @@
-"""Arrow files, including ones whose footers or compressed buffers lie."""
+"""Arrow files, including some whose footers or compressed buffers lie."""
 
 import struct
 from contextlib import suppress
@@ -35,7 +35,7 @@ def refused(body, limits=LIMITS, *, is_file=True):
 
 @pytest.fixture
 def never_opened(monkeypatch):
-    """See to it that pyarrow makes nothing of the body."""
+    """Fail if pyarrow opens the body."""
     monkeypatch.setattr(arrow_format.pa.ipc, "open_stream", lambda *_, **__: pytest.fail("opened"))
 
 
@@ -49,7 +49,7 @@ def test_a_file_is_read_as_its_stream_is(table, compression):
 
 @dataclass
 class File:
-    """A file by its parts: its messages, and where the footer says that they are."""
+    """The parts of a file: its messages, and where the footer says that they are."""
 
     messages: list
     dictionaries: list
@@ -57,7 +57,7 @@ class File:
 
     @classmethod
     def of(cls, dictionaries, batches):
-        """Make a right one."""
+        """Make a valid file."""
         places, at = [], 8
         for each in (*dictionaries, *batches):
             metadata = 8 + struct.unpack_from("<i", each, 4)[0]
@@ -66,7 +66,7 @@ class File:
         return cls([*dictionaries, *batches], places[: len(dictionaries)], places[len(dictionaries) :])
 
     def written(self):
-        """Write it: the schema in the footer alone, as polars does."""
+        """Write it, with the schema only in the footer, as polars does."""
         builder = MessageBuilder(1024)
         fields = builder.tables([builder.integer_field("x")])
         schema = builder.table({1: ("offset", fields)})
@@ -86,7 +86,7 @@ class File:
 
 
 def batch(values, *, declared=None, codec=1, packed=True, length=None, offset=0):
-    """A record batch of one column of 8-bit integers, compressed, that may lie about its buffer."""
+    """A record batch of one compressed column of 8-bit integers, which may lie about its buffer."""
     content = bytes(values)
     if packed:
         name = ("lz4", "zstd")[codec]
@@ -242,7 +242,7 @@ def test_what_buffers_become_may_be_as_much_as_the_limit():
 
 @pytest.mark.usefixtures("never_opened")
 def test_dictionaries_that_come_again_and_again_are_added_up():
-    """A stream may replace a dictionary before each batch; whoever reads it holds all of them."""
+    """A stream may replace a dictionary before each batch, but a reader holds all of them."""
     texts = [pa.array([f"{letter}" * 3000, "b"]).dictionary_encode() for letter in "acdefgh"]
     table = pa.Table.from_batches([pa.record_batch([text], ["x"]) for text in texts])
     body = arrow_body(table, compression="zstd")

@@ -1,4 +1,4 @@
-"""Arrow streams: what is read from them, and that hostile ones are refused before they cost anything."""
+"""Arrow streams: what is read from them; hostile ones are refused before they cost anything."""
 
 import io
 import struct
@@ -37,7 +37,7 @@ def refused(body, *names, limits=LIMITS):
 
 @pytest.mark.parametrize("table", [ArrowTable, ParquetTable])
 def test_a_lack_of_memory_is_not_the_fault_of_the_body(table, monkeypatch):
-    """It is told by its own problem, 413."""
+    """It gets its own problem, 413."""
 
     def validate(*_):
         raise pa.ArrowMemoryError("malloc of size 1 failed")
@@ -79,7 +79,7 @@ def test_dictionaries_of_numbers_are_numbers():
 
 
 def test_views_show_no_more_than_a_body_may_hold():
-    """A stream shares its buffers between views; pyarrow writes them as they are."""
+    """A stream's views share buffers, but pyarrow writes them as they are."""
     text = b"a" * 100_000
     table = np.zeros((900, 4), np.int32)
     table[:, :2] = len(text), np.frombuffer(text[:4], np.int32)[0]
@@ -141,7 +141,7 @@ def test_the_metadata_of_older_writers_is_read():
 
 
 def test_rows_are_counted_before_anything_is_made_of_them():
-    """A column of nulls has no buffers, so that a few bytes are any number of rows."""
+    """A column of nulls has no buffers, so a few bytes may claim any number of rows."""
     nulls = arrow_body(pa.table({"x": pa.nulls(10)}))
     at = [place for place in range(0, len(nulls), 8) if struct.unpack_from("<q", nulls, place)[0] == 10]
     huge = bytearray(nulls)

@@ -1,4 +1,4 @@
-"""Arrow streams that no writer writes: each is refused for its error before pyarrow makes arrays of it."""
+"""Arrow streams that no writer writes: each is refused, for the right error, before pyarrow makes arrays of it."""
 
 import gc
 import re
@@ -126,7 +126,7 @@ def test_a_lie_is_found_out(body, detail):
 
 def test_metadata_that_are_one_text_many_times_are_not_copied():
     body = schema_message("x", pairs=1000, size=100_000) + batch_message() + END
-    gc.collect()  # what earlier tests left would go meanwhile
+    gc.collect()  # otherwise, what earlier tests left could be freed meanwhile
     before = pa.total_allocated_bytes()
     tracemalloc.start()
     with pytest.raises(Problem, match="custom metadata"):

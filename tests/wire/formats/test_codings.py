@@ -1,4 +1,4 @@
-"""A body is gzip members or exactly one Zstandard frame, and never decompresses to more than the limit."""
+"""A body is one or more gzip members or exactly one Zstandard frame, and never decompresses to more than the limit."""
 
 import gzip
 import random
@@ -13,7 +13,7 @@ from service.wire.formats.codings import CODINGS, IDENTITY, compress, decompress
 from service.wire.problems import Problem
 
 NOISE = random.Random(4).randbytes(3 << 20)
-"""Longer, and compressed longer, than a step."""
+"""Longer than a step, even when compressed."""
 
 CONTENT = NOISE + bytes(3 << 20)
 LIMIT = len(CONTENT)
@@ -46,7 +46,7 @@ def test_identity_is_the_same() -> None:
 
 @EACH
 def test_an_answer_is_the_same_bytes_each_time(coding: str) -> None:
-    """gzip has room for the time, and for the name of a file."""
+    """gzip's header could hold the time and a file's name."""
     assert compress(coding, CONTENT) == compress(coding, CONTENT)
     assert gzip.decompress(compress("gzip", CONTENT)) == CONTENT
     assert compress("gzip", b"")[4:8] == bytes(4)
@@ -97,7 +97,7 @@ def test_a_zstandard_frame_that_asks_for_too_much_is_reported() -> None:
 @pytest.mark.parametrize("trailing", [b"\0", NOISE[:10]])
 @pytest.mark.parametrize("length", [*range((1 << 20) - 40, 1 << 20), 1 << 20, (1 << 20) + 1])
 def test_an_end_near_that_of_a_step_is_an_end(length: int, trailing: bytes) -> None:
-    """The last step may end before, within and after the checksum."""
+    """The last step may end before, within or after the checksum."""
     for coding in CODINGS:
         whole = compress(coding, NOISE[:length])
         assert decompress(coding, whole, LIMIT) == NOISE[:length]
@@ -123,7 +123,7 @@ def test_deflate_is_not_gzip(wbits: int) -> None:
 
 
 def test_a_zstandard_window_is_bounded() -> None:
-    """RFC 9659: 8 MB; more would be memory that the limit does not count."""
+    """RFC 9659 allows 8 MB; a larger window would be memory that the limit does not count."""
     parameter = zstd.CompressionParameter.window_log
     content = NOISE * 6
     for log in (10, 20, 23):
@@ -153,7 +153,7 @@ def test_what_a_zstandard_frame_announces_is_believed_when_it_is_too_much(monkey
 
 @EACH
 def test_no_more_than_the_limit_is_made(coding: str) -> None:
-    """Of a body of which hundreds of times as much could be made, whatever its own head claims."""
+    """Even if the body would give hundreds of times as much, whatever its header claims."""
     bomb = compress(coding, bytes(200 << 20))
     limit = 8 << 20
     tracemalloc.start()
@@ -167,7 +167,7 @@ def test_no_more_than_the_limit_is_made(coding: str) -> None:
 @pytest.mark.parametrize("text", ["Unable to create ZSTD_DCtx instance.", "Allocation error : not enough memory"])
 @pytest.mark.parametrize("maker", ["ZstdDecompressor", "ZstdCompressor"])
 def test_a_lack_of_memory_is_not_damage(maker: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Zstandard's library has one error for both."""
+    """Zstandard's library reports both with the same error."""
     body = compress("zstd", b"a")
 
     def fail(*_: object, **__: object) -> None:
@@ -181,7 +181,7 @@ def test_a_lack_of_memory_is_not_damage(maker: str, text: str, monkeypatch: pyte
 def test_members_of_gzip_are_read_one_after_another() -> None:
     members = [b"", b"a", NOISE[: 1 << 16], CONTENT[: 1 << 20], b""]
     assert decompress("gzip", b"".join(compress("gzip", member) for member in members), LIMIT) == b"".join(members)
-    for shift in range(1 << 16, (1 << 16) + 30):  # the second begins before, at and after the end of a step
+    for shift in range(1 << 16, (1 << 16) + 30):  # the second member begins before, at and after the end of a step
         first = gzip_of_length(shift)
         assert decompress("gzip", first + compress("gzip", b"b"), LIMIT).endswith(b"b")
         assert refusal("gzip", first + b"\x1f") == "malformed_body"
@@ -189,7 +189,7 @@ def test_members_of_gzip_are_read_one_after_another() -> None:
 
 
 def gzip_of_length(length: int) -> bytes:
-    """A member of this many bytes: what cannot be compressed, with a name that fills it up."""
+    """A gzip member of this many bytes, of incompressible data, with a name that fills it up."""
     member = compress("gzip", NOISE[: length - 200])
     name = b"n" * (length - len(member) - 1) + b"\0"
     return member[:3] + b"\x08" + member[4:10] + name + member[10:]

@@ -1,4 +1,4 @@
-"""Bodies that are short when sent, or look valid, and would be expensive: refused before they cost anything."""
+"""Bodies that are short when sent, or look valid, but would be expensive: refused before they cost anything."""
 
 import json
 import mmap
@@ -37,7 +37,7 @@ print(answer(Request("curves", "/", media_type, "application/json", (), body, "z
 
 
 class Colliding(int):
-    """An integer that hashes as any other of its kind, and counts how often it is asked to."""
+    """An integer with the same hash as all others of its class, which counts how often it is hashed."""
 
     hashed = 0
 
@@ -48,7 +48,7 @@ class Colliding(int):
 
 @pytest.mark.parametrize("positive_label", [None, 7])
 def test_labels_are_not_hashed(positive_label, monkeypatch):
-    monkeypatch.setitem(json_lists._VALUE_KINDS, Colliding, "number")  # a number, to the reader of labels
+    monkeypatch.setitem(json_lists._VALUE_KINDS, Colliding, "number")  # for the reader of labels, it is a number
     monkeypatch.setattr(Colliding, "hashed", 0)
     column = [Colliding(value) for value in range(7, 1000)]
     if positive_label is None:
@@ -119,7 +119,7 @@ def test_members_are_counted_before_any_is_made(monkeypatch):
 
 
 class Searched(bytes):
-    """A body that notes the last place where something was counted in it."""
+    """A body that records the last place up to which something was counted in it."""
 
     last = 0
 
@@ -276,7 +276,7 @@ def test_articles():
 
 
 class Compared(str):
-    """A name that counts how often it is compared; its hash is that of any name."""
+    """A name that counts how often it is compared; its hash is that of every other name."""
 
     __slots__ = ()
     compared = 0

@@ -1,4 +1,4 @@
-"""CSV: RFC 4180's quoting, and numbers as people write them."""
+"""CSV: the quoting of RFC 4180, and numbers as people write them."""
 
 import json
 import re
@@ -71,7 +71,7 @@ def test_refuses_what_is_not_a_table(body):
     ],
 )
 def test_another_separator_is_reported(body, told):
-    """Whether its quotes offend or its columns would not be found; and what to do."""
+    """Whether its quotes are invalid or its columns would not be found; and what to do."""
     for options in ({}, {"scores": "scores", "labels": "labels"}):
         problem = json.loads(ask("curves", body, content_type="text/csv", **options).body)
         assert problem["status"] == (422 if told is None else 400)

@@ -1,4 +1,4 @@
-"""Lists of numbers lifted out of a body have the same meaning as in it: one meaning, at two speeds."""
+"""Lists of numbers that are lifted out of a body mean the same as within it: the fast way changes no value."""
 
 import json
 import random
@@ -60,7 +60,7 @@ BASES = (
 
 
 def mutated(text: str, dice: random.Random) -> bytes:
-    """The text with a few parts inserted, removed, repeated or moved."""
+    """The text, with a few parts inserted, removed, repeated or moved."""
     for _ in range(dice.randrange(4)):
         at, to = sorted(dice.randrange(len(text) + 1) for _ in range(2))
         to = min(to, at + dice.choice((0, 1, 3, 10, 40)))
@@ -73,7 +73,7 @@ def mutated(text: str, dice: random.Random) -> bytes:
 
 
 def told(read: Callable[[], Any]) -> tuple[str, Any]:
-    """What was read, numbers as the bits of doubles; or what was refused."""
+    """What was read, with numbers as the bits of doubles; or what was refused."""
     try:
         return "document", bits(read())
     except Problem as problem:
@@ -100,7 +100,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def slowly(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], Any]], Any]:
-    """Do something while nothing is lifted."""
+    """Do something while no list is lifted."""
 
     def run(act: Callable[[], Any]) -> Any:
         with monkeypatch.context() as patch:
@@ -188,7 +188,7 @@ def test_a_long_list_is_read_where_it_is_a_value_only(text, slowly):
 
 
 def test_long_lists_of_numbers_are_lifted():
-    """That the fast way is taken, too."""
+    """The fast way is taken."""
     rest, lifted = lift_columns(f'{{"a": {LONG}, "b": ["x"], "c": {LONG}}}'.encode(), LONGEST)
     assert rest == f'{{"a": {PLACEHOLDER}, "b": ["x"], "c": {PLACEHOLDER}}}'.encode()
     assert [column.values.tolist() for column in lifted] == [json.loads(LONG)] * 2
@@ -243,7 +243,7 @@ def test_single_digits_are_read_without_a_parser(separator, monkeypatch):
 
 @pytest.mark.parametrize("separator", [b",", b", "])
 def test_single_digits_and_what_looks_like_them_read_as_any_list(separator, monkeypatch):
-    """Each byte in each place that is of its own kind, or added there, or missing."""
+    """At several places, each byte is inserted or replaces another, or one is missing."""
     text = separator.join([b"7", *[b"0", b"1"] * SHORTEST_LIFTED])
     middle = len(text) // 2
     places = [*range(4), *range(middle, middle + 3), *range(len(text) - 3, len(text) + 1)]
@@ -258,7 +258,7 @@ def test_single_digits_and_what_looks_like_them_read_as_any_list(separator, monk
 
 
 def read(body: bytes) -> tuple[bytes, list[list[float]]]:
-    """What is left of a body, and what was lifted."""
+    """The rest of a body, and what was lifted out of it."""
     rest, lifted = lift_columns(body, LONGEST)
     return rest, [column.values.tolist() for column in lifted]
 
@@ -271,7 +271,7 @@ def test_a_list_that_may_hold_a_rounded_integer_is_not_lifted(item):
 
 @pytest.mark.parametrize("item", ["null", "1e400", "01", "", "1 2", "[1]", '"', "9007199254740992"])
 def test_a_list_is_lifted_whole_or_not_at_all(item):
-    """Also where it is parsed in pieces; and one that is not lifted is in no other's way."""
+    """Also if it is parsed in pieces; a list that is not lifted does not prevent others."""
     numbers_in_pieces = ",".join(map(str, range(PIECE // 3)))
     body = f'{{"a": [{numbers_in_pieces},{item},{numbers_in_pieces}], "b": [{numbers_in_pieces}]}}'.encode()
     rest, lifted = lift_columns(body, LONGEST)
@@ -286,7 +286,7 @@ def test_of_very_many_lists_some_stay():
 
 
 def spelled(dice: random.Random) -> str:
-    """A decimal number: the shortest of a double, many digits, or exactly between two doubles."""
+    """A decimal number: a double's shortest text, many digits, or exactly between two doubles."""
     double = struct.unpack("d", dice.randbytes(8))[0]
     double = double if abs(double) < 2**53 else dice.random()
     kind = dice.randrange(4)

@@ -1,4 +1,4 @@
-"""JSON bodies in another shape than columns: which of them are examined."""
+"""JSON bodies in a shape other than columns: which of them are examined."""
 
 import pytest
 

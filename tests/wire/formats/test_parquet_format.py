@@ -1,4 +1,4 @@
-"""Parquet files: what is read from them, and that they cannot unpack to more than the limit."""
+"""Parquet files: what is read from them; none can unpack to more than the limit."""
 
 import base64
 from decimal import Decimal
@@ -36,7 +36,7 @@ def refused(body, *names, limits=LIMITS):
 
 
 def with_footer(body, change):
-    """The file of one column, called 0, with a footer that is written anew and changed."""
+    """The file of one column, called 0, with a changed footer."""
     footer = Footer(body)
     anew = footer.of_columns(footer.columns)
     changed = written(change(Reader(anew, 4, len(anew) - 8).struct()))
@@ -113,7 +113,7 @@ def test_columns_are_told_apart_by_their_place():
 
 @pytest.mark.parametrize("plain_footer", [True, False])
 def test_an_encrypted_file_is_not_supported(plain_footer):
-    """With a footer in the clear, pyarrow ends the process when it is asked about an encrypted column."""
+    """If the footer is not encrypted but a column is, pyarrow ends the process when asked about that column."""
 
     class Keys(encryption.KmsClient):
         def __init__(self, _):

@@ -1,4 +1,4 @@
-"""Parquet files that no writer writes: each is refused for its error before pyarrow sees its pages."""
+"""Parquet files that no writer writes: each is refused, for the right error, before pyarrow sees its pages."""
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +22,7 @@ PHYSICAL, CODEC, VALUES, COMPRESSED, OFFSET = (1, I32), (4, I32), (5, I64), (7, 
 
 
 def with_footer(change):
-    """The file with a footer that is written anew once `change` has changed it in place; its columns are 0 and 1."""
+    """The file with a footer that `change` has changed in place; its columns are 0 and 1."""
     footer = Footer(BODY)
     anew = footer.of_columns(footer.columns)
     tree = Reader(anew, 4, len(anew) - 8).struct()
@@ -47,7 +47,7 @@ def meta(tree, group=0, column=0):
 
 
 def lie(group=0, column=0, **values):
-    """Change what the footer says of a column in a row group, by a number or a change of one."""
+    """Change what the footer says about a column in a row group: set a number, or add to it."""
     keys = {"offset": OFFSET, "length": COMPRESSED, "values": VALUES, "codec": CODEC, "physical": PHYSICAL}
 
     def change(tree):
@@ -124,7 +124,7 @@ def test_a_lie_of_the_footer_is_found_out(change, detail):
 
 
 def test_a_column_ends_before_the_length_of_the_footer():
-    """Eight bytes before the end of the file."""
+    """That is eight bytes before the end of the file."""
 
     def ending(at):
         def change(tree):

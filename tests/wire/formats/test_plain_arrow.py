@@ -1,4 +1,4 @@
-"""Plain Arrow streams: NumPy alone reads them as pyarrow does, and leaves every other stream to pyarrow."""
+"""Plain Arrow streams: NumPy alone reads them as pyarrow does, and leaves all other streams to pyarrow."""
 
 import datetime as dt
 from contextlib import suppress
@@ -59,7 +59,7 @@ def test_metadata_of_a_schema_such_as_that_of_pandas_is_skipped():
 
 
 def columns_of_one_name(name, columns=16):
-    """A table in whose schema all columns refer to the same text."""
+    """A table in whose schema all columns refer to the same text for their name."""
 
     def header(builder):
         text, kind = builder.CreateString(name), builder.table({0: ("int32", 8), 1: ("uint8", 1)})
@@ -116,7 +116,7 @@ def outcome(kind, body):
 
 
 def test_a_changed_byte_makes_it_not_plain_or_is_read_as_pyarrow_reads_it():
-    """Or it is in a part of the messages that only pyarrow looks at, and refuses; the columns are then unchanged."""
+    """Or only pyarrow looks at the changed part of the messages, and refuses it; then the columns are unchanged."""
     body = arrow_body(pa.table({"x": [1.5, 2.5, 3.5], "y": [True, False, True], "z": pa.array([1, 2, 3], pa.uint16())}))
     unchanged = outcome(PlainArrowTable, body)
     alike = refused = 0

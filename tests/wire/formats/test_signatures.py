@@ -1,4 +1,4 @@
-"""A body that is not what its headers say is recognised, in every format; one that can be read is accepted."""
+"""A body that is not what its headers say is recognised, whatever its format; one that can be read is accepted."""
 
 import json
 from dataclasses import replace

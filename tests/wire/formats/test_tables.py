@@ -16,7 +16,7 @@ LONG = "n" * 5000
 
 
 class Fake:
-    """A table whose columns are their names in capitals; it remembers what was read."""
+    """A table whose columns are their own names in capitals; it records what was read."""
 
     header_is = "its header is"
 

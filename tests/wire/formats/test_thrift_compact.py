@@ -37,7 +37,7 @@ def test_what_is_written_is_read(struct):
 
 
 def test_reads_as_the_protocol_says():
-    """An integer in zigzag, truth in the kind, a long step, a short list, a byte, the eight bytes of a double."""
+    """A zigzag integer, a boolean in the type, a long step, a short list, a byte, the eight bytes of a double."""
     assert read(b"\x15\x01\x00") == {(1, I32): -1}
     assert read(b"\x11\x12\x00") == {(1, BOOL): True, (2, BOOL): False}
     assert read(b"\x05\x28\x02\x00") == {(20, I32): 1}
@@ -55,13 +55,13 @@ def test_reads_as_the_protocol_says():
         b"\x15\x80\x80\x80\x80\x10\x00",  # 2^32: more than 32 bits
         b"\x15" + b"\x80" * 10 + b"\x01\x00",
         b"\x05\x02\x02\x05\x02\x04\x00",  # a field twice
-        b"\x25\x02\x05\x02\x04\x00",  # a field before the one that came
+        b"\x25\x02\x05\x02\x04\x00",  # a field before an earlier one
         b"\x1b\x00\x00",  # a map
-        b"\x1d\x00\x00",  # no kind
+        b"\x1d\x00\x00",  # not a type
         b"\x18\x7fabc\x00",
-        b"\x19\xf5\xff\xff\xff\xff\x0f",  # a list longer than what is there
+        b"\x19\xf5\xff\xff\xff\xff\x0f",  # a list longer than the rest
         b"\x1c" * 40,
-        b"\x1c" * 40 + b"\x00" * 41,  # whole, but deeper than any footer
+        b"\x1c" * 40 + b"\x00" * 41,  # complete, but deeper than any footer
     ],
 )
 def test_what_could_be_read_in_another_way_is_refused(body):

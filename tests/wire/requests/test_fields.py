@@ -1,4 +1,4 @@
-"""Columns as fields: bounds point to the first row beyond them, and -0.0 is 0.0, whoever owns the memory; numbers."""
+"""Columns as fields: bounds point to the first row beyond them; -0.0 becomes 0.0, whoever owns the memory; numbers."""
 
 import numpy as np
 import pytest

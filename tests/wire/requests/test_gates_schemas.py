@@ -1,4 +1,4 @@
-"""The checked request for a gate: rules, the status of a failed one, and its work."""
+"""The checked request for a gate: its rules, the status of a failed gate, and its work."""
 
 import json
 
@@ -21,7 +21,7 @@ def loaded(**options):
 
 
 def test_a_rule_has_no_negative_zero():
-    """Neither in the answer, which repeats it, nor in a sentence."""
+    """Neither in the answer, which repeats the rule, nor in a sentence."""
     rule = RuleSchema().load({"metric": "f_measure", "at": -0.0, "at_threshold": -0.0, "min": -0.0})
     assert str(rule.given()) == "{'metric': 'f_measure', 'at': 0.0, 'at_threshold': 0.0, 'min': 0.0}"
     assert str(RuleSchema().load({"metric": "roc", "max_drop": -0.0}).bound) == "0.0"
@@ -34,7 +34,7 @@ def test_the_status_is_a_whole_number_however_it_is_written(status):
 
 
 def test_rules_are_work():
-    """A hundred indices of many rows take longer than reading those rows, so they are not for the small lane."""
+    """A hundred indices of many rows take longer than reading those rows, so they do not belong in the small lane."""
     one, two = loaded(), loaded(rules=[RULE, RULE])
     assert one.work < two.work < loaded(rules=[RULE, RULE], baseline=SAMPLE).work
     rows = 30_000

@@ -1,4 +1,4 @@
-"""The estimated work of a request: everything that costs is counted, and nothing else."""
+"""The estimated work of a request: everything that costs time is counted, and nothing else."""
 
 import pytest
 
@@ -36,7 +36,7 @@ def gate(*rules, **options):
 @pytest.mark.parametrize("include", ["auc", "points", "interpolated_pr", "achievable_pr"])
 def test_each_part_of_the_curves_is_work(include):
     rest = [name for name in ("auc", "points", "interpolated_pr", "achievable_pr") if name != include]
-    least = 0 if include == "auc" else 2500  # the areas are what a row is counted for
+    least = 0 if include == "auc" else 2500  # the work of a row is that of the areas
     assert curves(sample(1000)) - curves(sample(1000), {"include": rest}) >= least
 
 
@@ -66,7 +66,7 @@ def test_rows_that_only_a_cut_table_has_are_work():
     ],
 )
 def test_points_are_work_and_more_so_where_they_are_rational(totals, steps, is_big):
-    """Their number comes from the totals: a table of one row may have thousands."""
+    """Their number depends on the totals: a table of one row may have thousands."""
     table = counts([1], [3], *totals)
     assert (curves(table, {"interpolation": steps} if steps else {}) > BIG) == is_big
 
@@ -113,7 +113,7 @@ def test_resamples_are_work(method):
     assert plain < 1000
     assert curves(sample(1000), auc, how(10_000)) > 50 * BIG
     assert curves(sample(6), auc, how(1000)) < BIG < curves(sample(100), auc, how(10_000))
-    # Of counts as many examples are drawn as there are, or, kind by kind, as many kinds.
+    # From counts, as many examples are drawn as there are or, by kind, as many kinds.
     crowded, whole = counts(range(9), range(9), 250, 250), counts(range(9), range(9), 10**15, 10**15)
     assert curves(crowded, auc, how(1000)) > 1.5 * curves(whole, auc, how(1000)) > 1000
 
@@ -135,7 +135,7 @@ def test_every_pair_of_evaluations_is_work():
 
 
 def test_long_names_are_work():
-    """Every ordered pair is answered with both of its names."""
+    """The answer has both names for every ordered pair."""
     long = "{}" + "\N{GRINNING FACE}" * 98
     assert work("comparisons", evaluations(10, 2, long)) > work("comparisons", evaluations(10, 2)) + 1500
 
