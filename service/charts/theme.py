@@ -26,7 +26,7 @@ COLOURS = {
 
 HUES = 8
 DASHES = ("", "7 3", "2 3", "9 3 2 3", "4 2", "12 3", "9 3 2 3 2 3", "1 3")
-"""Eight dashes in eight hues are more than the curves of a comparison."""
+"""Eight dashes in eight hues give more combinations than a comparison has curves."""
 
 STYLE = "@media (prefers-color-scheme:dark){%s}" % "".join(  # noqa: UP031  # braces of CSS
     f".{name}{{color:{dark}}}" for name, (_, dark) in COLOURS.items()

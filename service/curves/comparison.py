@@ -66,7 +66,7 @@ class JointHull:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
-    """The answer; what a set of rows that is not a sweep does not have is None.
+    """The answer; None for what does not exist unless all evaluations are sweeps.
 
     drawings   what a picture draws of each evaluation and of the joint hull, if one was requested.
     """

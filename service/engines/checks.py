@@ -113,7 +113,7 @@ def refuse_inexact(wrong: float, total: int, column: str) -> None:
 
 
 def refuse_misread(wrong: float, total: int, column: str) -> None:
-    """Refuse a column if that many of its cells are no decimal numbers, whatever the engine reads. Raises the same."""
+    """Refuse a column if that many cells are not decimal numbers, even if the engine reads some. Raises ColumnRefused."""
     if wrong:
         raise ColumnRefused("not_a_number", _in_rows("This is not a decimal number", wrong, total), column)
 

@@ -193,7 +193,7 @@ class DuckDB:
                 refuse_misread(other, total, name)
 
     def _repeated(self) -> set[str]:
-        """The names of columns that DuckDB may take for another of the same file, as it does not look at their case."""
+        """Names that DuckDB takes for the name of another column of the same file, because it ignores their case."""
         found: set[str] = set()
         for names in self._files.headers(self._connection):
             firsts: dict[str, str] = {}

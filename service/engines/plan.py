@@ -86,7 +86,7 @@ def found(
 
 
 def _sort_by_score(table: NamedArrays) -> None:
-    """Sort the groups of a table, a column at a time: who evaluates them need not copy what is in order."""
+    """Sort the groups of a table, one column at a time; an evaluation does not copy groups that are in order."""
     order = np.argsort(table["score"])
     for name in table:
         table[name] = table[name][order]

@@ -31,11 +31,11 @@ FEW_EFFECTIVE_EXAMPLES = CurvesWarning(
 )
 _FEW_EFFECTIVE = 10
 _MANY, _SEVERAL, _ANY = 100, 10, 0.5
-"""In simulations, bootstrap and DeLong intervals hold their level from this effective size m of the smaller class on
-and from this many wrongly ranked examples of it, m (1 - A); `mover` needs this many of the latter."""
+"""In simulations, bootstrap and DeLong intervals keep their level if the smaller class has at least _MANY effective
+examples, m, and _SEVERAL of them are ranked wrongly, m (1 - A). `mover` needs only _ANY ranked wrongly."""
 
 _INSIDE = 10
-"""Intervals of means over a range hold it from this many effective examples in the range, and above `min_tpr`."""
+"""Intervals of means over a range keep it with at least this many effective examples there, and above `min_tpr`."""
 
 _NOT_DRAWN = "counts that are fractional, or above 2^53, are not resampled"
 _NOT_SINGLE = "sums of weights do not identify single examples, so they are not resampled"
@@ -48,10 +48,10 @@ _EVALUATION_STREAM, _BASELINE_STREAM = 0, 1
 
 
 class Evidence:
-    """The metrics of an evaluation, and perhaps of a pair of which it is the current one.
+    """The metrics of an evaluation and, if it has a baseline, of the pair of both.
 
-    `wanted` are the metrics that will need an interval, or, where True, an interval of their difference: all are
-    resampled at once, so that each resample is drawn once.
+    `wanted` are the metrics that will need an interval, each with whether it is that of the difference. All are
+    resampled at once, so that each resample is drawn only once.
     """
 
     def __init__(
@@ -128,7 +128,7 @@ class Evidence:
         return found
 
     def p_value(self, metric: Metric, *, wanted: bool) -> float | None:
-        """The two-sided p-value of no difference; except for roc, only if its interval was wanted, too."""
+        """The two-sided p-value of no difference; for metrics other than roc, only if `wanted`."""
         if self._pair is None or not metric.has_interval or not all(each.is_enough for each in self._subjects):
             return None
         values = self._pair.values(metric)
@@ -191,7 +191,7 @@ class Evidence:
     def _note_narrow(
         self, metric: Metric, what: str, interval: Interval, found: Sequence[tuple[Subject, float]]
     ) -> None:
-        """Warn where intervals of such data are known to be too narrow, of subjects with these values."""
+        """Warn if intervals are known to be too narrow for such data: subjects, each with its value of the metric."""
         inside = math.inf
         if metric.part is not None and interval.method != "exact":
             inside = min(examples_inside(metric.part, value, subject.strata.effective) for subject, value in found)

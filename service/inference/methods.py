@@ -1,15 +1,15 @@
 """Which metric has which interval. Knows names only.
 
 Areas use the requested method. A rate at a threshold always has a score interval: if few examples decide it, resamples
-vary too little, or not at all. A point of a curve also has a score interval, unless resampling was requested.
-Differences of such points, and of areas under the PR curve, are resampled.
+vary too little, or not at all. A point of a curve also has a score interval, unless resampling was requested;
+differences of such points are always resampled.
 """
 
 from service.inference.rules import Metric
 
 RESAMPLED_METHODS = ("bootstrap", "bca")
 INTERVAL_METHODS = ("auto", "delong", "logit", *RESAMPLED_METHODS)
-"""The methods that may be requested; `auto` is `logit`."""
+"""The methods that may be requested; `auto` and `logit` are the same, and both mean `mover` for a difference."""
 
 
 def method_of(metric: Metric, asked: str, *, difference: bool = False) -> str | None:

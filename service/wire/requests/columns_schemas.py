@@ -29,7 +29,7 @@ class ColumnsRequest:
 
     @property
     def work(self) -> int:
-        """Nothing more."""
+        """None besides reading the table."""
         return 0
 
 
