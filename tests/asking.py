@@ -34,14 +34,14 @@ def ask(
 
 
 def answered(operation: str, body: Any, **kwargs: Any) -> Any:
-    """The JSON answer of a valid request."""
+    """The JSON answer to a valid request."""
     result = ask(operation, body, **kwargs)
     assert result.status == 200, result.body
     return json.loads(result.body)
 
 
 def errors(operation: str, body: Any, **kwargs: Any) -> list[dict[str, str]]:
-    """The errors of a request that can be parsed but is invalid."""
+    """The errors of a request that can be parsed but has wrong values."""
     result = ask(operation, body, **kwargs)
     assert result.status == 422, result.body
     assert result.media_type == "application/problem+json"
@@ -103,7 +103,7 @@ def _stacked(indices: dict[str, Any], columns_of: Callable[[Any], Columns]) -> C
 
 
 def _area_rows(found: dict[str, dict[str, Any] | None], keys: tuple[str, ...]) -> Columns:
-    """One row for each area; if it is null, with the area's name alone."""
+    """One row for each area; if it is null, the row has only the area's name."""
     return {"area": list(found)} | {key: [one and one[key] for one in found.values()] for key in keys}
 
 

@@ -15,7 +15,7 @@ from service import app
 from service.curves import compiled
 from tests import strategies
 
-# For laws that do not choose their own (strategies.examples): a busy machine breaks no law.
+# Laws that do not set their own deadline (strategies.examples) get none: a busy machine breaks no law.
 settings.register_profile("suite", deadline=None, derandomize=True, database=None)
 settings.load_profile("suite")
 
@@ -40,7 +40,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
     Before tests are collected: some modules make an application when they are imported.
     """
-    # Commands that a shell starts in the background ignore it, and so do their children.
+    # Commands that a shell starts in the background ignore Ctrl-C, and so do their children.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     # Applications share what they derive from openapi.yaml, which takes a tenth of a second; tests make hundreds.
     app.contract_blueprint = cache(app.contract_blueprint)

@@ -30,7 +30,7 @@ bounds = st.one_of(st.sampled_from([0.0, 1.0, 0.5]), st.floats(0.0, 1.0))
 
 @dataclass(frozen=True)
 class Request:
-    """What a gate is asked."""
+    """A request for a gate."""
 
     current: Evaluation
     baseline: Evaluation | None

@@ -68,7 +68,7 @@ def has_interval(rule: Rule) -> bool:
 
 
 def has_intervals(evaluation: Evaluation, rule: Rule) -> bool:
-    """Not what is not a sweep, nor with fewer than two of a class, counted by weight."""
+    """Whether it is a sweep with at least two effective examples of each class."""
     return has_interval(rule) and evaluation.table().sweep and min(effective(evaluation)) >= FEWEST
 
 
@@ -133,7 +133,7 @@ def interval(  # noqa: PLR0911  # a case for each kind of interval
 
 
 def capped(evaluation: Evaluation, metric: str, level: float, found: Interval) -> Interval:
-    """No data show more than those of an area of 1, or of 0."""
+    """No data show more than those with an area of 1, or of 0."""
     lower = min(found.lower, exact(evaluation, metric, Fraction(1), level).lower)
     upper = found.upper
     if metric == "roc":
@@ -142,7 +142,7 @@ def capped(evaluation: Evaluation, metric: str, level: float, found: Interval) -
 
 
 def exact_partial(evaluation: Evaluation, rule: Rule, found: Exact, level: float) -> Interval:
-    """Of a mean height of 1, the least with a share of each class on the wrong side; of 0, the tpr at the range's end.
+    """For a mean height of 1, the least with a share of each class misranked; for 0, the tpr at the end of the range.
 
     Over tpr it is the curve of the negatives, from the other end.
     """
@@ -177,7 +177,7 @@ def called_trials(evaluation: Evaluation, threshold: float, *, of: bool) -> floa
 
 
 def trials_of(values: list[tuple[Fraction, Fraction]]) -> Fraction:
-    """How many of equal weight tell a mean as well: as many as have its variance, and no more than the weights' own."""
+    """How many equally weighted examples would give a mean this variance; no more than the weights themselves allow."""
     total = sum(weight for weight, _ in values)
     mean = sum(weight * value for weight, value in values) / total
     spread = sum(weight * (value - mean) ** 2 for weight, value in values) / total
@@ -204,7 +204,7 @@ def score_ends(evaluation: Evaluation, rule: Rule, found: Exact, z: float) -> sc
 
 
 def exact(evaluation: Evaluation, metric: str, found: Exact, level: float) -> Interval:
-    """Of an area of 0 or 1: the farthest of those that give such data in half of what is outside, or more.
+    """For an area of 0 or 1: the farthest area under which such data have half the probability outside, or more.
 
     For roc that is Clopper and Pearson's, so many trials with one outcome.
     """
@@ -228,7 +228,7 @@ def exact(evaluation: Evaluation, metric: str, found: Exact, level: float) -> In
 
 
 def separated_area(totals: tuple[Any, Any], above: Any, below: Any) -> Any:
-    """Under the PR curve where a share of the negatives is above all positives, and one of the positives below all.
+    """The area under a PR curve if a share of the negatives is above all positives, and a share of these below all.
 
     Precision is t/(t + n) for the n that are called before.
     """
@@ -277,7 +277,7 @@ def difference_interval(  # noqa: PLR0911  # a case for each kind of interval
 
 
 def paired_rate_interval(current: Evaluation, baseline: Evaluation, rule: Rule, z: float) -> Interval:
-    """Tango's, of recall and of fpr; for what is made of the two see tests/inference/test_rates.py."""
+    """Tango's intervals of recall and fpr; tests/inference/test_rates.py has those of functions of the two."""
     if rule["metric"] not in SHARES:
         return Interval("score")
     b, c, trials = discordant(current, baseline, rule)
@@ -319,7 +319,7 @@ def difference_error(current: Evaluation, baseline: Evaluation, *, paired: bool)
 
 
 def p_value(current: Evaluation, baseline: Evaluation, *, paired: bool) -> Any:
-    """Of no difference between the areas under the ROC curves; None if there is a difference but no error."""
+    """The p-value of no difference between areas under ROC curves; None if there is a difference but no error."""
     error = difference_error(current, baseline, paired=paired)
     apart = value(current, {"metric": "roc"}) - value(baseline, {"metric": "roc"})
     if error == 0:

@@ -58,7 +58,7 @@ def specificity_part(table: Table, low: Fraction, high: Fraction) -> Fraction:
 def precision_part(table: Table, low: Fraction, high: Fraction) -> mpmath.mpf:
     """∫ precision drecall from `low` to `high`, along D&G's interpolation."""
     p = table.positives
-    with mpmath.workdps(1500):  # over a range of 1e-324, of counts of 1e-300, what hardly differs loses nearly all
+    with mpmath.workdps(1500):  # over a range of 1e-324, with counts of 1e-300, close terms cancel almost completely
         total = mpmath.mpf(0)
         for a, b in table.steps():
             start, end = max(a.tp, low * p), min(b.tp, high * p)
@@ -109,7 +109,7 @@ def mean(table: Table, asked: Mapping[str, Any]) -> Exact:
 
 
 def mcclish(area: Fraction, over: str, low: float, high: float) -> Fraction:
-    """McClish's: 1/2 for chance, whose curve is the diagonal, 1 for the whole box."""
+    """McClish's standardised area: 1/2 for chance, the diagonal, and 1 for the whole box."""
     start, end = Fraction(low), Fraction(high)
     mean_of_diagonal = (start + end) / 2
     chance = (end - start) * (mean_of_diagonal if over == "fpr" else 1 - mean_of_diagonal)

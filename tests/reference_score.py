@@ -108,7 +108,7 @@ def rate(metric: str, at: float | None, recall: float, fpr: float, totals: tuple
 def rate_ends(
     metric: str, at: float | None, classes: Sequence[tuple[float, float]], totals: tuple[float, float], z: float
 ) -> Ends:
-    """Of a rate, from (recall, trials) and (fpr, trials)."""
+    """The interval of a rate, from (recall, trials) and (fpr, trials)."""
     (recall, positives), (fpr, negatives) = classes
     values = [
         rate(metric, at, wilson_end(recall, positives, of_recall), wilson_end(fpr, negatives, of_fpr), totals)
@@ -124,7 +124,7 @@ def paired_rate_ends(
     totals: tuple[float, float],
     z: float,
 ) -> Ends:
-    """Of the difference of a rate: for positives and for negatives (the share that both call, b, c, trials)."""
+    """The interval of a rate's difference, for each class from (the share that both call, b, c, trials)."""
 
     def both(recalls: tuple[float, float], fprs: tuple[float, float]) -> Any:
         one, other = (rate(metric, at, *pair, totals) for pair in zip(recalls, fprs, strict=True))
@@ -183,5 +183,5 @@ def precision_at_recall_ends(
 
 
 def quantile(share: float, trials: float, z: float) -> float:
-    """What is found of a share, z standard errors from it."""
+    """The share observed z standard errors from a true share."""
     return min(max(share + z * (share * (1 - share) / trials) ** 0.5, 0.0), 1.0)

@@ -46,7 +46,7 @@ def kinds(evaluation: Evaluation) -> list[Kind]:
 
 
 def area(rule: Rule, found: list[Kind], masses: list[Fraction]) -> Any:
-    """The area where the kinds have these masses."""
+    """The area if the kinds have these masses."""
     rows = []
     for cut in sorted({each.score for each in found}, reverse=True):
         called = [(each.positive, mass) for each, mass in zip(found, masses, strict=True) if each.score >= cut]
@@ -108,7 +108,7 @@ def covariance(one: list[Moved], other: list[Moved]) -> Any:
 
 
 def standard_error(evaluation: Evaluation, rule: Rule) -> Any:
-    """Of one area."""
+    """The standard error of one area."""
     with mpmath.workdps(inference.DIGITS):
         found = classes(kinds(evaluation), moves(evaluation, rule))
         return mpmath.sqrt(covariance(found, found))

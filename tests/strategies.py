@@ -22,7 +22,7 @@ LARGEST = 2**53
 
 
 examples_are_all = False
-"""Whether laws are tried with all examples, not with a third (conftest.py)."""
+"""Whether laws are tried with all examples, not only a third (conftest.py)."""
 
 FEWEST = 12
 
@@ -187,7 +187,7 @@ def big_sweeps(draw: st.DrawFn, most: int = 10) -> Rows:
 
 @st.composite
 def lopsided_sweeps(draw: st.DrawFn, most: int = 8) -> Rows:
-    """A few counts of one class against about 2^53 of the other: sums pass 2^53 by a little, or stop just before it."""
+    """A few counts of one class against about 2^53 of the other: sums exceed 2^53 slightly, or stop just below it."""
     few = draw(st.integers(1, 40))
     many = LARGEST - draw(st.integers(0, 40))
     size = draw(st.integers(1, most))

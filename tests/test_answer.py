@@ -1,4 +1,4 @@
-"""The one way through, from bytes to bytes: what is refused and where the pointer points, and what formats share."""
+"""The whole way from bytes to bytes: what is refused, where the pointer points, and what formats share."""
 
 import json
 from functools import partial
@@ -77,7 +77,7 @@ def test_a_name_that_is_not_text_is_still_answered():
 
 
 def test_errors_are_reported_in_the_order_of_rows():
-    """The first ones, by number and not by letter, where there are more than a problem lists."""
+    """If there are more than a problem lists, these are the first ones, ordered by number and not alphabetically."""
     points = [{"metric": "jaccard", "at": 2 if row < 25 else 0.5} for row in range(30)]
     expected = [(f"/operating_points/{row}/at", "out_of_range") for row in range(MAX_ERRORS)]
     assert refusals(SAMPLE | {"operating_points": points}) == expected
@@ -218,7 +218,7 @@ def test_a_table_that_include_leaves_out_cannot_be_named():
     ],
 )
 def test_a_table_that_begins_as_another_format_does_is_not_refused_for_its_length(name: str, body: bytes) -> None:
-    """Where little may be done it is too much work, not a file with the wrong type."""
+    """If only little work is allowed, it counts as too much work, not as a body of the wrong type."""
     asked = Request("curves", "/v1/curves", CSV, JSON, (("scores", name), ("include", "auc")), body)
     assert answer(asked, LIMITS).status == 200
     with pytest.raises(TooMuchWork):

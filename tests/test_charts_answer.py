@@ -24,7 +24,7 @@ DRAWN = {"side": "200", "theme": "dark", "title": "</style><b>&"}
 
 
 def picture(operation, **query):
-    """The picture as an answer of its own."""
+    """The picture as a separate answer."""
     result = ask(operation, BODIES[operation], accept=SVG, **query)
     assert result.status == 200
     return result.body.decode()
@@ -120,7 +120,7 @@ def test_marks_are_for_curves_and_few():
 
 @pytest.mark.parametrize("include", [["points"], ["auc"], ["interpolated_pr"]])
 def test_a_picture_names_areas_whatever_the_answer_holds(include):
-    """What is asked for is answered, as without a picture."""
+    """The picture shows what it would show without `include`."""
     plain = answered("curves", SAMPLE | {"include": include})
     found = answered("curves", SAMPLE | {"include": include, "charts": ["both"]})
     drawn = found.pop("charts")["both"]
@@ -145,7 +145,7 @@ def test_counts_that_are_not_a_sweep_are_drawn_as_dots():
 
 
 def test_colours_are_attributes_and_classes():
-    """What a page overrules for a dark theme: every shape and text has a class of the theme."""
+    """A page can override them for a dark theme: every shape and text has a class of the theme."""
     drawn = answered("curves", SAMPLE | {"charts": ["both"]})["charts"]["both"]
     shapes = re.findall(r"<(?:polyline|path|rect|text) [^>]*>", drawn)
     assert len(shapes) > 50

@@ -1,4 +1,4 @@
-"""POST /v1/columns from bytes to bytes: what each format's columns are listed as, and what is refused."""
+"""POST /v1/columns from bytes to bytes: how each format's columns are listed, and what is refused."""
 
 import datetime as dt
 import json
@@ -41,7 +41,7 @@ def of_arrow(**columns):
 
 
 def first_values(cells):
-    """What a column of these cells is listed as, told one by one: missing, values, more."""
+    """How a column of these cells is listed, cell by cell: missing, values, more."""
     missing, found = 0, []
     for cell in cells:
         if cell is None or (isinstance(cell, float) and math.isnan(cell)):
@@ -204,13 +204,13 @@ class TestArrow:
         assert of_arrow(t=pa.chunked_array([column, column])) == [("t", "text", 4, ["a", "b"], False)]
 
     def test_long_texts_of_a_dictionary_are_not_written_out(self):
-        """Each of a million rows shows a megabyte."""
+        """Each of a million rows refers to a megabyte of text."""
         column = pa.DictionaryArray.from_arrays(pa.array(np.zeros(10**6, np.int8)), pa.array(["x" * 10**6]))
         assert of_arrow(t=column) == [("t", "text", 0, [], True)]
 
     @pytest.mark.parametrize(("scale", "values"), [(1000, []), (-1000, []), (-2, [500])])
     def test_decimals_of_any_scale(self, scale, values):
-        """Of a scale beyond its bounds pyarrow writes a sentence in place of digits."""
+        """If the scale is out of bounds, pyarrow writes a sentence instead of digits."""
         cells = pa.py_buffer((5).to_bytes(16, "little"))
         column = pa.Array.from_buffers(pa.decimal128(5, scale), 1, [None, cells])
         assert of_arrow(d=column) == [("d", "number", 0, values, not values)]

@@ -144,7 +144,7 @@ class TestAnswers:
             assert {name: together[name][row] for name in alone} == alone
 
     def test_two_curves_by_hand(self):
-        """In (tp, fp) old goes by (1, 0), (2, 1), (3, 1), new by (0, 1), (3, 1); then both are one."""
+        """In (tp, fp), old passes (1, 0), (2, 1) and (3, 1), new passes (0, 1) and (3, 1); then both coincide."""
         whole = compared(OLD, NEW, indices=["kulczynski"])
         assert whole["dominance"] == {"curve": ["old", "new"], "over": ["new", "old"], "dominates": [True, False]}
         third = 1 / 3

@@ -1,4 +1,4 @@
-"""What the server's processes have around them: on which processor, what the operator may keep, and what it does."""
+"""The environment of the server's processes: by processor, what the operator may keep, and its effects."""
 
 import json
 import os
@@ -27,7 +27,7 @@ ON_GLIBC = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the C l
 
 
 def cpuinfo(vendor: str, family: int, flags: str) -> str:
-    """Write what /proc/cpuinfo tells of two processors."""
+    """Write a /proc/cpuinfo with two processors."""
     one = (
         f"vendor_id\t: {vendor}\ncpu family\t: {family}\nmodel name\t: x: y\nflags\t\t: fpu avx2 {flags}\nbugs\t\t:\n\n"
     )
@@ -58,7 +58,7 @@ def in_the_server(root: Path, code: str, **variables: str) -> Any:
 
 
 def test_a_master_that_another_one_starts_reads_the_configuration(root: Path) -> None:
-    """Python then looks for modules in gunicorn's own folder first, which has an http of its own."""
+    """Python then searches gunicorn's own folder for modules first, which has a module `http`."""
     starting = (
         "import gunicorn, os, runpy, sys; sys.path.insert(0, os.path.dirname(gunicorn.__file__))\n"
         "runpy.run_path('deploy/gunicorn.conf.py'); import http.server"
@@ -87,7 +87,7 @@ def test_other_processors_keep_theirs(text: str) -> None:
 
 
 def test_numpy_is_told_in_time(root: Path) -> None:
-    """NumPy is imported after the configuration, and takes the name without a warning."""
+    """NumPy is imported after the configuration, and accepts the name without a warning."""
     code = (
         "import json\n"
         "from numpy._core._multiarray_umath import __cpu_features__\n"
@@ -134,7 +134,7 @@ thread.start()
 thread.join()
 print(json.dumps(sum(found[2:])))
 """
-"""Counts the pages that a thread has to fault in for arrays like those it had before; plain pages, not huge ones."""
+"""Counts the page faults for arrays like earlier ones; with plain pages, not huge ones."""
 
 
 @ON_GLIBC
@@ -170,7 +170,7 @@ while own_memory_bytes() > before + (25 << 20) and time.monotonic() < end:
     time.sleep(0.01)
 print(json.dumps([size - before for size in (with_holes, trimmed, own_memory_bytes())]))
 """
-"""Keeps small things between large ones that are gone, and tells how much memory that takes."""
+"""Keeps small objects between large ones that are freed, and reports how much memory that takes."""
 
 
 @ON_GLIBC
@@ -238,7 +238,7 @@ def test_reserved_memory_is_missing_until_it_is_closed() -> None:
 
 @contextmanager
 def memory_beyond(size: int) -> Iterator[None]:
-    """Let this process allocate once and a half as much as that beyond what it has."""
+    """Let this process allocate one and a half times that much beyond what it has."""
     before = resource.getrlimit(resource.RLIMIT_DATA)
     resource.setrlimit(resource.RLIMIT_DATA, (data_bytes() + size * 3 // 2, before[1]))
     try:

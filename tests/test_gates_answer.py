@@ -137,7 +137,7 @@ class TestForm:
         assert whole["paired"] is True
 
     def test_a_drop_by_hand(self):
-        """0.82 and 0.7; the new model is worse than the old one where they change sides."""
+        """The areas are 0.82 and 0.7; the new model is worse than the old one where they swap."""
         back, forth = (checked(body | {"paired": True}, DROP)[0] for body in (OLD | {"baseline": NEW}, PAIR))
         assert (back["value"], back["baseline"], forth["value"], forth["baseline"]) == (0.7, 0.82, 0.82, 0.7)
         assert (back["status"], forth["status"]) == ("failed", "failed")
@@ -220,7 +220,7 @@ class TestSeeds:
     @pytest.mark.parametrize("method", ["auto", "logit", "bootstrap", "bca"])
     @pytest.mark.parametrize("names", [["scores", "labels"], ["scores", "labels", "weights"]])
     def test_intervals_are_those_of_the_curves(self, method, names):
-        """The same resamples for a seed in every operation."""
+        """A seed gives the same resamples in every operation."""
         whole = {"scores": COLUMNS["new"], "labels": COLUMNS["class"], "weights": COLUMNS["w"]}
         body = {name: whole[name] for name in names}
         baseline = body | {"scores": COLUMNS["old"]}
@@ -243,7 +243,7 @@ QUERY |= {"intervals": json.dumps(FEW), "rules": json.dumps(EVERY_KIND)}
 
 @cache
 def in_json():
-    """What a JSON body with the same columns and options gets."""
+    """The answer to a JSON body with the same columns and options."""
     shared = {"labels": COLUMNS["class"], "weights": COLUMNS["w"]}
     body = {"scores": COLUMNS["new"], "baseline": {"scores": COLUMNS["old"]} | shared, "paired": True} | shared
     return ask(body | {"rules": EVERY_KIND, "intervals": FEW}).body

@@ -1,4 +1,4 @@
-"""Groups of scores: their forms in all formats, their refusals, and what open ones answer in each operation."""
+"""Groups of scores: their forms in all formats, their refusals, and the answers to open ones in each operation."""
 
 import json
 
@@ -17,7 +17,7 @@ BINS = {
     "closed": "left",
 }
 ROC_AT_WORST, ROC_AT_BEST = 26 / 35, 33 / 35
-"""All but the pairs within a group, 550 and 200 of 3,500, are ranked rightly, or are not: (3500 - 700 - 200) / 3500."""
+"""Of 3,500 pairs, 550 and 200 are within a group: all are misranked at worst, none at best: (3500 - 700 - 200)/3500."""
 
 
 def csv(groups):
@@ -135,7 +135,7 @@ def test_thresholds_between_open_groups_are_known_rows():
     cut = {"include": ["auc", "points"], "thresholds": [0.8, 0.5]}
     found = answered("curves", {"groups": BINS} | cut)
     assert "bounds" not in found
-    # The same as of a sample, which has its scores at the ends of the bins.
+    # The same as for a sample whose scores are at the ends of the bins.
     assert found == answered("curves", {"groups": EXACT | {"score": [0.8, 0.5, 0.0]}} | cut)
 
 

@@ -119,7 +119,7 @@ class TestReducedTable:
     @pytest.mark.parametrize("body", [SAMPLE, WEIGHTED])
     @pytest.mark.parametrize("method", ["logit", "bootstrap", "bca"])
     def test_is_that_of_scores_which_say_no_more_than_the_cuts(self, body, method):
-        """Intervals of a reduced table are those of the sample whose scores are rounded down to the cuts."""
+        """The intervals of a reduced table are those of the sample with scores rounded down to the cuts."""
         options = FEW | {"method": method}
         cuts = np.array([-9.0, *self.CUTS])
         coarse = body | {"scores": cuts[np.searchsorted(cuts, body["scores"], side="right") - 1].tolist()}
@@ -166,7 +166,7 @@ class TestTable:
 
 
 def test_bca_of_weights_that_span_the_range_of_a_double() -> None:
-    """The influence of an example may be so small that its cube is none."""
+    """The influence of an example may be so small that its cube is 0."""
     body = {"scores": [9, 8, 7, 1, 2, 3], "labels": [0, 0, 0, 1, 1, 1], "weights": [1, 2, 1, 1e-140, 2e-140, 1e-140]}
     asked = body | {"include": ["auc"], "intervals": {"method": "bca", "resamples": 200}}
     found = asking.answered("curves", asked)["intervals"]
@@ -174,7 +174,7 @@ def test_bca_of_weights_that_span_the_range_of_a_double() -> None:
 
 
 def test_weights_that_a_total_absorbs_have_a_row_all_the_same() -> None:
-    """A cut may have all of the rounded totals while examples lie below it."""
+    """A cut may already have the rounded totals although some examples lie below it."""
     scores, labels = [3, 3, 3, 2, 2, 1], [1, 0, 0, 1, 0, 0]
     body = {"scores": scores, "labels": labels, "weights": [1, 1e17, 1e17, 1, 1, 1], "thresholds": [2]}
     for method in ("auto", "bootstrap"):

@@ -1,4 +1,4 @@
-"""One name, one thing: no name that modules define, and no module, is there twice with different meanings."""
+"""One name, one thing: no two modules, and no two definitions in them, share a name with different meanings."""
 
 import ast
 from collections import Counter
@@ -45,7 +45,7 @@ def public_names(source: str) -> Iterator[str]:
 
 
 def repeated(names: Iterator[str]) -> set[str]:
-    """Those that are there twice. Functions of one module may have any name."""
+    """Names that occur twice. Functions within one module may have any name."""
     return {name for name, times in Counter(names).items() if times > 1 and not (name[0] == "_" and name[1:].islower())}
 
 

@@ -1,4 +1,4 @@
-"""Query parameters that hold JSON text: where it is none, the refusal shows some that the parameter takes."""
+"""Query parameters that hold JSON text: if it is not JSON, the refusal shows an example."""
 
 import json
 import re
@@ -23,7 +23,7 @@ WITH = {
 }
 OTHERS = {*SAMPLE_COLUMNS, "baseline_scores", "positive_label", "keep", "include", "indices", "delimiter", "decimal"}
 OTHERS |= {"slices", "soft_labels", "charts", "theme", "title", "closed"}
-"""Parameters whose text is a name, or names."""
+"""Parameters whose text is a name or several names."""
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def test_an_option_means_the_same_in_both_places(
     inside = ask(operation, body | {option: value})
     assert inside.status == 200, inside.body
     assert ask(operation, body, **{option: text}).body == inside.body
-    if value:  # null and [] read as absent; false and {} do not
+    if value:  # null and [] count as absent; false and {} do not
         assert refusals(operation, body | {option: value}, **{option: text}) == [(f"/{option}", "exclusive")]
     absent = None if isinstance(value, dict) else []
     assert ask(operation, body | {option: absent}, **{option: text}).body == inside.body

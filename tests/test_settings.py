@@ -1,4 +1,4 @@
-"""Settings are read from ROCPR_* variables, checked, and named in every complaint."""
+"""Settings are read from ROCPR_* variables, checked, and named in every error."""
 
 import re
 from pathlib import Path
@@ -85,7 +85,7 @@ def test_an_empty_variable_counts_as_unset(text: str) -> None:
 
 
 def test_each_setting_is_used(root: Path) -> None:
-    """By the application, a worker, a command or gunicorn's configuration; the limits of a request all together."""
+    """By the application, a worker, a command or gunicorn's configuration; the limits of a request together."""
     code = "".join(
         path.read_text("utf-8") for folder in ("service", "deploy") for path in (root / folder).rglob("*.py")
     )

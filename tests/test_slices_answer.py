@@ -39,7 +39,7 @@ def test_a_number_that_is_not_a_64_bit_integer_is_refused(value: float) -> None:
 
 
 def rows_of(key: tuple[Any, Any], body: dict[str, Any] = BODY) -> dict[str, Any]:
-    """The rows of one slice as a body of curves."""
+    """The rows of one slice, as a body for curves."""
     rows = [row for row in range(ROWS) if (COUNTRY[row], MODEL[row]) == key]
     columns = {name: [body[name][row] for row in rows] for name in ("scores", "labels", "weights") if name in body}
     return columns | {"include": ["auc"], "operating_points": POINTS, "intervals": INTERVALS}
@@ -282,7 +282,7 @@ def test_the_order_of_rows_does_not_matter() -> None:
 
 @pytest.mark.parametrize("scale", [1.0, 1e-120])
 def test_totals_of_one_class_are_the_nearest_doubles_in_any_order(scale: float) -> None:
-    """A sum that is rounded as it grows is units off, and another one for other orders."""
+    """A sum rounded at each step would be units off, and different in other orders."""
     weights = [scale * weight for weight in np.random.default_rng(6).random(300).tolist()]
     for given in (weights, weights[::-1]):
         columns = {"scores": SCORES[:1] * 303, "weights": [*given, scale, scale, scale]}
@@ -315,7 +315,7 @@ def test_the_picture_has_a_dot_for_each_slice_and_a_line() -> None:
     assert f"All rows together, {whole['overall']['auc']['roc']:.4f}" in svg
     assert f"{len(defined)} slices, a dot each" in svg
     assert f"{len(defined)} slices have this area, from {min(defined):.4f} to {max(defined):.4f}" in svg
-    # In both planes, and with a rim in both legends; the five worst have another there and in the legend.
+    # In both planes, and with a rim in both legends; the five worst also have another there and in the legend.
     assert svg.count("h0") == 2 * (len(defined) + 2 + 5 * 4)
 
 

@@ -76,7 +76,7 @@ def test_weights_are_counted():
 
 class TestCosts:
     def test_are_those_of_the_cheapest_rows(self):
-        """At 1/4 it pays to find all three positives, with a third of the negatives."""
+        """At a prevalence of 1/4, finding all three positives is worth a third of the negatives."""
         asked = {"prevalence": [0.25, 0.0], "fn_cost": 5}
         found = curves(SAMPLE | {"include": ["auc"], "costs": asked})["costs"]
         assert found == {

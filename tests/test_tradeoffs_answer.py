@@ -189,7 +189,7 @@ class TestAnswers:
         assert tradeoff(SAMPLE, "kulczynski")["area"] == pytest.approx(by_hand, rel=1e-12)
 
     def test_a_density_moves_the_mean(self):
-        """A line from y to z over a range has the mean y/3 + 2 z/3 where the density rises in proportion to the way."""
+        """A line from y to z over a range has the mean y/3 + 2 z/3 if the density rises linearly from 0."""
         body = {"counts": _counts(0.5, 0.25), "lambda_range": [0, 0.5], "min_precision": 0.5}
         row = [0.5, 0.375]
         assert tradeoff(body, "kulczynski")["area"] == pytest.approx(sum(row) / 2, rel=1e-12)
@@ -218,7 +218,7 @@ class TestAnswers:
         assert tradeoff(SAMPLE)["uninformative_from"] is None
 
     def test_bounds_are_inclusive_and_meant_as_they_are_shown(self):
-        """5/6 is rounded up and 2/3 down: as doubles they are their own bounds, and what lies between is beyond."""
+        """5/6 is rounded up and 2/3 down: the doubles are their own bounds, and numbers between are beyond them."""
         for tp, fp, shown in ((5, 1, 0.8333333333333334), (4, 2, 0.6666666666666666)):
             counts = {"tp": [tp], "fp": [fp], "positives": 6, "negatives": 60}
             body = {"counts": counts, "min_precision": shown, "min_recall": tp / 6}

@@ -1,4 +1,4 @@
-"""A plugin for pytest under coverage: it counts no lines during tests that look at the whole, or at made-up examples.
+"""A plugin for pytest under coverage: it counts no lines during tests of the whole, or with generated examples.
 
 Counting takes almost as long as these tests themselves. The lines of the service that they run, other tests run, too.
 """
@@ -21,7 +21,7 @@ def _is_counted(item: pytest.Item) -> bool:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None]:
-    """Stop counting while such a test runs."""
+    """Do not count lines while such a test runs."""
     counting = None if _is_counted(item) else Coverage.current()
     if counting is None:
         return (yield)

@@ -1,4 +1,4 @@
-"""The correct groups, by NumPy."""
+"""The correct groups, computed by NumPy."""
 
 from __future__ import annotations
 

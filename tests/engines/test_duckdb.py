@@ -122,7 +122,7 @@ def test_skewed_scores_need_few_passes(tolerance: float, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("tolerance", [1e-2, 1e-4])
 def test_bounds_of_all_areas_are_as_close_as_asked(tolerance: float, tmp_path: Path) -> None:
-    """Including hull areas, which a few high corners leave open by more than the sum of all openings."""
+    """Including the hull areas, which a few high corners leave open by more than the sum of all openings."""
     random = np.random.default_rng(1)
     labels = random.random(300_000) < 0.02
     scores = random.normal(size=labels.size) + 2 * labels
@@ -260,7 +260,7 @@ def write_repeated(path: Path, kind: str, names: list[str]) -> None:
     ],
 )
 def test_a_name_that_two_columns_have_is_refused(kind: str, headers: list[list[str]], tmp_path: Path) -> None:
-    """DuckDB would take the first of them, and does not look at upper and lower case."""
+    """DuckDB would take the first of them, and ignores upper and lower case."""
     for number, names in enumerate(headers):
         write_repeated(tmp_path / f"{number}.{kind}", kind, names)
     files = Files([str(tmp_path / f"*.{kind}") if kind != "arrow" else str(tmp_path / "0.arrow")], numbers=["p"])
@@ -405,11 +405,11 @@ def test_ctrl_c_stops_a_query_at_once(tmp_path: Path) -> None:
     ) as engine:
         timer = threading.Timer(0.3, _thread.interrupt_main)
         timer.start()
-        began = time.process_time()  # of both threads of the query, whatever else the machine does
+        began = time.process_time()  # the time of both threads of the query, whatever else the machine does
         with pytest.raises(KeyboardInterrupt):
             engine.rows(ENDLESS, "without end")
         assert time.process_time() - began < 2
-        check(found(engine, RowColumns("p", "y"), read_labels).groups, SCORES, LABELS)  # it can still be used
+        check(found(engine, RowColumns("p", "y"), read_labels).groups, SCORES, LABELS)  # the engine can still be used
     assert told[0][0] == "without end"
     assert all(0 <= done <= 1 for _, done in told)
 

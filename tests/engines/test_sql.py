@@ -73,7 +73,7 @@ BAD = [
 
 @pytest.mark.parametrize("bad", BAD)
 def test_bad_rows_show_in_printed_groups(engine: Any, bad: dict[str, list[Any]]) -> None:
-    """Nothing has checked the rows before, so a group with a bad row must not look like a valid one."""
+    """Nobody has checked the rows before, so a group with a bad row must not look valid."""
     table = {"p": [0.1, 0.2, 0.3, 0.3], "y": [0, 1, 1, 0], "w": [1.0, 2.0, 1.0, 0.0]}
     rows = RowSource("t", "p", "y", "w", negative=(0,), dialect=engine.dialect)
     for columns in (table, table | bad):

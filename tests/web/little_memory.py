@@ -26,20 +26,20 @@ from service.wire.media_types import ARROW_STREAM, CSV, JSON, PARQUET
 from tests.web.big_requests import LIMITS
 
 ROWS = 60_000
-"""Fewer than JSON writes at once: its first piece is a whole column."""
+"""Fewer than JSON writes at once, so that its first piece is a whole column."""
 
 MOST_MIB = 120
 
 LONG_ROWS = 2_500_000
 LONG_MIB = range(180, 1000, 24)
-"""Of an answer that is much longer than the memory that is seen to beforehand."""
+"""For an answer much longer than the memory that is checked in advance."""
 
 TEXT_ROWS = 500_000
 TEXT_MIB = range(0, 1000, 6)
 
 
 def requests() -> Iterator[tuple[Request, range]]:
-    """Each format and coding, in and out, with the memory to try; last, columns that compress to next to nothing."""
+    """Each format and coding, in and out, with the memory to try; last, columns that compress to almost nothing."""
     dice = np.random.default_rng(1)
     scores = dice.random(ROWS)
     labels = (dice.random(ROWS) < scores).astype(np.int64)
@@ -75,7 +75,7 @@ def _stream(table: pa.Table) -> bytes:
 
 
 def outcome(request: Request, mib: int) -> tuple[int, str]:
-    """Answer in a process that may take so much more memory; return its exit status and the answer's."""
+    """Answer in a process that may take this much more memory; return its exit status and the answer's."""
     with tempfile.TemporaryFile() as body, tempfile.TemporaryFile() as content, tempfile.TemporaryFile() as told:
         body.write(request.body)
         body.flush()
@@ -93,14 +93,14 @@ def outcome(request: Request, mib: int) -> tuple[int, str]:
 
 
 def data_bytes() -> int:
-    """How much memory of its own this process has, as the limit counts it."""
+    """How much private memory this process has, as the limit counts it."""
     lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("VmData:")) << 10
 
 
 def main() -> None:
     """Try each request until it is answered."""
-    prepare_process()  # as the server does: where memory comes from decides where it ends
+    prepare_process()  # as in the server, because where memory comes from decides where it runs out
     for number, (request, memory) in enumerate(requests()):
         for mib in memory[:: int(sys.argv[1])]:
             exit_status, status = outcome(request, mib)

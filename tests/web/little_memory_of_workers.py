@@ -30,7 +30,7 @@ BODIES = {
 
 
 def outcome(app: Flask, content_type: str, accept: str, kib: int) -> tuple[int, str]:
-    """Answer in a process that may take so much more memory; return its exit status and the answer's."""
+    """Answer in a process that may take this much more memory; return its exit status and the answer's."""
     theirs, ours = os.pipe()
     process = os.fork()
     if process == 0:

@@ -1,4 +1,4 @@
-"""A body is read whole or refused, whichever server reads it; what ours makes of bytes is in tests/web/server."""
+"""A body is read completely or refused, whichever server reads it; tests/web/server shows how ours reads bytes."""
 
 import io
 from typing import Any
@@ -17,7 +17,7 @@ class Unread(io.BytesIO):
 
 
 class OfAnotherServer:
-    """A stream that has what WSGI asks for, and no more."""
+    """A stream with only what WSGI requires."""
 
     def __init__(self, content: bytes) -> None:
         self.read = io.BytesIO(content).read

@@ -1,4 +1,4 @@
-"""Ordinary calls: what common tools send when nobody told them how, and what they are answered.
+"""Ordinary calls: what common tools send by default, and the answers they get.
 
 Each is (headers, body, query) as the tool writes them; tests/e2e/test_tools.py has the tools themselves send some.
 """
@@ -28,7 +28,7 @@ LIST = 'df.to_dict(orient="list")'
 
 @dataclass(frozen=True)
 class Call:
-    """A call as a tool makes it; the answer's status, and what a refusal says."""
+    """A call as a tool makes it; the status of its answer, and what a refusal says."""
 
     content_type: str | None
     body: bytes
@@ -178,7 +178,7 @@ def test_a_call_is_answered_or_advised_what_to_send(client: FlaskClient, name: s
     ],
 )
 class TestOrigins:
-    """A page of any origin may send these types without asking first; only ours and those that are allowed do."""
+    """Any page may send these types without asking first; only pages of our own or of an allowed origin get an answer."""
 
     def status(self, origin: str, content_type: str, body: bytes, allowed: str = "", **headers: str) -> int:
         client = create_app(read_settings({"ROCPR_CORS_ORIGINS": allowed})).test_client()

@@ -1,4 +1,4 @@
-"""Whoever waits for an answer, and what ends when they leave."""
+"""Clients that wait for an answer, and what ends when they leave."""
 
 import pytest
 

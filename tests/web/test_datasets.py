@@ -1,4 +1,4 @@
-"""Named datasets over HTTP: the answers of their rows, and nothing that the operator's file does not name."""
+"""Named datasets over HTTP: they get their rows' answers, and nothing that the operator's file does not name."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SECRET = "rocpr-test-secret"
 
 @pytest.fixture(scope="module")
 def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A lake with one dataset for Ann, one for Ben, and a file beside them that no dataset names."""
+    """A lake with one dataset for Ann, one for Ben, and a file that no dataset names."""
     directory = tmp_path_factory.mktemp("lake")
     for name in ("ann", "ben"):
         (directory / name).mkdir()

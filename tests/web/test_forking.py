@@ -1,4 +1,4 @@
-"""A process that is told to stop before it first runs hears of it."""
+"""A process notices a stop signal that arrives before it first runs."""
 
 import os
 import subprocess

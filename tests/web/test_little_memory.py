@@ -1,4 +1,4 @@
-"""What has too little memory says so, at whatever it runs out: it neither crashes nor fails."""
+"""Whatever runs out of memory says so, wherever that happens: it neither crashes nor fails."""
 
 import subprocess
 import sys
@@ -24,7 +24,7 @@ def test_a_lack_of_memory_is_reported_whenever_it_comes(root: Path, every: str) 
     wrong = [line for line in outcomes if line[2:] not in (["0", "200"], ["0", "413"])]
     assert not wrong, done.stderr[-2000:]
     numbers = {number for number, *_ in outcomes}
-    assert len(numbers) == 8  # all of little_memory's
+    assert len(numbers) == 8  # all amounts of little_memory
     for number in numbers:
         statuses = [status for which, _, _, status in outcomes if which == number]
         assert statuses == ["413"] * (len(statuses) - 1) + ["200"]

@@ -119,7 +119,7 @@ def test_any_other_content_coding_is_415(header: str) -> None:
         ("br", "identity"),
         ("nonsense;;, gzip;q=x", "identity"),
         (",", "identity"),
-        # Nothing is acceptable: the answer goes as it is.
+        # No coding is acceptable, so the answer is sent unchanged.
         ("identity;q=0", "identity"),
         ("*;q=0", "identity"),
         ("br, identity;q=0", "identity"),
@@ -226,7 +226,7 @@ def test_a_long_header_is_parsed_only_up_to_the_limit(unit: str, length: int, mo
         ("text/csv," + "image/png," * 800, "text/csv"),
         ("image/png," * 31 + "text/csv", "text/csv"),
         ("text/csv;q=0.5," + "image/png," * 40 + "application/json", "text/csv"),
-        ("text/csv;level=" + "1" * 8000, "application/json"),  # none is left: as if nothing was asked for
+        ("text/csv;level=" + "1" * 8000, "application/json"),  # nothing is left, as if there were no header
     ],
 )
 def test_types_among_the_first_are_found(header: str, expected: str) -> None:

@@ -1,4 +1,4 @@
-"""What the application still does where there is no room: for big requests, for any file, in memory."""
+"""What the application still does without room: for big requests, for any file, in memory."""
 
 import errno
 import json
@@ -48,7 +48,7 @@ def client(tmp_path: Path) -> FlaskClient:
 
 
 def room(client: FlaskClient) -> str:
-    """What /health/ready says of the room for big requests."""
+    """What /health/ready says about the room for big requests."""
     ready = client.get("/health/ready")
     assert ready.status_code == 200
     document = ready.get_json()
@@ -101,7 +101,7 @@ def test_prometheus_gets_the_room(tmp_path: Path) -> None:
 
 @pytest.fixture
 def no_directory(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nowhere takes a file; and no evaluator was started before, which takes one."""
+    """No directory takes a file; no evaluator was started before, because starting one takes a file."""
     monkeypatch.setattr(forkserver, "connect_to_new_process", forkserver.ForkServer().connect_to_new_process)
     monkeypatch.delitem(multiprocessing.current_process()._config, "tempdir", raising=False)
 
@@ -190,6 +190,6 @@ def test_in_an_evaluation_it_is_a_request_that_is_too_large(
 
 
 def test_so_it_is_before_each_piece_of_an_answer(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A library that gets none there would end the process."""
+    """A library that gets no memory there would end the process."""
     monkeypatch.setattr(output, "require_memory", fail_for_memory)
     assert code(small(app.test_client()))[:2] == (413, "/problems/body_too_large")

@@ -1,4 +1,4 @@
-"""In which pass of the server a request is answered, and that a pass that moves leaves no trace."""
+"""In which pass a request is answered; a pass that moves it on leaves no trace."""
 
 import io
 import json
@@ -55,7 +55,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Flask:
 
 
 class Asked:
-    """A request as our server gives it to the application, pass after pass."""
+    """A request as our server passes it to the application, pass after pass."""
 
     def __init__(
         self, app: Flask, body: bytes = b"", *, path: str = CURVES, method: str = "POST", **headers: str
@@ -67,7 +67,7 @@ class Asked:
         self.body = body
 
     def before_the_body(self, length: int | None) -> Pass | str:
-        """Ask without the body; chunked where the length is None."""
+        """Call the application without the body; chunked if the length is None."""
         if length is None:
             self.environ["HTTP_TRANSFER_ENCODING"] = "chunked"
         else:
@@ -75,7 +75,7 @@ class Asked:
         return self.asked(Pass.HEAD, b"")
 
     def in_pass(self, which: Pass) -> Pass | str:
-        """Ask with the body; where it moves, or the status of its answer."""
+        """Call the application with the body; return the pass it moves to, or the status of its answer."""
         self.environ["CONTENT_LENGTH"] = str(len(self.body))
         return self.asked(which, self.body)
 
@@ -157,7 +157,7 @@ class TestWithTheBody:
     ) -> None:
         asked = Asked(app, make(10), Content_Type=media_type)
         assert len(asked.body) <= BIG_BODY_BYTES
-        assert asked.in_pass(Pass.SMALL) is Pass.COLUMNAR  # their head did not tell how long they are
+        assert asked.in_pass(Pass.SMALL) is Pass.COLUMNAR  # their heads did not say how long they are
         assert asked.in_pass(Pass.COLUMNAR) == "200"
         assert json.loads(asked.content)["points"]["tp"][-1] == 5
 
@@ -247,7 +247,7 @@ class TestTraces:
         assert (lines(), abandoned) == ([], ["evaluated"])
 
     def test_who_leaves_ends_a_big_evaluation(self, tmp_path: Path, lines, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Which is not a failure, and nobody reads the answer."""
+        """Leaving is not a failure, and nobody reads the answer."""
         abandoned: list[str] = []
         monkeypatch.setattr(observation, "count_abandoned", abandoned.append)
         asked = Asked(observed_app(tmp_path), SAMPLE)
@@ -266,7 +266,7 @@ def test_another_server_has_no_passes() -> None:
 
 
 def test_another_server_is_answered_in_one_call(app: Flask) -> None:
-    """Whatever passes ours would take."""
+    """Whichever passes our server would need."""
     client = app.test_client()
     for body, headers in (
         (SAMPLE, {"Content-Type": JSON}),
@@ -282,7 +282,7 @@ class TestUnderAnotherServer:
     def test_columns_of_unknown_length_are_not_read_in_its_process(
         self, app: Flask, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """A library that falls over a hostile file takes an evaluator with it, not the server."""
+        """A library that crashes on a hostile file ends an evaluator, not the server."""
         monkeypatch.setattr(decoders, "ArrowTable", None)
         body = arrow(10, texts=["a"] * 10)
         builder = EnvironBuilder(CURVES, method="POST", headers={"Content-Type": ARROW_STREAM})

@@ -51,7 +51,7 @@ def test_an_evaluation_is_answered_as_csv(client: FlaskClient) -> None:
 
 
 def test_a_png_is_drawn_in_an_evaluator(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which may be ended by it; here nothing is answered."""
+    """Drawing may end the evaluator; here nothing is answered."""
     if not png.is_drawn():
         pytest.skip(png.NEEDS)
     monkeypatch.setattr(operation_routes, "answer", lambda *_: pytest.fail("it was answered here"))
@@ -70,7 +70,7 @@ def test_a_png_that_is_not_offered_is_406_and_says_why(client: FlaskClient, monk
 
 
 def test_a_long_answer_of_an_evaluator_is_a_file_for_the_server() -> None:
-    """Which sends it in pieces, and does not hold it."""
+    """The server sends it in pieces, without holding it in memory."""
     rows = {"scores": [row / 7 for row in range(3_000)], "labels": [row % 2 for row in range(3_000)]}
     headers = {**JSON, "Content-Encoding": "gzip"}
     builder = EnvironBuilder(CURVES, method="POST", data=compress("gzip", json.dumps(rows).encode()), headers=headers)
@@ -100,7 +100,7 @@ def test_a_compressed_body_is_the_same_body(client: FlaskClient, coding: str) ->
 
 
 def without_the_moment(response: TestResponse) -> dict[str, str]:
-    """The headers but for those that are another for each request."""
+    """The headers, without those that differ from request to request."""
     return {name: text for name, text in response.headers if name not in {"X-Request-ID", "Server-Timing"}}
 
 
@@ -152,7 +152,7 @@ def test_an_answer_is_compressed_when_that_is_asked_for(client: FlaskClient, cod
 
 @pytest.mark.parametrize(("length", "coding"), [(1023, None), (1024, "gzip")])
 def test_an_answer_of_1_kib_or_more_is_compressed(client: FlaskClient, length: int, coding: str | None) -> None:
-    """Halving the smallest score, a threshold of the answer, adds a digit."""
+    """Halving the smallest score, which is a threshold in the answer, adds a digit."""
     body = {"scores": [float(score) for score in range(1, 13)], "labels": [1, 0] * 6, "include": ["points"]}
     while len(client.post(CURVES, json=body).data) < length:
         body["scores"][0] /= 2

@@ -1,4 +1,4 @@
-"""The directory of a server: one for each master, removed when it ends, also by the next one when it was killed."""
+"""A server's directory: one for each master, removed when it ends or, if it was killed, by the next master."""
 
 import errno
 import os
@@ -62,7 +62,7 @@ def test_a_master_makes_one_and_removes_it(root: Path, tmp_path: Path) -> None:
 
 
 def test_another_master_may_sweep_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A directory may be gone between one look and the next; the others are swept still."""
+    """A directory may disappear between two looks at it; the others are still removed."""
     for name in ("rocpr-a", "rocpr-b"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "owner.0").touch()
@@ -222,5 +222,5 @@ def test_real_file_systems(tmp_path: Path, root: Path, commands: str, said: str)
 @pytest.fixture(autouse=True)
 def of_no_server(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("ROCPR_RUNTIME_OWNER", "ROCPR_RUNTIME_DIR", "PROMETHEUS_MULTIPROC_DIR", "TMPDIR"):
-        monkeypatch.setenv(name, "")  # so that what a test sets there goes
+        monkeypatch.setenv(name, "")  # so that variables set by a test are removed
         monkeypatch.delenv(name)

@@ -1,4 +1,4 @@
-"""A directory without room is seen as full, by what the system says of it and by what happened a moment ago."""
+"""A directory without room counts as full, by what the system reports and by what happened a moment ago."""
 
 import errno
 import io
@@ -28,7 +28,7 @@ print(room.available_bytes(), room.is_full())
 
 
 def status(available: int, **others: int) -> SimpleNamespace:
-    """What the system says of a file system of 1 TB."""
+    """What the system reports about a file system of 1 TB."""
     said = {"f_bavail": available // BLOCK, "f_blocks": PLENTY // BLOCK, "f_files": 9, "f_favail": 9, "f_flag": 0}
     return SimpleNamespace(f_frsize=BLOCK, **(said | others))
 

@@ -1,4 +1,4 @@
-"""/version and the names of health; what is said of a path that there is not."""
+"""/version and the names of health; what the answer for an unknown path says."""
 
 import json
 from importlib.metadata import version
@@ -46,7 +46,7 @@ def test_the_commit_of_a_checkout(tmp_path: Path) -> None:
 
 
 class Distribution:
-    """A package with extras, and what pip noted of its origin."""
+    """A package with extras, and what pip recorded about its origin."""
 
     requires = (
         "numpy",

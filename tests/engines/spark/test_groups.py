@@ -122,7 +122,7 @@ def test_the_same_rows_have_the_same_groups(name: str, tmp_path: Path, open_file
 
 @pytest.mark.parametrize("name", ["distinct", "both zeros", "weights", "many decimals"])
 def test_the_same_rows_have_the_same_bins(name: str, tmp_path: Path, open_file: OpenFile) -> None:
-    """And bins of bins: each FLOOR is of the same doubles in both."""
+    """Also for bins of bins: each FLOOR is of the same doubles in both."""
     case = CASES[name]
     ours, theirs = both(case, tmp_path, open_file, tolerance=1e-7)
     assert ours.passes == theirs.passes
@@ -136,7 +136,7 @@ def test_the_same_rows_have_the_same_bins(name: str, tmp_path: Path, open_file: 
 
 
 def test_a_skewed_score_takes_four_passes_at_most(tmp_path: Path, open_file: OpenFile) -> None:
-    """LN may differ in its last bit between the two, so their bins may; what they bound may not."""
+    """LN may differ in its last bit between the two, so their bins may differ, but not what they bound."""
     scores = SCORES**8
     case = Case(scores)
     result = found(open_file(case.write(tmp_path)), case.columns, case.read_labels, tolerance=1e-7)

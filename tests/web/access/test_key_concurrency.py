@@ -28,7 +28,7 @@ def bare(tmp_path: Path) -> Flask:
 
 
 def in_use(directory: Path) -> int:
-    """How many requests are in progress, by the files that the processes share."""
+    """How many requests are in progress, judged by the files that the processes share."""
     return sum(Slots(directory, path.name.removesuffix(".0"), 2).in_use() for path in directory.glob("key-*.0"))
 
 
@@ -116,7 +116,7 @@ class TestUnderAnotherServer:
 
     @pytest.mark.parametrize("read", [0, 1])
     def test_a_client_that_goes_gives_it_back(self, bare: Flask, tmp_path: Path, read: int) -> None:
-        """Under another server, which closes the answer then."""
+        """Under another server, which then closes the answer."""
         closed = []
 
         def parts() -> Iterator[bytes]:
@@ -170,7 +170,7 @@ class TestUnderAnotherServer:
 
 
 class TestUnderOurServer:
-    """It closes the stack in the environ when the answer was sent or is no longer wanted."""
+    """Our server closes the stack in the environ when the answer was sent or is no longer wanted."""
 
     @pytest.mark.parametrize(
         "view",

@@ -29,7 +29,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def replaced(path: Path, text: str) -> None:
-    """Put another file in its place, as careful editors and deployments do."""
+    """Replace the file by another one, as careful editors and deployments do."""
     other = path.with_suffix(".new")
     other.write_text(text)
     other.rename(path)
@@ -154,7 +154,7 @@ class TestReload:
         assert keys.name_of("a-key") is None
 
     def test_a_link_that_points_elsewhere_is_followed(self, file: Path, tmp_path: Path) -> None:
-        """What a mounted secret is."""
+        """A mounted secret is such a link."""
         link, other = tmp_path / "link", tmp_path / "other"
         link.symlink_to(file)
         keys = Keys(link)
@@ -180,7 +180,7 @@ class TestReload:
         for _ in range(3):
             assert keys.name_of("a-key") is None
         errors = [record for record in caplog.records if record.levelno == logging.ERROR]
-        assert len(errors) == (text != "")  # once, however often it is asked; a file without lines is no mistake
+        assert len(errors) == (text != "")  # logged once, however many requests come; a file without lines is no error
         assert all("ROCPR_API_KEYS_FILE" in record.getMessage() and not record.exc_info for record in errors)
         assert "broken" not in caplog.text
         replaced(file, line("dan", "d-key"))
@@ -189,7 +189,7 @@ class TestReload:
     def test_a_file_that_could_not_be_read_is_read_as_soon_as_it_can_be(
         self, file: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
     ) -> None:
-        """Nothing of the file need change for that: a process may have run out of descriptors, or rights were given."""
+        """The file itself need not change: a process may have run out of descriptors, or its rights may have changed."""
         keys = Keys(file)
         read = Path.read_bytes
 
@@ -200,7 +200,7 @@ class TestReload:
         monkeypatch.setattr(Path, "read_bytes", refuse)
         for _ in range(3):
             assert [keys.name_of(key) for key in ("a-key", "d-key")] == [None, None]
-        assert [record.levelname for record in caplog.records] == ["ERROR"]  # once
+        assert [record.levelname for record in caplog.records] == ["ERROR"]  # logged once
         monkeypatch.setattr(Path, "read_bytes", read)
         assert keys.name_of("d-key") == "dan"
         monkeypatch.setattr(Path, "read_bytes", lambda _: pytest.fail("it was read again"))
@@ -224,7 +224,7 @@ class TestReload:
         assert keys.name_of("a-key") == "ann"
 
     def test_an_invalid_line_does_not_harm_the_others(self, file: Path, caplog: pytest.LogCaptureFixture) -> None:
-        """And a removed key stays invalid: the server never returns to old content."""
+        """A removed key stays invalid, too: the server never returns to old content."""
         keys = Keys(file)
         replaced(file, line("ben", "b-key") + "bad\n" + line("dan", "d-key") + line("dan", "e-key"))
         assert [keys.name_of(key) for key in ("a-key", "b-key", "d-key", "e-key")] == [None, "ben", "dan", None]

@@ -90,7 +90,7 @@ class TestProxies:
         assert through(proxies, address, "2001:db8:1:2::3") == "2001:db8:1:2::/64"
 
     def test_only_what_it_says_itself_counts(self) -> None:
-        """It adds the address that it sees at the end; what stands before that, the client may have made up."""
+        """The proxy appends the address that it sees; the client may have made up anything before that."""
         assert through("127.0.0.1", "127.0.0.1", "192.0.2.7, 192.0.2.1") == "192.0.2.1"
 
     def test_several_proxies_may_be_passed(self) -> None:

@@ -1,4 +1,4 @@
-"""The headers that keep a browser from doing more with an answer than it should."""
+"""The headers that keep browsers from doing more with an answer than they should."""
 
 import re
 from base64 import b64encode
@@ -99,7 +99,7 @@ def test_a_failure_has_them(tmp_path: Path) -> None:
 
 
 class TestDocs:
-    """What Swagger UI needs, read off its page, its scripts and its styles; tests/browser has it in a browser."""
+    """What Swagger UI needs, as its page, scripts and styles show; tests/browser has it in a browser."""
 
     DIST = Path(flask_swagger_ui.__file__).parent / "dist"
 
@@ -127,7 +127,7 @@ class TestDocs:
 
     @pytest.mark.parametrize("name", ["swagger-ui-bundle.js", "swagger-ui-standalone-preset.js"])
     def test_its_scripts_create_no_scripts(self, name: str) -> None:
-        """`Function(` is there three times in words for browsers without globalThis or bind."""
+        """`Function(` occurs three times, in code for browsers without globalThis or bind."""
         code = (self.DIST / name).read_text(encoding="utf-8")
         assert not re.search(
             r"""[^\w.]eval\(|createElement\(["'](script|iframe)["']|new Worker\(|importScripts""", code

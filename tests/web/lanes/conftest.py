@@ -1,4 +1,4 @@
-"""The time on the boards of processes, which a test says."""
+"""The time on the boards of processes, which a test sets."""
 
 import pytest
 

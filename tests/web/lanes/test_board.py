@@ -1,4 +1,4 @@
-"""What processes share; two boards on one file stand for two of them."""
+"""What processes share; two boards on one file stand for two processes."""
 
 import subprocess
 import sys
@@ -46,7 +46,7 @@ class TestConnections:
         assert other.fewest_connections() == NONE
 
     def test_of_a_silent_process_do_not_count(self, pair: tuple[Board, Board], now: list[float]) -> None:
-        """It was killed: its number is another's soon."""
+        """It was killed; another process soon gets its number."""
         one, other = pair
         one.count_connections(0)
         now[0] += ALIVE_SECONDS - 0.1
@@ -56,7 +56,7 @@ class TestConnections:
         assert other.fewest_connections() == 7
 
     def test_of_another_process_are_seen(self, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        # Long, but no longer than the machine runs: numbers that no process has count as reported at second 0 of it.
+        # Long, but shorter than the machine's uptime: numbers of no process count as reported at its second 0.
         monkeypatch.setattr(board_module, "ALIVE_SECONDS", time.monotonic() / 2)
         ours = Board(tmp_path)
         ours.count_connections(9)
@@ -86,7 +86,7 @@ class TestSlots:
         assert not other.has_slot(ann, [])
 
     def test_are_never_too_many(self, pair: tuple[Board, Board]) -> None:
-        """A server of more slots than there is room for is unfair, and no more."""
+        """A server with more slots than there is room for is only unfair."""
         pair[0].give_slot(SLOTS + 3, number_of("ann"))
         assert pair[1].has_slot(number_of("ann"), [SLOTS + 3])
 

@@ -47,7 +47,7 @@ def test_an_evaluator_is_weaker_than_the_server(evaluator: EvaluatorProcess) -> 
     with tempfile.TemporaryFile() as body, tempfile.TemporaryFile() as content:
         body.write(BODY)
         body.flush()
-        assert evaluator.answer_in_files(request(), (body, content), 30.0).status == 200  # it has started
+        assert evaluator.answer_in_files(request(), (body, content), 30.0).status == 200  # the process has started
     process = Path(f"/proc/{evaluator.pid}")
     limits_of = {line[:25].strip(): line[25:].split()[:2] for line in (process / "limits").read_text().splitlines()}
     assert limits_of["Max core file size"] == ["0", "0"]
@@ -58,7 +58,7 @@ def test_an_evaluator_is_weaker_than_the_server(evaluator: EvaluatorProcess) -> 
 
 
 def test_a_small_body_goes_through_the_pipe(evaluator: EvaluatorProcess) -> None:
-    """And the same process answers both kinds."""
+    """The same process answers both kinds of requests."""
     asked = request(body=BODY)
     here = answer(asked, LIMITS)
     there = evaluator.answer(asked, PLENTY, 30.0)
@@ -94,9 +94,9 @@ def test_a_defect_is_logged_in_its_place_and_reported_as_one(monkeypatch: pytest
 
 
 def test_an_evaluator_that_is_killed_has_died(evaluator: EvaluatorProcess) -> None:
-    """Whoever waits for its answer learns it at once."""
+    """Whoever waits for its answer is notified at once."""
     os.kill(evaluator.pid, signal.SIGSTOP)
-    killer = Timer(0.1, evaluator.stop)  # before or after it waits
+    killer = Timer(0.1, evaluator.stop)  # before or while it waits
     killer.start()
     with pytest.raises(EvaluatorDied):
         evaluator.answer(request(body=BODY), PLENTY, 60.0)
@@ -113,7 +113,7 @@ def test_an_evaluator_that_cannot_be_started_says_so(monkeypatch: pytest.MonkeyP
 
 
 def test_an_evaluator_takes_no_more_than_the_server_may(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the limit is lower than the setting, raising it would be refused."""
+    """If the present limit is below the setting, raising it would be refused."""
     limited: dict[int, tuple[int, int]] = {}
     niced: list[int] = []
     monkeypatch.setattr(evaluators.os, "nice", niced.append)
@@ -128,7 +128,7 @@ def test_an_evaluator_takes_no_more_than_the_server_may(monkeypatch: pytest.Monk
 
 
 def test_a_problem_takes_the_place_of_a_part_of_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever was written before it."""
+    """The problem replaces whatever was written before it."""
     long = b"x" * 100_000
 
     def answer_in_part(request: Request, _limits: object, output: Output, progress: object) -> Answer:  # noqa: ARG001
@@ -179,7 +179,7 @@ def test_an_evaluator_of_no_use_says_so(evaluator: EvaluatorProcess) -> None:
 
 
 def given_back(monkeypatch: pytest.MonkeyPatch, taken: int, keep_seconds: float = SECONDS) -> int:
-    """Be the evaluator of one request that took so much memory, and count how often memory is given back.
+    """Be the evaluator of one request that took this much memory, and count how often memory is given back.
 
     One that keeps memory for less than SECONDS waits for another request until it has given it back.
     """
@@ -195,7 +195,7 @@ def given_back(monkeypatch: pytest.MonkeyPatch, taken: int, keep_seconds: float 
 def serve_one(
     monkeypatch: pytest.MonkeyPatch, compiled: Path | None, before_the_end: Callable[[], object] = lambda: None
 ) -> None:
-    """Be the evaluator of one request, until the server has its answer and something else has happened."""
+    """Be the evaluator of one request, until the server has its answer and `before_the_end` has returned."""
     monkeypatch.setattr(evaluators, "dictConfig", lambda _: None)
     monkeypatch.setattr(evaluators, "_bound", lambda *_: None)
     ours, theirs = Pipe()
@@ -254,7 +254,7 @@ def test_a_server_passes_its_library_on(tmp_path: Path) -> None:
         with tempfile.TemporaryFile() as body, tempfile.TemporaryFile() as content:
             body.write(BODY)
             body.flush()
-            assert evaluator.answer_in_files(request(), (body, content), 30.0).status == 200  # it has started
+            assert evaluator.answer_in_files(request(), (body, content), 30.0).status == 200  # the process has started
         assert str(library) in Path(f"/proc/{evaluator.pid}/maps").read_text()
     finally:
         evaluator.end()

@@ -13,7 +13,7 @@ from service.web.lanes.slots import Slot, Slots
 
 
 class Asking(FairSlots):
-    """One process's, which says None also when there is nothing for anybody."""
+    """One process's slots; None also if no owner may have one."""
 
     def take(self, owner: str) -> Slot | None:
         try:
@@ -72,7 +72,7 @@ def test_the_last_one_is_for_who_has_none(two: Processes) -> None:
 
 
 def test_who_may_not_have_the_next_slot_does_not_stand_before_others(two: Processes, now: list[float]) -> None:
-    """Their process had waited longest, and the other one left it the slot that it could not use."""
+    """Their process had waited longest, so the other one left it a slot that it could not use."""
     with two.one.take("ann"):
         with two.other.take("ben"):
             assert two.one.take("ann") is None
@@ -82,7 +82,7 @@ def test_who_may_not_have_the_next_slot_does_not_stand_before_others(two: Proces
 
 
 def test_a_refused_owner_has_asked(two: Processes) -> None:
-    """So that what is given back goes to them."""
+    """So a slot that is given back goes to them."""
     first, second = two.one.take("ann"), two.one.take("ann")
     assert two.other.take("ben") is None
     second.release()
@@ -152,7 +152,7 @@ def test_a_board_that_fails_loses_no_slot(two: Processes, monkeypatch: pytest.Mo
 
 
 def test_a_slot_is_for_the_process_that_has_waited_longest(tmp_path: Path, now: list[float]) -> None:
-    """Not for the one that gave it back, and looks first."""
+    """Not for the one that gave it back and looks first."""
     two = Processes(tmp_path, 1)
     held = two.one.take("ann")
     assert two.other.take("ben") is None

@@ -1,4 +1,4 @@
-"""Slots of one process, without a file; test_slots.py has the rules that are the same."""
+"""Slots of one process, without a file; test_slots.py has the rules common to both kinds."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor

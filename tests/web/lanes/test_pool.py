@@ -1,4 +1,4 @@
-"""Evaluators that are kept and replaced: they answer like the server, and their death costs a request nothing."""
+"""Evaluators that are kept and replaced: they answer like the server, and a request survives their death."""
 
 import errno
 import math
@@ -31,7 +31,7 @@ WRONG = b'{"scores": [0.9, "high"], "labels": [1, 0]}'
 
 
 class Pool(EvaluatorPool):
-    """A pool that remembers how its evaluators ended, and can have them stopped before they work."""
+    """A pool that records how its evaluators ended, and can have them stopped before they work."""
 
     def __init__(self, directory: Path, seconds: float = 30.0, memory_bytes: int = 1 << 30) -> None:
         self.ended: list[str] = []
@@ -57,7 +57,7 @@ class Pool(EvaluatorPool):
         return evaluator
 
     def ask(self, body: bytes, client: Client | None = None, **changes: Any) -> tuple[Any, bytes]:
-        """Ask with files; the answer, and its body."""
+        """Send a request with its body in a file; return the answer and its body."""
         with self.spooled(body) as file:
             result, content = self.answer_in_files(request(**changes), file, client or Client())
         with content:
@@ -65,7 +65,7 @@ class Pool(EvaluatorPool):
             return result, content.read()
 
     def ask_small(self, body: bytes, client: Client | None = None) -> Answer:
-        """Ask through the pipe."""
+        """Send a request through the pipe."""
         return self.answer(request(body=body), PLENTY, client or Client())
 
     def end(self) -> None:
@@ -77,7 +77,7 @@ PLENTY = Effort(1 << 20, 1 << 20)
 
 @pytest.fixture
 def pool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pool]:
-    """One whose evaluators wait for longer than any test takes."""
+    """A pool whose idle evaluators wait longer than any test takes."""
     monkeypatch.setattr(pools, "IDLE_SECONDS", SECONDS)
     pool = Pool(tmp_path)
     yield pool
@@ -163,7 +163,7 @@ def test_evaluators_that_were_too_young_are_ended_later(pool: Pool, monkeypatch:
 
 
 def test_an_answer_is_given_where_no_thread_can_be_had(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The evaluator waits, and the next one that is kept sees to both."""
+    """The evaluator waits, and the next one that is kept schedules the end of both."""
     monkeypatch.setattr(pools, "IDLE_SECONDS", 0.05)
     with monkeypatch.context() as patched:
 
@@ -268,7 +268,7 @@ def test_too_much_work_costs_no_evaluator(pool: Pool) -> None:
 
 @pytest.mark.parametrize("ask", [Pool.ask, Pool.ask_small])
 def test_who_leaves_ends_the_evaluation(pool: Pool, ask: Any) -> None:
-    """And that is no death of an evaluator."""
+    """That does not count as the death of an evaluator."""
 
     class Leaving(Client):
         """A client who leaves when the evaluation begins."""
@@ -303,6 +303,6 @@ def test_who_leaves_after_the_answer_ends_nothing(pool: Pool) -> None:
 
 
 def test_spooled_bodies_are_whole(pool: Pool) -> None:
-    """Also for who reads the file through its descriptor."""
+    """Also for a reader that uses the file's descriptor."""
     with pool.spooled(BODY) as file:
         assert os.pread(file.fileno(), 1 << 20, 0) == BODY

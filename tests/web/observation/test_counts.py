@@ -27,7 +27,7 @@ def counts(client: FlaskClient) -> dict[tuple[str, frozenset[tuple[str, str]]], 
 
 
 def risen(before: dict[Any, float], after: dict[Any, float], name: str) -> dict[frozenset[tuple[str, str]], float]:
-    """By how much the samples of a name rose, those that did; without the request for the first counts."""
+    """How much the samples of a name have risen, without the request for the first counts; only those that rose."""
     return {
         labels: value - before.get((found, labels), 0)
         for (found, labels), value in after.items()

@@ -83,7 +83,7 @@ def test_a_full_file_system_ends_no_process(tmp_path: Path, root: Path) -> None:
 
 
 def test_a_file_that_cannot_grow_keeps_what_it_has(tmp_path: Path, root: Path) -> None:
-    """And what did not fit comes in when there is room again."""
+    """What did not fit is included once there is room again."""
     done = run(root, FILLING, tmp_path, mounts.small(tmp_path, str(4 * COUNTS_FILE_BYTES)))
     assert done.stdout == "True (2.0, 0.0) (0.0, 0.0)\n3.0 0.0\n", done.stderr
     assert done.stderr == "Counts of this process are missing from /metrics: No space left on device.\n"
@@ -181,7 +181,7 @@ def test_a_file_that_was_just_made_has_no_counts(tmp_path: Path) -> None:
 
 
 def test_the_page_has_the_rest(tmp_path: Path, root: Path) -> None:
-    """Nothing is reported of a file that does not hold counts; of slots, what can be."""
+    """The page leaves out a file that does not hold counts, and shows what it can about slots."""
     (tmp_path / "counter_9.db").write_bytes(b"\x7f" * 5000)
     done = subprocess.run(
         [sys.executable, "-c", COUNTING, str(tmp_path)],

@@ -24,7 +24,7 @@ def lines(capfd: pytest.CaptureFixture[str]) -> Lines:
 
 @pytest.fixture
 def gunicorn() -> Iterator[logging.Logger]:
-    """gunicorn's logger, configured as its server configures it but for the root, which pytest needs."""
+    """gunicorn's logger, configured as its server does it, except for the root logger, which pytest needs."""
     logger = logging.getLogger("gunicorn.error")
     before = (logger.handlers, logger.level, logger.propagate)
     configuration = logging_configuration("info")
@@ -154,7 +154,7 @@ def test_an_unread_log_causes_no_failure(monkeypatch: pytest.MonkeyPatch, librar
 
 
 def test_the_application_logs_once(library: logging.Logger, lines: Lines) -> None:
-    """Through the server's handler where there is one, else through its own; installing it twice changes nothing."""
+    """Through the server's handler if there is one, otherwise through its own; installing it twice changes nothing."""
     application = logging.getLogger("tests.application")
     application.handlers = []
     install_failure_log(application)

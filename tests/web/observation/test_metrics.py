@@ -98,7 +98,7 @@ def test_processes_one_after_another_count_in_the_same_files(directory: Path, ro
 
 
 def test_a_fork_counts_for_itself(directory: Path, root: Path) -> None:
-    """Also one of a process that counts already and holds a number."""
+    """So does the fork of a process that already counts and holds a number."""
     process = started(directory, root, FORKING)
     process.communicate(timeout=60)
     assert process.returncode == 0

@@ -1,4 +1,4 @@
-"""What is reported about each request: its id, its line in the log and Server-Timing; never a value."""
+"""What is reported about each request: its id, its line in the log and Server-Timing; never one of its values."""
 
 import json
 import re
@@ -44,7 +44,7 @@ def client(app: Flask) -> FlaskClient:
 
 @pytest.fixture
 def lines(capfd: pytest.CaptureFixture[str]) -> Lines:
-    """Read the lines that were logged since the last time."""
+    """Read the lines logged since the last call."""
     return lambda: [json.loads(line) for line in capfd.readouterr().err.splitlines()]
 
 

@@ -20,7 +20,7 @@ def echo(environ: Environ, start: Start) -> Iterable[bytes]:
 
 
 def asked_first(application: Application = echo, following: Pass = Pass.SMALL) -> Application:
-    """Move from the pass for the head to another one, as an application that wants the body does."""
+    """Move from the pass for the head to another one, as an application that needs the body does."""
 
     def call(environ: Environ, start: Start) -> Iterable[bytes]:
         if environ[PASS] is Pass.HEAD:
@@ -38,7 +38,7 @@ def of_length(size: int, *, closes: Callable[[], object] = lambda: None) -> Appl
 
 
 def answering(body: Iterable[bytes], status: str = "200 OK", *fields: tuple[str, str]) -> Application:
-    """Answer with a body, whatever it is."""
+    """Answer with this body, whatever it is."""
 
     def call(_: Environ, start: Start) -> Iterable[bytes]:
         start(status, list(fields))
@@ -48,7 +48,7 @@ def answering(body: Iterable[bytes], status: str = "200 OK", *fields: tuple[str,
 
 
 class Body:
-    """A body that notes when it is closed."""
+    """A body that records when it is closed."""
 
     def __init__(self, pieces: Iterable[bytes], closes: Callable[[], object] = lambda: None) -> None:
         self._pieces = pieces
@@ -83,5 +83,5 @@ class Held:
         return self._application(environ, start)
 
     def is_abandoned(self) -> bool:
-        """Whether the server has said that the client is gone."""
+        """Whether the server has reported that the client is gone."""
         return bool(self.environ[CLIENT].gone)

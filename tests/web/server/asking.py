@@ -1,4 +1,4 @@
-"""One request to an application, by hand: without threads, sockets or a loop."""
+"""One request to an application, step by step: without threads, sockets or a loop."""
 
 from collections.abc import Callable
 from typing import Any
@@ -23,18 +23,18 @@ class Lane:
         self.waiting.append(exchange)
 
     def withdraw(self, exchange: Exchange) -> bool:
-        """Take it out, unless it was begun."""
+        """Remove it, unless it has begun."""
         if exchange not in self.waiting:
             return False
         self.waiting.remove(exchange)
         return True
 
     def begin(self) -> Callable[[], object]:
-        """Do what waits, as a thread does; what is returned, the loop calls."""
+        """Do what waits, as a thread does; return what the loop would call."""
         return self.waiting.pop().run()
 
     def serve(self) -> Any:
-        """Do it, and return what the receiver was told."""
+        """Do it, and return what was reported to the receiver."""
         self.begin()()
         return self._told[-1] if self._told else None
 
@@ -78,6 +78,6 @@ class Asked:
         stream.make_room()
 
     def in_pass(self, which: Pass, body: IncomingBody | None = None) -> Any:
-        """Let the application do one pass, and return what it told."""
+        """Let the application do one pass, and return what it reported."""
         self.exchange.ask(which, body)
         return self.lanes[which].serve()

@@ -19,7 +19,7 @@ Serve = Callable[..., Served]
 
 @pytest.fixture(scope="session")
 def failures() -> list[dict[str, Any]]:
-    """What the loop caught."""
+    """Errors that the loop caught."""
     return []
 
 
@@ -50,7 +50,7 @@ def clock(loop: asyncio.AbstractEventLoop, monkeypatch: pytest.MonkeyPatch) -> C
     """The time of all parts of the server, but not of the loop itself."""
 
     async def settled() -> None:
-        """Come after whatever the loop is doing, and what that has it do next."""
+        """Wait for whatever the loop is doing, and for what that makes it do next."""
         for _ in range(2):
             await asyncio.sleep(0)
 
@@ -67,7 +67,7 @@ def serve(
     failures: list[dict[str, Any]],
     clock: Clock,  # noqa: ARG001  # so that nothing depends on how long a test takes
 ) -> Iterator[Serve]:
-    """Make servers of applications; the loop must have caught no failure in the end."""
+    """Make servers of applications; at the end, the loop must have caught no error."""
     served: list[Served] = []
 
     def serve(application: Callable[..., Any], **options: Any) -> Served:

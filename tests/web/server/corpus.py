@@ -53,4 +53,4 @@ REQUESTS: dict[str, tuple[bytes, list[tuple[str, str, bytes | None]]]] = {
     "small chunks, but few": (CHUNKED + chunked(*[b"x"] * 2000), [("POST", "/", b"x" * 2000)]),
     "many chunks": (CHUNKED + chunked(*[b"abcd"] * 2400), [("POST", "/", b"abcd" * 2400)]),
 }
-"""{name: (bytes, the requests in them: method, target, body, which is None where it is not whole)}"""
+"""{name: (bytes, the requests in them: method, target, body, which is None if it is incomplete)}"""

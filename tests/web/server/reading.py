@@ -1,4 +1,4 @@
-"""Requests as the server reads them, fed by hand: whole, or in pieces of any sizes."""
+"""Requests as the server reads them, fed step by step: complete, or in pieces of any sizes."""
 
 import io
 from collections.abc import Callable, Iterable, Iterator
@@ -31,7 +31,7 @@ def new_reader(body: Callable[[], IncomingBody] = new_body) -> RequestReader:
 
 @dataclass(frozen=True)
 class Read:
-    """What became of bytes: the requests in them with their bodies, the problem that ended it, and what was left over.
+    """What bytes became: the requests in them with their bodies, the problem that ended them, and the rest.
 
     A request that is not whole has None for a body.
     """
@@ -41,7 +41,7 @@ class Read:
 
 
 def read(pieces: Iterable[bytes]) -> Read:
-    """Read requests from pieces, as many as there are, as a connection does: what is not taken is fed again."""
+    """Read requests from pieces, as a connection does: what was not consumed is fed again."""
     found: list[tuple[str, str, bytes | None]] = []
     reader = new_reader()
     for piece in pieces:

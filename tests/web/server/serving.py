@@ -1,4 +1,4 @@
-"""The server of one process, without gunicorn: connections are pairs of sockets, the application is a test's own."""
+"""The server of one process, without gunicorn: connections are pairs of sockets, the application is the test's own."""
 
 import asyncio
 import io
@@ -30,7 +30,7 @@ BOUNDS = Bounds(
 
 
 class Clock:
-    """What the server takes for the module time: it stands still but for a microsecond with each look.
+    """The server's clock, instead of the module time: it stands still, except for a microsecond with each look.
 
     settle   waits until the server has done what it was doing: who has read an answer may be faster than the server,
              which notes afterwards that the answer was sent.
@@ -83,7 +83,7 @@ class Client(Wire):
         return content
 
     def is_reset(self) -> bool:
-        """Whether the server has ended the connection without what it would have sent."""
+        """Whether the server has ended the connection without sending the rest."""
         try:
             self.socket.recv(1 << 16)
         except ConnectionResetError:
@@ -119,7 +119,7 @@ class Served:
         self.clients: list[Client] = []
 
     def connect(self, address: str = "192.0.2.1", sndbuf: int | None = None) -> Client:
-        """Connect from an address; the system keeps about this many bytes of an answer."""
+        """Connect from an address; the system buffers about this many bytes of an answer."""
         theirs, ours = socket.socketpair()
         if sndbuf is not None:
             theirs.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, sndbuf)
@@ -140,7 +140,7 @@ class Served:
         return asyncio.run_coroutine_threadsafe(call(), self.loop).result(SECONDS)
 
     def sweep(self) -> None:
-        """Let the server look after its connections, as it does once a second, and what follows from that happen."""
+        """Sweep the server's connections, as happens once a second, and wait for the effects."""
         self.on_loop(self.server.sweep)
         self.on_loop(lambda: None)
         self.on_loop(lambda: None)

@@ -22,7 +22,7 @@ GET = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
 
 class Listener(socket.socket):
-    """A listener which fails as often as there are errors."""
+    """A listener that fails as often as there are errors."""
 
     errors: list[int]
 
@@ -138,7 +138,7 @@ def test_connections_are_counted_for_the_other_processes(listen: Listen, tmp_pat
 
 
 def test_a_connection_that_is_being_made_counts_once(listen: Listen, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before asyncio has made it, while it does, and afterwards."""
+    """Before asyncio has set it up, while it does, and afterwards."""
     listening = listen()
     counts: list[int] = []
     made = Connection.connection_made
@@ -154,7 +154,7 @@ def test_a_connection_that_is_being_made_counts_once(listen: Listen, monkeypatch
 
 
 def test_whoever_has_more_stands_back(listen: Listen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only for a moment: somebody has to take the connection."""
+    """Only for a moment: some process has to take the connection."""
     ours, other = Board(tmp_path), Board(tmp_path)
     listening = listen(board=ours)
     paused: list[float] = []
@@ -176,7 +176,7 @@ def test_whoever_has_more_stands_back(listen: Listen, tmp_path: Path, monkeypatc
 def test_whoever_has_many_stands_back_for_a_sixteenth_more(
     listen: Listen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A pause after each connection of a crowd leaves the others' in the backlog."""
+    """If it paused after each connection of a crowd, the others' would stay in the backlog."""
     ours, other = Board(tmp_path), Board(tmp_path)
     listening = listen(board=ours)
     paused: list[float] = []
@@ -191,7 +191,7 @@ def test_whoever_has_many_stands_back_for_a_sixteenth_more(
 
 
 def test_no_connection_is_taken_after_the_end(listen: Listen, tmp_path: Path) -> None:
-    """Not even one that was left to others a moment before."""
+    """Not even one that it left to others a moment before."""
     ours, other = Board(tmp_path), Board(tmp_path)
     other.count_connections(0)
     listening = listen(board=ours)

@@ -36,7 +36,7 @@ class TestAnswers:
             assert not file.closed
 
     def test_in_a_file_that_is_not_regular(self) -> None:
-        """It is read as any other body."""
+        """It is read like any other body."""
         assert Asked(answering(FileBody(io.BytesIO(b"abc")))).in_pass(Pass.SMALL).body == b"abc"
         asked = Asked(answering(FileBody(io.BytesIO(b"abc"))))
         asked.in_pass(Pass.BIG)
@@ -47,7 +47,7 @@ class TestAnswers:
     )
     @pytest.mark.parametrize("which", [Pass.SMALL, Pass.BIG])
     def test_without_content(self, method: str, status: str, which: Pass) -> None:
-        """To HEAD the length that there would be is told, and to what never has content none."""
+        """HEAD is told the length that the content would have; statuses that never have content have no length."""
         body = Body([b"abc"])
         reply = Asked(answering(body, status, ("Content-Length", "3"), ("A", "b")), method).in_pass(which)
         assert (reply.body, reply.length, body.closed) == (b"", 0, 1)
@@ -92,7 +92,7 @@ class TestAnswers:
         assert Asked(lambda *_: []).in_pass(Pass.SMALL) == "failed"
 
     def test_may_begin_again(self) -> None:
-        """As PEP 3333 has it after an error."""
+        """PEP 3333 allows it after an error."""
 
         def application(_: Environ, start: Any) -> list[bytes]:
             start("200 OK", [])
@@ -110,7 +110,7 @@ class TestAnswers:
 
 
 class TestStreams:
-    """An answer of the pass for big requests whose length is not known."""
+    """An answer of unknown length in the pass for big requests."""
 
     @pytest.mark.parametrize(("protocol", "is_chunked"), [("HTTP/1.1", True), ("HTTP/1.0", False)])
     def test_are_reported_piece_by_piece(self, protocol: str, *, is_chunked: bool) -> None:

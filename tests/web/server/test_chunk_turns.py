@@ -1,4 +1,4 @@
-"""Turns of connections whose bodies come in small chunks: by address, without those that have gone."""
+"""Turns of connections whose bodies come in small chunks: by address, skipping clients that have gone."""
 
 import socket
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ from tests.web.server.serving import Clock
 
 
 class Waiting:
-    """A connection as far as turns know it."""
+    """A connection, as far as turns need it."""
 
     def __init__(self, name: str, address: str, read: list[str]) -> None:
         self.name, self.client, self.phase = name, (address, "1"), Phase.BODY
@@ -37,7 +37,7 @@ class Waiting:
 
 
 class Turns:
-    """Turns on a loop on which they come when a test says so."""
+    """Turns on a loop that runs them when a test says so."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -57,7 +57,7 @@ class Turns:
         return self.all[-1]
 
     def turn(self) -> list[str]:
-        """Let one turn come, of which there is never more than one to come."""
+        """Run the one turn that is scheduled; there is never more than one."""
         ((seconds, function),) = self._next
         assert seconds == TURN_SECONDS
         self._next.clear()

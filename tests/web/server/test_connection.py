@@ -52,7 +52,7 @@ def test_only_a_limited_amount_after_a_request_is_read(serve: Serve) -> None:
 
 
 def send_all_that_is_taken(served: Served, client: Client, request: bytes) -> int:
-    """Send a request again and again until the server reads no more; return how many bytes it took."""
+    """Send a request again and again until the server stops reading; return how many bytes it took."""
     sent = 0
 
     def is_taken() -> bool:
@@ -98,7 +98,7 @@ def test_an_invalid_request_is_refused_and_the_connection_ended(serve: Serve) ->
 
 
 def test_an_answer_that_cannot_be_sent_whole_ends_the_connection(serve: Serve) -> None:
-    """Its file is shorter than it says: whoever reads it must see that something is missing."""
+    """Its file is shorter than announced: the reader must notice that something is missing."""
     with tempfile.TemporaryFile() as file:
         file.write(b"abc")
         file.seek(0)
@@ -109,7 +109,7 @@ def test_an_answer_that_cannot_be_sent_whole_ends_the_connection(serve: Serve) -
 
 
 def test_what_follows_the_last_request_is_dropped(serve: Serve) -> None:
-    """However much of it there is."""
+    """However much it is."""
     held = Held()
     served = serve(held)
     client = served.connect().get("/a", "Connection: close")
@@ -146,7 +146,7 @@ class TestHalfClosing:
 
     @pytest.mark.parametrize("fields", [(), ("Connection: close",)])
     def test_gets_a_long_answer_however_slowly_it_is_read(self, serve: Serve, fields: tuple[str, ...]) -> None:
-        """The connection is closed once, also where its last bytes wait for the client."""
+        """The connection is closed only once, even if its last bytes wait for the client."""
         served = serve(of_length(100_000))
         client = served.connect(sndbuf=4096).get("/", *fields).half_close()
         served.until(lambda: client.connection._half_closed, "the client's end")
@@ -191,7 +191,7 @@ class TestHalfClosing:
         check_problem(client.read(), "malformed_request", closes=True)
 
     def test_ends_what_is_refused_while_it_is_not_read(self, serve: Serve, clock: Clock) -> None:
-        """Nothing of it stays for ever, and it is refused once."""
+        """Nothing of it stays for ever, and it is refused only once."""
         served = serve(of_length(60_000))
         client = served.connect(sndbuf=4096)
         client.send(request("GET", "/a") + b"nonsense\r\n\r\n").half_close()

@@ -14,7 +14,7 @@ POST = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n"
 
 
 class TestDeadlines:
-    """Looked at once a second; here, when a test says so."""
+    """Deadlines are checked once a second; here, when a test says so."""
 
     def test_an_idle_connection_is_closed(self, serve: Serve, clock: Clock) -> None:
         served = serve(echo)
@@ -52,7 +52,7 @@ class TestDeadlines:
         assert client.rest() == b""
 
     def test_a_body_must_not_pause_for_ten_seconds(self, serve: Serve, clock: Clock) -> None:
-        """However much time its bytes have earned."""
+        """However much time its bytes have earned it."""
         served = serve(echo)
         client = served.connect()
         client.send(POST % 10_000 + bytes(9_000))
@@ -69,7 +69,7 @@ class TestDeadlines:
     def test_a_body_has_the_time_that_its_bytes_take_at_the_rate(
         self, serve: Serve, clock: Clock, sent: int, late: float
     ) -> None:
-        """10 s, and at least 1,000 bytes a second."""
+        """10 s, plus the time at 1,000 bytes a second."""
         served = serve(echo)
         client = served.connect()
         client.send(POST % 10_000)
@@ -112,7 +112,7 @@ class TestDeadlines:
     @pytest.mark.parametrize("size", [100_000, 1_000_000])
     @pytest.mark.parametrize("field", ["Connection: close", "Connection: keep-alive"])
     def test_a_client_that_reads_slowly_gets_all(self, serve: Serve, clock: Clock, size: int, field: str) -> None:
-        """Also the end of it, which lies in the transport's buffer by then."""
+        """Including its end, which by then is in the transport's buffer."""
         served = serve(of_length(size))
         client = served.connect(sndbuf=4096).get("/", field)
         taken = b""

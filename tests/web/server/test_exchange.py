@@ -98,7 +98,7 @@ class TestPasses:
 
 
 class TestLeaving:
-    """What a request holds is given back once, and not while a thread works on it."""
+    """What a request holds is released once, and not while a thread works on it."""
 
     def test_after_the_answer(self) -> None:
         asked = Asked(echo)

@@ -100,7 +100,7 @@ def test_of_an_absolute_target_the_path_and_the_query_count(target: bytes, origi
 
 @pytest.mark.parametrize("host", [b"", b"Host: a b"])
 def test_an_absolute_target_does_not_replace_the_field(host: bytes) -> None:
-    """RFC 9112, 3.2: HTTP/1.1 has a valid Host whatever the target says."""
+    """RFC 9112, 3.2: HTTP/1.1 needs a valid Host, whatever the target says."""
     with pytest.raises(Problem, match="header field"):
         head_of(line=b"GET http://b/ HTTP/1.1", host=host)
 
@@ -167,7 +167,7 @@ class TestEnviron:
         assert environ_of(b"X: \xe9\xff")["HTTP_X"] == "\xe9\xff"
 
     def test_has_no_field_that_looks_like_another(self) -> None:
-        """With _ for - it would have the name of another one, which a proxy may have taken out."""
+        """With _ instead of -, it would have the name of another field, which a proxy may have removed."""
         environ = environ_of(b"X_Forwarded_For: 192.0.2.7", b"Content_Length: 7", b"SCRIPT_NAME: /x", b"PATH_INFO: /y")
         assert not any("192.0.2.7" in str(value) for value in environ.values())
         assert "CONTENT_LENGTH" not in environ
@@ -183,6 +183,6 @@ class TestEnviron:
         assert "CONTENT_LENGTH" not in environ
 
     def test_cannot_be_made_to_say_more(self) -> None:
-        """No field of a client becomes a variable of ours."""
+        """No field of a client becomes one of our variables."""
         environ = environ_of(b"rocpr.pass: big", b"wsgi.input: x")
         assert not {"rocpr.pass", "wsgi.input"} & environ.keys()

@@ -19,7 +19,7 @@ from tests.web.server.serving import Clock, Phase
 
 
 def test_a_client_that_reads_nothing_is_sent_no_more(serve: Serve) -> None:
-    """However short its answers are: those of one connection fill what one answer may fill, and no more."""
+    """However short its answers: all those of one connection may fill only what one answer may fill."""
     served = serve(of_length(5_000))
     client = served.connect(sndbuf=1 << 12)
     client.send(request("GET", "/") * 500)
@@ -61,7 +61,7 @@ def test_who_is_refused_and_has_closed_its_sending_side_has_an_end(serve: Serve,
 
 
 def test_a_client_that_has_gone_when_its_connection_ends_does_no_harm(serve: Serve) -> None:
-    """Its sending side cannot be closed any more, which is an error of the system."""
+    """Its sending side can no longer be closed, which the system reports as an error."""
     served = serve(echo)
     client = served.connect()
 
@@ -108,7 +108,7 @@ def test_bodies_in_small_chunks_wait_for_their_turn_and_are_read_whole(
 
 
 def test_a_regular_owner_is_not_turned_away() -> None:
-    """A queue that is too long because of many newcomers."""
+    """The queue is too long because of many newcomers."""
     queue: FairQueue[Any] = FairQueue(1.0)
     for number in range(300):
         queue.put(SimpleNamespace(owner=f"{number}", use=Use()))
@@ -122,7 +122,7 @@ def test_no_past_use_makes_an_owner_wait_forever() -> None:
 
 
 class Kept:
-    """A connection for which something is kept."""
+    """A connection for which bytes are kept."""
 
     def __init__(self, size: int, rate: float, since: float) -> None:
         self.held, self.rate, self.since = Held(size, 0), rate, since

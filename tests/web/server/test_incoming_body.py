@@ -55,7 +55,7 @@ def test_a_longer_one_goes_to_one_file(spool: Spool, pieces: list[bytes]) -> Non
     assert (body.length, body.is_spooled) == (5, True)
     whole = body.whole()
     assert whole is file
-    assert os.pread(whole.fileno(), 100, 0) == b"abcde"  # what another process reads
+    assert os.pread(whole.fileno(), 100, 0) == b"abcde"  # as another process reads it
     assert whole.read() == b"abcde"
     body.write(b"fg")
     assert body.whole().read() == b"abcdefg"
@@ -89,7 +89,7 @@ def test_a_file_that_cannot_be_opened_is_reported() -> None:
 
 @pytest.mark.parametrize("size", [5, 1 << 20], ids=["at its end", "while it comes"])
 def test_a_full_file_system_is_reported_and_the_body_can_be_dropped(size: int) -> None:
-    """The last bytes of a file are still in memory when it is closed, and have no room then either."""
+    """When a file is closed, its last bytes are still in memory, and again find no room."""
     body = IncomingBody(1 << 30, 4, partial(open, "/dev/full", "r+b"))
     with pytest.raises(OSError, match="No space left"):
         write_whole(body, size)

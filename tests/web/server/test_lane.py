@@ -14,7 +14,7 @@ from tests.e2e.wire import SECONDS
 
 
 class Request:
-    """A request that is done when it is let go."""
+    """A request that is done when the test releases it."""
 
     def __init__(self, owner: str = "a", *, held: bool = False) -> None:
         self.owner = owner
@@ -41,7 +41,7 @@ class Request:
 
 
 class Slots:
-    """Slots for all owners but those that may have none now."""
+    """Slots for all owners except those who may not have one now."""
 
     def __init__(self, count: int) -> None:
         self.free = count
@@ -73,7 +73,7 @@ class Held:
         return asyncio.run_coroutine_threadsafe(call(), self._loop).result(SECONDS)
 
     def put(self, *requests: Request) -> None:
-        """Put all at once, before any of them is begun."""
+        """Put all at once, before any of them begins."""
         self.on_loop(lambda: [self.lane.put(request) for request in requests])
 
     def until(self, holds: Callable[[], bool]) -> None:
@@ -89,7 +89,7 @@ class Held:
 
 @pytest.fixture
 def order(monkeypatch: pytest.MonkeyPatch) -> list[Request]:
-    """The requests as they are begun."""
+    """The order in which the requests begin."""
     begun: list[Request] = []
     run = Request.run
 
@@ -223,7 +223,7 @@ def test_a_lane_that_waits_for_a_slot_does_so_once(loop: asyncio.AbstractEventLo
     waiting = [*requests, Request("b")]
 
     def retries() -> list[object]:
-        """Before and after another one comes, between two looks for a slot."""
+        """Before and after another request comes, between two attempts to get a slot."""
         before = held.lane._retry
         held.lane.put(waiting[-1])
         return [before, held.lane._retry]

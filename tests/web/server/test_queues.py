@@ -1,4 +1,4 @@
-"""The laws of the queues, by a simulated clock: who goes first, and that nobody waits for ever."""
+"""The laws of the queues, with a simulated clock: who goes first, and that nobody waits for ever."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ HALF_LIFE = 2.0
 
 
 class Time:
-    """A clock that moves when it is told to, and a little with each look, as real ones do."""
+    """A clock that moves when the test says so, and a little with each look, as real ones do."""
 
     def __init__(self) -> None:
         self.now = 100.0
@@ -42,13 +42,13 @@ def time() -> Iterator[Time]:
 
 
 def start() -> tuple[FairQueue[Request], Time]:
-    """A queue and a clock, also for each of the examples of one test."""
+    """A queue and a clock, new for each example of a test."""
     queues.time = Time()
     return FairQueue(HALF_LIFE), queues.time
 
 
 def serve_next(queue: FairQueue[Request], time: Time) -> Request:
-    """Do what stands first, which takes its time."""
+    """Do the first request, which takes its time."""
     request = queue.take(queue.owners()[0])
     time.now += request.seconds
     queue.charge(request, request.seconds)
@@ -103,7 +103,7 @@ def test_who_has_used_more_goes_later(time: Time) -> None:
 
 
 def test_connections_of_one_owner_take_turns(time: Time) -> None:
-    """One that has used much stands behind those that have not."""
+    """A connection that has used much waits behind those that have not."""
     queue: FairQueue[Request] = FairQueue(HALF_LIFE)
     greedy, modest = Use(), Use()
     first = Request("a", 1.0, greedy)
@@ -183,7 +183,7 @@ def test_the_hundredth_request_of_one_owner_waits_behind_the_first_of_another(
 @examples(100)
 @given(used=st.floats(0, 20), others=st.integers(1, 5), cost=st.floats(0.01, 3))
 def test_no_owner_waits_forever(used: float, others: int, cost: float) -> None:
-    """However much they have used and however many ask all the time: only for as long as the penalty, and a round."""
+    """However much it has used and however many others ask: it waits at most for the penalty and one round."""
     queue, time = start()
     queue.charge(Request("heavy"), used)
     for owner in range(others):
@@ -199,7 +199,7 @@ def test_no_owner_waits_forever(used: float, others: int, cost: float) -> None:
 @examples(100)
 @given(costs=st.dictionaries(st.sampled_from("abcd"), st.floats(0.05, 2), min_size=2))
 def test_who_asks_for_less_is_served_more_often(costs: dict[str, float]) -> None:
-    """Of those who always ask: their share is between as many requests, and as much time, as those of others."""
+    """Of owners that always ask, each gets a share between equal numbers of requests and equal time."""
     queue, time = start()
     for owner, cost in costs.items():
         for _ in range(2):
@@ -216,7 +216,7 @@ def test_who_asks_for_less_is_served_more_often(costs: dict[str, float]) -> None
 
 
 def test_time_is_shared_more_than_requests_are() -> None:
-    """One asks for forty times as much as the other, and gets about twice the time."""
+    """One asks for forty times as much as the other, but gets only about twice the time."""
     queue, time = start()
     for owner, seconds in (("a", 0.05), ("b", 2.0)):
         for _ in range(2):

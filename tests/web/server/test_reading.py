@@ -32,7 +32,7 @@ def in_pieces(data: bytes) -> list[bytes]:
 
 
 def check_agreement(data: bytes) -> Read:
-    """Feed bytes in all ways, and see to it that all come to the same."""
+    """Feed bytes in all ways, and check that the result is the same."""
     whole = read([data])
     assert read(one_by_one(data)) == whole
     for split in (in_two, in_pieces):
@@ -57,7 +57,7 @@ def test_what_is_a_request_is_read(name: str) -> None:
 
 
 def test_a_problem_does_not_depend_on_what_follows_it() -> None:
-    """Not even where that is a request."""
+    """Not even if a request follows."""
     assert read([b"nonsense\r\n\r\n" + corpus.OK]) == Read((), "malformed_request")
 
 
@@ -85,7 +85,7 @@ def test_a_head_of_the_limit_may_have_a_body() -> None:
 
 
 def test_a_head_that_is_too_long_is_not_kept() -> None:
-    """Nor parsed beyond its limit, however much comes at once."""
+    """Nor is it parsed beyond its limit, however much comes at once."""
     fed: list[int] = []
 
     class Counting(gunicorn_parser.PythonProtocol):

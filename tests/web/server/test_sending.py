@@ -1,4 +1,4 @@
-"""Sending an answer: in pieces, no faster than it is read, and not for ever."""
+"""Sending an answer: in pieces, no faster than the client reads, and not for ever."""
 
 import tempfile
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ CONTENT = bytes(range(256)) * 4096  # four pieces
 
 
 class Transport:
-    """A transport of asyncio whose client reads when it is told to; `was_sent` is what the last call of a sending said.
+    """A transport of asyncio whose client reads when a test says so; `was_sent` is the last result of a sending.
 
     system   how many bytes the system takes at once.
     """
@@ -90,7 +90,7 @@ def test_a_short_answer_is_sent_at_once(*, is_last: bool, field: bytes) -> None:
 
 
 def test_an_answer_is_sent_when_all_of_it_has_left_the_process() -> None:
-    """Until then its client may be too slow, and the connection must not end."""
+    """Until then, its client may be too slow, and the connection must not end."""
     transport = Transport()
     sending = transport.begin(b"abc", 3)
     assert not transport.was_sent
@@ -134,7 +134,7 @@ def test_of_a_file_are_sent_from_its_position(file: BinaryIO) -> None:
 
 
 def test_a_file_that_is_shorter_than_the_answer_is_an_error(file: BinaryIO) -> None:
-    """Whoever reads the answer must not take it for the whole one."""
+    """The reader must not take it for the whole answer."""
     with pytest.raises(OSError, match="shorter"):
         Transport(1 << 30).begin(FileBody(file), len(CONTENT) + 1)
     transport = Transport()

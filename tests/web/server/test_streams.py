@@ -1,4 +1,4 @@
-"""Answers that are made while they are sent, and clients that leave before they have theirs."""
+"""Answers that are produced while they are sent, and clients that leave before they have them."""
 
 import socket
 import time
@@ -21,12 +21,12 @@ UPLOAD = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n
 
 
 def in_big_pass(application: Application) -> Application:
-    """Answer in the pass for big requests, which alone may answer piece by piece."""
+    """Answer in the pass for big requests, the only one that may answer piece by piece."""
     return asked_first(application, Pass.BIG)
 
 
 class Slow:
-    """A body whose pieces come when they are let go."""
+    """A body whose pieces come when a test releases them."""
 
     def __init__(self, pieces: Iterable[bytes]) -> None:
         self.go = Event()
@@ -84,7 +84,7 @@ class TestStreams:
         assert body.closed.wait(SECONDS)
 
     def test_that_fail_end_the_connection(self, serve: Serve) -> None:
-        """Without the last chunk, so that nobody takes it for the whole answer."""
+        """Without the last chunk, so that nobody takes the answer for complete."""
 
         def fail() -> Iterator[bytes]:
             yield b"abc"
@@ -142,7 +142,7 @@ class TestLeaving:
         assert held.calls == 2
 
     def test_is_distinguished_from_half_closing(self, serve: Serve, clock: Clock) -> None:
-        """By an interim answer, sent once, which such a client skips."""
+        """By an interim answer, sent once; a half-closed client skips it."""
         held = Held()
         served = serve(held)
         client = served.connect().get("/").half_close()
@@ -156,7 +156,7 @@ class TestLeaving:
         assert client.head()[0] == "HTTP/1.1 200 OK"
 
     def test_an_old_client_is_not_asked(self, serve: Serve, clock: Clock) -> None:
-        """HTTP/1.0 knows no interim answers."""
+        """HTTP/1.0 has no interim answers."""
         held = Held()
         served = serve(held)
         client = served.connect().get("/", version="1.0").half_close()

@@ -1,4 +1,4 @@
-"""Who makes way when too much is kept, or there are too many; which connections those are."""
+"""Which connections are ended if too much is kept for them, or if there are too many."""
 
 import tempfile
 from dataclasses import replace
@@ -21,7 +21,7 @@ PLENTY = 1 << 40
 
 
 def upload(served: Served, sent: int, owner: str = "", length: int = 1 << 22) -> Client:
-    """Begin a body, and see to it that so much of it has come."""
+    """Begin a body, and wait until this much of it has arrived."""
     head = f"POST / HTTP/1.1\r\nHost: a\r\nX-Owner: {owner}\r\nContent-Length: {length}\r\n\r\n"
     client = served.connect().send(head.encode() + bytes(sent))
 
@@ -162,7 +162,7 @@ class TestMakingRoom:
         check_problem(slowest.read(), "overloaded")
 
     def test_what_waits_makes_way_when_that_is_not_enough(self, serve: Serve) -> None:
-        """The last that has come of the owner of most of it; what is worked on goes on."""
+        """The latest requests of the owner with most of it; requests in progress carry on."""
         application = HeldApplication()
         served = serve(application, bounds=LARGE)
         sent = [upload(served, 10_000, owner, length=10_000) for owner in ("a", "a")]
@@ -194,7 +194,7 @@ class TestMakingRoom:
 
 
 def upload_whole(served: Served, size: int, owner: str) -> Client:
-    """Send a request with a body of this many bytes, which waits for the application then."""
+    """Send a request with a body of this many bytes; it then waits for the application."""
     head = f"POST / HTTP/1.1\r\nHost: a\r\nX-Owner: {owner}\r\nContent-Length: {size}\r\n\r\n"
     client = served.connect().send(head.encode() + bytes(size))
     served.reaches(client, Phase.ANSWERING)
@@ -265,7 +265,7 @@ class TestEviction:
 
 
 def upload_begun(served: Served) -> Client:
-    """Send a part of a body of which the application is not asked before."""
+    """Send part of a body that is read without asking the application first."""
     client = served.connect("192.0.2.1").send(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabc")
     served.reaches(client, Phase.BODY)
     return client

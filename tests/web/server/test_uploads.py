@@ -1,4 +1,4 @@
-"""Bodies on their way in: what the application is asked before, what clients hear meanwhile, where bodies lie."""
+"""Bodies that arrive: what the application is asked first, what clients hear meanwhile, where bodies are kept."""
 
 import errno
 import io
@@ -27,7 +27,7 @@ def head(length: int, *fields: str) -> bytes:
 
 
 class Noting:
-    """An application that notes in which passes it was called, with how long a body."""
+    """An application that records in which passes it was called, and the length of the body in each."""
 
     def __init__(self, application: Any = echo) -> None:
         self.passes: list[tuple[Pass, str | None]] = []
@@ -85,7 +85,7 @@ def test_the_application_names_the_pass_for_the_body(serve: Serve, following: Pa
 
 
 def test_a_request_may_move_with_its_body(serve: Serve) -> None:
-    """From the pass for small ones, when it turns out to be more."""
+    """From the pass for small requests, if it turns out to be more work."""
     application = Noting(asked_again)
     client = serve(application).connect()
     assert client.send(head(3) + b"abc").read().body == b"POST / abc"
@@ -101,7 +101,7 @@ def asked_again(environ: Environ, start: Start) -> Iterable[bytes]:
 
 
 def test_what_is_answered_without_the_body_ends_the_connection(serve: Serve) -> None:
-    """The rest of the body would be taken for a request."""
+    """Otherwise the rest of the body would be taken for a request."""
     client = serve(echo, bounds=LARGE).connect()
     answer = client.send(head(100_000) + bytes(50_000)).read()
     assert (answer.body, answer.closes) == (b"POST / ", True)
@@ -175,7 +175,7 @@ class TestPlaces:
         assert client.rest() == b""
 
     def test_a_body_without_room_for_its_end_is_refused(self, serve: Serve) -> None:
-        """What is still in memory when all has come has to go to the file, too."""
+        """What is still in memory when all has arrived has to go to the file, too."""
 
         class Short(io.BytesIO):
             def flush(self) -> None:
@@ -198,7 +198,7 @@ class TestPlaces:
 
 
 def test_a_refused_upload_is_read_on_for_a_while(serve: Serve) -> None:
-    """Whoever sends all before they read must not be cut off before they do."""
+    """A client that sends everything before it reads must not be cut off before it has read the answer."""
     served = serve(echo, bounds=LARGE)
     client = served.connect()
     client.send(head(1 << 30))

@@ -1,4 +1,4 @@
-"""gunicorn's worker without gunicorn: what it tells the master, and how it stops. The whole of it is in tests/e2e."""
+"""gunicorn's worker without gunicorn: what it reports to the master, and how it stops. tests/e2e tests the whole."""
 
 import logging
 import os
@@ -23,7 +23,7 @@ GRACEFUL_SECONDS = 30
 
 
 class Loop:
-    """A loop on which things happen when a test says so."""
+    """A loop that runs what a test tells it to."""
 
     def __init__(self) -> None:
         self.later: list[tuple[float, Callable[[], object]]] = []
@@ -36,14 +36,14 @@ class Loop:
         self.is_stopped = True
 
     def go_on(self) -> float:
-        """Do what is next, and tell how long it would have waited."""
+        """Do what is next, and return how long the loop would have waited."""
         seconds, function = self.later.pop(0)
         function()
         return seconds
 
 
 class Told:
-    """A worker, and what it told the master and its parts."""
+    """A worker, and what it reported to the master and to its parts."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, drain_seconds: int = 0) -> None:
         self.heartbeats = self.sweeps = self.interrupted = 0
@@ -94,7 +94,7 @@ def test_every_sweep_tells_the_master_that_all_is_well(told: Told) -> None:
 
 
 def test_a_stuck_evaluation_silences_the_heartbeat(told: Told) -> None:
-    """But nothing else: others are still looked after."""
+    """But nothing else: the worker still looks after other connections."""
     told.stuck = STUCK_SECONDS
     told.worker._sweep()
     assert (told.sweeps, told.heartbeats) == (1, 0)
@@ -151,7 +151,7 @@ class TestStopping:
         assert told.listens
         told.worker._stop()
         assert (told.listens, told.loop.is_stopped) == (False, True)
-        told.loop.go_on()  # the end of the drain, when there is nothing left to stop
+        told.loop.go_on()  # the end of the drain, if nothing is left to stop
 
     def test_at_once_does_not_wait(self, told: Told) -> None:
         told.connections = 1
