@@ -40,7 +40,7 @@ def guarded_app(directory: Path, **variables: str) -> Flask:
 
 
 def bare_app(directory: Path, **variables: str) -> Flask:
-    """The guard alone, around / (a test puts its own view there, `app.view_functions["view"]`) and the paths of health."""
+    """The guard alone, around / (a test puts its own view there, `app.view_functions["view"]`) and the health paths."""
     settings = guarded_settings(directory, **variables)
     app = Flask("tests", static_folder=None)
     install_access(app, settings, directory)

@@ -178,7 +178,7 @@ def test_a_call_is_answered_or_advised_what_to_send(client: FlaskClient, name: s
     ],
 )
 class TestOrigins:
-    """Any page may send these types without asking first; only pages of our own or of an allowed origin get an answer."""
+    """Any page may send these types without asking first; only pages of our own or an allowed origin get an answer."""
 
     def status(self, origin: str, content_type: str, body: bytes, allowed: str = "", **headers: str) -> int:
         client = create_app(read_settings({"ROCPR_CORS_ORIGINS": allowed})).test_client()

@@ -189,7 +189,7 @@ class TestReload:
     def test_a_file_that_could_not_be_read_is_read_as_soon_as_it_can_be(
         self, file: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
     ) -> None:
-        """The file itself need not change: a process may have run out of descriptors, or its rights may have changed."""
+        """The file itself need not change: a process may have run out of descriptors, or rights may have changed."""
         keys = Keys(file)
         read = Path.read_bytes
 
