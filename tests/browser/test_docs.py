@@ -38,7 +38,7 @@ def test_an_untouched_form_is_answered(visit: Visit, first: int) -> None:
 
 
 def test_a_form_as_a_reader_fills_it_in(visit: Visit) -> None:
-    """One page for all of this: to load it takes longer than to use it."""
+    """One page for all of this, because loading it takes longer than using it."""
     page = visit("/docs")
     page.locator(".opblock-post").first.wait_for()
     operation = page.locator("#operations-curves-evaluateCurves")

@@ -13,7 +13,7 @@ ALL, TEN = f"all={DATA / 'breast_cancer.csv'}", f"ten={DATA / 'breast_cancer_ten
 
 FIRST = {"counts": {"tp": [10, 20], "fp": [0, 1500], "positives": 20, "negatives": 2000}}
 SECOND = {"counts": {"tp": [20], "fp": [500], "positives": 20, "negatives": 2000}}
-"""The second is curve II of figure 7 of Davis and Goadrich (2006), the first a curve such as its curve I."""
+"""The second is curve II of figure 7 of Davis and Goadrich (2006), the first a curve like its curve I."""
 
 CLASSIFIERS = {"counts": {"tp": [16, 12], "fp": [500, 600], "positives": 20, "negatives": 2000}}
 

@@ -182,7 +182,7 @@ def test_counts_that_are_not_a_sweep_are_explained(tmp_path: Path) -> None:
 
 
 def test_long_lists_are_shortened_and_many_names_wrapped(tmp_path: Path) -> None:
-    """30 equal curves against one that is better and worse in turns."""
+    """30 equal curves against one that is better and worse by turns."""
     steps = list(range(1, 61))
     totals = {"positives": 60, "negatives": 60}
     straight = {"counts": {"tp": steps, "fp": steps, **totals}}

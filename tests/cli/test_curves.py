@@ -37,7 +37,7 @@ def test_the_summary_has_the_numbers_of_the_answer(name: str) -> None:
 
 
 def test_the_summary_as_a_whole(tmp_path: Path) -> None:
-    """Figure 7 of Davis and Goadrich (2006), curve II, with a threshold: what a reader sees."""
+    """Figure 7 of Davis and Goadrich (2006), curve II, with a threshold."""
     path = tmp_path / "counts.csv"
     path.write_text("threshold,tp,fp\n0.25,20,500\n")
     assert rocpr(path, "--positives", "20", "--negatives", "2000").stdout.splitlines() == [
@@ -211,7 +211,7 @@ def test_a_wrong_option_is_pointed_to(named: Path) -> None:
 
 @pytest.mark.parametrize("name", ["keep", "labels"])
 def test_an_error_in_a_column_does_not_point_to_the_option_that_names_it(tmp_path: Path, name: str) -> None:
-    """Nor of one that has the same name, and that the summary asks for."""
+    """Nor to an option of the same name that the summary requests."""
     path = tmp_path / "one.csv"
     path.write_text(f"scores,{name}\n0.9,1\n0.4,1\n")
     run = rocpr(path, "--labels", name)

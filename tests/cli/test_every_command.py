@@ -21,14 +21,14 @@ OF_ENGINES = {"engine", "tolerance", "memory", "spill", "weight_decimals", "remo
 
 
 def words(command: str, *files: object) -> list[str]:
-    """A command with its files; compare has names for them, and two where there is one."""
+    """The arguments of a command with its files; compare has names for them, and takes two where others take one."""
     if command != "compare":
         return [command, *map(str, files)]
     return [command, *(f"{name}={file}" for name, file in zip("ab", [*files, *files][:2], strict=True))]
 
 
 def fed(command: str) -> list[str]:
-    """A command whose file is standard input."""
+    """A command that reads standard input."""
     return ["compare", "a=-", f"b={DIGITS}"] if command == "compare" else [command, "-"]
 
 

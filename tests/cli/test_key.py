@@ -24,7 +24,7 @@ def test_the_key_and_its_line_are_printed(tmp_path: Path) -> None:
     assert remark.startswith("#")
     assert "ROCPR_API_KEYS_FILE" in remark
     assert run.stdout.strip() not in run.stderr
-    (tmp_path / "keys").write_text(run.stderr)  # the remark may go in with it
+    (tmp_path / "keys").write_text(run.stderr)  # the comment may go into the file, too
     assert Keys(tmp_path / "keys").name_of(run.stdout.strip()) == line.split()[0] == "nightly"
 
 
@@ -39,7 +39,7 @@ def test_the_line_is_appended_to_a_file(tmp_path: Path) -> None:
     assert KEY.fullmatch(first.stdout)
     assert first.stderr == ""
     assert file.stat().st_mode & 0o777 == 0o600
-    file.write_text("# who asked for it\n" + file.read_text().strip())  # an editor that ends no last line
+    file.write_text("# who asked for it\n" + file.read_text().strip())  # some editors do not end the last line
     second = key_new("second", "--file", str(file))
     assert second.exit_code == 0
     keys = Keys(file)

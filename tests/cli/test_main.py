@@ -22,11 +22,11 @@ try:
 except SystemExit:
     sys.stdout = sys.__stdout__
 """
-"""Runs a command, without a word on standard output."""
+"""Runs a command with standard output suppressed."""
 
 
 def variables_after(code: str, root: Path, **variables: str) -> dict[str, str]:
-    """The environment of a process of the command line, after this code."""
+    """The environment of a command-line process after this code."""
     not_ours = {name: value for name, value in os.environ.items() if name not in server_environment()}
     run = subprocess.run(
         [sys.executable, "-W", "error", "-c", f"{code}\nimport json, os; print(json.dumps(dict(os.environ)))"],
@@ -71,7 +71,7 @@ def test_to_import_it_changes_nothing(root: Path, module: str) -> None:
 
 
 def of_one_value() -> list[list[str]]:
-    """Every option of every command that has a value, with its command."""
+    """Every option of every command that takes a value, with its command."""
     words = [[name] for name in commands.commands if name != "key"] + [["key", "new"]]
     found = []
     for path in words:

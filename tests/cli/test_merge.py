@@ -45,7 +45,7 @@ def test_open_groups_with_a_common_score_are_united(write) -> None:
         "2,2.9999999999999996,1,0\n"
     )
     assert run("merge", *parts, "--closed", "left").stdout == closed
-    # Merged files may be merged again, and in any order.
+    # Merged files may be merged again, in any order.
     again = [write("d.csv", united), parts[0]]
     assert run("merge", *again).stdout == run("merge", *again[::-1]).stdout == united.replace("4,4", "7,7")
 

@@ -118,7 +118,7 @@ def test_a_json_file_carries_its_own_options(tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_option_is_reported_as_it_was_typed(options: dict[str, str], place: str, code: str) -> None:
-    """The file is right; and a place in a list is not a row."""
+    """The file is valid; a place in a list is not a row."""
     run = rocpr("-", "--format", "csv", *flags(options), given="scores,labels\n2,0\n1,1\n")
     assert (run.exit_code, run.stdout) == (2, "")
     assert re.fullmatch(
@@ -127,7 +127,7 @@ def test_a_wrong_option_is_reported_as_it_was_typed(options: dict[str, str], pla
 
 
 def test_a_file_and_an_option_that_are_wrong_are_told_apart(tmp_path: Path) -> None:
-    """Also where a column has the name of an option, or the file carries its options itself."""
+    """Even if a column has the name of an option, or the file carries its own options."""
     options = {"scores": "indices", "indices": "jaccard", "at_lambda": "[2]"}
     run = rocpr("-", "--format", "csv", *flags(options), given="indices,labels\n2,0\nhigh,1\n")
     title, *lines = run.stderr.splitlines()

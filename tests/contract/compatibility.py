@@ -29,7 +29,7 @@ def breaks(old: Tree, new: Tree) -> list[str]:
 
 
 def each_break(old: Tree, new: Tree) -> Iterator[str]:
-    """The same, one after the other, some of them twice."""
+    """The same, one by one; some lines may come twice."""
     comparison = _Comparison(old, new)
     yield from comparison.of_names()
     yield from comparison.of_operations()
@@ -59,7 +59,7 @@ def _operations(document: Tree) -> dict[str, Tree]:
 
 
 def _problem_types(node: Any) -> set[str]:
-    """The types of problems that examples show; a test of the contract sees to it that each has one."""
+    """The types of problems that examples show; a test of the contract ensures that each type has one."""
     found, waiting = set(), [node]
     while waiting:
         here = waiting.pop()
@@ -74,7 +74,7 @@ def _problem_types(node: Any) -> set[str]:
 
 
 def _codes(document: Tree) -> set[str]:
-    """The codes of warnings and wrong values, which descriptions of schemas with a `code` list outside parentheses."""
+    """The codes of warnings and wrong values: descriptions of schemas with a `code` list them outside parentheses."""
     return {
         f"{code} of {name}"
         for name, schema in document.get("components", {}).get("schemas", {}).items()

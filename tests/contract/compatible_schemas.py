@@ -64,7 +64,7 @@ _ADMITS: tuple[tuple[tuple[str, ...], Callable[[Tree, Tree], bool]], ...] = (
     *(((keyword,), _at_most(keyword)) for keyword in ("maxLength", "maxItems", "maxProperties")),
     *(((keyword,), _the_same(keyword)) for keyword in _EXACT),
 )
-"""For some keywords: does one schema admit everything that another does, as far as they are concerned?"""
+"""For some keywords: whether one schema admits everything that another does, as far as they are concerned."""
 
 _BELOW = ("items", "contentSchema")
 """Keywords whose value is a schema; a missing one admits everything."""
@@ -83,7 +83,7 @@ def follow(document: Tree, node: Tree) -> Tree:
 
 
 def other_changes(old: Tree, new: Tree, known: set[str] | frozenset[str]) -> Iterator[str]:
-    """The keys, but these and annotations, whose values are not the same."""
+    """The keys whose values differ, except for `known` ones and annotations."""
     for key in sorted((set(old) | set(new)) - known - ANNOTATIONS):
         if not key.startswith("x-") and old.get(key) != new.get(key):
             yield key
@@ -96,7 +96,7 @@ def _shown(schema: Tree, keywords: tuple[str, ...]) -> str:
 
 
 def _words(schema: Tree) -> set[str]:
-    """The values of an enumeration as JSON, in which 1, 1.0 and true are three."""
+    """The values of an enumeration as JSON, in which 1, 1.0 and true differ."""
     return {json.dumps(value, sort_keys=True) for value in schema.get("enum", [])}
 
 

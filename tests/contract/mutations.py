@@ -16,7 +16,7 @@ Change = Callable[[Any], Any]
 
 
 def changed(document: Tree, place: str, becomes: Any) -> Tree:
-    """The document with another value at a place: one that is given, or made of the old one. The rest is shared.
+    """The document with another value at a place, given or derived from the old value. All else is shared.
 
     A place is the keys that lead to it; the first may be short for several.
     """

@@ -80,7 +80,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
 
 
 def _turn_that_does_not_come() -> Problem:
-    """The problem of a request that waits for too long."""
+    """The problem of a request that waits too long."""
     refused: list[Problem] = []
     waiting = SimpleNamespace(withdraw_if_overdue=lambda _: True)
     connection = SimpleNamespace(phase=Phase.ANSWERING, exchange=waiting, refuse=refused.append)
@@ -130,7 +130,7 @@ def _answered(name: str) -> Tree:
 
 
 def _client_for(name: str, stack: ExitStack) -> FlaskClient:
-    """A client of the application in the state that the problem needs, which ends with the stack."""
+    """A client of the application in the state that the problem needs; it ends with the stack."""
     monkeypatch = stack.enter_context(pytest.MonkeyPatch.context())
     directory = Path(stack.enter_context(TemporaryDirectory()))
     if name in {"unauthorized", "too_many_requests"}:

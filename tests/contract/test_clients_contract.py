@@ -1,4 +1,4 @@
-"""The contract for generated clients keeps the part of openapi.yaml that they need, and nothing that trips them up."""
+"""The contract for generated clients keeps the parts of openapi.yaml that they need, and nothing that breaks them."""
 
 import json
 from collections.abc import Iterator
@@ -119,7 +119,7 @@ class TestEvaluations:
             assert _violations(operation["responses"]["200"]["content"][JSON]["schema"], value) == [], name
 
     def test_the_example_is_the_default_and_is_answered(self, client: FlaskClient, found: Any) -> None:
-        """Postman fills a new request in with the default of its schema."""
+        """Postman fills in a new request with the default of its schema."""
         content = CLIENTS["paths"][found.path]["post"]["requestBody"]["content"][JSON]
         assert SCHEMAS[content["schema"]["$ref"].rpartition("/")[2]]["default"] == content["example"]
         assert client.post(found.path, json=content["example"]).status_code == 200

@@ -19,7 +19,7 @@ from tests.contract.mutations import ADDITIONS, BREAKS, GONE, changed, plus
 def test_a_break_is_found(place: str, becomes: Any, line: str) -> None:
     found = breaks(document(), changed(document(), place, becomes))
     assert any(one.endswith(line) for one in found), found
-    # One change gets one line, wherever it shows, so that it is not lost among others.
+    # One change gets one line, wherever it shows, so that no change is lost among others.
     assert len({one.rpartition(": ")[2] for one in found}) == 1, found
 
 
@@ -46,7 +46,7 @@ def test_a_named_schema_is_compared_where_it_is_and_its_name_kept() -> None:
 
 
 def test_a_schema_may_hold_itself() -> None:
-    """Each pair of names is looked at once."""
+    """Each pair of names is compared only once."""
     rule = "schemas Rule properties unless"
     old = changed(document(), rule, {"$ref": "#/components/schemas/Rule"})
     assert breaks(old, old) == []
@@ -61,7 +61,7 @@ def test_a_field_of_both_requests_and_answers_may_neither_shrink_nor_grow() -> N
 
 
 class TestWhateverGoesIsFound:
-    """Each name of the contract is removed in turn; the check must notice it wherever it is."""
+    """Each name of the contract is removed in turn; the check must notice that, wherever it is."""
 
     @staticmethod
     def _below(place: str, names: Any) -> Iterator[str]:
@@ -133,7 +133,7 @@ def _between(old: Tree, new: Tree, direction: Direction) -> list[str]:
 
 
 def _as_an_old_client_reads(value: Any, old: Tree, new: Tree) -> Any:
-    """Without the properties that the old schema does not know and the new one does."""
+    """Without the properties that the new schema has and the old one lacks."""
     if not isinstance(value, dict):
         return value
     added = new.get("properties", {}).keys() - old.get("properties", {}).keys()
@@ -141,7 +141,7 @@ def _as_an_old_client_reads(value: Any, old: Tree, new: Tree) -> Any:
 
 
 class TestSchemasAgainstAValidator:
-    """All pairs of some schemas, and what jsonschema says of some values."""
+    """All pairs of some schemas, and what jsonschema says about some values."""
 
     VALID = tuple([Draft202012Validator(node).is_valid(value) for value in VALUES] for node in SCHEMAS)
     PAIRS = tuple(product(range(len(SCHEMAS)), repeat=2))
@@ -152,7 +152,7 @@ class TestSchemasAgainstAValidator:
             found = _between(SCHEMAS[old], SCHEMAS[new], Direction.REQUEST)
             stays = all(now for was, now in zip(self.VALID[old], self.VALID[new], strict=True) if was)
             compatible += not found
-            if all(": gone" not in line for line in found):  # a removal is a break, although it may still be sent
+            if all(": gone" not in line for line in found):  # a removal breaks clients, even if the value may still be sent
                 assert (not found) == stays, (SCHEMAS[old], SCHEMAS[new], found)
         assert compatible > len(SCHEMAS)
 

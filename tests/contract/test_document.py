@@ -33,7 +33,7 @@ def test_the_document_is_valid_openapi() -> None:
 
 
 def test_the_document_survives_json() -> None:
-    """YAML knows values that JSON does not: dates, other keys than text, NaN."""
+    """YAML has values that JSON lacks: dates, keys that are not text, NaN."""
     assert json.loads(json.dumps(document(), allow_nan=False)) == document()
 
 
@@ -103,7 +103,7 @@ class TestOperations:
     def test_answer_a_failed_gate_with_its_verdict(self) -> None:
         responses = operation("checkGate").responses
         schemas_of = {kind: node["schema"] for kind, node in responses["200"]["content"].items()}
-        del schemas_of["application/x-ndjson"]  # begins before the verdict is known
+        del schemas_of["application/x-ndjson"]  # it begins before the verdict is known
         for status in FAILED:
             assert {kind: node["schema"] for kind, node in responses[status]["content"].items()} == schemas_of
             assert responses[status]["headers"] == responses["200"]["headers"]
@@ -154,7 +154,7 @@ class TestGeneratedClients:
     """Without these rules, generators write code that does not compile or cannot be used; some generator needs each."""
 
     def test_no_alternatives(self) -> None:
-        """Go and Java demand both sides of a oneOf; an anyOf is a class of its own without a name."""
+        """Go and Java require both sides of a oneOf; an anyOf becomes a class without a name."""
         keywords = {"oneOf", "anyOf", "allOf", "not", "if", "discriminator"}
         assert [place for place, node in schemas() if keywords & set(node)] == []
 
@@ -176,7 +176,7 @@ class TestGeneratedClients:
         assert objects - named == set()
 
     def test_no_enumeration_defines_the_words_of_another(self) -> None:
-        """Go writes the words of all enumerations into one name space."""
+        """Go puts the words of all enumerations into one name space."""
         words = [
             word
             for named in document()["components"]["schemas"].values()
@@ -204,7 +204,7 @@ class TestGeneratedClients:
 class TestThePage:
     @OPERATIONS
     def test_what_is_sent_is_typed_in(self, name: str) -> None:
-        """For text with a contentMediaType Swagger UI shows a button that chooses a file, and hides the examples."""
+        """For text with a contentMediaType, Swagger UI shows a button to choose a file, and hides the examples."""
         found = operation(name)
         typed = [node for media_type, node in found.request_content.items() if media_type not in BINARY]
         for node in [*found.parameters, *typed]:
@@ -234,7 +234,7 @@ class TestRequest:
         "Rule",
     )
     NEEDED = ("evaluations", "rules")
-    """Lists that are wrong without items, however they read."""
+    """Lists that are wrong without items, even if they are absent."""
 
     @pytest.mark.parametrize("name", NAMES)
     def test_every_property_is_optional(self, name: str) -> None:
@@ -242,7 +242,7 @@ class TestRequest:
 
     @pytest.mark.parametrize("name", NAMES)
     def test_every_property_may_be_null(self, name: str) -> None:
-        """An optional property that is null or [] reads as absent."""
+        """An optional property that is null or [] counts as absent."""
         for key, node in schema(name)["properties"].items():
             kinds = types(resolved(node))
             assert not kinds or "null" in kinds, key

@@ -60,7 +60,7 @@ def test_what_can_be_fetched_is_what_the_document_says(client: FlaskClient, name
     values = {parameter["name"]: next(iter(examples(parameter).values())) for parameter in found.parameters}
     answer = client.get(found.path.format(**values))
     ((media_type, content),) = found.responses["200"]["content"].items()
-    example, *_ = examples(content).values()  # the usual one is the first
+    example, *_ = examples(content).values()  # the usual name comes first
     assert answer.status_code == 200
     assert answer.mimetype == media_type
     if media_type in {"text/html", "text/plain"}:
@@ -68,10 +68,10 @@ def test_what_can_be_fetched_is_what_the_document_says(client: FlaskClient, name
         return
     value = yaml.safe_load(answer.text)  # JSON is YAML
     assert violations(content["schema"], value) == []
-    if content["schema"]["$ref"].endswith("/ContractDocument"):  # shown in part
+    if content["schema"]["$ref"].endswith("/ContractDocument"):  # shown only in part
         assert value["openapi"] == example["openapi"]
         assert value["info"].items() >= example["info"].items()
-    elif found.path == "/version":  # whose commit and extras are this checkout's
+    elif found.path == "/version":  # which has this checkout's commit and extras
         assert value | dict.fromkeys(("commit", "extras")) == example | dict.fromkeys(("commit", "extras"))
     else:
         assert value == example

@@ -51,7 +51,7 @@ def commit(root: Path, git: Git, *paths: str, tag: str | None = None) -> None:
 
 @pytest.fixture
 def releases(tmp_path: Path) -> Path:
-    """A repository whose releases came out of order, as a fix of an older one does, and one on another branch."""
+    """A repository whose releases were made out of order, as when an older one is fixed, with one on another branch."""
     root = tmp_path / "here"
     git = repository(root)
     for tag, paths in (("v0.9.0", "/a"), ("v0.10.0", "/a /b"), ("v0.9.1", "/a"), ("v0.11.0rc1", "/c"), ("vain", "/d")):

@@ -57,7 +57,7 @@ EVALUATIONS = {found.path.removeprefix(EVALUATION_PREFIX): found for found in ev
 TEXT = {"scores", "labels", "soft_labels", "slices", "weights", "baseline_scores", "positive_label"}
 """Parameters that are text: the names of columns, and a label."""
 NUMBER_LISTS = {"thresholds", "lambda_range", "at_lambda", "mark"}
-"""Parameters whose text is numbers with commas between, or JSON."""
+"""Parameters whose text is numbers separated by commas, or JSON."""
 
 JSON_TEXT = {
     *NUMBER_LISTS,
@@ -69,7 +69,7 @@ JSON_TEXT = {
     "lambda_density",
     "rules",
 }
-"""Parameters whose text is JSON or nearly so; an object or a list of objects has no other form in a query."""
+"""Parameters whose text is JSON, or almost; objects and lists of objects have no other form in a query."""
 
 CODE_AT = {"Fault": 0, "ColumnError": 0, "invalid": 0, "invalid_value": 1, "FieldError": 1}
 """{what makes a fault: which of its arguments is the code}"""
@@ -88,7 +88,7 @@ def _fields(operation: str) -> dict[str, fields.Field[Any]]:
 
 
 def _of_fields(names: set[str] | None = None) -> pytest.MarkDecorator:
-    """Every parameter that has the name of a field of its operation's request, or those of them that are named."""
+    """Every parameter with the name of a field of its operation's request, or only the named ones."""
     found = [
         (operation, name)
         for operation in EVALUATIONS
@@ -110,7 +110,7 @@ def _bounds(field: Any) -> dict[str, float]:
 
 
 def _lengths(field: Any, thing: str) -> dict[str, int]:
-    """The bounds of how many there are. What has an exact length may be empty all the same: [] reads as absent."""
+    """The bounds of a length. A field of exact length may still be empty, because [] counts as absent."""
     if isinstance(field, own.NumberColumn):
         return {} if field.length is None else {f"max{thing}": field.length}
     least = {f"min{thing}": field.minimum} if field.minimum else {}
@@ -118,7 +118,7 @@ def _lengths(field: Any, thing: str) -> dict[str, int]:
 
 
 def _in_the_documents_words(field: fields.Field[Any]) -> dict[str, Any]:
-    """What the document must say about a field, its description apart. null reads as absent, so any may be it."""
+    """What the document must say about a field, except its description. null counts as absent, so it is allowed."""
     if isinstance(field, fields.Nested):
         return {"object": NAMES[type(field.schema)]}
     kind = ["number", "null"] if getattr(field, "nullable", False) else "number"
@@ -218,7 +218,7 @@ class TestParameters:
 
     @_of_fields()
     def test_hold_what_the_field_of_their_name_holds(self, operation: str, name: str) -> None:
-        """Nothing is null."""
+        """A parameter takes what the field of the same name takes, except null."""
         found = _shape_of_parameter(operation, name)
         if name in TEXT | JSON_TEXT:
             assert found == {"type": "string"}

@@ -43,7 +43,7 @@ EVALUATIONS = {found.name: CONTRACT.find_operation_by_id(found.name) for found i
 EVERY_EVALUATION = pytest.mark.parametrize("name", EVALUATIONS)
 EVERY_TABLE = pytest.mark.parametrize("media_type", TABLES)
 ACCEPTS = {found.name: st.sampled_from([*found.responses["200"]["content"].keys() - {PNG}]) for found in evaluations()}
-"""A PNG, which takes a tenth of a second, is the SVG's."""
+"""A PNG takes a tenth of a second, and shows the same as the SVG."""
 
 NEAR = st.sampled_from([-1.0, -0.0, 0.0, 0.5, 1.0, 2.0, 1e-300, 1e300])
 LAMBDAS = st.sampled_from([0, -0.0, 5e-324, 0.2, 0.5, 0.8, 1 - 2**-53, 1])
@@ -135,7 +135,7 @@ def tradeoffs_bodies(draw: st.DrawFn) -> dict[str, Any]:
 
 @st.composite
 def comparisons_bodies(draw: st.DrawFn) -> dict[str, Any]:
-    """Evaluations of equal totals: counts, or the same labels and weights under scores of each one's own."""
+    """Evaluations with equal totals: counts, or the same labels and weights with different scores."""
     body = draw(st.fixed_dictionaries({}, optional={"indices": INDICES}))
     first = draw(st.one_of(counts(), samples()))
     found = [first]
@@ -151,7 +151,7 @@ def comparisons_bodies(draw: st.DrawFn) -> dict[str, Any]:
 
 @st.composite
 def rules(draw: st.DrawFn, *, drops: bool) -> dict[str, Any]:
-    """A rule: a metric with the places that it needs, a bound, at times a confidence where there is one."""
+    """A rule: a metric with the places that it needs, a bound, and sometimes a confidence, if there can be one."""
     metric = draw(st.sampled_from(schema("Rule")["properties"]["metric"]["enum"][:-1]))
     rule: dict[str, Any] = {"metric": metric, draw(st.sampled_from(["min", "max"])): draw(BOUNDS)}
     if drops and draw(st.booleans()):
@@ -171,7 +171,7 @@ def rules(draw: st.DrawFn, *, drops: bool) -> dict[str, Any]:
 
 @st.composite
 def gates_bodies(draw: st.DrawFn) -> dict[str, Any]:
-    """An evaluation, at times with a baseline, of the same examples or of others."""
+    """An evaluation, sometimes with a baseline, of the same examples or of others."""
     body = draw(st.one_of(counts(), samples()))
     baseline: dict[str, Any] = draw(st.sampled_from([{}, body])) or draw(st.one_of(st.just({}), counts(), samples()))
     if baseline is body and "scores" in body and draw(st.booleans()):
@@ -256,15 +256,15 @@ QUERIES: dict[str, list[dict[str, str]]] = {
         {"rules": json.dumps([{"metric": "pr", "max_drop": 0.1}]), "baseline_scores": "others", "paired": "true"},
     ],
 }
-"""{operation: the queries without one of which it evaluates no table}"""
+"""{operation: the queries, one of which it needs to evaluate a table}"""
 
 
 UNCOMPRESSED = {"Accept-Encoding": "identity"}
-"""In process nothing unpacks an answer before it is checked."""
+"""In process, nothing decompresses an answer before it is checked."""
 
 
 def _is_lenient(value: object) -> bool:
-    """Whether a parameter may be read although no schema says so: null, none, or truth values in capitals."""
+    """Whether a parameter may be valid although no schema says so: null, empty, or truth values in capitals."""
     return not value or str(value).lower() in {"true", "false", "null"}
 
 
@@ -287,7 +287,7 @@ def test_every_operation_is_among_those_that_are_tried() -> None:
 @CONTRACT.parametrize()
 @SETTINGS
 def test_every_operation(case: schemathesis.Case[Any]) -> None:
-    """The examples, every corner of every schema on both of its sides, and random requests."""
+    """The examples, the bounds of every schema on both sides, and random requests."""
     _validate(case)
 
 

@@ -70,7 +70,7 @@ def tables(found: Operation) -> list[str]:
 
 
 def reports(found: Operation) -> list[str]:
-    """The media types that answer an operation without tables as a whole: reports, or JSON where it has none."""
+    """The media types of whole answers of an operation without tables: reports, or JSON if it has none."""
     return [kind for kind in REPORTS if kind in found.responses["200"]["content"]] or [JSON]
 
 
@@ -104,7 +104,7 @@ def _answers_to_posts() -> Iterator[tuple[Keys, Any]]:
 
 
 def _answers_to_gets() -> Iterator[tuple[Keys, Any]]:
-    """The usual answers, each the first example; not contracts, shown in part, nor /version, another at each commit."""
+    """The usual answers, each as the first example; not contracts, shown in part, nor /version, which often changes."""
     client = create_app(read_settings({})).test_client()
     for found in operations():
         content = found.response(200)["content"].get(JSON)
@@ -127,7 +127,7 @@ def _problems() -> Iterator[tuple[Keys, Any]]:
 
 
 def _answer(found: Operation, kind: str, name: str, answer: TestResponse) -> tuple[Keys, Any]:
-    """Where an answer stands in the document, and its value; what the document has, if that is the same."""
+    """The place of an answer in the document, and its value; the document's own value, if both are the same."""
     status = str(answer.status_code)
     content = found.response(answer.status_code)["content"]
     if answer.mimetype != kind or name not in content.get(kind, {}).get("examples", {}):
@@ -143,7 +143,7 @@ def _answer(found: Operation, kind: str, name: str, answer: TestResponse) -> tup
 
 
 def same(found: Any, expected: Any) -> bool:
-    """Whether two answers are the same but for the last digits of their numbers."""
+    """Whether two answers are the same except for the last digits of their numbers."""
     if isinstance(expected, dict):
         return (
             isinstance(found, dict)
@@ -172,14 +172,14 @@ def _cells(text: str) -> list[list[object]]:
 
 
 def _place(node: yaml.Node, keys: Keys) -> tuple[int, int, int]:
-    """From where to where the last key and its value stand, and in which column."""
+    """From where to where the last key and its value are in the text, and in which column."""
     for key in keys:
         name, node = next(pair for pair in node.value if pair[0].value == key)
     return name.start_mark.index, node.end_mark.index, name.start_mark.column
 
 
 class _Dumper(yaml.SafeDumper):
-    """Lists of numbers and short objects on one line, text of several lines as it is."""
+    """Writes lists of numbers and short objects on one line, and text of several lines unchanged."""
 
     def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002  # of whatever
         return True

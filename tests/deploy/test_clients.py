@@ -1,4 +1,4 @@
-"""The scripts that generate clients and lint the contract; CI runs them whole, here as far as they need no network."""
+"""The scripts that generate clients and lint the contract; CI runs them whole, tests only what needs no network."""
 
 import re
 import shutil
@@ -47,7 +47,7 @@ def test_what_a_machine_lacks_is_skipped_by_name(root: Path, bare: dict[str, str
     assert [line.partition(":")[0] for line in lines] == [*COMPILED, *GENERATED_ONLY, "postman"]
     assert "fetch: skipped, this machine lacks node" in lines
     assert all(re.fullmatch(r"\w+: skipped, this machine lacks \S+", line) for line in lines)
-    assert {path.name for path in Path(bare["PATH"]).iterdir()} == set(TOOLS)  # what it made is gone
+    assert {path.name for path in Path(bare["PATH"]).iterdir()} == set(TOOLS)  # what it made has been removed
 
 
 def test_only_what_is_named_is_tried(root: Path, bare: dict[str, str]) -> None:

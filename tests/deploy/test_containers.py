@@ -97,7 +97,7 @@ def test_pods_are_restricted_and_limited(pod: dict[str, Any]) -> None:
 
 
 def test_pods_go_in_order(pod: dict[str, Any]) -> None:
-    """nginx takes requests for some seconds and then none; the service takes them for longer than nginx does."""
+    """nginx accepts requests for some seconds and then none; the service accepts them for longer than nginx does."""
     both = containers(pod)
     (drain,) = (int(one["value"]) for one in both["rocpr"]["env"] if one["name"] == "ROCPR_DRAIN_SECONDS")
     waits = int(both["nginx"]["lifecycle"]["preStop"]["exec"]["command"][1])
@@ -142,7 +142,7 @@ def test_compose_restricts_and_limits(compose: dict[str, Any]) -> None:
 
 
 def test_compose_has_one_network_in_which_the_files_are_right(root: Path, compose: dict[str, Any]) -> None:
-    """The service listens on loopback alone, where nginx.conf and prometheus.yml look for it."""
+    """The service listens only on loopback, where nginx.conf and prometheus.yml look for it."""
     services = compose["services"]
     assert {services[name]["network_mode"] for name in ("nginx", "prometheus", "spark")} == {"service:rocpr"}
     assert services["rocpr"]["command"] == ["serve", "--host", "127.0.0.1", "--port", "8000"]

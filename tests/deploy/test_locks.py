@@ -95,7 +95,7 @@ def advisories() -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def audit(root: Path) -> list[str]:
-    """The words of the command in the workflow."""
+    """The arguments of the command in the workflow."""
     workflow = yaml.safe_load((root / ".github/workflows/audit.yml").read_text())
     assert workflow[True].keys() == {"schedule", "workflow_dispatch", "push", "pull_request"}
     (job,) = workflow["jobs"].values()
@@ -129,7 +129,7 @@ def test_the_audit_asks_about_what_is_locked_for_this_python(
 
 
 def test_the_environment_holds_what_is_locked_and_no_more(root: Path) -> None:
-    """No pip and no setuptools of the Python that made it."""
+    """It has no pip or setuptools from the Python that made it."""
     stamp = root / ".venv/rocpr-stamp"
     kind = stamp.read_text().split()[0] if stamp.exists() else "run"
     if subprocess.run(["sh", "deploy/setup.sh", kind, "check"], cwd=root, check=False, capture_output=True).returncode:

@@ -41,7 +41,7 @@ def in_yaml(node: Any) -> Iterator[str]:
 
 
 def in_dockerfile(text: str) -> Iterator[str]:
-    """What the stages are made from, with the arguments' defaults put in."""
+    """What the stages are made from, with the defaults of arguments filled in."""
     arguments = dict(re.findall(r"^ARG (\w+)=(\S+)$", text, re.MULTILINE))
     stages = set(re.findall(r"^FROM .* AS (\S+)$", text, re.MULTILINE))
     for named in re.findall(r"^(?:FROM|COPY --from=)(?: --\S+)* ?([^\s]+)", text, re.MULTILINE):
@@ -105,7 +105,7 @@ def test_every_image_and_every_action_is_pinned(root: Path) -> None:
     }
     assert {reference for _, reference in loose} == set(EXCEPTIONS), loose
     pinned = {reference for references in named.values() for reference in references if is_pinned(reference)}
-    # One image or action, one digest: the same nginx in compose and in a cluster, the same checkout in each workflow.
+    # One image or action has one digest: the same nginx in compose and in a cluster, one checkout in all workflows.
     names = [re.split("[:@]", reference)[0] for reference in pinned]
     assert len(names) == len(set(names)), pinned
     assert {"python", "nginxinc/nginx-unprivileged", "prom/prometheus", "actions/checkout"} <= set(names)

@@ -169,7 +169,7 @@ class TestTag:
 def test_the_files_are_complete_and_made_of_the_sdist(root: Path, tmp_path: Path) -> None:
     """The wheel built from the sdist equals that of the checkout, byte by byte."""
     made, again, checkout = tmp_path / "made", tmp_path / "again", tmp_path / "checkout"
-    # A copy, to which nothing else writes.
+    # A copy, because nothing else must write to it.
     shutil.copytree(
         root, checkout, ignore=shutil.ignore_patterns(".venv", ".git", ".*cache", ".hypothesis", ".coverage*")
     )
@@ -220,7 +220,7 @@ class TestImage:
         )
 
     def test_it_is_healthy_and_has_its_bill_of_materials(self, root: Path, tmp_path: Path) -> None:
-        """At the third look."""
+        """At the third attempt."""
         self._checkout(
             root, tmp_path, f'[ "$(grep -c Health "{tmp_path}/calls")" = 3 ] && echo healthy || echo starting'
         )

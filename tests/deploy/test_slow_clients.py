@@ -1,4 +1,4 @@
-"""Hundreds of slow clients at nginx: every other request is answered, through it and past it.
+"""Hundreds of slow clients at nginx: every other request is answered, through nginx and directly.
 
 The short form, which counts; the long one, with 1,000 slow clients and times, is part of deploy/soak.sh.
 """

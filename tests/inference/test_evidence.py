@@ -79,7 +79,7 @@ def areas_with_both(*, drop: bool) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("method", INTERVAL_METHODS)
 @pytest.mark.parametrize("against", ["nothing", "pairs", "another"])
 def test_intervals_of_areas_are_those_of_the_curves(name: str, method: str, against: str) -> None:
-    """A seed gives the same resamples everywhere, bit for bit, also if differences of the same areas are asked for."""
+    """A seed gives the same resamples everywhere, bit for bit, also if differences of these areas are asked for."""
     evaluation = EVALUATIONS[name]
     options = IntervalOptions(method=method, resamples=FEW, seed=3)
     baseline = None if against == "nothing" else rival(evaluation)

@@ -73,7 +73,7 @@ def draws(command: str) -> bool:
 
 
 def examples(document: str) -> list[Example]:
-    """Pair each command with the block after it, before which there is at most a line of words that ends in a colon."""
+    """Pair each command with the block after it; at most a line that ends in a colon may come between."""
     text = text_of(document)
     found = blocks(text)
     pairs = []

@@ -18,13 +18,13 @@ from tests.readme.test_languages import NOT_HERE, RUN
 EXAMPLES = [example for document in DOCUMENTS for example in examples(document)]
 ASKED = [example for example in EXAMPLES if example.kind == "curl"]
 LOGARITHMS = frozenset({"pr", "pr_achievable", "area"})
-"""What is computed with logarithms, which the mathematics library of another machine may round another way."""
+"""What is computed with logarithms, which another machine's mathematics library may round differently."""
 
 RANDOM = re.compile(r"(?<=rocpr_)[A-Za-z0-9_-]{43}$|(?<= )[0-9a-f]{64}$", re.MULTILINE)
 """A new API key and its hash, which are shown as three dots."""
 
 LAST_BITS = 1e-12
-"""How far these may be off."""
+"""How much these may differ."""
 
 
 def assert_same(actual: object, shown: object, off: float = 0.0) -> None:

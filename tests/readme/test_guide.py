@@ -16,7 +16,7 @@ from tests.readme.documents import DOCUMENTS, GUIDE, HERE, links, text_of
 
 PATHS = {INDEX: "/guide"} | {name: f"/guide/{name}" for name in pages()}
 EMPTY = {"meta", "link", "img", "hr", "br"}
-"""The elements of HTML that have no end."""
+"""The HTML elements without an end tag."""
 
 KNOWN = EMPTY | {
     *("html", "head", "title", "body", "nav", "main", "h1", "h2", "h3", "p", "a", "ul", "li", "strong", "em", "code"),
@@ -91,7 +91,7 @@ def test_a_page_has_no_script_and_no_style_within(read: dict[str, Read]) -> None
 
 
 def test_a_page_says_what_its_file_says(read: dict[str, Read]) -> None:
-    """Word by word; but for the targets of links, and the names of files in their place."""
+    """Word by word, except for the targets of links, and the names of files in their place."""
     for name, path in PATHS.items():
         markdown = re.sub(r"!\[.*\]\(.*\)|(?<=\])\([^)]*\)|^```\w+", "", markdown_of(name), flags=re.MULTILINE)
         shown = re.sub(r" \([./\w]+/[.\w]+\)", "", read[path].text)
@@ -115,7 +115,7 @@ def test_links_to_a_running_service_lead_somewhere(client: FlaskClient) -> None:
 
 
 def test_a_file_that_is_not_served_is_named(read: dict[str, Read]) -> None:
-    """Installed, the guide is without the repository around it."""
+    """When installed, the guide is without the repository around it."""
     assert "(../../deploy/README.md#settings)" in text_of("service/guide/errors.md")
     assert "raise the limits (deploy/README.md)" in " ".join(read["/guide/errors"].text.split())
 
@@ -126,7 +126,7 @@ def test_the_page_that_is_shown_is_marked(read: dict[str, Read]) -> None:
 
 
 def test_what_is_wide_scrolls_by_itself(read: dict[str, Read]) -> None:
-    """With the keyboard too; and the cells that are numbers are right-aligned without a style of their own."""
+    """Also by keyboard; cells of numbers are right-aligned without inline styles."""
     for page in read.values():
         wide = [attributes for tag, attributes in page.elements if tag == "pre" or attributes.get("class") == "wide"]
         assert [attributes["tabindex"] for attributes in wide] == ["0"] * len(wide)

@@ -1,4 +1,4 @@
-"""The pictures of the guide are those that the commands above them make.
+"""The pictures of the guide are those that the commands above them draw.
 
 `python -m tests.readme.test_pictures` makes them again.
 """

@@ -35,11 +35,11 @@ CURVES, TRADEOFFS, FORMATS, ERRORS, INTERVALS = (
 )
 EVIDENCE = "tests/README.md"
 PERCENT_OVER, PERCENT_ABOVE = (200 * sqrt(share * (1 - share) / 2000) for share in (0.07, 0.99))
-"""Two standard errors at both limits, in percentage points."""
+"""Two standard errors beyond both limits, in percentage points."""
 
 ONE_TABLE = "One table as the answer"
 ANSWER = json.loads(examples(CURVES)[0].output)
-"""What the first example shows; another test holds it to the service."""
+"""What the first example shows; another test compares it with the service."""
 
 SCHEMAS: dict[str, Any] = yaml.safe_load(shipped_file("openapi.yaml").read_text(encoding="utf-8"))["components"]
 SCHEMAS = SCHEMAS["schemas"]
@@ -69,7 +69,7 @@ EVALUATING = [name for name in OPERATIONS if name != "columns"]
 
 
 def fields_of(operation: str) -> set[str]:
-    """The fields of an operation's JSON body, but for those of its charts, and of an evaluation within it."""
+    """The fields of an operation's JSON body, except those of its charts and of an evaluation within it."""
     found = set(SCHEMAS[f"{operation.title()}Request"]["properties"]) - set(OPERATIONS[operation].form.drawn)
     if operation == "comparisons":
         found |= set(SCHEMAS["NamedEvaluation"]["properties"]) - {"name"}
@@ -77,7 +77,7 @@ def fields_of(operation: str) -> set[str]:
 
 
 def common_fields() -> set[str]:
-    """The fields that all operations take that read counts, too; slices and classes are those of a sample."""
+    """The fields common to all operations that read counts, too; slices and classes take those of a sample."""
     return set.intersection(*(fields_of(name) for name in EVALUATING if name not in {"slices", "classes"}))
 
 
@@ -220,7 +220,7 @@ def test_the_guide_lists_every_cell_of_the_simulations_that_misses() -> None:
 
 
 def missed_cells() -> Iterator[tuple[str, str, list[str], str]]:
-    """The bold cells of both tables: of which data, the metric, its figures, the share with a warning."""
+    """The bold cells of both tables: the data, the metric, its figures, and the share with a warning."""
     for mark in ("cells", "parts"):
         part = text_of(EVIDENCE).partition(f"error_rates_of_gates.{mark}: begin -->")[2].partition("<!--")[0]
         head, _, *rows = (re.split(r"\s*\|\s*", line)[1:-1] for line in part.splitlines() if line.startswith("|"))

@@ -1,4 +1,4 @@
-"""What writes the output of commands into the documents."""
+"""The program that writes the output of commands into the documents."""
 
 import json
 
@@ -35,7 +35,7 @@ The end.
 
 
 def of_page(monkeypatch: pytest.MonkeyPatch, printed: dict[str, str]) -> str:
-    """The page, where its commands print this."""
+    """The page, if its commands print this."""
     monkeypatch.setattr("tests.readme.commands.text_of", lambda _: PAGE)
     monkeypatch.setattr(write, "text_of", lambda _: PAGE)
     return updated("page.md", lambda example: printed[example.command])

@@ -146,7 +146,7 @@ def test_what_a_reader_cannot_judge_is_left_to_the_service() -> None:
 
 
 def test_the_keys_are_those_of_the_contract() -> None:
-    """Every field of the service must be known here, too."""
+    """Every field of the service must be known here."""
     assert GATE_OPTIONS == ("paired", "intervals", "rules", "fail_status")
     assert set(KEYS) - {"baseline_scores", "positives", "negatives", "delimiter", "decimal", "closed"} == set(
         GatesRequestSchema().fields
