@@ -1,8 +1,8 @@
 """Hatchling's build hook: compiles the loops of service/curves/kernel with the package, if there is a C compiler.
 
 `pip install .` puts the library into the wheel, which is then for one platform; an editable install puts it into the
-checkout. Without a compiler, or if ROCPR_COMPILED is off, the package is installed without the library, and computes the
-same numbers more slowly.
+checkout. Without a compiler, or if ROCPR_COMPILED is off, the package is installed without the library, and computes
+the same numbers more slowly.
 """
 
 import os

@@ -28,7 +28,7 @@ from service.web.server.heartbeat import use_memory_heartbeats
 # Workers are forks of the process that reads this file, and import NumPy and Arrow later.
 prepare_process()
 
-# A master that SIGUSR2 starts runs gunicorn/__main__.py as a file, so Python would find gunicorn's `http` before its own.
+# A master that SIGUSR2 starts runs gunicorn/__main__.py as a file: Python would find gunicorn's `http` before its own.
 remove_from_import_path("gunicorn")
 
 try:
@@ -63,13 +63,13 @@ bind = f"127.0.0.1:{os.environ.get('PORT') or '8000'}"
 worker_class = "service.web.server.worker.Worker"
 workers = _settings.workers
 
-# How many connections a process keeps, if there are enough descriptors; beyond that, those without a request are closed.
+# How many connections a process keeps, if there are enough descriptors; beyond that, those without a request end.
 worker_connections = _settings.connections
 
 # Each worker loads the application itself: threads and Arrow's pools do not survive a fork.
 preload_app = False
 
-# The event loop sends the heartbeat, whatever requests do: silence of this length means that the process is stuck.
+# The event loop sends the heartbeat, whatever requests do: silence for this long means that the process is stuck.
 timeout = 60
 # After SIGTERM: the drain, the longest evaluation that may begin at its end, and its answer.
 graceful_timeout = _settings.drain_seconds + _settings.big_seconds + 30

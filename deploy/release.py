@@ -2,9 +2,9 @@
 
     python3 deploy/release.py v1.2.3
 
-The tag must be `v` followed by the version in pyproject.toml, which is three numbers; CHANGELOG.md must have a section for
-that version, such as `## 1.2.3 - 2026-12-31`, and nothing under `## Unreleased`. Otherwise this prints what is wrong and
-exits with 1. Needs only Python.
+The tag must be `v` followed by the version in pyproject.toml, which is three numbers; CHANGELOG.md must have a section
+for that version, such as `## 1.2.3 - 2026-12-31`, and nothing under `## Unreleased`. Otherwise this prints what is
+wrong and exits with 1. Needs only Python.
 """
 
 import re

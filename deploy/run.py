@@ -48,9 +48,7 @@ def main() -> int:
     try:
         _wait_until_ready(server, client, url)
         if os.environ.get("ROCPR_API_KEYS_FILE"):
-            print(
-                f"\nServing on {url}; requests, and so the example, need a key. Stop with Ctrl-C.", flush=True
-            )
+            print(f"\nServing on {url}; requests, and so the example, need a key. Stop with Ctrl-C.", flush=True)
         else:
             _show(client, url)
     except (OSError, RuntimeError) as error:

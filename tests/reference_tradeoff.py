@@ -135,7 +135,7 @@ def envelope(index: str, rows: Sequence[Row], positives: Fraction, start: float,
         for left, right in itertools.pairwise(cells):
             best = distinct[best_at(index, gaps, (left + right) / 2)]
             if found and found[-1].row is best:
-                left = found.pop().start  # the current interval, extended
+                left = found.pop().start  # noqa: PLW2901 - the current interval, extended
             found.append(Interval(left, right, best))
     return found
 

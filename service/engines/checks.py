@@ -113,7 +113,7 @@ def refuse_inexact(wrong: float, total: int, column: str) -> None:
 
 
 def refuse_misread(wrong: float, total: int, column: str) -> None:
-    """Refuse a column if that many cells are not decimal numbers, even if the engine reads some. Raises ColumnRefused."""
+    """Refuse a column if that many cells are not decimal numbers, even if engines read some. Raises ColumnRefused."""
     if wrong:
         raise ColumnRefused("not_a_number", _in_rows("This is not a decimal number", wrong, total), column)
 

@@ -152,7 +152,7 @@ class TestSchemasAgainstAValidator:
             found = _between(SCHEMAS[old], SCHEMAS[new], Direction.REQUEST)
             stays = all(now for was, now in zip(self.VALID[old], self.VALID[new], strict=True) if was)
             compatible += not found
-            if all(": gone" not in line for line in found):  # a removal breaks clients, even if the value may still be sent
+            if all(": gone" not in line for line in found):  # a removal breaks clients, even if it may still be sent
                 assert (not found) == stays, (SCHEMAS[old], SCHEMAS[new], found)
         assert compatible > len(SCHEMAS)
 

@@ -10,6 +10,7 @@ import pytest
 
 from service.settings import read_settings
 from service.wire.problems import PROBLEM_TYPES
+from tests.contract import document as contract
 from tests.deploy.conftest import Proxy, configuration, running_nginx
 from tests.e2e.conftest import free_port
 from tests.e2e.wire import SECONDS, Answer, Connection, check_problem, chunked, request
@@ -205,6 +206,15 @@ def test_the_log_repeats_nothing(proxy: Proxy) -> None:
     found = [(lines[f"log-{n}"]["method"], lines[f"log-{n}"]["route"], lines[f"log-{n}"]["status"]) for n in range(3)]
     assert found == [("POST", "/v1/curves", 400), ("GET", "unmatched", 404), ("OTHER", "/metrics", 404)]
     assert "canary" not in (proxy.log.parent / "nginx.log").read_text().lower()
+
+
+def test_the_log_names_every_path_of_the_contract(root: Path) -> None:
+    routes = re.search(
+        r"map \$request_uri \$rocpr_route \{(.*?)\n    \}", (root / "deploy/nginx.conf").read_text(), re.S
+    )
+    patterns = [pattern.replace("(?<", "(?P<") for pattern in re.findall(r'"~(\S+)" ', routes[1])]
+    paths = [re.sub(r"\{\w+\}", "name", path) for path in document()["paths"]]
+    assert [path for path in paths if not any(re.search(pattern, path) for pattern in patterns)] == []
 
 
 def test_values_that_follow_from_the_service_s(root: Path) -> None:

@@ -122,7 +122,7 @@ def test_a_recall_next_to_nothing(shapes: tuple[float, float]) -> None:
 @pytest.mark.parametrize("asked_for", [(0.0, 5e-324), (1e-320, 1e-310), (1e-300, 1e-300 * (1 + 2**-52)), (0.0, 1e-200)])
 @pytest.mark.parametrize("density", [None, BetaDensity(1.0, 1.0), BetaDensity(0.01, 1000.0)])
 def test_ranges_next_to_nothing(asked_for: tuple[float, float], density: BetaDensity | None) -> None:
-    """A mean is a mean however short the range: here the whole range is almost 0, where f is the precision."""
+    """A mean is a mean however short the range: here the whole range is close to 0, where f is the precision."""
     options = TradeoffOptions(lambda_range=asked_for, lambda_density=density)
     assert areas(Rows([45], [5], 90, 1000), options) == pytest.approx(dict.fromkeys(INDICES, 0.9), rel=WEIGHTED)
 
