@@ -3,7 +3,8 @@
 
    Every number has the same bits as in the caller's NumPy code, because the same operations compute it in the same order:
    the compiler may contract or reorder nothing. Only sums are added in another order; they are exact, or so accurate that
-   rounding them gives the same double (compiled.py). The only caller, service/curves/compiled.py, allocates and checks. */
+   they hardly ever round to another double (compiled.py). The only caller, service/curves/compiled.py, allocates memory
+   and checks arguments. */
 
 #ifndef ROCPR_KERNEL_H
 #define ROCPR_KERNEL_H

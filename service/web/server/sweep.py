@@ -173,7 +173,7 @@ def _waiting_of_largest_holder(held: Mapping[Connection, Held]) -> list[tuple[Co
 def evict(connections: Collection[Connection]) -> bool:
     """End some connections to make room for others; returns whether any could be ended.
 
-    If one address has more than half, only its: those without a request, the oldest first; otherwise the slowest.
+    If one address has more than half, only its connections: those without a request, oldest first, else the slowest.
     """
     rates = {one: rate_of(one) for one in connections}
     missed = [one for one, rate in rates.items() if rate is not None or one.phase in _WITHOUT_REQUEST]
