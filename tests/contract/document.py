@@ -3,7 +3,6 @@
 Knows OpenAPI and JSON Schema; nothing of the service.
 """
 
-import copy
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -13,9 +12,6 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 import yaml
-from jsonschema import Draft202012Validator
-from referencing import Registry
-from referencing.jsonschema import DRAFT202012
 
 PATH = Path(__file__).resolve().parents[2] / "openapi.yaml"
 PROBLEM_JSON = "application/problem+json"
@@ -43,7 +39,7 @@ Tree = dict[str, Any]
 @cache
 def document() -> Tree:
     """The whole document; do not modify it."""
-    tree: Tree = yaml.safe_load(PATH.read_text(encoding="utf-8"))
+    tree: Tree = yaml.load(PATH.read_bytes(), Loader=yaml.CSafeLoader)  # a safe loader, and ten times as fast
     return tree
 
 
@@ -147,63 +143,29 @@ def _schemas_below(node: Any, place: str) -> Iterator[tuple[str, Tree]]:
     elif isinstance(node, dict):
         for key, child in node.items():
             if key == "schema":
-                yield from _schema_and_below(child, f"{place}/schema")
+                yield from schema_and_below(child, f"{place}/schema")
             elif place == "/components" and key == "schemas":
                 for name, named in child.items():
-                    yield from _schema_and_below(named, f"{place}/schemas/{name}")
+                    yield from schema_and_below(named, f"{place}/schemas/{name}")
             elif key not in {"examples", "example"}:
                 yield from _schemas_below(child, f"{place}/{key}")
 
 
-def _schema_and_below(node: Any, place: str) -> Iterator[tuple[str, Tree]]:
+def schema_and_below(node: Any, place: str) -> Iterator[tuple[str, Tree]]:
     if not isinstance(node, dict):
         return
     yield place, node
     for key in _SINGLE:
-        yield from _schema_and_below(node.get(key), f"{place}/{key}")
+        yield from schema_and_below(node.get(key), f"{place}/{key}")
     for key in _MANY:
         for index, child in enumerate(node.get(key, [])):
-            yield from _schema_and_below(child, f"{place}/{key}/{index}")
+            yield from schema_and_below(child, f"{place}/{key}/{index}")
     for key in _NAMED:
         for name, child in node.get(key, {}).items():
-            yield from _schema_and_below(child, f"{place}/{key}/{name}")
+            yield from schema_and_below(child, f"{place}/{key}/{name}")
 
 
 def types(node: Mapping[str, Any]) -> set[str]:
     """The types that a schema names."""
     named = node.get("type", [])
     return {named} if isinstance(named, str) else set(named)
-
-
-@cache
-def _closed_document() -> Tree:
-    """The document with every object closed: a property that it does not name is invalid.
-
-    Readers of an answer must expect new properties; the service must not send any that the document lacks.
-    """
-    tree = copy.deepcopy(document())
-    for name, named in tree["components"]["schemas"].items():
-        for _, node in _schema_and_below(named, name):
-            if "object" in types(node):
-                node.setdefault("additionalProperties", False)
-    return tree
-
-
-def violations(node: Tree, instance: Any) -> list[str]:
-    """The errors of an instance under a schema of the document, with all objects closed."""
-    uri = "urn:contract"
-    registry: Registry[Any] = Registry().with_resource(uri, DRAFT202012.create_resource(_closed_document()))
-    absolute = _with_absolute_references(node, uri)
-    validator = Draft202012Validator(absolute, registry=registry)
-    return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(instance)]
-
-
-def _with_absolute_references(node: Any, uri: str) -> Any:
-    if isinstance(node, list):
-        return [_with_absolute_references(child, uri) for child in node]
-    if isinstance(node, dict):
-        return {
-            key: f"{uri}{child}" if key == "$ref" else _with_absolute_references(child, uri)
-            for key, child in node.items()
-        }
-    return node

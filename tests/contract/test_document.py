@@ -21,8 +21,8 @@ from tests.contract.document import (
     schema,
     schemas,
     types,
-    violations,
 )
+from tests.contract.violations import violations
 
 FAILED = {str(status) for status in FAIL_STATUSES}
 OPERATIONS = pytest.mark.parametrize("name", [found.name for found in operations()])

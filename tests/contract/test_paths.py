@@ -11,7 +11,8 @@ from flask.testing import FlaskClient
 from service.web.guide import FILES
 from service.web.page import PAGE_FILES
 from service.wire.problems import PROBLEM_TYPES
-from tests.contract.document import PATH, document, examples, operation, operations, violations
+from tests.contract.document import PATH, document, examples, operation, operations
+from tests.contract.violations import violations
 
 AUTOMATIC = {"HEAD", "OPTIONS"}
 """Methods that HTTP and Flask add to every path by themselves; OpenAPI leaves them out."""

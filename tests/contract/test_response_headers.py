@@ -3,7 +3,8 @@
 import pytest
 from flask.testing import FlaskClient
 
-from tests.contract.document import Operation, examples, operations, violations
+from tests.contract.document import Operation, examples, operations
+from tests.contract.violations import violations
 
 
 @pytest.mark.parametrize("found", operations(), ids=lambda found: found.name)

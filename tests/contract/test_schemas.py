@@ -28,7 +28,8 @@ from service.wire.requests.slices_schemas import (
     SlicesRequestSchema,
 )
 from service.wire.requests.tradeoffs_schemas import LambdaDensitySchema, TradeoffsRequestSchema
-from tests.contract.document import EVALUATION_PREFIX, PATH, Tree, evaluations, resolved, schema, violations
+from tests.contract.document import EVALUATION_PREFIX, PATH, Tree, evaluations, resolved, schema
+from tests.contract.violations import violations
 
 NAMES: dict[type[Schema], str] = {
     CurvesRequestSchema: "CurvesRequest",

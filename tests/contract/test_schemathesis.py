@@ -20,8 +20,9 @@ from service.app import create_app
 from service.settings import read_settings
 from service.wire.media_types import PNG
 from service.wire.requests.gates_schemas import FAIL_STATUSES
-from tests.contract.document import document, evaluations, operations, schema, violations
+from tests.contract.document import document, evaluations, operations, schema
 from tests.contract.table_bodies import TABLES
+from tests.contract.violations import violations
 from tests.strategies import examples
 
 FAILED = [str(status) for status in FAIL_STATUSES]

@@ -106,7 +106,7 @@ def test_long_samples_have_the_same_answer(library: Path, scores: str, labels: s
         column = SCORES[scores](random, rows)
         positive = LABELS[labels](random, column)
         positive[:2] = False, True
-        for lower_is_positive in (False, True):
+        for lower_is_positive in (False, True) if rows < 2_000 else (bool(rows % 2),):
             assert_same(library, Sample(column, positive, None, lower_is_positive))
 
 

@@ -102,9 +102,9 @@ def many(slices: int, rows: int, levels: int | None = None, seed: int = 0) -> tu
     return Data(scores.tolist(), labels.tolist()), numbers.tolist()
 
 
-@pytest.mark.parametrize(("slices", "levels"), [(50, None), (50, 2), (800, None), (2000, 3)])
+@pytest.mark.parametrize(("slices", "levels"), [(50, None), (50, 2), (250, None), (600, 3)])
 def test_many_slices(slices: int, levels: int | None) -> None:
-    data, numbers = many(slices, 20_000, levels)
+    data, numbers = many(slices, 6_000, levels)
     assert areas_of(data, numbers) == [single(part) for part in parts(data, numbers)]
 
 

@@ -11,7 +11,6 @@ from typing import Any
 import attrs
 import numpy as np
 import pytest
-import yaml
 
 from service.app import create_app
 from service.cli.curves import AREA_MEANINGS
@@ -20,13 +19,14 @@ from service.curves.evaluation import KEEPS
 from service.curves.indices import INDICES, Rows
 from service.environment import server_environment
 from service.operations import OPERATIONS
-from service.settings import Settings, shipped_file
+from service.settings import Settings
 from service.web.guide import FILES
 from service.web.page import PAGE_FILES
 from service.wire.answers.encoders import ENCODERS
 from service.wire.formats.decoders import DECODERS
 from service.wire.formats.query_options import PICTURE_PARAMETERS
 from service.wire.problems import MAX_ERRORS, PROBLEM_TYPES
+from tests.contract.document import document
 from tests.readme.commands import examples
 from tests.readme.documents import DEVELOPERS, OPERATORS, README, ROOT, section, table, text_of
 
@@ -41,8 +41,7 @@ ONE_TABLE = "One table as the answer"
 ANSWER = json.loads(examples(CURVES)[0].output)
 """What the first example shows; another test compares it with the service."""
 
-SCHEMAS: dict[str, Any] = yaml.safe_load(shipped_file("openapi.yaml").read_text(encoding="utf-8"))["components"]
-SCHEMAS = SCHEMAS["schemas"]
+SCHEMAS: dict[str, Any] = document()["components"]["schemas"]
 
 
 def names_in(cells: list[str]) -> set[str]:

@@ -11,7 +11,8 @@ from service.operations import OPERATIONS
 from service.wire.requests import fields as own
 from service.wire.requests.picture_schemas import PICTURE_SCHEMAS
 from tests import asking
-from tests.contract.document import EVALUATION_PREFIX, evaluations, violations
+from tests.contract.document import EVALUATION_PREFIX, evaluations
+from tests.contract.violations import violations
 from tests.refusals.places import (
     COUNTED,
     EVALUATING,

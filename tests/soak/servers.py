@@ -154,4 +154,4 @@ def serving(
             everyone = processes.tree(process.pid)
             if process.poll() is None:
                 stop(process)
-            processes.wait_until(lambda: not processes.living(everyone), 20, "all processes have ended")
+            processes.wait_until(lambda: not processes.living(everyone), 60, "all processes have ended")
