@@ -4,7 +4,10 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 from service.cli.layout import MOST_ROWS
+from tests.cli import running
 from tests.cli.comparing import ALL, CLASSIFIERS, FIRST, SECOND, TEN, answered, rocpr, sample, written
 from tests.cli.running import DATA
 
@@ -33,6 +36,8 @@ def test_the_summary_as_a_whole(tmp_path: Path) -> None:
         "             roc       hull         pr  trapezoid  achievable  precision",
         "  one   0.812500   0.812500  *0.519836  *0.537295   *0.519836  *0.506579",
         "  two  *0.875000  *0.875000   0.038462   0.038462    0.038462   0.038462",
+        "",
+        "Differences from the first, one, with 95 % intervals, not paired",
         "",
         "Dominance: never more false positives at the same recall",
         "  one  dominates none",
@@ -249,3 +254,72 @@ def test_an_engine_reads_no_columns_of_one_table(tmp_path: Path) -> None:
     run = rocpr(one_table(tmp_path), "--labels", "y", "--scores", "all,ten", "--engine", "duckdb")
     assert (run.exit_code, run.stdout) == (2, "")
     assert "With --engine, give every classifier as NAME=FILE." in run.stderr
+
+
+def differences(text: str) -> dict[tuple[str, str], list[str]]:
+    """The rows of the table of differences: {(classifier, area): cells}."""
+    head, _, *lines = section(text, "Differences")
+    rows: dict[tuple[str, str], list[str]] = {}
+    name = ""
+    for line in lines:
+        first, area, *cells = re.split(r" {2,}", line[2:].strip() if line.startswith("  ") and line[2] != " " else line)
+        name = first or name
+        rows[name, area] = cells
+    return rows
+
+
+@pytest.mark.parametrize("paired", [False, True])
+def test_differences_are_those_of_a_gate(paired: bool) -> None:
+    ten, all_ = (sample(DATA / f"breast_cancer{name}.csv") for name in ("_ten", ""))
+    rules = [{"metric": area, "max_drop": 0, "confidence": 0.95} for area in ("roc", "pr", "average_precision")]
+    body = json.dumps({**ten, "baseline": all_, "paired": paired, "rules": rules}).encode()
+    checks = json.loads(running.answered("gates", body, "application/json"))["checks"]
+    done = rocpr(ALL, TEN, *["--paired"] * paired)
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert f"Differences from the first, all, with 95 % intervals, {'' if paired else 'not '}paired\n" in done.stdout
+    assert differences(done.stdout) == {
+        ("ten", check["rule"]["metric"]): [
+            f"{check['difference']:+.6f}",
+            f"{check['interval']['lower']:+.6f} to {check['interval']['upper']:+.6f}",
+            f"{check['p_value']:.3g}",
+            "undecided",
+        ]
+        for check in checks
+    }
+    assert ("add --paired" in done.stdout) == (not paired)
+
+
+def test_the_better_one_is_named_if_the_difference_is_certain(tmp_path: Path) -> None:
+    rows = range(200)
+    table = "good,bad,labels\n" + "".join(f"{row % 7 + 5 * (row % 2)},{row % 7},{row % 2}\n" for row in rows)
+    (tmp_path / "table.csv").write_text(table)
+    for names, sign in (("good,bad", "-"), ("bad,good", "+")):
+        done = rocpr(tmp_path / "table.csv", "--scores", names)
+        found = differences(done.stdout)
+        assert {cells[-1] for cells in found.values()} == {"good"}
+        assert {cells[0][0] for cells in found.values()} == {sign}
+        assert ", paired\n" in done.stdout  # columns of one table have the same rows
+        assert "--paired" not in done.stdout
+
+
+def test_each_of_several_is_compared_with_the_first_under_its_name(tmp_path: Path) -> None:
+    words = written(tmp_path, a_long_name_of_a_model=FIRST, two=SECOND, three=FIRST)
+    lines = section(rocpr(*words).stdout, "Differences")
+    assert max(map(len, lines)) <= 80
+    assert [line for line in lines[2:] if line[2] != " "] == ["  two", "  three"]
+    assert [line.split()[-1] for line in lines[7:]] == ["undecided"] * 3  # the same counts as the first
+
+
+def test_without_enough_examples_there_is_no_interval_and_the_warning_says_so(tmp_path: Path) -> None:
+    done = rocpr(*written(tmp_path, a={"scores": [3, 1], "labels": [1, 0]}, b={"scores": [1, 2], "labels": [1, 0]}))
+    assert differences(done.stdout)["b", "roc"] == ["-1.000000", "-", "-", "undecided"]
+    assert "too_few_examples" in done.stdout.partition("Warnings")[2]
+
+
+def test_files_that_are_not_paired_are_refused_with_paired(tmp_path: Path) -> None:
+    words = written(tmp_path, a={"scores": [3, 1, 2], "labels": [1, 0, 0]}, b={"scores": [3, 1, 2], "labels": [0, 1, 0]})
+    done = rocpr(*words, "--paired")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "Row 0, counting from 0, has different labels in the two evaluations" in done.stderr
+    done = rocpr(*words, "--paired", "--json")
+    assert (done.exit_code, "--paired is for the summary" in done.stderr) == (2, True)

@@ -16,6 +16,7 @@ from service.wire.columns import (
     ColumnError,
     Labels,
     chosen_labels,
+    doubtful,
     first_misfit,
     inexact_integer,
     label_misfit,
@@ -106,7 +107,7 @@ def labels_of_texts(cells: pa.ChunkedArray, positive_label: object, decimal: str
     # Half of a surrogate pair equals no text.
     found = pc.index(texts.cast(pa.binary()), pa.scalar(label.encode("utf-8", "surrogatepass"), pa.binary())).as_py()
     positive: BoolArray = codes == found
-    if found >= 0 and len(texts) <= 2:  # noqa: PLR2004  # two classes
+    if found >= 0 and len(texts) <= 2 and not doubtful(texts):  # noqa: PLR2004  # two classes
         return Labels(positive)
     return chosen_labels(positive, label, tally(texts, np.bincount(codes, minlength=len(texts))))
 
