@@ -20,7 +20,6 @@ from service.cli.engine_rows import limits_of_engines
 from service.cli.evaluations import UNNAMED, lines_of_problem, named_files, read_evaluations, request_of
 from service.cli.files import InputFile
 from service.cli.layout import (
-    SHORT_NAME,
     CellTexts,
     chosen_rows,
     column_lines,
@@ -44,6 +43,10 @@ from service.wire.limits import Limits
 from service.wire.media_types import JSON
 
 _Sources = Mapping[str, Source]
+
+_SHORT_NAME = 11
+"""The longest name that is in the same line as its areas."""
+
 
 _SHARED_HULL: CellTexts = {
     "threshold": in_full,
@@ -175,7 +178,7 @@ def _area_lines(auc: dict[str, list[Any]]) -> Iterable[str]:
     columns = [_starred(values) for values in areas.values()]
     lines = list(zip(*columns, strict=True))
     yield "Areas; * marks the largest in each column"
-    if max(map(len, auc["name"])) <= SHORT_NAME:
+    if max(map(len, auc["name"])) <= _SHORT_NAME:
         rows += [[name, *cells] for name, cells in zip(auc["name"], lines, strict=True)]
         yield from table_lines(rows, "<" + ">" * len(columns))
         return

@@ -12,7 +12,7 @@ import orjson
 from service.answer import answer_decoded
 from service.cli.asking import is_problem, problem_lines
 from service.cli.command_error import fail
-from service.cli.layout import SHORT_NAME, fraction, table_lines
+from service.cli.layout import table_lines
 from service.inference.rules import AREAS_WITH_INTERVALS, percent
 from service.request import Request
 from service.wire.formats.query_options import Decoded
@@ -30,29 +30,22 @@ Evaluations = Sequence[Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """The differences of all others from the first: {name: checks of a gate}; and what is to be said about them."""
+    """The differences of all others from the first: {name: checks of a gate}; and the warnings about them."""
 
-    first: str
     checks: dict[str, list[dict[str, Any]]]
     paired: bool
     warnings: list[dict[str, str]]
 
     def lines(self) -> Iterable[str]:
-        """Format them, a row for each area of each classifier."""
+        """Format them, a row for each area below each classifier's name."""
         how = "paired" if self.paired else "not paired"
-        yield f"Differences from the first, {self.first}, with {percent(LEVEL)} % intervals, {how}"
-        rows = [["", "", "difference", "interval", "p", "better"]]
-        is_long = max(map(len, (self.first, *self.checks))) > SHORT_NAME
-        for name, checks in self.checks.items():
-            rows += [
-                [name if place == 0 and not is_long else "", check["rule"]["metric"], *self._cells(name, check)]
-                for place, check in enumerate(checks)
-            ]
-        head, *lines = table_lines(rows, "<<>>><")
-        yield head
+        yield f"Differences from the first, with {percent(LEVEL)} % intervals, {how}"
+        every = [check for checks in self.checks.values() for check in checks]
+        head, *lines = table_lines([["", "difference", "interval", "p", "verdict"], *map(_cells, every)], "<>>><")
+        yield f"  {head}"
         for place, name in enumerate(self.checks):
-            yield from [f"  {name}"] * is_long
-            yield from lines[place * len(_RULES) : (place + 1) * len(_RULES)]
+            yield f"  {name}"
+            yield from (f"  {line}" for line in lines[place * len(_RULES) : (place + 1) * len(_RULES)])
         if any(warning["code"] == "maybe_paired" for warning in self.warnings):
             yield "  The labels agree row by row: if the rows are the same examples, add --paired."
 
@@ -60,21 +53,23 @@ class Differences:
         """The warnings that lines do not have."""
         return [warning for warning in self.warnings if warning["code"] != "maybe_paired"]
 
-    def _cells(self, name: str, check: Mapping[str, Any]) -> list[str]:
-        difference, interval, p = check["difference"], check["interval"], check["p_value"]
-        ends = "-" if interval is None else f"{interval['lower']:+.6f} to {interval['upper']:+.6f}"
-        return [
-            "-" if difference is None else f"{difference:+.6f}",
-            ends,
-            "-" if p is None else f"{p:.3g}",
-            self._better(name, interval),
-        ]
 
-    def _better(self, name: str, interval: Mapping[str, float] | None) -> str:
-        """Name the classifier that the interval shows to be better."""
-        if interval is None or interval["lower"] <= 0 <= interval["upper"]:
-            return "undecided"
-        return name if interval["lower"] > 0 else self.first
+def _cells(check: Mapping[str, Any]) -> list[str]:
+    difference, interval, p = check["difference"], check["interval"], check["p_value"]
+    return [
+        check["rule"]["metric"],
+        "-" if difference is None else f"{difference:+.6f}",
+        "-" if interval is None else f"{interval['lower']:+.6f} to {interval['upper']:+.6f}",
+        "-" if p is None else f"{p:.3g}",
+        _verdict(interval),
+    ]
+
+
+def _verdict(interval: Mapping[str, float] | None) -> str:
+    """What the interval of a difference shows."""
+    if interval is None or interval["lower"] <= 0 <= interval["upper"]:
+        return "undecided"
+    return "higher" if interval["lower"] > 0 else "lower"
 
 
 def differences(evaluations: Evaluations, most: Limits, *, paired: bool) -> Differences:
@@ -92,4 +87,4 @@ def differences(evaluations: Evaluations, most: Limits, *, paired: bool) -> Diff
         checks[name] = answer["checks"]
         warnings += [each for each in answer["warnings"] if each["code"] not in _OF_EVERY_COMPARISON | {"loose_rule"}]
     unique = [each for place, each in enumerate(warnings) if each not in warnings[:place]]
-    return Differences(names[0], checks, paired, unique)
+    return Differences(checks, paired, unique)

@@ -14,9 +14,6 @@ MOST_ROWS = 20
 CellTexts = dict[str, Callable[[Any], str]]
 """{column of an answer: function that formats its cells}."""
 
-SHORT_NAME = 11
-"""The longest name that is in the same line as its numbers."""
-
 CHANCE = 0.5
 """The area under the ROC curve of useless scores."""
 

@@ -122,9 +122,7 @@ def _dataset(name: str, given: object) -> Dataset:
         if not any(read.get(key, ())):
             raise _wrong(name, f"its engine, {engine}, needs {key}.")
     if find_spec(_PACKAGES[engine]) is None:
-        raise _wrong(
-            name, f"it needs the extra {engine}; to install it: {how_to_install(engine)}"
-        )
+        raise _wrong(name, f"it needs the extra {engine}; to install it: {how_to_install(engine)}")
     return Dataset(name=name, **read)
 
 

@@ -37,7 +37,7 @@ def fed(command: str) -> list[str]:
     [
         ("curves", OPERATIONS["curves"].parameters, {"file", "show"}),
         ("tradeoffs", OPERATIONS["tradeoffs"].parameters, {"file"}),
-        ("compare", one_evaluation("indices").parameters, {"files"}),
+        ("compare", one_evaluation("indices").parameters, {"files", "paired"}),
         ("slices", set(OPERATIONS["slices"].parameters) - {"slices"}, {"file", "slices_", "sort"}),
         ("classes", OPERATIONS["classes"].parameters, {"file"}),
     ],

@@ -23,7 +23,7 @@ def test_a_port_that_is_taken_is_named_with_the_next(host: str) -> None:
     assert done.stderr == f"Error: Port {port} of {host} is taken; try --port {port + 1}.\n"
 
 
-def test_after_the_last_port_a_free_one_is_advised(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_the_last_port_a_free_one_is_advised() -> None:
     with socket.create_server(("127.0.0.1", 65535)):
         done = run("serve", "--port", 65535)
     assert done.stderr == "Error: Port 65535 of 127.0.0.1 is taken; try --port 0, which takes a free one.\n"
