@@ -157,7 +157,9 @@ def test_a_wrong_rule_is_reported_with_its_line(tmp_path: Path) -> None:
             ("10", "/intervals/seed"),
         }
     run = rocpr(written(tmp_path, "rules = [3]"), ALL)
-    assert run.stderr.splitlines()[1:] == ["  line 1: /rules/0: Must be an object. (not_an_object)"]
+    assert run.stderr.splitlines()[1:] == [
+        '  line 1: /rules/0: Must be an object, such as {"metric": "roc", "min": 0.9}. (not_an_object)'
+    ]
     run = rocpr(written(tmp_path, DROP), ALL)
     assert run.stderr.startswith(f"Error: {tmp_path / 'rules.toml'}: ")
     assert "  line 3: /rules/0/max_drop: max_drop needs a baseline" in run.stderr
