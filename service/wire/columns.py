@@ -4,6 +4,7 @@ Each format's column type registers its readers here: lists, numbers lifted out 
 """
 
 import json
+import re
 from collections.abc import Collection, Hashable, Iterable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -20,6 +21,9 @@ _SHOWN_CHARACTERS = 24
 
 MOST_VALUES = 20
 """The most distinct values listed for a column."""
+
+_FRACTION = re.compile(r"'?-?\d*[.,]\d*[1-9]\d*(?:[eE][+-]?\d+)?'?")
+"""A number as a sentence shows it, or text that is one, which is not whole."""
 
 _LISTED = 5
 """The most labels that a sentence lists."""
@@ -264,7 +268,9 @@ def first_misfit(kinds: Iterable[tuple[int, Hashable]], allowed: Collection[Abst
 def label_misfit(row: int | None, counted: Tally) -> ColumnError:
     """Make the error for labels that need a positive_label."""
     advice = "name the positive one with positive_label"
-    if counted.labels > 2:  # noqa: PLR2004  # two classes
+    if any(_FRACTION.fullmatch(name) for name, _ in counted.most):
+        advice = f"{counted.listed} look like scores; if they are labels, {advice}"
+    elif counted.labels > 2:  # noqa: PLR2004  # two classes
         advice = f"these are {counted.labels} values, {counted.listed}; {advice}, and all others are negative"
     elif counted.labels == 1:
         advice = f"here all {counted.rows} are {counted.listed}, and a curve needs two classes"

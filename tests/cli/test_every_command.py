@@ -84,8 +84,8 @@ def test_a_wrong_value_is_pointed_to(command: str) -> None:
     done = run(command, "-", "--format", "csv", given="scores,labels\n0.9,1\nabc,0\n0.3,yes\n")
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr.splitlines()[0] == "Error: standard input: This cannot be used."
-    assert re.search(r"\n  /scores/1: .*\(not_a_number\)\n", done.stderr)
-    assert "\n  /labels/2: " in done.stderr
+    assert re.search(r"\n  column scores, row 1: .*\(not_a_number\)\n", done.stderr)
+    assert "\n  column labels, row 2: " in done.stderr
     assert done.stderr.count("--positive-label") == 1
     assert done.stderr.endswith("\n  Rows are counted from 0.\n")
 

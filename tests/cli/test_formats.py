@@ -62,7 +62,7 @@ def test_errors_are_reported_with_their_row(tmp_path: Path) -> None:
         rocpr("compare", f"a={path}", f"b={path}", "--scores", "p", "--labels", "y", "--positive-label", "yes"),
     ):
         assert run.exit_code == 2
-        assert "/p/1: This is null; it must be a number. (not_a_number)" in run.stderr
+        assert "column p, row 1: This is null; it must be a number. (not_a_number)" in run.stderr
     assert "its columns are: 'p', 'y'" in rocpr("curves", path).stderr
 
 
@@ -109,7 +109,7 @@ def test_labels_that_need_to_be_named_are_reported_with_the_option(tmp_path: Pat
         run.stderr.count("No label equals --positive-label, 'Yes'; the labels are 'yes' and 'no'."),
     ) == (2, 1)
     run = rocpr("curves", path, "--scores", "p")
-    assert "/labels: There is no column labels" in run.stderr
+    assert "  There is no column labels" in run.stderr
     assert run.stderr.count("give it with --labels; ") == 1
 
 

@@ -63,7 +63,7 @@ def test_sums_of_weights_keep_their_squares(write) -> None:
     [
         ("b.csv", "scores,labels\n1,1\n0,0\n", "There are no groups; they need the columns score"),
         ("b.csv", "a,outcome\n1,1\n", "b.csv: This cannot be used. There are no groups; they need the columns score"),
-        ("b.csv", "score,positives,negatives\n1,1,x\n", "/negatives/0: 'x' is not a decimal number."),
+        ("b.csv", "score,positives,negatives\n1,1,x\n", "column negatives, row 0: 'x' is not a decimal number."),
         ("b.csv", "score,positives,negatives\n1,-1,0\n", "positives/0: This is below 0. (negative)"),
         ("b.csv", "score_from,score_to,positives,negatives\n2,1,1,1\n", "/score_to/0: score_to is 1 here"),
         ("b.csv", f"{SQUARES}\n1,2,1,9,1\n", "/positives_squared/0: Weights that add up to 2"),

@@ -85,6 +85,8 @@ def _not_a_number(cells: pa.ChunkedArray, points: pa.ChunkedArray, decimal: str)
         return ColumnError("not_a_number", "This is blank; it must be a number.", row)
     if decimal == "." and _WITH_COMMA.fullmatch(text):
         return ColumnError("not_a_number", f"{shown(text)} has a decimal comma: set decimal=comma.", row)
+    if text.endswith("%"):
+        return ColumnError("not_a_number", f"{shown(text)} is not a decimal number: leave out the percent sign.", row)
     mark = " with decimal=comma" if decimal == "," and "." in text else ""
     return ColumnError("not_a_number", f"{shown(text)} is not a decimal number{mark}.", row)
 
