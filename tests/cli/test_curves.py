@@ -233,7 +233,7 @@ def test_an_error_in_a_column_does_not_point_to_the_option_that_names_it(tmp_pat
     path = tmp_path / "one.csv"
     path.write_text(f"scores,{name}\n0.9,1\n0.4,1\n")
     run = rocpr(path, "--labels", name)
-    assert run.stderr.startswith(f"Error: {path}: This cannot be used.\n  /{name}: All 2 labels are positive")
+    assert run.stderr.startswith(f"Error: {path}: This cannot be used.\n  column {name}: All 2 labels are positive")
 
 
 def test_a_json_file_carries_its_own_options(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Every command reads a table in Arrow or Parquet like the same table in CSV."""
 
 import json
+import re
 from functools import partial
 from pathlib import Path
 
@@ -208,3 +209,22 @@ def test_more_than_two_labels_are_reported_by_every_command(tmp_path: Path) -> N
             run = rocpr(*words)
             assert run.exit_code == 2
             assert "these are 3 values, 'a', 'b' and 'c'; name the positive one" in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("scores,labels\n85%,1\n0.2,0\n", "'85%' is not a decimal number: leave out the percent sign."),
+        ("scores,labels\n1,0.9\n0,0.8\n1,0.7\n", "'0.9', '0.8' and '0.7' look like scores; if they are labels, name"),
+        ("0.9,1\n0.8,0\n", "is: '0.9', '1'; a table begins with the names of its columns."),
+        ("scores,labels\n", "The table has a header and no rows. (no_rows)"),
+        ("", "The file is empty; send scores and labels"),
+    ],
+)
+def test_mistakes_in_a_file_are_explained_without_words_of_http(tmp_path: Path, content: str, told: str) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text(content)
+    done = rocpr("curves", path)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert told in done.stderr
+    assert not re.search(r"curl|[Bb]ody|parameter|Content-Type", done.stderr)

@@ -111,7 +111,7 @@ def test_errors_are_reported_alike(guarded: str, tmp_path: Path) -> None:
     assert f"Error: {bad}: " in both(guarded, written(tmp_path, PASSING, "p.toml"), bad).stderr
     assert "  column scores, row 1: " in both(guarded, right, ALL, "--baseline", bad).stderr
     wrong = written(tmp_path, {"scores": [1, "x"], "labels": [0, 1]}, "wrong.json")
-    assert "  column scores, row 1: " in both(guarded, right, ALL, "--baseline", wrong).stderr
+    assert "  /scores/1: " in both(guarded, right, ALL, "--baseline", wrong).stderr
     both(guarded, right, ALL, "--baseline", written(tmp_path, {**sample(ALL), "weights": [2] * 569}, "weighted.json"))
     text = written(tmp_path, "scores,labels\n0.9,yes\n0.4,no\n", "text.csv")
     for words in ([written(tmp_path, PASSING, "p.toml"), text], [right, ALL, "--baseline", text]):
