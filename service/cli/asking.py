@@ -40,6 +40,14 @@ _PARAMETER = re.compile(
 _POSITIVE_LABEL = re.compile(r"(?<![\w'/-])positive_label(?![\w'])")
 
 
+_OF_A_CALL = {
+    re.compile(r" \(curl [^()]*\)"): "",
+    re.compile(r"\b([Tt])he body\b"): r"\1he file",
+    re.compile(r"\bThis parameter\b"): "This option",
+}
+"""{what a detail says to who calls the service: what it says to who types a command}"""
+
+
 def ask(operation: str, media_type: str, parameters: dict[str, str], body: bytes, accept: str = JSON) -> Answer:
     """Evaluate under a server's limits, except for the length of the body."""
     use_compiled()
@@ -138,13 +146,18 @@ def _plain(value: object) -> str:
 
 
 def as_typed(detail: str, *, options: bool) -> str:
-    """Write the parameters in a detail as options; and the field `positive_label`, if `options` are typed."""
+    """Write a detail for who types a command: with options in place of parameters.
+
+    The field `positive_label` is one, too, if `options` are typed.
+    """
 
     def option(match: re.Match[str]) -> str:
         value, another = match["value"], " " if match["another"] else ""
         text = f" {shlex.quote(unquote_plus(value))}" if value else ""
         return f"{flag(match['name'])}{text}{another}"
 
+    for said, in_its_place in _OF_A_CALL.items():
+        detail = said.sub(in_its_place, detail)
     detail = _PARAMETER.sub(option, detail)
     return _POSITIVE_LABEL.sub(flag("positive_label"), detail) if options else detail
 
@@ -157,7 +170,7 @@ def is_problem(result: Answer) -> bool:
 def problem_lines(problem: dict[str, Any], name: str, *, options: bool = False) -> Iterable[str]:
     """Format a problem document for a reader, with a pointer to each wrong value.
 
-    `options` says whether `positive_label` is an option, not a field of a JSON file.
+    `options` says whether the file is a table: then `positive_label` is an option, and pointers are to columns.
     """
     errors = problem.get("errors", [])
     of_options = bool(errors) and all(_is_option(error) for error in errors)
@@ -166,8 +179,19 @@ def problem_lines(problem: dict[str, Any], name: str, *, options: bool = False) 
     if not errors:
         yield f"  {as_typed(problem['detail'], options=options)}"
     for error in errors:
-        pointer = f"{error['pointer']}: " if error["pointer"] else ""
-        yield f"  {pointer}{as_typed(error['detail'], options=options)} ({error['code']})"
+        place = _of_column(error) if options else error["pointer"]
+        yield f"  {place}{': ' if place else ''}{as_typed(error['detail'], options=options)} ({error['code']})"
+
+
+def _of_column(error: dict[str, Any]) -> str:
+    """Write a pointer into a table, or an option; empty for what is missing, which the detail names."""
+    if _is_option(error) or not error["pointer"]:
+        return str(error["pointer"])
+    if error["code"] == "missing":
+        return ""
+    column, _, row = error["pointer"].removeprefix("/").partition("/")
+    name = _plain(column.replace("~1", "/").replace("~0", "~"))
+    return f"column {name}, row {row}" if row else f"column {name}"
 
 
 def note_lines(problem: dict[str, Any], of_files: Iterable[dict[str, Any]]) -> Iterable[str]:

@@ -5,6 +5,8 @@ from typing import IO, Any, NoReturn
 
 import click
 
+from service.extras import how_to_install
+
 
 class CommandError(click.ClickException):
     """What is wrong, in lines for a reader."""
@@ -17,8 +19,8 @@ class CommandError(click.ClickException):
 
 
 def needs_extra(extra: str) -> str:
-    """Say how to install an extra; the package is on no index."""
-    return f"needs the extra {extra}. In the sources of rocpr: python3 -m pip install '.[{extra}]'."
+    """Say how to install an extra."""
+    return f"needs the extra {extra}. To install it:\n  {how_to_install(extra)}"
 
 
 def fail(lines: Iterable[str]) -> NoReturn:

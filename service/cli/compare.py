@@ -4,8 +4,9 @@ Knows the command's options and the layout of its summary; answer.py checks and 
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 import click
 import orjson
@@ -13,14 +14,17 @@ import orjson
 from service.answer import answer_decoded
 from service.cli.asking import is_problem, limits, use_compiled
 from service.cli.command_error import fail
+from service.cli.differences import Differences, Evaluations, differences
 from service.cli.engine_options import EngineOptions, engine_options, refuse_tolerance
 from service.cli.engine_rows import limits_of_engines
 from service.cli.evaluations import UNNAMED, lines_of_problem, named_files, read_evaluations, request_of
+from service.cli.files import InputFile
 from service.cli.layout import (
     CellTexts,
     chosen_rows,
     column_lines,
     count_text,
+    direction_lines,
     fraction,
     how_many,
     in_full,
@@ -31,7 +35,9 @@ from service.cli.layout import (
 from service.cli.options import compared_options, given_texts, indices_option
 from service.cli.plots import plot_option, write_plot
 from service.cli.sources import Source, ask_about, refuse_without_table, source_of
+from service.operations import OPERATIONS
 from service.request import Request
+from service.wire.formats.decoders import DECODERS
 from service.wire.formats.query_options import names_or_json
 from service.wire.limits import Limits
 from service.wire.media_types import JSON
@@ -57,6 +63,7 @@ _SHARED_HULL: CellTexts = {
 @compared_options
 @engine_options
 @indices_option
+@click.option("--paired", is_flag=True, help="All files have the same examples in the same order.")
 @plot_option
 def compare(
     files: dict[str, BinaryIO | str],
@@ -65,6 +72,7 @@ def compare(
     *,
     as_json: bool,
     engine: EngineOptions | None,
+    paired: bool,
     plot: Path | None,
     **options: str | bool | None,
 ) -> None:
@@ -82,29 +90,43 @@ def compare(
     sources = {name: source_of(stream, format_name, engine) for name, stream in files.items()}
     refuse_without_table(given, sources.values())
     chosen = {} if indices is None else {"indices": indices}
-    if UNNAMED not in sources:
-        ask = _of_files(sources, given, chosen, limits() if engine is None else limits_of_engines())
-    elif engine is None:
-        ask = _of_table(sources[UNNAMED], given, chosen)
-    else:
+    if paired and as_json:
+        raise click.UsageError("--paired is for the summary; it cannot be combined with --json.")
+    most = limits() if engine is None else limits_of_engines()
+    if UNNAMED in sources and engine is not None:
         raise click.UsageError("With --engine, give every classifier as NAME=FILE.")
+    if UNNAMED in sources:
+        ask, evaluations = _of_table(cast("InputFile", sources[UNNAMED]), given, chosen)
+    else:
+        ask, evaluations = _of_files(sources, given, chosen, most)
     body = ask(JSON)
     write_plot(plot, ask)
     if as_json:
         click.echo(body, nl=False)
-    else:
-        click.echo("\n".join(summary_lines(orjson.loads(body), sources)))
+        return
+    same_rows = paired or (UNNAMED in sources and sources[UNNAMED].is_table)
+    differ = differences(evaluations(), most, paired=same_rows)
+    click.echo("\n".join(summary_lines(orjson.loads(body), sources, differ)))
 
 
-def _of_table(table: Source, given: dict[str, str], options: dict[str, str]) -> Callable[[str], bytes]:
-    """Answer about the columns of one table in a media type; a problem is printed and ends the command."""
-    return lambda accept: ask_about("comparisons", table, given, options, accept)
+_Asked = tuple[Callable[[str], bytes], Callable[[], Evaluations]]
+"""What answers in a media type, where a problem is printed and ends the command; and what gives the evaluations."""
 
 
-def _of_files(
-    sources: _Sources, given: dict[str, str], options: dict[str, str], most: Limits
-) -> Callable[[str], bytes]:
-    """Likewise about several files, each of which is read once."""
+def _of_table(table: InputFile, given: dict[str, str], options: dict[str, str]) -> _Asked:
+    """Compare the columns of one table, or the evaluations of a request."""
+
+    def evaluations() -> Evaluations:
+        body, form = table.content, OPERATIONS["comparisons"].form
+        decoded: Any = DECODERS[table.media_type_of(body)](body, given, form, limits())
+        found: Evaluations = decoded.document["evaluations"]
+        return found
+
+    return partial(ask_about, "comparisons", table, given, options), evaluations
+
+
+def _of_files(sources: _Sources, given: dict[str, str], options: dict[str, str], most: Limits) -> _Asked:
+    """Compare several files, each of which is read once."""
     evaluations = read_evaluations(sources, given)
     chosen: dict[str, object] = {name: names_or_json(text) for name, text in options.items()}
     decoded = request_of(evaluations, chosen)
@@ -116,10 +138,10 @@ def _of_files(
             fail(lines_of_problem(orjson.loads(result.body), evaluations, chosen))
         return result.body
 
-    return ask
+    return ask, lambda: request_of(evaluations, {}).document["evaluations"]  # type: ignore[index]  # it is ours
 
 
-def summary_lines(document: dict[str, Any], files: _Sources) -> Iterable[str]:
+def summary_lines(document: dict[str, Any], files: _Sources, differ: Differences) -> Iterable[str]:
     """Format an answer for a reader."""
     yield "Evaluations"
     names, one = document["auc"]["name"], files.get(UNNAMED)
@@ -128,6 +150,9 @@ def summary_lines(document: dict[str, Any], files: _Sources) -> Iterable[str]:
     yield from total_lines(document)
     yield ""
     yield from _area_lines(document["auc"])
+    yield from direction_lines(document["auc"]["roc"])
+    yield ""
+    yield from differ.lines()
     yield ""
     if document["dominance"] is None:
         yield "Dominance and the best curves are omitted: see the warning not_a_sweep."
@@ -142,7 +167,7 @@ def summary_lines(document: dict[str, Any], files: _Sources) -> Iterable[str]:
     for index, best in document["best_tradeoff"].items():
         yield ""
         yield from _best_lines(f"Best {index} at each weight of recall", best)
-    yield from warning_lines(document)
+    yield from warning_lines({"warnings": document["warnings"] + differ.told()})
 
 
 def _area_lines(auc: dict[str, list[Any]]) -> Iterable[str]:

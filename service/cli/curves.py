@@ -18,6 +18,7 @@ from service.cli.layout import (
     chosen_rows,
     column_lines,
     count_text,
+    direction_lines,
     fraction,
     how_many,
     in_full,
@@ -188,6 +189,7 @@ def summary_lines(document: dict[str, Any], name: str) -> Iterable[str]:
         yield "Areas"
         areas = document["auc"]
         yield from table_lines([[key, fraction(areas[key]), meaning] for key, meaning in AREA_MEANINGS.items()], "<><")
+        yield from direction_lines([areas["roc"]])
     if "bounds" in document:
         yield ""
         yield from _bound_lines(document["bounds"])

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from pathlib import PurePath
 from typing import Any, BinaryIO
 
 import click
@@ -47,7 +48,9 @@ def named_files(
     for word in words:
         name, _, path = word.partition("=")
         if not (name and path):
-            raise click.UsageError(f"{word!r} is not NAME=FILE; put a name first, as in new={path or name}.")
+            raise click.UsageError(
+                f"{word!r} is not NAME=FILE; put a name first, as in {PurePath(path or name).stem}={path or name}."
+            )
         if name in paths:
             raise click.UsageError(f"More than one file has the name {name!r}.")
         paths[name] = path

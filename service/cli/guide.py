@@ -2,7 +2,7 @@
 
 import click
 
-from service.guide import markdown_of, pages
+from service.guide import INDEX, markdown_of, pages
 from service.wire.problems import meant
 
 
@@ -17,7 +17,7 @@ def guide(page: str | None) -> None:
     if page is None:
         widest = max(map(len, known))
         click.echo("\n".join(f"{name:{widest}}  {listed.about}" for name, listed in known.items()))
-    elif page in known:
+    elif page in {INDEX, *known}:
         click.echo(markdown_of(page).encode(), nl=False)  # bytes, because not every terminal's encoding has λ
     else:
         message = f"There is no page {page!r} in the guide; {meant(page, list(known))}"

@@ -14,6 +14,9 @@ MOST_ROWS = 20
 CellTexts = dict[str, Callable[[Any], str]]
 """{column of an answer: function that formats its cells}."""
 
+CHANCE = 0.5
+"""The area under the ROC curve of useless scores."""
+
 _NARROWEST_SCREEN = 40
 _NARROWEST = 30
 """The least width of a table's last column, however wide the others are."""
@@ -88,6 +91,12 @@ def total_lines(document: dict[str, Any]) -> Iterable[str]:
     positives, negatives = document["positives"], document["negatives"]
     data = [[key, count_text(document[key])] for key in ("positives", "negatives")]
     yield from table_lines([*data, ["prevalence", f"{positives / (positives + negatives):.6g}"]], "<>")
+
+
+def direction_lines(rocs: Iterable[float | None]) -> Iterable[str]:
+    """Say, below areas under ROC curves, what the reason may be if one is less than that of useless scores."""
+    if any(roc is not None and roc < CHANCE for roc in rocs):
+        yield f"  roc is below {CHANCE}: do the scores run the other way? See --lower-is-positive."
 
 
 def warning_lines(document: dict[str, Any]) -> Iterable[str]:

@@ -12,6 +12,7 @@ import click
 
 from service.charts.terminal import in_ascii
 from service.cli.command_error import fail
+from service.extras import how_to_install, installed_extras
 from service.wire.answers import png
 from service.wire.media_types import PNG, SVG
 
@@ -41,7 +42,8 @@ def _picture_file(context: click.Context, parameter: click.Parameter, path: Path
     if path is not None and media_type is None:
         raise click.BadParameter(f"The picture's name must end in .svg or .png; {path.name} does not.")
     if media_type == PNG and not png.is_drawn():
-        raise click.BadParameter(png.NEEDS)
+        install = "" if "png" in installed_extras() else f" To install the extra: {how_to_install('png')}"
+        raise click.BadParameter(f"{png.NEEDS}{install}")
     return new_file(context, parameter, path)
 
 

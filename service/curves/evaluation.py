@@ -110,7 +110,7 @@ class Curves:
 
 
 def one_vs_rest(*evaluations: Evaluation | None) -> tuple[CurvesWarning, ...]:
-    """Warn of each sample whose negatives have several labels; equal warnings only once."""
+    """Warn of each sample whose negatives have several labels, or a doubtful one; equal warnings only once."""
     rests = [each.rest for each in evaluations if isinstance(each, Sample) and each.rest is not None]
     return tuple(CurvesWarning("one_vs_rest", rest) for rest in [*dict.fromkeys(rests)][:_MOST_RESTS])
 

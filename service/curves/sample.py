@@ -19,7 +19,7 @@ class Sample:
     scores   (n,) finite. Higher means more positive, unless `lower_is_positive`.
     labels   (n,) True for a positive.
     weights  (n,) finite, >= 0: importance weights; a row of weight 0 counts as absent. None means 1 each.
-    rest     if the negatives have several labels, a sentence that names them; else None.
+    rest     if the negatives have several labels, or a doubtful one, a sentence that names them; else None.
 
     Raises LengthsDiffer, OneClassLabels when no positive or no negative has a weight above 0, and TotalOutOfRange when
     those of one class weigh too little or too much.

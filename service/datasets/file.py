@@ -13,6 +13,7 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields
 from marshmallow.validate import OneOf
 
+from service.extras import how_to_install
 from service.settings import SettingsError
 
 VARIABLE = "ROCPR_DATASETS_FILE"
@@ -121,9 +122,7 @@ def _dataset(name: str, given: object) -> Dataset:
         if not any(read.get(key, ())):
             raise _wrong(name, f"its engine, {engine}, needs {key}.")
     if find_spec(_PACKAGES[engine]) is None:
-        raise _wrong(
-            name, f"it needs the extra {engine}. In the sources of rocpr: python3 -m pip install '.[{engine}]'."
-        )
+        raise _wrong(name, f"it needs the extra {engine}; to install it: {how_to_install(engine)}")
     return Dataset(name=name, **read)
 
 

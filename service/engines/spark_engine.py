@@ -24,6 +24,7 @@ from service.engines.engine import Kind, NamedArrays
 from service.engines.failures import EngineFailed
 from service.engines.nodes import table_of
 from service.engines.search import MOST_BINS
+from service.extras import how_to_install
 
 if TYPE_CHECKING:
     from pyspark.sql.connect.session import SparkSession
@@ -201,8 +202,8 @@ class Spark:
         try:
             yield
         except ImportError as error:
-            advice = "In the sources of rocpr: python3 -m pip install '.[spark]'."
-            detail = f"Spark needs the extra spark: {error.name} is missing. {advice}"
+            install = how_to_install("spark")
+            detail = f"Spark needs the extra spark: {error.name} is missing. To install it: {install}"
             raise EngineFailed(detail) from None
         except Exception as error:
             if type(error).__module__.partition(".")[0] not in _THEIRS:

@@ -5,20 +5,19 @@ Knows settings, media types and the package's metadata; nothing of requests.
 
 import json
 import re
-from importlib.metadata import PackageNotFoundError, distribution, version
+from importlib.metadata import distribution, version
 from pathlib import Path
 
 import orjson
 from flask import Blueprint, Response
 
 from service.answer import REQUEST_MEDIA_TYPES, response_media_types
+from service.extras import PACKAGE, installed_extras
 from service.operations import OPERATIONS
 from service.settings import Settings
 from service.wire.formats.codings import CODINGS
 
-_PACKAGE = "rocpr"
 _LIMITS = ("max_body_bytes", "max_decompressed_bytes", "max_rows", "max_interpolated_rows", "big_body_bytes")
-_OF_EXTRA = re.compile(r"([\w.-]+).*;.*\bextra\s*==\s*[\"']([\w.-]+)[\"']")
 _COMMIT = re.compile(r"[0-9a-f]{40,64}")
 
 
@@ -26,8 +25,8 @@ def version_blueprint(settings: Settings, *, compiled: bool) -> Blueprint:
     """Make the route /version."""
     document = orjson.dumps(
         {
-            "name": _PACKAGE,
-            "version": version(_PACKAGE),
+            "name": PACKAGE,
+            "version": version(PACKAGE),
             "commit": settings.commit or _installed_commit() or _commit_of(Path(__file__).resolve().parents[2]),
             "limits": {name: getattr(settings, name) for name in _LIMITS},
             "formats": {
@@ -35,7 +34,7 @@ def version_blueprint(settings: Settings, *, compiled: bool) -> Blueprint:
                 "answers": {name: response_media_types(name) for name in OPERATIONS},
                 "codings": tuple(CODINGS),
             },
-            "extras": sorted({*_installed_extras(), *(["compiled"] if compiled else [])}),
+            "extras": sorted({*installed_extras(), *(["compiled"] if compiled else [])}),
         }
     )
     blueprint = Blueprint("version", __name__)
@@ -49,7 +48,7 @@ def version_blueprint(settings: Settings, *, compiled: bool) -> Blueprint:
 
 def _installed_commit() -> str | None:
     """The commit that pip installed, if it was given a repository (PEP 610)."""
-    origin = json.loads(distribution(_PACKAGE).read_text("direct_url.json") or "{}")
+    origin = json.loads(distribution(PACKAGE).read_text("direct_url.json") or "{}")
     commit: str | None = origin.get("vcs_info", {}).get("commit_id")
     return commit
 
@@ -63,20 +62,3 @@ def _commit_of(checkout: Path) -> str | None:
     except OSError:
         return None
     return found if _COMMIT.fullmatch(found) else None
-
-
-def _installed_extras() -> set[str]:
-    """The extras of the package that are completely installed."""
-    needed: dict[str, bool] = {}
-    for requirement in distribution(_PACKAGE).requires or ():
-        if match := _OF_EXTRA.match(requirement):
-            needed[match[2]] = needed.get(match[2], True) and _is_installed(match[1])
-    return {extra for extra, is_installed in needed.items() if is_installed}
-
-
-def _is_installed(name: str) -> bool:
-    try:
-        distribution(name)
-    except PackageNotFoundError:
-        return False
-    return True

@@ -4,6 +4,7 @@ Each format's column type registers its readers here: lists, numbers lifted out 
 """
 
 import json
+import re
 from collections.abc import Collection, Hashable, Iterable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -21,12 +22,21 @@ _SHOWN_CHARACTERS = 24
 MOST_VALUES = 20
 """The most distinct values listed for a column."""
 
+_FRACTION = re.compile(r"'?-?\d*[.,]\d*[1-9]\d*(?:[eE][+-]?\d+)?'?")
+"""A number as a sentence shows it, or text that is one, which is not whole."""
+
 _LISTED = 5
 """The most labels that a sentence lists."""
 
+_NO_LABEL = ("", "#N/A", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null")
+"""Texts that tables have in place of a missing value: those that pandas reads as one."""
+
 
 class Labels(NamedTuple):
-    """True for a positive, (n,); if the negatives have several labels, `rest` is a sentence that names them."""
+    """True for a positive, (n,).
+
+    rest   if the negatives have several labels, or one that may mean a missing label, a sentence that names them.
+    """
 
     positive: BoolArray
     rest: str | None = None
@@ -34,11 +44,15 @@ class Labels(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """The most frequent labels, as sentences show them, with their rows; the number of all labels and of all rows."""
+    """The most frequent labels, as sentences show them, with their rows; the number of all labels and of all rows.
+
+    doubtful   those that may mean that there is no label, with their rows.
+    """
 
     most: tuple[tuple[str, int], ...]
     labels: int
     rows: int
+    doubtful: tuple[tuple[str, int], ...] = ()
 
     @property
     def listed(self) -> str:
@@ -46,7 +60,7 @@ class Tally:
         names = [name for name, _ in self.most[:_LISTED]]
         if self.labels > len(names):
             return f"{', '.join(names)} and {self.labels - len(names)} more"
-        return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+        return _joined(names)
 
 
 Value = bool | int | float | str
@@ -181,10 +195,21 @@ def inexact_integer(row: int) -> ColumnError:
 
 def tally(distinct: Any, counts: np.ndarray) -> Tally:  # noqa: ANN401  # a list, or an array of NumPy or pyarrow
     """Summarise the distinct labels, given how many rows have each, (k,)."""
+
+    def counted(places: Iterable[int]) -> tuple[tuple[str, int], ...]:
+        return tuple((shown(_plain(distinct[place])), int(counts[place])) for place in places)
+
     order = np.argsort(-counts, kind="stable")[: _LISTED + 1]
-    most = zip(order.tolist(), counts[order].tolist(), strict=True)
-    shown_labels = tuple((shown(_plain(distinct[place])), int(count)) for place, count in most)
-    return Tally(shown_labels, len(distinct), int(counts.sum()))
+    return Tally(counted(order.tolist()), len(distinct), int(counts.sum()), counted(doubtful(distinct)))
+
+
+def doubtful(distinct: Any) -> list[int]:  # noqa: ANN401  # as above
+    """Find the labels, among distinct ones, that may mean that there is no label."""
+    if isinstance(distinct, np.ndarray):  # of numbers
+        return []
+    if isinstance(distinct, list):
+        return [place for place, label in enumerate(distinct) if isinstance(label, str) and label in _NO_LABEL]
+    return [place for text in _NO_LABEL if (place := distinct.index(text).as_py()) >= 0]
 
 
 def _plain(label: Any) -> object:  # noqa: ANN401  # as above
@@ -203,9 +228,10 @@ def chosen_labels(
     if counted.rows and not positive.any():
         detail = f"No label equals positive_label, {shown(positive_label)}; the labels are {counted.listed}."
         raise ColumnError("one_class", detail)
-    if counted.labels <= 2:  # noqa: PLR2004  # two classes
-        return Labels(positive)
     name = shown(positive_label)
+    doubts = [(label, count) for label, count in counted.doubtful if label != name]
+    if counted.labels <= 2 and not doubts:  # noqa: PLR2004  # two classes
+        return Labels(positive)
     rows = int(np.count_nonzero(positive)) if positive_rows is None else positive_rows
     others = [(other, count) for other, count in counted.most if other != name][:_LISTED]
     parts = [f"{other} in {count}" for other, count in others]
@@ -213,9 +239,20 @@ def chosen_labels(
     if more:
         left = counted.rows - rows - sum(count for _, count in others)
         parts.append(f"{more} {'other' if more == 1 else 'others'} in {left}")
-    rest = f"{', '.join(parts[:-1])} and {parts[-1]}"
-    of_rows = f"{rows} row{'' if rows == 1 else 's'}"
-    return Labels(positive, f"{name}, in {of_rows}, is positive; all other labels are negative: {rest}.")
+    rest = f"{name}, in {_of_rows(rows)}, is positive; all other labels are negative: {_joined(parts)}."
+    if doubts:
+        doubted = _of_rows(sum(count for _, count in doubts))
+        names = _joined([label for label, _ in doubts])
+        rest += f" {names}, in {doubted}, may mean that there is no label: if so, leave out such rows."
+    return Labels(positive, rest)
+
+
+def _of_rows(rows: int) -> str:
+    return f"{rows} row{'' if rows == 1 else 's'}"
+
+
+def _joined(names: list[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def first_misfit(kinds: Iterable[tuple[int, Hashable]], allowed: Collection[AbstractSet[Hashable]]) -> int | None:
@@ -231,7 +268,9 @@ def first_misfit(kinds: Iterable[tuple[int, Hashable]], allowed: Collection[Abst
 def label_misfit(row: int | None, counted: Tally) -> ColumnError:
     """Make the error for labels that need a positive_label."""
     advice = "name the positive one with positive_label"
-    if counted.labels > 2:  # noqa: PLR2004  # two classes
+    if any(_FRACTION.fullmatch(name) for name, _ in counted.most):
+        advice = f"{counted.listed} look like scores; if they are labels, {advice}"
+    elif counted.labels > 2:  # noqa: PLR2004  # two classes
         advice = f"these are {counted.labels} values, {counted.listed}; {advice}, and all others are negative"
     elif counted.labels == 1:
         advice = f"here all {counted.rows} are {counted.listed}, and a curve needs two classes"

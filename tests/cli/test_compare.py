@@ -4,7 +4,10 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 from service.cli.layout import MOST_ROWS
+from tests.cli import running
 from tests.cli.comparing import ALL, CLASSIFIERS, FIRST, SECOND, TEN, answered, rocpr, sample, written
 from tests.cli.running import DATA
 
@@ -33,6 +36,13 @@ def test_the_summary_as_a_whole(tmp_path: Path) -> None:
         "             roc       hull         pr  trapezoid  achievable  precision",
         "  one   0.812500   0.812500  *0.519836  *0.537295   *0.519836  *0.506579",
         "  two  *0.875000  *0.875000   0.038462   0.038462    0.038462   0.038462",
+        "",
+        "Differences from the first, with 95 % intervals, not paired",
+        "                       difference                interval         p  verdict",
+        "  two",
+        "    roc                 +0.062500  -0.038464 to +0.165451     0.149  undecided",
+        "    pr                  -0.481375  -0.744057 to -0.218693  1.88e-05  lower",
+        "    average_precision   -0.468117  -0.732456 to -0.203779  3.55e-05  lower",
         "",
         "Dominance: never more false positives at the same recall",
         "  one  dominates none",
@@ -220,7 +230,7 @@ def test_columns_of_one_table(tmp_path: Path) -> None:
     run = rocpr(path, "--labels", "y", "--scores", "all,ten")
     assert (run.exit_code, run.stderr) == (0, "")
     assert run.stdout.splitlines()[:3] == ["Evaluations", f"  all  {path}", f"  ten  {path}"]
-    assert run.stdout.splitlines()[3:] == rocpr(ALL, TEN).stdout.splitlines()[3:]
+    assert run.stdout.splitlines()[3:] == rocpr(ALL, TEN, "--paired").stdout.splitlines()[3:]
 
 
 def test_columns_of_one_table_as_json_and_as_a_picture(tmp_path: Path) -> None:
@@ -249,3 +259,77 @@ def test_an_engine_reads_no_columns_of_one_table(tmp_path: Path) -> None:
     run = rocpr(one_table(tmp_path), "--labels", "y", "--scores", "all,ten", "--engine", "duckdb")
     assert (run.exit_code, run.stdout) == (2, "")
     assert "With --engine, give every classifier as NAME=FILE." in run.stderr
+
+
+def differences(text: str) -> dict[tuple[str, str], list[str]]:
+    """The rows of the table of differences: {(classifier, area): cells}."""
+    lines = [line for line in section(text, "Differences")[2:] if "--paired" not in line]
+    rows: dict[tuple[str, str], list[str]] = {}
+    name = ""
+    for line in lines:
+        area, *cells = re.split(r" {2,}", line.strip())
+        if cells:
+            rows[name, area] = cells
+        else:
+            name = area
+    return rows
+
+
+@pytest.mark.parametrize("words", [[], ["--paired"]])
+def test_differences_are_those_of_a_gate(words: list[str]) -> None:
+    paired = bool(words)
+    ten, all_ = (sample(DATA / f"breast_cancer{name}.csv") for name in ("_ten", ""))
+    rules = [{"metric": area, "max_drop": 0, "confidence": 0.95} for area in ("roc", "pr", "average_precision")]
+    body = json.dumps({**ten, "baseline": all_, "paired": paired, "rules": rules}).encode()
+    checks = json.loads(running.answered("gates", body, "application/json"))["checks"]
+    done = rocpr(ALL, TEN, *words)
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert f"Differences from the first, with 95 % intervals, {'' if paired else 'not '}paired\n" in done.stdout
+    assert differences(done.stdout) == {
+        ("ten", check["rule"]["metric"]): [
+            f"{check['difference']:+.6f}",
+            f"{check['interval']['lower']:+.6f} to {check['interval']['upper']:+.6f}",
+            f"{check['p_value']:.3g}",
+            "undecided",
+        ]
+        for check in checks
+    }
+    assert ("add --paired" in done.stdout) == (not paired)
+
+
+def test_a_difference_that_is_certain_is_higher_or_lower(tmp_path: Path) -> None:
+    rows = range(200)
+    table = "good,bad,labels\n" + "".join(f"{row % 7 + 5 * (row % 2)},{row % 7},{row % 2}\n" for row in rows)
+    (tmp_path / "table.csv").write_text(table)
+    for names, sign, verdict in (("good,bad", "-", "lower"), ("bad,good", "+", "higher")):
+        done = rocpr(tmp_path / "table.csv", "--scores", names)
+        found = differences(done.stdout)
+        assert {cells[-1] for cells in found.values()} == {verdict}
+        assert {cells[0][0] for cells in found.values()} == {sign}
+        assert ", paired\n" in done.stdout  # columns of one table have the same rows
+        assert "--paired" not in done.stdout
+
+
+def test_each_of_several_is_compared_with_the_first_under_its_name(tmp_path: Path) -> None:
+    words = written(tmp_path, a_long_name_of_a_model=FIRST, two=SECOND, three=FIRST)
+    lines = section(rocpr(*words).stdout, "Differences")
+    assert max(map(len, lines)) <= 80
+    assert [line for line in lines if re.match(r"  \S", line)] == ["  two", "  three"]
+    assert [line.split()[-1] for line in lines[-3:]] == ["undecided"] * 3  # the same counts as the first
+
+
+def test_without_enough_examples_there_is_no_interval_and_the_warning_says_so(tmp_path: Path) -> None:
+    done = rocpr(*written(tmp_path, a={"scores": [3, 1], "labels": [1, 0]}, b={"scores": [1, 2], "labels": [1, 0]}))
+    assert differences(done.stdout)["b", "roc"] == ["-1.000000", "-", "-", "undecided"]
+    assert "too_few_examples" in done.stdout.partition("Warnings")[2]
+
+
+def test_files_that_are_not_paired_are_refused_with_paired(tmp_path: Path) -> None:
+    words = written(
+        tmp_path, a={"scores": [3, 1, 2], "labels": [1, 0, 0]}, b={"scores": [3, 1, 2], "labels": [0, 1, 0]}
+    )
+    done = rocpr(*words, "--paired")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "Row 0, counting from 0, has different labels in the two evaluations" in done.stderr
+    done = rocpr(*words, "--paired", "--json")
+    assert (done.exit_code, "--paired is for the summary" in done.stderr) == (2, True)

@@ -36,6 +36,24 @@ def test_the_summary_has_the_numbers_of_the_answer(name: str) -> None:
     assert not re.search(r"[ \t]$", run.stdout, re.MULTILINE)
 
 
+HINT = "  roc is below 0.5: do the scores run the other way? See --lower-is-positive.\n"
+
+
+def test_scores_that_may_run_the_other_way_are_pointed_out(tmp_path: Path) -> None:
+    path = tmp_path / "distances.csv"
+    path.write_text("scores,labels\n0.1,1\n0.2,1\n0.9,0\n0.3,1\n")
+    done = rocpr(path)
+    assert (done.exit_code, done.stdout.count(HINT)) == (0, 1)
+    assert HINT not in rocpr(path, "--lower-is-positive").stdout
+    assert HINT not in rocpr(DATA / "digits_eight.csv").stdout
+    rules = tmp_path / "rules.toml"
+    rules.write_text('[[rules]]\nmetric = "roc"\nmin = 0.9\n')
+    done = run("gate", rules, path)
+    assert (done.exit_code, done.stdout.count(HINT)) == (1, 1)
+    assert HINT not in run("gate", rules, path, "--lower-is-positive").stdout
+    assert run("compare", f"a={path}", f"b={path}").stdout.count(HINT) == 1
+
+
 def test_the_summary_as_a_whole(tmp_path: Path) -> None:
     """Figure 7 of Davis and Goadrich (2006), curve II, with a threshold."""
     path = tmp_path / "counts.csv"
@@ -215,7 +233,7 @@ def test_an_error_in_a_column_does_not_point_to_the_option_that_names_it(tmp_pat
     path = tmp_path / "one.csv"
     path.write_text(f"scores,{name}\n0.9,1\n0.4,1\n")
     run = rocpr(path, "--labels", name)
-    assert run.stderr.startswith(f"Error: {path}: This cannot be used.\n  /{name}: All 2 labels are positive")
+    assert run.stderr.startswith(f"Error: {path}: This cannot be used.\n  column {name}: All 2 labels are positive")
 
 
 def test_a_json_file_carries_its_own_options(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def fed(command: str) -> list[str]:
     [
         ("curves", OPERATIONS["curves"].parameters, {"file", "show"}),
         ("tradeoffs", OPERATIONS["tradeoffs"].parameters, {"file"}),
-        ("compare", one_evaluation("indices").parameters, {"files"}),
+        ("compare", one_evaluation("indices").parameters, {"files", "paired"}),
         ("slices", set(OPERATIONS["slices"].parameters) - {"slices"}, {"file", "slices_", "sort"}),
         ("classes", OPERATIONS["classes"].parameters, {"file"}),
     ],
@@ -84,8 +84,8 @@ def test_a_wrong_value_is_pointed_to(command: str) -> None:
     done = run(command, "-", "--format", "csv", given="scores,labels\n0.9,1\nabc,0\n0.3,yes\n")
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr.splitlines()[0] == "Error: standard input: This cannot be used."
-    assert re.search(r"\n  /scores/1: .*\(not_a_number\)\n", done.stderr)
-    assert "\n  /labels/2: " in done.stderr
+    assert re.search(r"\n  column scores, row 1: .*\(not_a_number\)\n", done.stderr)
+    assert "\n  column labels, row 2: " in done.stderr
     assert done.stderr.count("--positive-label") == 1
     assert done.stderr.endswith("\n  Rows are counted from 0.\n")
 
@@ -114,7 +114,7 @@ def test_a_table_with_other_columns_gets_advice_how_to_name_them(named: Path, co
     assert "give them with --scores and --labels. Did you mean --scores p? (missing)" in half
     assert "--labels" not in run(*words(command, named), "--scores", "nothing").stderr
     done = run(*fed(command), "--format", "csv", given="tp,fp\n1,1\n")
-    assert "/positives: " in done.stderr
+    assert "Give fn or positives" in done.stderr
     assert "--labels" not in done.stderr
 
 
@@ -151,13 +151,13 @@ COMPARED = [f"all={ALL}", f"ten={TEN}"]
         (["tradeoffs", "-", "--format", "csv", "--keep", "hull"], "No such option"),
         (
             ["compare", COMPARED[0], "scores.csv"],
-            "'scores.csv' is not NAME=FILE; put a name first, as in new=scores.csv.",
+            "'scores.csv' is not NAME=FILE; put a name first, as in scores=scores.csv.",
         ),
         (
             ["compare", COMPARED[0], "=scores.csv"],
-            "'=scores.csv' is not NAME=FILE; put a name first, as in new=scores.csv.",
+            "'=scores.csv' is not NAME=FILE; put a name first, as in scores=scores.csv.",
         ),
-        (["compare", COMPARED[0], "a="], "'a=' is not NAME=FILE; put a name first, as in new=a."),
+        (["compare", COMPARED[0], "a="], "'a=' is not NAME=FILE; put a name first, as in a=a."),
         (["compare", COMPARED[0], COMPARED[0]], "More than one file has the name 'all'"),
         (["compare", "a=-", "b=-", "--format", "csv"], "Standard input can be read only once"),
         (["compare", *COMPARED, "--include", "auc"], "No such option"),

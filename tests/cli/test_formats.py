@@ -1,6 +1,7 @@
 """Every command reads a table in Arrow or Parquet like the same table in CSV."""
 
 import json
+import re
 from functools import partial
 from pathlib import Path
 
@@ -62,7 +63,7 @@ def test_errors_are_reported_with_their_row(tmp_path: Path) -> None:
         rocpr("compare", f"a={path}", f"b={path}", "--scores", "p", "--labels", "y", "--positive-label", "yes"),
     ):
         assert run.exit_code == 2
-        assert "/p/1: This is null; it must be a number. (not_a_number)" in run.stderr
+        assert "column p, row 1: This is null; it must be a number. (not_a_number)" in run.stderr
     assert "its columns are: 'p', 'y'" in rocpr("curves", path).stderr
 
 
@@ -109,7 +110,7 @@ def test_labels_that_need_to_be_named_are_reported_with_the_option(tmp_path: Pat
         run.stderr.count("No label equals --positive-label, 'Yes'; the labels are 'yes' and 'no'."),
     ) == (2, 1)
     run = rocpr("curves", path, "--scores", "p")
-    assert "/labels: There is no column labels" in run.stderr
+    assert "  There is no column labels" in run.stderr
     assert run.stderr.count("give it with --labels; ") == 1
 
 
@@ -208,3 +209,22 @@ def test_more_than_two_labels_are_reported_by_every_command(tmp_path: Path) -> N
             run = rocpr(*words)
             assert run.exit_code == 2
             assert "these are 3 values, 'a', 'b' and 'c'; name the positive one" in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("scores,labels\n85%,1\n0.2,0\n", "'85%' is not a decimal number: leave out the percent sign."),
+        ("scores,labels\n1,0.9\n0,0.8\n1,0.7\n", "'0.9', '0.8' and '0.7' look like scores; if they are labels, name"),
+        ("0.9,1\n0.8,0\n", "is: '0.9', '1'; a table begins with the names of its columns."),
+        ("scores,labels\n", "The table has a header and no rows. (no_rows)"),
+        ("", "The file is empty; send scores and labels"),
+    ],
+)
+def test_mistakes_in_a_file_are_explained_without_words_of_http(tmp_path: Path, content: str, told: str) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text(content)
+    done = rocpr("curves", path)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert told in done.stderr
+    assert not re.search(r"curl|[Bb]ody|parameter|Content-Type", done.stderr)

@@ -11,6 +11,7 @@ from itertools import chain
 import duckdb
 import pytest
 
+from service.extras import how_to_install
 from tests.cli.running import DATA, run
 
 DIGITS = DATA / "digits_eight.csv"
@@ -93,8 +94,9 @@ def test_what_cannot_be_written(words: list[object], detail: str) -> None:
 def test_without_the_extra_the_error_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sqlglot.errors", None)
     monkeypatch.setitem(sys.modules, "service.engines.failures", None)
-    install = "needs the extra {0}. In the sources of rocpr: python3 -m pip install '.[{0}]'.\n"
+    install = "needs the extra {}. To install it:\n  {}\n"
     done = run("sql", "--dialect", "duckdb", *OPTIONS)
-    assert (done.exit_code, done.stderr) == (2, f"Error: rocpr sql {install.format('sql')}")
+    assert (done.exit_code, done.stderr) == (2, f"Error: rocpr sql {install.format('sql', how_to_install('sql'))}")
     done = run("curves", DIGITS, "--engine", "duckdb")
-    assert (done.exit_code, done.stderr) == (2, f"Error: --engine duckdb {install.format('duckdb')}")
+    wanted = install.format("duckdb", how_to_install("duckdb"))
+    assert (done.exit_code, done.stderr) == (2, f"Error: --engine duckdb {wanted}")

@@ -134,7 +134,7 @@ def test_a_file_and_an_option_that_are_wrong_are_told_apart(tmp_path: Path) -> N
     assert title == "Error: standard input: This cannot be used."
     assert [line.split(":")[0] for line in lines] == [
         "  --at-lambda/0",
-        "  /indices/1",
+        "  column indices, row 1",
         "  Rows are counted from 0.",
     ]
     path = tmp_path / "request.json"

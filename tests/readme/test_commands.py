@@ -4,15 +4,17 @@ import json
 import math
 import re
 import shlex
+from itertools import chain
 from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from service.cli.commands import rocpr as commands
 from tests.e2e.conftest import Server
 from tests.readme.commands import ELSEWHERE, NOT_RUN, Example, draws, examples, has_curl, run
-from tests.readme.documents import DOCUMENTS, README, blocks, prose_of, text_of
+from tests.readme.documents import DOCUMENTS, README, blocks, prose_of, table, text_of
 from tests.readme.test_languages import NOT_HERE, RUN
 
 EXAMPLES = [example for document in DOCUMENTS for example in examples(document)]
@@ -98,3 +100,17 @@ def test_commands_within_sentences_exist(document: str) -> None:
             command = command.commands[words.pop(0)]
         options = {option for parameter in command.params for option in parameter.opts}
         assert {word for word in words if word.startswith("--")} <= options
+
+
+def test_the_options_for_own_files_fit_such_a_file(tmp_path: Path) -> None:
+    """Each row of README's table has them in its last cell; here they go together, but for another engine."""
+    cells = [re.findall(r"`(--[^`]+)`", row[-1]) for row in table(README, "Evaluate a file")]
+    words = [shlex.split(option) for options in cells for option in options]
+    assert len(words) == 5
+    path = tmp_path / "mail.csv"
+    path.write_text("mail;p spam;is spam\nA;0,1;yes\nB;0,2;no\nC;0,3;yes\nD;0,8;no\n", encoding="utf-8")
+    done = CliRunner().invoke(commands, ["curves", str(path), *chain.from_iterable(words[:4])])
+    assert (done.exit_code, "  roc                0.750000" in done.stdout) == (0, True)
+    assert words[4] == ["--engine", "duckdb"]
+    done = CliRunner().invoke(commands, ["curves", str(tmp_path / "*.csv"), *chain.from_iterable(words)])
+    assert (done.exit_code, "  roc                0.750000" in done.stdout) == (0, True)

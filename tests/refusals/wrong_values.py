@@ -47,9 +47,11 @@ def wrong_values(field: fields.Field[Any]) -> Iterator[Wrong]:
 
 
 @wrong_values.register
-def _(field: fields.Nested) -> Iterator[Wrong]:  # noqa: ARG001
+def _(field: fields.Nested) -> Iterator[Wrong]:
     for value in (1, "text", True, [1], [{}]):
-        yield Wrong(value, "not_an_object", "Must be an object.")
+        example = getattr(field.schema, "example", "")
+        such = f", such as {example}" if example else ""
+        yield Wrong(value, "not_an_object", f"Must be an object{such}.")
     for value in (1, None, []):
         yield Wrong({"foo": value}, "unknown_field", "Unknown field; the known names are", "/foo")
         yield Wrong({"_schema": value}, "unknown_field", "Unknown field; the known names are", "/_schema")
@@ -66,7 +68,7 @@ def _(field: Where) -> Iterator[Wrong]:  # noqa: ARG001
 @wrong_values.register
 def _(field: own.ObjectList) -> Iterator[Wrong]:
     for value in (1, "text", True, {"0": {}}):
-        yield Wrong(value, "not_a_list", "Must be a list of objects.")
+        yield Wrong(value, "not_a_list", "Must be a list of objects")
     bounds = f"Must have {field.minimum} to {field.maximum} items, not"
     for size in {max(field.minimum - 1, 0), field.maximum + 1} - {0}:
         yield Wrong([{}] * size, "wrong_length", f"{bounds} {size}.")

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
+from service import extras
 from service.app import create_app
 from service.settings import read_settings
 from service.web import version as module
@@ -62,9 +63,10 @@ class Distribution:
 
 
 def test_extras_of_which_everything_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = module.distribution
-    monkeypatch.setattr(module, "distribution", lambda name: Distribution() if name == "rocpr" else real(name))
-    assert module._installed_extras() == {"there"}
+    real = extras.distribution
+    for each in (extras, module):
+        monkeypatch.setattr(each, "distribution", lambda name: Distribution() if name == "rocpr" else real(name))
+    assert extras.installed_extras() == {"there"}
     assert module._installed_commit() == COMMIT
 
 

@@ -1,9 +1,13 @@
 """A column that several evaluations share: it is read once in each way, and different ways are kept apart."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from service.wire.columns import ColumnError, Labels, SharedColumn, categories, contents, labels, numbers
+from service.wire.formats.arrow_columns import ArrowColumn
+from service.wire.formats.distinct_labels import distinct_labels
+from service.wire.formats.text_columns import TextColumn
 
 
 class Counted:
@@ -115,3 +119,36 @@ def test_says_what_a_column_would_be(read, told):
 @pytest.mark.parametrize("column", [[0, 1, 1], ["a", "b", "a"], ["a", 1, 1], [True, 0]])
 def test_a_positive_label_of_two_leaves_nothing_to_say_of_the_rest(column):
     assert labels(column, column[0]).rest is None
+
+
+def of_texts(texts, positive):
+    """What each kind of column, and an engine, says of the same labels."""
+    cells = pa.chunked_array([pa.array(texts)])
+    columns = [texts, TextColumn(cells), ArrowColumn(cells), ArrowColumn(cells.dictionary_encode())]
+    values, counts = np.unique(texts, return_counts=True)
+    return {labels(column, positive).rest for column in columns if "" not in texts or column is not columns[1]} | {
+        distinct_labels(values.tolist(), counts, positive).rest
+    }
+
+
+@pytest.mark.parametrize("text", ["NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None", ""])
+def test_a_negative_label_that_may_mean_none_is_named(text):
+    told = "'yes', in 2 rows, is positive; all other labels are negative: {}in 1."
+    doubt = f" {text!r}, in 1 row, may mean that there is no label: if so, leave out such rows."
+    assert of_texts(["yes", text, "yes"], "yes") == {told.format(f"{text!r} ") + doubt}
+    (rest,) = of_texts(["yes", "no", text, "no", "yes"], "yes")
+    assert rest.endswith(f"are negative: 'no' in 2 and {text!r} in 1.{doubt}")
+
+
+def test_a_class_that_is_called_none_is_positive_if_it_is_named():
+    assert of_texts(["None", "mild", "None"], "None") == {None}
+
+
+def test_rare_labels_that_may_mean_none_are_named_all():
+    (rest,) = of_texts([*"aabbccddeeffgg", "NA", "null", "null"], "a")
+    assert rest.endswith(" 'NA' and 'null', in 3 rows, may mean that there is no label: if so, leave out such rows.")
+
+
+@pytest.mark.parametrize("text", ["none", "no", "na", "0", "unknown"])
+def test_other_words_are_labels(text):
+    assert of_texts(["yes", text], "yes") == {None}

@@ -8,13 +8,12 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from service.cli.layout import CHANCE
 from service.inference.rules import percent
 
 LEVEL = 0.95
 FPR = 0.1
 """The false positive rate of the operating point."""
-CHANCE = 0.5
-"""The area under the ROC curve of useless scores."""
 
 PROBE: dict[str, Any] = {
     "intervals": {"level": LEVEL, "resamples": 500},  # enough for ends rounded to a thousandth

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from service.cli.layout import fraction, in_full, table_lines, text_lines, warning_lines, width
+from service.cli.layout import direction_lines, fraction, in_full, table_lines, text_lines, warning_lines, width
 from service.inference.rules import Rule, percent
 from service.wire.answers.gate_reports import has_baseline
 
@@ -32,6 +32,8 @@ def verdict_lines(document: dict[str, Any], scores: str, baseline: str | None) -
         yield "Reasons"
         for reason in reasons:
             yield from text_lines(reason)
+    rocs = [check["value"] for check in document["checks"] if check["rule"]["metric"] == "roc"]
+    yield from direction_lines(rocs)
     yield from warning_lines(document)
     yield ""
     yield _verdict_line(document)

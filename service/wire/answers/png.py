@@ -15,10 +15,7 @@ from importlib.util import find_spec
 from service.charts.svg import FONT
 from service.wire.problems import invalid_value
 
-NEEDS = (
-    "PNG needs the extra png and a font, such as DejaVu Sans, where rocpr runs. "
-    "In the sources of rocpr: python3 -m pip install '.[png]'."
-)
+NEEDS = "PNG needs the extra png and a font, such as DejaVu Sans, where rocpr runs."
 """What is missing if PNG is not offered."""
 
 MOST_PIXELS = 16_000_000

@@ -16,6 +16,7 @@ from service.wire.columns import (
     Labels,
     Tally,
     chosen_labels,
+    doubtful,
     first_misfit,
     inexact_integer,
     label_misfit,
@@ -80,7 +81,7 @@ def _(column: list, positive_label: object) -> Labels:  # type: ignore[type-arg]
         positive = _typed(positive_label)
         if kinds == {positive[0]}:
             chosen = np.fromiter(map(eq, column, repeat(positive_label)), np.bool_, len(column))
-            if chosen.any() and _at_most_two(column):
+            if chosen.any() and (values := _if_two(column)) and not doubtful(values):
                 return Labels(chosen)
         else:
             chosen = np.fromiter((_typed(value) == positive for value in column), np.bool_, len(column))
@@ -112,14 +113,14 @@ def _typed(value: object) -> tuple[str, object]:
     return _VALUE_KINDS[type(value)], value
 
 
-def _at_most_two(column: list[object]) -> bool:
-    """Whether a column of one kind has at most two values.
+def _if_two(column: list[object]) -> list[object]:
+    """The values of a column of one kind if there are at most two, otherwise none.
 
     Compares instead of hashing: a set of integers chosen to collide takes quadratic time.
     """
     first = next(iter(column), None)
     second = next(compress(column, map(ne, column, repeat(first))), None)
-    return column.count(first) + column.count(second) == len(column)
+    return [first, second] if column.count(first) + column.count(second) == len(column) else []
 
 
 def _tally(column: list[Any]) -> Tally:

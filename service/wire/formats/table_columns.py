@@ -3,6 +3,7 @@
 Knows names of columns and what they are for; nothing of formats, nor of documents.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Protocol
 
@@ -14,6 +15,7 @@ COUNTS_COLUMNS = ("tp", "fp", "fn", "tn", "threshold")
 GROUP_ENDS = ("score", "score_from", "score_to")
 GROUP_MASSES = ("positives", "negatives", "positives_squared", "negatives_squared")
 
+_NUMBER = re.compile(r"[+-]?[\d.,]*\d[\d.,]*(?:[eE][+-]?\d+)?")
 _SHOWN_HEADER = 200
 """The characters of a table's header that a problem repeats."""
 
@@ -74,7 +76,9 @@ def no_column(table: Table, key: str) -> Problem:
 
 def header_of(table: Table) -> str:
     """The names of the columns, as a problem shows them."""
-    return f"{table.header_is}: {', '.join(map(repr, table.header))[:_SHOWN_HEADER]}"
+    lacks_names = all(_NUMBER.fullmatch(name) for name in table.header)
+    needs = "; a table begins with the names of its columns" if lacks_names else ""
+    return f"{table.header_is}: {', '.join(map(repr, table.header))[:_SHOWN_HEADER]}{needs}"
 
 
 def counts_columns(table: Table) -> list[str]:

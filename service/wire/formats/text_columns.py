@@ -16,6 +16,7 @@ from service.wire.columns import (
     ColumnError,
     Labels,
     chosen_labels,
+    doubtful,
     first_misfit,
     inexact_integer,
     label_misfit,
@@ -84,6 +85,8 @@ def _not_a_number(cells: pa.ChunkedArray, points: pa.ChunkedArray, decimal: str)
         return ColumnError("not_a_number", "This is blank; it must be a number.", row)
     if decimal == "." and _WITH_COMMA.fullmatch(text):
         return ColumnError("not_a_number", f"{shown(text)} has a decimal comma: set decimal=comma.", row)
+    if text.endswith("%"):
+        return ColumnError("not_a_number", f"{shown(text)} is not a decimal number: leave out the percent sign.", row)
     mark = " with decimal=comma" if decimal == "," and "." in text else ""
     return ColumnError("not_a_number", f"{shown(text)} is not a decimal number{mark}.", row)
 
@@ -106,7 +109,7 @@ def labels_of_texts(cells: pa.ChunkedArray, positive_label: object, decimal: str
     # Half of a surrogate pair equals no text.
     found = pc.index(texts.cast(pa.binary()), pa.scalar(label.encode("utf-8", "surrogatepass"), pa.binary())).as_py()
     positive: BoolArray = codes == found
-    if found >= 0 and len(texts) <= 2:  # noqa: PLR2004  # two classes
+    if found >= 0 and len(texts) <= 2 and not doubtful(texts):  # noqa: PLR2004  # two classes
         return Labels(positive)
     return chosen_labels(positive, label, tally(texts, np.bincount(codes, minlength=len(texts))))
 

@@ -26,6 +26,8 @@ from service.wire.requests.work import curves_work
 class InterpolationSchema(ObjectSchema):
     """Where to interpolate: exactly one of a step in true positives and a list of recalls."""
 
+    example = '{"every": 10}'
+
     every = Number(exclusive_minimum=0)
     at_recall = NumberColumn(minimum=0, maximum=1)
 
@@ -47,6 +49,8 @@ MOST_PREVALENCES = 1000
 
 class CostsSchema(ObjectSchema):
     """What errors cost, and at which prevalences."""
+
+    example = '{"prevalence": [0.01, 0.1], "fn_cost": 5}'
 
     prevalence = NumberColumn(minimum=0, maximum=1)
     fn_cost = Number(exclusive_minimum=0, maximum=LARGEST_COST)

@@ -5,7 +5,7 @@ generated clients may send them. Knows the domain's constructors; nothing of byt
 """
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 from marshmallow import RAISE, Schema, ValidationError, fields, post_load, pre_load
 
@@ -17,7 +17,18 @@ from service.curves.sample import Sample
 from service.wire.columns import is_unicode, items
 from service.wire.problems import MAX_ERRORS, meant
 from service.wire.requests.faults import FACT_CODES
-from service.wire.requests.fields import Choice, Fault, Flag, LabelColumn, Number, NumberColumn, Scalar, Text, invalid
+from service.wire.requests.fields import (
+    Choice,
+    Fault,
+    Flag,
+    LabelColumn,
+    Number,
+    NumberColumn,
+    Scalar,
+    Text,
+    invalid,
+    such_as,
+)
 
 _MEANING: dict[str, tuple[type, ...]] = {"positive_label": (str, int, float), "lower_is_positive": (bool,)}
 """Fields for the meaning of labels and scores, and the types of their values; a bool is an int."""
@@ -30,13 +41,18 @@ _UNKNOWN_FIELD = Fault("unknown_field", "Unknown field.")
 
 
 class ObjectSchema(Schema):
-    """An object that takes only its own fields, and treats null and [] as absent."""
+    """An object that takes only its own fields, and treats null and [] as absent.
+
+    `example` is shown where there is something else in its place.
+    """
+
+    example: ClassVar[str] = ""
 
     def __init__(self, **options: Any) -> None:  # noqa: ANN401  # marshmallow's, passed on
         super().__init__(partial=True, **options)  # no field is required: absent ones need no visit
         self.error_messages |= {  # typed as text, but passed on unchanged
             "unknown": _UNKNOWN_FIELD,  # type: ignore[dict-item]
-            "type": Fault("not_an_object", "Must be an object."),  # type: ignore[dict-item]
+            "type": Fault("not_an_object", f"Must be an object{such_as(self.example)}."),  # type: ignore[dict-item]
         }
 
     class Meta:

@@ -190,7 +190,9 @@ class ObjectList(fields.Field[list[Any]]):
     def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> list[Any]:
         items = columns.items(value)
         if items is None:
-            raise ValidationError([Fault("not_a_list", "Must be a list of objects.")])
+            example = getattr(self.schema, "example", "")
+            such = such_as(f"[{example}]" if example else "")
+            raise ValidationError([Fault("not_a_list", f"Must be a list of objects{such}.")])
         if not self.minimum <= len(items) <= self.maximum:
             message = f"Must have {self.minimum} to {self.maximum} items, not {len(items)}."
             raise ValidationError([Fault("wrong_length", message)])
@@ -206,6 +208,11 @@ class ObjectList(fields.Field[list[Any]]):
         if errors:
             raise ValidationError(errors)
         return loaded
+
+
+def such_as(example: str) -> str:
+    """Continue a sentence with an example, if there is one."""
+    return f", such as {example}" if example else ""
 
 
 def not_one_of(choices: tuple[str, ...], row: int | None = None) -> Fault:

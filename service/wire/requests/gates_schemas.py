@@ -100,6 +100,8 @@ def _meant(value: object, names: tuple[str, ...]) -> str | None:
 class RuleSchema(RangeSchema):
     """One rule; which fields it takes depends on the metric."""
 
+    example = '{"metric": "roc", "min": 0.9}'
+
     metric = MetricName(METRIC_NAMES)
     at = Number(minimum=0, maximum=1)
     at_threshold = Number()

@@ -32,6 +32,8 @@ class Level(Number):
 class IntervalsSchema(ObjectSchema):
     """The level and the method of intervals."""
 
+    example = '{"level": 0.95}'
+
     level = Level()
     method = Choice(INTERVAL_METHODS)
     resamples = Whole(minimum=FEWEST_RESAMPLES, maximum=MOST_RESAMPLES)
@@ -54,6 +56,8 @@ def level_too_high(resamples: int) -> str:
 
 class OperatingPointSchema(ObjectSchema):
     """A metric, and where to read it."""
+
+    example = '{"metric": "precision_at_recall", "at": 0.9}'
 
     metric = Choice(METRICS)
     at = Number(minimum=0, maximum=1)

@@ -28,6 +28,8 @@ class RangeSchema(ObjectSchema):
 class PartialSchema(RangeSchema):
     """A range of a rate, from 0 to 1 unless `from` and `to` are given."""
 
+    example = '{"over": "fpr", "to": 0.1}'
+
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> PartialRange:
         """Build the range."""

@@ -129,6 +129,8 @@ def _compact(numbers: IntArray, most: int) -> tuple[IntArray, IntArray]:
 class SliceIntervalsSchema(ObjectSchema):
     """The level and the method of slices' intervals; none is resampled."""
 
+    example = '{"level": 0.95}'
+
     level = Level()
     method = Choice(CLOSED_METHODS)
 

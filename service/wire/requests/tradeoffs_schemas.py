@@ -22,6 +22,8 @@ from service.wire.requests.work import tradeoffs_work
 class LambdaDensitySchema(ObjectSchema):
     """A Beta density over lambda."""
 
+    example = '{"a": 2, "b": 2}'
+
     a = Number(minimum=0.01, maximum=1000)
     b = Number(minimum=0.01, maximum=1000)
 

@@ -1,5 +1,7 @@
 """Columns as fields: bounds point to the first row beyond them; -0.0 becomes 0.0, whoever owns the memory; numbers."""
 
+import json
+
 import numpy as np
 import pytest
 from marshmallow import ValidationError, pre_load
@@ -109,3 +111,16 @@ def test_the_shortest_and_the_longest_text(text, is_right):
     else:
         with pytest.raises(ValidationError):
             Text(minimum=1, maximum=3).deserialize(text)
+
+
+def schemas_with_an_example(of: type[ObjectSchema] = ObjectSchema) -> list[type[ObjectSchema]]:
+    found = [each for sub in of.__subclasses__() for each in (sub, *schemas_with_an_example(sub))]
+    return [each for each in dict.fromkeys(found) if each.example]
+
+
+@pytest.mark.parametrize("schema", schemas_with_an_example())
+def test_an_example_that_is_shown_is_right(schema: type[ObjectSchema]) -> None:
+    schema().load(json.loads(schema.example))
+    with pytest.raises(ValidationError) as caught:
+        schema().load(3)
+    assert caught.value.messages["_schema"][0].detail == f"Must be an object, such as {schema.example}."
