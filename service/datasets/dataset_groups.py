@@ -18,6 +18,7 @@ from service.datasets.queries import DatasetQuery
 from service.wire import columns
 from service.wire.formats.distinct_labels import distinct_labels
 from service.wire.problems import Problem, invalid_value, pointer_token
+from service.wire.requests.evaluation_schemas import FoundGroups
 
 if TYPE_CHECKING:
     from service.engines.duckdb_engine import DuckDB
@@ -43,7 +44,8 @@ def queried_groups(query: DatasetQuery, progress: OnProgress | None = None) -> d
     """
     found = _found(query, progress)
     groups = found.groups
-    fields = query.with_meaning({"score_from": groups.score_from, "score_to": groups.score_to, **groups.masses})
+    columns = {"score_from": groups.score_from, "score_to": groups.score_to, **groups.masses}
+    fields = query.with_meaning(FoundGroups(columns, found.rest))
     if query.by:
         fields["slices"] = {name: found.slices[name].tolist() for name in query.by}
     return fields
@@ -51,7 +53,13 @@ def queried_groups(query: DatasetQuery, progress: OnProgress | None = None) -> d
 
 def _found(query: DatasetQuery, progress: OnProgress | None) -> "Found":
     from service.engines.checks import RowColumns  # noqa: PLC0415  # rocpr runs without engines
-    from service.engines.failures import ColumnRefused, EngineFailed  # noqa: PLC0415
+    from service.engines.failures import (  # noqa: PLC0415
+        ColumnRefused,
+        EngineFailed,
+        EngineOutOfMemory,
+        FilesUnreadable,
+        NoRows,
+    )
     from service.engines.plan import found  # noqa: PLC0415
 
     dataset, place = query.dataset, query.place
@@ -71,6 +79,10 @@ def _found(query: DatasetQuery, progress: OnProgress | None) -> "Found":
             return found(engine, wanted, read_labels, tolerance=query.tolerance, most_bins=engine.most_bins)
     except ColumnRefused as fact:
         raise invalid_value(f"{place}/dataset", fact.code, f"{fact.column}: {fact.detail}") from None
+    except NoRows as fact:
+        raise invalid_value(
+            f"{place}/dataset", "no_rows", "No row meets where." if query.where else fact.detail
+        ) from None
     except OneClassLabels as fact:
         raise invalid_value(f"{place}/dataset", "one_class", fact.detail) from None
     except columns.ColumnError as error:
@@ -79,7 +91,9 @@ def _found(query: DatasetQuery, progress: OnProgress | None) -> "Found":
         _LOG.error("%s: dataset %s: %s", VARIABLE, dataset.name, failure)
         # An engine's message may quote the operator's paths and addresses.
         message = f"The engine of the dataset {dataset.name} failed; the server's log says more."
-        if query.tolerance is None:
+        if isinstance(failure, FilesUnreadable):
+            message = f"A file of the dataset {dataset.name} is damaged or malformed; the server's log says more."
+        elif isinstance(failure, EngineOutOfMemory) and query.tolerance is None:
             message += " Exact groups need memory for every score; a tolerance needs less."
         raise Problem("dataset_unavailable", message) from None
 

@@ -50,7 +50,7 @@ def found(
 
     Slices, and tables with few rows, are always grouped by score.
 
-    Raises ColumnRefused, OneClassLabels, EngineFailed, and what `read_labels` raises.
+    Raises ColumnRefused, NoRows, OneClassLabels, EngineFailed, and what `read_labels` raises.
     """
     kinds = checked_kinds(engine, columns)
     rows = sql.RowSource(

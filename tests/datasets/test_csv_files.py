@@ -1,4 +1,4 @@
-"""CSV files as a dataset: their numbers are read like those of a body."""
+"""CSV files as a dataset: they are read, and refused, like a body."""
 
 from __future__ import annotations
 
@@ -16,12 +16,49 @@ pytest.importorskip("duckdb")
 pytest.importorskip("sqlglot")
 
 
-def asked(rows: str, folder: Path) -> Answer:
-    (folder / "rows.csv").write_text(rows)
-    dataset = Dataset("rows", "duckdb", "p", "y", ("ann",), location=(str(folder / "*.csv"),), positive_label="1")
-    return answer(
-        Request("curves", "/v1/curves", JSON, JSON, (), b'{"dataset": "rows"}', datasets={"rows": dataset}), LIMITS
+def asked(rows: str, folder: Path, where: dict[str, list[str]] | None = None) -> Answer:
+    (folder / "rows.csv").write_bytes(rows.encode(errors="surrogateescape"))
+    location = (str(folder / "*.csv"),)
+    dataset = Dataset("rows", "duckdb", "p", "y", ("ann",), location=location, positive_label="1", filters=("y",))
+    body = json.dumps({"dataset": "rows", "where": where}).encode()
+    return answer(Request("curves", "/v1/curves", JSON, JSON, (), body, datasets={"rows": dataset}), LIMITS)
+
+
+@pytest.mark.parametrize(("cell", "told"), [("NA", "'NA' is"), ("x" * 99, f"'{'x' * 24}'... is")])
+def test_a_cell_that_is_no_number_is_refused_like_a_bodys(cell: str, told: str, tmp_path: Path) -> None:
+    refused = asked(f"p,y\n0.5,1\n{cell},0\n", tmp_path)
+    (error,) = json.loads(refused.body)["errors"]
+    assert error == {
+        "pointer": "/dataset",
+        "code": "not_a_number",
+        "detail": f"p: {told} not a decimal number (1 of 2 rows).",
+    }
+
+
+@pytest.mark.parametrize(("rows", "where"), [("", {}), ("0.5,1\n", {"y": ["7"]})])
+def test_no_rows_are_told_like_a_bodys(rows: str, where: dict[str, list[str]], tmp_path: Path) -> None:
+    refused = asked(f"p,y\n{rows}", tmp_path, where)
+    (error,) = json.loads(refused.body)["errors"]
+    detail = "No row meets where." if where else "The table has no rows."
+    assert error == {"pointer": "/dataset", "code": "no_rows", "detail": detail}
+
+
+@pytest.mark.parametrize("rows", ["0.5,1\n0.1,0,4\n", "0.5,1\n0.1,\udce9\n"])
+def test_a_malformed_file_is_told_in_our_words(rows: str, tmp_path: Path) -> None:
+    refused = asked(f"p,y\n{rows}", tmp_path)
+    assert (refused.status, refused.problem) == (503, "dataset_unavailable")
+    detail = json.loads(refused.body)["detail"]
+    assert detail == "A file of the dataset rows is damaged or malformed; the server's log says more."
+
+
+def test_several_labels_are_warned_of_like_a_bodys(tmp_path: Path) -> None:
+    rows = "p,y\n0.5,1\n0.25,2\n0.75,3\n0.75,1\n"
+    body = Request(
+        "curves", "/v1/curves", CSV, JSON, (("scores", "p"), ("labels", "y"), ("positive_label", "1")), rows.encode()
     )
+    found = json.loads(asked(rows, tmp_path).body)
+    assert [warning["code"] for warning in found["warnings"]] == ["one_vs_rest"]
+    assert found == json.loads(answer(body, LIMITS).body)
 
 
 def test_integers_among_decimals_are_read_exactly_or_refused(tmp_path: Path) -> None:

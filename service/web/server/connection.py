@@ -43,8 +43,8 @@ class Connection(asyncio.BufferedProtocol):
     """
 
     __slots__ = (
-        "_connections", "_half_closed", "_is_full", "_is_last", "_next_pass", "_shared", "_slow_down",
-        "_was_probed", "ahead", "client", "deadline", "exchange", "listener", "phase", "reader", "sending", "since", "transport",
+        "_connections", "_half_closed", "_is_full", "_is_last", "_next_pass", "_shared", "_slow_down", "_was_probed",
+        "ahead", "client", "deadline", "exchange", "listener", "phase", "reader", "sending", "since", "transport",
         "use",
     )  # fmt: skip
 
