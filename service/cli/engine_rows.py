@@ -21,7 +21,7 @@ from service.cli.engine_options import EngineOptions
 from service.cli.engine_signals import ended_by_signals
 from service.cli.files import suffix_of
 from service.cli.options import flag
-from service.curves.errors import OneClassLabels
+from service.curves.errors import OneClassLabels, TotalOutOfRange
 from service.request import Answer, Request
 from service.wire.columns import ColumnError
 from service.wire.formats.arrow_columns import ArrowColumn
@@ -42,6 +42,7 @@ from service.wire.limits import Limits
 from service.wire.media_types import CSV, JSON, PARQUET
 from service.wire.problems import FieldError, Problem, invalid_request, problem_document
 from service.wire.requests.evaluation_schemas import FoundGroups
+from service.wire.requests.faults import FACT_CODES
 
 _CHARACTERS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "point": "."}
 _CSV_SUFFIXES = {"csv", "gz", "zst"}
@@ -129,8 +130,9 @@ class EngineRows:
             fail(self._lines(invalid_request([error]), given))
         except NoRows as fact:
             fail(self._lines(invalid_request([FieldError("", "no_rows", fact.detail)]), given))
-        except OneClassLabels as fact:
-            fail(self._lines(invalid_request([FieldError(f"/{fact.column}", "one_class", fact.detail)]), given))
+        except (OneClassLabels, TotalOutOfRange) as fact:
+            error = FieldError(f"/{fact.column}", FACT_CODES[type(fact)], fact.detail)
+            fail(self._lines(invalid_request([error]), given))
         except EngineFailed as failure:
             lines = [
                 f"Error: {self.name}: {_NAMES[self.engine.engine]} could not read or group the rows.",

@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any
 
-from service.curves.errors import OneClassLabels
+from service.curves.errors import OneClassLabels, TotalOutOfRange
 from service.curves.exact import BoolArray, IntArray
 from service.datasets.file import VARIABLE, Dataset
 from service.datasets.queries import DatasetQuery
@@ -19,6 +19,7 @@ from service.wire import columns
 from service.wire.formats.distinct_labels import distinct_labels
 from service.wire.problems import Problem, invalid_value, pointer_token
 from service.wire.requests.evaluation_schemas import FoundGroups
+from service.wire.requests.faults import FACT_CODES
 
 if TYPE_CHECKING:
     from service.engines.duckdb_engine import DuckDB
@@ -44,11 +45,20 @@ def queried_groups(query: DatasetQuery, progress: OnProgress | None = None) -> d
     """
     found = _found(query, progress)
     groups = found.groups
-    columns = {"score_from": groups.score_from, "score_to": groups.score_to, **groups.masses}
-    fields = query.with_meaning(FoundGroups(columns, found.rest))
+    ends = {"score_from": groups.score_from, "score_to": groups.score_to}
+    fields = query.with_meaning(FoundGroups(ends | groups.masses, found.rest))
     if query.by:
-        fields["slices"] = {name: found.slices[name].tolist() for name in query.by}
+        fields["slices"] = {name: _slice_values(found.slices[name].tolist(), name, query.place) for name in query.by}
     return fields
+
+
+def _slice_values(values: list[Any], name: str, place: str) -> list[Any]:
+    """Check the values of a column of slices; raises Problem, which numbers no row, as these are of groups."""
+    try:
+        columns.categories(values)
+    except columns.ColumnError as error:
+        raise invalid_value(f"{place}/slices/{pointer_token(name)}", error.code, error.detail) from None
+    return values
 
 
 def _found(query: DatasetQuery, progress: OnProgress | None) -> "Found":
@@ -83,8 +93,8 @@ def _found(query: DatasetQuery, progress: OnProgress | None) -> "Found":
         raise invalid_value(
             f"{place}/dataset", "no_rows", "No row meets where." if query.where else fact.detail
         ) from None
-    except OneClassLabels as fact:
-        raise invalid_value(f"{place}/dataset", "one_class", fact.detail) from None
+    except (OneClassLabels, TotalOutOfRange) as fact:
+        raise invalid_value(f"{place}/dataset", FACT_CODES[type(fact)], fact.detail) from None
     except columns.ColumnError as error:
         raise invalid_value(f"{place}/dataset", error.code, f"{dataset.labels}: {error.detail}") from None
     except EngineFailed as failure:
@@ -92,7 +102,7 @@ def _found(query: DatasetQuery, progress: OnProgress | None) -> "Found":
         # An engine's message may quote the operator's paths and addresses.
         message = f"The engine of the dataset {dataset.name} failed; the server's log says more."
         if isinstance(failure, FilesUnreadable):
-            message = f"A file of the dataset {dataset.name} is damaged or malformed; the server's log says more."
+            message = f"The files of the dataset {dataset.name} cannot be read; the server's log says more."
         elif isinstance(failure, EngineOutOfMemory) and query.tolerance is None:
             message += " Exact groups need memory for every score; a tolerance needs less."
         raise Problem("dataset_unavailable", message) from None

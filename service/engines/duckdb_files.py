@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from service.engines.engine import Kind
-from service.engines.failures import SHOWN_CHARACTERS, EngineFailed
+from service.engines.failures import SHOWN_CHARACTERS, EngineFailed, FilesUnreadable
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -141,7 +141,9 @@ class Files:
                 system, path = (None, name) if not _REMOTE.match(name) else fs.FileSystem.from_uri(name)
                 parts.append(dataset.dataset(path, format=kind, filesystem=system))
             return dataset.dataset(parts) if len(parts) > 1 else parts[0]
-        except (pa.ArrowException, OSError, ValueError) as error:
+        except pa.ArrowException as error:
+            raise FilesUnreadable(str(error)) from error
+        except (OSError, ValueError) as error:
             raise EngineFailed(str(error)) from error
 
 

@@ -129,7 +129,12 @@ def test_several_labels_are_told(tmp_path: Path) -> None:
             ["scores: This integer has no exact double, and rocpr does not round it (1 of 2 rows). (not_exact)"],
         ),
         (f"scores,labels\n0.5,1\n{10**47},0\n", [], ["has no exact double"]),
-        ("scores,labels\nmuch,1\n0.1,0\n", [], ["DuckDB could not read or group the rows.", "much"]),
+        (
+            "scores,labels\nmuch,1\n0.1,0\n",
+            [],
+            ["/scores: 'much' is not a decimal number (1 of 2 rows). (not_a_number)"],
+        ),
+        ("scores,labels\n", [], ["The table has no rows. (no_rows)"]),
         (
             "scores,labels\n1,spam\n0,ham\n1,spam\n",
             [],

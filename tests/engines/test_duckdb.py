@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv, feather, parquet
 
-from service.curves.errors import OneClassLabels
+from service.curves.errors import OneClassLabels, TotalOutOfRange
 from service.engines.checks import RowColumns
 from service.engines.duckdb_engine import DuckDB
 from service.engines.duckdb_files import Files
@@ -136,20 +136,27 @@ def test_bounds_of_all_areas_are_as_close_as_asked(tolerance: float, tmp_path: P
 
 
 @pytest.mark.parametrize(
-    "weights",
+    ("weights", "column", "detail"),
     [
-        np.zeros(SIZE),
-        np.where(LABELS, 1.0, 0.0),
-        np.where(LABELS, 0.0, 1.0),
-        np.full(SIZE, 1e-200),
-        np.full(SIZE, 1e305),
+        (np.zeros(SIZE), "w", "All weights are 0; "),
+        (np.where(LABELS, 1.0, 0.0), "y", "All labels with a weight above 0 are positive; "),
+        (np.where(LABELS, 0.0, 1.0), "y", "All labels with a weight above 0 are negative; "),
+        (np.full(SIZE, 1e-200), "w", "The total of one class is 1.7"),
+        (np.full(SIZE, 1e305), "w", "The total of one class is beyond the range of a double; "),
     ],
     ids=["none weighs", "no negative weighs", "no positive weighs", "tiny", "huge"],
 )
-def test_groups_without_areas_are_not_divided(weights: np.ndarray, tmp_path: Path) -> None:
-    result = grouped({"p": SCORES, "y": LABELS, "w": weights}, tmp_path, RowColumns("p", "y", "w"), tolerance=1e-3)
-    assert result.passes == 1
-    assert result.groups.rows.sum() == np.count_nonzero(weights)
+def test_groups_without_areas_are_not_divided(weights: np.ndarray, column: str, detail: str, tmp_path: Path) -> None:
+    parquet.write_table(pa.table({"p": SCORES, "y": LABELS, "w": weights}), tmp_path / "rows.parquet")
+    steps: dict[str, float] = {}
+    with (
+        DuckDB(Files([str(tmp_path / "rows.parquet")]), spill=tmp_path, progress=steps.__setitem__) as engine,
+        pytest.raises((OneClassLabels, TotalOutOfRange)) as fact,
+    ):
+        found(engine, RowColumns("p", "y", "w"), read_labels, tolerance=1e-3)
+    assert [step for step in steps if step.startswith("pass")] == ["pass 1"]
+    assert fact.value.column == column
+    assert fact.value.detail.startswith(detail)
 
 
 def test_a_column_of_slices_may_be_called_score(tmp_path: Path) -> None:

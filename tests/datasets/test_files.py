@@ -1,11 +1,13 @@
-"""CSV files as a dataset: they are read, and refused, like a body."""
+"""Files as a dataset: they are read, and refused, like a body."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from service.answer import Answer, Request, answer
 from service.datasets.file import Dataset
@@ -48,7 +50,7 @@ def test_a_malformed_file_is_told_in_our_words(rows: str, tmp_path: Path) -> Non
     refused = asked(f"p,y\n{rows}", tmp_path)
     assert (refused.status, refused.problem) == (503, "dataset_unavailable")
     detail = json.loads(refused.body)["detail"]
-    assert detail == "A file of the dataset rows is damaged or malformed; the server's log says more."
+    assert detail == "The files of the dataset rows cannot be read; the server's log says more."
 
 
 def test_several_labels_are_warned_of_like_a_bodys(tmp_path: Path) -> None:
@@ -71,3 +73,26 @@ def test_integers_among_decimals_are_read_exactly_or_refused(tmp_path: Path) -> 
     (error,) = json.loads(refused.body)["errors"]
     assert (error["pointer"], error["code"]) == ("/dataset", "not_exact")
     assert error["detail"].endswith("rocpr does not round it (1 of 3 rows).")
+
+
+@pytest.mark.parametrize(
+    ("column", "pointer", "code"),
+    [
+        ({"s": [0.5, 1.0]}, "/slices/s", "not_a_slice"),
+        ({"s": pa.array([1, 2], pa.date32())}, "/slices/s", "not_a_slice"),
+        ({"w": [0, 0]}, "/dataset", "one_class"),
+        ({"w": [0, 1]}, "/dataset", "one_class"),
+        ({"w": [1e-200, 1e-200]}, "/dataset", "total_out_of_range"),
+    ],
+)
+def test_a_problem_of_groups_names_what_the_request_has(
+    column: dict[str, object], pointer: str, code: str, tmp_path: Path
+) -> None:
+    columns = {"p": [0.1, 0.9], "y": [0, 1], "s": ["a", "b"], "w": [1, 1]} | column
+    parquet.write_table(pa.table(columns), tmp_path / "rows.parquet")
+    location = (str(tmp_path / "*.parquet"),)
+    dataset = Dataset("rows", "duckdb", "p", "y", ("ann",), location=location, weights="w", slices=("s",))
+    body = b'{"dataset": "rows", "slices": {"s": []}}'
+    result = answer(Request("slices", "/v1/slices", JSON, JSON, (), body, datasets={"rows": dataset}), LIMITS)
+    (error,) = json.loads(result.body)["errors"]
+    assert (error["pointer"], error["code"]) == (pointer, code)
