@@ -19,6 +19,7 @@ from service.engines.checks import refuse_inexact, refuse_misread, refuse_rounde
 from service.engines.duckdb_files import Files, kind_of_duckdb
 from service.engines.engine import Kind, NamedArrays
 from service.engines.failures import EngineFailed, EngineOutOfMemory, FilesUnreadable
+from service.engines.memory import default_memory
 from service.engines.search import MOST_BINS
 from service.engines.spill import SpillDirectory
 
@@ -71,7 +72,7 @@ class DuckDB:
     ) -> None:
         """Open the files; reads only their heads.
 
-        memory, threads   what the engine may use, such as 4GB and 2; by default most of the machine.
+        memory, threads   what the engine may use, such as 4GB and 2; by default half of the memory, and all processors.
         spill   the directory for what does not fit into its memory; by default that for temporary files.
 
         Raises EngineFailed.
@@ -255,9 +256,8 @@ def _config(spill: str, memory: str | None, threads: int | None) -> dict[str, st
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
         "allocator_background_threads": "true",  # gives memory back between passes
+        "memory_limit": memory or f"{default_memory() >> 20}MiB",  # its own default is most of the machine
     }
-    if memory is not None:
-        config["memory_limit"] = memory
     if threads is not None:
         config["threads"] = str(threads)
     return config
