@@ -20,6 +20,7 @@ from service.cli.file_argument import FileOrGlob
 from service.cli.files import InputFile
 from service.cli.sources import Source
 from service.curves.comparison import MOST_EVALUATIONS
+from service.environment import leave_pandas_out
 from service.wire.columns import ColumnError, SharedColumn, labels, numbers
 from service.wire.formats.decoders import DECODERS
 from service.wire.formats.query_options import SAMPLE_COLUMNS, Decoded
@@ -86,6 +87,7 @@ def read_evaluation(
     if not isinstance(file, InputFile):
         return file.decoded(given)
     body = file.content
+    leave_pandas_out()
     try:
         decoded = DECODERS[file.media_type_of(body)](body, given, form, limits())
         return _plain(decoded) if plain and file.is_table else decoded

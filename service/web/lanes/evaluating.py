@@ -25,7 +25,7 @@ from service.answer import answer, lack_of_memory
 from service.curves.budget import TooMuchWork
 from service.curves.compiled import KERNEL
 from service.datasets.dataset_groups import OnProgress
-from service.environment import freeze_loaded_objects, give_memory_back, own_memory_bytes
+from service.environment import freeze_loaded_objects, give_memory_back, leave_pandas_out, own_memory_bytes
 from service.request import Answer, Effort, Request
 from service.web.observation.log import logging_configuration
 from service.wire.answers.output import Output
@@ -96,6 +96,7 @@ def serve(pipe: Connection, limits: Limits, memory_bytes: int, niceness: int, co
         KERNEL.use(compiled)
     except OSError as error:  # removed meanwhile; NumPy code gives the same numbers
         _LOG.warning("The compiled loops cannot be used: %s", error)
+    leave_pandas_out()
     freeze_loaded_objects()
     with suppress(EOFError, OSError):  # the server is gone
         while True:
