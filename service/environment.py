@@ -69,6 +69,33 @@ def remove_from_import_path(package: str) -> None:
     sys.path[:] = [path for path in sys.path if path not in folders]
 
 
+class _WithoutPandas:
+    """An entry of the import path on which pandas is missing."""
+
+    @staticmethod
+    def find_spec(name: str, *_: object) -> None:
+        """Raise ImportError for pandas; leave the others to the other entries."""
+        if name == "pandas":
+            raise ImportError(name=name)
+
+
+def leave_pandas_out() -> None:
+    """Have pyarrow do without pandas until it is asked for a table of pandas.
+
+    The first array that it makes would import pandas if that is installed, which takes a quarter of a second. It tries
+    that only once.
+    """
+    if "pandas" in sys.modules:
+        return
+    import pyarrow as pa  # noqa: PLC0415  # after the environment was set
+
+    sys.meta_path.insert(0, _WithoutPandas)
+    try:
+        pa.array([])
+    finally:
+        sys.meta_path.remove(_WithoutPandas)
+
+
 def give_memory_back() -> None:
     """Return unused pages of this process to the system, wherever in the heap they are."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc has it

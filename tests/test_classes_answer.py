@@ -121,6 +121,13 @@ def test_totals_beyond_all_doubles_are_null() -> None:
     assert (answer["classes"]["positives"], answer["classes"]["negatives"]) == ([None, 0], [0, None])
 
 
+@pytest.mark.parametrize("labels", [["cat", "\ud83d"], ["\ud83d", 1], ["cat", 0.5]])
+def test_what_is_wrong_with_a_label_is_told(labels: list[object]) -> None:
+    (error,) = errors("classes", FEW | {"labels": labels})
+    assert error["code"] == "not_a_label"
+    assert ("half of a surrogate pair; send both halves" in error["detail"]) == (labels[1] == "\ud83d")
+
+
 FEW = {"scores": {"cat": [0.9, 0.2], "dog": [0.1, 0.8]}, "labels": ["cat", "dog"]}
 
 

@@ -18,7 +18,7 @@ from service.request import Effort, Request
 from service.wire.formats.query_options import COLUMN_PARAMETERS
 from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, PARQUET, SVG
 from service.wire.requests import slices_schemas
-from tests.asking import LIMITS, answered, ask, read_csv, refusals
+from tests.asking import LIMITS, answered, ask, errors, read_csv, refusals
 
 RANDOM = np.random.default_rng(3)
 ROWS = 120
@@ -255,8 +255,12 @@ def test_names_of_columns_are_refused_with_json() -> None:
 @pytest.mark.parametrize("kind", [pa.float64(), pa.date32(), pa.decimal128(12, 2)])
 def test_columns_of_other_types_tell_no_slices_apart(kind: pa.DataType) -> None:
     table = pa.table({"scores": [1.0, 2.0], "labels": [1, 0], "a": pa.array([1, 2]).cast(pa.int32()).cast(kind)})
-    result = refusals("slices", written(ARROW_STREAM, table), content_type=ARROW_STREAM, slices="a")
-    assert result == [("/a", "not_a_slice")]
+    for media_type in (ARROW_STREAM, PARQUET):
+        (error,) = errors("slices", written(media_type, table), content_type=media_type, slices="a")
+        assert (error["pointer"], error["code"]) == ("/a", "not_a_slice")
+        name = "date32[day]" if media_type == ARROW_STREAM else "date"
+        name = name if pa.types.is_date32(kind) else str(kind)
+        assert error["detail"] == f"This column is {name}; it must be text, integers or booleans to define slices."
 
 
 def test_the_number_of_slices_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:

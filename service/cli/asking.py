@@ -18,6 +18,7 @@ from service.cli.files import InputFile
 from service.cli.layout import MOST_ROWS, table_lines, terminal_safe
 from service.cli.options import flag
 from service.curves.compiled import KERNEL
+from service.environment import leave_pandas_out
 from service.request import Answer, Request
 from service.settings import Settings, SettingsError, read_settings
 from service.wire.formats.query_options import COLUMN_PARAMETERS, CSV_PARAMETERS, MEANING, SAMPLE_COLUMNS
@@ -51,6 +52,7 @@ _OF_A_CALL = {
 def ask(operation: str, media_type: str, parameters: dict[str, str], body: bytes, accept: str = JSON) -> Answer:
     """Evaluate under a server's limits, except for the length of the body."""
     use_compiled()
+    leave_pandas_out()
     query = tuple(parameters.items())
     return answer(Request(operation, f"/v1/{operation}", media_type, accept, query, body), limits())
 

@@ -52,7 +52,11 @@ _OPTIONS = (
         metavar="NUMBER",
         help="With --engine: how far apart the bounds of an area may be, such as 1e-6.  [default: areas are exact]",
     ),
-    click.option("--memory", metavar="SIZE", help="With --engine duckdb: the memory it may use, such as 4GB."),
+    click.option(
+        "--memory",
+        metavar="SIZE",
+        help="With --engine duckdb: the memory it may use, such as 4GB.  [default: half of what this process may use]",
+    ),
     click.option(
         "--spill",
         type=click.Path(file_okay=False, exists=True, path_type=Path),

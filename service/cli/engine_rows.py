@@ -21,7 +21,7 @@ from service.cli.engine_options import EngineOptions
 from service.cli.engine_signals import ended_by_signals
 from service.cli.files import suffix_of
 from service.cli.options import flag
-from service.curves.errors import OneClassLabels
+from service.curves.errors import OneClassLabels, TotalOutOfRange
 from service.request import Answer, Request
 from service.wire.columns import ColumnError
 from service.wire.formats.arrow_columns import ArrowColumn
@@ -41,6 +41,8 @@ from service.wire.formats.query_options import (
 from service.wire.limits import Limits
 from service.wire.media_types import CSV, JSON, PARQUET
 from service.wire.problems import FieldError, Problem, invalid_request, problem_document
+from service.wire.requests.evaluation_schemas import FoundGroups
+from service.wire.requests.faults import FACT_CODES
 
 _CHARACTERS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "point": "."}
 _CSV_SUFFIXES = {"csv", "gz", "zst"}
@@ -112,6 +114,7 @@ class EngineRows:
                 ColumnRefused,
                 EngineFailed,
                 EngineOutOfMemory,
+                NoRows,
             )
 
             bars = EngineBars(check)
@@ -125,8 +128,11 @@ class EngineRows:
             column = getattr(refused, "column", given.get("labels", "labels"))
             error = FieldError(f"/{column}", refused.code, refused.detail)
             fail(self._lines(invalid_request([error]), given))
-        except OneClassLabels as fact:
-            fail(self._lines(invalid_request([FieldError(f"/{fact.column}", "one_class", fact.detail)]), given))
+        except NoRows as fact:
+            fail(self._lines(invalid_request([FieldError("", "no_rows", fact.detail)]), given))
+        except (OneClassLabels, TotalOutOfRange) as fact:
+            error = FieldError(f"/{fact.column}", FACT_CODES[type(fact)], fact.detail)
+            fail(self._lines(invalid_request([error]), given))
         except EngineFailed as failure:
             lines = [
                 f"Error: {self.name}: {_NAMES[self.engine.engine]} could not read or group the rows.",
@@ -182,11 +188,9 @@ class EngineRows:
             tolerance=self.engine.tolerance,
             most_bins=engine.most_bins,
         )
-        if result.rest is not None:
-            click.echo(f"{self.name}: {result.rest}", err=True)
         groups = {name: _column(cells) for name, cells in (result.groups.ends | result.groups.masses).items()}
         slices = {name: _column(result.slices[name]) for name in by}
-        return {"groups": groups} | ({SLICES: slices} if by else {})
+        return {"groups": FoundGroups(groups, result.rest)} | ({SLICES: slices} if by else {})
 
     def _lack_of_memory(self) -> Iterable[str]:
         yield f"Error: {self.name}: The evaluation needs more memory than this process may use."

@@ -21,12 +21,14 @@ from service.cli.file_argument import FileOrGlob
 from service.cli.files import InputFile
 from service.cli.sources import Source
 from service.curves.comparison import MOST_EVALUATIONS
+from service.environment import leave_pandas_out
 from service.wire.columns import ColumnError, SharedColumn, labels, numbers
 from service.wire.formats.decoders import DECODERS
 from service.wire.formats.query_options import SAMPLE_COLUMNS, Decoded
 from service.wire.formats.table_columns import COUNTS_COLUMNS, GROUP_ENDS, GROUP_MASSES
 from service.wire.formats.tables import TableForm, one_evaluation
 from service.wire.problems import FieldError, Problem, invalid_request, problem_document
+from service.wire.requests.evaluation_schemas import FoundGroups
 
 UNNAMED = ""
 """The key of a single file without a name: a table of all evaluations."""
@@ -88,6 +90,7 @@ def read_evaluation(
     if not isinstance(file, InputFile):
         return file.decoded(given)
     body = file.content
+    leave_pandas_out()
     try:
         decoded = DECODERS[file.media_type_of(body)](body, given, form, limits())
         return _plain(decoded) if plain and file.is_table else decoded
@@ -159,12 +162,19 @@ def _plain(decoded: Decoded) -> Decoded:
         columns = {key: plain(key, counts[key], f"/counts/{key}") for key in COUNTS_COLUMNS if key in counts}
         document["counts"] = counts | columns
     if "groups" in document:
+        _warn_of_rest(document["groups"])
         groups = document["groups"]
         names = [key for key in (*GROUP_ENDS, *GROUP_MASSES) if key in groups]
         document["groups"] = groups | {key: plain(key, groups[key], f"/groups/{key}") for key in names}
     if errors:
         raise invalid_request(errors)
     return Decoded(document, decoded.pointers)
+
+
+def _warn_of_rest(groups: object) -> None:
+    """Say what no request can: that an engine found several labels of negatives."""
+    if isinstance(groups, FoundGroups) and groups.rest is not None:
+        click.echo(f"Warning: {groups.rest}", err=True)
 
 
 def _named(evaluation: EvaluationFile) -> object:

@@ -30,6 +30,7 @@ class GroupColumns:
     positives_squared, negatives_squared   the sums of their squared weights; None if not given.
     closed                 which ends of an open group belong to it.
     lower_is_positive      whether lower scores are more positive.
+    rest                   if the negatives are known to have several labels, a sentence that names them.
     """
 
     score_from: FloatArray
@@ -40,6 +41,7 @@ class GroupColumns:
     negatives_squared: FloatArray | None = None
     closed: str = "both"
     lower_is_positive: bool = False
+    rest: str | None = None
 
     @property
     def rows(self) -> int:
@@ -128,7 +130,7 @@ def _inclusive(given: GroupColumns) -> GroupColumns:
     return replace(given, score_from=low, score_to=high, closed="both")
 
 
-GROUP_COLUMN_NAMES = {"score", *(field.name for field in fields(GroupColumns))}
+GROUP_COLUMN_NAMES = {"score", *(field.name for field in fields(GroupColumns))} - {"rest"}
 """The names that the columns of a table of groups may have."""
 
 
@@ -142,6 +144,7 @@ class Grouped:
     squares        the sums of their squared weights, of both classes; None if no weights are known.
     rows           how many groups were given.
     lower_is_positive   whether lower scores are more positive.
+    rest           if the negatives are known to have several labels, a sentence that names them.
     """
 
     low: FloatArray
@@ -150,6 +153,7 @@ class Grouped:
     squares: tuple[FloatArray, FloatArray] | None
     rows: int
     lower_is_positive: bool = False
+    rest: str | None = None
 
     @classmethod
     def of(cls, given: GroupColumns) -> "Grouped":
@@ -180,7 +184,7 @@ class Grouped:
         if starts is not None:
             low, high = low[starts], high[starts]
         ends = low[turn], high[turn]
-        return cls(*ends, (positives, negatives), squares, given.rows, given.lower_is_positive)
+        return cls(*ends, (positives, negatives), squares, given.rows, given.lower_is_positive, given.rest)
 
     @property
     def ends(self) -> FloatArray:

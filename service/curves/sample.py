@@ -1,5 +1,6 @@
 """A classifier's scores with the true labels, row by row. Knows nothing of curves."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,7 +54,7 @@ class Sample:
         try:
             return cls(np.tile(scores, 2), np.arange(masses.size) < shares.size, masses, lower_is_positive)
         except (OneClassLabels, TotalOutOfRange) as fact:
-            if weights is None or isinstance(fact, OneClassLabels):
+            if weights is None or fact.column == "labels":
                 fact.column = "soft_labels"
             raise
 
@@ -73,20 +74,33 @@ class Sample:
                 raise LengthsDiffer(f"{name} has {column.size} rows but scores has {self.scores.size}.", name)
         if self.weights is None:
             positives = np.count_nonzero(self.labels)
-            totals = (float(positives), float(self.labels.size - positives))
+            for only, total in (("negative", positives), ("positive", self.rows - positives)):
+                if total == 0:
+                    detail = f"All {self.labels.size} labels are {only}; a curve needs both classes."
+                    raise OneClassLabels(detail, "labels")
         else:
             with np.errstate(over="ignore"):
-                totals = (float(self.weights @ self.labels), float(self.weights @ ~self.labels))
-        for only, total in zip(("negative", "positive"), totals, strict=True):
-            if total == 0:
-                some = f"All {self.labels.size} labels" if self.weights is None else "All labels with a weight above 0"
-                raise OneClassLabels(f"{some} are {only}; a curve needs both classes.", "labels")
-            if self.weights is not None:
-                check_total("weights", total)
+                check_weights(float(self.weights @ self.labels), float(self.weights @ ~self.labels))
+
+
+def check_weights(positives: float, negatives: float) -> None:
+    """Raise OneClassLabels or TotalOutOfRange if the weights of a class add up to no usable total."""
+    if positives == negatives == 0:
+        raise OneClassLabels("All weights are 0; a curve needs rows of both classes with a weight above 0.", "weights")
+    for only, total in (("negative", positives), ("positive", negatives)):
+        if total == 0:
+            raise OneClassLabels(f"All labels with a weight above 0 are {only}; a curve needs both classes.", "labels")
+        check_total("weights", total)
 
 
 def check_total(column: str, total: float) -> None:
     """Raise TotalOutOfRange, naming `column`, if a class's total is outside 1e-150..1e150."""
+    if math.isinf(total):
+        detail = (
+            "The total of one class is beyond the range of a double; scale all weights, or all counts, "
+            f"so that it is {SMALLEST_TOTAL} to {LARGEST_TOTAL}."
+        )
+        raise TotalOutOfRange(detail, column)
     if not SMALLEST_TOTAL <= total <= LARGEST_TOTAL:
         raise TotalOutOfRange(
             f"The total of one class is {total:.17g}, outside {SMALLEST_TOTAL} to {LARGEST_TOTAL}.", column

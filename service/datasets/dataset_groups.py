@@ -11,13 +11,15 @@ from pathlib import Path
 from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any
 
-from service.curves.errors import OneClassLabels
+from service.curves.errors import OneClassLabels, TotalOutOfRange
 from service.curves.exact import BoolArray, IntArray
 from service.datasets.file import VARIABLE, Dataset
 from service.datasets.queries import DatasetQuery
 from service.wire import columns
 from service.wire.formats.distinct_labels import distinct_labels
 from service.wire.problems import Problem, invalid_value, pointer_token
+from service.wire.requests.evaluation_schemas import FoundGroups
+from service.wire.requests.faults import FACT_CODES
 
 if TYPE_CHECKING:
     from service.engines.duckdb_engine import DuckDB
@@ -43,15 +45,31 @@ def queried_groups(query: DatasetQuery, progress: OnProgress | None = None) -> d
     """
     found = _found(query, progress)
     groups = found.groups
-    fields = query.with_meaning({"score_from": groups.score_from, "score_to": groups.score_to, **groups.masses})
+    ends = {"score_from": groups.score_from, "score_to": groups.score_to}
+    fields = query.with_meaning(FoundGroups(ends | groups.masses, found.rest))
     if query.by:
-        fields["slices"] = {name: found.slices[name].tolist() for name in query.by}
+        fields["slices"] = {name: _slice_values(found.slices[name].tolist(), name, query.place) for name in query.by}
     return fields
+
+
+def _slice_values(values: list[Any], name: str, place: str) -> list[Any]:
+    """Check the values of a column of slices; raises Problem, which numbers no row, as these are of groups."""
+    try:
+        columns.categories(values)
+    except columns.ColumnError as error:
+        raise invalid_value(f"{place}/slices/{pointer_token(name)}", error.code, error.detail) from None
+    return values
 
 
 def _found(query: DatasetQuery, progress: OnProgress | None) -> "Found":
     from service.engines.checks import RowColumns  # noqa: PLC0415  # rocpr runs without engines
-    from service.engines.failures import ColumnRefused, EngineFailed  # noqa: PLC0415
+    from service.engines.failures import (  # noqa: PLC0415
+        ColumnRefused,
+        EngineFailed,
+        EngineOutOfMemory,
+        FilesUnreadable,
+        NoRows,
+    )
     from service.engines.plan import found  # noqa: PLC0415
 
     dataset, place = query.dataset, query.place
@@ -71,15 +89,21 @@ def _found(query: DatasetQuery, progress: OnProgress | None) -> "Found":
             return found(engine, wanted, read_labels, tolerance=query.tolerance, most_bins=engine.most_bins)
     except ColumnRefused as fact:
         raise invalid_value(f"{place}/dataset", fact.code, f"{fact.column}: {fact.detail}") from None
-    except OneClassLabels as fact:
-        raise invalid_value(f"{place}/dataset", "one_class", fact.detail) from None
+    except NoRows as fact:
+        raise invalid_value(
+            f"{place}/dataset", "no_rows", "No row meets where." if query.where else fact.detail
+        ) from None
+    except (OneClassLabels, TotalOutOfRange) as fact:
+        raise invalid_value(f"{place}/dataset", FACT_CODES[type(fact)], fact.detail) from None
     except columns.ColumnError as error:
         raise invalid_value(f"{place}/dataset", error.code, f"{dataset.labels}: {error.detail}") from None
     except EngineFailed as failure:
         _LOG.error("%s: dataset %s: %s", VARIABLE, dataset.name, failure)
         # An engine's message may quote the operator's paths and addresses.
         message = f"The engine of the dataset {dataset.name} failed; the server's log says more."
-        if query.tolerance is None:
+        if isinstance(failure, FilesUnreadable):
+            message = f"The files of the dataset {dataset.name} cannot be read; the server's log says more."
+        elif isinstance(failure, EngineOutOfMemory) and query.tolerance is None:
             message += " Exact groups need memory for every score; a tolerance needs less."
         raise Problem("dataset_unavailable", message) from None
 

@@ -13,7 +13,7 @@ from service.curves.errors import OneClassLabels
 from service.curves.exact import BoolArray, IntArray
 from service.engines import sql
 from service.engines.engine import Engine, Kind
-from service.engines.failures import ColumnRefused
+from service.engines.failures import SHOWN_CHARACTERS, ColumnRefused, NoRows
 from service.engines.nodes import Label
 
 ReadLabels = Callable[[list[Label], IntArray], tuple[BoolArray, str | None]]
@@ -60,7 +60,7 @@ def checked_kinds(engine: Engine, columns: RowColumns) -> dict[str, Kind]:
 
 
 def with_labels(engine: Engine, rows: sql.RowSource, read_labels: ReadLabels) -> tuple[sql.RowSource, str | None]:
-    """Find the positive labels among those that occur. Raises ColumnRefused and OneClassLabels."""
+    """Find the positive labels among those that occur. Raises ColumnRefused, NoRows and OneClassLabels."""
     table = engine.rows(sql.labels_text(rows), "labels")
     counts = np.asarray(table["rows"], dtype=np.int64)
     values = table["label"].tolist()
@@ -73,7 +73,7 @@ def with_labels(engine: Engine, rows: sql.RowSource, read_labels: ReadLabels) ->
             detail = _in_rows("This is not a finite number, so it cannot be a label", count, total)
             raise ColumnRefused("not_a_label", detail, rows.labels)
     if not total:
-        raise OneClassLabels("There are no rows; a curve needs both classes.", rows.labels)
+        raise NoRows("The table has no rows.")
     positive, rest = read_labels(values, counts)
     for only, there in (("negative", positive), ("positive", ~positive)):
         if not counts[there].any():
@@ -112,10 +112,20 @@ def refuse_inexact(wrong: float, total: int, column: str) -> None:
         raise ColumnRefused("not_exact", _in_rows(sentence, wrong, total), column)
 
 
-def refuse_misread(wrong: float, total: int, column: str) -> None:
-    """Refuse a column if that many cells are not decimal numbers, even if engines read some. Raises ColumnRefused."""
+def refuse_misread(wrong: float, total: int, column: str, cell: str) -> None:
+    """Refuse a column if that many of its cells, such as this one, are not decimal numbers. Raises ColumnRefused."""
     if wrong:
-        raise ColumnRefused("not_a_number", _in_rows("This is not a decimal number", wrong, total), column)
+        shown = f"{cell[:SHOWN_CHARACTERS]!r}{'...' * (len(cell) > SHOWN_CHARACTERS)}"
+        sentence = f"{shown} is not a decimal number" if cell else "This is blank; it must be a number"
+        raise ColumnRefused("not_a_number", _in_rows(sentence, wrong, total), column)
+
+
+def refuse_rounded(wrong: float, total: int, column: str, types: tuple[str, str]) -> None:
+    """Refuse a column if that many of its numbers, of the first type, are rounded to the second. Raises the same."""
+    if wrong:
+        first, second = map(str.lower, types)
+        sentence = f"This column is {first} in some files and {second} in others, which would round its numbers"
+        raise ColumnRefused("not_exact", _in_rows(sentence, wrong, total), column)
 
 
 def _in_rows(sentence: str, wrong: float, total: int) -> str:

@@ -8,16 +8,18 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
 import duckdb
 import numpy as np
 
-from service.engines.checks import refuse_inexact, refuse_misread
+from service.engines.checks import refuse_inexact, refuse_misread, refuse_rounded
 from service.engines.duckdb_files import Files, kind_of_duckdb
 from service.engines.engine import Kind, NamedArrays
-from service.engines.failures import EngineFailed, EngineOutOfMemory
+from service.engines.failures import EngineFailed, EngineOutOfMemory, FilesUnreadable
+from service.engines.memory import default_memory
 from service.engines.search import MOST_BINS
 from service.engines.spill import SpillDirectory
 
@@ -44,6 +46,13 @@ _ADVICE = (
 _RENAMED = re.compile(r".*_\d+", re.DOTALL)
 """What DuckDB calls a column whose name another has."""
 
+_FAILURES: dict[type[duckdb.Error], type[EngineFailed]] = {
+    duckdb.OutOfMemoryException: EngineOutOfMemory,
+    duckdb.InvalidInputException: FilesUnreadable,
+    duckdb.ConversionException: FilesUnreadable,
+}
+"""{DuckDB's failure: ours}; what Parquet's decoder finds has no class of its own and is the first or none."""
+
 _UNITS = {"bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 
 
@@ -63,7 +72,7 @@ class DuckDB:
     ) -> None:
         """Open the files; reads only their heads.
 
-        memory, threads   what the engine may use, such as 4GB and 2; by default most of the machine.
+        memory, threads   what the engine may use, such as 4GB and 2; by default half of the memory, and all processors.
         spill   the directory for what does not fit into its memory; by default that for temporary files.
 
         Raises EngineFailed.
@@ -71,6 +80,8 @@ class DuckDB:
         self.table = "rows"
         self._files = files
         self._unread_numbers: list[str] = []
+        self._is_checked = files.through_pyarrow or files.found_kind != "parquet"
+        """Whether no column of Parquet files can be rounded."""
         self._progress = progress
         try:
             self._spill = SpillDirectory(spill)
@@ -109,8 +120,11 @@ class DuckDB:
         """What the columns hold, by name."""
         self._refuse_misread()
         described = self.rows(f"SELECT column_name, column_type FROM (DESCRIBE {self.table})", "columns")  # noqa: S608  # ours
-        pairs = zip(described["column_name"].tolist(), described["column_type"].tolist(), strict=True)
-        kinds = {name: kind_of_duckdb(of_type) for name, of_type in pairs}
+        types = dict(zip(described["column_name"].tolist(), described["column_type"].tolist(), strict=True))
+        if not self._is_checked:
+            self._is_checked = True
+            self._refuse_rounded(types)
+        kinds = {name: kind_of_duckdb(of_type) for name, of_type in types.items()}
         if any(_RENAMED.fullmatch(name) for name in kinds):
             with _explained():
                 kinds |= dict.fromkeys(self._repeated(), Kind("repeated"))
@@ -185,12 +199,28 @@ class DuckDB:
         """Refuse numbers of CSV files that a body may not have. Raises ColumnRefused, EngineFailed."""
         names, self._unread_numbers = self._unread_numbers, []
         if names:
-            *counts, total = (
-                int(column[0]) for column in self.rows(self._files.misread_numbers(names), "numbers").values()
-            )
-            for name, inexact, other in zip(names, counts[::2], counts[1::2], strict=True):
+            found = self.rows(self._files.misread_numbers(names), "numbers")
+            *counts, total = (column.tolist()[0] for column in found.values())
+            for name, inexact, other, cell in zip(names, counts[::3], counts[1::3], counts[2::3], strict=True):
                 refuse_inexact(inexact, total, name)
-                refuse_misread(other, total, name)
+                refuse_misread(other, total, name, cell)
+
+    def _refuse_rounded(self, types: Mapping[str, str]) -> None:
+        """Refuse numbers that Parquet files have as several types, if the one for all files rounds them.
+
+        Raises ColumnRefused, EngineFailed.
+        """
+        used = [name for name in dict.fromkeys([*self._files.numbers, *self._files.texts]) if name in types]
+        if not used:
+            return
+        found = self.rows(self._files.types(used), "columns")
+        for name, of_type, files in zip(*(found[key].tolist() for key in ("name", "type", "files")), strict=True):
+            whole = types[name]
+            if of_type != whole and {kind_of_duckdb(each).name for each in (of_type, whole)} <= {"integer", "number"}:
+                part = replace(self._files, names=list(files))
+                counted = self.rows(part.rounded(name, of_type, whole), "numbers")
+                changed, rows = (int(counted[key][0]) for key in ("changed", "rows"))
+                refuse_rounded(changed, rows, name, (of_type, whole))
 
     def _repeated(self) -> set[str]:
         """Names that DuckDB takes for the name of another column of the same file, because it ignores their case."""
@@ -226,9 +256,8 @@ def _config(spill: str, memory: str | None, threads: int | None) -> dict[str, st
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
         "allocator_background_threads": "true",  # gives memory back between passes
+        "memory_limit": memory or f"{default_memory() >> 20}MiB",  # its own default is most of the machine
     }
-    if memory is not None:
-        config["memory_limit"] = memory
     if threads is not None:
         config["threads"] = str(threads)
     return config
@@ -253,5 +282,5 @@ def _explained() -> Iterator[None]:
         said: Iterator[str] = itertools.takewhile(lambda line: not line.startswith(_ADVICE), lines)
         if any("sniffing file" in line for line in lines):
             said = itertools.chain(said, ["Each row must have as many fields as the header, split at the delimiter."])
-        failed = EngineOutOfMemory if isinstance(error, duckdb.OutOfMemoryException) else EngineFailed
+        failed = next((ours for theirs, ours in _FAILURES.items() if isinstance(error, theirs)), EngineFailed)
         raise failed(" ".join(said)[:_LONGEST_REASON] or "DuckDB failed without saying why.") from error

@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from service.engines.engine import Kind
-from service.engines.failures import EngineFailed
+from service.engines.failures import SHOWN_CHARACTERS, EngineFailed, FilesUnreadable
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -75,10 +75,10 @@ class Files:
         return f"read_{kind}([{names}], {', '.join(f'{name} = {value}' for name, value in options.items())})"
 
     def misread_numbers(self, columns: Collection[str]) -> str:
-        """The SQL that counts what DuckDB reads as numbers in columns of CSV files, but a body refuses.
+        """The SQL that counts what a body refuses in columns of numbers of CSV files, whatever DuckDB reads.
 
-        For each column, the integers that no double holds, and what is not a decimal number, such as 1_000; then all
-        rows.
+        For each column, the integers that no double holds, what is not a decimal number, such as 1_000 or NA, and the
+        beginning of the first of these by its characters; then all rows. Names of what is not finite are left out.
         """
         counts = []
         mark = re.escape(self.decimal or ".")
@@ -90,10 +90,28 @@ class Files:
             exact = f"TRY_CAST({cell} AS HUGEINT) = TRY_CAST(TRY_CAST({cell} AS DOUBLE) AS HUGEINT)"
             counts.append(f"COUNT(CASE WHEN {whole} AND NOT COALESCE({exact}, false) THEN 1 END)")
             read = f"ISFINITE(TRY_CAST(REPLACE(\"{quoted}\", {_quoted(self.decimal or '.')}, '.') AS DOUBLE))"
-            other = f'NOT REGEXP_FULL_MATCH("{quoted}", {_quoted(decimal)})'
-            counts.append(f"COUNT(CASE WHEN {other} AND {read} THEN 1 END)")
+            other = f'NOT REGEXP_FULL_MATCH("{quoted}", {_quoted(decimal)}) AND COALESCE({read}, true)'
+            counts.append(f"COUNT(CASE WHEN {other} THEN 1 END)")
+            counts.append(f"MIN(CASE WHEN {other} THEN LEFT({cell}, {SHOWN_CHARACTERS + 1}) END)")
         texts = replace(self, numbers=(), texts={*self.texts, *self.numbers})
         return f"SELECT {', '.join(counts)}, COUNT(*) FROM {texts.reader(columns)}"  # noqa: S608  # quoted
+
+    def types(self, columns: Collection[str]) -> str:
+        """The SQL that lists the types that these columns have in Parquet files: name, type and the files of each."""
+        names, wanted = ", ".join(map(_quoted, self.names)), ", ".join(map(_quoted, columns))
+        return (
+            f"SELECT name, duckdb_type AS type, LIST(file_name) AS files FROM parquet_schema([{names}]) "  # noqa: S608  # quoted
+            f"WHERE name IN ({wanted}) AND duckdb_type IS NOT NULL GROUP BY ALL ORDER BY ALL"
+        )
+
+    def rounded(self, column: str, of_type: str, to_type: str) -> str:
+        """The SQL that counts the numbers of a type that another type rounds, and all rows of these files."""
+        quoted = column.replace('"', '""')
+        cell, cast = f'"{quoted}"', f'CAST("{quoted}" AS {to_type})'
+        changed = f"TRY_CAST({cast} AS {of_type}) IS DISTINCT FROM {cell}"
+        if of_type.startswith("DECIMAL") and not of_type.endswith(",0)") and not to_type.startswith("DECIMAL"):
+            changed = f"CAST({cast} AS DOUBLE) IS DISTINCT FROM CAST(CAST({cell} AS VARCHAR) AS DOUBLE)"
+        return f"SELECT COUNT(CASE WHEN {changed} THEN 1 END) AS changed, COUNT(*) AS rows FROM {self.reader()}"  # noqa: S608  # quoted
 
     def headers(self, connection: "DuckDBPyConnection") -> Iterator[list[str]]:
         """The names of the columns of each file, as they are written there."""
@@ -123,7 +141,9 @@ class Files:
                 system, path = (None, name) if not _REMOTE.match(name) else fs.FileSystem.from_uri(name)
                 parts.append(dataset.dataset(path, format=kind, filesystem=system))
             return dataset.dataset(parts) if len(parts) > 1 else parts[0]
-        except (pa.ArrowException, OSError, ValueError) as error:
+        except pa.ArrowException as error:
+            raise FilesUnreadable(str(error)) from error
+        except (OSError, ValueError) as error:
             raise EngineFailed(str(error)) from error
 
 

@@ -2,6 +2,13 @@
 
 from service.curves.errors import CurvesError
 
+SHOWN_CHARACTERS = 24
+"""The characters of a wrong cell that a sentence repeats."""
+
+
+class NoRows(CurvesError):
+    """The table has no rows."""
+
 
 class ColumnRefused(CurvesError):
     """A column of the rows cannot be used; the code and the sentence are those for a body with such a column.
@@ -15,7 +22,11 @@ class ColumnRefused(CurvesError):
 
 
 class EngineFailed(Exception):
-    """The engine could not answer: a full disk, too little memory, a connection lost, an unreadable file."""
+    """The engine could not answer: a full disk, too little memory, a connection lost, a file that is gone."""
+
+
+class FilesUnreadable(EngineFailed):
+    """A file is damaged, or not of its kind: its rows cannot be read, however often one tries."""
 
 
 class EngineOutOfMemory(EngineFailed):

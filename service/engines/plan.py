@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from service.curves.errors import CurvesError
+from service.curves.sample import check_weights
 from service.engines import sql
 from service.engines.checks import ReadLabels, RowColumns, checked_kinds, probed, with_labels
 from service.engines.engine import Engine, NamedArrays
@@ -50,7 +52,7 @@ def found(
 
     Slices, and tables with few rows, are always grouped by score.
 
-    Raises ColumnRefused, OneClassLabels, EngineFailed, and what `read_labels` raises.
+    Raises ColumnRefused, NoRows, OneClassLabels, TotalOutOfRange, EngineFailed, and what `read_labels` raises.
     """
     kinds = checked_kinds(engine, columns)
     rows = sql.RowSource(
@@ -82,6 +84,14 @@ def found(
         raise EngineFailed(
             "The number of rows grouped differs from the number counted before; did the data change in between?"
         )
+    if rows.weights is not None:
+        with np.errstate(over="ignore"):
+            totals = [float(groups.masses[name].sum()) for name in ("positives", "negatives")]
+        try:
+            check_weights(*totals)
+        except CurvesError as fact:
+            fact.column = columns.labels if fact.column == "labels" else columns.weights
+            raise
     return Found(groups, int(probe["rows"]), passes, rest, slices)
 
 

@@ -10,7 +10,7 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 
 from service.guide import pages
 from service.web.guide import GUIDE
-from service.web.lanes.evaluator import EvaluatorFailed
+from service.web.lanes.evaluating import EvaluatorFailed
 from service.web.negotiation import VARY
 from service.web.observation.observation import note
 from service.web.passes import ClientGone

@@ -15,11 +15,11 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv, feather, parquet
 
-from service.curves.errors import OneClassLabels
+from service.curves.errors import OneClassLabels, TotalOutOfRange
 from service.engines.checks import RowColumns
 from service.engines.duckdb_engine import DuckDB
 from service.engines.duckdb_files import Files
-from service.engines.failures import ColumnRefused, EngineFailed
+from service.engines.failures import ColumnRefused, EngineFailed, FilesUnreadable, NoRows
 from service.engines.plan import found
 from service.engines.refining import openness
 from service.engines.search import bounds_apart
@@ -136,20 +136,27 @@ def test_bounds_of_all_areas_are_as_close_as_asked(tolerance: float, tmp_path: P
 
 
 @pytest.mark.parametrize(
-    "weights",
+    ("weights", "column", "detail"),
     [
-        np.zeros(SIZE),
-        np.where(LABELS, 1.0, 0.0),
-        np.where(LABELS, 0.0, 1.0),
-        np.full(SIZE, 1e-200),
-        np.full(SIZE, 1e305),
+        (np.zeros(SIZE), "w", "All weights are 0; "),
+        (np.where(LABELS, 1.0, 0.0), "y", "All labels with a weight above 0 are positive; "),
+        (np.where(LABELS, 0.0, 1.0), "y", "All labels with a weight above 0 are negative; "),
+        (np.full(SIZE, 1e-200), "w", "The total of one class is 1.7"),
+        (np.full(SIZE, 1e305), "w", "The total of one class is beyond the range of a double; "),
     ],
     ids=["none weighs", "no negative weighs", "no positive weighs", "tiny", "huge"],
 )
-def test_groups_without_areas_are_not_divided(weights: np.ndarray, tmp_path: Path) -> None:
-    result = grouped({"p": SCORES, "y": LABELS, "w": weights}, tmp_path, RowColumns("p", "y", "w"), tolerance=1e-3)
-    assert result.passes == 1
-    assert result.groups.rows.sum() == np.count_nonzero(weights)
+def test_groups_without_areas_are_not_divided(weights: np.ndarray, column: str, detail: str, tmp_path: Path) -> None:
+    parquet.write_table(pa.table({"p": SCORES, "y": LABELS, "w": weights}), tmp_path / "rows.parquet")
+    steps: dict[str, float] = {}
+    with (
+        DuckDB(Files([str(tmp_path / "rows.parquet")]), spill=tmp_path, progress=steps.__setitem__) as engine,
+        pytest.raises((OneClassLabels, TotalOutOfRange)) as fact,
+    ):
+        found(engine, RowColumns("p", "y", "w"), read_labels, tolerance=1e-3)
+    assert [step for step in steps if step.startswith("pass")] == ["pass 1"]
+    assert fact.value.column == column
+    assert fact.value.detail.startswith(detail)
 
 
 def test_a_column_of_slices_may_be_called_score(tmp_path: Path) -> None:
@@ -282,6 +289,10 @@ def test_other_columns_may_have_the_same_name(tmp_path: Path) -> None:
         ("+-5", ".", "refused"),
         ("0.5\v", ".", "refused"),
         ("1_0,5", ",", "refused"),
+        ("NA", ".", "refused"),
+        ("0x10", ".", "refused"),
+        ("0,5", ".", "refused"),
+        ("  ", ".", "refused"),
         ("-1,5e+3 ", ",", ""),
         (" +.5", ".", ""),
         ("5.\t", ".", ""),
@@ -301,7 +312,8 @@ def test_numbers_of_csv_files_are_read_as_those_of_a_body(
             return
         with pytest.raises(ColumnRefused) as failure:
             found(engine, RowColumns("p", "y"), read_labels)
-    assert (failure.value.code, failure.value.detail) == ("not_a_number", "This is not a decimal number (1 of 2 rows).")
+    sentence = f"{cell!r} is not a decimal number" if cell.strip() else "This is blank; it must be a number"
+    assert (failure.value.code, failure.value.detail) == ("not_a_number", f"{sentence} (1 of 2 rows).")
 
 
 NULL, NAN, INFINITE = [None, 0.5, 0.2], [0.1, float("nan"), 0.2], [0.1, 0.5, float("-inf")]
@@ -364,12 +376,62 @@ def test_what_cannot_be_used_is_refused(columns: dict[str, Any], code: str, deta
 
 @pytest.mark.parametrize(
     ("labels", "why"),
-    [([1, 1], "All 2 labels are positive"), ([0, 0], "All 2 labels are negative"), ([], "There are no rows")],
+    [([1, 1], "All 2 labels are positive"), ([0, 0], "All 2 labels are negative")],
 )
 def test_one_class_is_refused(labels: list[int], why: str, tmp_path: Path) -> None:
     table = pa.table({"p": pa.array([0.5] * len(labels), pa.float64()), "y": pa.array(labels, pa.int64())})
     with pytest.raises(OneClassLabels, match=why):
         grouped(table, tmp_path)
+
+
+def test_a_table_without_rows_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(NoRows, match="The table has no rows"):
+        grouped({"p": pa.array([], pa.float64()), "y": pa.array([], pa.int64())}, tmp_path)
+
+
+def decimals_of(kind: pa.DataType, *texts: str) -> pa.Array:
+    return pa.array(map(decimal.Decimal, texts), kind)
+
+
+@pytest.mark.parametrize(
+    ("parts", "told"),
+    [
+        ([pa.array([2**53 + 1, 2**53]), pa.array([0.5, 1.5])], "bigint in some files and double in others"),
+        ([pa.array([2**24 + 1, 0]), pa.array([0.5, 1.5], pa.float32())], "bigint in some files and float in others"),
+        (
+            [decimals_of(pa.decimal128(5, 3), "0.123", "0.5"), pa.array([0.5, 1.5], pa.float32())],
+            "decimal(5,3) in some files and float in others",
+        ),
+        (
+            [decimals_of(pa.decimal128(20, 0), str(2**53 + 1), "0"), pa.array([0.5, 1.5])],
+            "decimal(20,0) in some files and double in others",
+        ),
+        (
+            [decimals_of(pa.decimal128(38, 0), "7", "0"), decimals_of(pa.decimal128(38, 10), "0.5", "1")],
+            "decimal(38,10) in some files and decimal(38,0) in others",
+        ),
+    ],
+)
+@pytest.mark.parametrize("of", ["p", "w", "y"])
+def test_numbers_of_several_types_are_not_rounded(parts: list[pa.Array], told: str, of: str, tmp_path: Path) -> None:
+    for number, part in enumerate(parts):
+        columns = {"p": pa.array([0.25, 0.75]), "w": pa.array([1, 2]), "y": pa.array([0, 1])} | {of: part}
+        parquet.write_table(pa.table(columns), tmp_path / f"{number}.parquet")
+    files = Files([str(tmp_path / "*.parquet")], texts=["y"], numbers=["p", "w"])
+    with DuckDB(files, spill=tmp_path) as engine, pytest.raises(ColumnRefused) as refused:
+        found(engine, RowColumns("p", "y", "w"), read_labels)
+    assert (refused.value.code, refused.value.column) == ("not_exact", of)
+    assert refused.value.detail == f"This column is {told}, which would round its numbers (1 of 2 rows)."
+
+
+def test_numbers_of_several_types_are_read_if_none_is_rounded(tmp_path: Path) -> None:
+    parts = [pa.array([2**60, 3]), pa.array([0.5, 1.5]), pa.array([7, 8], pa.int32()), pa.array([0.1, 1], pa.float32())]
+    for number, part in enumerate([*parts, decimals_of(pa.decimal128(20, 5), "0.1", "0.2")]):
+        parquet.write_table(pa.table({"p": part, "y": [0, 1]}), tmp_path / f"{number}.parquet")
+    with DuckDB(Files([str(tmp_path / "*.parquet")], texts=["y"], numbers=["p"]), spill=tmp_path) as engine:
+        groups = found(engine, RowColumns("p", "y"), read_labels).groups
+    scores = [cell for part in parts for cell in part.to_pylist()] + [0.1, 0.2]
+    check(groups, np.array(scores), np.tile([False, True], len(parts) + 1))
 
 
 @pytest.mark.parametrize(
@@ -378,19 +440,21 @@ def test_one_class_is_refused(labels: list[int], why: str, tmp_path: Path) -> No
         ("none.parquet", "No files found"),
         ("rows.txt", "rows.txt does not end in .parquet, .csv"),
         ("broken.parquet", "broken.parquet"),
-        ("words.csv", "much"),
+        ("cut.parquet", "cut.parquet"),
         ("ragged.csv", "as many fields as the header"),
         ("latin.csv", "latin|encod"),
     ],
 )
 def test_files_that_cannot_be_read(name: str, detail: str, tmp_path: Path) -> None:
     (tmp_path / "broken.parquet").write_bytes(b"PAR1 and no more")
-    (tmp_path / "words.csv").write_text("p,y\n0.5,1\nmuch,0\n")
+    parquet.write_table(pa.table({"p": [0.5], "y": [1]}), tmp_path / "whole.parquet")
+    (tmp_path / "cut.parquet").write_bytes((tmp_path / "whole.parquet").read_bytes()[:-9])
     (tmp_path / "ragged.csv").write_text("p,y\n0.5,1\n0.1,0,4,5\n")
     (tmp_path / "latin.csv").write_bytes(b"p,y\n0.5,p\n0.1,n\xe9\n")
     files = Files([str(tmp_path / name)], texts=["y"], numbers=["p"])
-    with pytest.raises(EngineFailed, match=detail), DuckDB(files, spill=tmp_path) as engine:
+    with pytest.raises(EngineFailed, match=detail) as failed, DuckDB(files, spill=tmp_path) as engine:
         found(engine, RowColumns("p", "y"), read_labels)
+    assert isinstance(failed.value, FilesUnreadable) == (name not in {"none.parquet", "rows.txt"})
     assert not list(tmp_path.glob("rocpr-*"))
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from service.answer import answer
 from service.request import Request
-from service.web.lanes.evaluator import mapped
+from service.web.lanes.evaluating import mapped
 from service.wire.formats.codings import CODINGS, IDENTITY, compress
 from service.wire.limits import Limits
 from service.wire.media_types import JSON

@@ -31,6 +31,10 @@ COUNTS_AT: list[tuple[str, Keys]] = [
 Wrong = tuple[dict[str, Any], str, str, str]
 """(what is changed, the pointer below the evaluation's, the code, the sentence)"""
 
+BEYOND = (
+    "The total of one class is beyond the range of a double; scale all weights, or all counts, "
+    "so that it is 1e-150 to 1e+150."
+)
 WRONG_SAMPLES: list[Wrong] = [
     ({"scores": None}, "/scores", "missing", "A sample needs scores and labels; null and [] count as absent."),
     ({"labels": []}, "/labels", "missing", "A sample needs scores and labels; null and [] count as absent."),
@@ -61,7 +65,13 @@ WRONG_SAMPLES: list[Wrong] = [
         {"weights": [1e308] * 6},
         "/weights",
         "total_out_of_range",
-        "The total of one class is inf, outside 1e-150 to 1e+150.",
+        BEYOND,
+    ),
+    (
+        {"weights": [0] * 6},
+        "/weights",
+        "one_class",
+        "All weights are 0; a curve needs rows of both classes with a weight above 0.",
     ),
 ]
 
@@ -94,7 +104,7 @@ WRONG_COUNTS: list[Wrong] = [
         {"tp": [1e308], "fn": [1e308], "fp": [1], "positives": None},  # the total was not given
         "",
         "total_out_of_range",
-        f"{OF_CLASS} inf, outside 1e-150 to 1e+150.",
+        BEYOND,
     ),
 ]
 

@@ -20,7 +20,7 @@ from pyarrow import csv, parquet
 
 from service.environment import prepare_process
 from service.request import Request
-from service.web.lanes import evaluator
+from service.web.lanes import evaluating
 from service.wire.formats.codings import IDENTITY, compress
 from service.wire.media_types import ARROW_STREAM, CSV, JSON, PARQUET
 from tests.web.big_requests import LIMITS
@@ -84,7 +84,7 @@ def outcome(request: Request, mib: int) -> tuple[int, str]:
             most = data_bytes() + (mib << 20)
             resource.setrlimit(resource.RLIMIT_DATA, (most, most))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-            result = evaluator._answered_in_files(replace(request, body=b""), LIMITS, body.fileno(), content.fileno())
+            result = evaluating._answered_in_files(replace(request, body=b""), LIMITS, body.fileno(), content.fileno())
             os.write(told.fileno(), str(getattr(result, "status", result)).encode())
             os._exit(0)
         _, status = os.waitpid(process, 0)

@@ -12,13 +12,8 @@ from typing import BinaryIO, TypeVar
 from service.curves.budget import TooMuchWork
 from service.datasets.dataset_groups import OnProgress
 from service.request import Answer, Effort, Request
-from service.web.lanes.evaluator import (
-    DeadlineExceeded,
-    EvaluatorDied,
-    EvaluatorNotStarted,
-    EvaluatorProcess,
-    NoRoom,
-)
+from service.web.lanes.evaluating import NoRoom
+from service.web.lanes.evaluator import DeadlineExceeded, EvaluatorDied, EvaluatorNotStarted, EvaluatorProcess
 from service.web.passes import Client, ClientGone
 from service.web.spool import Spool
 from service.wire.limits import Limits

@@ -23,6 +23,7 @@ import structlog
 from flask import Flask, Response, request
 from structlog.typing import FilteringBoundLogger
 
+from service.web.access.keys import KEY_PREFIX, bearer_token
 from service.web.health import LIVE, READY
 from service.web.observation.log import configure_log, current_request_id, install_failure_log
 from service.web.observation.metrics import (
@@ -160,7 +161,10 @@ def record_refusal(status: int, code: str, route: str = UNMATCHED, method: str =
 
 def _begin() -> None:
     given = request.environ.get(_REQUEST_ID_VARIABLE, "")
-    request_id = given if _ID.fullmatch(given) else uuid4().hex
+    token = bearer_token(request.environ.get("HTTP_AUTHORIZATION", ""))
+    # A key that was sent here by mistake must not reach the log.
+    is_usable = _ID.fullmatch(given) and KEY_PREFIX not in given.lower() and given != token
+    request_id = given if is_usable else uuid4().hex
     _current.set(_Observed(request_id, request.environ.get(STARTED) or perf_counter()))
     current_request_id.set(request_id)
 

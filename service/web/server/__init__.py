@@ -7,8 +7,8 @@ evaluate. So clients cost each other nothing but evaluation time, which is bound
 **Who reads.** `accepting.py` accepts connections, one per event; a process with more connections than another stands
 back for a moment. `connection.py` is a connection: a phase, and its deadline. `reading.py` turns bytes into requests,
 with gunicorn's parser for heads and chunks, and `head.py` checks what the parser accepts. All connections of a process
-read into one buffer, in short pieces where each byte costs time. A short body stays in memory; a longer one goes to an
-unnamed file (`incoming_body.py`).
+read into one buffer (`shared.py`), in short pieces where each byte costs time. A short body stays in memory; a longer
+one goes to an unnamed file (`incoming_body.py`).
 
 **Passes.** The application (Flask) is called with complete requests, sometimes several times for one; see ../passes.py.
 A long body is preceded by a pass without it, so that a missing key or an unknown path is refused before the upload.

@@ -7,7 +7,8 @@ import asyncio
 import time
 from collections import deque
 
-from service.web.server.connection import Connection, Phase
+from service.web.server.connection import Connection
+from service.web.server.phase import Phase
 from service.web.server.sweep import has_gone
 
 TURN_SECONDS = 0.005

@@ -8,29 +8,20 @@ import asyncio
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from enum import Enum
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from service.web.lifecycle import DRAINING
 from service.web.passes import Pass
 from service.web.server.exchange import Exchange
 from service.web.server.head import Head
+from service.web.server.phase import LINGER_SECONDS, PATIENCE_SECONDS, Phase
 from service.web.server.queues import Use
 from service.web.server.reading import RequestReader
 from service.web.server.reply import Reply
 from service.web.server.sending import Sending
-from service.web.server.transport import refusal
+from service.web.server.shared import Shared
 from service.wire.problems import Problem
-
-if TYPE_CHECKING:
-    from service.web.server.server import Server
-
-PATIENCE_SECONDS = 10.0
-"""Seconds allowed for a head, for a body beyond its bytes at ROCPR_MIN_BODY_RATE, and for silence."""
-
-LINGER_SECONDS = 5.0
-"""How long an ended connection still drops input, so that the client can read its answer."""
 
 AHEAD_BYTES = 64 * 1024
 """Bytes of following requests that are read while one is answered."""
@@ -41,20 +32,8 @@ DENSE_BYTES = 4 * 1024
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
-class Phase(Enum):
-    """The phase of a connection; sweep.py ends connections that stay in one too long."""
-
-    IDLE = "no byte of a request has come"
-    HEAD = "a head is coming"
-    BODY = "a body is coming"
-    ANSWERING = "a request waits for the application, or is with it"
-    SENDING = "an answer is being sent"
-    LINGERING = "the last answer was sent; what comes is dropped"
-    CLOSED = "there is no connection any more"
-
-
 class Connection(asyncio.BufferedProtocol):
-    """One connection of a Server.
+    """One connection of a process.
 
     client, listener            (host, port) of both ends.
     use                         the lane time that its requests have recently used.
@@ -64,11 +43,21 @@ class Connection(asyncio.BufferedProtocol):
     """
 
     __slots__ = (
-        "_half_closed", "_is_full", "_is_last", "_next_pass", "_server", "_was_probed", "ahead", "client", "deadline",
-        "exchange", "listener", "phase", "reader", "sending", "since", "transport", "use",
+        "_connections", "_half_closed", "_is_full", "_is_last", "_next_pass", "_shared", "_slow_down", "_was_probed",
+        "ahead", "client", "deadline", "exchange", "listener", "phase", "reader", "sending", "since", "transport",
+        "use",
     )  # fmt: skip
 
-    def __init__(self, server: "Server", client: tuple[str, str], listener: tuple[str, str]) -> None:
+    def __init__(
+        self,
+        shared: Shared,
+        client: tuple[str, str],
+        listener: tuple[str, str],
+        *,
+        connections: "set[Connection]",
+        slow_down: "Callable[[Connection], object]",
+    ) -> None:
+        """Become one of the `connections` once made; `slow_down` makes a body in small chunks wait for its turn."""
         self.client = client
         self.listener = listener
         self.use = Use()
@@ -77,10 +66,12 @@ class Connection(asyncio.BufferedProtocol):
         self.exchange: Exchange | None = None
         self.sending: Sending | None = None
         self.ahead = b""
-        self._server = server
+        self._shared = shared
+        self._connections = connections
+        self._slow_down = slow_down
         self._next_pass = Pass.SMALL  # after the body
         self._half_closed = self._is_full = self._is_last = self._was_probed = False
-        self._enter(Phase.IDLE, server.bounds.keepalive)
+        self._enter(Phase.IDLE, shared.bounds.keepalive)
 
     def _enter(self, phase: Phase, seconds: float = 0.0) -> None:
         """Begin a phase, with a limit in seconds if it depends only on the client."""
@@ -93,18 +84,18 @@ class Connection(asyncio.BufferedProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin."""
         self.transport = cast("asyncio.Transport", transport)
-        self._server.connections.add(self)
+        self._connections.add(self)
 
     def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002  # asyncio's signature
         """Lend the server's shared buffer, which is emptied before the next read."""
         if self.phase is Phase.LINGERING or self._reads_content():
-            return self._server.buffer
+            return self._shared.buffer
         is_dense = self.reader is not None and self.reader.is_dense
-        return self._server.short_buffer[:DENSE_BYTES] if is_dense else self._server.short_buffer
+        return self._shared.short_buffer[:DENSE_BYTES] if is_dense else self._shared.short_buffer
 
     def buffer_updated(self, nbytes: int) -> None:
         """Take what has come."""
-        data = self._server.buffer[:nbytes]
+        data = self._shared.buffer[:nbytes]
         if self.phase in {Phase.IDLE, Phase.HEAD, Phase.BODY}:
             self._read(data)
         elif self.phase in {Phase.ANSWERING, Phase.SENDING}:
@@ -129,7 +120,7 @@ class Connection(asyncio.BufferedProtocol):
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  # the reason does not matter
         """Drop everything."""
         self._enter(Phase.CLOSED)
-        self._server.connections.discard(self)
+        self._connections.discard(self)
         self._release_request()
 
     def resume_writing(self) -> None:
@@ -150,7 +141,7 @@ class Connection(asyncio.BufferedProtocol):
         return self.phase is Phase.BODY and head is not None and head.length is not None
 
     def _read(self, data: bytes | memoryview) -> None:
-        reader = self.reader = self.reader or self._server.new_reader()
+        reader = self.reader = self.reader or self._shared.new_reader()
         try:
             self.ahead = reader.feed(data)
         except Problem as problem:
@@ -159,7 +150,7 @@ class Connection(asyncio.BufferedProtocol):
         if self.phase is Phase.IDLE and reader.begun:
             self._enter(Phase.HEAD, PATIENCE_SECONDS)
         if reader.is_dense:
-            self._server.slow_down(self)
+            self._slow_down(self)
         if self.phase is Phase.HEAD and reader.head is not None:
             self._on_head(reader)
         elif self.phase is Phase.BODY:
@@ -167,16 +158,17 @@ class Connection(asyncio.BufferedProtocol):
                 self._ask(self._next_pass)
             else:
                 length = 0 if reader.body is None else reader.body.length
-                earned = self.since + PATIENCE_SECONDS + length / self._server.bounds.min_body_rate
+                earned = self.since + PATIENCE_SECONDS + length / self._shared.bounds.min_body_rate
                 self.deadline = min(earned, time.monotonic() + PATIENCE_SECONDS)
 
     def _on_head(self, reader: RequestReader) -> None:
         head = cast("Head", reader.head)
-        self.exchange = self._server.new_exchange(self, head)
-        if self._server.must_ask(head):
-            self._ask(Pass.HEAD)
+        self.exchange = self._shared.new_exchange(self, head, self.client, self.listener, self.use)
+        first = self._shared.first_pass(head)
+        if first is Pass.HEAD:
+            self._ask(first)
         else:
-            self._want_body(self._server.likely_pass(head))
+            self._want_body(first)
 
     def _want_body(self, next_pass: Pass) -> None:
         """Read the rest of the body, if any, before that pass."""
@@ -271,14 +263,13 @@ class Connection(asyncio.BufferedProtocol):
             if self._is_last:
                 self._end()
             else:
-                self._enter(Phase.IDLE, self._server.bounds.keepalive)
+                self._enter(Phase.IDLE, self._shared.bounds.keepalive)
                 self._read_ahead()
 
     def refuse(self, problem: Problem) -> None:
         """Answer with a problem without the application, and end the connection."""
         began = self.since if self.exchange is None else self.exchange.began
-        refused = self._server.refused(self.reader, time.monotonic() - began)
-        self.transport.write(refusal(problem, refused, self._server.bounds.retry_after_seconds))
+        self.transport.write(self._shared.refusal(problem, self.reader, time.monotonic() - began))
         self._release_request()
         self._end()
 

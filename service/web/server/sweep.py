@@ -7,10 +7,11 @@ import select
 import time
 from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 
-from service.web.server.connection import Connection, Phase
+from service.web.server.bounds import Held
+from service.web.server.connection import Connection
 from service.web.server.exchange import Exchange
+from service.web.server.phase import Phase
 from service.web.server.transport import too_slow
 from service.wire.problems import Problem, no_room
 
@@ -93,19 +94,6 @@ def has_gone(connection: Connection) -> bool:
     poll = select.poll()
     poll.register(connection.transport.get_extra_info("socket").fileno(), 0)
     return bool(poll.poll(0))  # poll reports these without being asked: a hang-up or an error
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """The bytes kept for a client: of the body that it sends, and of its unread answer."""
-
-    in_memory: int
-    in_files: int
-
-    @property
-    def total(self) -> int:
-        """Both together."""
-        return self.in_memory + self.in_files
 
 
 def held_for(connection: Connection) -> Held:

@@ -27,10 +27,11 @@ from service.web.lanes.fair_slots import FairSlots, NoSlotFree
 from service.web.lifecycle import DRAINING
 from service.web.passes import Pass
 from service.web.server.accepting import Listeners
+from service.web.server.bounds import Bounds, Held
 from service.web.server.lane import Lane, NobodyNow
 from service.web.server.parser import new_parser
-from service.web.server.server import Bounds, Server
-from service.web.server.sweep import Held
+from service.web.server.server import Server
+from service.web.server.shared import Shared
 from service.wire.media_types import NEVER_PLAIN
 
 SWEEP_SECONDS = 1.0
@@ -144,7 +145,7 @@ class Worker(BaseWorker):
             queue_seconds=settings.queue_seconds,
             retry_after_seconds=settings.retry_after_seconds,
         )
-        return Server(
+        shared = Shared(
             self.wsgi,
             loop,
             {Pass.HEAD: small, Pass.SMALL: small, Pass.COLUMNAR: columnar, Pass.BIG: big},
@@ -155,12 +156,13 @@ class Worker(BaseWorker):
             columnar_types=NEVER_PLAIN,
             routes=frozenset(rule.rule for rule in self.wsgi.url_map.iter_rules() if "<" not in rule.rule),
         )
+        return Server(loop, shared)
 
     def _sweep(self) -> None:
         self._loop.call_later(SWEEP_SECONDS, self._sweep)
         self._server.sweep()
         self._listeners.count()
-        if self._server.lanes[Pass.SMALL].longest() < STUCK_SECONDS:
+        if self._server.shared.lanes[Pass.SMALL].longest() < STUCK_SECONDS:
             self.notify()
         if self.ppid != os.getppid() and self._stops_at is None:
             self.log.info("The master is gone.")

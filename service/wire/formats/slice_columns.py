@@ -37,7 +37,9 @@ def _(column: list) -> Categories:  # type: ignore[type-arg]  # singledispatch t
             return _of_cells(pa.array(column, pa.large_string()))
         except UnicodeEncodeError:
             row = next(row for row, cell in enumerate(column) if cell is not None and not is_unicode(cell))
-            raise _misfit("This text is not valid Unicode: it has half of a surrogate pair.", row) from None
+            raise _misfit(
+                "This text is not valid Unicode: it has half of a surrogate pair; send both halves.", row
+            ) from None
     if names == {"boolean"}:
         return _of_cells(pa.array(column, pa.bool_()))
     if kinds == {int}:
@@ -62,7 +64,7 @@ def _(column: ArrowColumn) -> Categories:
     cells = column.cells
     kind = None if cells is None else cells.type
     if cells is None or not (is_text(kind) or types.is_integer(kind) or types.is_boolean(kind) or types.is_null(kind)):
-        name = column.shown_kind or str(kind)
+        name = column.shown_kind if cells is None else str(kind)
         raise _misfit(f"This column is {name}; it must be text, integers or booleans to define slices.")
     if types.is_dictionary(kind):
         return _of_dictionary(cells)

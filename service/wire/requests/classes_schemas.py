@@ -74,6 +74,9 @@ class _ClassLabels(fields.Field[Any]):
             if error.code != "not_a_slice":
                 raise ValidationError([Fault(error.code, error.detail, error.row)]) from None
             message = "Labels name classes by text, integers or booleans, all of one kind."
+            cell = value[error.row] if isinstance(value, list) and error.row is not None else None
+            if isinstance(cell, str) and not columns.is_unicode(cell):
+                message = error.detail
             raise ValidationError([Fault("not_a_label", message, error.row)]) from None
 
 

@@ -4,6 +4,7 @@ A loaded schema is the domain object. Every field is optional on its own, and nu
 generated clients may send them. Knows the domain's constructors; nothing of bytes.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -112,6 +113,17 @@ _LARGEST_VALUE = 2**63
 _SQUARES = ("positives_squared", "negatives_squared")
 
 
+class FoundGroups(dict[str, Any]):
+    """Columns of groups that an engine found; `rest` is a sentence if the negatives have several labels.
+
+    No client may send such a sentence, so it is no field of the schema.
+    """
+
+    def __init__(self, columns: Mapping[str, Any], rest: str | None) -> None:
+        super().__init__(columns)
+        self.rest = rest
+
+
 class GroupsSchema(ObjectSchema):
     """Columns of groups: the score, or the ends, of each, with its positives and negatives."""
 
@@ -142,6 +154,17 @@ class GroupsSchema(ObjectSchema):
         if len(squares) == 1:
             raise invalid("missing", "Give the sums of squared weights of both classes or of neither.", squares[0])
         return GroupColumns(**(data | ends))
+
+
+class GroupsField(fields.Nested):
+    """Groups of a request, or those that an engine found in their place."""
+
+    def __init__(self) -> None:
+        super().__init__(GroupsSchema)
+
+    def _deserialize(self, value: object, *arguments: Any, **options: Any) -> GroupColumns:  # noqa: ANN401  # passed on
+        columns: GroupColumns = super()._deserialize(value, *arguments, **options)
+        return replace(columns, rest=value.rest) if isinstance(value, FoundGroups) else columns
 
 
 def merged(columns: GroupColumns) -> Grouped:
@@ -221,7 +244,7 @@ class EvaluationSchema(DatasetSchema, SampleFields):
     """
 
     counts = fields.Nested(CountsSchema)
-    groups = fields.Nested(GroupsSchema)
+    groups = GroupsField()
     sample_only: tuple[str, ...] = ("scores", "labels", "weights", "positive_label")
     not_of_groups: tuple[str, ...] = sample_only
     heir: str | None = None

@@ -24,7 +24,7 @@ from service.wire.columns import Categories, ColumnError, categories
 from service.wire.requests.evaluation_schemas import (
     DatasetSchema,
     EvaluationSchema,
-    GroupsSchema,
+    GroupsField,
     ObjectSchema,
     SampleSchema,
     merged,
@@ -166,7 +166,7 @@ class SlicesRequestSchema(DatasetSchema, SampleSchema, DrawnSchema):
     """A request for slices: a sample or groups, and its options."""
 
     charts = charts_field("slices")
-    groups = fields.Nested(GroupsSchema)
+    groups = GroupsField()
     slices = SliceColumns()
     operating_points = ObjectList(OperatingPointSchema(), minimum=0, maximum=MOST_SLICE_POINTS)
     intervals = fields.Nested(SliceIntervalsSchema)

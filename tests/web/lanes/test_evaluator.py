@@ -17,15 +17,15 @@ from service.answer import answer, lack_of_memory
 from service.curves.budget import TooMuchWork
 from service.curves.compiled import KERNEL
 from service.request import Answer, Effort, Request
-from service.web.lanes import evaluator as evaluators
+from service.web.lanes import evaluating
+from service.web.lanes.evaluating import EvaluatorFailed, NoRoom
 from service.web.lanes.evaluator import (
+    _CONTEXT,
     NICENESS,
     DeadlineExceeded,
     EvaluatorDied,
-    EvaluatorFailed,
     EvaluatorNotStarted,
     EvaluatorProcess,
-    NoRoom,
 )
 from service.wire.answers.output import Output
 from service.wire.formats.codings import compress
@@ -87,9 +87,9 @@ def test_a_defect_is_logged_in_its_place_and_reported_as_one(monkeypatch: pytest
     def fail(*_: object, **__: object) -> None:
         raise ValueError
 
-    monkeypatch.setattr(evaluators, "answer", fail)
-    done = evaluators._done(evaluators._Task(request(), None, in_files=False), LIMITS, [])
-    assert done == evaluators._Failure(EvaluatorFailed)
+    monkeypatch.setattr(evaluating, "answer", fail)
+    done = evaluating._done(evaluating.Task(request(), None, in_files=False), LIMITS, [])
+    assert done == evaluating.Failure(EvaluatorFailed)
     assert "Unexpected failure" in caplog.text
 
 
@@ -107,7 +107,7 @@ def test_an_evaluator_that_cannot_be_started_says_so(monkeypatch: pytest.MonkeyP
     def fail(_: object) -> None:
         raise OSError(errno.EAGAIN, "no process is left")
 
-    monkeypatch.setattr(evaluators._CONTEXT.Process, "start", fail)
+    monkeypatch.setattr(_CONTEXT.Process, "start", fail)
     with pytest.raises(EvaluatorNotStarted):
         EvaluatorProcess(LIMITS, 1 << 30, NICENESS)
 
@@ -116,14 +116,14 @@ def test_an_evaluator_takes_no_more_than_the_server_may(monkeypatch: pytest.Monk
     """If the present limit is below the setting, raising it would be refused."""
     limited: dict[int, tuple[int, int]] = {}
     niced: list[int] = []
-    monkeypatch.setattr(evaluators.os, "nice", niced.append)
-    monkeypatch.setattr(evaluators.sys, "platform", "another")
-    monkeypatch.setattr(evaluators.resource, "getrlimit", lambda _: (1 << 29, 1 << 30))
-    monkeypatch.setattr(evaluators.resource, "setrlimit", limited.__setitem__)
-    evaluators._bound(1 << 31, 3)
-    assert limited[evaluators.resource.RLIMIT_DATA] == (1 << 30, 1 << 30)
-    evaluators._bound(1 << 28, 3)
-    assert limited[evaluators.resource.RLIMIT_DATA] == (1 << 28, 1 << 28)
+    monkeypatch.setattr(evaluating.os, "nice", niced.append)
+    monkeypatch.setattr(evaluating.sys, "platform", "another")
+    monkeypatch.setattr(evaluating.resource, "getrlimit", lambda _: (1 << 29, 1 << 30))
+    monkeypatch.setattr(evaluating.resource, "setrlimit", limited.__setitem__)
+    evaluating._bound(1 << 31, 3)
+    assert limited[evaluating.resource.RLIMIT_DATA] == (1 << 30, 1 << 30)
+    evaluating._bound(1 << 28, 3)
+    assert limited[evaluating.resource.RLIMIT_DATA] == (1 << 28, 1 << 28)
     assert niced == [3, 3]
 
 
@@ -135,9 +135,9 @@ def test_a_problem_takes_the_place_of_a_part_of_an_answer(monkeypatch: pytest.Mo
         output.write(long)
         return lack_of_memory(request)
 
-    monkeypatch.setattr(evaluators, "answer", answer_in_part)
+    monkeypatch.setattr(evaluating, "answer", answer_in_part)
     with tempfile.TemporaryFile() as body, tempfile.TemporaryFile() as content:
-        result = evaluators._answered_in_files(request(), LIMITS, os.dup(body.fileno()), os.dup(content.fileno()))
+        result = evaluating._answered_in_files(request(), LIMITS, os.dup(body.fileno()), os.dup(content.fileno()))
         content.seek(0)
         assert json.loads(content.read())["type"] == "/problems/body_too_large"
     assert result.status == 413
@@ -153,11 +153,11 @@ def test_a_body_that_cannot_be_mapped_is_read(content: bytes, monkeypatch: pytes
     with tempfile.TemporaryFile() as body:
         body.write(content)
         body.flush()
-        mapping = evaluators.mapped(body)
+        mapping = evaluating.mapped(body)
         assert bytes(mapping) == content
         assert isinstance(mapping, mmap.mmap) == bool(content)
-        monkeypatch.setattr(evaluators.mmap, "mmap", fail)
-        assert evaluators.mapped(body) == content
+        monkeypatch.setattr(evaluating.mmap, "mmap", fail)
+        assert evaluating.mapped(body) == content
 
 
 def test_an_answer_that_cannot_be_written_is_not_a_failure(evaluator: EvaluatorProcess) -> None:
@@ -185,9 +185,9 @@ def given_back(monkeypatch: pytest.MonkeyPatch, taken: int, keep_seconds: float 
     """
     times: list[int] = []
     gives = Event()
-    monkeypatch.setattr(evaluators, "KEEP_SECONDS", keep_seconds)
-    monkeypatch.setattr(evaluators, "own_memory_bytes", lambda: taken)
-    monkeypatch.setattr(evaluators, "give_memory_back", lambda: (times.append(1), gives.set()))
+    monkeypatch.setattr(evaluating, "KEEP_SECONDS", keep_seconds)
+    monkeypatch.setattr(evaluating, "own_memory_bytes", lambda: taken)
+    monkeypatch.setattr(evaluating, "give_memory_back", lambda: (times.append(1), gives.set()))
     serve_one(monkeypatch, None, (lambda: gives.wait(SECONDS)) if keep_seconds < SECONDS else lambda: None)
     return len(times)
 
@@ -196,13 +196,13 @@ def serve_one(
     monkeypatch: pytest.MonkeyPatch, compiled: Path | None, before_the_end: Callable[[], object] = lambda: None
 ) -> None:
     """Be the evaluator of one request, until the server has its answer and `before_the_end` has returned."""
-    monkeypatch.setattr(evaluators, "dictConfig", lambda _: None)
-    monkeypatch.setattr(evaluators, "_bound", lambda *_: None)
+    monkeypatch.setattr(evaluating, "dictConfig", lambda _: None)
+    monkeypatch.setattr(evaluating, "_bound", lambda *_: None)
     ours, theirs = Pipe()
     with theirs, tempfile.TemporaryFile() as body, tempfile.TemporaryFile() as content:
         body.write(BODY)
         body.flush()
-        ours.send(evaluators._Task(request(), None, in_files=True))
+        ours.send(evaluating.Task(request(), None, in_files=True))
         for file in (body, content):
             reduction.send_handle(ours, file.fileno(), os.getpid())
 
@@ -213,17 +213,17 @@ def serve_one(
 
         server = Thread(target=take_the_answer_and_go)
         server.start()
-        evaluators._serve(theirs, LIMITS, 0, 0, compiled)
+        evaluating.serve(theirs, LIMITS, 0, 0, compiled)
         server.join()
         assert content.seek(0, os.SEEK_END) > 0
 
 
 def test_an_evaluator_keeps_some_memory_for_the_next_request(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert given_back(monkeypatch, evaluators.KEPT_BYTES) == 0
+    assert given_back(monkeypatch, evaluating.KEPT_BYTES) == 0
 
 
 def test_an_evaluator_that_took_much_gives_it_back_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert given_back(monkeypatch, evaluators.KEPT_BYTES + 1) == 1
+    assert given_back(monkeypatch, evaluating.KEPT_BYTES + 1) == 1
 
 
 def test_an_evaluator_that_waits_gives_back_what_it_kept(monkeypatch: pytest.MonkeyPatch) -> None:

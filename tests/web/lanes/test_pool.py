@@ -18,7 +18,8 @@ from service.answer import answer
 from service.curves.budget import TooMuchWork
 from service.request import Answer, Effort, Request
 from service.web.lanes import pool as pools
-from service.web.lanes.evaluator import NICENESS, EvaluatorDied, EvaluatorProcess, NoRoom
+from service.web.lanes.evaluating import NoRoom
+from service.web.lanes.evaluator import NICENESS, EvaluatorDied, EvaluatorProcess
 from service.web.lanes.pool import EvaluatorPool
 from service.web.passes import Client, ClientGone
 from service.web.spool import Spool

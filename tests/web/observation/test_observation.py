@@ -227,6 +227,19 @@ class TestRequestIds:
         assert MADE_ID.fullmatch(answer.headers["X-Request-ID"])
         assert line["id"] == answer.headers["X-Request-ID"]
 
+    @pytest.mark.parametrize(
+        ("given", "authorization"),
+        [("rocpr_" + "k" * 43, ""), ("Bearer-rocpr_" + "k" * 43, ""), ("ROCPR_K", ""), ("own-key", "Bearer own-key")],
+    )
+    def test_that_may_be_keys_are_replaced(
+        self, client: FlaskClient, lines: Lines, given: str, authorization: str
+    ) -> None:
+        headers = {"X-Request-ID": given, "Authorization": authorization}
+        answer = client.get("/nothing", headers=headers)
+        (line,) = lines()
+        assert MADE_ID.fullmatch(answer.headers["X-Request-ID"])
+        assert line["id"] == answer.headers["X-Request-ID"]
+
     def test_are_made_again(self, client: FlaskClient) -> None:
         answers = [client.get("/health/live") for _ in range(3)]
         assert len({answer.headers["X-Request-ID"] for answer in answers}) == 3

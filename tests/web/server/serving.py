@@ -9,10 +9,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, Self, TypeVar
 
 from service.web.passes import Pass
-from service.web.server.connection import Connection, Phase
+from service.web.server.bounds import Bounds, Held
+from service.web.server.connection import Connection
 from service.web.server.lane import Lane
-from service.web.server.server import Bounds, Server
-from service.web.server.sweep import Held
+from service.web.server.phase import Phase
+from service.web.server.server import Server
+from service.web.server.shared import Shared
 from tests.e2e.wire import SECONDS, Answer
 from tests.e2e.wire import Connection as Wire
 from tests.web.server.reading import MAX_BODY_BYTES, new_parser
@@ -105,7 +107,7 @@ class Served:
         owner_of: Callable[[Any], str] = lambda environ: environ.get("HTTP_X_OWNER", ""),
     ) -> None:
         self.loop = loop
-        self.server = Server(
+        shared = Shared(
             application,
             loop,
             lanes,
@@ -116,6 +118,7 @@ class Served:
             routes=frozenset({"/known"}),
             columnar_types=frozenset({"application/columns"}),
         )
+        self.server = Server(loop, shared)
         self.clients: list[Client] = []
 
     def connect(self, address: str = "192.0.2.1", sndbuf: int | None = None) -> Client:
@@ -124,7 +127,7 @@ class Served:
         if sndbuf is not None:
             theirs.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, sndbuf)
         theirs.settimeout(0)
-        connection = Connection(self.server, (address, "1"), ("192.0.2.9", "80"))
+        connection = self.server.new_connection((address, "1"), ("192.0.2.9", "80"))
         made = self.loop.connect_accepted_socket(lambda: connection, theirs)
         asyncio.run_coroutine_threadsafe(made, self.loop).result(SECONDS)
         client = Client(ours, connection)

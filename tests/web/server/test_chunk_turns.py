@@ -8,7 +8,7 @@ import pytest
 
 from service.web.server import chunk_turns
 from service.web.server.chunk_turns import TURN_SECONDS, ChunkTurns
-from service.web.server.connection import Phase
+from service.web.server.phase import Phase
 from tests.web.server.serving import Clock
 
 

@@ -5,13 +5,15 @@ from typing import Any
 
 import pytest
 
-from service.web.server import server as server_module
 from service.web.server import sweep
+from service.web.server.bounds import Held
+from service.web.server.chunk_turns import ChunkTurns
 from service.web.server.connection import DENSE_BYTES, Connection
 from service.web.server.queues import MOST_PENALTY, FairQueue, Use
 from service.web.server.reading import DENSE_PIECES
 from service.web.server.sending import PIECE_BYTES
-from service.web.server.sweep import YOUNG_SECONDS, Held, held_for, make_room
+from service.web.server.shared import SHORT_BYTES
+from service.web.server.sweep import YOUNG_SECONDS, held_for, make_room
 from tests.e2e.wire import chunked, request
 from tests.web.server.applications import asked_first, echo, of_length
 from tests.web.server.conftest import Serve
@@ -41,7 +43,7 @@ def test_one_connections_failure_does_not_keep_the_sweep_from_the_others(
             raise AttributeError
         enforce_limits(connection, *arguments)
 
-    monkeypatch.setattr(server_module.sweep, "enforce_limits", fail)
+    monkeypatch.setattr(sweep, "enforce_limits", fail)
     clock.forward(60)
     served.sweep()
     assert idle.rest() == b""
@@ -89,13 +91,13 @@ def test_bodies_in_small_chunks_wait_for_their_turn_and_are_read_whole(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slowed = []
-    slow_down = server_module.Server.slow_down
+    put = ChunkTurns.put
 
-    def note(server: Any, connection: Connection) -> None:
+    def note(turns: ChunkTurns, connection: Connection) -> None:
         slowed.append(len(connection.get_buffer(-1)))
-        slow_down(server, connection)
+        put(turns, connection)
 
-    monkeypatch.setattr(server_module.Server, "slow_down", note)
+    monkeypatch.setattr(ChunkTurns, "put", note)
     served = serve(asked_first())
     pieces = [b"abcd"] * (10 * DENSE_PIECES)
     head = request("POST", "/", Transfer_Encoding="chunked")
@@ -103,7 +105,7 @@ def test_bodies_in_small_chunks_wait_for_their_turn_and_are_read_whole(
     for client in clients:
         assert client.read().body.endswith(b"".join(pieces))
     assert len(slowed) >= 3
-    assert set(slowed) <= {DENSE_BYTES, server_module.SHORT_BYTES}
+    assert set(slowed) <= {DENSE_BYTES, SHORT_BYTES}
     assert clients[0].get("/after").read().status == 200
 
 

@@ -8,8 +8,9 @@ import pytest
 from service.web.passes import Pass
 from service.web.server import server as server_module
 from service.web.server import sweep
-from service.web.server.server import BODY_IN_MEMORY
-from service.web.server.sweep import EVICTED_AT_ONCE, Held, evict, held_for, make_room, rate_of
+from service.web.server.bounds import Held
+from service.web.server.shared import BODY_IN_MEMORY
+from service.web.server.sweep import EVICTED_AT_ONCE, evict, held_for, make_room, rate_of
 from tests.e2e.wire import check_problem
 from tests.web.server.applications import Held as HeldApplication
 from tests.web.server.applications import asked_first, echo, of_length
@@ -186,11 +187,11 @@ class TestMakingRoom:
         client = upload_whole(served, 10_000, "a")
         assert application.begun.wait(SECONDS)
         served.sweep()
-        assert not served.server._has_room
+        assert not served.server.shared.has_room
         application.go.set()
         assert client.read().status == 200
         served.sweep()
-        assert served.server._has_room
+        assert served.server.shared.has_room
 
 
 def upload_whole(served: Served, size: int, owner: str) -> Client:

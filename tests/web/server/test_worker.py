@@ -57,7 +57,9 @@ class Told:
         worker.cfg = SimpleNamespace(graceful_timeout=GRACEFUL_SECONDS, worker_int=lambda _: self.interrupt())
         worker._loop, worker._drain_seconds, worker._stops_at = self.loop, drain_seconds, None
         small = SimpleNamespace(longest=lambda: self.stuck)
-        worker._server = SimpleNamespace(sweep=self.sweep, lanes={Pass.SMALL: small}, stopping_since=None)
+        worker._server = SimpleNamespace(
+            sweep=self.sweep, shared=SimpleNamespace(lanes={Pass.SMALL: small}), stopping_since=None
+        )
         worker._listeners = SimpleNamespace(count=lambda: self.connections, close=self.close)
 
     def beat(self) -> None:

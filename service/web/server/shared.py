@@ -1,0 +1,115 @@
+"""What the connections of one process share: limits, a buffer, lanes, and how requests are made and refused.
+
+Knows requests and lanes; nothing of connections.
+"""
+
+import asyncio
+import errno
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, BinaryIO
+
+from service.web.observation.observation import UNMATCHED
+from service.web.passes import Pass
+from service.web.server.bounds import Bounds
+from service.web.server.exchange import Exchange, Receiver
+from service.web.server.head import Head
+from service.web.server.incoming_body import IncomingBody
+from service.web.server.lane import Lane
+from service.web.server.queues import Use
+from service.web.server.reading import NewParser, RequestReader
+from service.web.server.sending import PIECE_BYTES
+from service.web.server.transport import Refused, refusal
+from service.wire.problems import Problem
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication, WSGIEnvironment
+
+SHORT_BYTES = 16 * 1024
+"""Bytes of a head, or of chunks, read at once: parsing them blocks the loop."""
+
+UNASKED_BYTES = 32 * 1024
+"""A body up to this length is read before the application can refuse it, so that the connection stays usable."""
+
+BODY_IN_MEMORY = 256 * 1024
+"""The most bytes of a body kept in memory; a longer one goes to a file."""
+
+
+class Shared:
+    """What the connections of one process share.
+
+    has_room   whether the bytes held for clients are within the limit.
+    """
+
+    def __init__(
+        self,
+        application: "WSGIApplication",
+        loop: asyncio.AbstractEventLoop,
+        lanes: Mapping[Pass, Lane],
+        bounds: Bounds,
+        *,
+        owner_of: Callable[["WSGIEnvironment"], str],
+        spool: Callable[[], BinaryIO],
+        new_parser: NewParser,
+        routes: frozenset[str],
+        columnar_types: frozenset[str],
+    ) -> None:
+        self.lanes = lanes
+        self.bounds = bounds
+        self.buffer = memoryview(bytearray(PIECE_BYTES))
+        self.short_buffer = self.buffer[:SHORT_BYTES]
+        self.has_room = True
+        self._application = application
+        self._loop = loop
+        self._owner_of = owner_of
+        self._spool = spool
+        self._new_parser = new_parser
+        self._routes = routes
+        self._columnar_types = columnar_types
+
+    def new_reader(self) -> RequestReader:
+        """Make the reader of a request."""
+        return RequestReader(self._new_parser, self._new_body)
+
+    def new_exchange(
+        self, receiver: Receiver, head: Head, client: tuple[str, str], listener: tuple[str, str], use: Use
+    ) -> Exchange:
+        """Make the exchange of a request whose head is complete."""
+        environ = head.environ(client, listener)
+        return Exchange(
+            self._application,
+            environ,
+            receiver,
+            owner=self._owner_of(environ),
+            use=use,
+            lanes=self.lanes,
+            call_on_loop=self._loop.call_soon_threadsafe,
+        )
+
+    def refusal(self, problem: Problem, reader: RequestReader | None, seconds: float) -> bytes:
+        """Write the answer to a request that is refused this long after it began; log and count it."""
+        refused = Refused(seconds=seconds)
+        if reader is not None:
+            route = reader.path if reader.path in self._routes else UNMATCHED
+            refused = Refused(reader.path, reader.method, route, seconds)
+        return refusal(problem, refused, self.bounds.retry_after_seconds)
+
+    def first_pass(self, head: Head) -> Pass:
+        """The first pass of a request: that for its head, if the application must see it before the body is read.
+
+        Otherwise a guess from the Content-Type: the pass for small requests may request another.
+        """
+        longest = min(UNASKED_BYTES, self.bounds.body_bytes)
+        if head.length is None or head.length > longest or (head.expects_100 and head.length > 0):
+            return Pass.HEAD
+        media_types = [value.partition(b";")[0].strip().lower() for value in head.values(b"content-type")]
+        is_columnar = any(media_type.decode("latin-1") in self._columnar_types for media_type in media_types)
+        return Pass.COLUMNAR if is_columnar else Pass.SMALL
+
+    def _new_body(self) -> IncomingBody:
+        return IncomingBody(self.bounds.body_bytes, BODY_IN_MEMORY, self._open)
+
+    def _open(self) -> BinaryIO:
+        """Open a file for a body. Raises OSError."""
+        if not self.has_room:
+            raise OSError(errno.ENOSPC, "there is no more room for bodies")
+        return self._spool()
