@@ -101,7 +101,7 @@ def gate(
     if len(files) != expected:
         what = "--init takes SCORES alone" if init else "The command takes RULES.toml and SCORES"
         first = "" if init else " For first rules: rocpr gate --init SCORES >RULES.toml"
-        raise click.UsageError(f"{what}; {len(files)} file{'' if len(files) == 1 else 's'} given.{first}")
+        raise click.UsageError(f"{what}; {len(files)} file{'' if len(files) == 1 else 's'} given.{hint}")
     if not init:
         _refuse_other_order(*files)
     first = files[: expected - 1]
