@@ -132,7 +132,7 @@ def test_several_labels_are_told(tmp_path: Path) -> None:
         (
             "scores,labels\nmuch,1\n0.1,0\n",
             [],
-            ["/scores: 'much' is not a decimal number (1 of 2 rows). (not_a_number)"],
+            ["column scores: 'much' is not a decimal number (1 of 2 rows). (not_a_number)"],
         ),
         ("scores,labels\n", [], ["The table has no rows. (no_rows)"]),
         (
@@ -225,6 +225,10 @@ main()
 """
 
 
+INTERRUPTED, TERMINATED = (130, b"Aborted!"), (143, b"")
+"""How commands end: the status and what they say."""
+
+
 def used_by_children() -> float:
     """The processor time of all processes that this one has waited for, in seconds."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -232,16 +236,19 @@ def used_by_children() -> float:
 
 
 @pytest.mark.parametrize(
-    ("signals", "status", "says"),
+    ("signals", "endings"),
     [
-        ([signal.SIGINT], 130, b"Aborted!"),
-        ([signal.SIGINT] * 3, 130, b"Aborted!"),
-        ([signal.SIGTERM], 143, b""),
-        ([signal.SIGTERM, signal.SIGINT], 143, b""),
+        ([signal.SIGINT], [INTERRUPTED]),
+        ([signal.SIGINT] * 3, [INTERRUPTED]),
+        ([signal.SIGTERM], [TERMINATED]),
+        (
+            [signal.SIGTERM, signal.SIGINT],
+            [TERMINATED, INTERRUPTED],
+        ),  # Python sees both at once, and the lower one first
     ],
 )
 def test_a_signal_ends_a_command_within_two_seconds(
-    lake: Path, tmp_path: Path, signals: list[int], status: int, says: bytes
+    lake: Path, tmp_path: Path, signals: list[int], endings: list[tuple[int, bytes]]
 ) -> None:
     """Two seconds of processor time: the command uses two processors, and this machine may have other work."""
     words = ["curves", str(lake / "all.parquet"), *DUCKDB, "--spill", str(tmp_path)]
@@ -261,8 +268,7 @@ def test_a_signal_ends_a_command_within_two_seconds(
         finally:
             command.kill()
     assert used_by_children() - others - used < 2
-    assert command.returncode == status
-    assert said.strip() == says
+    assert (command.returncode, said.strip()) in endings
     assert not list(tmp_path.glob("rocpr-*"))
 
 
