@@ -244,7 +244,7 @@ def used_by_children() -> float:
         (
             [signal.SIGTERM, signal.SIGINT],
             [TERMINATED, INTERRUPTED],
-        ),  # Python sees both at once, and the lower one first
+        ),  # Python may see both at once
     ],
 )
 def test_a_signal_ends_a_command_within_two_seconds(
