@@ -76,7 +76,7 @@ def compare(
     plot: Path | None,
     **options: str | bool | None,
 ) -> None:
-    """Find which of 2 to 50 classifiers is best, and where.
+    """Find which of 2 to 50 classifiers is best, where, and how surely it differs from the first.
 
     All must come from the same data, with equal numbers of positives and negatives. Each FILE is one evaluation: a
     table as rocpr curves takes it, or a JSON file with the fields of an evaluation. The options for columns apply to

@@ -29,7 +29,7 @@ _LISTED = 5
 """The most labels that a sentence lists."""
 
 _NO_LABEL = ("", "#N/A", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null")
-"""Texts that tables have in place of a missing value: those that pandas reads as one."""
+"""Texts that tables have in place of a missing value; pandas reads all of them as one."""
 
 
 class Labels(NamedTuple):

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import csv, parquet
 
-from service.environment import prepare_process
+from service.environment import leave_pandas_out, prepare_process
 from service.request import Request
 from service.web.lanes import evaluating
 from service.wire.formats.codings import IDENTITY, compress
@@ -100,6 +100,7 @@ def data_bytes() -> int:
 
 def main() -> None:
     """Try each request until it is answered."""
+    leave_pandas_out()
     prepare_process()  # as in the server, because where memory comes from decides where it runs out
     for number, (request, memory) in enumerate(requests()):
         for mib in memory[:: int(sys.argv[1])]:

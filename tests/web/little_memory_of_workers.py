@@ -13,7 +13,7 @@ from itertools import product
 from flask import Flask
 
 from service.app import create_app
-from service.environment import prepare_process
+from service.environment import leave_pandas_out, prepare_process
 from service.settings import read_settings
 from service.wire.media_types import CSV, JSON
 from tests.web.little_memory import data_bytes
@@ -50,6 +50,7 @@ def outcome(app: Flask, content_type: str, accept: str, kib: int) -> tuple[int, 
 def main() -> None:
     """Try each request until it is answered."""
     prepare_process()
+    leave_pandas_out()
     app = create_app(read_settings({}))
     for content_type, accept in product(BODIES, BODIES):
         for kib in range(0, MOST_KIB, STEP_KIB * int(sys.argv[1])):

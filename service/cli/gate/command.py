@@ -100,8 +100,8 @@ def gate(
     expected = 1 if init else 2
     if len(files) != expected:
         what = "--init takes SCORES alone" if init else "The command takes RULES.toml and SCORES"
-        hint = "" if init else " For first rules: rocpr gate --init SCORES >RULES.toml"
-        raise click.UsageError(f"{what}; {len(files)} file{'' if len(files) == 1 else 's'} given.{hint}")
+        advice = "" if init else " For first rules: rocpr gate --init SCORES >RULES.toml"
+        raise click.UsageError(f"{what}; {len(files)} file{'' if len(files) == 1 else 's'} given.{advice}")
     if not init:
         _refuse_other_order(*files)
     first = files[: expected - 1]

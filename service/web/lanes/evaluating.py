@@ -88,7 +88,7 @@ class Task:
     in_files: bool
 
 
-def serve(pipe: Connection, limits: Limits, memory_bytes: int, niceness: int, compiled: Path | None) -> None:
+def run_evaluator(pipe: Connection, limits: Limits, memory_bytes: int, niceness: int, compiled: Path | None) -> None:
     """Answer requests until the server's end of the pipe closes, with the server's compiled library."""
     dictConfig(logging_configuration("info"))
     _bound(memory_bytes, niceness)

@@ -15,7 +15,7 @@ from typing import BinaryIO, cast
 from service.curves.compiled import KERNEL
 from service.datasets.dataset_groups import OnProgress
 from service.request import Answer, Effort, Request
-from service.web.lanes.evaluating import Failure, Task, Told, serve
+from service.web.lanes.evaluating import Failure, Task, Told, run_evaluator
 from service.wire.limits import Limits
 
 NICENESS = 10
@@ -57,8 +57,8 @@ class EvaluatorProcess:
         try:
             with theirs, _STARTING, _without_interrupts():
                 # Forks of a process with one thread and all modules imported: starting one takes milliseconds.
-                _CONTEXT.set_forkserver_preload([serve.__module__])
-                self._process = _CONTEXT.Process(target=serve, args=arguments, daemon=True)
+                _CONTEXT.set_forkserver_preload([run_evaluator.__module__])
+                self._process = _CONTEXT.Process(target=run_evaluator, args=arguments, daemon=True)
                 self._process.start()
         except (EOFError, OSError) as error:
             self._pipe.close()

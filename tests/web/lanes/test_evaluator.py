@@ -213,7 +213,7 @@ def serve_one(
 
         server = Thread(target=take_the_answer_and_go)
         server.start()
-        evaluating.serve(theirs, LIMITS, 0, 0, compiled)
+        evaluating.run_evaluator(theirs, LIMITS, 0, 0, compiled)
         server.join()
         assert content.seek(0, os.SEEK_END) > 0
 
