@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from service.web.observation.observation import UNMATCHED
 from service.web.passes import Pass
-from service.web.server.bounds import Bounds
 from service.web.server.exchange import Exchange, Receiver
 from service.web.server.head import Head
 from service.web.server.incoming_body import IncomingBody
 from service.web.server.lane import Lane
+from service.web.server.process_bounds import Bounds
 from service.web.server.queues import Use
 from service.web.server.reading import NewParser, RequestReader
 from service.web.server.sending import PIECE_BYTES

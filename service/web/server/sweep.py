@@ -8,10 +8,10 @@ import time
 from collections import Counter
 from collections.abc import Collection, Mapping
 
-from service.web.server.bounds import Held
 from service.web.server.connection import Connection
 from service.web.server.exchange import Exchange
 from service.web.server.phase import Phase
+from service.web.server.process_bounds import Held
 from service.web.server.transport import too_slow
 from service.wire.problems import Problem, no_room
 

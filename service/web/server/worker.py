@@ -27,9 +27,9 @@ from service.web.lanes.fair_slots import FairSlots, NoSlotFree
 from service.web.lifecycle import DRAINING
 from service.web.passes import Pass
 from service.web.server.accepting import Listeners
-from service.web.server.bounds import Bounds, Held
 from service.web.server.lane import Lane, NobodyNow
 from service.web.server.parser import new_parser
+from service.web.server.process_bounds import Bounds, Held
 from service.web.server.server import Server
 from service.web.server.shared import Shared
 from service.wire.media_types import NEVER_PLAIN

@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, Self, TypeVar
 
 from service.web.passes import Pass
-from service.web.server.bounds import Bounds, Held
 from service.web.server.connection import Connection
 from service.web.server.lane import Lane
 from service.web.server.phase import Phase
+from service.web.server.process_bounds import Bounds, Held
 from service.web.server.server import Server
 from service.web.server.shared import Shared
 from tests.e2e.wire import SECONDS, Answer

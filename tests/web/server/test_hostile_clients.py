@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from service.web.server import sweep
-from service.web.server.bounds import Held
 from service.web.server.chunk_turns import ChunkTurns
 from service.web.server.connection import DENSE_BYTES, Connection
+from service.web.server.process_bounds import Held
 from service.web.server.queues import MOST_PENALTY, FairQueue, Use
 from service.web.server.reading import DENSE_PIECES
 from service.web.server.sending import PIECE_BYTES
