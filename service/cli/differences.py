@@ -19,8 +19,8 @@ from service.wire.formats.query_options import Decoded
 from service.wire.limits import Limits
 from service.wire.media_types import JSON
 
-LEVEL = 0.95
-_RULES = [{"metric": area, "max_drop": 0, "confidence": LEVEL} for area in AREAS_WITH_INTERVALS]
+_LEVEL = 0.95
+_RULES = [{"metric": area, "max_drop": 0, "confidence": _LEVEL} for area in AREAS_WITH_INTERVALS]
 _OF_EVERY_COMPARISON = {"one_vs_rest", "not_a_sweep", "bounded"}
 """Warnings that the comparison itself has."""
 
@@ -39,7 +39,7 @@ class Differences:
     def lines(self) -> Iterable[str]:
         """Format them, a row for each area below each classifier's name."""
         how = "paired" if self.paired else "not paired"
-        yield f"Differences from the first, with {percent(LEVEL)} % intervals, {how}"
+        yield f"Differences from the first, with {percent(_LEVEL)} % intervals, {how}"
         every = [check for checks in self.checks.values() for check in checks]
         head, *lines = table_lines([["", "difference", "interval", "p", "verdict"], *map(_cells, every)], "<>>><")
         yield f"  {head}"
