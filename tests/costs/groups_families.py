@@ -16,7 +16,7 @@ EVERYTHING = {
     "include": ["auc", "points", "interpolated_pr", "achievable_pr", "calibration", "statistics"],
     "intervals": {},
 }
-HALVES = [number / 1000 for number in range(1000)]
+PLACES = [number / 1000 for number in range(1000)]
 
 
 def groups(size: int, *, width: float = 0.0, part: float = 0.0, weighs: bool = False) -> Table:
@@ -46,15 +46,16 @@ def groups_families() -> Iterator[Family]:
         yield family("curves", f"groups, {kind}, everything", lambda n, of=of, w=whole: of(n) | w, 20_000)
         yield family("tradeoffs", f"groups, {kind}", of, 20_000)
         yield family("gates", f"groups, {kind}", lambda n, of=of: of(n) | {"baseline": of(n), "rules": RULES}, 20_000)
-        cuts = lambda n, of=of: of(300) | {"include": ["auc"], "thresholds": list(range(-n, 0))}  # noqa: E731  # short
-        yield family("curves", f"groups, {kind}, thresholds", cuts, 20_000)
-        points = (
-            lambda n, of=of: (  # short
-                of(300)
-                | {"include": ["auc"], "operating_points": [{"metric": "tpr_at_fpr", "at": at} for at in HALVES[:n]]}
-            )
-        )
-        yield family("curves", f"groups, {kind}, operating points", points, 999)
+
+        def cut(size: int, of=of):
+            return of(300) | {"include": ["auc"], "thresholds": list(range(-size, 0))}
+
+        def read(size: int, of=of):
+            points = [{"metric": "tpr_at_fpr", "at": at} for at in PLACES[:size]]
+            return of(300) | {"include": ["auc"], "operating_points": points}
+
+        yield family("curves", f"groups, {kind}, thresholds", cut, 20_000)
+        yield family("curves", f"groups, {kind}, operating points", read, len(PLACES) - 1)
         if not is_open:
             for name, more in {"alone": {}, "intervals": {"intervals": {}}}.items():
 
@@ -68,15 +69,11 @@ def groups_families() -> Iterator[Family]:
                 lambda n, of=of: {"evaluations": [{"name": name} | of(n) for name in "ab"]},
                 20_000,
             )
-    ties = lambda n: (
-        groups(1)
-        | {  # short
-            "groups": {
-                "score": [row // 2 for row in range(n + 2)],
-                "positives": [0.1] * (n + 2),
-                "negatives": [0.3] * (n + 2),
-            },
-            "include": ["auc"],
-        }
-    )
     yield family("curves", "groups, fractions in ties", ties, 20_000)
+
+
+def ties(size: int) -> Table:
+    """Pairs of groups of one score, whose fractions are added exactly."""
+    columns = {"score": [row // 2 for row in range(size + 2)]}
+    columns |= {name: [share] * (size + 2) for name, share in (("positives", 0.1), ("negatives", 0.3))}
+    return {"groups": columns, "include": ["auc"]}
