@@ -222,12 +222,14 @@ class Grouped:
         """Whether these are numbers of examples whose total is exact in a double, up to 2^53."""
         return self.has_examples and self.positives + self.negatives <= LARGEST_EXACT_INTEGER
 
-    def divides(self, threshold: float) -> bool:
-        """Whether a threshold falls within an open group, so that what it calls positive is not known."""
-        inside = (self.low < threshold) & (threshold <= self.high)
-        if self.lower_is_positive:
-            inside = (self.low <= threshold) & (threshold < self.high)
-        return bool((inside & self.is_open).any())
+    def divided_by(self, thresholds: FloatArray) -> BoolArray:
+        """Whether each threshold falls within an open group, so that what it calls positive is not known, (k,)."""
+        low, high = (self.low, self.high) if self.lower_is_positive else (self.low[::-1], self.high[::-1])
+        # A threshold at the end that it calls positive with the rest of the group does not divide it.
+        place = np.searchsorted(low, thresholds, side="right" if self.lower_is_positive else "left") - 1
+        ends = high[np.maximum(place, 0)]
+        below: BoolArray = thresholds < ends if self.lower_is_positive else thresholds <= ends
+        return (place >= 0) & below & (low < high)[np.maximum(place, 0)]
 
 
 def _check_squares(total: FloatArray, squares: FloatArray, name: str) -> None:

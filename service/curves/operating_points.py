@@ -90,7 +90,7 @@ def row_at_threshold(table: ConfusionTable, evaluation: Evaluation | Arranged, t
 
     None if counts list no such row or several different ones, or if the threshold lies inside a group.
     """
-    if isinstance(evaluation, Grouped) and evaluation.divides(threshold):
+    if isinstance(evaluation, Grouped) and evaluation.divided_by(np.array([threshold])).any():
         return None
     if not isinstance(evaluation, Counts):
         direction = 1.0 if table.lower_is_positive else -1.0

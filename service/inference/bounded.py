@@ -80,11 +80,12 @@ def has_bounds(evaluation: Evaluation, options: CurvesOptions) -> bool:
             raise NeedsExactGroups(f"{name} needs groups of one score each: score_from must equal score_to.", name)
     if options.thresholds is None:
         return True
-    for row, threshold in enumerate(options.thresholds.tolist()):
-        if evaluation.divides(threshold):
-            raise NeedsExactGroups(
-                f"{threshold!r} lies inside a group; counts are known only at its ends.", "thresholds", row
-            )
+    divided = evaluation.divided_by(options.thresholds)
+    if divided.any():
+        row = int(divided.argmax())
+        threshold = options.thresholds[row].item()
+        detail = f"{threshold!r} lies inside a group; counts are known only at its ends."
+        raise NeedsExactGroups(detail, "thresholds", row)
     return False
 
 

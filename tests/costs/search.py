@@ -16,6 +16,7 @@ from tests.costs.classes_families import classes_families
 from tests.costs.columns_families import columns_families
 from tests.costs.curves_families import curves_families, tradeoffs_families
 from tests.costs.families import BIG_BODY_BYTES, Family
+from tests.costs.groups_families import groups_families
 from tests.costs.measure import Cost, largest, measured
 from tests.costs.other_families import comparisons_families, gates_families
 from tests.costs.picture_families import picture_families
@@ -53,6 +54,7 @@ def families() -> Iterator[Family]:
         tradeoffs_families(),
         comparisons_families(),
         gates_families(),
+        groups_families(),
         slices_families(),
         classes_families(),
         picture_families(),

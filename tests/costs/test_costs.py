@@ -15,6 +15,7 @@ from service.wire.media_types import CSV, MARKDOWN, SVG, XML
 from tests.asking import LIMITS
 from tests.costs import search as tool
 from tests.costs.families import BIG_BODY_BYTES, DECODED_BYTES, Family, asking, family
+from tests.costs.groups_families import groups
 from tests.costs.measure import largest, measured, work
 from tests.costs.other_families import compared, shuffled
 from tests.costs.tables import TABLES, classes, sample, weighted
@@ -42,6 +43,15 @@ BIG = [
     ("gates: 4 rows, precision at_threshold sure drop paired", 1),
     ("gates: 4 rows, f_measure at min", 20),
     ("gates: 6 rows, bootstrap of tpr_at_fpr", 9901),
+    # Groups, which take longer than rows.
+    ("tradeoffs: groups, open of fractions", 1250),
+    ("gates: groups, open of weights", 2000),
+    ("curves: groups, open, areas", 3900),
+    ("curves: groups, open, operating points", 60),
+    ("curves: groups, fractions in ties", 12_000),
+    ("slices: groups, exact of weights, 2 each, intervals", 10),
+    ("slices: groups, exact, 2 each, alone", 14),
+    ("comparisons: groups, exact of fractions", 3700),
     # A request line or a few kilobytes.
     ("curves: few rows, plain, tpr_at_fpr at 0.3", 1000),
     ("curves: query, interpolation 0.1", 1990),
@@ -157,6 +167,9 @@ ORDINARY = {
     "two models of 1,000 rows": asking("comparisons", compared("samples", 2, 1000)),
     "five models of 300 rows": asking("comparisons", compared("samples", 5, 300)),
     "two models of weights": asking("comparisons", compared("weights", 2, 1000)),
+    "areas of 1,000 open groups": asking("curves", groups(1000, width=0.5) | {"include": ["auc"]}),
+    "trade-offs of 1,000 groups": asking("tradeoffs", groups(1000)),
+    "all curves of 1,000 groups": asking("curves", groups(1000)),
     "ten slices of 1,000 rows": asking("slices", sample(1000) | {"slices": {"a": [row % 10 for row in range(1000)]}}),
     "their picture": asking("slices", sample(1000) | {"slices": {"a": [row % 10 for row in range(1000)]}}, accept=SVG),
     "three classes of 500 rows": asking("classes", classes(3, 500)),

@@ -93,4 +93,4 @@ def test_a_threshold_divides_what_it_calls_positive_in_part(lower: bool) -> None
         ends, places = [(-high, -low) for low, high in ends], [-place for place in places]
     found = Grouped.of(columns(ends, lower_is_positive=lower))
     divided = [False, False, True, True, False, False, False, True, True, False]
-    assert [found.divides(place) for place in places] == divided
+    assert found.divided_by(np.array(places, np.float64)).tolist() == divided

@@ -152,11 +152,10 @@ def _check_lengths(given: dict[str, Any], rows: int, within: str | None = None) 
 def _of_names(labels: columns.Categories, names: list[str]) -> dict[str, BoolArray]:
     """Match labels with classes by name: 3 means the class "3", true the class "true"."""
     places = {_text(value): number for number, value in enumerate(labels.values) if value is not None}
-    unknown = [number for text, number in places.items() if text not in names]
-    if None in labels.values:
-        unknown.append(labels.values.index(None))
-    if unknown:
-        row = int(np.isin(labels.numbers, unknown).argmax())
+    unknown = np.ones(len(labels.values), np.bool_)
+    unknown[[places[name] for name in names if name in places]] = False
+    if unknown.any():
+        row = int(unknown[labels.numbers].argmax())
         value = labels.values[labels.numbers[row]]
         fault = Fault("not_a_label", "This has no value; it must name a class.", row)
         if value is not None:

@@ -12,7 +12,7 @@ import orjson
 from service.curves.budget import BYTES_PER_ROW
 from service.curves.confusion import Evaluation
 from service.curves.evaluation import CurvesOptions
-from service.curves.exact import LARGEST_EXACT_INTEGER
+from service.curves.exact import LARGEST_EXACT_INTEGER, are_integers
 from service.curves.grouped import GroupColumns, Grouped
 from service.curves.pr import AtRecall
 from service.curves.sample import Sample
@@ -25,8 +25,9 @@ from service.wire.requests.resampling_work import resampling_work
 _SAMPLE_ROW, _WEIGHTED_ROW = 0.25, 0.7
 """A row of a sample, from its score to the areas: 0.1 µs; one with a weight, or of counts: 0.2 to 0.35 µs."""
 
-_GROUP, _OPEN_GROUP = 1, 3
-"""A group, from its ends to the areas: 0.5 µs; an open one: 1.5 µs, as it is evaluated three times."""
+_GROUP, _FRACTIONAL_GROUP, _OPEN_GROUP = 1, 3, 6
+"""A group, from its ends to the areas: 0.5 µs; one of fractions, which may have to be added: 1 to 2.4 µs; an open one,
+which is evaluated three times: 3 µs."""
 
 _POINT, _WIDE_POINT = 4, 6
 """A row of `points`: 0.2 µs and 105 to 145 bytes, or up to 210 with fractional or huge counts."""
@@ -40,8 +41,8 @@ _AT_RECALL = 12
 _AREA_INTERVAL_ROW = 0.3
 """A row, for the intervals of the areas: 0.05 to 0.2 µs."""
 
-_OPERATING_POINT = 60
-"""An operating point, in fractions: 25 µs, and its check."""
+_OPERATING_POINT, _OPEN_OPERATING_POINT = 60, 600
+"""An operating point, in fractions: 25 µs, and its check; of open groups, with its bounds: 0.3 ms."""
 
 _PARTIAL, _PARTIAL_ROW = 600, 0.15
 """An area of a part of a curve, mostly fractions: 0.25 ms, plus 0.05 µs for each row."""
@@ -64,6 +65,12 @@ _SLICES, _SLICE_COLUMN, _SLICED_ROW, _SLICE = 2_000, 600, 0.4, 7
 _WEIGHTED_SLICE, _SLICE_POINTS, _SLICE_INTERVALS = 1_000, 600, 500
 """A slice with weights: 0.1 ms, or 0.45 ms alone; the points of a slice: 0.3 ms; its intervals: 0.2 ms."""
 
+_SLICE_OF_GROUPS, _INTERVALS_OF_GROUPS = 2_000, 1_000
+"""A slice of groups: 1 to 1.5 ms; its intervals: 0.5 to 0.9 ms."""
+
+_OPEN_TRADEOFFS, _OPEN_TRADEOFF = 6_000, 4
+"""The trade-offs of both bounds of open groups: 5 to 10 ms more than of one table, and 2 µs for each group."""
+
 _CLASS, _PAIRED_ROW, _PAIR, _WEIGHTED_PAIR = 600, 0.3, 4, 150
 """A class: 0.2 ms; a row, by its scores for one class: 0.1 µs; a pair: 1 µs, 60 bytes; with weights: 0.05 ms."""
 
@@ -83,14 +90,22 @@ MOST_POINTS = 10**9
 def table_work(evaluation: Evaluation | GroupColumns) -> float:
     """Work from an evaluation to its table and areas."""
     if isinstance(evaluation, Grouped | GroupColumns):
-        return evaluation.rows * (_GROUP if evaluation.is_exact else _OPEN_GROUP)
+        return evaluation.rows * (_work_of_group(evaluation) if evaluation.is_exact else _OPEN_GROUP)
     plain = isinstance(evaluation, Sample) and evaluation.weights is None
     return evaluation.rows * (_SAMPLE_ROW if plain else _WEIGHTED_ROW)
 
 
+def _work_of_group(groups: Grouped | GroupColumns) -> int:
+    """The work of an exact group, from its ends to the areas."""
+    masses = groups.masses if isinstance(groups, Grouped) else (groups.positives, groups.negatives)
+    return _GROUP if all(map(are_integers, masses)) else _FRACTIONAL_GROUP
+
+
 def curves_work(evaluation: Evaluation, options: CurvesOptions, intervals: IntervalOptions | None) -> int:
     """Work of curves: reading the tables, the points of each curve, readings and resamples."""
-    work = table_work(evaluation) + len(options.operating_points) * _OPERATING_POINT
+    of_open = isinstance(evaluation, Grouped) and not evaluation.is_exact
+    each_point = _OPEN_OPERATING_POINT if of_open else _OPERATING_POINT
+    work = table_work(evaluation) + len(options.operating_points) * each_point
     rows = evaluation.rows + 2
     if options.tuning is not None:
         work += table_work(options.tuning)
@@ -125,11 +140,12 @@ def partial_work(ranges: int, rows: int) -> float:
 
 def slices_work(sample: Sample | GroupColumns, slices: int, columns: int, points: int, *, intervals: bool) -> int:
     """Work of slices: one table of all, and what is read for each slice; with weights each slice has a table."""
-    each = (
-        _SLICE
-        + (0 if isinstance(sample, Sample) and sample.weights is None else _WEIGHTED_SLICE)
-        + (_SLICE_INTERVALS if intervals else 0)
-    )
+    each, of_intervals = _SLICE, _SLICE_INTERVALS
+    if not isinstance(sample, Sample):
+        each, of_intervals = each + _SLICE_OF_GROUPS, _INTERVALS_OF_GROUPS
+    elif sample.weights is not None:
+        each += _WEIGHTED_SLICE
+    each += of_intervals if intervals else 0
     each += _SLICE_POINTS + points * _OPERATING_POINT if points else 0
     together = _SLICES + columns * _SLICE_COLUMN + sample.rows * _SLICED_ROW
     return int(table_work(sample) + together + slices * each)
@@ -176,7 +192,9 @@ def _negatives(evaluation: Evaluation) -> float:
 def tradeoffs_work(evaluation: Evaluation, options: TradeoffOptions) -> int:
     """Work of trade-offs: the table, and the values read off."""
     read = 0 if options.at_lambda is None else options.at_lambda.size
-    return int(table_work(evaluation) + read * len(options.indices) * _AT_LAMBDA)
+    of_open = isinstance(evaluation, Grouped) and not evaluation.is_exact
+    bounds = _OPEN_TRADEOFFS + evaluation.rows * _OPEN_TRADEOFF if of_open else 0
+    return int(table_work(evaluation) + bounds + read * len(options.indices) * _AT_LAMBDA)
 
 
 def comparisons_work(named: Mapping[str, Evaluation]) -> int:
