@@ -54,7 +54,8 @@ class TestData:
         page = ready(visit("/"))
         rows = "id,y,chance\n" + "".join(f"{n},{n % 2},{n} %\n" for n in range(20))
         page.set_input_files("#file", {"name": "percent.csv", "mimeType": "", "buffer": rows.encode()})
-        until(lambda: text_of(page, "#scores-problem") == "Row 1: '0 %' is not a decimal number.", "the problem")
+        problem = "Row 1: '0 %' is not a decimal number: leave out the percent sign."
+        until(lambda: text_of(page, "#scores-problem") == problem, "the problem")
         said.clear()  # the browser itself notes the status
 
     def test_of_two_unknown_labels_one_has_to_be_chosen(self, visit: Visit) -> None:
