@@ -41,8 +41,8 @@ from service.wire.formats.query_options import (
 from service.wire.limits import Limits
 from service.wire.media_types import CSV, JSON, PARQUET
 from service.wire.problems import FieldError, Problem, invalid_request, problem_document
-from service.wire.requests.evaluation_schemas import FoundGroups
 from service.wire.requests.faults import FACT_CODES
+from service.wire.requests.groups_schemas import FoundGroups
 
 _CHARACTERS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "point": "."}
 _CSV_SUFFIXES = {"csv", "gz", "zst"}

@@ -28,7 +28,7 @@ from service.wire.formats.query_options import SAMPLE_COLUMNS, Decoded
 from service.wire.formats.table_columns import COUNTS_COLUMNS, GROUP_ENDS, GROUP_MASSES
 from service.wire.formats.tables import TableForm, one_evaluation
 from service.wire.problems import FieldError, Problem, invalid_request, problem_document
-from service.wire.requests.evaluation_schemas import FoundGroups
+from service.wire.requests.groups_schemas import FoundGroups
 
 UNNAMED = ""
 """The key of a single file without a name: a table of all evaluations."""

@@ -28,8 +28,8 @@ from service.curves.grouped import GROUP_COLUMN_NAMES, GroupColumns, joined_grou
 from service.wire.formats.decoders import DECODERS
 from service.wire.formats.tables import one_evaluation
 from service.wire.problems import Problem, invalid_request, invalid_value, problem_document
-from service.wire.requests.evaluation_schemas import GroupsSchema
 from service.wire.requests.faults import fact_error, field_errors
+from service.wire.requests.groups_schemas import GroupsSchema
 
 
 @click.command()

@@ -18,8 +18,8 @@ from service.datasets.queries import DatasetQuery
 from service.wire import columns
 from service.wire.formats.distinct_labels import distinct_labels
 from service.wire.problems import Problem, invalid_value, pointer_token
-from service.wire.requests.evaluation_schemas import FoundGroups
 from service.wire.requests.faults import FACT_CODES
+from service.wire.requests.groups_schemas import FoundGroups
 
 if TYPE_CHECKING:
     from service.engines.duckdb_engine import DuckDB

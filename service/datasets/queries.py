@@ -13,7 +13,7 @@ from marshmallow import ValidationError
 from service.datasets.file import Dataset
 from service.wire.formats.query_options import Decoded
 from service.wire.problems import Problem, invalid_request, invalid_value, pointer_token
-from service.wire.requests.evaluation_schemas import DatasetSchema
+from service.wire.requests.dataset_schemas import DatasetSchema
 from service.wire.requests.faults import field_errors
 
 WORK = 10**15

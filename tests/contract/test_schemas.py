@@ -15,9 +15,11 @@ from service.wire.media_types import PNG
 from service.wire.requests import fields as own
 from service.wire.requests.comparisons_schemas import ComparisonsRequestSchema, NamedEvaluationSchema
 from service.wire.requests.curves_schemas import CostsSchema, CurvesRequestSchema, InterpolationSchema
-from service.wire.requests.evaluation_schemas import CountsSchema, GroupsSchema, SampleSchema, Where
+from service.wire.requests.dataset_schemas import Where
+from service.wire.requests.evaluation_schemas import CountsSchema, SampleSchema
 from service.wire.requests.faults import FACT_CODES
 from service.wire.requests.gates_schemas import BaselineSchema, FailStatus, GatesRequestSchema, MetricName, RuleSchema
+from service.wire.requests.groups_schemas import GroupsSchema
 from service.wire.requests.interval_schemas import IntervalsSchema, Level, OperatingPointSchema
 from service.wire.requests.partial_schemas import PartialSchema
 from service.wire.requests.picture_schemas import PICTURE_SCHEMAS

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from marshmallow import fields
 
 from service.wire.requests import fields as own
-from service.wire.requests.evaluation_schemas import Where
+from service.wire.requests.dataset_schemas import Where
 from service.wire.requests.gates_schemas import FailStatus, MetricName
 
 BEYOND_DOUBLES = 2**53 + 1

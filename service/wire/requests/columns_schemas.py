@@ -11,8 +11,8 @@ from marshmallow import ValidationError, fields, post_load
 from service.charts.picture import Pictures
 from service.wire.columns import ColumnError, Contents, Listing, contents
 from service.wire.problems import MAX_ERRORS
-from service.wire.requests.evaluation_schemas import ObjectSchema
 from service.wire.requests.fields import Fault, invalid
+from service.wire.requests.object_schemas import ObjectSchema
 
 
 @dataclass(frozen=True, slots=True, eq=False)

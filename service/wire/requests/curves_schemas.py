@@ -15,9 +15,10 @@ from service.curves.evaluation import INCLUDES, KEEPS, CurvesOptions
 from service.curves.pr import AtRecall, Every
 from service.curves.sample import Sample
 from service.inference.intervals import IntervalOptions
-from service.wire.requests.evaluation_schemas import EvaluationSchema, ObjectSchema, SampleSchema
+from service.wire.requests.evaluation_schemas import EvaluationSchema, SampleSchema
 from service.wire.requests.fields import Choice, ChoiceSet, Number, NumberColumn, ObjectList, invalid
 from service.wire.requests.interval_schemas import MOST_OPERATING_POINTS, IntervalsSchema, OperatingPointSchema
+from service.wire.requests.object_schemas import ObjectSchema
 from service.wire.requests.partial_schemas import PartialSchema
 from service.wire.requests.picture_schemas import MarkedSchema, charts_field, charts_of
 from service.wire.requests.work import curves_work

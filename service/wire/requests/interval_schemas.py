@@ -10,8 +10,8 @@ from marshmallow import post_load
 from service.curves.operating_points import METRICS, OperatingPoint
 from service.inference.intervals import IntervalOptions, resamples_show
 from service.inference.methods import INTERVAL_METHODS, RESAMPLED_METHODS
-from service.wire.requests.evaluation_schemas import ObjectSchema
 from service.wire.requests.fields import Choice, Number, Whole, invalid
+from service.wire.requests.object_schemas import ObjectSchema
 
 FEWEST_RESAMPLES, MOST_RESAMPLES = 100, 10_000
 """With fewer, the ends of a 95 % interval are nearly the least and the greatest resample: noise, not an interval."""

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 from marshmallow import post_load
 
 from service.curves.partial_areas import OVER, PartialRange
-from service.wire.requests.evaluation_schemas import ObjectSchema
 from service.wire.requests.fields import Choice, Number, invalid
+from service.wire.requests.object_schemas import ObjectSchema
 
 
 class RangeSchema(ObjectSchema):

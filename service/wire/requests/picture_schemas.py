@@ -23,9 +23,9 @@ from service.charts.picture import (
 )
 from service.wire.media_types import PNG, SVG, TEXT
 from service.wire.problems import invalid_request
-from service.wire.requests.evaluation_schemas import ObjectSchema
 from service.wire.requests.faults import field_errors
 from service.wire.requests.fields import Choice, ChoiceSet, NumberColumn, Text, Whole, invalid
+from service.wire.requests.object_schemas import ObjectSchema
 
 LONGEST_TITLE = 120
 """The most characters in the title of a picture."""

@@ -21,16 +21,12 @@ from service.inference.methods import INTERVAL_METHODS, RESAMPLED_METHODS
 from service.inference.rules import AREAS_WITH_INTERVALS
 from service.inference.sliced import Slicing
 from service.wire.columns import Categories, ColumnError, categories
-from service.wire.requests.evaluation_schemas import (
-    DatasetSchema,
-    EvaluationSchema,
-    GroupsField,
-    ObjectSchema,
-    SampleSchema,
-    merged,
-)
+from service.wire.requests.dataset_schemas import DatasetSchema
+from service.wire.requests.evaluation_schemas import EvaluationSchema, SampleSchema
 from service.wire.requests.fields import Choice, Fault, ObjectList, invalid
+from service.wire.requests.groups_schemas import GroupsField, merged
 from service.wire.requests.interval_schemas import Level, OperatingPointSchema
+from service.wire.requests.object_schemas import ObjectSchema
 from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
 from service.wire.requests.work import slices_work
 

@@ -8,8 +8,8 @@ from marshmallow import ValidationError, pre_load
 
 from service.wire.columns import numbers
 from service.wire.problems import MAX_ERRORS
-from service.wire.requests.evaluation_schemas import ObjectSchema
 from service.wire.requests.fields import Number, NumberColumn, ObjectList, Text, Whole
+from service.wire.requests.object_schemas import ObjectSchema
 
 
 class Owned:

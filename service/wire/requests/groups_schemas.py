@@ -1,0 +1,78 @@
+"""The schema of groups, from a client or from an engine, and how they become an evaluation."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from marshmallow import ValidationError, fields, post_load
+
+from service.curves.errors import CurvesError
+from service.curves.grouped import CLOSED_SIDES, GroupColumns, Grouped
+from service.wire.requests.faults import FACT_CODES
+from service.wire.requests.fields import Choice, Fault, NumberColumn, invalid
+from service.wire.requests.object_schemas import ObjectSchema
+
+_SQUARES = ("positives_squared", "negatives_squared")
+
+
+class FoundGroups(dict[str, Any]):
+    """Columns of groups that an engine found; `rest` is a sentence if the negatives have several labels.
+
+    No client may send such a sentence, so it is no field of the schema.
+    """
+
+    def __init__(self, columns: Mapping[str, Any], rest: str | None) -> None:
+        super().__init__(columns)
+        self.rest = rest
+
+
+class GroupsSchema(ObjectSchema):
+    """Columns of groups: the score, or the ends, of each, with its positives and negatives."""
+
+    score = NumberColumn()
+    score_from = NumberColumn()
+    score_to = NumberColumn()
+    positives = NumberColumn(minimum=0)
+    negatives = NumberColumn(minimum=0)
+    positives_squared = NumberColumn(minimum=0)
+    negatives_squared = NumberColumn(minimum=0)
+    closed = Choice(CLOSED_SIDES)
+
+    @post_load
+    def build(self, data: dict[str, Any], **_: object) -> GroupColumns:
+        """Build the columns; the request merges them, as it knows the direction of the scores."""
+        for name in ("positives", "negatives"):
+            if name not in data:
+                raise invalid("missing", "Groups need positives and negatives; null and [] count as absent.", name)
+        ends = {name: data[name] for name in ("score_from", "score_to") if name in data}
+        if "score" in data and ends:
+            raise invalid("exclusive", "Give score, or score_from and score_to, not both.", "score")
+        if "score" in data:
+            ends = dict.fromkeys(("score_from", "score_to"), data.pop("score"))
+        for name in ("score_from", "score_to"):
+            if name not in ends:
+                raise invalid("missing", "Groups need score, or score_from and score_to.", name if ends else "score")
+        squares = [name for name in _SQUARES if name not in data]
+        if len(squares) == 1:
+            raise invalid("missing", "Give the sums of squared weights of both classes or of neither.", squares[0])
+        return GroupColumns(**(data | ends))
+
+
+class GroupsField(fields.Nested):
+    """Groups of a request, or those that an engine found in their place."""
+
+    def __init__(self) -> None:
+        super().__init__(GroupsSchema)
+
+    def _deserialize(self, value: object, *arguments: Any, **options: Any) -> GroupColumns:  # noqa: ANN401  # passed on
+        columns: GroupColumns = super()._deserialize(value, *arguments, **options)
+        return replace(columns, rest=value.rest) if isinstance(value, FoundGroups) else columns
+
+
+def merged(columns: GroupColumns) -> Grouped:
+    """Merge the groups of a request; what is wrong with them is wrong with its field `groups`."""
+    try:
+        return Grouped.of(columns)
+    except CurvesError as fact:
+        fault = Fault(FACT_CODES[type(fact)], fact.detail, fact.row)
+        raise ValidationError({"groups": {fact.column or "_schema": [fault]}}) from None

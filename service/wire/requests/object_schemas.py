@@ -1,0 +1,58 @@
+"""What all schemas of objects have in common: unknown fields are refused, and null and [] count as absent.
+
+Generated clients may therefore send every field.
+"""
+
+from typing import Any, ClassVar
+
+from marshmallow import RAISE, Schema, ValidationError, pre_load
+
+from service.wire.problems import MAX_ERRORS, meant
+from service.wire.requests.fields import Fault, such_as
+
+_UNKNOWN_FIELD = Fault("unknown_field", "Unknown field.")
+
+
+class ObjectSchema(Schema):
+    """An object that takes only its own fields, and treats null and [] as absent.
+
+    `example` is shown where there is something else in its place.
+    """
+
+    example: ClassVar[str] = ""
+
+    def __init__(self, **options: Any) -> None:  # noqa: ANN401  # marshmallow's, passed on
+        super().__init__(partial=True, **options)  # no field is required: absent ones need no visit
+        self.error_messages |= {  # typed as text, but passed on unchanged
+            "unknown": _UNKNOWN_FIELD,  # type: ignore[dict-item]
+            "type": Fault("not_an_object", f"Must be an object{such_as(self.example)}."),  # type: ignore[dict-item]
+        }
+
+    class Meta:
+        """Refuse unknown fields."""
+
+        unknown = RAISE
+
+    def handle_error(self, error: ValidationError, *_: object, **__: object) -> None:
+        """Suggest names for unknown fields."""
+        for name, faults in error.messages.items() if isinstance(error.messages, dict) else ():
+            if faults == [_UNKNOWN_FIELD]:
+                advice = meant(str(name), [*self.fields])
+                faults[:] = [Fault("unknown_field", f"Unknown field; {advice}")]
+
+    @pre_load
+    def drop_absent(self, data: Any, **_: object) -> Any:  # noqa: ANN401  # anything that JSON can hold
+        """Drop known fields that count as absent, and unknown ones beyond those that a problem lists."""
+        if not isinstance(data, dict):
+            return data
+        surplus = set([key for key in data if key not in self.fields][MAX_ERRORS:])
+        return {
+            key: value
+            for key, value in data.items()
+            if key not in surplus and not (key in self.fields and is_absent(value))
+        }
+
+
+def is_absent(value: object) -> bool:
+    """Whether a value counts as absent."""
+    return value is None or (isinstance(value, list) and not value)
