@@ -1,6 +1,6 @@
 """The schemas of the input of every operation: a sample, counts, or groups.
 
-A loaded schema is the domain object. Each field alone is optional. Knows the domain's constructors, and nothing of bytes.
+A loaded schema is the domain object. Each field alone is optional. Knows the domain's constructors, not bytes.
 """
 
 from dataclasses import replace
