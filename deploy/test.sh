@@ -19,21 +19,23 @@ step ruff format --check .
 step mypy --strict service
 step lint-imports
 coverage erase
-# Five at a time on two processors, because many tests wait for a server to start or to time out. Some tests run without
-# line counting (tests/uncounted.py).
-step coverage run -m pytest -p tests.uncounted -n 5 --dist worksteal --ignore tests/properties --ignore tests/contract \
-    --ignore tests/refusals --ignore tests/engines/spark "$@"
-# The tests of Spark, which share one server, run beside the properties and the tests of the contract, which take long to
-# import. Those use the loops in C, as users do; all other tests use NumPy's loops, and one of them compares the answers of both.
+# The tests of Spark, which share one server, run beside all others.
 printed=$(mktemp)
 trap 'rm -f "$printed"' EXIT
 step coverage run -m pytest tests/engines/spark "$@" > "$printed" 2>&1 &
 spark=$!
+# Five at a time on two processors, because many tests wait for a server to start or to time out. Some tests run without
+# line counting (tests/uncounted.py).
+most=0
+step coverage run -m pytest -p tests.uncounted -n 5 --dist worksteal --ignore tests/properties --ignore tests/contract \
+    --ignore tests/refusals --ignore tests/engines/spark "$@" || most=$?
+# The properties and the tests of the contract, which take long to import. They use the loops in C, as users do; all other tests
+# use NumPy's loops, and one of them compares the answers of both.
 properties=0
 step python -m pytest -n 2 --dist worksteal --compiled tests/properties tests/contract tests/refusals "$@" || properties=$?
 spark_tests=0
 wait "$spark" || spark_tests=$?
 cat "$printed"
-[ "$properties" = 0 ] && [ "$spark_tests" = 0 ]
+[ "$most" = 0 ] && [ "$properties" = 0 ] && [ "$spark_tests" = 0 ]
 coverage combine --quiet
 step coverage report

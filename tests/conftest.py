@@ -32,7 +32,7 @@ def root() -> Path:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--compiled`: use the loops in C, compiled from these sources. `--long`: try all examples of each law."""
     parser.addoption("--compiled", action="store_true", help="use the loops in C instead of NumPy")
-    parser.addoption("--long", action="store_true", help="also long proofs, and three times as many examples of laws")
+    parser.addoption("--long", action="store_true", help="also long proofs, and five times as many examples of laws")
 
 
 def pytest_configure(config: pytest.Config) -> None:

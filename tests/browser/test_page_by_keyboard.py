@@ -163,7 +163,8 @@ def set_bounds(page: Page, keyboard: Keyboard) -> None:
     keyboard.go('[aria-label="Copy: curl"]')
     until(lambda: text_of(page, "#verdict") == "✓ score_b passes.", "the verdict")
     keyboard.stays_at('[aria-label="Copy: curl"]')
-    assert 'metric = "roc"\nmin = 0.7\nconfidence = 0.95' in (page.locator("#copies pre").last.text_content() or "")
+    rule = 'metric = "roc"\nmin = 0.7\nconfidence = 0.95'
+    until(lambda: rule in (page.locator("#copies pre").last.text_content() or ""), "the rule")
 
 
 def take_away(page: Page, keyboard: Keyboard) -> None:

@@ -106,7 +106,7 @@ def mixed(random: Generator) -> Pair:
 
 @pytest.mark.parametrize(
     ("family", "number"),
-    [(whole, 150), (near_parallel, 100), (fractional, 150), (near_parallel_fractional, 300), (tiny, 100), (mixed, 100)],
+    [(whole, 60), (near_parallel, 40), (fractional, 60), (near_parallel_fractional, 120), (tiny, 40), (mixed, 40)],
 )
 def test_crossings_are_rounded_once(family: Callable[[Generator], Pair], number: int) -> None:
     random = np.random.default_rng(7)

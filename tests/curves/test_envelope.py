@@ -101,11 +101,11 @@ def tiny(random: Generator) -> Chain:
 @pytest.mark.parametrize(
     ("family", "number"),
     [
-        (whole, 300),
-        (of_nearly_one_precision, 300),
-        (fractional, 300),
-        (of_nearly_one_precision_fractional, 500),
-        (tiny, 300),
+        (whole, 120),
+        (of_nearly_one_precision, 120),
+        (fractional, 120),
+        (of_nearly_one_precision_fractional, 200),
+        (tiny, 120),
     ],
 )
 def test_breakpoints_are_the_nearest_doubles(family: Callable[[Generator], Chain], number: int) -> None:

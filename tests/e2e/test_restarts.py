@@ -12,7 +12,7 @@ from tests.soak.servers import STOP_SECONDS, serving
 
 
 def test_rolling_restarts_lose_nothing(*, is_long: bool) -> None:
-    found = roll(10 if is_long else 3, ahead=2, workers=1)
+    found = roll(10 if is_long else 2, ahead=2, workers=1)
     assert found.missed == []
 
 

@@ -76,6 +76,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", type=int)
     arguments = parser.parse_args()
     directory = arguments.tests or Path(mkdtemp())
+    directory.mkdir(exist_ok=True)
     if not (directory / "seconds").exists():
         measure(directory)
     tests_of = TestsOf(directory)

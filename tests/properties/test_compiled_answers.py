@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -83,10 +84,10 @@ def answers(library: Path, request: Request) -> list[tuple[int, bytes]]:
     return found
 
 
-def test_small_requests(library: Path) -> None:
+def test_small_requests(library: Path, *, is_long: bool) -> None:
     """The requests with the worst counts and weights that were found."""
     seen = set()
-    for name, request in requests():
+    for name, request in islice(requests(), 0, None, 1 if is_long else 3):
         compiled, plain = answers(library, request)
         assert compiled == plain, name
         seen.add(request.operation)
