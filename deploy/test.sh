@@ -1,6 +1,6 @@
 #!/bin/sh
-# Checks everything: style, types, layers, tests, coverage. Stops at the first check that fails. --long adds the proofs that
-# take long.
+# Checks everything: style, types, layers, tests, coverage. Stops at the first check that fails, but runs all of the tests.
+# --long adds the proofs that take long.
 # Needs python3 (3.11 or newer) with its venv module, and the package registry on the first run.
 set -eu
 cd "$(dirname "$0")/.."
@@ -24,15 +24,16 @@ printed=$(mktemp)
 trap 'rm -f "$printed"' EXIT
 step coverage run -m pytest tests/engines/spark "$@" > "$printed" 2>&1 &
 spark=$!
-# Five at a time on two processors, because many tests wait for a server to start or to time out. Some tests run without
+# Six at a time on two processors, because many tests wait for a server to start or to time out. Some tests run without
 # line counting (tests/uncounted.py).
 most=0
-step coverage run -m pytest -p tests.uncounted -n 5 --dist worksteal --ignore tests/properties --ignore tests/contract \
-    --ignore tests/refusals --ignore tests/engines/spark "$@" || most=$?
-# The properties and the tests of the contract, which take long to import. They use the loops in C, as users do; all other tests
-# use NumPy's loops, and one of them compares the answers of both.
+step coverage run -m pytest -p tests.uncounted -n 6 --dist worksteal --ignore tests/properties --ignore tests/contract \
+    --ignore tests/refusals --ignore tests/browser --ignore tests/engines/spark "$@" || most=$?
+# Two at a time: laws, the tests of the contract, which take long to import, and those of a browser, which needs a processor of its
+# own. In these processes, the loops in C are used, as users do; in all others NumPy's, and a test compares the answers of both.
 properties=0
-step python -m pytest -n 2 --dist worksteal --compiled tests/properties tests/contract tests/refusals "$@" || properties=$?
+step python -m pytest -n 2 --dist worksteal --compiled tests/properties tests/contract tests/refusals \
+    tests/browser "$@" || properties=$?
 spark_tests=0
 wait "$spark" || spark_tests=$?
 cat "$printed"

@@ -54,7 +54,12 @@ def read_or_nothing(path: Path) -> str:
 
 
 @pytest.mark.parametrize(
-    ("end", "number"), [(os.killpg, signal.SIGINT), (os.kill, signal.SIGINT), (os.kill, signal.SIGTERM)]
+    ("end", "number"),
+    [
+        (os.killpg, signal.SIGINT),
+        (os.kill, signal.SIGTERM),
+        pytest.param(os.kill, signal.SIGINT, marks=pytest.mark.long),
+    ],
 )
 @pytest.mark.usefixtures("made_here")
 def test_run_shows_the_areas_and_stops_without_a_trace(

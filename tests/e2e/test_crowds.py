@@ -57,5 +57,6 @@ def test_many_compact_bodies_at_once_are_answered(service: Service) -> None:
 
 def test_answers_that_nobody_reads_are_aborted(service: Service, unread: set[int]) -> None:
     assert big_ones(service, 3, 0).wrong == []
-    processes.wait_until(lambda: not still_there(service, unread), 90, "no client that reads nothing has a connection")
+    what = "no client that reads nothing has a connection"
+    processes.wait_until(lambda: not still_there(service, unread), 90, what, every=0.5)
     assert big_ones(service, 1, 0).wrong == []

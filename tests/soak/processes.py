@@ -93,13 +93,13 @@ def connections(pids: list[int]) -> set[tuple[int, int]]:
     return found
 
 
-def wait_until(holds: Callable[[], bool], seconds: float, what: str) -> float:
+def wait_until(holds: Callable[[], bool], seconds: float, what: str, every: float = 0.02) -> float:
     """Wait until a condition holds, and return how long that took; raises AssertionError if it takes too long."""
     start = time.monotonic()
     while not holds():
         if time.monotonic() - start > seconds:
             raise AssertionError(f"not within {seconds:g} s: {what}")
-        time.sleep(0.02)
+        time.sleep(every)
     return time.monotonic() - start
 
 
