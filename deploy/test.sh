@@ -24,10 +24,10 @@ printed=$(mktemp)
 trap 'rm -f "$printed"' EXIT
 step coverage run -m pytest tests/engines/spark "$@" > "$printed" 2>&1 &
 spark=$!
-# Six at a time on two processors, because many tests wait for a server to start or to time out. Some tests run without
+# Five at a time on two processors, because many tests wait for a server to start or to time out. Some tests run without
 # line counting (tests/uncounted.py).
 most=0
-step coverage run -m pytest -p tests.uncounted -n 6 --dist worksteal --ignore tests/properties --ignore tests/contract \
+step coverage run -m pytest -p tests.uncounted -n 5 --dist worksteal --ignore tests/properties --ignore tests/contract \
     --ignore tests/refusals --ignore tests/browser --ignore tests/engines/spark "$@" || most=$?
 # Two at a time: laws, the tests of the contract, which take long to import, and those of a browser, which needs a processor of its
 # own. In these processes, the loops in C are used, as users do; in all others NumPy's, and a test compares the answers of both.

@@ -5,11 +5,13 @@ Scripts only read the page. A file is chosen in the browser's own dialog, which 
 
 from __future__ import annotations
 
+import contextlib
 from itertools import count
 from typing import Any
 
 import numpy as np
-from playwright.sync_api import Page
+import pytest
+from playwright.sync_api import FileChooser, Page, TimeoutError
 
 from tests.browser.conftest import Visit, until
 from tests.browser.page import ready, text_of
@@ -90,12 +92,20 @@ def paste_rows(page: Page, keyboard: Keyboard) -> None:
 
 def choose_file(page: Page, keyboard: Keyboard) -> None:
     keyboard.go("#file", "Shift+Tab")
-    with page.expect_file_chooser() as chooser:
-        keyboard.press("Space")
-    chooser.value.set_files({"name": "risks.csv", "mimeType": "", "buffer": risks()})
+    opened_by(page, keyboard).set_files({"name": "risks.csv", "mimeType": "", "buffer": risks()})
     until(lambda: "300 rows" in text_of(page, "#source"), "the file")
     until(lambda: text_of(page, "#positive_label-problem") == "Which label is positive?", "the question")
     assert keyboard.is_at("#file")
+
+
+def opened_by(page: Page, keyboard: Keyboard) -> FileChooser:
+    """Open the dialog for files; a busy Chromium may ignore the first press, and so may the second."""
+    for _ in range(5):
+        with contextlib.suppress(TimeoutError):
+            with page.expect_file_chooser(timeout=20_000) as chooser:
+                keyboard.press("Space")
+            return chooser.value
+    pytest.fail("no dialog opens")
 
 
 def choose_columns(page: Page, keyboard: Keyboard) -> None:
