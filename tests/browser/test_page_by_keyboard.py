@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import FileChooser, Page, TimeoutError
+from playwright.sync_api import Error, FileChooser, Page
 
 from tests.browser.conftest import Visit, until
 from tests.browser.page import ready, text_of
@@ -101,7 +101,7 @@ def choose_file(page: Page, keyboard: Keyboard) -> None:
 def opened_by(page: Page, keyboard: Keyboard) -> FileChooser:
     """Open the dialog for files; a busy Chromium may ignore the first press, and so may the second."""
     for _ in range(5):
-        with contextlib.suppress(TimeoutError):
+        with contextlib.suppress(Error):
             with page.expect_file_chooser(timeout=20_000) as chooser:
                 keyboard.press("Space")
             return chooser.value
