@@ -37,6 +37,8 @@ step python -m pytest -n 2 --dist worksteal --compiled tests/properties tests/co
 spark_tests=0
 wait "$spark" || spark_tests=$?
 cat "$printed"
-[ "$most" = 0 ] && [ "$properties" = 0 ] && [ "$spark_tests" = 0 ]
+if [ "$most $properties $spark_tests" != "0 0 0" ]; then # `set -e` would overlook all but the last part of an `&&`
+    exit 1
+fi
 coverage combine --quiet
 step coverage report

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Error, FileChooser, Page
+from playwright.sync_api import FileChooser, Page
+from playwright.sync_api import TimeoutError as Timeout
 
 from tests.browser.conftest import Visit, until
 from tests.browser.page import ready, text_of
@@ -101,7 +102,7 @@ def choose_file(page: Page, keyboard: Keyboard) -> None:
 def opened_by(page: Page, keyboard: Keyboard) -> FileChooser:
     """Open the dialog for files; a busy Chromium may ignore the first press, and so may the second."""
     for _ in range(5):
-        with contextlib.suppress(Error):
+        with contextlib.suppress(Timeout):
             with page.expect_file_chooser(timeout=20_000) as chooser:
                 keyboard.press("Space")
             return chooser.value
