@@ -106,9 +106,10 @@ def mixed(random: Generator) -> Pair:
 
 @pytest.mark.parametrize(
     ("family", "number"),
-    [(whole, 60), (near_parallel, 40), (fractional, 60), (near_parallel_fractional, 120), (tiny, 40), (mixed, 40)],
+    [(whole, 150), (near_parallel, 100), (fractional, 150), (near_parallel_fractional, 300), (tiny, 100), (mixed, 100)],
 )
-def test_crossings_are_rounded_once(family: Callable[[Generator], Pair], number: int) -> None:
+def test_crossings_are_rounded_once(family: Callable[[Generator], Pair], number: int, *, is_long: bool) -> None:
+    number = number if is_long else 2 * number // 5
     random = np.random.default_rng(7)
     sizes = [agree(*family(random)) for _ in range(number)]
     assert sum(sizes) > 2.5 * number

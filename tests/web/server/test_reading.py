@@ -36,7 +36,7 @@ def check_agreement(data: bytes) -> Read:
     whole = read([data])
     assert read(one_by_one(data)) == whole
     for split in (in_two, in_pieces):
-        for _ in range(5):
+        for _ in range(10):
             pieces = split(data)
             assert read(pieces) == whole, [len(piece) for piece in pieces]
     return whole

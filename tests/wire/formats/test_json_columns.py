@@ -111,18 +111,18 @@ def slowly(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], Any]], Any
 
 
 @pytest.mark.usefixtures("short")
-@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 8))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 8))])
 def test_any_text_reads_as_if_nothing_were_lifted(seed, slowly):
     dice = random.Random(seed)
     lifted = outcomes = 0
-    for _ in range(2500):
+    for _ in range(5000):
         body = mutated(dice.choice(BASES), dice)
         lifted += bool(lift_columns(body, LONGEST)[1])
         outcome = told(lambda body=body: decode_json(body, LIMITS))
         outcomes += outcome[0] == "document"
         assert outcome == slowly(lambda body=body: told(lambda: decode_json(body, LIMITS))), body
-    assert lifted > 1000
-    assert 250 < outcomes < 2250
+    assert lifted > 2000
+    assert 500 < outcomes < 4500
 
 
 @pytest.mark.usefixtures("short")
