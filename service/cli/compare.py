@@ -1,4 +1,4 @@
-"""`rocpr compare NAME=FILE NAME=FILE ...`, or one table: which classifier is best where, without a server.
+"""`rocpr compare [NAME=]FILE [NAME=]FILE ...`, or one table: which classifier is best where, without a server.
 
 Knows the command's options and the layout of its summary; answer.py checks and evaluates.
 """
@@ -59,7 +59,7 @@ _SHARED_HULL: CellTexts = {
 
 
 @click.command()
-@click.argument("files", metavar="NAME=FILE NAME=FILE ... | FILE", nargs=-1, required=True, callback=named_files)
+@click.argument("files", metavar="[NAME=]FILE [NAME=]FILE ... | FILE", nargs=-1, required=True, callback=named_files)
 @compared_options
 @engine_options
 @indices_option
@@ -79,10 +79,11 @@ def compare(
     """Find which of 2 to 50 classifiers is best, where, and how surely it differs from the first.
 
     All must come from the same data, with equal numbers of positives and negatives. Each FILE is one evaluation: a
-    table as rocpr curves takes it, or a JSON file with the fields of an evaluation. The options for columns apply to
-    all tables. One FILE can be - for standard input, with --format.
+    table as rocpr curves takes it, or a JSON file with the fields of an evaluation. Without a NAME, a classifier is
+    named after its file. The options for columns apply to all tables. One FILE can be - for standard input, with
+    --format and a NAME.
 
-    A single FILE without a name is a table with a column of scores for each classifier, named as in --scores old,new;
+    A single FILE without a NAME is a table with a column of scores for each classifier, named as in --scores old,new;
     or JSON, a request body for POST /v1/comparisons.
     """
     refuse_tolerance(engine)

@@ -45,7 +45,7 @@ from service.wire.requests.faults import FACT_CODES
 from service.wire.requests.groups_schemas import FoundGroups
 
 _CHARACTERS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "point": "."}
-_CSV_SUFFIXES = {"csv", "gz", "zst"}
+_CSV_SUFFIXES = {"csv", "tsv", "gz", "zst"}
 
 
 def limits_of_engines() -> Limits:

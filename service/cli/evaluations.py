@@ -40,7 +40,11 @@ _OF_EVALUATION = re.compile(r"/evaluations/(\d+)((?:/.*)?)", re.DOTALL)
 def named_files(
     context: click.Context, parameter: click.Parameter, words: tuple[str, ...]
 ) -> dict[str, BinaryIO | str]:
-    """Open every NAME=FILE, or one FILE, unless an engine reads them; a name has no equals sign. Raises UsageError."""
+    """Open every NAME=FILE, or one FILE, unless an engine reads them. Raises UsageError.
+
+    A name has no equals sign. That of a FILE alone is its own without the suffix, unless an engine reads it: globs and
+    tables have none that would do.
+    """
     of_path = FileOrGlob()
     if len(words) == 1 and "=" not in words[0]:
         return {UNNAMED: of_path.convert(words[0], parameter, context)}
@@ -49,12 +53,14 @@ def named_files(
     paths: dict[str, str] = {}
     for word in words:
         name, _, path = word.partition("=")
+        if "=" not in word and word != "-" and context.params.get("engine") is None:
+            name, path = PurePath(word).stem, word
         if not (name and path):
-            raise click.UsageError(
-                f"{word!r} is not NAME=FILE; put a name first, as in {PurePath(path or name).stem}={path or name}."
-            )
+            file = path or name
+            example = "new" if file == "-" else PurePath(file).stem
+            raise click.UsageError(f"{word!r} is not NAME=FILE; put a name first, as in {example}={file}.")
         if name in paths:
-            raise click.UsageError(f"More than one file has the name {name!r}.")
+            raise click.UsageError(f"More than one file has the name {name!r}; name them, as in old={path}.")
         paths[name] = path
     if list(paths.values()).count("-") > 1:
         raise click.UsageError("Standard input can be read only once, but - is given more than once.")

@@ -15,7 +15,7 @@ from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, JSON, PARQUE
 FORMATS = {"json": JSON, "csv": CSV, "arrow": ARROW_STREAM, "parquet": PARQUET}
 """{name of a format: its media type}; both Arrow formats have one name, and are recognised by their bytes."""
 
-SUFFIXES = {**FORMATS, "arrows": ARROW_STREAM, "feather": ARROW_STREAM}
+SUFFIXES = {**FORMATS, "tsv": CSV, "arrows": ARROW_STREAM, "feather": ARROW_STREAM}
 _TYPES_OF_FORMAT = {name: {media_type} for name, media_type in FORMATS.items()} | {"arrow": {ARROW_STREAM, ARROW_FILE}}
 _UNPACKED_BY = {"gz": "gzip", "zst": "zstd"}
 
@@ -27,11 +27,16 @@ def suffix_of(name: str) -> str:
 
 @dataclass(frozen=True)
 class InputFile:
-    """An open file that has not been read yet; `name` is its name in messages."""
+    """An open file that has not been read yet.
+
+    name        its name in messages.
+    of_suffix   the options that its suffix stands for.
+    """
 
     name: str
     media_type: str
     stream: BinaryIO
+    of_suffix: Mapping[str, str]
 
     @classmethod
     def of(cls, stream: BinaryIO, format_name: str | None) -> Self:
@@ -46,7 +51,7 @@ class InputFile:
             raise click.UsageError(f"{name} is compressed; {advice}")
         if suffix not in SUFFIXES:
             raise click.UsageError(f"{name} does not end in .{', .'.join(SUFFIXES)}; use --format csv or another.")
-        return cls(name, SUFFIXES[suffix], stream)
+        return cls(name, SUFFIXES[suffix], stream, {"delimiter": "tab"} if suffix == "tsv" else {})
 
     @property
     def is_table(self) -> bool:
@@ -64,10 +69,11 @@ class InputFile:
         return ARROW_FILE if found is not None and found.media_type == ARROW_FILE else self.media_type
 
     def taken(self, given: Mapping[str, str]) -> dict[str, str]:
-        """The given options that the file takes: JSON files take none, and some are for CSV only."""
+        """The given options that the file takes, and its own: JSON files take none, and some are for CSV only."""
         if not self.is_table:
             return {}
-        return {key: text for key, text in given.items() if self.media_type == CSV or key not in CSV_PARAMETERS}
+        taken = {key: text for key, text in given.items() if self.media_type == CSV or key not in CSV_PARAMETERS}
+        return {**self.of_suffix, **taken}
 
     def advice(self, body: bytes) -> str | None:
         """Say what to do with a file of another format than declared; None if that is not the problem."""

@@ -64,7 +64,9 @@ def _reading_options(
         click.option("--weights", metavar="NAME", help="Column of the weights.  [default: weights, if there is one]"),
         click.option("--lower-is-positive", is_flag=True, help="Low scores mean positive."),
         click.option(
-            "--delimiter", metavar="MARK", help="Separator in CSV: comma, semicolon, tab or pipe.  [default: comma]"
+            "--delimiter",
+            metavar="MARK",
+            help="Separator in CSV: comma, semicolon, tab or pipe.  [default: comma; tab in .tsv]",
         ),
         click.option("--decimal", metavar="MARK", help="Decimal mark in CSV: point or comma.  [default: point]"),
     )

@@ -53,8 +53,8 @@ def ask_about(
         if is_problem(result):
             fail(source.problem_lines(orjson.loads(result.body), typed))
         return result.body
-    body = source.content
-    result = ask(operation, source.media_type_of(body), {**typed, **others}, body, accept)
+    body, given = source.content, source.taken(typed)
+    result = ask(operation, source.media_type_of(body), {**given, **others}, body, accept)
     if is_problem(result):
-        fail(lines_of_file(orjson.loads(result.body), source, body, typed, typed))
+        fail(lines_of_file(orjson.loads(result.body), source, body, given, typed))
     return result.body

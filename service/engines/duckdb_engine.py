@@ -242,7 +242,7 @@ class DuckDB:
             self._connection.register(self.table, files.dataset())
             return
         names: list[str] = []
-        if files.found_kind == "csv":
+        if files.are_text:
             described = self._connection.execute(f"DESCRIBE SELECT * FROM {files.reader()}")  # noqa: S608  # quoted
             names = [name for name, *_ in described.fetchall()]
             self._unread_numbers = [name for name in dict.fromkeys(files.numbers) if name in names]

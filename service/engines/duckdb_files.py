@@ -16,7 +16,10 @@ _MOST_DIGITS = 15
 """A decimal of up to this many digits is the quotient of two integers that a double holds exactly."""
 
 _COMPRESSED_ENDINGS = {"gz", "zst"}
-_ENDINGS = {"parquet": "parquet", "csv": "csv", "arrow": "arrow", "feather": "arrow"}
+_ENDINGS = {"parquet": "parquet", "csv": "csv", "tsv": "tsv", "arrow": "arrow", "feather": "arrow"}
+_SEPARATORS = {"csv": ",", "tsv": "\t"}
+"""{kind of text: its separator by default}"""
+
 _REMOTE = re.compile(r"[a-z0-9]{2,}://")
 _DECIMAL_TYPE = re.compile(r"DECIMAL\((\d+),(\d+)\)")
 _INTEGER_TYPE = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?")
@@ -26,8 +29,8 @@ _INTEGER_TYPE = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?")
 class Files:
     """Files of one kind, or globs of them.
 
-    kind   parquet, csv or arrow; None to tell it from the names.
-    texts, numbers   columns of CSV files to read as text or as numbers, whatever they look like.
+    kind   parquet, csv, tsv or arrow; None to tell it from the names.
+    texts, numbers   columns of CSV files, or of TSV, to read as text or as numbers, whatever they look like.
     delimiter, decimal   the separator and the decimal mark of CSV files.
     """
 
@@ -49,6 +52,15 @@ class Files:
         return kinds[0]
 
     @property
+    def are_text(self) -> bool:
+        """Whether they are CSV or TSV."""
+        return self.found_kind in _SEPARATORS
+
+    @property
+    def _separator(self) -> str:
+        return self.delimiter or _SEPARATORS[self.found_kind]
+
+    @property
     def through_pyarrow(self) -> bool:
         """Whether pyarrow has to read them: Arrow files, and those that are not on this machine."""
         return self.found_kind == "arrow" or any(_REMOTE.match(name) for name in self.names)
@@ -61,18 +73,19 @@ class Files:
         """
         kind = self.found_kind
         options = {"union_by_name": "true"}
-        if kind == "csv":
+        if self.are_text:
             # Nothing is left to guess: a guess may skip rows, or take the first for a header.
             options |= {"header": str(header).lower(), "all_varchar": str(not header).lower()}
             options |= {"skip": "0", "comment": "''", "quote": "'\"'", "escape": "'\"'"}
-            options["delim"] = _quoted(self.delimiter or ",")
+            options["delim"] = _quoted(self._separator)
             options["decimal_separator"] = _quoted(self.decimal or ".")
             types = {**dict.fromkeys(self.numbers, "DOUBLE"), **dict.fromkeys(self.texts, "VARCHAR")}
             chosen = [f"{_quoted(name)}: '{types[name]}'" for name in columns if name in types]
             if chosen:
                 options["types"] = f"{{{', '.join(chosen)}}}"
         names = ", ".join(map(_quoted, self.names))
-        return f"read_{kind}([{names}], {', '.join(f'{name} = {value}' for name, value in options.items())})"
+        function = "read_csv" if self.are_text else f"read_{kind}"
+        return f"{function}([{names}], {', '.join(f'{name} = {value}' for name, value in options.items())})"
 
     def misread_numbers(self, columns: Collection[str]) -> str:
         """The SQL that counts what a body refuses in columns of numbers of CSV files, whatever DuckDB reads.
@@ -132,9 +145,12 @@ class Files:
     def dataset(self) -> Any:  # noqa: ANN401  # pyarrow has no types
         """Open them by pyarrow. Raises EngineFailed."""
         import pyarrow as pa  # noqa: PLC0415  # only some files need it
-        from pyarrow import dataset, fs  # noqa: PLC0415
+        from pyarrow import csv, dataset, fs  # noqa: PLC0415
 
         kind = "ipc" if self.found_kind == "arrow" else self.found_kind
+        if self.are_text:
+            marks = csv.ConvertOptions(decimal_point=self.decimal or ".")
+            kind = dataset.CsvFileFormat(csv.ParseOptions(delimiter=self._separator), convert_options=marks)
         parts = []
         try:
             for name in self.names:

@@ -248,6 +248,11 @@ def test_a_whole_request_in_a_json_file(tmp_path: Path) -> None:
     assert lines[3:] == rocpr(*written(tmp_path, one=FIRST, two=SECOND)).stdout.splitlines()[3:]
 
 
+def test_a_file_without_a_name_is_named_after_itself(tmp_path: Path) -> None:
+    named = written(tmp_path, one=FIRST, two=SECOND)
+    assert rocpr(*(word.partition("=")[2] for word in named)).stdout == rocpr(*named).stdout
+
+
 def test_one_table_without_names_of_columns_gets_advice(tmp_path: Path) -> None:
     run = rocpr(one_table(tmp_path))
     assert (run.exit_code, run.stdout) == (2, "")
@@ -259,6 +264,9 @@ def test_an_engine_reads_no_columns_of_one_table(tmp_path: Path) -> None:
     run = rocpr(one_table(tmp_path), "--labels", "y", "--scores", "all,ten", "--engine", "duckdb")
     assert (run.exit_code, run.stdout) == (2, "")
     assert "With --engine, give every classifier as NAME=FILE." in run.stderr
+    globs = rocpr(tmp_path / "*.csv", tmp_path / "*.parquet", "--engine", "duckdb")
+    assert (globs.exit_code, globs.stdout) == (2, "")
+    assert "is not NAME=FILE; put a name first" in globs.stderr
 
 
 def differences(text: str) -> dict[tuple[str, str], list[str]]:

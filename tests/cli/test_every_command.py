@@ -150,15 +150,15 @@ COMPARED = [f"all={ALL}", f"ten={TEN}"]
         (["tradeoffs", "-", "--format", "json", "--indices", "jaccard"], "--indices is for tables"),
         (["tradeoffs", "-", "--format", "csv", "--keep", "hull"], "No such option"),
         (
-            ["compare", COMPARED[0], "scores.csv"],
-            "'scores.csv' is not NAME=FILE; put a name first, as in scores=scores.csv.",
+            ["compare", COMPARED[0], "-", "--format", "csv"],
+            "'-' is not NAME=FILE; put a name first, as in new=-.",
         ),
         (
             ["compare", COMPARED[0], "=scores.csv"],
             "'=scores.csv' is not NAME=FILE; put a name first, as in scores=scores.csv.",
         ),
         (["compare", COMPARED[0], "a="], "'a=' is not NAME=FILE; put a name first, as in a=a."),
-        (["compare", COMPARED[0], COMPARED[0]], "More than one file has the name 'all'"),
+        (["compare", COMPARED[0], COMPARED[0]], "More than one file has the name 'all'; name them, as in old="),
         (["compare", "a=-", "b=-", "--format", "csv"], "Standard input can be read only once"),
         (["compare", *COMPARED, "--include", "auc"], "No such option"),
     ],

@@ -40,6 +40,25 @@ def test_a_file_is_evaluated_as_its_csv_is(tmp_path: Path, command: list[str], s
     assert found.stdout.replace(str(path), str(CSV)) == expected.stdout
 
 
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_tsv_has_tabs_unless_another_separator_is_given(tmp_path: Path, command: list[str]) -> None:
+    path = tmp_path / "table.TSV"
+    for given, mark in (((), "\t"), (("--delimiter", "pipe"), "|")):
+        path.write_text(CSV.read_text().replace(",", mark))
+        found = rocpr(*command, path, *given)
+        assert found.exit_code == 0, found.output
+        assert found.stdout.replace(str(path), str(CSV)) == rocpr(*command, CSV).stdout
+
+
+def test_the_header_of_a_tsv_without_the_columns_is_shown(tmp_path: Path) -> None:
+    path = tmp_path / "table.tsv"
+    path.write_text("outcome\trisk\n1\t0.5\n0\t0.4\n")
+    run = rocpr("curves", path)
+    assert run.exit_code == 2
+    assert "the header, split at tabs, is: 'outcome', 'risk'." in run.stderr
+    assert "risk     number  0.5, 0.4" in run.stderr
+
+
 @pytest.mark.parametrize("suffix", ["arrows", "parquet"])
 def test_files_of_several_formats_are_compared(tmp_path: Path, suffix: str) -> None:
     paths = [written(tmp_path, TEXT, "csv"), written(tmp_path, TEXT, suffix)]

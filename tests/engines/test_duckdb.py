@@ -192,6 +192,7 @@ def test_files_of_every_kind_and_any_partition(tmp_path: Path) -> None:
         for score, label in zip(SCORES.tolist(), LABELS, strict=True)
     ]
     (tmp_path / "comma.csv").write_text("\n".join(["p;y", *lines]))
+    csv.write_csv(table, tmp_path / "all.tsv", csv.WriteOptions(delimiter="\t"))
     feather.write_feather(table, tmp_path / "all.feather")
     text = {"texts": ["y"], "numbers": ["p", "w"]}
     files = {
@@ -199,6 +200,7 @@ def test_files_of_every_kind_and_any_partition(tmp_path: Path) -> None:
         "all.csv": text,
         "all.csv.gz": text,
         "all.csv.zst": text,
+        "all.tsv": text,
         "comma.csv": {**text, "delimiter": ";", "decimal": ","},
         "all.feather": {},
     }
@@ -213,6 +215,16 @@ def test_files_of_every_kind_and_any_partition(tmp_path: Path) -> None:
     ) as engine:
         check(found(engine, RowColumns("p", "y"), read_labels).groups, scores, LABELS)
     assert not list(tmp_path.glob("rocpr-*"))
+
+
+def test_marks_of_csv_files_elsewhere(tmp_path: Path) -> None:
+    """pyarrow reads files that an address names."""
+    table = "\n".join(["p;y", *(f"{score!r};{label}" for score, label in zip(SCORES.tolist(), LABELS, strict=True))])
+    (tmp_path / "comma.csv").write_text(table.replace(".", ","))
+    (tmp_path / "tabs.tsv").write_text(table.replace(";", "\t"))
+    for name, marks in (("comma.csv", {"delimiter": ";", "decimal": ","}), ("tabs.tsv", {})):
+        with DuckDB(Files([(tmp_path / name).as_uri()], **marks), spill=tmp_path) as engine:
+            check(found(engine, RowColumns("p", "y"), read_labels).groups, SCORES, LABELS)
 
 
 @pytest.mark.parametrize(
