@@ -17,7 +17,7 @@ _MOST_DIGITS = 15
 
 _COMPRESSED_ENDINGS = {"gz", "zst"}
 _ENDINGS = {"parquet": "parquet", "csv": "csv", "tsv": "tsv", "arrow": "arrow", "feather": "arrow"}
-_SEPARATORS = {"csv": ",", "tsv": "\t"}
+_SEPARATOR_OF = {"csv": ",", "tsv": "\t"}
 """{kind of text: its separator by default}"""
 
 _REMOTE = re.compile(r"[a-z0-9]{2,}://")
@@ -54,11 +54,11 @@ class Files:
     @property
     def are_text(self) -> bool:
         """Whether they are CSV or TSV."""
-        return self.found_kind in _SEPARATORS
+        return self.found_kind in _SEPARATOR_OF
 
     @property
     def _separator(self) -> str:
-        return self.delimiter or _SEPARATORS[self.found_kind]
+        return self.delimiter or _SEPARATOR_OF[self.found_kind]
 
     @property
     def through_pyarrow(self) -> bool:
