@@ -134,20 +134,14 @@ class EngineRows:
             error = FieldError(f"/{fact.column}", FACT_CODES[type(fact)], fact.detail)
             fail(self._lines(invalid_request([error]), given))
         except EngineFailed as failure:
-            lines = [
-                f"Error: {self.name}: {_NAMES[self.engine.engine]} could not read or group the rows.",
-                f"  {failure}",
-            ]
-            if "failed to offload" in str(failure):
-                lines.append(
-                    "  There is no room for what does not fit into memory: name another directory with --spill."
-                )
-            elif isinstance(failure, EngineOutOfMemory):
-                if self.engine.memory is not None:
-                    given_memory = f"--memory {self.engine.memory}"
-                    lines.append(f"  {given_memory} is too little: give more, as in 1GB, or leave it out.")
-                lines.extend(self._advice())
-            fail(lines)
+            engine_name = _NAMES[self.engine.engine]
+            fail(
+                [
+                    f"Error: {self.name}: {engine_name} could not read or group the rows.",
+                    f"  {failure}",
+                    *self._advice_on(str(failure), out_of_memory=isinstance(failure, EngineOutOfMemory)),
+                ]
+            )
         except MemoryError:
             fail(self._lack_of_memory())
         finally:
@@ -191,6 +185,17 @@ class EngineRows:
         groups = {name: _column(cells) for name, cells in (result.groups.ends | result.groups.masses).items()}
         slices = {name: _column(result.slices[name]) for name in by}
         return {"groups": FoundGroups(groups, result.rest)} | ({SLICES: slices} if by else {})
+
+    def _advice_on(self, failure: str, *, out_of_memory: bool) -> Iterable[str]:
+        """What to do about a failure of the engine, where that is known."""
+        if self.engine.weight_decimals is not None and "DECIMAL(" in failure:
+            yield "  A weight is too large for so many decimals: give fewer --weight-decimals."
+        elif "failed to offload" in failure:
+            yield "  There is no room for what does not fit into memory: name another directory with --spill."
+        elif out_of_memory:
+            if self.engine.memory is not None:
+                yield f"  --memory {self.engine.memory} is too little: give more, as in 1GB, or leave it out."
+            yield from self._advice()
 
     def _lack_of_memory(self) -> Iterable[str]:
         yield f"Error: {self.name}: The evaluation needs more memory than this process may use."

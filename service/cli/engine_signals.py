@@ -21,10 +21,9 @@ def ended_by_signals() -> Iterator[Callable[[], None]]:
             raise KeyboardInterrupt if caught[0] == signal.SIGINT else SystemExit(128 + caught[0])
 
     def stop(number: int, _: object) -> None:
-        for each in before:
-            signal.signal(each, signal.SIG_IGN)  # once is enough, until the process has ended
-        caught.append(number)
-        check()
+        if not caught:  # once is enough; to ignore a signal that has come already, Python would print a complaint
+            caught.append(number)
+            check()
 
     for number, handler in before.items():
         if handler != signal.SIG_IGN:
@@ -33,5 +32,5 @@ def ended_by_signals() -> Iterator[Callable[[], None]]:
         yield check
         check()
     finally:
-        for number, handler in () if caught else before.items():
-            signal.signal(number, handler)
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_IGN if caught else handler)  # until the process has ended

@@ -238,7 +238,10 @@ def _sums(rows: RowSource, *, checked: bool = False) -> Iterator[exp.Expr]:
         weight: exp.Expr = column("weight")
         if rows.weight_decimals is not None and rows.dialect == "bigquery":
             weight = exp.cast(weight, "bigdecimal")
-        square: exp.Expr = exp.Mul(this=weight, expression=weight.copy())
+        # DuckDB gives a product no more digits than its wider factor has.
+        is_wider = rows.weight_decimals is not None and rows.dialect == "duckdb"
+        other = exp.cast(weight.copy(), f"decimal(38, {rows.weight_decimals})") if is_wider else weight.copy()
+        square: exp.Expr = exp.Mul(this=weight, expression=other)
         if rows.weight_decimals is not None and rows.dialect != "bigquery":
             square = exp.cast(square, f"decimal(38, {2 * rows.weight_decimals})")  # exact, as the sum of weights is
         yield from (aliased(_total(met, square, rows), f"{name}_squared") for name, met in of_class.items())

@@ -273,8 +273,8 @@ PROBLEM_TYPES = {
             "dataset_unavailable",
             503,
             "The dataset's engine failed",
-            "Its files or its server cannot be reached, or it ran out of room. Nothing was evaluated; the server's log "
-            "says why.",
+            "Its files are damaged or cannot be reached, its server cannot be reached, or it ran out of room. Nothing "
+            "was evaluated; the server's log says why.",
         ),
         ProblemType(
             "deadline_exceeded",

@@ -318,6 +318,15 @@ def test_a_full_disk_is_told(lake: Path, tmp_path: Path) -> None:
     assert advice == "  There is no room for what does not fit into memory: name another directory with --spill."
 
 
+def test_a_weight_too_large_for_its_decimals_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "weights.csv"
+    path.write_text("scores,labels,weights\n0.5,1,1e12\n0.4,0,1\n")
+    done = run("curves", path, *DUCKDB, "--weight-decimals", "6")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.splitlines()[-1] == "  A weight is too large for so many decimals: give fewer --weight-decimals."
+    assert run("curves", path, *DUCKDB, "--weight-decimals", "5").exit_code == 0
+
+
 @pytest.mark.parametrize("words", [["slices", "a.csv", "--slices", "country"], ["compare", "a=a.csv", "b=b.csv"]])
 def test_bounds_are_not_promised_where_every_score_is_needed(words: list[str]) -> None:
     done = run(*words, *DUCKDB, "--tolerance", "1e-6")
