@@ -54,6 +54,15 @@ def test_signs_in_blocks(kind: str, block: int, monkeypatch: pytest.MonkeyPatch)
         assert np.sign(points.beside(chain, some)).tolist() == [expected[row] for row in some]
 
 
+def test_a_row_next_to_the_origin_is_on_neither_side_of_a_line_by_rounding() -> None:
+    """Its counts are so small that pairs of doubles lose them from the products; rows 2 and 3 are on one line with 0."""
+    for tp, fp, expected in ((3e-39, 3e-38, 1), (3e-39, 0.0, -1), (0.0, 3e-38, 1)):
+        rows = np.array([tp, 56733109235985.0, 85366888801476.0]), np.array([fp, 397131764651895.0, 597568221610332.0])
+        table = table_of(*rows)
+        assert sign(table, 1, 2, 3) == expected
+        assert np.sign(CountSpace.of(table).turns(np.array([1, 2, 3]))).tolist() == [expected]
+
+
 @pytest.mark.parametrize("repeats", [1, 3])
 @pytest.mark.parametrize("kind", TABLES)
 def test_a_long_table_has_the_hull_of_a_short_one(kind: str, repeats: int, monkeypatch: pytest.MonkeyPatch) -> None:

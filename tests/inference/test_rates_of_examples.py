@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from service.inference.intervals import normal_quantile
@@ -63,8 +63,13 @@ def test_the_shares_of_an_evaluation_are_those_of_its_examples(both):
         assert (interval.method, interval.standard_error) == ("score", None)
 
 
+HEAVY = Data([0.9, 0.9, 0.9, 0.1, 0.1, 0.9] * 2, [True] * 6 + [False] * 6, [5.0, 5.0, 1.0, 1.0, 1.0, 1.0] * 2)
+"""The other of the pair calls one heavy example of each class otherwise, so that weight and difference go together."""
+
+
 @examples(40)
 @given(pairs_of_data())
+@example((HEAVY, replace(HEAVY, scores=[0.1, 0.9, 0.9, 0.1, 0.1, 0.9] * 2)))
 def test_the_paired_shares_of_two_evaluations_are_those_of_their_examples(both):
     pair = Pair.of(*(each.sample() for each in both), paired=True)
     for name, positive in (("recall", True), ("fpr", False)):
