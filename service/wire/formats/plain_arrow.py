@@ -31,6 +31,7 @@ from service.wire.formats.arrow_fields import (
     MESSAGE_METADATA,
     MESSAGE_TYPE,
     MESSAGE_VERSION,
+    STREAM_END,
     V5,
 )
 from service.wire.formats.codings import Body
@@ -48,7 +49,6 @@ _REMEMBERED_SCHEMAS = 64
 """How many schemas are remembered: a client sends the same one again and again."""
 
 _MESSAGE_START = struct.Struct("<4si")
-_STREAM_END = CONTINUATION + bytes(4)
 _IS_SCHEMA, _IS_BATCH = 1, 3
 _INT, _FLOATING_POINT, _BOOL = 2, 3, 6
 
@@ -85,7 +85,7 @@ class PlainArrowTable:
             self._places = self._checked_places(batch, start, length)
         except (struct.error, ValueError, KeyError):
             raise NotPlain from None
-        if stream[start + length :] not in (b"", _STREAM_END):
+        if stream[start + length :] not in (b"", STREAM_END):
             raise NotPlain
         if self.rows > limits.max_rows:
             raise too_many_rows(self.rows, limits.max_rows)
