@@ -140,10 +140,11 @@ def docs_blueprint() -> Blueprint:
 
         Only the first of a client's entity tags are compared.
         """
+        environ = request.environ
         for name in ("HTTP_RANGE", "HTTP_IF_RANGE", "HTTP_IF_MATCH", "HTTP_IF_UNMODIFIED_SINCE"):
-            request.environ.pop(name, None)
-        if "HTTP_IF_NONE_MATCH" in request.environ:
-            request.environ["HTTP_IF_NONE_MATCH"] = first_members(request.environ["HTTP_IF_NONE_MATCH"])
+            environ.pop(name, None)
+        if "HTTP_IF_NONE_MATCH" in environ:
+            environ["HTTP_IF_NONE_MATCH"] = first_members(environ["HTTP_IF_NONE_MATCH"])
 
     return blueprint
 

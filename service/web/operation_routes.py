@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import parse_qsl
 
 from flask import Blueprint, Response, request
-from werkzeug.datastructures import EnvironHeaders
+from werkzeug.datastructures import EnvironHeaders, Headers
 from werkzeug.wsgi import wrap_file
 
 from service.answer import REQUEST_MEDIA_TYPES, answer, response_media_types
@@ -61,7 +61,7 @@ _NEGOTIATED = ("HTTP_ACCEPT", "CONTENT_TYPE", "HTTP_CONTENT_ENCODING", "HTTP_ACC
 """The headers that are negotiated, by their names in the environ."""
 
 _REMEMBERED = 64
-"""How many sets of these headers are remembered with their outcome: clients keep sending the same ones."""
+"""How many sets of these headers, and how many queries, are remembered with their outcome: clients repeat them."""
 
 _MOST_PARAMETERS = 100
 """The most parameters read from a query; reading 4,000 takes 3 ms."""
@@ -103,20 +103,22 @@ class Operations:
         self._max_body_bytes = max_body_bytes
         self._big_body_bytes = big_body_bytes
         self._effort = Effort(big_work, _DECODED * big_body_bytes)
+        self._effort_here = replace(self._effort, plain=True)
 
     def operate(self, operation: str) -> Response:
         """Answer the current request, or request its next pass."""
-        asked = _request_without_body(operation)
+        environ = request.environ
+        asked = _request_without_body(operation, environ)
         if self._datasets:
-            asked = replace(asked, datasets=for_key(self._datasets, request.environ.get(KEY_NAME)))
+            asked = replace(asked, datasets=for_key(self._datasets, environ.get(KEY_NAME)))
         if asked.content_type in GENERAL and is_foreign(self._origins):
             raise Problem("unsupported_media_type", _UNASKED)
-        length = body_length(request.environ, self._max_body_bytes)
-        here = pass_of(request.environ)
+        length = body_length(environ, self._max_body_bytes)
+        here = pass_of(environ)
         if here is Pass.HEAD:
-            return move_to(request.environ, Pass.SMALL)  # where its key's limit is checked before it waits for a slot
+            return move_to(environ, Pass.SMALL)  # where its key's limit is checked before it waits for a slot
         if here is not None:
-            return self._answer_in(here, asked)
+            return self._answer_in(here, asked, length)
         following = self._first_pass(asked, length)
         while isinstance(result := self._tried_in(following, asked), Pass):
             following = result
@@ -131,9 +133,9 @@ class Operations:
             return Pass.BIG
         return Pass.COLUMNAR if asked.content_type in _READ_ELSEWHERE else Pass.SMALL
 
-    def _answer_in(self, here: Pass, asked: Request) -> Response:
+    def _answer_in(self, here: Pass, asked: Request, length: int | None) -> Response:
         """Answer in this pass, unless the request belongs in a later one."""
-        right = self._first_pass(asked, body_length(request.environ, self._max_body_bytes))
+        right = self._first_pass(asked, length)
         result = right if _ORDER[here] < _ORDER[right] else self._tried_in(here, asked)
         return move_to(request.environ, result) if isinstance(result, Pass) else result
 
@@ -149,7 +151,7 @@ class Operations:
                 result = self._columnar.answer(asked, self._effort, client_of(request.environ))
             else:
                 require_memory(_REQUEST_BYTES)
-                result = answer(asked, self._limits, replace(self._effort, plain=True), Output(_PIECE_BYTES))
+                result = answer(asked, self._limits, self._effort_here, Output(_PIECE_BYTES))
         except (TooMuchWork, NotPlain) as error:
             request.environ["wsgi.input"] = io.BytesIO(asked.body)  # under another server it can be read only once
             return Pass.BIG if isinstance(error, TooMuchWork) else Pass.COLUMNAR
@@ -202,8 +204,8 @@ def operations_blueprint(operations: Operations) -> Blueprint:
     return blueprint
 
 
-def _request_without_body(operation: str) -> Request:
-    given = tuple((name, request.environ[name]) for name in _NEGOTIATED if name in request.environ)
+def _request_without_body(operation: str, environ: "WSGIEnvironment") -> Request:
+    given = tuple((name, environ[name]) for name in _NEGOTIATED if name in environ)
     accept, content_type, content_encoding, accept_encoding = _negotiated(operation, given, draws=png.is_drawn())
     return Request(
         operation=operation,
@@ -248,7 +250,15 @@ def _response(result: Answer, body: Iterable[bytes], length: int, *, direct_pass
     headers = {**result.headers, "Content-Length": str(length), "Vary": VARY}
     if result.content_encoding != IDENTITY:
         headers["Content-Encoding"] = result.content_encoding
-    return Response(body, result.status, headers, mimetype=result.media_type, direct_passthrough=direct_passthrough)
+    return _Answered(body, result.status, headers, mimetype=result.media_type, direct_passthrough=direct_passthrough)
+
+
+class _Answered(Response):
+    """The response of an answer, whose headers are complete: it has a length and no location."""
+
+    def get_wsgi_headers(self, environ: "WSGIEnvironment") -> Headers:  # noqa: ARG002  # werkzeug's signature
+        """Return the headers themselves rather than a copy."""
+        return self.headers
 
 
 def _facts_of(result: Answer) -> dict[str, Fact]:
@@ -262,6 +272,7 @@ def _facts_of(result: Answer) -> dict[str, Fact]:
     }
 
 
+@lru_cache(_REMEMBERED)
 def _query_parameters(query: bytes) -> tuple[tuple[str, str], ...]:
     """Read the query's parameters in order, including repeated ones; one without a value counts as absent."""
     try:

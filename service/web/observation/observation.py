@@ -160,28 +160,29 @@ def record_refusal(status: int, code: str, route: str = UNMATCHED, method: str =
 
 
 def _begin() -> None:
-    given = request.environ.get(_REQUEST_ID_VARIABLE, "")
-    token = bearer_token(request.environ.get("HTTP_AUTHORIZATION", ""))
+    environ = request.environ
+    given = environ.get(_REQUEST_ID_VARIABLE, "")
+    token = bearer_token(environ.get("HTTP_AUTHORIZATION", ""))
     # A key that was sent here by mistake must not reach the log.
     is_usable = _ID.fullmatch(given) and KEY_PREFIX not in given.lower() and given != token
     request_id = given if is_usable else uuid4().hex
-    _current.set(_Observed(request_id, request.environ.get(STARTED) or perf_counter()))
+    _current.set(_Observed(request_id, environ.get(STARTED) or perf_counter()))
     current_request_id.set(request_id)
 
 
 def _finish(log: FilteringBoundLogger, response: Response) -> Response:
-    observed = _current.get()
-    if observed is None or has_moved(request.environ):  # failed before the first hook; not the final pass
+    observed, environ = _current.get(), request.environ
+    if observed is None or has_moved(environ):  # failed before the first hook; not the final pass
         return response
-    rule = request.url_rule
+    rule, method = request.url_rule, request.method
     head = {
         "id": observed.id,
-        "method": request.method if request.method in METHODS else OTHER,
+        "method": method if method in METHODS else OTHER,
         "route": UNMATCHED if rule is None else rule.rule,
         "status": response.status_code,
     }
-    observed.note({"bytes_out": 0 if request.method == "HEAD" else response.content_length})
-    client, waited = client_of(request.environ), request.environ.get(WAITED)
+    observed.note({"bytes_out": 0 if method == "HEAD" else response.content_length})
+    client, waited = client_of(environ), environ.get(WAITED)
     record = partial(_record, log, observed, head, client, waited)
     if observed.finishes_later:
         observed.finish = record

@@ -23,11 +23,11 @@ from service.charts.terminal import curves_text
 from service.charts.theme import STYLE
 from service.curves.comparison import Comparison
 from service.curves.evaluation import CurvesWarning
-from service.curves.exact import BoolArray
 from service.curves.tradeoff import Tradeoffs
 from service.inference.curves_with_intervals import EvaluatedCurves
 from service.inference.gate import Gate
 from service.wire.answers.answer_tables import COUNTS, TABLES, Columns
+from service.wire.answers.array_stream import SAME_BYTES, array_stream, cells_of, has_only_arrays, present_bits
 from service.wire.answers.gate_answers import gate_document
 from service.wire.answers.gate_reports import junit_report, markdown_report
 from service.wire.answers.json_answers import json_answer, listing_answer
@@ -99,7 +99,10 @@ def _csv_encoder(operation: str) -> Encoder:
 def _arrow_encoder(operation: str) -> Encoder:
     def encode(result: EvaluatedCurves | Tradeoffs | Comparison, table: str | None) -> Encoded:
         """One table, its columns typed: counts are integers where all in a column are, lists of names are lists."""
-        typed = _typed(TABLES[operation][str(table)](result))
+        columns = TABLES[operation][str(table)](result)
+        if has_only_arrays(columns):
+            return Encoded(array_stream(columns), _warnings_header(result.warnings))
+        typed = _typed(columns)
         body = _Pieces()
         with pa.ipc.new_stream(body, typed.schema) as stream:
             stream.write_table(typed)
@@ -156,19 +159,12 @@ def _typed(columns: Columns) -> pa.Table:
 
 def _array(column: Any, kind: pa.DataType) -> pa.Array:  # noqa: ANN401  # an array or a sequence
     """Make a typed column; NaN becomes null."""
-    if not isinstance(column, np.ndarray) or _SAME_BYTES.get(column.dtype) != kind:
+    if not isinstance(column, np.ndarray) or SAME_BYTES.get(column.dtype.str) != kind:
         return pa.array(column, kind, from_pandas=True)
     # pyarrow would look for NaN and write bits cell by cell.
-    validity = None
-    if column.dtype == np.float64 and np.isnan(np.minimum.reduce(column, initial=0.0)):
-        validity = _bits(~np.isnan(column))
-    cells = _bits(column) if column.dtype == np.bool_ else pa.py_buffer(np.ascontiguousarray(column))
-    return pa.Array.from_buffers(kind, column.size, [validity, cells])
-
-
-def _bits(cells: BoolArray) -> pa.Buffer:
-    """Pack booleans as Arrow does: least significant bit first."""
-    return pa.py_buffer(np.packbits(cells, bitorder="little"))
+    nulls, present = present_bits(column)
+    buffers = [present and pa.py_buffer(present), pa.py_buffer(cells_of(column))]
+    return pa.Array.from_buffers(kind, column.size, buffers, nulls)
 
 
 def _kind(name: str, column: Any) -> pa.DataType:  # noqa: ANN401  # an array or a sequence
@@ -219,13 +215,6 @@ _TYPED_COLUMNS: dict[pa.DataType, set[str]] = {
     pa.bool_(): {"on_hull", "dominates"},
 }
 """Columns that are not of numbers."""
-
-_SAME_BYTES: dict[np.dtype[Any], pa.DataType] = {
-    np.dtype(np.float64): pa.float64(),
-    np.dtype(np.int64): pa.int64(),
-    np.dtype(np.bool_): pa.bool_(),
-}
-"""{dtype of an array: Arrow type with the same bytes, except for booleans}"""
 
 
 def _hash(style: str) -> str:

@@ -48,6 +48,18 @@ class ArrowColumn:
         return "".join(filter(str.isprintable, self.kind[:_LONGEST_TYPE]))
 
 
+@dataclass(frozen=True, slots=True)
+class ArrayColumn:
+    """A column of numbers or booleans without nulls, as an array."""
+
+    cells: np.ndarray
+
+    def typed(self) -> ArrowColumn:
+        """Return the same as a column of Arrow."""
+        cells = pa.chunked_array([pa.array(self.cells)])
+        return ArrowColumn(cells, str(cells.type))
+
+
 def is_text(kind: pa.DataType) -> bool:
     """Whether cells are text, including dictionaries of text."""
     value = _value_type(kind)
@@ -135,15 +147,25 @@ def _(column: ArrowColumn, *, nullable: bool) -> FloatArray:
         if types.is_null(kind):
             return np.full(len(cells), np.nan)
         cells = pc.fill_null(cells, "0" if types.is_decimal(kind) else 0)
-    given = numbers(TextColumn(cells), nullable=False) if types.is_decimal(kind) else _flat(cells)
-    if types.is_floating(kind) and not (finite := np.isfinite(given)).all():
-        raise ColumnError(
-            "not_finite", ("This is not a finite number within the range of a double."), int(finite.argmin())
-        )
-    values = given.astype(np.float64, copy=False)
-    if types.is_integer(kind):
-        _refuse_inexact(given, values)
+    values = numbers(TextColumn(cells), nullable=False) if types.is_decimal(kind) else _numbers_of(_flat(cells))
     return values if missing is None else np.where(missing, np.nan, values)
+
+
+@numbers.register
+def _(column: ArrayColumn, *, nullable: bool) -> FloatArray:
+    if column.cells.dtype == np.bool_:
+        return numbers(column.typed(), nullable=nullable)
+    return _numbers_of(column.cells)
+
+
+def _numbers_of(given: np.ndarray) -> FloatArray:
+    if given.dtype.kind == "f" and not (finite := np.isfinite(given)).all():
+        detail = "This is not a finite number within the range of a double."
+        raise ColumnError("not_finite", detail, int(finite.argmin()))
+    values = given.astype(np.float64, copy=False)
+    if given.dtype.kind in "iu":
+        _refuse_inexact(given, values)
+    return values
 
 
 @labels.register
@@ -157,8 +179,16 @@ def _(column: ArrowColumn, positive_label: object) -> Labels:
         raise ColumnError("not_a_label", "This is null; it must be a label.", row)
     if is_text(cells.type):
         return labels_of_texts(cells, positive_label)
-    values = numbers(column, nullable=False) if types.is_decimal(cells.type) else _flat(cells)
-    if types.is_floating(cells.type) and not (finite := np.isfinite(values)).all():
+    return _labels_of(numbers(column, nullable=False) if types.is_decimal(cells.type) else _flat(cells), positive_label)
+
+
+@labels.register
+def _(column: ArrayColumn, positive_label: object) -> Labels:
+    return _labels_of(column.cells, positive_label)
+
+
+def _labels_of(values: np.ndarray, positive_label: object) -> Labels:
+    if values.dtype.kind == "f" and not (finite := np.isfinite(values)).all():
         raise ColumnError("not_a_label", "This is not a finite number, so it cannot be a label.", int(finite.argmin()))
     return _default_labels(values) if positive_label is None else _chosen_labels(values, str(positive_label))
 

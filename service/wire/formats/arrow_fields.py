@@ -12,3 +12,5 @@ V5 = 4
 
 CONTINUATION = b"\xff\xff\xff\xff"
 """How a message begins."""
+
+STREAM_END = CONTINUATION + bytes(4)

@@ -17,7 +17,7 @@ from pyarrow import types
 from service.curves.budget import spend
 from service.curves.exact import LARGEST_EXACT_INTEGER
 from service.wire.columns import MOST_VALUES, ColumnError, Contents, Value, contents, numbers
-from service.wire.formats.arrow_columns import ArrowColumn, is_text
+from service.wire.formats.arrow_columns import ArrayColumn, ArrowColumn, is_text
 from service.wire.formats.json_columns import NumberList
 from service.wire.formats.query_options import CSV_PARAMETERS, Decoded
 from service.wire.formats.reading_work import listing_work
@@ -144,6 +144,11 @@ def _(column: ArrowColumn) -> Contents:
         values = list(dict.fromkeys(map(_decimal, values)))
     name = next((name for of_type, name in _TYPED_KINDS if of_type(kind)), "number")
     return _contents(name, len(cells), missing, values)
+
+
+@contents.register
+def _(column: ArrayColumn) -> Contents:
+    return contents(column.typed())
 
 
 def _decimal(text: str) -> Decimal | None:

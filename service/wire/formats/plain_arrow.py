@@ -6,11 +6,11 @@ a small table. Refuses nothing: any other stream, right or wrong, is NotPlain, a
 
 import struct
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
-from service.wire.formats.arrow_columns import ArrowColumn
+from service.wire.formats.arrow_columns import ArrayColumn
 from service.wire.formats.arrow_fields import (
     BATCH_BUFFERS,
     BATCH_COMPRESSION,
@@ -31,6 +31,7 @@ from service.wire.formats.arrow_fields import (
     MESSAGE_METADATA,
     MESSAGE_TYPE,
     MESSAGE_VERSION,
+    STREAM_END,
     V5,
 )
 from service.wire.formats.codings import Body
@@ -48,18 +49,17 @@ _REMEMBERED_SCHEMAS = 64
 """How many schemas are remembered: a client sends the same one again and again."""
 
 _MESSAGE_START = struct.Struct("<4si")
-_STREAM_END = CONTINUATION + bytes(4)
 _IS_SCHEMA, _IS_BATCH = 1, 3
 _INT, _FLOATING_POINT, _BOOL = 2, 3, 6
 
 _TWO_NUMBERS = np.dtype([("first", "<i8"), ("second", "<i8")])
 """A node: length and number of nulls. A buffer: offset and length."""
 
-_PLAIN_KINDS: dict[tuple[int, ...], pa.DataType] = {
-    (_BOOL,): pa.bool_(),
-    **{(_FLOATING_POINT, place): kind for place, kind in enumerate((pa.float16(), pa.float32(), pa.float64()))},
-    **{(_INT, 8 << place, 1): kind for place, kind in enumerate((pa.int8(), pa.int16(), pa.int32(), pa.int64()))},
-    **{(_INT, 8 << place, 0): kind for place, kind in enumerate((pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()))},
+_PLAIN_KINDS: dict[tuple[int, ...], np.dtype[Any]] = {
+    (_BOOL,): np.dtype(np.bool_),
+    **{(_FLOATING_POINT, place): np.dtype(f"<f{2 << place}") for place in range(3)},
+    **{(_INT, 8 << place, 1): np.dtype(f"<i{1 << place}") for place in range(4)},
+    **{(_INT, 8 << place, 0): np.dtype(f"<u{1 << place}") for place in range(4)},
 }
 """{what a schema says of a type: the type}"""
 
@@ -85,20 +85,21 @@ class PlainArrowTable:
             self._places = self._checked_places(batch, start, length)
         except (struct.error, ValueError, KeyError):
             raise NotPlain from None
-        if stream[start + length :] not in (b"", _STREAM_END):
+        if stream[start + length :] not in (b"", STREAM_END):
             raise NotPlain
         if self.rows > limits.max_rows:
             raise too_many_rows(self.rows, limits.max_rows)
 
-    def read(self, names: list[str]) -> dict[str, ArrowColumn]:
+    def read(self, names: list[str]) -> dict[str, ArrayColumn]:
         """Read the named columns, into memory that is aligned."""
         return {name: self._column(place) for name, place in unique_places(self.header, names).items()}
 
-    def _column(self, place: int) -> ArrowColumn:
+    def _column(self, place: int) -> ArrayColumn:
         kind, start = self._kinds[place], self._places[place]
-        cells = np.frombuffer(self._stream, np.uint8, _bytes_of(kind, self.rows), start).copy()
-        array = pa.Array.from_buffers(kind, self.rows, [None, pa.py_buffer(cells)])
-        return ArrowColumn(pa.chunked_array([array]), str(kind))
+        if kind == np.bool_:
+            packed = np.frombuffer(self._stream, np.uint8, _bytes_of(kind, self.rows), start)
+            return ArrayColumn(np.unpackbits(packed, count=self.rows, bitorder="little").view(np.bool_))
+        return ArrayColumn(np.frombuffer(self._stream, kind, self.rows, start).copy())
 
     def _checked_places(self, batch: Flat, body: int, length: int) -> list[int]:
         """Where the cells of each column begin in the stream, all of them within the batch's body."""
@@ -141,7 +142,7 @@ def _header(metadata: bytes, kind: int) -> tuple[Flat, int]:
 
 
 @lru_cache(_REMEMBERED_SCHEMAS)
-def _columns(metadata: bytes) -> tuple[tuple[str, ...], tuple[pa.DataType, ...]]:
+def _columns(metadata: bytes) -> tuple[tuple[str, ...], tuple[np.dtype[Any], ...]]:
     """The names and types of the columns, by a schema's message. Raises KeyError for other types."""
     schema, length = _header(metadata, _IS_SCHEMA)
     if length or schema.number(ENDIANNESS, INT16) or schema.length(FIELDS) > _MOST_PLAIN_COLUMNS:
@@ -152,7 +153,7 @@ def _columns(metadata: bytes) -> tuple[tuple[str, ...], tuple[pa.DataType, ...]]
     return tuple(field.text(FIELD_NAME) for field in fields), tuple(map(_kind, fields))
 
 
-def _kind(field: Flat) -> pa.DataType:
+def _kind(field: Flat) -> np.dtype[Any]:
     """The type of a column. Raises KeyError if it has another than those that are plain."""
     number = field.number(FIELD_TYPE_ID, UINT8)
     if field.has(FIELD_DICTIONARY):
@@ -166,6 +167,5 @@ def _kind(field: Flat) -> pa.DataType:
     return _PLAIN_KINDS[number, *details]
 
 
-def _bytes_of(kind: pa.DataType, rows: int) -> int:
-    bits: int = rows * kind.bit_width
-    return -(-bits // 8)
+def _bytes_of(kind: np.dtype[Any], rows: int) -> int:
+    return -(-rows // 8) if kind == np.bool_ else rows * kind.itemsize

@@ -62,6 +62,9 @@ _EXAMPLES = {
 }
 """{query parameter: an example of its text}"""
 
+_JSON_WORDS = frozenset({"true", "false", "null"})
+"""All JSON texts that begin with a letter."""
+
 _TRUTH = {"true": True, "false": False}
 """Python capitalises them, R writes them in capitals."""
 
@@ -131,10 +134,10 @@ def complete(document: object, parameters: Mapping[str, str]) -> Decoded:
 
 def names_or_json(text: str) -> object:
     """Read JSON text, or names separated by commas and optional blanks."""
-    try:
-        return parse_json(text)
-    except StrictJsonError:
-        return [name.strip() for name in text.split(",")]
+    if not text[:1].isalpha() or text.strip() in _JSON_WORDS:
+        with suppress(StrictJsonError):
+            return parse_json(text)
+    return [name.strip() for name in text.split(",")]
 
 
 def _with(given: dict[str, object], options: Mapping[str, object]) -> dict[str, object]:

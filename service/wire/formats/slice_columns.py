@@ -12,7 +12,7 @@ from pyarrow import types
 
 from service.curves.exact import IntArray
 from service.wire.columns import Categories, ColumnError, categories, is_unicode, numbers
-from service.wire.formats.arrow_columns import ArrowColumn, is_text
+from service.wire.formats.arrow_columns import ArrayColumn, ArrowColumn, is_text
 from service.wire.formats.json_columns import NumberList
 from service.wire.formats.text_columns import TextColumn, coded
 
@@ -57,6 +57,11 @@ def _(column: TextColumn) -> Categories:
     """Cells of CSV; an empty one has no value."""
     cells = column.cells.combine_chunks()
     return _of_cells(pc.if_else(pc.equal(cells, ""), pa.scalar(None, cells.type), cells))
+
+
+@categories.register
+def _(column: ArrayColumn) -> Categories:
+    return categories(column.typed())
 
 
 @categories.register

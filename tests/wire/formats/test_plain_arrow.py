@@ -2,11 +2,13 @@
 
 import datetime as dt
 from contextlib import suppress
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+from service.wire.columns import ColumnError, categories, contents, labels, numbers
 from service.wire.formats.arrow_format import ArrowTable
 from service.wire.formats.plain_arrow import NotPlain, PlainArrowTable
 from service.wire.limits import Limits
@@ -28,6 +30,8 @@ KINDS = [
 def read(table):
     """All columns: name, the type's name, the cells."""
     columns = table.read(table.header)
+    if isinstance(table, PlainArrowTable):
+        columns = {name: column.typed() for name, column in columns.items()}
     return table.rows, {
         name: (column.kind, column.cells.type, column.cells.to_pylist()) for name, column in columns.items()
     }
@@ -52,6 +56,35 @@ def test_plain_streams_are_read_as_pyarrow_reads_them(rows, end):
     body = body if end == "with its end" else body.removesuffix(END)
     assert plain(body) == read(ArrowTable(body, LIMITS))
     assert plain(body)[0] == rows
+
+
+READERS = {
+    "numbers": partial(numbers, nullable=False),
+    "labels": partial(labels, positive_label=None),
+    "one label": lambda column: labels(column, "1"),
+    "contents": contents,
+    "categories": categories,
+}
+WRONG = [
+    pa.array([1.5, 0.0, np.nan]),
+    pa.array([1.5, np.inf], pa.float32()),
+    pa.array([1, 2**53 + 1]),
+    pa.array([2**64 - 1], pa.uint64()),
+    pa.array([-1, 0, 1, 2], pa.int8()),
+]
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("cells", [*mixed(9).columns, *WRONG], ids=lambda cells: str(cells.type))
+def test_a_plain_column_means_and_lacks_what_the_same_of_pyarrow_does(reader, cells):
+    def meaning(kind):
+        (column,) = kind(arrow_body(pa.table({"x": cells})), LIMITS).read(["x"]).values()
+        try:
+            return repr(READERS[reader](column))
+        except ColumnError as error:
+            return error.code, error.detail, error.row
+
+    assert meaning(PlainArrowTable) == meaning(ArrowTable)
 
 
 def test_metadata_of_a_schema_such_as_that_of_pandas_is_skipped():

@@ -1,0 +1,90 @@
+"""Writes a table whose columns are arrays of numbers and booleans as an Arrow stream, around the columns' own memory.
+
+The bytes are those that pyarrow would write, which writes all other tables, and here the schema, the same for most
+answers. For 1,000 rows this takes less than half of its time.
+"""
+
+import math
+import struct
+from collections.abc import Mapping
+from functools import lru_cache
+
+import numpy as np
+import pyarrow as pa
+
+from service.curves.exact import BoolArray
+from service.wire.formats.arrow_fields import CONTINUATION, STREAM_END
+from service.wire.formats.codings import Piece
+
+SAME_BYTES: Mapping[str, pa.DataType] = {"<f8": pa.float64(), "<i8": pa.int64(), "|b1": pa.bool_()}
+"""{dtype of an array: Arrow type with the same bytes, except for booleans}"""
+
+_REMEMBERED_TABLES = 64
+
+_BEFORE_BODY_LENGTH = bytes.fromhex("14000000 00000000 0c00 1600 0600 0500 0800 0c00 0c000000 0003 0400 18000000")
+_BEFORE_NODES_OFFSET = bytes.fromhex("0000 0a00 1800 0c00 0400 0800 0a000000")
+_BATCH = struct.Struct(f"<4sI {len(_BEFORE_BODY_LENGTH)}sq {len(_BEFORE_NODES_OFFSET)}sIIq 4xI")
+"""The message of a record batch up to its list of buffers: a flatbuffer (see formats/flatbuffer.py), in which only
+numbers differ from one batch to another."""
+_BUFFERS_OFFSET = 16
+_BATCH_BYTES = 88
+"""The metadata without its lists of buffers and nodes."""
+
+
+def has_only_arrays(columns: Mapping[str, object]) -> bool:
+    """Whether `array_stream` can write these columns; an array without rows is left to pyarrow."""
+    return all(
+        isinstance(column, np.ndarray) and column.size and column.dtype.str in SAME_BYTES for column in columns.values()
+    )
+
+
+def array_stream(columns: Mapping[str, np.ndarray]) -> list[Piece]:
+    """Write columns of equal length as the pieces of a stream; NaN becomes null."""
+    pieces: list[Piece] = []
+    nodes: list[int] = []
+    buffers: list[int] = []
+    end = 0
+    for column in columns.values():
+        nulls, present = present_bits(column)
+        nodes += (column.size, nulls)
+        for piece in (present or b"", cells_of(column)):
+            padding = -len(piece) % 8
+            pieces += (piece, bytes(padding))
+            buffers += (end, len(piece))
+            end += len(piece) + padding
+    schema = _schema_message(tuple((name, column.dtype.str) for name, column in columns.items()))
+    return [schema + _batch_message(nodes, buffers, end), *filter(len, pieces), STREAM_END]
+
+
+def present_bits(column: np.ndarray) -> tuple[int, bytes | None]:
+    """Count the nulls of a column, which are NaN, and mark the rows without; None if there are no nulls."""
+    if column.dtype.kind != "f" or not math.isnan(np.minimum.reduce(column, initial=0.0)):
+        return 0, None
+    nulls = np.isnan(column)
+    return int(np.count_nonzero(nulls)), _bits(~nulls)
+
+
+def cells_of(column: np.ndarray) -> Piece:
+    """The bytes of a column's cells in Arrow, which are the column's own unless it holds booleans."""
+    return _bits(column) if column.dtype.kind == "b" else np.ascontiguousarray(column).data.cast("B")
+
+
+def _bits(cells: BoolArray) -> bytes:
+    """Pack booleans as Arrow does: the least significant bit first."""
+    return np.packbits(cells, bitorder="little").tobytes()
+
+
+@lru_cache(_REMEMBERED_TABLES)
+def _schema_message(fields: tuple[tuple[str, str], ...]) -> bytes:
+    schema = pa.schema([(name, SAME_BYTES[dtype]) for name, dtype in fields])
+    written: bytes = schema.serialize().to_pybytes()
+    return written
+
+
+def _batch_message(nodes: list[int], buffers: list[int], body_length: int) -> bytes:
+    """Write the metadata of a batch: `nodes` are rows and nulls of each column, `buffers` offsets and lengths."""
+    columns, size = len(nodes) // 2, 8 * (len(nodes) + len(buffers))
+    lists = struct.pack(f"<{len(buffers)}q 4xI{len(nodes)}q", *buffers, columns, *nodes)
+    places = (_BEFORE_NODES_OFFSET, 28 + 8 * len(buffers), _BUFFERS_OFFSET)
+    head = (CONTINUATION, _BATCH_BYTES + size, _BEFORE_BODY_LENGTH, body_length, *places, nodes[0], 2 * columns)
+    return _BATCH.pack(*head) + lists
